@@ -1,0 +1,3 @@
+//! The command `popfib`.
+
+fn main() {}

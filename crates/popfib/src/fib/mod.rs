@@ -1,16 +1,38 @@
-//! The compiled Poptrie. (Provisional.)
-use crate::{Address, Leaf, Rib};
-use core::error::Error;
-use core::fmt;
+//! The Fib: a Poptrie compiled for lookups.
+//!
+//! Three arrays without pointers (see [`layout`]), made from a Rib in one pass
+//! (`compile`), read by `lookup`. The paper's options are types and values:
+//! the node form ([`LeafvecNode`] or [`BasicNode`]) and the leaf width are
+//! type parameters, so that lookups test neither; direct bits and route
+//! aggregation are [`Options`].
+
+mod check;
+mod compile;
+mod layout;
+mod lookup;
+
+use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-/// How a Fib is compiled.
-#[derive(Clone, Debug)]
+use crate::address::Address;
+use crate::next_hop::Leaf;
+use crate::rib::Rib;
+use compile::{Compiled, Limits};
+use layout::View;
+
+pub use check::CheckError;
+pub use compile::CompileError;
+pub use layout::{BasicNode, LeafvecNode, MAX_DIRECT_BITS, Node};
+
+/// How a [`Fib`] is compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     direct_bits: Option<u8>,
     aggregation: bool,
 }
+
 impl Default for Options {
+    /// Direct bits that follow the number of routes; route aggregation.
     fn default() -> Self {
         Self {
             direct_bits: None,
@@ -18,116 +40,132 @@ impl Default for Options {
         }
     }
 }
+
 impl Options {
-    /// `s`: how many leading bits the direct table resolves, 0 to 24. `None` follows the table's size.
+    /// How many leading bits one table resolves (the paper's s, section 3.4):
+    /// 0 to 24, at most the key width. The table takes `4 * 2^s` bytes.
+    ///
+    /// `None` follows the number of routes: 0, 6, 12 or, from 65,536 routes on, 18.
+    #[must_use]
     pub fn direct_bits(mut self, direct_bits: Option<u8>) -> Self {
         self.direct_bits = direct_bits;
         self
     }
-    /// Route aggregation (paper, section 3), on by default.
+
+    /// Whether subtrees in which all addresses have one next hop become a
+    /// single leaf (the paper's route aggregation, section 3). Answers are the
+    /// same either way.
+    #[must_use]
     pub fn aggregation(mut self, aggregation: bool) -> Self {
         self.aggregation = aggregation;
         self
     }
 }
 
-/// A node form: with leafvec or without.
-pub trait Node: Copy + Send + Sync + 'static {}
-/// 16 bytes (paper, section 3.1).
-#[derive(Clone, Copy, Debug)]
-pub struct BasicNode;
-/// 24 bytes (paper, section 3.3).
-#[derive(Clone, Copy, Debug)]
-pub struct LeafvecNode;
-impl Node for BasicNode {}
-impl Node for LeafvecNode {}
-
-/// A compiled Poptrie of one family: keys `A`, leaves `L` (`u16` or `u32`), nodes `N`.
+/// A compiled Poptrie: from addresses `A` to next hops of width `L`.
+///
+/// `L` is `u16` (65,535 next hops) or `u32`. `N` is [`LeafvecNode`], or
+/// [`BasicNode`], the paper's larger and simpler form. A lookup takes at most
+/// 1 + (width - s) / 6 steps and does not allocate.
+///
+/// ```
+/// use popfib::{Fib, NextHop, Options, Rib};
+///
+/// let mut rib = Rib::<u32>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHop::new(1).unwrap());
+/// rib.insert("10.1.0.0/16".parse()?, NextHop::new(2).unwrap());
+/// let fib: Fib<u32> = Fib::compile(&rib, &Options::default())?;
+/// assert_eq!(fib.lookup(0x0a01_0203), 2);
+/// assert_eq!(fib.lookup(0x0a02_0203), 1);
+/// assert_eq!(fib.lookup(0x0b00_0000), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
-pub struct Fib<A: Address, L = u16, N = LeafvecNode> {
-    rib: Rib<A>,
+pub struct Fib<A, L = u16, N = LeafvecNode> {
+    direct: Vec<u32>,
+    nodes: Vec<N>,
+    leaves: Vec<L>,
     direct_bits: u8,
-    marker: PhantomData<(L, N)>,
+    key: PhantomData<fn(A) -> A>,
 }
 
 impl<A: Address, L: Leaf, N: Node> Fib<A, L, N> {
     /// Compiles the routes of `rib`.
+    ///
+    /// # Errors
+    /// [`CompileError`]: direct bits out of range, a next hop wider than `L`,
+    /// or more nodes or leaves than 31 and 32 bits can number.
     pub fn compile(rib: &Rib<A>, options: &Options) -> Result<Self, CompileError> {
-        let s = options.direct_bits.unwrap_or(18).min(A::WIDTH);
-        if s > 24 {
-            return Err(CompileError::DirectBits { max: 24 });
-        }
-        for (_, n) in rib.iter() {
-            if n.get() > L::MAX {
-                return Err(CompileError::NextHop {
-                    next_hop: n.get(),
-                    max: L::MAX,
-                });
-            }
-        }
+        let Compiled {
+            direct,
+            nodes,
+            leaves,
+            direct_bits,
+        } = compile::compile(rib, options, Limits::LAYOUT)?;
         Ok(Self {
-            rib: rib.clone(),
-            direct_bits: s,
-            marker: PhantomData,
+            direct,
+            nodes,
+            leaves,
+            direct_bits,
+            key: PhantomData,
         })
     }
-    /// The next hop of the longest match of `address`; 0 where there is none.
+
+    /// The next hop of the longest prefix that holds `address`; 0 if there is none.
     #[inline]
     pub fn lookup(&self, address: A) -> L {
-        L::from_u32(self.rib.lookup(address).map_or(0, |n| n.get()))
+        lookup::lookup(self.view(), address)
     }
-    /// s.
+
+    /// Looks up each of `addresses` into the same place of `next_hops`.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
+        assert_eq!(
+            addresses.len(),
+            next_hops.len(),
+            "one next hop for each address"
+        );
+        lookup::lookup_each(self.view(), addresses, next_hops);
+    }
+
+    /// The number of leading bits that the direct table resolves (the paper's s).
     pub fn direct_bits(&self) -> u8 {
         self.direct_bits
     }
-    /// Number of internal nodes.
+
+    /// The number of nodes (the paper's "inodes").
     pub fn node_count(&self) -> usize {
-        0
+        self.nodes.len()
     }
-    /// Number of leaves in the leaf array.
+
+    /// The number of leaves in the array of leaves. Leaves that direct entries
+    /// hold themselves are not counted, as in the paper.
     pub fn leaf_count(&self) -> usize {
-        0
+        self.leaves.len()
     }
+
     /// Bytes of the direct table, the nodes and the leaves.
     pub fn bytes(&self) -> usize {
-        0
+        size_of_val(&*self.direct) + size_of_val(&*self.nodes) + size_of_val(&*self.leaves)
     }
-    /// Verifies every invariant that lookups rely on.
+
+    /// Verifies every invariant of the layout that unchecked lookups rely on.
+    ///
+    /// # Errors
+    /// The first invariant found broken; never for a Fib that was compiled.
     pub fn check(&self) -> Result<(), CheckError> {
-        Ok(())
+        check::check::<A, L, N>(self.view())
     }
-}
 
-/// Why a Rib could not be compiled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CompileError {
-    /// `direct_bits` is beyond 24 or the key width.
-    DirectBits {
-        /// highest
-        max: u8,
-    },
-    /// A next hop does not fit in the leaf width.
-    NextHop {
-        /// The next hop.
-        next_hop: u32,
-        /// highest
-        max: u32,
-    },
-}
-impl fmt::Display for CompileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:?}")
+    #[inline(always)]
+    fn view(&self) -> View<'_, L, N> {
+        View {
+            direct: &self.direct,
+            nodes: &self.nodes,
+            leaves: &self.leaves,
+            direct_bits: self.direct_bits,
+        }
     }
 }
-impl Error for CompileError {}
-
-/// A broken invariant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckError;
-impl fmt::Display for CheckError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:?}")
-    }
-}
-impl Error for CheckError {}

@@ -1,0 +1,122 @@
+//! Scalar lookup: Algorithms 1, 2 and 3 of the paper.
+//!
+//! One address at a time, generic over key, leaf and node form, so that no
+//! option is tested inside the loop. Indices are not checked: the layout's
+//! invariants (`check.rs`) put each of them in range.
+//!
+//! A generic x86-64 build has no population count instruction, and counting
+//! without it takes a dozen others. So what lies below the direct table is
+//! compiled a second time with `popcnt` and chosen at run time; the direct
+//! table, which answers most random addresses, stays inline in the caller.
+
+use super::layout::{DIRECT_LEAF, Node, STRIDE, View};
+use crate::address::Address;
+use crate::next_hop::Leaf;
+
+/// The next hop of `address`; 0 if there is none.
+#[inline]
+pub(super) fn lookup<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>, address: A) -> L {
+    let entry = direct_entry(view, address);
+    if entry & DIRECT_LEAF != 0 {
+        return L::from_u32(entry & !DIRECT_LEAF);
+    }
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    if has_popcnt() {
+        // SAFETY: the CPU has what the function was compiled for.
+        return unsafe { popcnt::descend(view, entry, address) };
+    }
+    descend(view, entry, address)
+}
+
+/// Looks up each of `addresses`; `next_hops` is as long.
+pub(super) fn lookup_each<A: Address, L: Leaf, N: Node>(
+    view: View<'_, L, N>,
+    addresses: &[A],
+    next_hops: &mut [L],
+) {
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    if has_popcnt() {
+        // SAFETY: the CPU has what the function was compiled for.
+        unsafe { popcnt::each(view, addresses, next_hops) };
+        return;
+    }
+    each(view, addresses, next_hops);
+}
+
+#[inline(always)]
+fn direct_entry<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>, address: A) -> u32 {
+    let index = address.leading(view.direct_bits) as usize;
+    debug_assert!(index < view.direct.len());
+    // SAFETY: invariant 1: `direct` has 2^s entries, and s bits number fewer.
+    unsafe { *view.direct.get_unchecked(index) }
+}
+
+/// From the node with index `node` down to the leaf.
+#[inline(always)]
+fn descend<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>, node: u32, address: A) -> L {
+    // The bits that are left, moved to the top: each step reads the first six.
+    let mut rest = address.skip_bits(view.direct_bits);
+    let mut index = node;
+    loop {
+        debug_assert!((index as usize) < view.nodes.len());
+        // SAFETY: invariants 2 and 3: direct entries and child runs lie inside `nodes`.
+        let node = unsafe { view.nodes.get_unchecked(index as usize) };
+        let slot = rest.extract(0, STRIDE);
+        let (vector, below) = (node.vector(), (1u64 << slot) - 1);
+        if vector >> slot & 1 == 0 {
+            // The slot's own bit counts too; the first run begins at or before it.
+            let rank = (node.leafvec() & (below << 1 | 1)).count_ones();
+            let leaf = node.base0().wrapping_add(rank).wrapping_sub(1);
+            debug_assert!((leaf as usize) < view.leaves.len());
+            // SAFETY: invariant 4: every slot without a child has its leaf inside `leaves`.
+            return unsafe { *view.leaves.get_unchecked(leaf as usize) };
+        }
+        index = node.base1().wrapping_add((vector & below).count_ones());
+        rest = rest.skip_bits(STRIDE);
+    }
+}
+
+#[inline(always)]
+fn each<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>, addresses: &[A], next_hops: &mut [L]) {
+    for (address, next_hop) in addresses.iter().zip(next_hops) {
+        let entry = direct_entry(view, *address);
+        *next_hop = if entry & DIRECT_LEAF != 0 {
+            L::from_u32(entry & !DIRECT_LEAF)
+        } else {
+            descend(view, entry, *address)
+        };
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[inline(always)]
+fn has_popcnt() -> bool {
+    // A constant where the whole build is for such a CPU.
+    std::arch::is_x86_feature_detected!("popcnt")
+        && std::arch::is_x86_feature_detected!("bmi1")
+        && std::arch::is_x86_feature_detected!("bmi2")
+}
+
+/// The same code compiled for CPUs with `popcnt`, and with the shifts of BMI2.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod popcnt {
+    use super::{Address, Leaf, Node, View};
+
+    #[target_feature(enable = "popcnt,bmi1,bmi2")]
+    pub(super) fn descend<A: Address, L: Leaf, N: Node>(
+        view: View<'_, L, N>,
+        node: u32,
+        address: A,
+    ) -> L {
+        super::descend(view, node, address)
+    }
+
+    #[target_feature(enable = "popcnt,bmi1,bmi2")]
+    pub(super) fn each<A: Address, L: Leaf, N: Node>(
+        view: View<'_, L, N>,
+        addresses: &[A],
+        next_hops: &mut [L],
+    ) {
+        super::each(view, addresses, next_hops);
+    }
+}

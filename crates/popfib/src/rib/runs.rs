@@ -1,0 +1,188 @@
+//! Runs: short arrays of varying length inside one big array, named by their start.
+//!
+//! A node's values, and its children, lie side by side so that a population
+//! count finds one of them. A run of `n` elements occupies a block of the
+//! smallest class that holds `n`; blocks given back wait in their class's free
+//! list. The classes grow by a quarter to a third, so that a run that grows by
+//! one element mostly stays where it is.
+//!
+//! Rejected: blocks of exactly `n`. They save 6 % of a full table's memory and
+//! move every run on every change.
+
+use alloc::vec::Vec;
+
+/// Block sizes. The largest run is a node's values: 127 prefixes.
+const CLASSES: [u8; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
+
+/// `CLASS_OF[n]` is the class of a run of `n`.
+const CLASS_OF: [u8; 129] = {
+    let mut table = [0; 129];
+    let mut n = 1;
+    while n < table.len() {
+        let mut class = 0;
+        while (CLASSES[class] as usize) < n {
+            class += 1;
+        }
+        table[n] = class as u8;
+        n += 1;
+    }
+    table
+};
+
+#[derive(Clone, Debug)]
+pub(super) struct Runs<T> {
+    slots: Vec<T>,
+    /// Starts of free blocks, by class.
+    free: [Vec<u32>; CLASSES.len()],
+    /// Slots in blocks that are in use.
+    used: usize,
+}
+
+impl<T: Copy + Default> Runs<T> {
+    pub(super) const fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            free: [const { Vec::new() }; CLASSES.len()],
+            used: 0,
+        }
+    }
+
+    /// Heap bytes, spare capacity included.
+    pub(super) fn bytes(&self) -> usize {
+        let free: usize = self.free.iter().map(Vec::capacity).sum();
+        self.slots.capacity() * size_of::<T>() + free * size_of::<u32>()
+    }
+
+    /// Whether so much lies free that moving everything together is worth its time.
+    pub(super) fn is_sparse(&self) -> bool {
+        self.slots.len() > 1024 && self.used < self.slots.len() / 4
+    }
+
+    #[inline]
+    pub(super) fn get(&self, index: u32) -> &T {
+        &self.slots[index as usize]
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, index: u32) -> &mut T {
+        &mut self.slots[index as usize]
+    }
+
+    /// The first `len` elements of the run at `start`.
+    #[cfg(test)]
+    fn run(&self, start: u32, len: usize) -> &[T] {
+        &self.slots[start as usize..][..len]
+    }
+
+    /// A new run of one element.
+    pub(super) fn alloc_one(&mut self, value: T) -> u32 {
+        let start = self.alloc(0);
+        self.slots[start as usize] = value;
+        start
+    }
+
+    /// Puts `value` at `at` into the run of `len` elements at `start`; returns
+    /// the run's start, which may be a new one. An empty run has no block.
+    pub(super) fn insert(&mut self, start: u32, len: usize, at: usize, value: T) -> u32 {
+        if len == 0 {
+            return self.alloc_one(value);
+        }
+        let (old_class, new_class) = (CLASS_OF[len], CLASS_OF[len + 1]);
+        let from = start as usize;
+        if old_class == new_class {
+            self.slots.copy_within(from + at..from + len, from + at + 1);
+            self.slots[from + at] = value;
+            return start;
+        }
+        let new_start = self.alloc(new_class);
+        let to = new_start as usize;
+        self.slots.copy_within(from..from + at, to);
+        self.slots[to + at] = value;
+        self.slots.copy_within(from + at..from + len, to + at + 1);
+        self.release(start, old_class);
+        new_start
+    }
+
+    /// Takes the element at `at` out of the run of `len` elements at `start`;
+    /// returns the run's start, which may be a new one.
+    pub(super) fn remove(&mut self, start: u32, len: usize, at: usize) -> u32 {
+        let old_class = CLASS_OF[len];
+        if len == 1 {
+            self.release(start, old_class);
+            return 0;
+        }
+        let from = start as usize;
+        let new_class = CLASS_OF[len - 1];
+        if old_class == new_class {
+            self.slots.copy_within(from + at + 1..from + len, from + at);
+            return start;
+        }
+        let new_start = self.alloc(new_class);
+        let to = new_start as usize;
+        self.slots.copy_within(from..from + at, to);
+        self.slots.copy_within(from + at + 1..from + len, to + at);
+        self.release(start, old_class);
+        new_start
+    }
+
+    fn alloc(&mut self, class: u8) -> u32 {
+        let size = usize::from(CLASSES[usize::from(class)]);
+        self.used += size;
+        if let Some(start) = self.free[usize::from(class)].pop() {
+            return start;
+        }
+        let start = u32::try_from(self.slots.len()).expect("a Rib holds at most 2^32 slots");
+        self.slots.resize(self.slots.len() + size, T::default());
+        start
+    }
+
+    fn release(&mut self, start: u32, class: u8) {
+        self.used -= usize::from(CLASSES[usize::from(class)]);
+        self.free[usize::from(class)].push(start);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_keeps_its_order_through_growth_and_shrinkage() {
+        let mut runs = Runs::<u32>::new();
+        let mut start = 0;
+        for n in 0..127 {
+            // Always in the middle.
+            start = runs.insert(start, n, n / 2, n as u32);
+        }
+        let mut expected = Vec::new();
+        for n in 0..127 {
+            expected.insert(n / 2, n as u32);
+        }
+        assert_eq!(runs.run(start, 127), expected);
+        for n in (1..=127).rev() {
+            start = runs.remove(start, n, n / 3);
+            expected.remove(n / 3);
+            assert_eq!(runs.run(start, n - 1), expected);
+        }
+        assert_eq!(runs.used, 0);
+    }
+
+    #[test]
+    fn released_blocks_are_used_again() {
+        let mut runs = Runs::<u8>::new();
+        let mut size = 0;
+        for round in 0..10 {
+            let mut start = 0;
+            for n in 0..64 {
+                start = runs.insert(start, n, n, 1);
+            }
+            for n in (1..=64).rev() {
+                start = runs.remove(start, n, 0);
+            }
+            if round == 0 {
+                size = runs.slots.len();
+            }
+        }
+        assert_eq!(runs.slots.len(), size);
+    }
+}

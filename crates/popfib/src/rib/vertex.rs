@@ -1,0 +1,168 @@
+//! The Rib seen as the binary radix tree that the paper compiles from.
+//!
+//! A compiler asks for one vertex and the next `width` levels below it; where
+//! the Rib's own nodes begin, and which it leaves out, does not show.
+
+use alloc::vec::Vec;
+
+use super::Rib;
+use super::node::{RibNode, STRIDE};
+use crate::address::Address;
+
+/// A vertex of the binary radix tree with routes strictly below it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Vertex<'r, A> {
+    /// The node that the vertex is in, or on the skipped path to.
+    node: &'r RibNode<A>,
+    /// The vertex in that node, 1 to 63; 1 on the path to it.
+    heap: u32,
+    /// Bits above the vertex.
+    depth: u8,
+}
+
+/// The `2^width` slots below a vertex.
+pub(crate) struct Expansion<'r, 'a, A> {
+    /// The next hop of each slot: the longest match among the prefixes of the
+    /// levels covered; what was there before (the inherited one) where none is.
+    pub(crate) slots: &'a mut [u32],
+    /// The slots with routes strictly below them and their vertices, ascending;
+    /// appended.
+    pub(crate) below: &'a mut Vec<(u8, Vertex<'r, A>)>,
+}
+
+impl<A: Address> Rib<A> {
+    /// The root of the binary tree and the default route's next hop (0 if none).
+    pub(crate) fn root_vertex(&self) -> (Vertex<'_, A>, u32) {
+        let vertex = Vertex {
+            node: &self.root,
+            heap: 1,
+            depth: 0,
+        };
+        let default = if self.root.has_vertex(1) {
+            *self.values.get(self.root.values)
+        } else {
+            0
+        };
+        (vertex, default)
+    }
+
+    /// Resolves the `width` levels (1 to 6) below `vertex`; `out.slots` has
+    /// `2^width` elements.
+    pub(crate) fn expand<'r>(
+        &'r self,
+        vertex: Vertex<'r, A>,
+        width: u8,
+        out: &mut Expansion<'r, '_, A>,
+    ) {
+        debug_assert_eq!(out.slots.len(), 1 << width);
+        self.expand_at(vertex, width, 0, out);
+    }
+
+    /// As [`Self::expand`], for the slots from `first` on.
+    fn expand_at<'r>(
+        &'r self,
+        vertex: Vertex<'r, A>,
+        width: u8,
+        first: usize,
+        out: &mut Expansion<'r, '_, A>,
+    ) {
+        let node = vertex.node;
+        if node.depth > vertex.depth {
+            // On the way to the node: one slot leads there.
+            let gap = node.depth - vertex.depth;
+            if gap >= width {
+                let slot = first + node.bits.extract(vertex.depth, width) as usize;
+                let depth = vertex.depth + width;
+                out.below.push((slot as u8, Vertex { depth, ..vertex }));
+            } else {
+                let rest = width - gap;
+                let slot = (node.bits.extract(vertex.depth, gap) as usize) << rest;
+                self.expand_node(node, 1, 0, rest, first + slot, out);
+            }
+        } else {
+            let level = vertex.depth - node.depth;
+            self.expand_node(node, vertex.heap, level, width, first, out);
+        }
+    }
+
+    /// Resolves `width` levels below the vertex `heap` at `level` of `node`.
+    fn expand_node<'r>(
+        &'r self,
+        node: &'r RibNode<A>,
+        heap: u32,
+        level: u8,
+        width: u8,
+        first: usize,
+        out: &mut Expansion<'r, '_, A>,
+    ) {
+        let end = level + width;
+        // Shorter prefixes first: longer ones overwrite their part.
+        for at in level + 1..=end.min(STRIDE) {
+            // The vertices of this level below `heap` are neighbours in the bit map.
+            let start = heap << (at - level);
+            let map = if at < STRIDE { node.short } else { node.full };
+            let mut found = map >> (start & 63) & ones(1 << (at - level));
+            if found == 0 {
+                continue;
+            }
+            let mut value = node.values + node.value_rank(start) as u32;
+            while found != 0 {
+                let slot = (found.trailing_zeros() as usize) << (end - at);
+                out.slots[first + slot..][..1 << (end - at)].fill(*self.values.get(value));
+                value += 1;
+                found &= found - 1;
+            }
+        }
+        if end < STRIDE {
+            for slot in 0..1 << width {
+                let heap = heap << width | slot;
+                if has_below(node, heap, end) {
+                    let vertex = Vertex {
+                        node,
+                        heap,
+                        depth: node.depth + end,
+                    };
+                    out.below.push((first as u8 + slot as u8, vertex));
+                }
+            }
+            return;
+        }
+        // The node's last level is reached: its children carry on.
+        let rest = end - STRIDE;
+        let start = (heap << (STRIDE - level)) & 63;
+        let mut chunks = node.children >> start & ones(1 << (STRIDE - level));
+        while chunks != 0 {
+            let chunk = chunks.trailing_zeros();
+            chunks &= chunks - 1;
+            let child = Vertex {
+                node: self.nodes.get(node.child(start + chunk)),
+                heap: 1,
+                depth: node.depth + STRIDE,
+            };
+            let slot = first + ((chunk as usize) << rest);
+            if rest == 0 {
+                out.below.push((slot as u8, child));
+            } else {
+                self.expand_at(child, rest, slot, out);
+            }
+        }
+    }
+}
+
+/// Whether there are routes strictly below the vertex `heap` at `level` (below 6) of `node`.
+fn has_below<A>(node: &RibNode<A>, heap: u32, level: u8) -> bool {
+    let chunks = ones(1 << (STRIDE - level)) << ((heap << (STRIDE - level)) & 63);
+    if (node.full | node.children) & chunks != 0 {
+        return true;
+    }
+    (level + 1..STRIDE).any(|at| {
+        let start = heap << (at - level);
+        node.short >> start & ones(1 << (at - level)) != 0
+    })
+}
+
+/// The `count` lowest bits, 1 to 64.
+#[inline]
+fn ones(count: u32) -> u64 {
+    u64::MAX >> (64 - count)
+}

@@ -104,14 +104,14 @@ macro_rules! address {
 
             #[inline(always)]
             fn leading(self, len: u8) -> u32 {
-                debug_assert!(len <= 32 && len <= Self::WIDTH);
+                debug_assert!(len <= Self::WIDTH.min(32));
                 let leading: fn(Self, u32) -> u32 = $leading;
                 leading(self, u32::from(len))
             }
 
             #[inline(always)]
             fn extract(self, offset: u8, len: u8) -> u32 {
-                debug_assert!(len >= 1 && len <= 8 && offset < Self::WIDTH);
+                debug_assert!((1..=8).contains(&len) && offset < Self::WIDTH);
                 (self.wrapping_shl(u32::from(offset)) >> (Self::WIDTH - len)) as u32
             }
 
@@ -122,7 +122,7 @@ macro_rules! address {
 
             #[inline]
             fn from_leading(value: u32, len: u8) -> Self {
-                debug_assert!(len <= 32 && len <= Self::WIDTH);
+                debug_assert!(len <= Self::WIDTH.min(32));
                 if len == 0 {
                     0
                 } else {

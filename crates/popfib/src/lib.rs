@@ -1,16 +1,41 @@
-//! Poptrie (Asai and Ohara, SIGCOMM 2015): IP longest-prefix match.
+//! Poptrie (Asai and Ohara, SIGCOMM 2015): IP longest-prefix match from a few
+//! MiB that stay in the CPU's cache.
+//!
+//! Three types, from the whole to the parts:
+//!
+//! * [`Table`]: both families, values of any type; a fast map for those who
+//!   want one thing.
+//! * [`Rib`]: the routes of one family, prefix to next hop, changed one by one,
+//!   walked in order, asked for exact and longest matches.
+//! * [`Fib`]: the Poptrie compiled from a Rib; it answers
+//!   [`lookup`](Fib::lookup) and [`lookup_batch`](Fib::lookup_batch) with the
+//!   next hop only, an order of magnitude faster.
+//!
+//! All are generic over the key: `u32` for IPv4, `u128` for IPv6, `u8`, `u16`
+//! and `u64` for anything else that has prefixes ([`Address`]). The words are
+//! the paper's, so that paper and code read side by side.
+//!
+//! # Features
+//! * `std` (default): population counts chosen at run time. Without it the
+//!   library needs `alloc` only.
+//! * `ipnet`: conversions from and to the prefix types of the crate `ipnet`.
+
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
 
-pub mod address;
-pub mod fib;
-pub mod next_hop;
-pub mod prefix;
-pub mod rib;
+mod address;
+mod fib;
+mod next_hop;
+mod prefix;
+mod rib;
+mod table;
 
 pub use address::Address;
-pub use fib::{BasicNode, CheckError, CompileError, Fib, LeafvecNode, Node, Options};
+pub use fib::{
+    BasicNode, CheckError, CompileError, Fib, LeafvecNode, MAX_DIRECT_BITS, Node, Options,
+};
 pub use next_hop::{Leaf, NextHop};
 pub use prefix::{IpPrefix, Prefix, PrefixError};
-pub use rib::Rib;
+pub use rib::{Iter as RibIter, Rib};
+pub use table::{Iter as TableIter, Table};

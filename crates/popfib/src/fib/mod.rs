@@ -1,6 +1,6 @@
 //! The Fib: a Poptrie compiled for lookups.
 //!
-//! Three arrays without pointers (see [`layout`]), made from a Rib in one pass
+//! Three arrays without pointers (see `layout.rs`), made from a Rib in one pass
 //! (`compile`), read by `lookup`. The paper's options are types and values:
 //! the node form ([`LeafvecNode`] or [`BasicNode`]) and the leaf width are
 //! type parameters, so that lookups test neither; direct bits and route

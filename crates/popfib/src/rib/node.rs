@@ -7,6 +7,7 @@
 //! numbered as a heap: the root is 1, the children of `v` are `2v` and
 //! `2v + 1`, the last level is 64 to 127.
 
+use super::runs::Slot;
 use crate::address::Address;
 
 /// Bits that one node resolves; the Fib's stride, so that both align.
@@ -29,6 +30,19 @@ pub(super) struct RibNode<A> {
     /// Bits above the node. A child may lie deeper than its parent's depth
     /// plus 6: nodes with one child and no prefix are left out.
     pub(super) depth: u8,
+}
+
+impl<A: Address> Slot for RibNode<A> {
+    fn link(next: u32) -> Self {
+        Self {
+            nodes: next,
+            ..Self::default()
+        }
+    }
+
+    fn linked(&self) -> u32 {
+        self.nodes
+    }
 }
 
 /// The number of set bits of `map` below bit `at`.

@@ -167,10 +167,13 @@ impl<T: Slot> Runs<T> {
         *free = start;
     }
 
-    /// Lengthens the block at `start` if it is the last of the array.
+    /// Lengthens the block at `start` if it is the last of the array and no
+    /// free block would do: otherwise runs that come and go would leave their
+    /// free blocks behind and lengthen the array for ever.
     fn extend_last(&mut self, start: usize, old_class: u8, new_class: u8) -> bool {
         let old_size = block_size(old_class);
-        if start + old_size != self.slots.len() {
+        let is_last = start + old_size == self.slots.len();
+        if !is_last || self.free[usize::from(new_class)] != NONE {
             return false;
         }
         let more = block_size(new_class) - old_size;

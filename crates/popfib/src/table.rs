@@ -268,7 +268,7 @@ impl<V> core::iter::FusedIterator for Iter<'_, V> {}
 
 /// One family's routes and, unless they have changed since, their Fib.
 #[derive(Clone)]
-struct Family<A> {
+struct Family<A: Address> {
     rib: Rib<A>,
     fib: Option<Fib<A, u32>>,
 }

@@ -18,7 +18,7 @@ use core::error::Error;
 use core::fmt;
 
 use super::Options;
-use super::layout::{MAX_DIRECT_BITS, Node, STRIDE, direct_leaf};
+use super::layout::{MAX_DIRECT_BITS, Node, STRIDE, View, direct_leaf};
 use crate::address::Address;
 use crate::next_hop::Leaf;
 use crate::rib::{Expansion, Rib, Vertex};
@@ -93,10 +93,21 @@ impl Limits {
 /// The arrays of a new Fib.
 #[derive(Debug)]
 pub(super) struct Compiled<L, N> {
-    pub(super) direct: Vec<u32>,
-    pub(super) nodes: Vec<N>,
-    pub(super) leaves: Vec<L>,
-    pub(super) direct_bits: u8,
+    direct: Vec<u32>,
+    nodes: Vec<N>,
+    leaves: Vec<L>,
+    direct_bits: u8,
+}
+
+impl<L, N> Compiled<L, N> {
+    pub(super) fn view(&self) -> View<'_, L, N> {
+        View {
+            direct: &self.direct,
+            nodes: &self.nodes,
+            leaves: &self.leaves,
+            direct_bits: self.direct_bits,
+        }
+    }
 }
 
 pub(super) fn compile<A: Address, L: Leaf, N: Node>(
@@ -120,10 +131,7 @@ pub(super) fn compile<A: Address, L: Leaf, N: Node>(
         },
     };
     compiler.direct(root, compiler.leaf(default)?, 0)?;
-    let mut out = compiler.out;
-    out.nodes.shrink_to_fit();
-    out.leaves.shrink_to_fit();
-    Ok(out)
+    Ok(compiler.out)
 }
 
 /// The direct bits that were asked for, or those that suit the number of routes.

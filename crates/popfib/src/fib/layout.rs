@@ -9,7 +9,9 @@
 //! leaves begins. Slots with a child do not interrupt a run.
 
 use core::fmt::Debug;
+use core::ptr::NonNull;
 
+use super::block::{Block, next_array};
 use crate::next_hop::Leaf;
 
 /// Bits that a node resolves; the paper's k.
@@ -140,7 +142,8 @@ impl Node for LeafvecNode {
 
 /// The arrays of a Fib as the lookups see them.
 ///
-/// Whoever makes one vouches for the invariants that [`Fib::check`](crate::Fib::check) verifies.
+/// The lookups trust the invariants that [`Fib::check`](crate::Fib::check)
+/// verifies; they hold for the arrays that `compile` makes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a, L, N> {
     pub(crate) direct: &'a [u32],
@@ -154,4 +157,75 @@ pub(crate) struct View<'a, L, N> {
 #[inline]
 pub(crate) fn direct_leaf<L: Leaf>(leaf: L) -> u32 {
     DIRECT_LEAF | leaf.to_u32()
+}
+
+/// The arrays of a Fib, side by side in one block.
+#[derive(Debug)]
+pub(super) struct Arrays<L: Leaf, N: Node> {
+    direct: NonNull<u32>,
+    nodes: NonNull<N>,
+    leaves: NonNull<L>,
+    direct_bits: u8,
+    node_count: usize,
+    leaf_count: usize,
+    /// Owns what the pointers point to.
+    _block: Block,
+}
+
+// SAFETY: the pointers lead into the block, which the arrays own; nobody
+// writes there once `copy_of` has returned.
+unsafe impl<L: Leaf, N: Node> Send for Arrays<L, N> {}
+// SAFETY: as above: shared arrays are only read.
+unsafe impl<L: Leaf, N: Node> Sync for Arrays<L, N> {}
+
+impl<L: Leaf, N: Node> Arrays<L, N> {
+    /// A copy of the arrays in a block of their own.
+    pub(super) fn copy_of(view: View<'_, L, N>) -> Self {
+        let nodes_at = next_array(size_of_val(view.direct));
+        let leaves_at = next_array(nodes_at + size_of_val(view.nodes));
+        let block = Block::zeroed(leaves_at + size_of_val(view.leaves));
+        let arrays = Self {
+            direct: block.at(0),
+            nodes: block.at(nodes_at),
+            leaves: block.at(leaves_at),
+            direct_bits: view.direct_bits,
+            node_count: view.nodes.len(),
+            leaf_count: view.leaves.len(),
+            _block: block,
+        };
+        // SAFETY: the block is new, long enough for the three arrays one behind
+        // the other, and each begins at a cache line, which aligns all types.
+        unsafe {
+            arrays
+                .direct
+                .copy_from_nonoverlapping(NonNull::from(view.direct).cast(), view.direct.len());
+            arrays
+                .nodes
+                .copy_from_nonoverlapping(NonNull::from(view.nodes).cast(), view.nodes.len());
+            arrays
+                .leaves
+                .copy_from_nonoverlapping(NonNull::from(view.leaves).cast(), view.leaves.len());
+        }
+        arrays
+    }
+
+    #[inline(always)]
+    pub(super) fn view(&self) -> View<'_, L, N> {
+        // SAFETY: `copy_of` has filled the arrays with that many elements, and
+        // the block lives as long as `self`.
+        unsafe {
+            View {
+                direct: NonNull::slice_from_raw_parts(self.direct, 1 << self.direct_bits).as_ref(),
+                nodes: NonNull::slice_from_raw_parts(self.nodes, self.node_count).as_ref(),
+                leaves: NonNull::slice_from_raw_parts(self.leaves, self.leaf_count).as_ref(),
+                direct_bits: self.direct_bits,
+            }
+        }
+    }
+}
+
+impl<L: Leaf, N: Node> Clone for Arrays<L, N> {
+    fn clone(&self) -> Self {
+        Self::copy_of(self.view())
+    }
 }

@@ -6,19 +6,19 @@
 //! type parameters, so that lookups test neither; direct bits and route
 //! aggregation are [`Options`].
 
+mod block;
 mod check;
 mod compile;
 mod layout;
 mod lookup;
 
-use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use crate::address::Address;
 use crate::next_hop::Leaf;
 use crate::rib::Rib;
-use compile::{Compiled, Limits};
-use layout::View;
+use compile::Limits;
+use layout::Arrays;
 
 pub use check::CheckError;
 pub use compile::CompileError;
@@ -81,11 +81,8 @@ impl Options {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Fib<A, L = u16, N = LeafvecNode> {
-    direct: Vec<u32>,
-    nodes: Vec<N>,
-    leaves: Vec<L>,
-    direct_bits: u8,
+pub struct Fib<A: Address, L: Leaf = u16, N: Node = LeafvecNode> {
+    arrays: Arrays<L, N>,
     key: PhantomData<fn(A) -> A>,
 }
 
@@ -96,17 +93,9 @@ impl<A: Address, L: Leaf, N: Node> Fib<A, L, N> {
     /// [`CompileError`]: direct bits out of range, a next hop wider than `L`,
     /// or more nodes or leaves than 31 and 32 bits can number.
     pub fn compile(rib: &Rib<A>, options: &Options) -> Result<Self, CompileError> {
-        let Compiled {
-            direct,
-            nodes,
-            leaves,
-            direct_bits,
-        } = compile::compile(rib, options, Limits::LAYOUT)?;
+        let compiled = compile::compile(rib, options, Limits::LAYOUT)?;
         Ok(Self {
-            direct,
-            nodes,
-            leaves,
-            direct_bits,
+            arrays: Arrays::copy_of(compiled.view()),
             key: PhantomData,
         })
     }
@@ -114,7 +103,7 @@ impl<A: Address, L: Leaf, N: Node> Fib<A, L, N> {
     /// The next hop of the longest prefix that holds `address`; 0 if there is none.
     #[inline]
     pub fn lookup(&self, address: A) -> L {
-        lookup::lookup(self.view(), address)
+        lookup::lookup(self.arrays.view(), address)
     }
 
     /// Looks up each of `addresses` into the same place of `next_hops`.
@@ -127,28 +116,29 @@ impl<A: Address, L: Leaf, N: Node> Fib<A, L, N> {
             next_hops.len(),
             "one next hop for each address"
         );
-        lookup::lookup_each(self.view(), addresses, next_hops);
+        lookup::lookup_each(self.arrays.view(), addresses, next_hops);
     }
 
     /// The number of leading bits that the direct table resolves (the paper's s).
     pub fn direct_bits(&self) -> u8 {
-        self.direct_bits
+        self.arrays.view().direct_bits
     }
 
     /// The number of nodes (the paper's "inodes").
     pub fn node_count(&self) -> usize {
-        self.nodes.len()
+        self.arrays.view().nodes.len()
     }
 
     /// The number of leaves in the array of leaves. Leaves that direct entries
     /// hold themselves are not counted, as in the paper.
     pub fn leaf_count(&self) -> usize {
-        self.leaves.len()
+        self.arrays.view().leaves.len()
     }
 
     /// Bytes of the direct table, the nodes and the leaves.
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.direct) + size_of_val(&*self.nodes) + size_of_val(&*self.leaves)
+        let view = self.arrays.view();
+        size_of_val(view.direct) + size_of_val(view.nodes) + size_of_val(view.leaves)
     }
 
     /// Verifies every invariant of the layout that unchecked lookups rely on.
@@ -156,16 +146,6 @@ impl<A: Address, L: Leaf, N: Node> Fib<A, L, N> {
     /// # Errors
     /// The first invariant found broken; never for a Fib that was compiled.
     pub fn check(&self) -> Result<(), CheckError> {
-        check::check::<A, L, N>(self.view())
-    }
-
-    #[inline(always)]
-    fn view(&self) -> View<'_, L, N> {
-        View {
-            direct: &self.direct,
-            nodes: &self.nodes,
-            leaves: &self.leaves,
-            direct_bits: self.direct_bits,
-        }
+        check::check::<A, L, N>(self.arrays.view())
     }
 }

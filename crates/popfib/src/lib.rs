@@ -37,5 +37,5 @@ pub use fib::{
 };
 pub use next_hop::{Leaf, NextHop};
 pub use prefix::{IpPrefix, Prefix, PrefixError};
-pub use rib::{Iter as RibIter, Rib};
+pub use rib::{Iter as RibIter, Rib, Subnets, Supernets};
 pub use table::{Iter as TableIter, Table};

@@ -24,7 +24,7 @@ use node::{RibNode, STRIDE, node_depth, vertex_level, vertex_of};
 use runs::Runs;
 
 pub(crate) use vertex::{Expansion, Vertex};
-pub use walk::Iter;
+pub use walk::{Iter, Subnets, Supernets};
 
 /// The routes of one family: a map from prefixes to next hops, in prefix order.
 ///
@@ -200,6 +200,44 @@ impl<A: Address> Rib<A> {
         let (node, vertex) = best?;
         let prefix = Prefix::clamped(address, node.depth + vertex_level(vertex));
         Some((prefix, self.value(node.values, node.value_rank(vertex))))
+    }
+
+    /// The shortest prefix that holds `address`, and its next hop.
+    pub fn shortest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
+        self.supernets(Prefix::host(address)).next()
+    }
+
+    /// The routes that cover `prefix`, itself included, the shortest first.
+    ///
+    /// O(key width / 6) for all of them; allocates nothing.
+    pub fn supernets(&self, prefix: Prefix<A>) -> Supernets<'_, A> {
+        Supernets::new(self, prefix)
+    }
+
+    /// The routes inside `prefix`, itself included, in prefix order.
+    ///
+    /// O(key width / 6) to the first, then O(1) each.
+    pub fn subnets(&self, prefix: Prefix<A>) -> Subnets<'_, A> {
+        Subnets::new(self, prefix)
+    }
+
+    /// Whether any route has an address in common with `prefix`: covers it or is inside.
+    pub fn overlaps(&self, prefix: Prefix<A>) -> bool {
+        self.supernets(prefix).next().is_some() || self.subnets(prefix).next().is_some()
+    }
+
+    /// The first route behind `prefix` in prefix order, whether or not `prefix`
+    /// itself has one. O(key width / 6).
+    ///
+    /// With it and [`previous`](Rib::previous) a walk needs no borrow between
+    /// two steps and goes on after any change, from the prefix where it stands.
+    pub fn next(&self, prefix: Prefix<A>) -> Option<(Prefix<A>, NextHop)> {
+        walk::first_behind(self, prefix)
+    }
+
+    /// The last route before `prefix` in prefix order. O(key width / 6).
+    pub fn previous(&self, prefix: Prefix<A>) -> Option<(Prefix<A>, NextHop)> {
+        walk::last_before(self, prefix)
     }
 
     /// The routes in prefix order: by address, a covering prefix before what it covers.

@@ -66,6 +66,12 @@ const ANCESTORS: [u64; 64] = {
     table
 };
 
+/// The vertices 1 to 63 on the way to `chunk`.
+#[inline]
+pub(super) fn ancestors(chunk: u32) -> u64 {
+    ANCESTORS[chunk as usize]
+}
+
 impl<A: Address> RibNode<A> {
     pub(super) fn new(bits: A, depth: u8) -> Self {
         Self {
@@ -141,7 +147,7 @@ impl<A: Address> RibNode<A> {
             return 64 | chunk;
         }
         // Deeper vertices have higher numbers.
-        let on_path = self.short & ANCESTORS[chunk as usize];
+        let on_path = self.short & ancestors(chunk);
         63 - (on_path | 1).leading_zeros()
     }
 }

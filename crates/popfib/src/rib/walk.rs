@@ -1,81 +1,47 @@
-//! Walks over the Rib in prefix order.
+//! Walks over the Rib: all routes, those inside a prefix, those that cover one.
 //!
 //! A node's vertices are numbered by level, but a walk meets them by address:
 //! for each chunk from 0 to 63 first the shorter prefixes that start there,
 //! then the prefix of the whole chunk, then the child below it.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Rib;
-use super::node::{RibNode, STARTS, STRIDE, vertex_level};
+use super::node::{RibNode, STARTS, STRIDE, ancestors, vertex_level};
 use crate::address::Address;
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
 
-/// The routes of a [`Rib`] in prefix order.
+/// All routes of a [`Rib`] in prefix order.
 #[derive(Clone, Debug)]
 pub struct Iter<'a, A: Address> {
-    rib: &'a Rib<A>,
-    /// The nodes above the walk's place, each with what is left of it.
-    stack: Vec<Frame<A>>,
+    walk: Walk<'a, A>,
     left: usize,
 }
 
+/// The routes of a [`Rib`] inside a prefix, in prefix order.
 #[derive(Clone, Debug)]
-struct Frame<A> {
-    node: RibNode<A>,
-    chunk: u32,
-    /// Vertices that start at `chunk` and are still to come.
-    short: u64,
-    /// Whether the prefix of the whole chunk, and then its child, are still to come.
-    full: bool,
-    child: bool,
+pub struct Subnets<'a, A: Address> {
+    walk: Walk<'a, A>,
+    within: Prefix<A>,
 }
 
-impl<A: Address> Frame<A> {
-    fn new(node: RibNode<A>) -> Self {
-        let mut frame = Self {
-            node,
-            chunk: 0,
-            short: 0,
-            full: false,
-            child: false,
-        };
-        frame.open();
-        frame
-    }
-
-    /// Notes what the current chunk holds.
-    fn open(&mut self) {
-        self.short = self.node.short & STARTS[self.chunk as usize];
-        self.full = self.node.full >> self.chunk & 1 != 0;
-        self.child = self.node.has_child(self.chunk);
-    }
-
-    /// Takes the next vertex of the current chunk.
-    fn take_vertex(&mut self) -> Option<u32> {
-        if self.short != 0 {
-            let vertex = self.short.trailing_zeros();
-            self.short &= self.short - 1;
-            Some(vertex)
-        } else if self.full {
-            self.full = false;
-            Some(64 | self.chunk)
-        } else {
-            None
-        }
-    }
+/// The routes of a [`Rib`] that cover a prefix, the shortest first.
+#[derive(Clone, Debug)]
+pub struct Supernets<'a, A: Address> {
+    rib: &'a Rib<A>,
+    of: Prefix<A>,
+    /// The node that the walk is in, and the vertices there that are still to come.
+    node: &'a RibNode<A>,
+    short: u64,
+    full: bool,
 }
 
 impl<'a, A: Address> Iter<'a, A> {
     pub(super) fn new(rib: &'a Rib<A>) -> Self {
-        let mut stack = Vec::new();
-        if !rib.is_empty() {
-            stack.push(Frame::new(rib.root));
-        }
         Self {
-            rib,
-            stack,
+            walk: Walk::all(rib),
             left: rib.len,
         }
     }
@@ -84,31 +50,11 @@ impl<'a, A: Address> Iter<'a, A> {
 impl<A: Address> Iterator for Iter<'_, A> {
     type Item = (Prefix<A>, NextHop);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let frame = self.stack.last_mut()?;
-            if let Some(vertex) = frame.take_vertex() {
-                let node = &frame.node;
-                let level = vertex_level(vertex);
-                let chunk = (vertex << (STRIDE - level)) & 63;
-                // The chunk behind the node's own bits.
-                let bits = node.bits | A::from_leading(chunk << 2, 8).shift_down(node.depth);
-                let prefix = Prefix::clamped(bits, node.depth + level);
-                let next_hop = self.rib.value(node.values, node.value_rank(vertex));
-                self.left -= 1;
-                return Some((prefix, next_hop));
-            }
-            if frame.child {
-                frame.child = false;
-                let child = *self.rib.nodes.get(frame.node.child(frame.chunk));
-                self.stack.push(Frame::new(child));
-            } else if frame.chunk < 63 {
-                frame.chunk += 1;
-                frame.open();
-            } else {
-                self.stack.pop();
-            }
-        }
+        let route = self.walk.next()?;
+        self.left -= 1;
+        Some(route)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -119,3 +65,302 @@ impl<A: Address> Iterator for Iter<'_, A> {
 impl<A: Address> ExactSizeIterator for Iter<'_, A> {}
 
 impl<A: Address> core::iter::FusedIterator for Iter<'_, A> {}
+
+impl<'a, A: Address> Subnets<'a, A> {
+    pub(super) fn new(rib: &'a Rib<A>, within: Prefix<A>) -> Self {
+        Self {
+            walk: Walk::from(rib, within),
+            within,
+        }
+    }
+}
+
+impl<A: Address> Iterator for Subnets<'_, A> {
+    type Item = (Prefix<A>, NextHop);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let route = self.walk.next()?;
+        if !self.within.covers(&route.0) {
+            // Behind the last of them: nothing that follows is inside.
+            self.walk.stack.clear();
+            return None;
+        }
+        Some(route)
+    }
+}
+
+impl<A: Address> core::iter::FusedIterator for Subnets<'_, A> {}
+
+impl<'a, A: Address> Supernets<'a, A> {
+    pub(super) fn new(rib: &'a Rib<A>, of: Prefix<A>) -> Self {
+        let mut walk = Self {
+            rib,
+            of,
+            node: &rib.root,
+            short: 0,
+            full: false,
+        };
+        walk.enter(&rib.root);
+        walk
+    }
+
+    /// Goes to `node` and notes its vertices that cover the prefix.
+    fn enter(&mut self, node: &'a RibNode<A>) {
+        self.node = node;
+        let levels = self.of.len().saturating_sub(node.depth).min(STRIDE);
+        let chunk = self.chunk();
+        // Vertices of the first `levels` levels are numbered below 2^(levels + 1).
+        let shorter = u64::MAX >> (64 - (2u64 << levels.min(STRIDE - 1)));
+        self.short = node.short & ancestors(chunk) & shorter;
+        self.full = levels == STRIDE && node.full >> chunk & 1 != 0;
+    }
+
+    fn chunk(&self) -> u32 {
+        self.of.address().extract(self.node.depth, STRIDE)
+    }
+}
+
+impl<A: Address> Iterator for Supernets<'_, A> {
+    type Item = (Prefix<A>, NextHop);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let node = self.node;
+            let chunk = self.chunk();
+            if let Some(vertex) = take_vertex(&mut self.short, &mut self.full, chunk) {
+                return Some(self.rib.route(node, vertex));
+            }
+            if !node.has_child(chunk) {
+                return None;
+            }
+            let child = self.rib.nodes.get(node.child(chunk));
+            if child.depth >= self.of.len() || !child.holds(self.of.address()) {
+                return None;
+            }
+            self.enter(child);
+        }
+    }
+}
+
+impl<A: Address> core::iter::FusedIterator for Supernets<'_, A> {}
+
+/// Takes the first of a chunk's vertices: those of `short`, then the full one.
+#[inline]
+fn take_vertex(short: &mut u64, full: &mut bool, chunk: u32) -> Option<u32> {
+    if *short != 0 {
+        let vertex = short.trailing_zeros();
+        *short &= *short - 1;
+        Some(vertex)
+    } else if *full {
+        *full = false;
+        Some(64 | chunk)
+    } else {
+        None
+    }
+}
+
+/// A place between two routes, and the way on from there.
+#[derive(Clone, Debug)]
+struct Walk<'a, A: Address> {
+    rib: &'a Rib<A>,
+    /// The nodes above the place, each with what is left of it.
+    stack: Vec<Frame<'a, A>>,
+}
+
+#[derive(Clone, Debug)]
+struct Frame<'a, A> {
+    node: &'a RibNode<A>,
+    chunk: u32,
+    /// Vertices that start at `chunk` and are still to come.
+    short: u64,
+    /// Whether the prefix of the whole chunk, and then its child, are still to come.
+    full: bool,
+    child: bool,
+}
+
+impl<'a, A: Address> Frame<'a, A> {
+    /// All that `node` has from `chunk` on.
+    fn new(node: &'a RibNode<A>, chunk: u32) -> Self {
+        Self {
+            node,
+            chunk,
+            short: node.short & STARTS[chunk as usize],
+            full: node.full >> chunk & 1 != 0,
+            child: node.has_child(chunk),
+        }
+    }
+
+    /// Goes to the next chunk that has something; false if there is none.
+    #[inline]
+    fn advance(&mut self) -> bool {
+        // Chunks behind this one; two steps, as a shift by 64 is none.
+        let behind = u64::MAX << self.chunk << 1;
+        let short = if self.node.short == 0 { 0 } else { u64::MAX };
+        let next = (self.node.full | self.node.children | short) & behind;
+        if next == 0 {
+            return false;
+        }
+        *self = Self::new(self.node, next.trailing_zeros());
+        true
+    }
+}
+
+impl<'a, A: Address> Walk<'a, A> {
+    /// All routes.
+    fn all(rib: &'a Rib<A>) -> Self {
+        Self {
+            rib,
+            stack: vec![Frame::new(&rib.root, 0)],
+        }
+    }
+
+    /// The routes from `start` on, in prefix order. O(key width / 6).
+    fn from(rib: &'a Rib<A>, start: Prefix<A>) -> Self {
+        let mut stack = Vec::new();
+        let mut node = &rib.root;
+        loop {
+            let chunk = start.address().extract(node.depth, STRIDE);
+            let mut frame = Frame::new(node, chunk);
+            // What starts at this chunk comes before `start`, unless it starts
+            // at the very same address and is as long.
+            let same_address = rib.prefix_of(node, 64 | chunk).address() == start.address();
+            let level = start.len().saturating_sub(node.depth);
+            if same_address && level <= STRIDE {
+                // Vertices from `level` on are numbered from 2^level on. All
+                // that is below the chunk follows.
+                frame.short &= u64::MAX.checked_shl(1 << level).unwrap_or(0);
+                stack.push(frame);
+                return Self { rib, stack };
+            }
+            (frame.short, frame.full) = (0, false);
+            let child = frame.child.then(|| rib.nodes.get(node.child(chunk)));
+            frame.child = child.is_some_and(|child| child.bits > start.address());
+            let inside = child.filter(|child| child.holds(start.address()));
+            let Some(child) = inside else {
+                stack.push(frame);
+                return Self { rib, stack };
+            };
+            frame.child = false;
+            stack.push(frame);
+            node = child;
+        }
+    }
+
+    fn next(&mut self) -> Option<(Prefix<A>, NextHop)> {
+        loop {
+            let frame = self.stack.last_mut()?;
+            let vertex = take_vertex(&mut frame.short, &mut frame.full, frame.chunk);
+            if let Some(vertex) = vertex {
+                return Some(self.rib.route(frame.node, vertex));
+            }
+            if frame.child {
+                frame.child = false;
+                let child = self.rib.nodes.get(frame.node.child(frame.chunk));
+                self.stack.push(Frame::new(child, 0));
+            } else if !frame.advance() {
+                self.stack.pop();
+            }
+        }
+    }
+}
+
+/// The first route behind a place; [`Rib::next`].
+pub(super) fn first_behind<A: Address>(
+    rib: &Rib<A>,
+    start: Prefix<A>,
+) -> Option<(Prefix<A>, NextHop)> {
+    let mut walk = Walk::from(rib, start);
+    let first = walk.next()?;
+    if first.0 == start {
+        walk.next()
+    } else {
+        Some(first)
+    }
+}
+
+/// The last route before a place; [`Rib::previous`].
+pub(super) fn last_before<A: Address>(
+    rib: &Rib<A>,
+    end: Prefix<A>,
+) -> Option<(Prefix<A>, NextHop)> {
+    // The deepest node on the way to `end` has the last routes before it.
+    let mut path = vec![&rib.root];
+    loop {
+        let node = path[path.len() - 1];
+        let chunk = end.address().extract(node.depth, STRIDE);
+        if !node.has_child(chunk) {
+            break;
+        }
+        let child = rib.nodes.get(node.child(chunk));
+        if !child.holds(end.address()) {
+            if child.bits < end.address() {
+                return Some(last_of(rib, child));
+            }
+            break;
+        }
+        path.push(child);
+    }
+    path.into_iter().rev().find_map(|node| {
+        let chunk = end.address().extract(node.depth, STRIDE);
+        let frame = Frame::new(node, chunk);
+        let here = last_vertex(&frame, |vertex| rib.prefix_of(node, vertex) < end);
+        if let Some(vertex) = here {
+            return Some(rib.route(node, vertex));
+        }
+        (0..chunk)
+            .rev()
+            .find_map(|chunk| last_from(rib, node, chunk))
+    })
+}
+
+/// The last route below `node`, which is not an empty root.
+fn last_of<A: Address>(rib: &Rib<A>, node: &RibNode<A>) -> (Prefix<A>, NextHop) {
+    (0..64)
+        .rev()
+        .find_map(|chunk| last_from(rib, node, chunk))
+        .expect("a node has a route or a child")
+}
+
+/// The last route of what starts at `chunk` of `node`.
+fn last_from<A: Address>(
+    rib: &Rib<A>,
+    node: &RibNode<A>,
+    chunk: u32,
+) -> Option<(Prefix<A>, NextHop)> {
+    let frame = Frame::new(node, chunk);
+    if frame.child {
+        return Some(last_of(rib, rib.nodes.get(node.child(chunk))));
+    }
+    last_vertex(&frame, |_| true).map(|vertex| rib.route(node, vertex))
+}
+
+/// The longest vertex that starts at the frame's chunk and is wanted.
+fn last_vertex<A>(frame: &Frame<'_, A>, wanted: impl Fn(u32) -> bool) -> Option<u32> {
+    let (mut short, mut full) = (frame.short, frame.full);
+    let mut last = None;
+    while let Some(vertex) = take_vertex(&mut short, &mut full, frame.chunk) {
+        if wanted(vertex) {
+            last = Some(vertex);
+        }
+    }
+    last
+}
+
+impl<A: Address> Rib<A> {
+    /// The prefix of a vertex of `node`.
+    fn prefix_of(&self, node: &RibNode<A>, vertex: u32) -> Prefix<A> {
+        let level = vertex_level(vertex);
+        let chunk = (vertex << (STRIDE - level)) & 63;
+        // The chunk behind the node's own bits.
+        let bits = node.bits | A::from_leading(chunk << 2, 8).shift_down(node.depth);
+        // The last chunk of a key may reach behind its end.
+        Prefix::clamped(bits, (node.depth + level).min(A::WIDTH))
+    }
+
+    /// The route of a vertex of `node`.
+    #[inline]
+    fn route(&self, node: &RibNode<A>, vertex: u32) -> (Prefix<A>, NextHop) {
+        let next_hop = self.value(node.values, node.value_rank(vertex));
+        (self.prefix_of(node, vertex), next_hop)
+    }
+}

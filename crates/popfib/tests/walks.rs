@@ -19,7 +19,7 @@ impl Random {
     fn prefix<A: Address>(&mut self) -> Prefix<A> {
         let len = (self.next() % (u64::from(A::WIDTH) + 1)) as u8;
         let mut bits = u128::from(self.next()) << 64 | u128::from(self.next());
-        if self.next() % 2 == 0 {
+        if self.next().is_multiple_of(2) {
             bits &= u128::from(self.next()) << 64 | u128::from(self.next());
             bits &= 0x8888_8888_8888_8888_8888_8888_8888_8888;
         }

@@ -39,3 +39,8 @@ pub use next_hop::{Leaf, NextHop};
 pub use prefix::{IpPrefix, Prefix, PrefixError};
 pub use rib::{Iter as RibIter, Rib, Subnets, Supernets};
 pub use table::{Iter as TableIter, Table};
+
+// The README's examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

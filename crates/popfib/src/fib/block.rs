@@ -58,7 +58,7 @@ impl Block {
 
     /// The address `offset` bytes into the block.
     pub(super) fn at<T>(&self, offset: usize) -> NonNull<T> {
-        debug_assert!(offset <= self.layout.size());
+        assert!(offset <= self.layout.size());
         // SAFETY: inside the block, or one past its end.
         unsafe { self.start.add(offset).cast() }
     }

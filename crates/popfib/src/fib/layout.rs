@@ -181,6 +181,7 @@ unsafe impl<L: Leaf, N: Node> Sync for Arrays<L, N> {}
 impl<L: Leaf, N: Node> Arrays<L, N> {
     /// A copy of the arrays in a block of their own.
     pub(super) fn copy_of(view: View<'_, L, N>) -> Self {
+        assert_eq!(view.direct.len(), 1 << view.direct_bits);
         let nodes_at = next_array(size_of_val(view.direct));
         let leaves_at = next_array(nodes_at + size_of_val(view.nodes));
         let block = Block::zeroed(leaves_at + size_of_val(view.leaves));

@@ -20,12 +20,13 @@ pub(super) fn lookup<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>, address
     if entry & DIRECT_LEAF != 0 {
         return L::from_u32(entry & !DIRECT_LEAF);
     }
+    let rest = address.skip_bits(view.direct_bits);
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     if has_popcnt() {
         // SAFETY: the CPU has what the function was compiled for.
-        return unsafe { popcnt::descend(view, entry, address) };
+        return unsafe { popcnt::descend(view.nodes, view.leaves, entry, rest) };
     }
-    descend(view, entry, address)
+    descend(view.nodes, view.leaves, entry, rest)
 }
 
 /// Looks up each of `addresses`; `next_hops` is as long.
@@ -51,25 +52,28 @@ fn direct_entry<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>, address: A) 
     unsafe { *view.direct.get_unchecked(index) }
 }
 
-/// From the node with index `node` down to the leaf.
+/// From the node with index `node` down to the leaf. `rest` is the address
+/// without its direct bits, moved to the top: each step reads the first six.
+///
+/// The two slices and not the whole view: they travel in registers where this
+/// is a call.
 #[inline(always)]
-fn descend<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>, node: u32, address: A) -> L {
-    // The bits that are left, moved to the top: each step reads the first six.
-    let mut rest = address.skip_bits(view.direct_bits);
+fn descend<A: Address, L: Leaf, N: Node>(nodes: &[N], leaves: &[L], node: u32, rest: A) -> L {
+    let mut rest = rest;
     let mut index = node;
     loop {
-        debug_assert!((index as usize) < view.nodes.len());
+        debug_assert!((index as usize) < nodes.len());
         // SAFETY: invariants 2 and 3: direct entries and child runs lie inside `nodes`.
-        let node = unsafe { view.nodes.get_unchecked(index as usize) };
+        let node = unsafe { nodes.get_unchecked(index as usize) };
         let slot = rest.extract(0, STRIDE);
         let (vector, below) = (node.vector(), (1u64 << slot) - 1);
         if vector >> slot & 1 == 0 {
             // The slot's own bit counts too; the first run begins at or before it.
             let rank = (node.leafvec() & (below << 1 | 1)).count_ones();
             let leaf = node.base0().wrapping_add(rank).wrapping_sub(1);
-            debug_assert!((leaf as usize) < view.leaves.len());
+            debug_assert!((leaf as usize) < leaves.len());
             // SAFETY: invariant 4: every slot without a child has its leaf inside `leaves`.
-            return unsafe { *view.leaves.get_unchecked(leaf as usize) };
+            return unsafe { *leaves.get_unchecked(leaf as usize) };
         }
         index = node.base1().wrapping_add((vector & below).count_ones());
         rest = rest.skip_bits(STRIDE);
@@ -83,7 +87,8 @@ fn each<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>, addresses: &[A], nex
         *next_hop = if entry & DIRECT_LEAF != 0 {
             L::from_u32(entry & !DIRECT_LEAF)
         } else {
-            descend(view, entry, *address)
+            let rest = address.skip_bits(view.direct_bits);
+            descend(view.nodes, view.leaves, entry, rest)
         };
     }
 }
@@ -104,11 +109,12 @@ mod popcnt {
 
     #[target_feature(enable = "popcnt,bmi1,bmi2")]
     pub(super) fn descend<A: Address, L: Leaf, N: Node>(
-        view: View<'_, L, N>,
+        nodes: &[N],
+        leaves: &[L],
         node: u32,
-        address: A,
+        rest: A,
     ) -> L {
-        super::descend(view, node, address)
+        super::descend(nodes, leaves, node, rest)
     }
 
     #[target_feature(enable = "popcnt,bmi1,bmi2")]

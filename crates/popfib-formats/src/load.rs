@@ -76,6 +76,7 @@ pub fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, Read
     if table.ipv4.is_empty() && table.ipv6.is_empty() {
         let reason = match table.skipped {
             0 => "there is no route in it".to_owned(),
+            1 => "there is no valid route in it (1 invalid line skipped)".to_owned(),
             n => format!("there is no valid route in it ({n} invalid lines skipped)"),
         };
         return Err(ReadError::file(&table.name, reason));

@@ -113,12 +113,12 @@ fn a_reader_that_fails() {
 /// No cut of compressed data gives a table: half a table is a wrong one.
 #[test]
 fn compressed_data_cut_off_anywhere() {
-    let text = table_text(500);
+    let text = table_text(300);
     for (format, compress) in COMPRESSIONS {
         let data = compress(text.as_bytes());
         assert_eq!(
             read(data.clone(), &STRICT).unwrap().ipv4.len(),
-            500,
+            300,
             "{format}"
         );
         for cut in 0..data.len() {
@@ -137,15 +137,15 @@ fn compressed_data_cut_off_anywhere() {
 #[test]
 fn an_error_names_the_line_reached() {
     // Long enough for whole blocks of each format to come out before the cut.
-    let text = table_text(300_000);
+    let text = table_text(30_000);
     for (format, compress) in COMPRESSIONS {
         let data = compress(text.as_bytes());
         let kept = data.len() * 9 / 10;
         let error = read(&data[..kept], &STRICT).unwrap_err();
         let line = error.line().unwrap();
-        assert!((1..300_000).contains(&line), "{format}: {error}");
+        assert!((1..30_000).contains(&line), "{format}: {error}");
         if format != "zstd" {
-            assert!(line > 100_000, "{format}: {error}");
+            assert!(line > 10_000, "{format}: {error}");
         }
         assert!(
             error
@@ -158,12 +158,12 @@ fn an_error_names_the_line_reached() {
 
 #[test]
 fn damaged_data() {
-    let text = table_text(2000);
+    let text = table_text(300);
     for (format, compress) in COMPRESSIONS {
         let data = compress(text.as_bytes());
         let intact = routes(&read(data.clone(), &STRICT).unwrap());
         let mut refused = 0;
-        for at in (4..data.len()).step_by(7) {
+        for at in (4..data.len()).step_by(5) {
             let mut damaged = data.clone();
             damaged[at] ^= 0x10;
             match read(damaged, &STRICT) {
@@ -175,7 +175,7 @@ fn damaged_data() {
                 }
             }
         }
-        assert!(refused * 7 > data.len() * 9 / 10, "{format}: {refused}");
+        assert!(refused * 5 > data.len() * 9 / 10, "{format}: {refused}");
     }
 }
 
@@ -215,14 +215,9 @@ fn binary_files() {
     assert_eq!(error(xz, &STRICT), "t:1: this is not text: invalid UTF-8");
 }
 
-/// A reader of as many equal bytes as wished that takes no memory.
-fn endless(byte: u8, length: u64) -> impl Read + Send {
-    io::repeat(byte).take(length)
-}
-
 #[test]
 fn a_line_of_100_mb() {
-    let long = || endless(b'1', 100_000_000);
+    let long = || io::repeat(b'1').take(100_000_000);
     let head = || io::Cursor::new("10.0.0.0/8 a\n");
     let tail = || io::Cursor::new("\n11.0.0.0/8 b\n");
     let input = || Input::from_reader("t", head().chain(long()).chain(tail()));
@@ -234,39 +229,4 @@ fn a_line_of_100_mb() {
     let table = load_from(input(), &SKIP).unwrap();
     assert_eq!(routes(&table), ["10.0.0.0/8 a", "11.0.0.0/8 b"]);
     assert_eq!(table.skipped, 1);
-}
-
-/// The memory of the process stays far below the data's size, however the data comes.
-#[cfg(target_os = "linux")]
-#[test]
-fn memory_is_bounded() {
-    fn peak_kib() -> u64 {
-        let status = fs::read_to_string("/proc/self/status").unwrap();
-        let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse().unwrap()
-    }
-    // The other tests of this program may run meanwhile; theirs is far below this.
-    const BOUND_KIB: u64 = 300 << 10;
-
-    let bomb = |length: u64| {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-        io::copy(&mut endless(b'x', length), &mut encoder).unwrap();
-        encoder.finish().unwrap()
-    };
-    let data = bomb(600 << 20);
-    assert!(data.len() < 2 << 20);
-    assert!(error(data, &SKIP).starts_with("t: there is no valid route"));
-
-    // 10 million lines for one prefix: the table stays small, and so must the rest.
-    let line = b"10.0.0.0/8 some-next-hop\n";
-    let million = line.repeat(1_000_000);
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    for _ in 0..10 {
-        io::Write::write_all(&mut encoder, &million).unwrap();
-    }
-    drop(million);
-    let table = read(encoder.finish().unwrap(), &STRICT).unwrap();
-    assert_eq!((table.ipv4.len(), table.replaced), (1, 9_999_999));
-
-    assert!(peak_kib() < BOUND_KIB, "{} KiB", peak_kib());
 }

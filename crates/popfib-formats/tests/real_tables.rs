@@ -2,7 +2,6 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::net::IpAddr;
@@ -29,7 +28,7 @@ fn every_table_is_read_as_it_is() {
         let path = entry.unwrap().path();
         let table = load(&path, &STRICT).unwrap();
         let text = unpack(&path);
-        let wanted: BTreeMap<(IpAddr, u8), &str> = text
+        let mut wanted: Vec<((IpAddr, u8), &str)> = text
             .lines()
             .map(|line| {
                 let (prefix, next_hop) = line.split_once(' ').unwrap();
@@ -37,6 +36,7 @@ fn every_table_is_read_as_it_is() {
                 ((address.parse().unwrap(), len.parse().unwrap()), next_hop)
             })
             .collect();
+        wanted.sort_unstable();
         let v4 = table.ipv4.iter().map(|(p, n)| (IpPrefix::V4(p), n));
         let v6 = table.ipv6.iter().map(|(p, n)| (IpPrefix::V6(p), n));
         let seen = v4

@@ -1,1 +1,30 @@
-//! Readers and writers of routing tables.
+//! Readers of routing tables: files and streams in, routes and addresses out.
+//!
+//! The flow: an [`Input`] opens a file or standard input and decompresses it by
+//! its content; a [`RouteSource`] (one per format, [`TextTable`] so far) turns
+//! it into [`Route`]s, one at a time; [`load`] puts them into the two Ribs of a
+//! [`RouteTable`], with the next hops numbered by [`NextHopNames`]. Addresses
+//! to look up come from an [`AddressReader`].
+//!
+//! Everything streams: beside the table itself, memory stays the same for
+//! files of any size. Whatever is wrong with a file ends in a [`ReadError`],
+//! one line that names file, line and reason.
+
+mod address_reader;
+mod decompress;
+mod error;
+mod input;
+mod ipv4;
+mod lines;
+mod load;
+mod next_hop_names;
+mod route;
+mod text_table;
+
+pub use address_reader::AddressReader;
+pub use error::ReadError;
+pub use input::Input;
+pub use load::{LoadOptions, RouteTable, load, load_from};
+pub use next_hop_names::NextHopNames;
+pub use route::{Route, RouteSource};
+pub use text_table::TextTable;

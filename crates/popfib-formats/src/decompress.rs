@@ -1,0 +1,225 @@
+//! Decompression by content: the first bytes decide, a file's name does not.
+//!
+//! gzip, bzip2 and zstd may each consist of several members (frames) one behind
+//! the other, as `cat a.gz b.gz`, pbzip2 and pzstd make them; all are read.
+//! Every checksum that the data carries is verified.
+
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
+
+use bzip2::bufread::MultiBzDecoder;
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+/// Size of the buffer between the file and a decompressor. Reads of plain data
+/// that are at least as large go past it.
+const BUFFER: usize = 64 << 10;
+
+/// The file as it is, with what an error message needs to know about it.
+pub(crate) struct Raw {
+    reader: Box<dyn Read + Send>,
+    offset: u64,
+    failed: bool,
+}
+
+impl Raw {
+    pub(crate) fn new(reader: Box<dyn Read + Send>) -> Self {
+        Self {
+            reader,
+            offset: 0,
+            failed: false,
+        }
+    }
+}
+
+impl Read for Raw {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.reader.read(buf) {
+                Ok(n) => {
+                    self.offset += n as u64;
+                    return Ok(n);
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => {
+                    self.failed = true;
+                    return Err(e);
+                }
+            }
+        }
+    }
+}
+
+/// The bytes that detection has taken, then the rest.
+type Stream = Chain<Cursor<Vec<u8>>, BufReader<Raw>>;
+
+/// The data of a file, decompressed.
+pub(crate) enum Decoder {
+    Plain(Stream),
+    Gzip(Box<MultiGzDecoder<Stream>>),
+    Bzip2(Box<MultiBzDecoder<Stream>>),
+    Zstd(Box<ZstdFrames<Stream>>),
+}
+
+/// The first bytes of each compression, in the order of `Decoder`'s variants.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const BZIP2: &[u8] = b"BZh";
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+/// zstd's skippable frames begin with 0x50 to 0x5f and these. pzstd puts one first.
+const ZSTD_SKIPPABLE: &[u8] = &[0x2a, 0x4d, 0x18];
+
+/// Whether more bytes behind `head` could still make it the start of compressed data.
+fn is_undecided(head: &[u8]) -> bool {
+    let starts = |magic: &[u8]| head.len() < magic.len() && magic.starts_with(head);
+    starts(GZIP) || starts(BZIP2) || starts(ZSTD) || is_start_of_skippable(head) && head.len() < 4
+}
+
+fn is_start_of_skippable(head: &[u8]) -> bool {
+    match head {
+        [] => true,
+        [first, rest @ ..] => {
+            first & 0xf0 == 0x50
+                && rest
+                    .iter()
+                    .zip(ZSTD_SKIPPABLE)
+                    .all(|(byte, magic)| byte == magic)
+        }
+    }
+}
+
+impl Decoder {
+    /// Reads the first bytes and chooses.
+    ///
+    /// Never waits for a byte that can't change the choice: a pipe whose first
+    /// line is `1.1.1.1` is recognised as text by its first byte.
+    pub(crate) fn detect(mut raw: Raw) -> io::Result<Self> {
+        let mut head = Vec::with_capacity(4);
+        while is_undecided(&head) {
+            let mut bytes = [0; 4];
+            let free = 4 - head.len();
+            match raw.read(&mut bytes[..free])? {
+                0 => break,
+                n => head.extend_from_slice(&bytes[..n]),
+            }
+        }
+        let kind = head.clone();
+        let stream = Cursor::new(head).chain(BufReader::with_capacity(BUFFER, raw));
+        Ok(if kind.starts_with(GZIP) {
+            Self::Gzip(Box::new(MultiGzDecoder::new(stream)))
+        } else if kind.starts_with(BZIP2) {
+            Self::Bzip2(Box::new(MultiBzDecoder::new(stream)))
+        } else if kind.starts_with(ZSTD) || kind.len() == 4 && is_start_of_skippable(&kind) {
+            Self::Zstd(Box::new(ZstdFrames::new(stream)))
+        } else {
+            Self::Plain(stream)
+        })
+    }
+
+    /// What went wrong when [`Decoder::read`] returned `error`, in words.
+    pub(crate) fn explain(&self, error: &io::Error) -> String {
+        let (format, stream) = match self {
+            Self::Plain(stream) => ("", stream),
+            Self::Gzip(decoder) => ("gzip", decoder.get_ref()),
+            Self::Bzip2(decoder) => ("bzip2", decoder.get_ref()),
+            Self::Zstd(decoder) => ("zstd", &decoder.stream),
+        };
+        let (_, buffered) = stream.get_ref();
+        let offset = buffered.get_ref().offset - buffered.buffer().len() as u64;
+        if buffered.get_ref().failed || format.is_empty() {
+            format!("cannot read behind byte {offset}: {error}")
+        } else if error.kind() == io::ErrorKind::UnexpectedEof {
+            format!("the {format} data is cut off after {offset} bytes")
+        } else {
+            format!("the {format} data is damaged before byte {offset}: {error}")
+        }
+    }
+}
+
+impl Read for Decoder {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => stream.read(buf),
+            Self::Gzip(decoder) => decoder.read(buf),
+            Self::Bzip2(decoder) => decoder.read(buf),
+            Self::Zstd(decoder) => decoder.read(buf),
+        }
+    }
+}
+
+/// All frames of a zstd file; the library's own reader stops behind the first.
+///
+/// It also checks no checksum and takes the data's end inside a frame for any
+/// other error. Memory is bounded by the library's limit on a frame's window
+/// (128 MiB). The library holds back a window's length of data until the frame
+/// ends, so a slow pipe of zstd data gets its lines late.
+pub(crate) struct ZstdFrames<R> {
+    stream: R,
+    decoder: FrameDecoder,
+    in_frame: bool,
+}
+
+impl<R: BufRead> ZstdFrames<R> {
+    fn new(stream: R) -> Self {
+        Self {
+            stream,
+            decoder: FrameDecoder::new(),
+            in_frame: false,
+        }
+    }
+
+    /// Begins the next frame or skips a skippable one; false at the end of the data.
+    fn begin(&mut self) -> io::Result<bool> {
+        use FrameDecoderError::ReadFrameHeaderError as Header;
+        if self.stream.fill_buf()?.is_empty() {
+            return Ok(false);
+        }
+        match self.decoder.reset(&mut self.stream) {
+            Ok(()) => self.in_frame = true,
+            Err(Header(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                let length = u64::from(length);
+                let skipped = io::copy(&mut (&mut self.stream).take(length), &mut io::sink())?;
+                if skipped < length {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+            }
+            Err(e) => return Err(self.failure(e)),
+        }
+        Ok(true)
+    }
+
+    /// An error with no data left behind it is the data's early end.
+    fn failure(&mut self, error: FrameDecoderError) -> io::Error {
+        let kind = match self.stream.fill_buf() {
+            Ok([]) => io::ErrorKind::UnexpectedEof,
+            Ok(_) => io::ErrorKind::InvalidData,
+            Err(e) => return e,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+impl<R: BufRead> Read for ZstdFrames<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if !self.in_frame {
+                if !self.begin()? {
+                    return Ok(0);
+                }
+            } else if self.decoder.can_collect() > 0 {
+                return self.decoder.read(buf);
+            } else if self.decoder.is_finished() {
+                let stored = self.decoder.get_checksum_from_data();
+                if stored.is_some() && stored != self.decoder.get_calculated_checksum() {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, "wrong checksum"));
+                }
+                self.in_frame = false;
+            } else {
+                // One block at a time (128 KiB at most), so that memory stays bounded.
+                let block = BlockDecodingStrategy::UptoBlocks(1);
+                if let Err(e) = self.decoder.decode_blocks(&mut self.stream, block) {
+                    return Err(self.failure(e));
+                }
+            }
+        }
+    }
+}

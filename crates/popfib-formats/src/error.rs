@@ -1,0 +1,164 @@
+//! Why a file could not be read: one line that names file, line and reason.
+//!
+//! The reason is made into text where the error arises, because that is where
+//! the bytes to quote are. Quoted text is shortened and escaped: a hostile file
+//! neither floods the terminal nor sends it control sequences.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+/// Why a file could not be read, or a line of it.
+///
+/// Displays as the one line `FILE:LINE: reason`, or `FILE: reason` where no
+/// line is concerned.
+pub struct ReadError(Box<Inner>);
+
+struct Inner {
+    file: String,
+    line: Option<u64>,
+    reason: String,
+    invalid_line: bool,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl ReadError {
+    /// The file as a whole is at fault.
+    pub(crate) fn file(file: &str, reason: impl Into<String>) -> Self {
+        Self(Box::new(Inner {
+            file: file.to_owned(),
+            line: None,
+            reason: reason.into(),
+            invalid_line: false,
+            source: None,
+        }))
+    }
+
+    /// Reading stopped in the line numbered `line`, for good.
+    pub(crate) fn stopped(
+        file: &str,
+        line: Option<u64>,
+        reason: impl Into<String>,
+        source: io::Error,
+    ) -> Self {
+        let mut error = Self::file(file, reason);
+        error.0.line = line;
+        error.0.source = Some(source.into());
+        error
+    }
+
+    /// This one line is invalid; what follows it can still be read.
+    pub(crate) fn invalid_line(file: &str, line: u64, reason: impl Into<String>) -> Self {
+        let mut error = Self::file(file, reason);
+        error.0.line = Some(line);
+        error.0.invalid_line = true;
+        error
+    }
+
+    /// The same error with the error that caused it.
+    pub(crate) fn with_source(mut self, source: impl Error + Send + Sync + 'static) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// The number of the line at fault, from 1; for data cut off or unreadable
+    /// in the middle, the line in which reading stopped.
+    pub fn line(&self) -> Option<u64> {
+        self.0.line
+    }
+
+    /// Whether one line is at fault and reading may go on behind it.
+    pub fn is_invalid_line(&self) -> bool {
+        self.0.invalid_line
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without this, a file's name could break the one line, or steer a terminal.
+        escape(&self.0.file, f)?;
+        if let Some(line) = self.0.line {
+            write!(f, ":{line}")?;
+        }
+        f.write_str(": ")?;
+        // Reasons quote a file's bytes escaped, but other libraries' messages
+        // inside them promise nothing.
+        escape(&self.0.reason, f)
+    }
+}
+
+impl fmt::Debug for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ReadError({self})")
+    }
+}
+
+impl Error for ReadError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source.as_deref().map(|e| e as _)
+    }
+}
+
+/// `text` with its control characters escaped.
+fn escape(text: &str, to: &mut impl fmt::Write) -> fmt::Result {
+    for c in text.chars() {
+        if is_unprintable(c) {
+            write!(to, "{}", c.escape_default())?;
+        } else {
+            to.write_char(c)?;
+        }
+    }
+    Ok(())
+}
+
+/// Control characters, and those that change the direction or the lines of the text around them.
+fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// The start of `bytes` in quotes, fit to be shown in a message.
+pub(crate) fn quote(bytes: &[u8]) -> String {
+    const SHOWN: usize = 60;
+    let head = &bytes[..bytes.len().min(SHOWN)];
+    let mut quoted = String::from('"');
+    // Writing to a String cannot fail.
+    let _ = escape(&String::from_utf8_lossy(head), &mut quoted);
+    if head.len() < bytes.len() {
+        quoted.push_str("...");
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_file_line_and_reason_on_one_line() {
+        let error = ReadError::invalid_line("a b.txt", 7, "no");
+        assert_eq!(error.to_string(), "a b.txt:7: no");
+        assert_eq!(ReadError::file("t", "no").to_string(), "t: no");
+        let odd = ReadError::file("t\n\x1b[31m\u{202e}", "x\ry");
+        assert_eq!(odd.to_string(), r"t\n\u{1b}[31m\u{202e}: x\ry");
+    }
+
+    #[test]
+    fn quotes_are_short_and_harmless() {
+        assert_eq!(quote(b"10.0.0.0/8"), "\"10.0.0.0/8\"");
+        assert_eq!(quote("Zürich".as_bytes()), "\"Zürich\"");
+        assert_eq!(quote(b"a\x1b[2J\xff"), "\"a\\u{1b}[2J\u{fffd}\"");
+        assert_eq!(quote(&[b'x'; 100]), format!("\"{}...\"", "x".repeat(60)));
+        assert!(quote(&[0; 1 << 20]).len() < 400);
+    }
+
+    #[test]
+    fn carries_its_cause() {
+        let error = ReadError::stopped("t", Some(3), "cut", io::ErrorKind::UnexpectedEof.into());
+        assert_eq!(error.line(), Some(3));
+        assert!(!error.is_invalid_line());
+        assert!(error.source().is_some_and(|s| s.is::<io::Error>()));
+        assert!(ReadError::file("t", "no").source().is_none());
+    }
+}

@@ -1,0 +1,335 @@
+//! Lines of an input, one at a time, in a buffer of fixed size.
+//!
+//! Blocks are read as they come and cut at line ends found by memchr; a line
+//! is handed out as soon as its end is in the buffer, without waiting for a
+//! full block. A longer line than the buffer is meant for is an error, and
+//! skipped without being kept.
+
+use std::fmt;
+use std::ops::Range;
+
+use memchr::memchr;
+
+use crate::{Input, ReadError};
+
+/// The longest line that is read, without its end.
+pub(crate) const MAX_LINE: usize = 64 << 10;
+
+/// Room for the start of a line and a good deal more: few reads, still in the L2 cache.
+const BUFFER: usize = 256 << 10;
+
+/// A reader of lines: [`Lines::advance`], then [`Lines::line`].
+pub(crate) struct Lines {
+    input: Input,
+    buffer: Box<[u8]>,
+    /// Where the data that is not handed out yet begins, up to where it is
+    /// known to hold no line end, and where it ends.
+    start: usize,
+    searched: usize,
+    end: usize,
+    at_end: bool,
+    /// Inside of a line that was too long.
+    skipping: bool,
+    line: Range<usize>,
+    number: u64,
+}
+
+impl Lines {
+    pub(crate) fn new(input: Input) -> Self {
+        Self {
+            input,
+            buffer: vec![0; BUFFER].into_boxed_slice(),
+            start: 0,
+            searched: 0,
+            end: 0,
+            at_end: false,
+            skipping: false,
+            line: 0..0,
+            number: 0,
+        }
+    }
+
+    /// Goes to the next line; false at the end.
+    ///
+    /// # Errors
+    /// A line of more than [`MAX_LINE`] bytes (the next call goes on behind
+    /// it), or a failure of the input.
+    #[inline]
+    pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
+        loop {
+            if let Some(found) = memchr(b'\n', &self.buffer[self.searched..self.end]) {
+                let end = self.searched + found;
+                let start = self.start;
+                self.start = end + 1;
+                self.searched = self.start;
+                if std::mem::take(&mut self.skipping) {
+                    continue;
+                }
+                return self.set_line(start, end);
+            }
+            if !self.fill()? {
+                return Ok(false);
+            }
+            if self.at_end {
+                // The last line, without a line end.
+                let start = self.start;
+                self.start = self.end;
+                self.searched = self.end;
+                return if start == self.end || self.skipping {
+                    Ok(false)
+                } else {
+                    self.set_line(start, self.end)
+                };
+            }
+        }
+    }
+
+    /// The line that [`Lines::advance`] went to, without its end.
+    #[inline]
+    pub(crate) fn line(&self) -> &[u8] {
+        &self.buffer[self.line.clone()]
+    }
+
+    /// Whether a line that `matters` is in the buffer as a whole, so that
+    /// [`Lines::advance`] gets to it without reading from the input.
+    pub(crate) fn is_buffered(&self, matters: impl Fn(&[u8]) -> bool) -> bool {
+        let mut rest = &self.buffer[self.start..self.end];
+        let mut skipping = self.skipping;
+        while let Some(end) = memchr(b'\n', rest) {
+            if !skipping && matters(&rest[..end]) {
+                return true;
+            }
+            skipping = false;
+            rest = &rest[end + 1..];
+        }
+        false
+    }
+
+    /// An error about the current line.
+    pub(crate) fn invalid(&self, reason: impl Into<String>) -> ReadError {
+        ReadError::invalid_line(self.input.name(), self.number, reason)
+    }
+
+    #[inline]
+    fn set_line(&mut self, start: usize, mut end: usize) -> Result<bool, ReadError> {
+        self.number += 1;
+        if end > start && self.buffer[end - 1] == b'\r' {
+            end -= 1;
+        }
+        if end - start > MAX_LINE {
+            return Err(self.too_long());
+        }
+        let bom = if self.number == 1 && self.buffer[start..end].starts_with(b"\xef\xbb\xbf") {
+            3
+        } else {
+            0
+        };
+        self.line = start + bom..end;
+        Ok(true)
+    }
+
+    fn too_long(&self) -> ReadError {
+        self.invalid(format!("the line is longer than {MAX_LINE} bytes"))
+    }
+
+    /// Reads once, behind data that holds no line end. False if the end was
+    /// known already; notes it otherwise.
+    #[cold]
+    fn fill(&mut self) -> Result<bool, ReadError> {
+        if self.at_end {
+            return Ok(false);
+        }
+        if self.skipping {
+            self.start = self.end;
+        } else if self.end - self.start > MAX_LINE + 1 {
+            // Too long even if it ended in CR LF right here.
+            self.skipping = true;
+            self.start = self.end;
+            self.number += 1;
+            self.searched = self.end;
+            return Err(self.too_long());
+        }
+        // Moved to the front only when the room behind runs short: many short
+        // reads, as from a slow pipe, don't move the same bytes each time.
+        if self.start == self.end {
+            self.start = 0;
+            self.end = 0;
+        } else if self.buffer.len() - self.end < MAX_LINE {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        self.searched = self.end;
+        let read = self
+            .input
+            .read(&mut self.buffer[self.end..], self.number + 1);
+        // An error of the input is an end, too: what is left of a line cut in
+        // the middle could be read as another route than was meant.
+        match read {
+            Ok(0) => self.at_end = true,
+            Ok(n) => self.end += n,
+            Err(e) => {
+                self.at_end = true;
+                self.start = self.end;
+                self.searched = self.end;
+                return Err(e);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl fmt::Debug for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lines")
+            .field("input", &self.input)
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{self, Cursor, Read};
+
+    fn all(input: Input) -> Vec<Result<String, String>> {
+        let mut lines = Lines::new(input);
+        let mut seen = Vec::new();
+        loop {
+            match lines.advance() {
+                Ok(true) => seen.push(Ok(String::from_utf8_lossy(lines.line()).into_owned())),
+                Ok(false) => return seen,
+                Err(e) => seen.push(Err(e.to_string())),
+            }
+        }
+    }
+
+    fn text(text: impl Into<Vec<u8>>) -> Input {
+        Input::from_reader("t", Cursor::new(text.into()))
+    }
+
+    /// Hands out its data in pieces of the given length, however much is asked for.
+    struct Pieces(Cursor<Vec<u8>>, usize);
+
+    impl Read for Pieces {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            let n = buf.len().min(self.1);
+            self.0.read(&mut buf[..n])
+        }
+    }
+
+    #[test]
+    fn cuts_lines_at_either_line_end() {
+        let lines =
+            |t: &str| -> Vec<String> { all(text(t)).into_iter().map(Result::unwrap).collect() };
+        assert_eq!(lines("a\nb\r\n\nc"), ["a", "b", "", "c"]);
+        assert_eq!(lines("a\n"), ["a"]);
+        assert_eq!(lines("\u{feff}a\n\u{feff}b\n"), ["a", "\u{feff}b"]);
+        assert_eq!(lines("a\r"), ["a"]);
+        assert_eq!(lines("\r\n"), [""]);
+        assert!(lines("").is_empty());
+    }
+
+    #[test]
+    fn lines_over_block_borders_stay_whole() {
+        let wanted: Vec<String> = (0..40_000)
+            .map(|n| format!("line {n} {}", "x".repeat(n % 97)))
+            .collect();
+        let data = wanted.join("\n").into_bytes();
+        for piece in [1, 7, 4096, BUFFER, usize::MAX] {
+            let input = Input::from_reader("t", Pieces(Cursor::new(data.clone()), piece));
+            let seen: Vec<String> = all(input).into_iter().map(Result::unwrap).collect();
+            assert!(seen == wanted, "pieces of {piece}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_the_greatest_length_passes_and_one_more_byte_does_not() {
+        let longest = "x".repeat(MAX_LINE);
+        for end in ["\n", "\r\n", ""] {
+            for piece in [usize::MAX, 1000] {
+                let ok = format!("a\n{longest}{end}").into_bytes();
+                let seen = all(Input::from_reader("t", Pieces(Cursor::new(ok), piece)));
+                assert!(seen == [Ok("a".into()), Ok(longest.clone())]);
+                let after = if end.is_empty() { "" } else { "b" };
+                let long = format!("a\nx{longest}{end}{after}").into_bytes();
+                let seen = all(Input::from_reader("t", Pieces(Cursor::new(long), piece)));
+                let error = Err("t:2: the line is longer than 65536 bytes".to_string());
+                assert_eq!(seen[..2], [Ok("a".into()), error]);
+                let rest: Vec<_> = if end.is_empty() {
+                    vec![]
+                } else {
+                    vec![Ok("b".into())]
+                };
+                assert_eq!(seen[2..], rest);
+            }
+        }
+    }
+
+    #[test]
+    fn line_numbers_go_on_behind_a_line_too_long() {
+        let mut data = vec![b'x'; 3_000_000];
+        data.extend_from_slice(b"\nb\n");
+        data.extend(vec![b'y'; 400_000]);
+        let seen = all(text(data));
+        assert_eq!(seen.len(), 3);
+        assert!(seen[0].as_ref().is_err_and(|e| e.starts_with("t:1: ")));
+        assert_eq!(seen[1], Ok("b".into()));
+        assert!(seen[2].as_ref().is_err_and(|e| e.starts_with("t:3: ")));
+    }
+
+    #[test]
+    fn a_line_is_handed_out_before_more_is_read() {
+        /// Panics when read from once more than its lines need.
+        struct OneByOne(Vec<&'static [u8]>);
+        impl Read for OneByOne {
+            fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+                let piece = self.0.remove(0);
+                buf[..piece.len()].copy_from_slice(piece);
+                Ok(piece.len())
+            }
+        }
+        let mut lines = Lines::new(Input::from_reader(
+            "t",
+            OneByOne(vec![b"1.", b"1\n2", b"\n3\n4\n"]),
+        ));
+        for wanted in ["1.1", "2", "3", "4"] {
+            assert!(lines.advance().unwrap());
+            assert_eq!(lines.line(), wanted.as_bytes());
+            let next_is_here = wanted == "2" || wanted == "3";
+            assert_eq!(lines.is_buffered(|_| true), next_is_here, "{wanted}");
+            assert_eq!(
+                lines.is_buffered(|line| line == b"4"),
+                next_is_here,
+                "{wanted}"
+            );
+            assert!(!lines.is_buffered(|line| line.is_empty()));
+        }
+    }
+
+    #[test]
+    fn a_failing_reader_ends_the_lines_without_the_cut_one() {
+        struct Fails(usize);
+        impl Read for Fails {
+            fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+                self.0 += 1;
+                match self.0 {
+                    1 => Err(io::ErrorKind::Interrupted.into()),
+                    2 => {
+                        buf[..4].copy_from_slice(b"1\n2\n");
+                        Ok(4)
+                    }
+                    3 => {
+                        buf[..1].copy_from_slice(b"3");
+                        Ok(1)
+                    }
+                    _ => Err(io::Error::other("disk on fire")),
+                }
+            }
+        }
+        let seen = all(Input::from_reader("t", Fails(0)));
+        let error = "t:3: cannot read behind byte 5: disk on fire".to_string();
+        assert_eq!(seen, [Ok("1".into()), Ok("2".into()), Err(error)]);
+    }
+}

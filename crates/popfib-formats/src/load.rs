@@ -1,0 +1,85 @@
+//! Routes into tables: the one place where formats meet Ribs.
+
+use std::path::Path;
+
+use popfib::{IpPrefix, Rib};
+
+use crate::{Input, NextHopNames, ReadError, Route, RouteSource, TextTable};
+
+/// A table as loaded: the routes of both families and the names of their next hops.
+#[derive(Clone, Debug, Default)]
+pub struct RouteTable {
+    /// Where it came from: the name of the file.
+    pub name: String,
+    /// The IPv4 routes.
+    pub ipv4: Rib<u32>,
+    /// The IPv6 routes, v4-mapped ones among them.
+    pub ipv6: Rib<u128>,
+    /// What the Ribs' next hops stand for; both families share the numbers.
+    pub next_hops: NextHopNames,
+    /// How many routes were replaced by a later one for the same prefix.
+    pub replaced: u64,
+    /// How many invalid lines were skipped.
+    pub skipped: u64,
+}
+
+impl RouteTable {
+    #[inline]
+    fn insert(&mut self, route: Route<'_>) {
+        let next_hop = self.next_hops.intern(route.next_hop);
+        let replaced = match route.prefix {
+            IpPrefix::V4(prefix) => self.ipv4.insert(prefix, next_hop),
+            IpPrefix::V6(prefix) => self.ipv6.insert(prefix, next_hop),
+        };
+        self.replaced += u64::from(replaced.is_some());
+    }
+}
+
+/// What to do about lines that are not quite right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// Skip invalid lines and count them, where they would otherwise end the load.
+    pub skip_invalid: bool,
+    /// Clear host bits that are set, where they would otherwise make a line invalid.
+    pub mask: bool,
+}
+
+/// Loads the table in the file at `path`; `-` is standard input.
+///
+/// Takes the file's length in time, and the table's size in memory.
+///
+/// # Errors
+/// A file that can't be read to its end, a line that is invalid unless
+/// [`LoadOptions::skip_invalid`] says to skip it, or no route at all.
+pub fn load(path: &Path, options: &LoadOptions) -> Result<RouteTable, ReadError> {
+    load_from(Input::open(path)?, options)
+}
+
+/// [`load`] from an input opened before.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
+    let mut table = RouteTable {
+        name: input.name().to_owned(),
+        ..RouteTable::default()
+    };
+    let mut source = TextTable::new(input).mask(options.mask);
+    loop {
+        match source.next_route() {
+            Ok(Some(route)) => table.insert(route),
+            Ok(None) => break,
+            Err(e) if options.skip_invalid && e.is_invalid_line() => table.skipped += 1,
+            Err(e) => return Err(e),
+        }
+    }
+    if table.ipv4.is_empty() && table.ipv6.is_empty() {
+        let reason = match table.skipped {
+            0 => "there is no route in it".to_owned(),
+            1 => "there is no valid route in it (1 invalid line skipped)".to_owned(),
+            n => format!("there is no valid route in it ({n} invalid lines skipped)"),
+        };
+        return Err(ReadError::file(&table.name, reason));
+    }
+    Ok(table)
+}

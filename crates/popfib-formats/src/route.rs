@@ -1,0 +1,28 @@
+//! What every format yields: routes, one at a time.
+
+use popfib::IpPrefix;
+
+use crate::ReadError;
+
+/// One route of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route<'a> {
+    /// Where the route leads from; no host bits set.
+    pub prefix: IpPrefix,
+    /// The next hop as the source names it: an address, an AS number, any name.
+    pub next_hop: &'a str,
+}
+
+/// A stream of routes, in the order of its file.
+///
+/// Not an [`Iterator`], because a route borrows the source's buffer: a table of
+/// a million routes is read without a million strings.
+pub trait RouteSource {
+    /// The next route; `None` at the end.
+    ///
+    /// # Errors
+    /// A [`ReadError`] that names the place. After one that
+    /// [concerns a single line](ReadError::is_invalid_line), the next call goes
+    /// on behind that line; any other ends the source.
+    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError>;
+}

@@ -1,0 +1,227 @@
+//! The text format of tables: one route a line, `PREFIX NEXTHOP`.
+//!
+//! Prefix and next hop are separated by blanks, tabs or one comma. A prefix
+//! without length is one host. The next hop is any token: text without blanks,
+//! commas and comment signs. `#` and `;` begin a comment wherever they stand;
+//! empty lines are nothing. IPv4 is dotted, IPv6 in any legal spelling;
+//! v4-mapped IPv6 stays IPv6. Lines end in LF or CR LF, the last one also
+//! without; a byte order mark is ignored. Comments may hold any bytes, the rest
+//! is UTF-8 without control characters.
+
+use std::ops::Range;
+use std::str;
+
+use popfib::{IpPrefix, Prefix, PrefixError};
+
+use crate::error::quote;
+use crate::lines::Lines;
+use crate::{Input, ReadError, Route, RouteSource, ipv4};
+
+/// A [`RouteSource`] of the text format: one route a line, `PREFIX NEXTHOP`.
+#[derive(Debug)]
+pub struct TextTable {
+    lines: Lines,
+    mask: bool,
+}
+
+impl TextTable {
+    /// Reads routes from `input`. Takes 256 KiB.
+    pub fn new(input: Input) -> Self {
+        Self {
+            lines: Lines::new(input),
+            mask: false,
+        }
+    }
+
+    /// Whether host bits of a prefix are cleared; without it, they are an error.
+    pub fn mask(mut self, mask: bool) -> Self {
+        self.mask = mask;
+        self
+    }
+}
+
+impl RouteSource for TextTable {
+    #[inline]
+    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
+        let (prefix, next_hop) = loop {
+            if !self.lines.advance()? {
+                return Ok(None);
+            }
+            match parse(self.lines.line(), self.mask) {
+                Ok(Some(route)) => break route,
+                Ok(None) => {}
+                Err(flaw) => return Err(explain(&self.lines, flaw)),
+            }
+        };
+        match str::from_utf8(&self.lines.line()[next_hop]) {
+            Ok(next_hop) => Ok(Some(Route { prefix, next_hop })),
+            Err(_) => Err(explain(&self.lines, Flaw::NotText)),
+        }
+    }
+}
+
+/// What is wrong with a line, and where.
+enum Flaw {
+    NotText,
+    Prefix(Range<usize>, PrefixError),
+    NoNextHop(Range<usize>),
+    ThirdField(usize),
+}
+
+/// The prefix of a line and where its next hop is; `None` if there is no route on it.
+#[inline]
+fn parse(line: &[u8], mask: bool) -> Result<Option<(IpPrefix, Range<usize>)>, Flaw> {
+    let start = skip_blanks(line, 0);
+    if is_end(line, start) {
+        return Ok(None);
+    }
+    let (prefix, end) = match ipv4::prefix(&line[start..]) {
+        Some((bits, len, read)) if class(line, start + read) & FIELD_END != 0 => {
+            let prefix = if mask {
+                Prefix::new_masked(bits, len)
+            } else {
+                Prefix::new(bits, len)
+            };
+            (prefix.map(IpPrefix::V4), start + read)
+        }
+        _ => any_prefix(line, start, mask)?,
+    };
+    let prefix = prefix.map_err(|e| Flaw::Prefix(start..end, e))?;
+
+    let mut at = skip_blanks(line, end);
+    if line.get(at) == Some(&b',') {
+        at = skip_blanks(line, at + 1);
+    }
+    let next_hop = field(line, at)?;
+    if next_hop.is_empty() {
+        return Err(Flaw::NoNextHop(start..end));
+    }
+    let rest = skip_blanks(line, next_hop.end);
+    if !is_end(line, rest) {
+        return Err(Flaw::ThirdField(rest));
+    }
+    Ok(Some((prefix, next_hop)))
+}
+
+/// The prefix at `start` by the library's own parser, and where it ends.
+#[inline(never)]
+fn any_prefix(
+    line: &[u8],
+    start: usize,
+    mask: bool,
+) -> Result<(Result<IpPrefix, PrefixError>, usize), Flaw> {
+    let range = field(line, start)?;
+    let text = str::from_utf8(&line[range.clone()]).map_err(|_| Flaw::NotText)?;
+    let prefix = if mask {
+        IpPrefix::parse_masked(text)
+    } else {
+        text.parse()
+    };
+    Ok((prefix, range.end))
+}
+
+/// What ends a field, and what is no text.
+const FIELD_END: u8 = 1;
+const CONTROL: u8 = 2;
+const NOT_ASCII: u8 = 4;
+
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b' ' | b'\t' | b',' | b'#' | b';' => FIELD_END,
+            0..0x20 | 0x7f => CONTROL,
+            0x80.. => NOT_ASCII,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// The class of the byte at `at`; behind the line, the end of a field.
+#[inline(always)]
+fn class(line: &[u8], at: usize) -> u8 {
+    line.get(at)
+        .map_or(FIELD_END, |&byte| CLASSES[usize::from(byte)])
+}
+
+#[inline(always)]
+fn skip_blanks(line: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\t') = line.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// Whether the line ends at `at`, or a comment begins there.
+#[inline(always)]
+fn is_end(line: &[u8], at: usize) -> bool {
+    matches!(line.get(at), None | Some(b'#' | b';'))
+}
+
+/// The field that begins at `start`, possibly empty. UTF-8 is not verified yet.
+#[inline(always)]
+fn field(line: &[u8], start: usize) -> Result<Range<usize>, Flaw> {
+    let mut at = start;
+    let mut seen = 0;
+    loop {
+        let class = class(line, at);
+        if class & FIELD_END != 0 {
+            break;
+        }
+        seen |= class;
+        at += 1;
+    }
+    if seen != 0 && has_control(&line[start..at]) {
+        return Err(Flaw::NotText);
+    }
+    Ok(start..at)
+}
+
+/// Whether there is a control character; also those of Unicode's second block.
+#[cold]
+fn has_control(field: &[u8]) -> bool {
+    field
+        .utf8_chunks()
+        .any(|chunk| chunk.valid().contains(char::is_control))
+}
+
+/// The error of a line with a flaw.
+#[cold]
+fn explain(lines: &Lines, flaw: Flaw) -> ReadError {
+    let line = lines.line();
+    if let Some(error) = not_text(lines) {
+        return error;
+    }
+    match flaw {
+        Flaw::NotText => lines.invalid("this is not text"),
+        Flaw::Prefix(range, e) => lines
+            .invalid(format!("{}: {e}", quote(&line[range])))
+            .with_source(e),
+        Flaw::NoNextHop(range) => {
+            lines.invalid(format!("no next hop behind {}", quote(&line[range])))
+        }
+        Flaw::ThirdField(at) => lines.invalid(format!(
+            "more than a prefix and a next hop: {}",
+            quote(&line[at..])
+        )),
+    }
+}
+
+/// The error of a line that is not text up to its comment: whatever else may be
+/// wrong with a binary file, that it is one says more.
+pub(crate) fn not_text(lines: &Lines) -> Option<ReadError> {
+    let line = lines.line();
+    let end = line.iter().position(|b| matches!(b, b'#' | b';'));
+    let text = match str::from_utf8(&line[..end.unwrap_or(line.len())]) {
+        Ok(text) => text,
+        Err(_) => return Some(lines.invalid("this is not text: invalid UTF-8")),
+    };
+    let control = text.chars().find(|&c| c.is_control() && c != '\t')?;
+    Some(lines.invalid(format!(
+        "this is not text: control character U+{:04X}",
+        u32::from(control)
+    )))
+}

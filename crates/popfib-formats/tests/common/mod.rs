@@ -1,0 +1,85 @@
+//! What the tests share: made inputs, every compression, and where the real tables are.
+
+// Each test program uses its own part of this.
+#![allow(dead_code)]
+
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+
+use popfib_formats::{Input, LoadOptions, ReadError, RouteTable, load_from};
+
+pub(crate) const STRICT: LoadOptions = LoadOptions {
+    skip_invalid: false,
+    mask: false,
+};
+pub(crate) const SKIP: LoadOptions = LoadOptions {
+    skip_invalid: true,
+    mask: false,
+};
+pub(crate) const MASK: LoadOptions = LoadOptions {
+    skip_invalid: false,
+    mask: true,
+};
+
+pub(crate) fn input(data: impl Into<Vec<u8>>) -> Input {
+    Input::from_reader("t", Cursor::new(data.into()))
+}
+
+pub(crate) fn read(
+    data: impl Into<Vec<u8>>,
+    options: &LoadOptions,
+) -> Result<RouteTable, ReadError> {
+    load_from(input(data), options)
+}
+
+/// The message of the error that `data` must end in; checks that it is one line.
+pub(crate) fn error(data: impl Into<Vec<u8>>, options: &LoadOptions) -> String {
+    let message = read(data, options).expect_err("an error").to_string();
+    assert!(!message.contains(char::is_control), "{message:?}");
+    assert!(message.len() < 500, "{message}");
+    message
+}
+
+/// The routes as `PREFIX NEXTHOP` lines in prefix order, IPv4 first.
+pub(crate) fn routes(table: &RouteTable) -> Vec<String> {
+    let name = |n| table.next_hops.name(n).expect("every next hop has a name");
+    let v4 = table.ipv4.iter().map(|(p, n)| format!("{p} {}", name(n)));
+    let v6 = table.ipv6.iter().map(|(p, n)| format!("{p} {}", name(n)));
+    v4.chain(v6).collect()
+}
+
+pub(crate) fn gzip(data: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(data).unwrap();
+    encoder.finish().unwrap()
+}
+
+pub(crate) fn bzip2(data: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(data).unwrap();
+    encoder.finish().unwrap()
+}
+
+pub(crate) fn zstd(data: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(data, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+pub(crate) fn plain(data: &[u8]) -> Vec<u8> {
+    data.to_vec()
+}
+
+pub(crate) type Compress = fn(&[u8]) -> Vec<u8>;
+pub(crate) const COMPRESSIONS: [(&str, Compress); 3] =
+    [("gzip", gzip), ("bzip2", bzip2), ("zstd", zstd)];
+
+/// The folder of real tables, which lies beside the repository where there is one.
+pub(crate) fn shared_data(test: &str) -> Option<PathBuf> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .map(|folder| folder.join("shared/data"))
+        .find(|data| data.is_dir());
+    if data.is_none() {
+        println!("skipped: {test}: no shared data");
+    }
+    data
+}

@@ -12,6 +12,7 @@
 
 mod address_reader;
 mod decompress;
+mod default_table;
 mod error;
 mod input;
 mod ipv4;
@@ -22,6 +23,7 @@ mod route;
 mod text_table;
 
 pub use address_reader::AddressReader;
+pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
 pub use error::ReadError;
 pub use input::Input;
 pub use load::{LoadOptions, RouteTable, load, load_from};

@@ -1,0 +1,175 @@
+//! The packed form gives back what went in, and the embedded table is the one it claims to be.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use popfib::{Address, Prefix};
+
+use super::pack::{Route, pack};
+use super::unpack::Columns;
+use super::{PACKED, default_table};
+
+/// All routes of the embedded table, as a text table has them.
+fn embedded_text() -> String {
+    fn family<A: Address>(columns: &mut Columns, numbers: &[u32], text: &mut String) {
+        columns.family(|prefix: Prefix<A>, index| {
+            writeln!(text, "{prefix} {}", numbers[index]).expect("memory");
+        });
+    }
+    let mut columns = Columns::unpack(PACKED);
+    let numbers = columns.numbers();
+    let mut text = String::new();
+    family::<u32>(&mut columns, &numbers, &mut text);
+    family::<u128>(&mut columns, &numbers, &mut text);
+    text
+}
+
+/// FNV-1a, 64 bits.
+fn checksum(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+#[test]
+fn the_checksum_is_fnv_1a() {
+    assert_eq!(checksum("foobar"), 0x8594_4171_f739_67e8);
+}
+
+/// The checksum was taken from a text table that was not made by this code.
+#[test]
+fn the_embedded_routes_have_the_known_checksum() {
+    assert_eq!(checksum(&embedded_text()), 0xa565_bcb0_0d41_bd68);
+}
+
+#[test]
+fn the_embedded_file_is_small() {
+    assert!(PACKED.len() < 1_300_000, "{} bytes", PACKED.len());
+}
+
+#[test]
+fn the_embedded_table_loads_whole() {
+    let table = default_table();
+    assert_eq!(table.ipv4.len(), 901_899);
+    assert_eq!(table.ipv6.len(), 160_147);
+    assert_eq!(table.next_hops.len(), 73_345);
+    assert_eq!((table.replaced, table.skipped), (0, 0));
+
+    let name = |next_hop| table.next_hops.name(next_hop);
+    let first = table.ipv4.iter().next().expect("a route");
+    assert_eq!(first.0.to_string(), "1.0.0.0/24");
+    assert_eq!((first.1.get(), name(first.1)), (1, Some("13335")));
+    let (prefix, next_hop) = table.ipv4.longest_match(0x0808_0808).expect("a route");
+    assert_eq!(prefix.to_string(), "8.8.8.0/24");
+    assert_eq!(name(next_hop), Some("15169"));
+    let dns = Address::parse("2001:4860:4860::8888").expect("an address");
+    let (prefix, next_hop) = table.ipv6.longest_match(dns).expect("a route");
+    assert_eq!(prefix.to_string(), "2001:4860::/32");
+    assert_eq!(name(next_hop), Some("15169"));
+    assert_eq!(table.ipv4.longest_match(0x0a00_0001), None);
+}
+
+/// Data that is kept beside a checkout, not in it.
+fn shared(path: &str) -> Option<PathBuf> {
+    let beside = |dir: &Path| Some(dir.parent()?.join("shared/data").join(path));
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .filter_map(beside)
+        .find(|path| path.exists())
+}
+
+#[test]
+fn the_embedded_routes_are_those_of_the_text_table() {
+    const NAME: &str = "tables/bart-tier1-v46.origin.txt.gz";
+    let Some(path) = shared(NAME) else {
+        println!("skipped: the_embedded_routes_are_those_of_the_text_table: no {NAME}");
+        return;
+    };
+    let file = File::open(&path).expect("the text table");
+    let expected = BufReader::new(GzDecoder::new(file)).lines();
+    let text = embedded_text();
+    let mut found = text.lines();
+    for (index, line) in expected.enumerate() {
+        assert_eq!(
+            found.next(),
+            Some(&*line.expect("text")),
+            "line {}",
+            index + 1
+        );
+    }
+    assert_eq!(found.next(), None);
+}
+
+/// What comes out of what [`pack`] made of these routes.
+fn round_trip(ipv4: &[Route<u32>], ipv6: &[Route<u128>]) {
+    fn family<A: Address>(columns: &mut Columns, numbers: &[u32]) -> Vec<Route<A>> {
+        let mut found = Vec::new();
+        columns.family(|prefix, index| found.push((prefix, numbers[index])));
+        found
+    }
+    let packed = pack(ipv4, ipv6);
+    let mut columns = Columns::unpack(&packed);
+    let numbers = columns.numbers();
+    assert_eq!(family::<u32>(&mut columns, &numbers), ipv4);
+    assert_eq!(family::<u128>(&mut columns, &numbers), ipv6);
+}
+
+fn route<A: Address>(bits: A, len: u8, asn: u32) -> Route<A> {
+    (Prefix::new_masked(bits, len).expect("a length"), asn)
+}
+
+#[test]
+fn tables_of_few_routes_come_back() {
+    round_trip(&[], &[]);
+    round_trip(&[route(0, 0, 0)], &[]);
+    round_trip(&[], &[route(0, 0, 7)]);
+    round_trip(&[route(u32::MAX, 32, u32::MAX)], &[route(1, 128, 0)]);
+    let chain: Vec<Route<u128>> = (0..=128).map(|len| route(u128::MAX, len, 9)).collect();
+    round_trip(&[route(0, 32, 1), route(1, 32, 2)], &chain);
+}
+
+/// Numbers that look random, the same ones every time (xorshift64*).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    /// Routes in few places (`spread` bits), so that they nest, with few or many AS.
+    fn routes<A: Address>(&mut self, count: u64, spread: u8, origins: u64) -> Vec<Route<A>> {
+        let mut routes = BTreeMap::new();
+        for _ in 0..count {
+            let len = self.below(u64::from(A::WIDTH) + 1) as u8;
+            let wide = u128::from(self.next()) << 64 | u128::from(self.next());
+            let address = A::truncate(wide) & !A::mask(A::WIDTH - spread);
+            let (prefix, asn) = route(address, len, self.below(origins) as u32);
+            routes.insert(prefix, asn);
+        }
+        routes.into_iter().collect()
+    }
+}
+
+#[test]
+fn random_tables_come_back() {
+    let mut random = Random(1);
+    for round in 0..400 {
+        let count = random.below(200);
+        let spread = random.below(33) as u8;
+        let origins = [1, 2, 40, 4_294_967_295][round % 4];
+        let ipv4 = random.routes(count, spread, origins);
+        let ipv6 = random.routes(200 - count, 4 * spread, origins);
+        round_trip(&ipv4, &ipv6);
+    }
+}

@@ -13,7 +13,9 @@ mod info;
 mod lookup;
 mod man;
 mod output;
+mod random;
 mod table;
+mod verify;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -33,6 +35,7 @@ use crate::failure::Failure;
 Examples:
   popfib lookup 8.8.8.8 2001:4860:4860::8888
   popfib info --table routes.txt.gz
+  popfib verify --exhaustive
 
 Exit status: 0 success, 1 a negative answer (verify found a mismatch), 2 bad usage or input."
 )]
@@ -45,6 +48,7 @@ pub(crate) struct Cli {
 enum Command {
     Lookup(lookup::LookupArgs),
     Info(info::InfoArgs),
+    Verify(verify::VerifyArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -65,6 +69,7 @@ fn run() -> Result<Verdict, Failure> {
     match cli.command {
         Command::Lookup(args) => lookup::run(&args),
         Command::Info(args) => info::run(&args),
+        Command::Verify(args) => verify::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),
         Command::Man(args) => man::run(&args, Cli::command()),
     }

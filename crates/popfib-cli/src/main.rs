@@ -7,6 +7,7 @@
 
 mod any_fib;
 mod args;
+mod bench;
 mod completions;
 mod failure;
 mod info;
@@ -36,6 +37,7 @@ Examples:
   popfib lookup 8.8.8.8 2001:4860:4860::8888
   popfib info --table routes.txt.gz
   popfib verify --exhaustive
+  popfib bench --direct-bits 16,18,20 --traffic random,zipf
 
 Exit status: 0 success, 1 a negative answer (verify found a mismatch), 2 bad usage or input."
 )]
@@ -49,6 +51,7 @@ enum Command {
     Lookup(lookup::LookupArgs),
     Info(info::InfoArgs),
     Verify(verify::VerifyArgs),
+    Bench(bench::BenchArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -70,6 +73,7 @@ fn run() -> Result<Verdict, Failure> {
         Command::Lookup(args) => lookup::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),
         Command::Man(args) => man::run(&args, Cli::command()),
     }

@@ -1,0 +1,273 @@
+//! `popfib bench`: lookup rates of the compiled table under several traffic patterns.
+//!
+//! Addresses are made beforehand, results go into a small buffer that is used
+//! again, as a router's burst does, and every row carries the yardstick that
+//! was measured between its passes.
+
+mod measure;
+mod pin;
+mod traffic;
+mod yardstick;
+mod zipf;
+
+use clap::Args;
+use popfib::Rib;
+use serde::Serialize;
+
+use self::measure::{Rates, measure};
+use self::traffic::{Traffic, Traveller, generate};
+use self::yardstick::Yardstick;
+use crate::Verdict;
+use crate::any_fib::{Compiled, compile, milliseconds};
+use crate::args::{Family, FormArgs, TableArgs};
+use crate::failure::Failure;
+use crate::output::{Output, note};
+use crate::table;
+
+/// Measure lookup rates, one row per family, traffic pattern and direct bits.
+///
+/// Rates are in million lookups per second on one core: median, lowest and highest pass. The
+/// yardstick is the loop `sum += table[addr >> 14]` over a table of 1 MiB and 2^24 random
+/// addresses, measured in turn with the passes; the ratio is the median rate over it.
+#[derive(Args)]
+#[command(after_help = "\
+Traffic:
+  random      uniform addresses (IPv6: inside 2000::/8)
+  sequential  consecutive addresses from the first of a random route on
+  repeated    random, each address 16 times in a row
+  routes      a random host of a uniformly chosen route
+  zipf        Zipf(1.0) over 650,000 (IPv6: 200,000) such hosts
+  file:PATH   the addresses of a file, one a line, from the start again as often as needed
+
+Examples:
+  popfib bench
+  popfib bench --direct-bits 16,18,20 --family ipv4 --traffic random,routes,zipf
+  popfib bench --table routes.txt.gz --traffic file:trace.gz --runs 11 --pin 1 --json
+
+JSON, an array of rows: algorithm, kernel, family, traffic, threads, direct_bits, bytes, build_ms,
+mlps, mlps_min, mlps_max, yardstick_mlps, ratio, runs.")]
+pub(crate) struct BenchArgs {
+    #[command(flatten)]
+    table: TableArgs,
+
+    /// Leading address bits that the direct table resolves, 0 to 24; several are measured one
+    /// after the other [default: by table size]
+    #[arg(long, value_name = "BITS", value_delimiter = ',',
+        value_parser = clap::value_parser!(u8).range(0..=24))]
+    direct_bits: Vec<u8>,
+
+    #[command(flatten)]
+    form: FormArgs,
+
+    /// Families to measure
+    #[arg(long, value_name = "NAME", value_enum, value_delimiter = ',',
+        default_values_t = [Family::Ipv4, Family::Ipv6])]
+    family: Vec<Family>,
+
+    /// Traffic patterns, described below
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        default_value = "random,sequential,repeated,routes,zipf"
+    )]
+    traffic: Vec<Traffic>,
+
+    /// Addresses of a pass, at most 2^28 [default: 2^24 for IPv4, 2^23 for IPv6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
+    count: Option<u32>,
+
+    /// Passes that are measured for each row
+    #[arg(long, value_name = "N", default_value_t = 5,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+
+    /// Seed of the traffic
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Core to run on, counted from 0 (Linux) [default: the last]
+    #[arg(long, value_name = "CPU")]
+    pin: Option<usize>,
+
+    /// Print one JSON array when all is measured
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Row {
+    algorithm: &'static str,
+    kernel: &'static str,
+    family: &'static str,
+    traffic: String,
+    threads: u32,
+    direct_bits: u8,
+    bytes: usize,
+    build_ms: f64,
+    mlps: f64,
+    mlps_min: f64,
+    mlps_max: f64,
+    yardstick_mlps: f64,
+    ratio: f64,
+    runs: u32,
+}
+
+pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
+    pin::pin(args.pin)?;
+    let table = table::load(&args.table)?;
+    let mut bench = Bench {
+        args,
+        yardstick: Yardstick::new(),
+        output: Output::new(),
+        rows: Vec::new(),
+    };
+    for family in &args.family {
+        match family {
+            Family::Ipv4 => bench.family(*family, &table.ipv4, 1 << 24)?,
+            Family::Ipv6 => bench.family(*family, &table.ipv6, 1 << 23)?,
+        }
+    }
+    if bench.rows.is_empty() {
+        return Err("there is nothing to measure".into());
+    }
+    if args.json {
+        bench.output.json(&bench.rows)?;
+    }
+    bench.output.flush()?;
+    Ok(Verdict::Good)
+}
+
+struct Bench<'a> {
+    args: &'a BenchArgs,
+    yardstick: Yardstick,
+    output: Output,
+    rows: Vec<Row>,
+}
+
+impl Bench<'_> {
+    fn family<A: Traveller>(
+        &mut self,
+        family: Family,
+        rib: &Rib<A>,
+        count: u32,
+    ) -> Result<(), Failure> {
+        let args = self.args;
+        if rib.is_empty() {
+            note(format_args!("{}: the table has no routes", family.name()));
+            return Ok(());
+        }
+        let direct_bits: Vec<Option<u8>> = match args.direct_bits.as_slice() {
+            [] => vec![None],
+            several => several.iter().copied().map(Some).collect(),
+        };
+        let fibs = direct_bits
+            .into_iter()
+            .map(|bits| compile(rib, bits, &args.form))
+            .collect::<Result<Vec<_>, _>>()?;
+        let count = args.count.unwrap_or(count) as usize;
+        for traffic in &args.traffic {
+            let Some(addresses) = generate(traffic, rib, count, args.seed)? else {
+                let (family, traffic) = (family.name(), traffic.name());
+                note(format_args!("{traffic}: no {family} address"));
+                continue;
+            };
+            for compiled in &fibs {
+                let kernel = args.form.kernel;
+                let rates = measure(
+                    &*compiled.fib,
+                    kernel,
+                    &addresses,
+                    &self.yardstick,
+                    args.runs,
+                );
+                self.row(self.describe(family, traffic, compiled, rates))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn describe<A>(
+        &self,
+        family: Family,
+        traffic: &Traffic,
+        compiled: &Compiled<A>,
+        rates: Rates,
+    ) -> Row {
+        let form = &self.args.form;
+        Row {
+            algorithm: algorithm(form),
+            kernel: form.kernel.name(),
+            family: family.name(),
+            traffic: traffic.name(),
+            threads: 1,
+            direct_bits: compiled.fib.direct_bits(),
+            bytes: compiled.fib.bytes(),
+            build_ms: milliseconds(compiled.compile_time),
+            mlps: decimals(rates.median, 3),
+            mlps_min: decimals(rates.min, 3),
+            mlps_max: decimals(rates.max, 3),
+            yardstick_mlps: decimals(rates.yardstick, 3),
+            ratio: decimals(rates.median / rates.yardstick, 5),
+            runs: self.args.runs,
+        }
+    }
+
+    /// Keeps the row for the JSON array, or shows it at once.
+    fn row(&mut self, row: Row) -> Result<(), Failure> {
+        if !self.args.json {
+            if self.rows.is_empty() {
+                self.output.text(format_args!(
+                    "{:<28} {:<7} {:<6} {:<11} {:>2} {:>10} {:>9} {:>8} {:>8} {:>8} {:>9} {:>7}\n",
+                    "algorithm",
+                    "kernel",
+                    "family",
+                    "traffic",
+                    "s",
+                    "bytes",
+                    "build ms",
+                    "Mlps",
+                    "min",
+                    "max",
+                    "yardstick",
+                    "ratio"
+                ))?;
+            }
+            self.output.text(format_args!(
+                "{:<28} {:<7} {:<6} {:<11} {:>2} {:>10} {:>9.3} {:>8.1} {:>8.1} {:>8.1} {:>9.1} \
+                 {:>7.4}\n",
+                row.algorithm,
+                row.kernel,
+                row.family,
+                row.traffic,
+                row.direct_bits,
+                row.bytes,
+                row.build_ms,
+                row.mlps,
+                row.mlps_min,
+                row.mlps_max,
+                row.yardstick_mlps,
+                row.ratio
+            ))?;
+            self.output.flush()?;
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+}
+
+/// The algorithm's name with the options that it was compiled without.
+fn algorithm(form: &FormArgs) -> &'static str {
+    match (form.no_leafvec, form.no_aggregation) {
+        (false, false) => "poptrie",
+        (true, false) => "poptrie-basic",
+        (false, true) => "poptrie-unaggregated",
+        (true, true) => "poptrie-basic-unaggregated",
+    }
+}
+
+/// `figure` rounded to so many decimals, for JSON that people read too.
+fn decimals(figure: f64, places: i32) -> f64 {
+    let scale = 10f64.powi(places);
+    (figure * scale).round() / scale
+}

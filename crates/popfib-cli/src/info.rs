@@ -1,0 +1,108 @@
+//! `popfib info`: the compiled table in numbers, those of the paper's Table 2.
+
+use std::collections::HashSet;
+use std::fmt::Display;
+
+use clap::Args;
+use popfib::{Address, Rib};
+use serde::Serialize;
+
+use crate::Verdict;
+use crate::any_fib::{compile, milliseconds};
+use crate::args::{FibArgs, TableArgs};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::table;
+
+/// Compile the table and print its size, per family.
+///
+/// Nodes and leaves are counted, sizes are in bytes (FIB: direct table, nodes and leaves; RIB: its
+/// heap), the compile time is in milliseconds. Next hops are counted once each.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib info
+  popfib info --table routes.txt.gz --direct-bits 18
+  popfib info --no-leafvec --no-aggregation --direct-bits 0 --json
+
+JSON, one object: ipv4 and ipv6, each with routes, next_hops, nodes, leaves, direct_bits, bytes,
+compile_ms, rib_bytes.")]
+pub(crate) struct InfoArgs {
+    #[command(flatten)]
+    table: TableArgs,
+
+    #[command(flatten)]
+    fib: FibArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Info {
+    ipv4: FamilyInfo,
+    ipv6: FamilyInfo,
+}
+
+#[derive(Serialize)]
+struct FamilyInfo {
+    routes: usize,
+    next_hops: usize,
+    nodes: usize,
+    leaves: usize,
+    direct_bits: u8,
+    bytes: usize,
+    compile_ms: f64,
+    rib_bytes: usize,
+}
+
+pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
+    let table = table::load(&args.table)?;
+    let info = Info {
+        ipv4: family(&table.ipv4, &args.fib)?,
+        ipv6: family(&table.ipv6, &args.fib)?,
+    };
+    let mut output = Output::new();
+    if args.json {
+        output.json(&info)?;
+    } else {
+        text(&mut output, &info)?;
+    }
+    output.flush()?;
+    Ok(Verdict::Good)
+}
+
+fn family<A: Address>(rib: &Rib<A>, args: &FibArgs) -> Result<FamilyInfo, Failure> {
+    let compiled = compile(rib, args.direct_bits, &args.form)?;
+    let next_hops: HashSet<_> = rib.iter().map(|(_, next_hop)| next_hop).collect();
+    Ok(FamilyInfo {
+        routes: rib.len(),
+        next_hops: next_hops.len(),
+        nodes: compiled.fib.node_count(),
+        leaves: compiled.fib.leaf_count(),
+        direct_bits: compiled.fib.direct_bits(),
+        bytes: compiled.fib.bytes(),
+        compile_ms: milliseconds(compiled.compile_time),
+        rib_bytes: rib.bytes(),
+    })
+}
+
+fn text(output: &mut Output, Info { ipv4: a, ipv6: b }: &Info) -> Result<(), Failure> {
+    let mut row = |name: &str, ipv4: &dyn Display, ipv6: &dyn Display| {
+        output.text(format_args!("{name:<12}{ipv4:>14}{ipv6:>14}\n"))
+    };
+    row("", &"IPv4", &"IPv6")?;
+    row("routes", &a.routes, &b.routes)?;
+    row("next hops", &a.next_hops, &b.next_hops)?;
+    row("nodes", &a.nodes, &b.nodes)?;
+    row("leaves", &a.leaves, &b.leaves)?;
+    row("direct bits", &a.direct_bits, &b.direct_bits)?;
+    row("FIB bytes", &a.bytes, &b.bytes)?;
+    row("RIB bytes", &a.rib_bytes, &b.rib_bytes)?;
+    row(
+        "compile ms",
+        &format!("{:.3}", a.compile_ms),
+        &format!("{:.3}", b.compile_ms),
+    )
+}

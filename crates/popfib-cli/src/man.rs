@@ -1,0 +1,41 @@
+//! `popfib man`: the manual pages, made from the same text as `--help`.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::{Args, Command};
+use clap_mangen::Man;
+
+use crate::Verdict;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Write the manual pages.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib man | man -l -
+  popfib man /usr/local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// Directory for popfib.1 and one page a subcommand, made if missing [default: popfib.1 alone,
+    /// to standard output]
+    directory: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &ManArgs, command: Command) -> Result<Verdict, Failure> {
+    match &args.directory {
+        None => {
+            let mut page = Vec::new();
+            Man::new(command)
+                .render(&mut page)
+                .map_err(Failure::Output)?;
+            let mut output = Output::new();
+            output.bytes(&page)?;
+            output.flush()?;
+        }
+        Some(directory) => fs::create_dir_all(directory)
+            .and_then(|()| clap_mangen::generate_to(command, directory))
+            .map_err(|error| format!("{}: {error}", directory.display()))?,
+    }
+    Ok(Verdict::Good)
+}

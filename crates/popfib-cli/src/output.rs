@@ -1,0 +1,59 @@
+//! Standard output with its errors kept, and one-line notes on standard error.
+
+use std::fmt::Display;
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+use serde::{Serialize, Serializer};
+
+use crate::failure::Failure;
+
+/// Standard output behind a buffer; nothing is lost silently: every error,
+/// a full disk as much as a closed pipe, comes back as [`Failure::Output`].
+pub(crate) struct Output {
+    buffer: BufWriter<StdoutLock<'static>>,
+}
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        Self {
+            buffer: BufWriter::with_capacity(64 * 1024, io::stdout().lock()),
+        }
+    }
+
+    /// Writes `text`, with no line end of its own.
+    pub(crate) fn text(&mut self, text: impl Display) -> Result<(), Failure> {
+        write!(self.buffer, "{text}").map_err(Failure::Output)
+    }
+
+    /// Writes `bytes` as they are.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.buffer.write_all(bytes).map_err(Failure::Output)
+    }
+
+    /// Writes `value` as JSON in one line.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        serde_json::to_writer(&mut self.buffer, value)
+            .map_err(io::Error::from)
+            .and_then(|()| self.buffer.write_all(b"\n"))
+            .map_err(Failure::Output)
+    }
+
+    /// Hands everything written so far to the reader.
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+        self.buffer.flush().map_err(Failure::Output)
+    }
+}
+
+/// One line on standard error; a standard error that is gone is no reason to stop.
+pub(crate) fn note(line: impl Display) {
+    let _ = writeln!(io::stderr(), "popfib: {line}");
+}
+
+/// A value that JSON shows as its text form.
+pub(crate) struct AsText<T>(pub(crate) T);
+
+impl<T: Display> Serialize for AsText<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}

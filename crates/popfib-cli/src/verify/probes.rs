@@ -1,0 +1,70 @@
+//! Addresses worth checking where all of them would be too many.
+
+use popfib::{Address, Prefix, Rib};
+
+use crate::random::Random;
+
+/// First and last address of every route, the neighbours outside them, and `random` more:
+/// half of those anywhere, half inside a random route (IPv6 has few routes among many addresses).
+pub(crate) fn probes<A: Address>(
+    rib: &Rib<A>,
+    random: u64,
+    seed: u64,
+) -> impl Iterator<Item = A> + '_ {
+    let prefixes: Vec<Prefix<A>> = rib.iter().map(|(prefix, _)| prefix).collect();
+    let mut numbers = Random::new(seed);
+    let random = (0..random).map(move |i| {
+        if i % 2 == 0 || prefixes.is_empty() {
+            numbers.address()
+        } else {
+            let prefix = numbers.pick(&prefixes);
+            numbers.host(prefix)
+        }
+    });
+    rib.iter()
+        .flat_map(|(prefix, _)| borders(prefix))
+        .chain(random)
+}
+
+/// First and last address of `prefix` and, where there are any, those just outside.
+fn borders<A: Address>(prefix: Prefix<A>) -> impl Iterator<Item = A> {
+    let (first, last) = (prefix.first(), prefix.last());
+    [
+        first.checked_previous(),
+        Some(first),
+        Some(last),
+        last.checked_next(),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use popfib::NextHop;
+
+    #[test]
+    fn borders_end_at_the_ends_of_the_address_space() {
+        let of = |text: &str| borders(text.parse::<Prefix<u32>>().unwrap()).collect::<Vec<_>>();
+        assert_eq!(of("0.0.0.0/0"), [0, u32::MAX]);
+        assert_eq!(of("0.0.0.0/32"), [0, 0, 1]);
+        assert_eq!(of("255.255.255.255/32"), [u32::MAX - 1, u32::MAX, u32::MAX]);
+        assert_eq!(
+            of("10.0.0.0/8"),
+            [0x09ff_ffff, 0x0a00_0000, 0x0aff_ffff, 0x0b00_0000]
+        );
+    }
+
+    #[test]
+    fn half_of_the_random_probes_hit_a_route() {
+        let mut rib = Rib::<u128>::new();
+        let prefix: Prefix<u128> = "2001:db8::/48".parse().unwrap();
+        rib.insert(prefix, NextHop::MIN);
+        let all: Vec<u128> = probes(&rib, 100, 1).collect();
+        assert_eq!(all.len(), 104);
+        let hits = all[4..].iter().filter(|&&a| prefix.contains(a)).count();
+        assert_eq!(hits, 50);
+        assert_eq!(probes(&Rib::<u128>::new(), 100, 1).count(), 100);
+    }
+}

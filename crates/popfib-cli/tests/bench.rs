@@ -1,0 +1,145 @@
+//! `popfib bench`: rows and their keys, on passes too short to mean anything.
+
+mod common;
+
+use common::{TABLE, bad, file, good, keys, run, stderr};
+use serde_json::Value;
+
+const QUICK: [&str; 6] = ["bench", "--count", "1000", "--runs", "1", "--json"];
+
+fn rows(output: &str) -> Vec<Value> {
+    serde_json::from_str(output).expect("a JSON array")
+}
+
+#[test]
+fn a_row_for_each_family_traffic_and_direct_bits() {
+    let table = file("bench-rows", TABLE);
+    let addresses = file("bench-addresses", "10.0.0.1\n2001:db8::1\n");
+    let traffic = format!("random,file:{addresses}");
+    let args = [
+        "--table",
+        &table,
+        "--direct-bits",
+        "8,16",
+        "--traffic",
+        &traffic,
+    ];
+    let output = run(&[&QUICK[..], &args].concat());
+    let rows = rows(good(&output));
+    assert_eq!(rows.len(), 2 * 2 * 2);
+    for row in &rows {
+        assert_eq!(
+            keys(row),
+            [
+                "algorithm",
+                "build_ms",
+                "bytes",
+                "direct_bits",
+                "family",
+                "kernel",
+                "mlps",
+                "mlps_max",
+                "mlps_min",
+                "ratio",
+                "runs",
+                "threads",
+                "traffic",
+                "yardstick_mlps"
+            ]
+        );
+        let figure = |key: &str| row[key].as_f64().unwrap();
+        assert!(figure("mlps_min") <= figure("mlps") && figure("mlps") <= figure("mlps_max"));
+        assert!(figure("mlps_min") > 0.0 && figure("yardstick_mlps") > 0.0);
+        let ratio = figure("mlps") / figure("yardstick_mlps");
+        assert!((figure("ratio") - ratio).abs() < 0.001 * (1.0 + ratio));
+        assert_eq!(row["algorithm"], "poptrie");
+        assert_eq!(row["kernel"], "scalar");
+        assert_eq!(row["threads"], 1);
+        assert_eq!(row["runs"], 1);
+    }
+    let of = |i: usize| {
+        (
+            rows[i]["family"].as_str().unwrap(),
+            rows[i]["traffic"].as_str().unwrap(),
+        )
+    };
+    assert_eq!(of(0), ("ipv4", "random"));
+    assert_eq!(of(2), ("ipv4", format!("file:{addresses}").as_str()));
+    assert_eq!(of(4), ("ipv6", "random"));
+    assert_eq!(rows[0]["direct_bits"], 8);
+    assert_eq!(rows[1]["direct_bits"], 16);
+}
+
+#[test]
+fn every_pattern_is_measured_if_none_is_named() {
+    let table = file("bench-patterns", TABLE);
+    let args = ["--family", "ipv6", "--table", &table];
+    let output = run(&[&QUICK[..], &args].concat());
+    let rows = rows(good(&output));
+    let patterns: Vec<&str> = rows
+        .iter()
+        .map(|row| row["traffic"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        patterns,
+        ["random", "sequential", "repeated", "routes", "zipf"]
+    );
+}
+
+#[test]
+fn the_text_has_a_header_and_a_line_a_row() {
+    let table = file("bench-text", TABLE);
+    let args = [
+        "bench",
+        "--count",
+        "10",
+        "--runs",
+        "2",
+        "--no-leafvec",
+        "--family",
+        "ipv4",
+    ];
+    let output = run(&[&args[..], &["--traffic", "routes,zipf", "--table", &table]].concat());
+    let lines: Vec<&str> = good(&output).lines().collect();
+    assert_eq!(lines.len(), 3);
+    assert!(lines[0].starts_with("algorithm") && lines[0].ends_with("ratio"));
+    assert!(lines[1].starts_with("poptrie-basic ") && lines[1].contains(" routes "));
+    assert!(lines[2].contains(" zipf "));
+    assert_eq!(lines[0].len(), lines[1].len());
+}
+
+#[test]
+fn what_a_table_or_file_lacks_is_left_out() {
+    let table = file("bench-ipv4", "10.0.0.0/8 a\n");
+    let output = run(&[&QUICK[..], &["--traffic", "routes", "--table", &table]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(rows(std::str::from_utf8(&output.stdout).unwrap()).len(), 1);
+    assert_eq!(stderr(&output), "popfib: ipv6: the table has no routes\n");
+
+    let args = ["--family", "ipv6", "--traffic", "routes", "--table", &table];
+    let output = run(&[&QUICK[..], &args].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).ends_with("popfib: there is nothing to measure\n"));
+}
+
+#[test]
+fn bad_arguments_are_errors() {
+    let table = file("bench-bad", TABLE);
+    let with = |args: &[&str]| run(&[&QUICK[..5], &["--table", &table], args].concat());
+    let output = with(&["--pin", "100000"]);
+    assert!(bad(&output).contains("100000") || cfg!(not(target_os = "linux")));
+    let missing = file("bench-garbage", "10.0.0.1\nnonsense\n");
+    let traffic = format!("file:{missing}");
+    let output = with(&["--traffic", &traffic]);
+    assert!(bad(&output).contains(&format!("{missing}:2: ")));
+    for args in [
+        ["--traffic", "caida"],
+        ["--traffic", "file:"],
+        ["--family", "ipx"],
+        ["--direct-bits", "18,25"],
+        ["--count", "0"],
+    ] {
+        assert_eq!(with(&args).status.code(), Some(2), "{args:?}");
+    }
+    assert_eq!(run(&["bench", "--runs", "0"]).status.code(), Some(2));
+}

@@ -1,0 +1,233 @@
+//! One table compiled in every way there is, all answers against the oracle.
+
+use crate::oracle::{Oracle, Route};
+use crate::probes::{bits, key};
+use popfib::{
+    Address, BasicNode, CompileError, Fib, Leaf, LeafvecNode, NextHop, Node, Options, Prefix, Rib,
+};
+
+/// The choices at compile time other than the direct bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// 32-bit leaves in place of 16.
+    pub(crate) wide: bool,
+    pub(crate) leafvec: bool,
+    pub(crate) aggregation: bool,
+}
+
+impl Form {
+    /// Form `index` of the eight.
+    pub(crate) const fn new(index: usize) -> Self {
+        Self {
+            wide: index & 1 != 0,
+            leafvec: index & 2 != 0,
+            aggregation: index & 4 != 0,
+        }
+    }
+
+    /// All eight.
+    pub(crate) const ALL: [Self; 8] = {
+        let mut all = [Self::new(0); 8];
+        let mut index = 0;
+        while index < 8 {
+            all[index] = Self::new(index);
+            index += 1;
+        }
+        all
+    };
+
+    /// Compiles `rib` in this form; `None` leaves the direct bits to the library.
+    pub(crate) fn compile<A: Address>(
+        self,
+        rib: &Rib<A>,
+        direct_bits: Option<u8>,
+    ) -> Result<Box<dyn Compiled<A>>, CompileError> {
+        let options = Options::default()
+            .direct_bits(direct_bits)
+            .aggregation(self.aggregation);
+        Ok(match (self.wide, self.leafvec) {
+            (false, false) => Box::new(Fib::<A, u16, BasicNode>::compile(rib, &options)?),
+            (false, true) => Box::new(Fib::<A, u16, LeafvecNode>::compile(rib, &options)?),
+            (true, false) => Box::new(Fib::<A, u32, BasicNode>::compile(rib, &options)?),
+            (true, true) => Box::new(Fib::<A, u32, LeafvecNode>::compile(rib, &options)?),
+        })
+    }
+}
+
+/// The forms to try with `direct_bits`: all, or two that complement each other
+/// where the direct table alone takes megabytes. Which two goes by `turn`.
+pub(crate) fn affordable(direct_bits: u8, turn: usize) -> Vec<Form> {
+    if direct_bits <= 18 {
+        Form::ALL.to_vec()
+    } else {
+        vec![Form::new(turn % 8), Form::new(7 - turn % 8)]
+    }
+}
+
+/// A Fib of any form.
+pub(crate) trait Compiled<A> {
+    /// What `Fib::check` says, as text.
+    fn check(&self) -> Result<(), String>;
+    fn direct_bits(&self) -> u8;
+    fn nodes(&self) -> usize;
+    fn leaves(&self) -> usize;
+    fn bytes(&self) -> usize;
+    fn lookup(&self, address: A) -> u32;
+    /// The first address for which `lookup` or `lookup_batch` does not say what is
+    /// expected, and what it says.
+    fn first_wrong(&self, probes: &[A], expected: &[u32]) -> Option<(usize, u32)>;
+}
+
+impl<A: Address, L: Leaf, N: Node> Compiled<A> for Fib<A, L, N> {
+    fn check(&self) -> Result<(), String> {
+        Fib::check(self).map_err(|error| error.to_string())
+    }
+
+    fn direct_bits(&self) -> u8 {
+        Fib::direct_bits(self)
+    }
+
+    fn nodes(&self) -> usize {
+        self.node_count()
+    }
+
+    fn leaves(&self) -> usize {
+        self.leaf_count()
+    }
+
+    fn bytes(&self) -> usize {
+        Fib::bytes(self)
+    }
+
+    fn lookup(&self, address: A) -> u32 {
+        Fib::lookup(self, address).to_u32()
+    }
+
+    fn first_wrong(&self, probes: &[A], expected: &[u32]) -> Option<(usize, u32)> {
+        assert_eq!(probes.len(), expected.len());
+        let mut batch = vec![L::default(); probes.len()];
+        self.lookup_batch(probes, &mut batch);
+        let mut asked = probes.iter().zip(&batch).zip(expected).enumerate();
+        asked.find_map(|(at, ((&probe, batch), &expected))| {
+            let mut answers = [Fib::lookup(self, probe), *batch]
+                .map(Leaf::to_u32)
+                .into_iter();
+            answers
+                .find(|answer| *answer != expected)
+                .map(|answer| (at, answer))
+        })
+    }
+}
+
+/// The prefix of a route as the library writes it.
+pub(crate) fn prefix<A: Address>(route: Route) -> Prefix<A> {
+    Prefix::new(key(route.bits), route.len).expect("the generators make canonical prefixes")
+}
+
+/// A Rib of `routes`; a later one replaces an earlier one of the same prefix.
+pub(crate) fn rib<A: Address>(routes: &[Route]) -> Rib<A> {
+    let mut rib = Rib::new();
+    for &route in routes {
+        rib.insert(prefix(route), NextHop::new(route.next_hop).unwrap());
+    }
+    rib
+}
+
+/// What is wrong with the library's answers for this table; `None` if nothing is.
+///
+/// Asks the Rib and every one of `forms` with every one of `direct_bits`.
+pub(crate) fn fault<A: Address>(
+    routes: &[Route],
+    forms: &[Form],
+    direct_bits: &[Option<u8>],
+    probes: &[A],
+) -> Option<String> {
+    let rib = rib::<A>(routes);
+    let mut oracle = Oracle::default();
+    for &route in routes {
+        oracle.insert(route);
+    }
+    let mut expected = Vec::with_capacity(probes.len());
+    for &probe in probes {
+        let route = oracle.longest_match(bits(probe));
+        let want = route.map(|r| (prefix(r), NextHop::new(r.next_hop).unwrap()));
+        let got = rib.longest_match(probe);
+        if got != want {
+            return Some(format!(
+                "Rib::longest_match({probe:?}) is {got:?}, not {want:?}"
+            ));
+        }
+        let got = rib.lookup(probe);
+        if got != want.map(|(_, next_hop)| next_hop) {
+            return Some(format!("Rib::lookup({probe:?}) is {got:?}, not {want:?}"));
+        }
+        expected.push(route.map_or(0, |r| r.next_hop));
+    }
+    for &s in direct_bits {
+        for form in forms {
+            let fib = match form.compile(&rib, s) {
+                Ok(fib) => fib,
+                Err(error) => return Some(format!("{form:?} s={s:?} does not compile: {error}")),
+            };
+            if let Err(error) = fib.check() {
+                return Some(format!("{form:?} s={s:?} fails its check: {error}"));
+            }
+            if s.is_some_and(|s| s != fib.direct_bits()) {
+                return Some(format!("{form:?} s={s:?} has {} bits", fib.direct_bits()));
+            }
+            if let Some((at, got)) = fib.first_wrong(probes, &expected) {
+                return Some(format!(
+                    "{form:?} s={s:?} says {got} for {:?}, not {}",
+                    probes[at], expected[at]
+                ));
+            }
+        }
+    }
+    None
+}
+
+/// Panics if [`fault`] finds something, with the fewest routes that still show it.
+pub(crate) fn prove<A: Address>(
+    routes: &[Route],
+    forms: &[Form],
+    direct_bits: &[Option<u8>],
+    probes: &[A],
+) {
+    let Some(mut found) = fault(routes, forms, direct_bits, probes) else {
+        return;
+    };
+    let mut routes = routes.to_vec();
+    let mut at = 0;
+    while at < routes.len() {
+        let mut fewer = routes.clone();
+        fewer.remove(at);
+        match fault(&fewer, forms, direct_bits, probes) {
+            Some(still) => (found, routes) = (still, fewer),
+            None => at += 1,
+        }
+    }
+    let routes: Vec<String> = routes
+        .iter()
+        .map(|&route| format!("{} {}", prefix::<A>(route), route.next_hop))
+        .collect();
+    panic!("{found}\nroutes: {routes:?}");
+}
+
+/// Every number of direct bits that a key of this width can have.
+pub(crate) fn every_direct_bits<A: Address>() -> impl Iterator<Item = u8> {
+    0..=A::WIDTH.min(24)
+}
+
+/// Calls a function of a key type with the smallest key that holds `$width` bits.
+macro_rules! with_key {
+    ($width:expr, $function:ident($($argument:expr),*)) => {
+        match $width {
+            0..=8 => $function::<u8>($($argument),*),
+            9..=16 => $function::<u16>($($argument),*),
+            17..=32 => $function::<u32>($($argument),*),
+            33..=64 => $function::<u64>($($argument),*),
+            _ => $function::<u128>($($argument),*),
+        }
+    };
+}
+pub(crate) use with_key;

@@ -1,10 +1,16 @@
 //! Sequences of typed operations on Rib and Fib; see `operations.rs` of the proof.
 #![no_main]
 
-#[path = "../../crates/popfib/tests/proof/operations.rs"]
+#[path = "../../crates/popfib-baselines/tests/proof/forms.rs"]
+mod forms;
+#[path = "../../crates/popfib-baselines/tests/proof/operations.rs"]
 mod operations;
-#[path = "../../crates/popfib/tests/proof/oracle.rs"]
+#[path = "../../crates/popfib-baselines/tests/proof/oracle.rs"]
 mod oracle;
+#[path = "../../crates/popfib-baselines/tests/proof/probes.rs"]
+mod probes;
+#[path = "../../crates/popfib-baselines/tests/proof/tables.rs"]
+mod tables;
 
 use libfuzzer_sys::fuzz_target;
 

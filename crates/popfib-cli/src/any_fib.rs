@@ -1,4 +1,4 @@
-//! A compiled FIB whose leaf width and node form are chosen at run time.
+//! A compiled table whose structure and leaf width are chosen at run time.
 //!
 //! The library fixes both at compile time, so that no lookup branches on them.
 //! Here they hide behind one trait object: a call goes through it once for
@@ -7,23 +7,22 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use popfib::{
-    Address, BasicNode, CheckError, CompileError, Fib, Leaf, LeafvecNode, Node, Options, Rib,
-};
+use popfib::{Address, CompileError, Fib, Kernel, Leaf, Options, Rib};
+use popfib_baselines::poptrie::{BasicNode, LeafvecNode, Node, Poptrie};
+use popfib_eval::BURST;
 
-use crate::args::{FormArgs, Kernel};
+use crate::args::{Algorithm, FormArgs};
 use crate::failure::Failure;
 
-/// Results a router's burst would hold; written over and over by [`AnyFib::pass`].
-const BURST: usize = 256;
-
-/// A [`Fib`] of any leaf width and node form.
-pub(crate) trait AnyFib<A> {
+/// A compiled table of any structure and leaf width.
+pub(crate) trait AnyFib<A>: Send + Sync {
     fn direct_bits(&self) -> u8;
     fn node_count(&self) -> usize;
     fn leaf_count(&self) -> usize;
     fn bytes(&self) -> usize;
-    fn check(&self) -> Result<(), CheckError>;
+
+    /// Verifies the invariants of the layout; says which does not hold.
+    fn check(&self) -> Result<(), String>;
 
     /// Looks up each address and stores its next hop, 0 for none, at the same place.
     fn lookup_into(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [u32]);
@@ -32,61 +31,88 @@ pub(crate) trait AnyFib<A> {
     fn pass(&self, kernel: Kernel, addresses: &[A]);
 }
 
-impl<A: Address, L: Leaf, N: Node> AnyFib<A> for Fib<A, L, N> {
-    fn direct_bits(&self) -> u8 {
-        self.direct_bits()
-    }
+/// What the structures have in common: a batch lookup with the answers' own width.
+trait Batch<A, L> {
+    fn batch(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [L]);
+}
 
-    fn node_count(&self) -> usize {
-        self.node_count()
+impl<A: Address, L: Leaf> Batch<A, L> for Fib<A, L> {
+    #[inline]
+    fn batch(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [L]) {
+        self.lookup_batch_with(kernel, addresses, next_hops);
     }
+}
 
-    fn leaf_count(&self) -> usize {
-        self.leaf_count()
+impl<A: Address, L: Leaf, N: Node> Batch<A, L> for Poptrie<A, L, N> {
+    /// One by one: the paper has no other way, and `args` allows no other kernel.
+    #[inline]
+    fn batch(&self, _: Kernel, addresses: &[A], next_hops: &mut [L]) {
+        self.lookup_batch(addresses, next_hops);
     }
+}
 
-    fn bytes(&self) -> usize {
-        self.bytes()
+fn lookup_into<A, L: Leaf>(
+    fib: &impl Batch<A, L>,
+    kernel: Kernel,
+    addresses: &[A],
+    next_hops: &mut [u32],
+) {
+    assert_eq!(addresses.len(), next_hops.len());
+    let mut burst = [L::default(); BURST];
+    for (block, next_hops) in addresses.chunks(BURST).zip(next_hops.chunks_mut(BURST)) {
+        let burst = &mut burst[..block.len()];
+        fib.batch(kernel, block, burst);
+        for (next_hop, leaf) in next_hops.iter_mut().zip(burst) {
+            *next_hop = leaf.to_u32();
+        }
     }
+}
 
-    fn check(&self) -> Result<(), CheckError> {
-        self.check()
+fn pass<A, L: Leaf>(fib: &impl Batch<A, L>, kernel: Kernel, addresses: &[A]) {
+    let mut burst = [L::default(); BURST];
+    for block in addresses.chunks(BURST) {
+        fib.batch(kernel, block, &mut burst[..block.len()]);
+        // Every burst counts as read, so no lookup can be dropped.
+        black_box(&mut burst);
     }
+}
 
-    fn lookup_into(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [u32]) {
-        assert_eq!(addresses.len(), next_hops.len());
-        let mut burst = [L::default(); BURST];
-        for (block, next_hops) in addresses.chunks(BURST).zip(next_hops.chunks_mut(BURST)) {
-            look_up(self, kernel, block, &mut burst);
-            for (next_hop, leaf) in next_hops.iter_mut().zip(&burst) {
-                *next_hop = leaf.to_u32();
+macro_rules! any_fib {
+    (<$($parameter:ident: $bound:ident),*> $type:ty) => {
+        impl<$($parameter: $bound),*> AnyFib<A> for $type {
+            fn direct_bits(&self) -> u8 {
+                <$type>::direct_bits(self)
+            }
+
+            fn node_count(&self) -> usize {
+                <$type>::node_count(self)
+            }
+
+            fn leaf_count(&self) -> usize {
+                <$type>::leaf_count(self)
+            }
+
+            fn bytes(&self) -> usize {
+                <$type>::bytes(self)
+            }
+
+            fn check(&self) -> Result<(), String> {
+                <$type>::check(self).map_err(|error| error.to_string())
+            }
+
+            fn lookup_into(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [u32]) {
+                lookup_into::<A, L>(self, kernel, addresses, next_hops);
+            }
+
+            fn pass(&self, kernel: Kernel, addresses: &[A]) {
+                pass::<A, L>(self, kernel, addresses);
             }
         }
-    }
-
-    fn pass(&self, kernel: Kernel, addresses: &[A]) {
-        let mut burst = [L::default(); BURST];
-        for block in addresses.chunks(BURST) {
-            look_up(self, kernel, block, &mut burst);
-            // Every burst counts as read, so no lookup can be dropped.
-            black_box(&mut burst);
-        }
-    }
+    };
 }
 
-/// Looks up at most [`BURST`] addresses: one code for what is verified and what is measured.
-#[inline]
-fn look_up<A: Address, L: Leaf, N: Node>(
-    fib: &Fib<A, L, N>,
-    kernel: Kernel,
-    block: &[A],
-    burst: &mut [L; BURST],
-) {
-    let next_hops = &mut burst[..block.len()];
-    match kernel {
-        Kernel::Scalar => fib.lookup_batch(block, next_hops),
-    }
-}
+any_fib!(<A: Address, L: Leaf> Fib<A, L>);
+any_fib!(<A: Address, L: Leaf, N: Node> Poptrie<A, L, N>);
 
 /// A FIB and how long its compilation took.
 pub(crate) struct Compiled<A> {
@@ -103,35 +129,43 @@ pub(crate) fn compile<A: Address>(
     let options = Options::default()
         .direct_bits(direct_bits)
         .aggregation(!form.no_aggregation);
-    let compiled = if form.no_leafvec {
-        compile_width::<A, BasicNode>(rib, &options)
-    } else {
-        compile_width::<A, LeafvecNode>(rib, &options)
-    };
-    Ok(compiled?)
+    Ok(match form.algorithm()? {
+        Algorithm::Popfib => either_width(
+            || Fib::<A, u16>::compile(rib, &options),
+            || Fib::<A, u32>::compile(rib, &options),
+        ),
+        Algorithm::Poptrie => paper::<A, LeafvecNode>(rib, &options),
+        Algorithm::PoptrieBasic => paper::<A, BasicNode>(rib, &options),
+    }?)
 }
 
-fn compile_width<A: Address, N: Node>(
+fn paper<A: Address, N: Node>(
     rib: &Rib<A>,
     options: &Options,
 ) -> Result<Compiled<A>, CompileError> {
-    match compile_timed::<A, u16, N>(rib, options) {
-        Err(CompileError::NextHop { .. }) => compile_timed::<A, u32, N>(rib, options),
+    either_width(
+        || Poptrie::<A, u16, N>::compile(rib, options),
+        || Poptrie::<A, u32, N>::compile(rib, options),
+    )
+}
+
+fn either_width<A, F16: AnyFib<A> + 'static, F32: AnyFib<A> + 'static>(
+    compile_16: impl FnOnce() -> Result<F16, CompileError>,
+    compile_32: impl FnOnce() -> Result<F32, CompileError>,
+) -> Result<Compiled<A>, CompileError> {
+    match timed(compile_16) {
+        Err(CompileError::NextHop { .. }) => timed(compile_32),
         other => other,
     }
 }
 
-fn compile_timed<A: Address, L: Leaf, N: Node>(
-    rib: &Rib<A>,
-    options: &Options,
+fn timed<A, F: AnyFib<A> + 'static>(
+    compile: impl FnOnce() -> Result<F, CompileError>,
 ) -> Result<Compiled<A>, CompileError> {
     let start = Instant::now();
-    let fib = Fib::<A, L, N>::compile(rib, options)?;
+    let fib = Box::new(compile()?);
     let compile_time = start.elapsed();
-    Ok(Compiled {
-        fib: Box::new(fib),
-        compile_time,
-    })
+    Ok(Compiled { fib, compile_time })
 }
 
 /// A duration in milliseconds with three decimals, as the JSON shows it.
@@ -146,15 +180,16 @@ mod tests {
 
     fn form(no_leafvec: bool) -> FormArgs {
         FormArgs {
+            algorithm: None,
             no_leafvec,
             no_aggregation: false,
-            kernel: Kernel::Scalar,
+            kernel: None,
         }
     }
 
     fn answer(fib: &dyn AnyFib<u32>, address: u32) -> u32 {
         let mut next_hops = [u32::MAX];
-        fib.lookup_into(Kernel::Scalar, &[address], &mut next_hops);
+        fib.lookup_into(Kernel::best(), &[address], &mut next_hops);
         next_hops[0]
     }
 

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use popfib::{Kernel, KernelError};
+
+use crate::failure::Failure;
 
 /// Which table to read, and how strictly.
 #[derive(Args)]
@@ -33,7 +36,12 @@ impl TableArgs {
 /// How the FIB is compiled and looked up.
 #[derive(Args)]
 pub(crate) struct FormArgs {
-    /// Basic nodes of 16 bytes instead of leafvec nodes of 24 bytes (paper, section 3)
+    /// Structure that answers [default: popfib]
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub(crate) algorithm: Option<Algorithm>,
+
+    /// The paper's basic nodes, without leafvec (paper, section 3.1); the same as
+    /// `--algorithm poptrie-basic`
     #[arg(long)]
     pub(crate) no_leafvec: bool,
 
@@ -41,9 +49,70 @@ pub(crate) struct FormArgs {
     #[arg(long)]
     pub(crate) no_aggregation: bool,
 
-    /// Lookup kernel
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = Kernel::Scalar)]
-    pub(crate) kernel: Kernel,
+    /// Lookup kernel [default: the fastest that this CPU runs]
+    #[arg(long, value_name = "NAME", value_parser = parse_kernel)]
+    pub(crate) kernel: Option<Kernel>,
+}
+
+impl FormArgs {
+    /// The structure that was asked for.
+    pub(crate) fn algorithm(&self) -> Result<Algorithm, Failure> {
+        match (self.algorithm, self.no_leafvec) {
+            (algorithm, false) => Ok(algorithm.unwrap_or(Algorithm::Popfib)),
+            (None | Some(Algorithm::Poptrie | Algorithm::PoptrieBasic), true) => {
+                Ok(Algorithm::PoptrieBasic)
+            }
+            (Some(Algorithm::Popfib), true) => Err(
+                "--no-leafvec is an option of the paper's layout: use --algorithm poptrie".into(),
+            ),
+        }
+    }
+
+    /// The kernel that looks up.
+    pub(crate) fn kernel(&self) -> Result<Kernel, Failure> {
+        let is_paper = self.algorithm()? != Algorithm::Popfib;
+        match self.kernel {
+            Some(kernel) if is_paper && kernel.name() != SCALAR => {
+                Err("the paper's layout is looked up by the kernel scalar only".into())
+            }
+            Some(kernel) => Ok(kernel),
+            None if is_paper => Ok(Kernel::by_name(SCALAR).map_err(|error| error.to_string())?),
+            None => {
+                // An error in one line, where `best` would panic.
+                Kernel::from_env().map_err(|error| format!("POPFIB_KERNEL: {error}"))?;
+                Ok(Kernel::best())
+            }
+        }
+    }
+}
+
+/// The kernel that looks up one address after the other.
+const SCALAR: &str = "scalar";
+
+/// A kernel by its name.
+fn parse_kernel(name: &str) -> Result<Kernel, KernelError> {
+    Kernel::by_name(name)
+}
+
+/// The structures by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Algorithm {
+    /// popfib's own layout of Poptrie
+    Popfib,
+    /// Poptrie in the paper's layout
+    Poptrie,
+    /// Poptrie in the paper's layout without leafvec
+    PoptrieBasic,
+}
+
+impl Algorithm {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Popfib => "popfib",
+            Self::Poptrie => "poptrie",
+            Self::PoptrieBasic => "poptrie-basic",
+        }
+    }
 }
 
 /// [`FormArgs`] for one FIB a family.
@@ -55,21 +124,6 @@ pub(crate) struct FibArgs {
 
     #[command(flatten)]
     pub(crate) form: FormArgs,
-}
-
-/// The lookup kernels by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Kernel {
-    /// One address at a time (paper, Algorithms 1 to 3)
-    Scalar,
-}
-
-impl Kernel {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Scalar => "scalar",
-        }
-    }
 }
 
 /// An address family.

@@ -14,7 +14,6 @@ mod info;
 mod lookup;
 mod man;
 mod output;
-mod random;
 mod table;
 mod verify;
 

@@ -33,6 +33,9 @@ pub trait Address:
     + Not<Output = Self>
     + 'static
 {
+    /// The key as it stands in packets: its bytes in network order.
+    type Bytes: Copy + Eq + Hash + Debug + Default + AsRef<[u8]> + Send + Sync + 'static;
+
     /// Width of the key in bits, 8 to 128.
     const WIDTH: u8;
     /// The lowest address: all bits zero.
@@ -85,6 +88,12 @@ pub trait Address:
     /// The low [`Self::WIDTH`] bits of `value`.
     fn truncate(value: u128) -> Self;
 
+    /// The key whose bytes in network order these are.
+    fn from_be_bytes(bytes: Self::Bytes) -> Self;
+
+    /// The key's bytes in network order.
+    fn to_be_bytes(self) -> Self::Bytes;
+
     /// Reads the usual text form: dotted for `u32`, any legal IPv6 spelling for
     /// `u128`, decimal or `0x` hexadecimal for the other widths.
     fn parse(text: &str) -> Option<Self>;
@@ -98,6 +107,8 @@ macro_rules! address {
         impl sealed::Sealed for $type {}
 
         impl Address for $type {
+            type Bytes = [u8; size_of::<$type>()];
+
             const WIDTH: u8 = <$type>::BITS as u8;
             const MIN: Self = <$type>::MIN;
             const MAX: Self = <$type>::MAX;
@@ -163,6 +174,16 @@ macro_rules! address {
             #[inline]
             fn truncate(value: u128) -> Self {
                 value as $type
+            }
+
+            #[inline(always)]
+            fn from_be_bytes(bytes: Self::Bytes) -> Self {
+                <$type>::from_be_bytes(bytes)
+            }
+
+            #[inline(always)]
+            fn to_be_bytes(self) -> Self::Bytes {
+                <$type>::to_be_bytes(self)
             }
 
             fn parse(text: &str) -> Option<Self> {

@@ -16,8 +16,9 @@
 //! the paper's, so that paper and code read side by side.
 //!
 //! # Features
-//! * `std` (default): population counts chosen at run time. Without it the
-//!   library needs `alloc` only.
+//! * `std` (default): kernels and population counts chosen at run time. Without
+//!   it the library needs `alloc` only, and uses the instructions that the
+//!   build targets.
 //! * `ipnet`: conversions from and to the prefix types of the crate `ipnet`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -25,19 +26,22 @@
 extern crate alloc;
 
 mod address;
+mod batch;
+mod compile_error;
 mod fib;
+pub mod fold;
 mod next_hop;
 mod prefix;
 mod rib;
 mod table;
 
 pub use address::Address;
-pub use fib::{
-    BasicNode, CheckError, CompileError, Fib, LeafvecNode, MAX_DIRECT_BITS, Node, Options,
-};
+pub use batch::{Kernel, KernelError};
+pub use compile_error::CompileError;
+pub use fib::{CheckError, Fib, MAX_DIRECT_BITS, Options};
 pub use next_hop::{Leaf, NextHop};
 pub use prefix::{IpPrefix, Prefix, PrefixError};
-pub use rib::{Iter as RibIter, Rib, Subnets, Supernets};
+pub use rib::{Iter as RibIter, Rib, Subnets, Supernets, Vertex};
 pub use table::{Iter as TableIter, Table};
 
 // The README's examples are tests.

@@ -9,7 +9,8 @@ use core::fmt;
 use core::net::IpAddr;
 
 use crate::address::Address;
-use crate::fib::{CompileError, Fib, Options};
+use crate::compile_error::CompileError;
+use crate::fib::{Fib, Options};
 use crate::next_hop::NextHop;
 use crate::prefix::{IpPrefix, Prefix};
 use crate::rib::{self, Rib};

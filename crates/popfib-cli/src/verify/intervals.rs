@@ -69,8 +69,8 @@ impl<A: Address, I: Iterator<Item = (Prefix<A>, NextHop)>> Iterator for Interval
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
     use popfib::Rib;
+    use popfib_eval::Random;
 
     /// Every address of `A` against the RIB's own longest match, and no gap between intervals.
     fn agrees_with_longest_match<A: Address>(rib: &Rib<A>) {

@@ -13,14 +13,14 @@ use std::fmt;
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use popfib::{Address, Prefix, Rib};
+use popfib::{Address, Kernel, Prefix, Rib};
 use serde::Serialize;
 
 use self::intervals::Intervals;
 use self::probes::probes;
 use crate::Verdict;
 use crate::any_fib::{AnyFib, compile};
-use crate::args::{FibArgs, Kernel, TableArgs};
+use crate::args::{FibArgs, TableArgs};
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use crate::table;
@@ -137,7 +137,7 @@ fn family<A: Address>(
         note(format_args!("{name}: the FIB is broken: {error}"));
         return Ok((Count::default(), false));
     }
-    let mut comparison = Comparison::new(name, &*fib, args.fib.form.kernel);
+    let mut comparison = Comparison::new(name, &*fib, args.fib.form.kernel()?);
     if exhaustive {
         comparison.every_address(rib, &progress_bar::<A>());
     } else {
@@ -280,8 +280,8 @@ impl fmt::Display for Answer {
 mod tests {
     use super::*;
     use crate::args::FormArgs;
-    use crate::random::Random;
-    use popfib::{CheckError, NextHop};
+    use popfib::NextHop;
+    use popfib_eval::Random;
 
     fn rib(routes: &[(&str, u32)]) -> Rib<u16> {
         let mut rib = Rib::new();
@@ -300,9 +300,10 @@ mod tests {
 
     fn compiled(rib: &Rib<u16>) -> Box<dyn AnyFib<u16>> {
         let form = FormArgs {
+            algorithm: None,
             no_leafvec: false,
             no_aggregation: false,
-            kernel: Kernel::Scalar,
+            kernel: None,
         };
         compile(rib, None, &form).unwrap().fib
     }
@@ -326,7 +327,7 @@ mod tests {
         fn bytes(&self) -> usize {
             self.fib.bytes()
         }
-        fn check(&self) -> Result<(), CheckError> {
+        fn check(&self) -> Result<(), String> {
             self.fib.check()
         }
         fn lookup_into(&self, kernel: Kernel, addresses: &[u16], next_hops: &mut [u32]) {
@@ -343,7 +344,7 @@ mod tests {
     }
 
     fn every_address(fib: &dyn AnyFib<u16>, rib: &Rib<u16>) -> Count {
-        let mut comparison = Comparison::new("test", fib, Kernel::Scalar);
+        let mut comparison = Comparison::new("test", fib, Kernel::best());
         comparison.every_address(rib, &ProgressBar::hidden());
         comparison.count
     }
@@ -384,7 +385,7 @@ mod tests {
             // The last before 0x1200/9, its first and its last, and one inside.
             at: vec![0x11ff, 0x1200, 0x127f, 0x1210],
         };
-        let mut comparison = Comparison::new("test", &wrong, Kernel::Scalar);
+        let mut comparison = Comparison::new("test", &wrong, Kernel::best());
         comparison.each_of(&rib, probes(&rib, 0, 1));
         assert_eq!(comparison.count.mismatches, 3);
         // 4 routes, of which one has no neighbour and two have one or both.

@@ -2,7 +2,7 @@
 
 use popfib::{Address, Prefix, Rib};
 
-use crate::random::Random;
+use popfib_eval::Random;
 
 /// First and last address of every route, the neighbours outside them, and `random` more:
 /// half of those anywhere, half inside a random route (IPv6 has few routes among many addresses).

@@ -70,8 +70,3 @@ impl Drop for Block {
         unsafe { dealloc(self.start.as_ptr(), self.layout) };
     }
 }
-
-/// Where the next array of a block may begin, behind `end`.
-pub(super) fn next_array(end: usize) -> usize {
-    end.next_multiple_of(LINE)
-}

@@ -1,142 +1,62 @@
-//! The arrays of a Fib: direct table, nodes, leaves (paper, sections 3.1, 3.3, 3.4).
+//! The arrays of a Fib: a root table and an arena of blocks.
 //!
-//! The first `direct_bits` (the paper's s) bits of an address index the direct
-//! table of `2^s` entries. An entry is a leaf, or the index of a node. A node
-//! resolves the next 6 bits, its slot: bit *v* of `vector` tells whether slot
-//! *v* leads to a child node; the children lie side by side from `base1` on.
-//! All other slots end in a leaf; the leaves lie side by side from `base0` on,
-//! one for each bit of `leafvec`, which marks the slots where a run of equal
-//! leaves begins. Slots with a child do not interrupt a run.
+//! Poptrie's idea (paper, sections 3.1 to 3.4) with one kind of node. The first
+//! bits of an address index the root table (the paper's direct pointing). Its
+//! entries, and everything that leads further, are *pointers* of 32 bits: a next
+//! hop, or the place of a block in the arena. A *block* resolves the next 6
+//! bits, its 64 *slots*. It begins with a bit vector of 64 bits, `runs`, in which
+//! bit *v* says that slot *v* begins a run of equal slots (the paper's
+//! `leafvec`; bit 0 is always set); one value for each run follows. The value of
+//! slot *v* is found by the population count of `runs` up to *v*. Where no slot
+//! leads to a child, the values are next hops of as few bits as the highest
+//! needs (a *narrow* block); else they are pointers (a *wide* one).
+//!
+//! So a lookup that ends behind the root table touches one cache line of the
+//! root and, mostly, one of the arena; the paper's three arrays make that
+//! three lines. Neither `vector` nor the bases are needed, and a change of a
+//! route is one new block and one pointer. docs/experiments.md has the figures.
+//!
+//! Keys of more than 32 bits split the direct bits beyond 16: the root table has
+//! 2^16 entries, and the rest indexes a *page* of pointers in the arena. Pages
+//! exist only where there are routes; a whole table over, say, the first 24
+//! bits of IPv6 would be nearly empty.
 
-use core::fmt::Debug;
 use core::ptr::NonNull;
 
-use super::block::{Block, next_array};
-use crate::next_hop::Leaf;
+use super::block::Block;
+use crate::address::Address;
 
-/// Bits that a node resolves; the paper's k.
-pub(crate) const STRIDE: u8 = 6;
+pub(crate) use crate::fold::STRIDE;
 
-/// The most significant bit of a direct entry: the entry is a leaf, the other
-/// bits its next hop. Else they are the index of a node.
-pub(crate) const DIRECT_LEAF: u32 = 1 << 31;
-
-/// The longest direct table: 2^24 entries.
+/// The most direct bits there can be: a root table of 2^24 entries.
 pub const MAX_DIRECT_BITS: u8 = 24;
 
-mod sealed {
-    pub trait Sealed {}
-}
+/// Bit 31 of a pointer: it leads to a block (or page), else it is a next hop.
+pub(crate) const NODE: u32 = 1 << 31;
 
-/// The form of a node: [`LeafvecNode`] or [`BasicNode`].
-pub trait Node: sealed::Sealed + Copy + Eq + Debug + Send + Sync + 'static {
-    /// Whether runs of equal leaves are stored once.
-    const LEAFVEC: bool;
+/// Bit 30 of a pointer to a block: the block's values are pointers.
+pub(crate) const WIDE: u32 = 1 << 30;
 
-    /// Puts a node together.
-    fn new(vector: u64, leafvec: u64, base0: u32, base1: u32) -> Self;
+/// The other bits: the place in the arena, in words of 32 bits.
+pub(crate) const PLACE: u32 = WIDE - 1;
 
-    /// Slots with a child.
-    fn vector(&self) -> u64;
+/// An arena has fewer words than this: kernels number its bytes by 31 bits.
+pub(crate) const MAX_WORDS: usize = 1 << 29;
 
-    /// Slots at which a leaf of its own begins. For [`BasicNode`] every slot without a child.
-    fn leafvec(&self) -> u64;
+/// What every arena begins with: a block of one run without a next hop, which
+/// reads the same narrow or wide. Kernels without branches send idle lanes here.
+pub(crate) const IDLE_BLOCK: [u32; 3] = [1, 0, 0];
 
-    /// Index of the node's first leaf.
-    fn base0(&self) -> u32;
+/// Words behind the last block: what is read of the last value may reach
+/// that far beyond it.
+pub(crate) const PADDING: usize = 2;
 
-    /// Index of the node's first child.
-    fn base1(&self) -> u32;
-}
-
-/// The node of the paper's section 3.1, 16 bytes: a leaf for every slot without a child.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct BasicNode {
-    vector: u64,
-    base0: u32,
-    base1: u32,
-}
-
-/// The node of the paper's section 3.3, 24 bytes: runs of equal leaves are stored once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct LeafvecNode {
-    vector: u64,
-    leafvec: u64,
-    base0: u32,
-    base1: u32,
-}
-
-impl sealed::Sealed for BasicNode {}
-impl sealed::Sealed for LeafvecNode {}
-
-impl Node for BasicNode {
-    const LEAFVEC: bool = false;
-
-    #[inline(always)]
-    fn new(vector: u64, leafvec: u64, base0: u32, base1: u32) -> Self {
-        debug_assert_eq!(leafvec, !vector);
-        Self {
-            vector,
-            base0,
-            base1,
-        }
-    }
-
-    #[inline(always)]
-    fn vector(&self) -> u64 {
-        self.vector
-    }
-
-    #[inline(always)]
-    fn leafvec(&self) -> u64 {
-        // Counting zeros of `vector` (Algorithm 1) is counting ones of this.
-        !self.vector
-    }
-
-    #[inline(always)]
-    fn base0(&self) -> u32 {
-        self.base0
-    }
-
-    #[inline(always)]
-    fn base1(&self) -> u32 {
-        self.base1
-    }
-}
-
-impl Node for LeafvecNode {
-    const LEAFVEC: bool = true;
-
-    #[inline(always)]
-    fn new(vector: u64, leafvec: u64, base0: u32, base1: u32) -> Self {
-        Self {
-            vector,
-            leafvec,
-            base0,
-            base1,
-        }
-    }
-
-    #[inline(always)]
-    fn vector(&self) -> u64 {
-        self.vector
-    }
-
-    #[inline(always)]
-    fn leafvec(&self) -> u64 {
-        self.leafvec
-    }
-
-    #[inline(always)]
-    fn base0(&self) -> u32 {
-        self.base0
-    }
-
-    #[inline(always)]
-    fn base1(&self) -> u32 {
-        self.base1
+/// Bits of the root table for `direct_bits` in all.
+pub(crate) fn root_bits<A: Address>(direct_bits: u8) -> u8 {
+    if A::WIDTH > 32 {
+        direct_bits.min(16)
+    } else {
+        direct_bits
     }
 }
 
@@ -145,87 +65,82 @@ impl Node for LeafvecNode {
 /// The lookups trust the invariants that [`Fib::check`](crate::Fib::check)
 /// verifies; they hold for the arrays that `compile` makes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct View<'a, L, N> {
-    pub(crate) direct: &'a [u32],
-    pub(crate) nodes: &'a [N],
-    pub(crate) leaves: &'a [L],
-    /// s: `direct` has `2^s` entries.
-    pub(crate) direct_bits: u8,
+pub(crate) struct View<'a> {
+    pub(crate) root: &'a [u32],
+    pub(crate) arena: &'a [u32],
+    /// The root has `2^root_bits` entries, a page `2^page_bits`. Entries of the
+    /// root lead to pages if `page_bits` is not 0, else to blocks.
+    pub(crate) root_bits: u8,
+    pub(crate) page_bits: u8,
+    /// Bits of a value in a narrow block, 1 to 32.
+    pub(crate) value_bits: u8,
 }
 
-/// A direct entry that is a leaf.
-#[inline]
-pub(crate) fn direct_leaf<L: Leaf>(leaf: L) -> u32 {
-    DIRECT_LEAF | leaf.to_u32()
-}
-
-/// The arrays of a Fib, side by side in one block.
+/// The arrays of a Fib, side by side in one block of memory.
 #[derive(Debug)]
-pub(super) struct Arrays<L: Leaf, N: Node> {
-    direct: NonNull<u32>,
-    nodes: NonNull<N>,
-    leaves: NonNull<L>,
-    direct_bits: u8,
-    node_count: usize,
-    leaf_count: usize,
+pub(super) struct Arrays {
+    root: NonNull<u32>,
+    arena: NonNull<u32>,
+    arena_len: usize,
+    root_bits: u8,
+    page_bits: u8,
+    value_bits: u8,
     /// Owns what the pointers point to.
-    _block: Block,
+    _memory: Block,
 }
 
-// SAFETY: the pointers lead into the block, which the arrays own; nobody
-// writes there once `copy_of` has returned.
-unsafe impl<L: Leaf, N: Node> Send for Arrays<L, N> {}
+// SAFETY: the pointers lead into the memory that the arrays own; nobody writes
+// there once `copy_of` has returned.
+unsafe impl Send for Arrays {}
 // SAFETY: as above: shared arrays are only read.
-unsafe impl<L: Leaf, N: Node> Sync for Arrays<L, N> {}
+unsafe impl Sync for Arrays {}
 
-impl<L: Leaf, N: Node> Arrays<L, N> {
-    /// A copy of the arrays in a block of their own.
-    pub(super) fn copy_of(view: View<'_, L, N>) -> Self {
-        assert_eq!(view.direct.len(), 1 << view.direct_bits);
-        let nodes_at = next_array(size_of_val(view.direct));
-        let leaves_at = next_array(nodes_at + size_of_val(view.nodes));
-        let block = Block::zeroed(leaves_at + size_of_val(view.leaves));
+impl Arrays {
+    /// A copy of the arrays in memory of their own.
+    pub(super) fn copy_of(view: View<'_>) -> Self {
+        assert_eq!(view.root.len(), 1 << view.root_bits);
+        // A small root table leaves the arena at the next cache line.
+        let arena_at = size_of_val(view.root).next_multiple_of(64);
+        let memory = Block::zeroed(arena_at + size_of_val(view.arena));
         let arrays = Self {
-            direct: block.at(0),
-            nodes: block.at(nodes_at),
-            leaves: block.at(leaves_at),
-            direct_bits: view.direct_bits,
-            node_count: view.nodes.len(),
-            leaf_count: view.leaves.len(),
-            _block: block,
+            root: memory.at(0),
+            arena: memory.at(arena_at),
+            arena_len: view.arena.len(),
+            root_bits: view.root_bits,
+            page_bits: view.page_bits,
+            value_bits: view.value_bits,
+            _memory: memory,
         };
-        // SAFETY: the block is new, long enough for the three arrays one behind
-        // the other, and each begins at a cache line, which aligns all types.
+        // SAFETY: the memory is new, long enough for both arrays one behind
+        // the other, and each begins at a cache line, which aligns words.
         unsafe {
             arrays
-                .direct
-                .copy_from_nonoverlapping(NonNull::from(view.direct).cast(), view.direct.len());
+                .root
+                .copy_from_nonoverlapping(NonNull::from(view.root).cast(), view.root.len());
             arrays
-                .nodes
-                .copy_from_nonoverlapping(NonNull::from(view.nodes).cast(), view.nodes.len());
-            arrays
-                .leaves
-                .copy_from_nonoverlapping(NonNull::from(view.leaves).cast(), view.leaves.len());
+                .arena
+                .copy_from_nonoverlapping(NonNull::from(view.arena).cast(), view.arena.len());
         }
         arrays
     }
 
     #[inline(always)]
-    pub(super) fn view(&self) -> View<'_, L, N> {
-        // SAFETY: `copy_of` has filled the arrays with that many elements, and
-        // the block lives as long as `self`.
+    pub(super) fn view(&self) -> View<'_> {
+        // SAFETY: `copy_of` has filled the arrays with that many words, and
+        // the memory lives as long as `self`.
         unsafe {
             View {
-                direct: NonNull::slice_from_raw_parts(self.direct, 1 << self.direct_bits).as_ref(),
-                nodes: NonNull::slice_from_raw_parts(self.nodes, self.node_count).as_ref(),
-                leaves: NonNull::slice_from_raw_parts(self.leaves, self.leaf_count).as_ref(),
-                direct_bits: self.direct_bits,
+                root: NonNull::slice_from_raw_parts(self.root, 1 << self.root_bits).as_ref(),
+                arena: NonNull::slice_from_raw_parts(self.arena, self.arena_len).as_ref(),
+                root_bits: self.root_bits,
+                page_bits: self.page_bits,
+                value_bits: self.value_bits,
             }
         }
     }
 }
 
-impl<L: Leaf, N: Node> Clone for Arrays<L, N> {
+impl Clone for Arrays {
     fn clone(&self) -> Self {
         Self::copy_of(self.view())
     }

@@ -1,37 +1,45 @@
-//! Scalar lookup: Algorithms 1, 2 and 3 of the paper.
+//! Scalar lookup: one address at a time (the paper's Algorithms 1 to 3 on this
+//! layout).
 //!
-//! One address at a time, generic over key, leaf and node form, so that no
-//! option is tested inside the loop. Indices are not checked: the layout's
-//! invariants (`check.rs`) put each of them in range.
+//! Generic over the key, so that no option is tested inside the loop. Indices
+//! are not checked: the layout's invariants (`check.rs`) put each in range.
 //!
 //! A generic x86-64 build has no population count instruction, and counting
-//! without it takes a dozen others. So what lies below the direct table is
-//! compiled a second time with `popcnt` and chosen at run time; the direct
-//! table, which answers most random addresses, stays inline in the caller.
+//! without it takes a dozen others. So what lies below the root table is
+//! compiled a second time with `popcnt` and chosen at run time; the root table,
+//! which answers most random addresses, stays inline in the caller.
 
-use super::layout::{DIRECT_LEAF, Node, STRIDE, View};
+use super::layout::{NODE, PLACE, STRIDE, View, WIDE};
 use crate::address::Address;
 use crate::next_hop::Leaf;
 
 /// The next hop of `address`; 0 if there is none.
 #[inline]
-pub(super) fn lookup<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>, address: A) -> L {
-    let entry = direct_entry(view, address);
-    if entry & DIRECT_LEAF != 0 {
-        return L::from_u32(entry & !DIRECT_LEAF);
+pub(super) fn lookup<A: Address, L: Leaf>(view: View<'_>, address: A) -> L {
+    let entry = root_entry(view, address);
+    if entry & NODE == 0 {
+        return L::from_u32(entry);
     }
-    let rest = address.skip_bits(view.direct_bits);
+    let rest = address.skip_bits(view.root_bits);
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     if has_popcnt() {
         // SAFETY: the CPU has what the function was compiled for.
-        return unsafe { popcnt::descend(view.nodes, view.leaves, entry, rest) };
+        let next_hop =
+            unsafe { popcnt::descend(view.arena, view.page_bits, view.value_bits, entry, rest) };
+        return L::from_u32(next_hop);
     }
-    descend(view.nodes, view.leaves, entry, rest)
+    L::from_u32(descend(
+        view.arena,
+        view.page_bits,
+        view.value_bits,
+        entry,
+        rest,
+    ))
 }
 
 /// Looks up each of `addresses`; `next_hops` is as long.
-pub(super) fn lookup_each<A: Address, L: Leaf, N: Node>(
-    view: View<'_, L, N>,
+pub(crate) fn lookup_each<A: Address, L: Leaf>(
+    view: View<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
@@ -45,51 +53,98 @@ pub(super) fn lookup_each<A: Address, L: Leaf, N: Node>(
 }
 
 #[inline(always)]
-fn direct_entry<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>, address: A) -> u32 {
-    let index = address.leading(view.direct_bits) as usize;
-    debug_assert!(index < view.direct.len());
-    // SAFETY: invariant 1: `direct` has 2^s entries, and s bits number fewer.
-    unsafe { *view.direct.get_unchecked(index) }
+pub(crate) fn root_entry<A: Address>(view: View<'_>, address: A) -> u32 {
+    let index = address.leading(view.root_bits) as usize;
+    debug_assert!(index < view.root.len());
+    // SAFETY: invariant 1: the root has as many entries as `root_bits` number.
+    unsafe { *view.root.get_unchecked(index) }
 }
 
-/// From the node with index `node` down to the leaf. `rest` is the address
-/// without its direct bits, moved to the top: each step reads the first six.
+/// From the root's pointer down to the next hop. `rest` is the address without
+/// the root's bits, moved to the top: each step reads the first few.
 ///
-/// The two slices and not the whole view: they travel in registers where this
-/// is a call.
+/// Not the whole view: these travel in registers where this is a call.
 #[inline(always)]
-fn descend<A: Address, L: Leaf, N: Node>(nodes: &[N], leaves: &[L], node: u32, rest: A) -> L {
-    let mut rest = rest;
-    let mut index = node;
-    loop {
-        debug_assert!((index as usize) < nodes.len());
-        // SAFETY: invariants 2 and 3: direct entries and child runs lie inside `nodes`.
-        let node = unsafe { nodes.get_unchecked(index as usize) };
-        let slot = rest.extract(0, STRIDE);
-        let (vector, below) = (node.vector(), (1u64 << slot) - 1);
-        if vector >> slot & 1 == 0 {
-            // The slot's own bit counts too; the first run begins at or before it.
-            let rank = (node.leafvec() & (below << 1 | 1)).count_ones();
-            let leaf = node.base0().wrapping_add(rank).wrapping_sub(1);
-            debug_assert!((leaf as usize) < leaves.len());
-            // SAFETY: invariant 4: every slot without a child has its leaf inside `leaves`.
-            return unsafe { *leaves.get_unchecked(leaf as usize) };
-        }
-        index = node.base1().wrapping_add((vector & below).count_ones());
+fn descend<A: Address>(
+    arena: &[u32],
+    page_bits: u8,
+    value_bits: u8,
+    mut pointer: u32,
+    mut rest: A,
+) -> u32 {
+    // Keys up to 32 bits have no pages: no test for them.
+    if A::WIDTH > 32 && page_bits != 0 {
+        // SAFETY: invariant 2: a page lies inside the arena.
+        pointer = unsafe { word(arena, (pointer & PLACE) + rest.leading(page_bits)) };
+        rest = rest.skip_bits(page_bits);
+    }
+    // SAFETY: invariants 2 to 4: the pointer leads to a whole block, if to any.
+    unsafe { descend_blocks(arena, value_bits, pointer, rest) }
+}
+
+/// From a pointer below all tables down to the next hop. `rest` is the address
+/// without the bits above the pointer's block.
+///
+/// # Safety
+/// The pointer is a next hop or leads to a whole block of `arena`, and so on
+/// below it, as invariants 3 and 4 have it.
+#[inline(always)]
+pub(crate) unsafe fn descend_blocks<A: Address>(
+    arena: &[u32],
+    value_bits: u8,
+    mut pointer: u32,
+    mut rest: A,
+) -> u32 {
+    while pointer & NODE != 0 {
+        // SAFETY: as above.
+        pointer = unsafe { value_of(arena, value_bits, pointer, rest.extract(0, STRIDE)) };
         rest = rest.skip_bits(STRIDE);
+    }
+    pointer
+}
+
+/// What `slot` of the block that `pointer` leads to holds.
+///
+/// # Safety
+/// The pointer leads to a whole block of `arena`, as invariants 3 and 4 have it.
+#[inline(always)]
+pub(crate) unsafe fn value_of(arena: &[u32], value_bits: u8, pointer: u32, slot: u32) -> u32 {
+    let place = pointer & PLACE;
+    // SAFETY: a block has two words of `runs`, and a value for each run.
+    unsafe {
+        let runs = u64::from(word(arena, place)) | u64::from(word(arena, place + 1)) << 32;
+        // Runs up to and with the slot's own; bit 0 is set, so at least one.
+        let rank = (runs << (63 - slot)).count_ones() - 1;
+        if pointer & WIDE != 0 {
+            return word(arena, place + 2 + rank);
+        }
+        let at = rank * u32::from(value_bits);
+        let low = place + 2 + at / 32;
+        // The second word may lie behind the block, but not behind the padding.
+        let both = u64::from(word(arena, low)) | u64::from(word(arena, low + 1)) << 32;
+        (both >> (at % 32)) as u32 & (u32::MAX >> (32 - value_bits))
     }
 }
 
+/// # Safety
+/// `index` is inside the arena.
 #[inline(always)]
-fn each<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>, addresses: &[A], next_hops: &mut [L]) {
+unsafe fn word(arena: &[u32], index: u32) -> u32 {
+    debug_assert!((index as usize) < arena.len());
+    // SAFETY: as above.
+    unsafe { *arena.get_unchecked(index as usize) }
+}
+
+#[inline(always)]
+fn each<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
     for (address, next_hop) in addresses.iter().zip(next_hops) {
-        let entry = direct_entry(view, *address);
-        *next_hop = if entry & DIRECT_LEAF != 0 {
-            L::from_u32(entry & !DIRECT_LEAF)
+        let entry = root_entry(view, *address);
+        *next_hop = L::from_u32(if entry & NODE == 0 {
+            entry
         } else {
-            let rest = address.skip_bits(view.direct_bits);
-            descend(view.nodes, view.leaves, entry, rest)
-        };
+            let rest = address.skip_bits(view.root_bits);
+            descend(view.arena, view.page_bits, view.value_bits, entry, rest)
+        });
     }
 }
 
@@ -105,24 +160,21 @@ fn has_popcnt() -> bool {
 /// The same code compiled for CPUs with `popcnt`, and with the shifts of BMI2.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod popcnt {
-    use super::{Address, Leaf, Node, View};
+    use super::{Address, Leaf, View};
 
     #[target_feature(enable = "popcnt,bmi1,bmi2")]
-    pub(super) fn descend<A: Address, L: Leaf, N: Node>(
-        nodes: &[N],
-        leaves: &[L],
-        node: u32,
+    pub(super) fn descend<A: Address>(
+        arena: &[u32],
+        page_bits: u8,
+        value_bits: u8,
+        pointer: u32,
         rest: A,
-    ) -> L {
-        super::descend(nodes, leaves, node, rest)
+    ) -> u32 {
+        super::descend(arena, page_bits, value_bits, pointer, rest)
     }
 
     #[target_feature(enable = "popcnt,bmi1,bmi2")]
-    pub(super) fn each<A: Address, L: Leaf, N: Node>(
-        view: View<'_, L, N>,
-        addresses: &[A],
-        next_hops: &mut [L],
-    ) {
+    pub(super) fn each<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
         super::each(view, addresses, next_hops);
     }
 }

@@ -1,28 +1,29 @@
 //! The Fib: a Poptrie compiled for lookups.
 //!
-//! Three arrays without pointers (see `layout.rs`), made from a Rib in one pass
-//! (`compile`), read by `lookup`. The paper's options are types and values:
-//! the node form ([`LeafvecNode`] or [`BasicNode`]) and the leaf width are
-//! type parameters, so that lookups test neither; direct bits and route
-//! aggregation are [`Options`].
+//! A root table and an arena of blocks (see `layout.rs`), made from a Rib in one
+//! pass (`compile`), read by `lookup` and the kernels of `batch`. The width of
+//! the answers is a type parameter; direct bits and route aggregation are
+//! [`Options`]. The paper's own three arrays are in the crate `popfib-baselines`.
 
+mod arena;
 mod block;
 mod check;
 mod compile;
-mod layout;
-mod lookup;
+pub(crate) mod layout;
+pub(crate) mod lookup;
 
 use core::marker::PhantomData;
 
 use crate::address::Address;
+use crate::batch::Kernel;
+use crate::compile_error::CompileError;
 use crate::next_hop::Leaf;
 use crate::rib::Rib;
-use compile::Limits;
-use layout::Arrays;
+use compile::Compiled;
+use layout::{Arrays, MAX_WORDS};
 
 pub use check::CheckError;
-pub use compile::CompileError;
-pub use layout::{BasicNode, LeafvecNode, MAX_DIRECT_BITS, Node};
+pub use layout::MAX_DIRECT_BITS;
 
 /// How a [`Fib`] is compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,10 +43,13 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How many leading bits one table resolves (the paper's s, section 3.4):
-    /// 0 to 24, at most the key width. The table takes `4 * 2^s` bytes.
+    /// How many leading bits tables resolve (the paper's s, section 3.4): 0 to
+    /// 24, at most the key width. The table takes `4 * 2^s` bytes; for keys of
+    /// more than 32 bits the part behind the first 16 bits exists only where
+    /// there are routes.
     ///
-    /// `None` follows the number of routes: 0, 6, 12 or, from 65,536 routes on, 18.
+    /// `None` follows the number of routes: 0, 6, 12 and, from 65,536 routes on,
+    /// 18; for keys of more than 32 bits 0, 6, 12 and, from 16,384 on, 24.
     #[must_use]
     pub fn direct_bits(mut self, direct_bits: Option<u8>) -> Self {
         self.direct_bits = direct_bits;
@@ -60,13 +64,23 @@ impl Options {
         self.aggregation = aggregation;
         self
     }
+
+    /// The direct bits that were asked for; `None` if they follow the number of routes.
+    pub fn asked_direct_bits(&self) -> Option<u8> {
+        self.direct_bits
+    }
+
+    /// Whether route aggregation is on.
+    pub fn is_aggregating(&self) -> bool {
+        self.aggregation
+    }
 }
 
 /// A compiled Poptrie: from addresses `A` to next hops of width `L`.
 ///
-/// `L` is `u16` (65,535 next hops) or `u32`. `N` is [`LeafvecNode`], or
-/// [`BasicNode`], the paper's larger and simpler form. A lookup takes at most
-/// 1 + (width - s) / 6 steps and does not allocate.
+/// `L` is `u16` (65,535 next hops) or `u32`; it is the width of the answers,
+/// while inside a next hop takes as few bits as the highest one needs. A lookup
+/// takes at most 2 + (width - s) / 6 steps and does not allocate.
 ///
 /// ```
 /// use popfib::{Fib, NextHop, Options, Rib};
@@ -81,22 +95,26 @@ impl Options {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Fib<A: Address, L: Leaf = u16, N: Node = LeafvecNode> {
-    arrays: Arrays<L, N>,
-    key: PhantomData<fn(A) -> A>,
+pub struct Fib<A: Address, L: Leaf = u16> {
+    arrays: Arrays,
+    nodes: usize,
+    leaves: usize,
+    types: PhantomData<fn(A) -> L>,
 }
 
-impl<A: Address, L: Leaf, N: Node> Fib<A, L, N> {
+impl<A: Address, L: Leaf> Fib<A, L> {
     /// Compiles the routes of `rib`.
     ///
     /// # Errors
-    /// [`CompileError`]: direct bits out of range, a next hop wider than `L`,
-    /// or more nodes or leaves than 31 and 32 bits can number.
+    /// [`CompileError`]: direct bits out of range, the next hop of a route wider
+    /// than `L`, or more than 2 GiB of blocks.
     pub fn compile(rib: &Rib<A>, options: &Options) -> Result<Self, CompileError> {
-        let compiled = compile::compile(rib, options, Limits::LAYOUT)?;
+        let compiled: Compiled = compile::compile::<A, L>(rib, options, MAX_WORDS)?;
         Ok(Self {
             arrays: Arrays::copy_of(compiled.view()),
-            key: PhantomData,
+            nodes: compiled.nodes,
+            leaves: compiled.leaves,
+            types: PhantomData,
         })
     }
 
@@ -106,39 +124,77 @@ impl<A: Address, L: Leaf, N: Node> Fib<A, L, N> {
         lookup::lookup(self.arrays.view(), address)
     }
 
-    /// Looks up each of `addresses` into the same place of `next_hops`.
+    /// Looks up each of `addresses` into the same place of `next_hops`; 0 where
+    /// there is none.
+    ///
+    /// The answers are those of [`Fib::lookup`]. The slices may have any length
+    /// and alignment; from 64 addresses on, the lookups overlap. Which code runs
+    /// is [`Kernel::best`]'s choice.
+    ///
+    /// # Panics
+    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    ///
+    /// ```
+    /// use popfib::{Fib, NextHop, Options, Rib};
+    ///
+    /// let mut rib = Rib::<u32>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHop::new(1).unwrap());
+    /// let fib: Fib<u32> = Fib::compile(&rib, &Options::default())?;
+    /// let mut next_hops = [0; 2];
+    /// fib.lookup_batch(&[0x0a01_0203, 0x0b00_0000], &mut next_hops);
+    /// assert_eq!(next_hops, [1, 0]);
+    /// fib.lookup_batch_be(&[[10, 1, 2, 3], [11, 0, 0, 0]], &mut next_hops);
+    /// assert_eq!(next_hops, [1, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
+        self.lookup_batch_with(Kernel::best(), addresses, next_hops);
+    }
+
+    /// As [`Fib::lookup_batch`], by the given kernel.
     ///
     /// # Panics
     /// If the slices differ in length.
-    pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
-        assert_eq!(
-            addresses.len(),
-            next_hops.len(),
-            "one next hop for each address"
-        );
-        lookup::lookup_each(self.arrays.view(), addresses, next_hops);
+    pub fn lookup_batch_with(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [L]) {
+        kernel.lookup_batch(self.arrays.view(), addresses, next_hops);
     }
 
-    /// The number of leading bits that the direct table resolves (the paper's s).
+    /// As [`Fib::lookup_batch`], of addresses in network order, as they stand in
+    /// packets: `[u8; 4]` for IPv4, `[u8; 16]` for IPv6.
+    ///
+    /// # Panics
+    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    pub fn lookup_batch_be(&self, addresses: &[A::Bytes], next_hops: &mut [L]) {
+        Kernel::best().lookup_batch_be::<A, L>(self.arrays.view(), addresses, next_hops);
+    }
+
+    /// The arrays, for tests of the kernels.
+    #[cfg(test)]
+    pub(crate) fn arrays(&self) -> layout::View<'_> {
+        self.arrays.view()
+    }
+
+    /// The number of leading bits that tables resolve (the paper's s).
     pub fn direct_bits(&self) -> u8 {
-        self.arrays.view().direct_bits
+        let view = self.arrays.view();
+        view.root_bits + view.page_bits
     }
 
-    /// The number of nodes (the paper's "inodes").
+    /// The number of nodes (the paper's "inodes"): blocks of 64 slots.
     pub fn node_count(&self) -> usize {
-        self.arrays.view().nodes.len()
+        self.nodes
     }
 
-    /// The number of leaves in the array of leaves. Leaves that direct entries
-    /// hold themselves are not counted, as in the paper.
+    /// The number of leaves in nodes, runs of equal next hops counted once.
+    /// Those that the tables hold themselves are not counted, as in the paper.
     pub fn leaf_count(&self) -> usize {
-        self.arrays.view().leaves.len()
+        self.leaves
     }
 
-    /// Bytes of the direct table, the nodes and the leaves.
+    /// Bytes of the root table and of the pages and blocks.
     pub fn bytes(&self) -> usize {
         let view = self.arrays.view();
-        size_of_val(view.direct) + size_of_val(view.nodes) + size_of_val(view.leaves)
+        size_of_val(view.root) + size_of_val(view.arena)
     }
 
     /// Verifies every invariant of the layout that unchecked lookups rely on.
@@ -146,6 +202,6 @@ impl<A: Address, L: Leaf, N: Node> Fib<A, L, N> {
     /// # Errors
     /// The first invariant found broken; never for a Fib that was compiled.
     pub fn check(&self) -> Result<(), CheckError> {
-        check::check::<A, L, N>(self.arrays.view())
+        check::check::<A, L>(self.arrays.view())
     }
 }

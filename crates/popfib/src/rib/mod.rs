@@ -23,7 +23,7 @@ use crate::prefix::Prefix;
 use node::{RibNode, STRIDE, node_depth, vertex_level, vertex_of};
 use runs::Runs;
 
-pub(crate) use vertex::{Expansion, Vertex};
+pub use vertex::Vertex;
 pub use walk::{Iter, Subnets, Supernets};
 
 /// The routes of one family: a map from prefixes to next hops, in prefix order.
@@ -38,6 +38,8 @@ pub struct Rib<A> {
     values: Runs<u32>,
     root: RibNode<A>,
     len: usize,
+    /// No next hop is higher; those of removed routes may have been.
+    next_hop_bound: u32,
 }
 
 /// Where a node is: the root is held outside of the runs, so that an empty Rib
@@ -52,6 +54,7 @@ impl<A: Address> Rib<A> {
             values: Runs::new(),
             root: RibNode::new(A::MIN, 0),
             len: 0,
+            next_hop_bound: 0,
         }
     }
 
@@ -70,6 +73,12 @@ impl<A: Address> Rib<A> {
         *self = Self::new();
     }
 
+    /// A number that no next hop exceeds: the highest since the Rib was last
+    /// empty or moved together. O(1).
+    pub fn next_hop_bound(&self) -> u32 {
+        self.next_hop_bound
+    }
+
     /// Heap bytes in use, spare capacity and free blocks included.
     pub fn bytes(&self) -> usize {
         self.nodes.bytes() + self.values.bytes()
@@ -77,6 +86,13 @@ impl<A: Address> Rib<A> {
 
     /// Sets the route of `prefix`; returns the next hop it replaces.
     pub fn insert(&mut self, prefix: Prefix<A>, next_hop: NextHop) -> Option<NextHop> {
+        self.next_hop_bound = self.next_hop_bound.max(next_hop.get());
+        let replaced = self.insert_route(prefix, next_hop);
+        self.compact_if_sparse();
+        replaced
+    }
+
+    fn insert_route(&mut self, prefix: Prefix<A>, next_hop: NextHop) -> Option<NextHop> {
         let (bits, depth) = (prefix.address(), node_depth(prefix.len()));
         let mut at: NodeIndex = None;
         loop {
@@ -145,9 +161,7 @@ impl<A: Address> Rib<A> {
             self.remove_child(parent, bits);
             self.leave_out(parent);
         }
-        if self.is_empty() || self.nodes.is_sparse() || self.values.is_sparse() {
-            self.compact();
-        }
+        self.compact_if_sparse();
         Some(removed)
     }
 
@@ -334,10 +348,45 @@ impl<A: Address> Rib<A> {
         node.child_count() == 0
     }
 
-    /// Moves everything together after most routes have gone. Costs O(routes),
-    /// at most a third of the removals that led to it.
+    /// Moves everything together where more lies free than is in use.
+    ///
+    /// O(routes), but as much must have been moved by the changes before it.
+    #[inline]
+    fn compact_if_sparse(&mut self) {
+        if self.nodes.is_sparse() || self.values.is_sparse() || self.is_empty() {
+            self.compact();
+        }
+    }
+
+    #[cold]
     fn compact(&mut self) {
-        *self = self.iter().collect();
+        let mut compact = Self {
+            nodes: Runs::for_copy_of(&self.nodes),
+            values: Runs::for_copy_of(&self.values),
+            root: self.root,
+            len: self.len,
+            next_hop_bound: 0,
+        };
+        compact.root = compact.copy_of(self, &self.root);
+        *self = compact;
+    }
+
+    /// `node` of `other` with everything below it copied to this Rib.
+    fn copy_of(&mut self, other: &Self, node: &RibNode<A>) -> RibNode<A> {
+        let next_hops = other.values.run(node.values, node.value_count());
+        let highest = next_hops.iter().copied().max().unwrap_or(0);
+        self.next_hop_bound = self.next_hop_bound.max(highest);
+        let children = other.nodes.run(node.nodes, node.child_count());
+        let copy = RibNode {
+            values: self.values.alloc_run(next_hops),
+            nodes: self.nodes.alloc_run(children),
+            ..*node
+        };
+        for (rank, child) in children.iter().enumerate() {
+            let child = self.copy_of(other, child);
+            *self.nodes.get_mut(copy.nodes + rank as u32) = child;
+        }
+        copy
     }
 }
 

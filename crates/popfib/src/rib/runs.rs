@@ -73,8 +73,16 @@ impl<T: Slot> Runs<T> {
     }
 
     /// Whether so much lies free that moving everything together is worth its time.
+    #[inline]
     pub(super) fn is_sparse(&self) -> bool {
-        self.slots.len() > 1024 && self.used < self.slots.len() / 4
+        self.slots.len() > 16 && self.used < self.slots.len() / 2
+    }
+
+    /// Runs without an element yet, with room for all those of `other`.
+    pub(super) fn for_copy_of(other: &Self) -> Self {
+        let mut runs = Self::new();
+        runs.slots.reserve_exact(other.used);
+        runs
     }
 
     #[inline]
@@ -88,15 +96,22 @@ impl<T: Slot> Runs<T> {
     }
 
     /// The first `len` elements of the run at `start`.
-    #[cfg(test)]
-    fn run(&self, start: u32, len: usize) -> &[T] {
+    pub(super) fn run(&self, start: u32, len: usize) -> &[T] {
         &self.slots[start as usize..][..len]
     }
 
     /// A new run of one element.
     pub(super) fn alloc_one(&mut self, value: T) -> u32 {
-        let start = self.alloc(0);
-        self.slots[start as usize] = value;
+        self.alloc_run(&[value])
+    }
+
+    /// A new run of these elements. An empty run has no block.
+    pub(super) fn alloc_run(&mut self, values: &[T]) -> u32 {
+        if values.is_empty() {
+            return 0;
+        }
+        let start = self.alloc(CLASS_OF[values.len()]);
+        self.slots[start as usize..][..values.len()].copy_from_slice(values);
         start
     }
 

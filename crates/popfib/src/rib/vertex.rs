@@ -11,7 +11,7 @@ use crate::address::Address;
 
 /// A vertex of the binary radix tree with routes strictly below it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Vertex<'r, A> {
+pub struct Vertex<'r, A> {
     /// The node that the vertex is in, or on the skipped path to.
     node: &'r RibNode<A>,
     /// The vertex in that node, 1 to 63; 1 on the path to it.
@@ -20,19 +20,9 @@ pub(crate) struct Vertex<'r, A> {
     depth: u8,
 }
 
-/// The `2^width` slots below a vertex.
-pub(crate) struct Expansion<'r, 'a, A> {
-    /// The next hop of each slot: the longest match among the prefixes of the
-    /// levels covered; what was there before (the inherited one) where none is.
-    pub(crate) slots: &'a mut [u32],
-    /// The slots with routes strictly below them and their vertices, ascending;
-    /// appended.
-    pub(crate) below: &'a mut Vec<(u8, Vertex<'r, A>)>,
-}
-
 impl<A: Address> Rib<A> {
-    /// The root of the binary tree and the default route's next hop (0 if none).
-    pub(crate) fn root_vertex(&self) -> (Vertex<'_, A>, u32) {
+    /// The root of the binary radix tree, and the default route's next hop (0 if none).
+    pub fn root_vertex(&self) -> (Vertex<'_, A>, u32) {
         let vertex = Vertex {
             node: &self.root,
             heap: 1,
@@ -46,16 +36,28 @@ impl<A: Address> Rib<A> {
         (vertex, default)
     }
 
-    /// Resolves the `width` levels (1 to 6) below `vertex`; `out.slots` has
-    /// `2^width` elements.
-    pub(crate) fn expand<'r>(
+    /// Resolves the `width` levels (1 to 6) below `vertex` into `2^width` slots.
+    ///
+    /// A slot of `next_hops` is set to the longest match among the prefixes of
+    /// these levels; where there is none it stays, so fill it with the
+    /// inherited next hop. The slots with routes strictly below them are
+    /// appended to `below`, ascending, each with its vertex.
+    ///
+    /// # Panics
+    /// If `next_hops` does not have `2^width` elements.
+    pub fn expand<'r>(
         &'r self,
         vertex: Vertex<'r, A>,
         width: u8,
-        out: &mut Expansion<'r, '_, A>,
+        next_hops: &mut [u32],
+        below: &mut Vec<(u8, Vertex<'r, A>)>,
     ) {
-        debug_assert_eq!(out.slots.len(), 1 << width);
-        self.expand_at(vertex, width, 0, out);
+        assert_eq!(next_hops.len(), 1 << width);
+        let mut out = Expansion {
+            slots: next_hops,
+            below,
+        };
+        self.expand_at(vertex, width, 0, &mut out);
     }
 
     /// As [`Self::expand`], for the slots from `first` on.
@@ -147,6 +149,12 @@ impl<A: Address> Rib<A> {
             }
         }
     }
+}
+
+/// Where [`Rib::expand`] puts what it finds.
+struct Expansion<'r, 'a, A> {
+    slots: &'a mut [u32],
+    below: &'a mut Vec<(u8, Vertex<'r, A>)>,
 }
 
 /// Whether there are routes strictly below the vertex `heap` at `level` (below 6) of `node`.

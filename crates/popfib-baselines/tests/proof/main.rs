@@ -3,7 +3,7 @@
 //! `oracle` is the judge (`segments` of long tables), `tables` makes routes, `probes` the addresses to ask
 //! for, `forms` compiles a table in every way there is and holds all answers
 //! against the oracle. The rest are tests, one kind a file. Run them with
-//! `cargo test --release -p popfib --test proof`; add `-- --include-ignored`
+//! `cargo test --release -p popfib-baselines --test proof`; add `-- --include-ignored`
 //! for the `heavy_*` ones. A build with debug assertions takes a tenth of the
 //! random cases.
 

@@ -7,17 +7,19 @@
 use popfib::{Address, Prefix};
 
 /// A stream of random numbers.
-pub(crate) struct Random {
+#[derive(Clone, Debug)]
+pub struct Random {
     state: u64,
 }
 
 impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// The stream of `seed`.
+    pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
     /// 64 random bits.
-    pub(crate) fn bits(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -26,22 +28,22 @@ impl Random {
     }
 
     /// A number below `bound`, which is not 0. The bias is below `bound / 2^64`.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.bits()) * bound as u128) >> 64) as usize
     }
 
     /// One of `items`, of which there is at least one.
-    pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
 
     /// A number in `0.0..1.0`.
-    pub(crate) fn fraction(&mut self) -> f64 {
+    pub fn fraction(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Any address.
-    pub(crate) fn address<A: Address>(&mut self) -> A {
+    pub fn address<A: Address>(&mut self) -> A {
         let low = u128::from(self.bits());
         let high = if A::WIDTH > 64 {
             u128::from(self.bits()) << 64
@@ -52,7 +54,7 @@ impl Random {
     }
 
     /// An address inside `prefix`.
-    pub(crate) fn host<A: Address>(&mut self, prefix: Prefix<A>) -> A {
+    pub fn host<A: Address>(&mut self, prefix: Prefix<A>) -> A {
         prefix.address() | (self.address::<A>() & !A::mask(prefix.len()))
     }
 }

@@ -195,7 +195,7 @@ fn churn<A: Address>() {
             let fresh: Rib<A> = trio.map.iter().map(|(&p, &n)| (p, n)).collect();
             let (bytes, fresh) = (trio.rib.bytes(), fresh.bytes());
             assert!(
-                bytes <= 3 * fresh + 1_024,
+                bytes <= 2 * fresh + 1_024,
                 "{bytes} bytes, {fresh} when fresh"
             );
         }
@@ -219,7 +219,7 @@ fn compiled_between_changes<A: Address>() {
             if step % 20 != 0 {
                 continue;
             }
-            let form = Form::new(random.between(0, 7) as usize);
+            let form = Form::new(random.between(0, Form::COUNT as u32 - 1) as usize);
             let s = random.len(0, A::WIDTH.min(12));
             let fib = form.compile(&trio.rib, Some(s)).unwrap();
             fib.check().unwrap();

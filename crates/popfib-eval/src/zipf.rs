@@ -1,4 +1,4 @@
-//! Zipf's law: rank k is drawn with a probability proportional to 1/k.
+//! Zipf's law: rank k is drawn with a probability proportional to 1/k^s.
 //!
 //! Walker's alias method (1977, in Vose's form of 1991): each of n columns
 //! holds at most two ranks, so a draw is one random column and one comparison,
@@ -7,7 +7,7 @@
 
 use crate::random::Random;
 
-/// Ranks `0..n`, rank `k` with a weight of `1 / (k + 1)`.
+/// Ranks `0..n`, rank `k` with a weight of `1 / (k + 1)^exponent`.
 pub(crate) struct Zipf {
     columns: Vec<Column>,
 }
@@ -21,11 +21,13 @@ struct Column {
 
 impl Zipf {
     /// The law over `n` ranks; linear in `n`, which is at least 1.
-    pub(crate) fn new(n: usize) -> Self {
-        let total: f64 = (1..=n).map(|k| 1.0 / k as f64).sum();
+    pub(crate) fn new(n: usize, exponent: f64) -> Self {
+        // `powf(1.0)` is exact, so the law with exponent 1 has no rounding of its own.
+        let weight = |k: usize| (k as f64).powf(exponent).recip();
+        let total: f64 = (1..=n).map(weight).sum();
         let mut columns: Vec<Column> = (0..n)
             .map(|k| Column {
-                threshold: n as f64 / ((k + 1) as f64 * total),
+                threshold: n as f64 * weight(k + 1) / total,
                 alias: k as u32,
             })
             .collect();
@@ -64,17 +66,26 @@ mod tests {
 
     #[test]
     fn columns_hold_the_law_exactly() {
-        for n in [1, 2, 3, 10, 1_000, 65_537] {
-            let zipf = Zipf::new(n);
+        for (n, exponent) in [
+            (1, 1),
+            (2, 1),
+            (3, 2),
+            (10, 1),
+            (500, 2),
+            (1_000, 1),
+            (65_537, 1),
+        ] {
+            let zipf = Zipf::new(n, f64::from(exponent));
+            let power = |k: usize| (k as f64).powi(exponent);
             let mut weight = vec![0.0; n];
             for (rank, column) in zipf.columns.iter().enumerate() {
                 let own = column.threshold.min(1.0);
                 weight[rank] += own;
                 weight[column.alias as usize] += 1.0 - own;
             }
-            let total: f64 = (1..=n).map(|k| 1.0 / k as f64).sum();
+            let total: f64 = (1..=n).map(|k| 1.0 / power(k)).sum();
             for (rank, weight) in weight.iter().enumerate() {
-                let law = 1.0 / ((rank + 1) as f64 * total);
+                let law = 1.0 / (power(rank + 1) * total);
                 assert!((weight / n as f64 - law).abs() < 1e-9, "{n}: rank {rank}");
             }
         }
@@ -82,7 +93,7 @@ mod tests {
 
     #[test]
     fn draws_follow_the_columns() {
-        let zipf = Zipf::new(4);
+        let zipf = Zipf::new(4, 1.0);
         let mut random = Random::new(1);
         let mut times = [0; 4];
         for _ in 0..25_000 {

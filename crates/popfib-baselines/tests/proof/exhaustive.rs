@@ -30,7 +30,7 @@ fn u16_random_tables() {
 }
 
 /// All tables of one route and all of two, with equal and with different next
-/// hops. Form and s take turns: 72 ways, coprime to the 511 prefixes, so that
+/// hops. Form and s take turns: 108 ways, coprime to the 511 prefixes, so that
 /// every prefix meets every way.
 #[test]
 fn u8_every_pair_of_routes() {
@@ -58,8 +58,8 @@ fn u8_every_pair_of_routes() {
                     continue;
                 }
                 let routes = [first, Route { next_hop, ..second }];
-                let form = Form::new(turn % 8);
-                let s = (turn / 8 % 9) as u8;
+                let form = Form::new(turn % Form::COUNT);
+                let s = (turn / Form::COUNT % 9) as u8;
                 prove(&routes, &[form], &[Some(s)], &probes);
             }
         }

@@ -13,24 +13,30 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use bytemuck::Pod;
 use popfib::{Address, Prefix, Rib};
-use popfib_formats::{AddressReader, Input};
+use popfib_formats::{AddressReader, Input, ReadError};
 
-use super::zipf::Zipf;
-use crate::failure::Failure;
 use crate::random::Random;
+use crate::zipf::Zipf;
 
 /// Times in a row that `repeated` asks for an address.
 const REPEATS: usize = 16;
 
 /// A pattern by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Traffic {
+pub enum Traffic {
+    /// Uniform addresses.
     Random,
+    /// One after the other.
     Sequential,
+    /// Uniform, each 16 times in a row.
     Repeated,
+    /// A random host of a uniformly chosen route.
     Routes,
+    /// Such hosts by Zipf's law.
     Zipf,
+    /// Those of a file.
     File(PathBuf),
 }
 
@@ -60,7 +66,7 @@ impl FromStr for Traffic {
 
 impl Traffic {
     /// The name as rows show it.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         match self {
             Self::Random => "random".to_owned(),
             Self::Sequential => "sequential".to_owned(),
@@ -73,7 +79,7 @@ impl Traffic {
 }
 
 /// A family with what its traffic depends on.
-pub(crate) trait Traveller: Address {
+pub trait Traveller: Address + Pod {
     /// Hosts that `zipf` draws from.
     const ZIPF_HOSTS: usize;
 
@@ -120,12 +126,12 @@ impl Traveller for u128 {
 ///
 /// # Errors
 /// If the file of addresses cannot be read.
-pub(crate) fn generate<A: Traveller>(
+pub fn generate<A: Traveller>(
     traffic: &Traffic,
     rib: &Rib<A>,
     count: usize,
     seed: u64,
-) -> Result<Option<Vec<A>>, Failure> {
+) -> Result<Option<Vec<A>>, ReadError> {
     let mut random = Random::new(seed);
     let prefixes: Vec<Prefix<A>> = rib.iter().map(|(prefix, _)| prefix).collect();
     let hosts = |random: &mut Random, count: usize| -> Vec<A> {
@@ -159,7 +165,7 @@ pub(crate) fn generate<A: Traveller>(
         Traffic::Routes => hosts(&mut random, count),
         Traffic::Zipf => {
             let pool = hosts(&mut random, A::ZIPF_HOSTS);
-            let zipf = Zipf::new(pool.len());
+            let zipf = Zipf::new(pool.len(), 1.0);
             (0..count).map(|_| pool[zipf.rank(&mut random)]).collect()
         }
     };
@@ -167,7 +173,7 @@ pub(crate) fn generate<A: Traveller>(
 }
 
 /// The addresses of one family in a file, one a line; reads on no further once there are `count`.
-fn read_file<A: Traveller>(path: &Path, count: usize) -> Result<Vec<A>, Failure> {
+fn read_file<A: Traveller>(path: &Path, count: usize) -> Result<Vec<A>, ReadError> {
     let mut addresses = Vec::new();
     for address in AddressReader::new(Input::open(path)?) {
         addresses.extend(A::of(address?));

@@ -2,32 +2,49 @@
 
 use crate::oracle::{Oracle, Route};
 use crate::probes::{bits, key};
-use popfib::{
-    Address, BasicNode, CompileError, Fib, Leaf, LeafvecNode, NextHop, Node, Options, Prefix, Rib,
-};
+use popfib::{Address, CompileError, Fib, Kernel, Leaf, NextHop, Options, Prefix, Rib};
+use popfib_baselines::poptrie::{BasicNode, LeafvecNode, Node, Poptrie};
+
+/// The forms of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// popfib's own: values inside the node.
+    Blocks,
+    /// The paper's, with leafvec.
+    Leafvec,
+    /// The paper's, without.
+    Basic,
+}
 
 /// The choices at compile time other than the direct bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
     /// 32-bit leaves in place of 16.
     pub(crate) wide: bool,
-    pub(crate) leafvec: bool,
+    pub(crate) layout: Layout,
     pub(crate) aggregation: bool,
 }
 
 impl Form {
-    /// Form `index` of the eight.
+    /// How many forms there are.
+    pub(crate) const COUNT: usize = 12;
+
+    /// Form `index` of all.
     pub(crate) const fn new(index: usize) -> Self {
         Self {
             wide: index & 1 != 0,
-            leafvec: index & 2 != 0,
-            aggregation: index & 4 != 0,
+            aggregation: index & 2 != 0,
+            layout: match index >> 2 {
+                0 => Layout::Blocks,
+                1 => Layout::Leafvec,
+                _ => Layout::Basic,
+            },
         }
     }
 
-    /// All eight.
-    pub(crate) const ALL: [Self; 8] = {
-        let mut all = [Self::new(0); 8];
+    /// All of them.
+    pub(crate) const ALL: [Self; Self::COUNT] = {
+        let mut all = [Self::new(0); Self::COUNT];
         let mut index = 0;
         while index < 8 {
             all[index] = Self::new(index);
@@ -45,11 +62,21 @@ impl Form {
         let options = Options::default()
             .direct_bits(direct_bits)
             .aggregation(self.aggregation);
-        Ok(match (self.wide, self.leafvec) {
-            (false, false) => Box::new(Fib::<A, u16, BasicNode>::compile(rib, &options)?),
-            (false, true) => Box::new(Fib::<A, u16, LeafvecNode>::compile(rib, &options)?),
-            (true, false) => Box::new(Fib::<A, u32, BasicNode>::compile(rib, &options)?),
-            (true, true) => Box::new(Fib::<A, u32, LeafvecNode>::compile(rib, &options)?),
+        Ok(match (self.wide, self.layout) {
+            (false, Layout::Blocks) => Box::new(Fib::<A, u16>::compile(rib, &options)?),
+            (true, Layout::Blocks) => Box::new(Fib::<A, u32>::compile(rib, &options)?),
+            (false, Layout::Leafvec) => {
+                Box::new(Poptrie::<A, u16, LeafvecNode>::compile(rib, &options)?)
+            }
+            (true, Layout::Leafvec) => {
+                Box::new(Poptrie::<A, u32, LeafvecNode>::compile(rib, &options)?)
+            }
+            (false, Layout::Basic) => {
+                Box::new(Poptrie::<A, u16, BasicNode>::compile(rib, &options)?)
+            }
+            (true, Layout::Basic) => {
+                Box::new(Poptrie::<A, u32, BasicNode>::compile(rib, &options)?)
+            }
         })
     }
 }
@@ -60,7 +87,8 @@ pub(crate) fn affordable(direct_bits: u8, turn: usize) -> Vec<Form> {
     if direct_bits <= 18 {
         Form::ALL.to_vec()
     } else {
-        vec![Form::new(turn % 8), Form::new(7 - turn % 8)]
+        let turn = turn % Form::COUNT;
+        vec![Form::new(turn), Form::new(Form::COUNT - 1 - turn)]
     }
 }
 
@@ -73,51 +101,72 @@ pub(crate) trait Compiled<A> {
     fn leaves(&self) -> usize;
     fn bytes(&self) -> usize;
     fn lookup(&self, address: A) -> u32;
-    /// The first address for which `lookup` or `lookup_batch` does not say what is
-    /// expected, and what it says.
+    /// The first address for which `lookup` or a batch lookup, by any kernel that
+    /// this CPU runs, does not say what is expected, and what it says.
     fn first_wrong(&self, probes: &[A], expected: &[u32]) -> Option<(usize, u32)>;
 }
 
-impl<A: Address, L: Leaf, N: Node> Compiled<A> for Fib<A, L, N> {
-    fn check(&self) -> Result<(), String> {
-        Fib::check(self).map_err(|error| error.to_string())
-    }
+macro_rules! compiled {
+    (<$($parameter:ident: $bound:ident),*> $type:ty, $batches:expr) => {
+        impl<$($parameter: $bound),*> Compiled<A> for $type {
+            fn check(&self) -> Result<(), String> {
+                <$type>::check(self).map_err(|error| error.to_string())
+            }
 
-    fn direct_bits(&self) -> u8 {
-        Fib::direct_bits(self)
-    }
+            fn direct_bits(&self) -> u8 {
+                <$type>::direct_bits(self)
+            }
 
-    fn nodes(&self) -> usize {
-        self.node_count()
-    }
+            fn nodes(&self) -> usize {
+                self.node_count()
+            }
 
-    fn leaves(&self) -> usize {
-        self.leaf_count()
-    }
+            fn leaves(&self) -> usize {
+                self.leaf_count()
+            }
 
-    fn bytes(&self) -> usize {
-        Fib::bytes(self)
-    }
+            fn bytes(&self) -> usize {
+                <$type>::bytes(self)
+            }
 
-    fn lookup(&self, address: A) -> u32 {
-        Fib::lookup(self, address).to_u32()
-    }
+            fn lookup(&self, address: A) -> u32 {
+                <$type>::lookup(self, address).to_u32()
+            }
 
-    fn first_wrong(&self, probes: &[A], expected: &[u32]) -> Option<(usize, u32)> {
-        assert_eq!(probes.len(), expected.len());
-        let mut batch = vec![L::default(); probes.len()];
-        self.lookup_batch(probes, &mut batch);
-        let mut asked = probes.iter().zip(&batch).zip(expected).enumerate();
-        asked.find_map(|(at, ((&probe, batch), &expected))| {
-            let mut answers = [Fib::lookup(self, probe), *batch]
-                .map(Leaf::to_u32)
-                .into_iter();
-            answers
-                .find(|answer| *answer != expected)
-                .map(|answer| (at, answer))
-        })
-    }
+            fn first_wrong(&self, probes: &[A], expected: &[u32]) -> Option<(usize, u32)> {
+                assert_eq!(probes.len(), expected.len());
+                let singles = probes.iter().map(|&probe| <$type>::lookup(self, probe));
+                let mut answers = vec![singles.collect::<Vec<L>>()];
+                let batches: fn(&$type, &[A], &mut Vec<Vec<L>>) = $batches;
+                batches(self, probes, &mut answers);
+                answers.iter().find_map(|answers| {
+                    let mut pairs = answers.iter().zip(expected).enumerate();
+                    pairs.find_map(|(at, (answer, &expected))| {
+                        let answer = answer.to_u32();
+                        (answer != expected).then_some((at, answer))
+                    })
+                })
+            }
+        }
+    };
 }
+
+compiled!(<A: Address, L: Leaf> Fib<A, L>, |fib, probes, answers| {
+    for kernel in Kernel::list() {
+        let mut batch = vec![L::default(); probes.len()];
+        fib.lookup_batch_with(kernel, probes, &mut batch);
+        answers.push(batch);
+    }
+    let bytes: Vec<_> = probes.iter().map(|probe| probe.to_be_bytes()).collect();
+    let mut batch = vec![L::default(); probes.len()];
+    fib.lookup_batch_be(&bytes, &mut batch);
+    answers.push(batch);
+});
+compiled!(<A: Address, L: Leaf, N: Node> Poptrie<A, L, N>, |poptrie, probes, answers| {
+    let mut batch = vec![L::default(); probes.len()];
+    poptrie.lookup_batch(probes, &mut batch);
+    answers.push(batch);
+});
 
 /// The prefix of a route as the library writes it.
 pub(crate) fn prefix<A: Address>(route: Route) -> Prefix<A> {

@@ -78,7 +78,7 @@ fn random_tables<A: Address, J: Judge<A>>(seed: u64) {
         let count = random.between(0, 1_000);
         let routes = tables::mixed(&mut random, A::WIDTH, count as usize);
         let probes = probes::mixed(&mut random, &routes, 1_000);
-        let form = Form::new(random.between(0, 7) as usize);
+        let form = Form::new(random.between(0, Form::COUNT as u32 - 1) as usize);
         let s = Some(random.len(0, 18));
         compare::<A, J>(&routes, form, s, &probes);
     }
@@ -115,7 +115,7 @@ fn real<A: Address, P: Judge<A>, T: Judge<A>>(routes: &[Route]) {
         .step_by(routes.len() / 50_000 + 1)
         .collect();
     probes.extend(probes::boundaries::<A>(&some));
-    let form = Form::new(7);
+    let form = Form::new(3);
     compare::<A, P>(routes, form, None, &probes);
     compare::<A, T>(routes, form, None, &probes);
 }

@@ -4,10 +4,10 @@
 //! that the fuzzer invents; `replay` runs the kept ones on every test run. Both
 //! include this very file.
 
+use crate::forms::Form;
 use crate::oracle::{Oracle, Route};
 use arbitrary::{Arbitrary, Unstructured};
-use popfib::{Address, BasicNode, CompileError, Fib, Leaf, LeafvecNode, NextHop, Node};
-use popfib::{Options, Prefix, Rib};
+use popfib::{Address, CompileError, NextHop, Prefix, Rib};
 
 /// A key width and what to do.
 #[derive(Debug)]
@@ -73,9 +73,7 @@ enum Operation {
     },
     Compile {
         direct_bits: Option<u8>,
-        aggregation: bool,
-        leafvec: bool,
-        wide: bool,
+        form: u8,
     },
 }
 
@@ -125,7 +123,7 @@ impl<A: Address> Run<A> {
             self.step(operation);
         }
         self.iterate();
-        self.compile::<u16, LeafvecNode>(&Options::default(), None);
+        self.compile(Form::new(2), None);
     }
 
     fn address(&mut self, place: Place) -> u128 {
@@ -219,21 +217,10 @@ impl<A: Address> Run<A> {
                 self.rib.clear();
                 self.oracle = Oracle::default();
             }
-            Operation::Compile {
-                direct_bits,
-                aggregation,
-                leafvec,
-                wide,
-            } => {
+            Operation::Compile { direct_bits, form } => {
                 // Up to 16, that compiling stays fast, and three that are too many.
                 let s = direct_bits.map(|s| [s % 20, 25][usize::from(s % 20 > 16)]);
-                let options = Options::default().direct_bits(s).aggregation(aggregation);
-                match (wide, leafvec) {
-                    (false, false) => self.compile::<u16, BasicNode>(&options, s),
-                    (false, true) => self.compile::<u16, LeafvecNode>(&options, s),
-                    (true, false) => self.compile::<u32, BasicNode>(&options, s),
-                    (true, true) => self.compile::<u32, LeafvecNode>(&options, s),
-                }
+                self.compile(Form::new(usize::from(form) % Form::COUNT), s);
             }
         }
         assert_eq!(self.rib.is_empty(), self.oracle.sorted().is_empty());
@@ -253,9 +240,9 @@ impl<A: Address> Run<A> {
     }
 
     /// Compiles, checks, and asks for all that was met and for the ends of all routes.
-    fn compile<L: Leaf, N: Node>(&self, options: &Options, direct_bits: Option<u8>) {
+    fn compile(&self, form: Form, direct_bits: Option<u8>) {
         let routes = self.oracle.sorted();
-        let fib = match Fib::<A, L, N>::compile(&self.rib, options) {
+        let fib = match form.compile(&self.rib, direct_bits) {
             Ok(fib) => fib,
             Err(CompileError::DirectBits {
                 direct_bits: s,
@@ -266,7 +253,7 @@ impl<A: Address> Run<A> {
                 return;
             }
             Err(CompileError::NextHop { next_hop, max }) => {
-                assert!(next_hop > max && max == L::MAX);
+                assert!(next_hop > max && max == if form.wide { u32::MAX >> 1 } else { 65_535 });
                 assert!(routes.iter().any(|r| r.next_hop == next_hop));
                 return;
             }
@@ -281,11 +268,11 @@ impl<A: Address> Run<A> {
         });
         for address in self.met.iter().copied().chain(ends).chain(around) {
             let expected = self.oracle.longest_match(address);
-            let found = fib.lookup(Self::key(address)).to_u32();
+            let found = fib.lookup(Self::key(address));
             assert_eq!(
                 found,
                 expected.map_or(0, |r| r.next_hop),
-                "{address:032x} {options:?}"
+                "{address:032x} {form:?} {direct_bits:?}"
             );
         }
     }

@@ -2,7 +2,7 @@
 //! Fib against the segments at every boundary of every route and at random
 //! addresses. Where it does not, each test says that it is skipped.
 
-use crate::forms::{Form, rib};
+use crate::forms::{Form, Layout, rib};
 use crate::oracle::Route;
 use crate::probes::{self, bits};
 use crate::segments::Segments;
@@ -97,24 +97,24 @@ fn prove_family<A: Address>(routes: &[Route], wide: bool) {
 
     let default = Form {
         wide,
-        leafvec: true,
+        layout: Layout::Blocks,
         aggregation: true,
-    };
-    let basic = Form {
-        leafvec: false,
-        ..default
     };
     let scattered = Form {
         aggregation: false,
         ..default
     };
-    let plain = Form {
-        leafvec: false,
-        ..scattered
-    };
     let widest = Form {
         wide: true,
         ..default
+    };
+    let paper = Form {
+        layout: Layout::Leafvec,
+        ..default
+    };
+    let basic = Form {
+        layout: Layout::Basic,
+        ..scattered
     };
     for (form, s) in [
         (default, None),
@@ -122,10 +122,9 @@ fn prove_family<A: Address>(routes: &[Route], wide: bool) {
         (default, Some(16)),
         (default, Some(0)),
         (widest, Some(18)),
-        (basic, Some(18)),
-        (basic, Some(0)),
         (scattered, Some(18)),
-        (plain, Some(16)),
+        (paper, Some(18)),
+        (basic, Some(18)),
     ] {
         let fib = form.compile(&rib, s).unwrap();
         fib.check().unwrap();

@@ -4,19 +4,13 @@
 //! again, as a router's burst does, and every row carries the yardstick that
 //! was measured between its passes.
 
-mod measure;
-mod pin;
-mod traffic;
-mod yardstick;
-mod zipf;
-
 use clap::Args;
-use popfib::Rib;
+use popfib::{Kernel, Rib};
+use popfib_eval::{
+    Buffer, Passes, Spread, Traffic, Traveller, Yardstick, cores, generate, measure, pin,
+};
 use serde::Serialize;
 
-use self::measure::{Rates, measure};
-use self::traffic::{Traffic, Traveller, generate};
-use self::yardstick::Yardstick;
 use crate::Verdict;
 use crate::any_fib::{Compiled, compile, milliseconds};
 use crate::args::{Family, FormArgs, TableArgs};
@@ -86,7 +80,13 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Core to run on, counted from 0 (Linux) [default: the last]
+    /// Threads that look up at the same time in one table, each on a core of its own; the rate is
+    /// that of all together
+    #[arg(long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    threads: u32,
+
+    /// Core of the first thread, counted from 0 (Linux) [default: the last]
     #[arg(long, value_name = "CPU")]
     pin: Option<usize>,
 
@@ -97,7 +97,7 @@ pub(crate) struct BenchArgs {
 
 #[derive(Serialize)]
 struct Row {
-    algorithm: &'static str,
+    algorithm: String,
     kernel: &'static str,
     family: &'static str,
     traffic: String,
@@ -114,11 +114,14 @@ struct Row {
 }
 
 pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
-    pin::pin(args.pin)?;
+    let cores = team(args)?;
     let table = table::load(&args.table)?;
     let mut bench = Bench {
         args,
-        yardstick: Yardstick::new(),
+        helpers: cores,
+        algorithm: algorithm(&args.form)?,
+        kernel: args.form.kernel()?,
+        yardstick: Yardstick::new().map_err(out_of_memory)?,
         output: Output::new(),
         rows: Vec::new(),
     };
@@ -140,6 +143,10 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
 
 struct Bench<'a> {
     args: &'a BenchArgs,
+    /// The cores of all threads but this one.
+    helpers: Vec<usize>,
+    algorithm: String,
+    kernel: Kernel,
     yardstick: Yardstick,
     output: Output,
     rows: Vec<Row>,
@@ -166,22 +173,21 @@ impl Bench<'_> {
             .map(|bits| compile(rib, bits, &args.form))
             .collect::<Result<Vec<_>, _>>()?;
         let count = args.count.unwrap_or(count) as usize;
+        let kernel = self.kernel;
         for traffic in &args.traffic {
             let Some(addresses) = generate(traffic, rib, count, args.seed)? else {
                 let (family, traffic) = (family.name(), traffic.name());
                 note(format_args!("{traffic}: no {family} address"));
                 continue;
             };
+            let addresses = Buffer::copy_of(&addresses).map_err(out_of_memory)?;
             for compiled in &fibs {
-                let kernel = args.form.kernel;
-                let rates = measure(
-                    &*compiled.fib,
-                    kernel,
-                    &addresses,
-                    &self.yardstick,
-                    args.runs,
-                );
-                self.row(self.describe(family, traffic, compiled, rates))?;
+                let pass = || compiled.fib.pass(kernel, &addresses);
+                let lookups = count * args.threads as usize;
+                let passes = measure(&self.yardstick, args.runs as usize, lookups, || {
+                    together(&self.helpers, pass);
+                });
+                self.row(self.describe(family, traffic, compiled, &passes))?;
             }
         }
         Ok(())
@@ -192,23 +198,24 @@ impl Bench<'_> {
         family: Family,
         traffic: &Traffic,
         compiled: &Compiled<A>,
-        rates: Rates,
+        passes: &Passes,
     ) -> Row {
-        let form = &self.args.form;
+        let rates = Spread::of(&passes.rates);
+        let yardstick = Spread::of(&passes.yardstick).median;
         Row {
-            algorithm: algorithm(form),
-            kernel: form.kernel.name(),
+            algorithm: self.algorithm.clone(),
+            kernel: self.kernel.name(),
             family: family.name(),
             traffic: traffic.name(),
-            threads: 1,
+            threads: self.args.threads,
             direct_bits: compiled.fib.direct_bits(),
             bytes: compiled.fib.bytes(),
             build_ms: milliseconds(compiled.compile_time),
             mlps: decimals(rates.median, 3),
             mlps_min: decimals(rates.min, 3),
             mlps_max: decimals(rates.max, 3),
-            yardstick_mlps: decimals(rates.yardstick, 3),
-            ratio: decimals(rates.median / rates.yardstick, 5),
+            yardstick_mlps: decimals(yardstick, 3),
+            ratio: decimals(rates.median / yardstick, 5),
             runs: self.args.runs,
         }
     }
@@ -218,7 +225,7 @@ impl Bench<'_> {
         if !self.args.json {
             if self.rows.is_empty() {
                 self.output.text(format_args!(
-                    "{:<28} {:<7} {:<6} {:<11} {:>2} {:>10} {:>9} {:>8} {:>8} {:>8} {:>9} {:>7}\n",
+                    "{:<22} {:<8} {:<6} {:<11} {:>2} {:>10} {:>9} {:>8} {:>8} {:>8} {:>9} {:>7}\n",
                     "algorithm",
                     "kernel",
                     "family",
@@ -234,7 +241,7 @@ impl Bench<'_> {
                 ))?;
             }
             self.output.text(format_args!(
-                "{:<28} {:<7} {:<6} {:<11} {:>2} {:>10} {:>9.3} {:>8.1} {:>8.1} {:>8.1} {:>9.1} \
+                "{:<22} {:<8} {:<6} {:<11} {:>2} {:>10} {:>9.3} {:>8.1} {:>8.1} {:>8.1} {:>9.1} \
                  {:>7.4}\n",
                 row.algorithm,
                 row.kernel,
@@ -256,14 +263,53 @@ impl Bench<'_> {
     }
 }
 
-/// The algorithm's name with the options that it was compiled without.
-fn algorithm(form: &FormArgs) -> &'static str {
-    match (form.no_leafvec, form.no_aggregation) {
-        (false, false) => "poptrie",
-        (true, false) => "poptrie-basic",
-        (false, true) => "poptrie-unaggregated",
-        (true, true) => "poptrie-basic-unaggregated",
+/// The algorithm's name, and what it was compiled without.
+fn algorithm(form: &FormArgs) -> Result<String, Failure> {
+    let name = form.algorithm()?.name();
+    Ok(if form.no_aggregation {
+        format!("{name}-unaggregated")
+    } else {
+        name.to_owned()
+    })
+}
+
+/// Pins this thread; returns the cores of the others.
+fn team(args: &BenchArgs) -> Result<Vec<usize>, Failure> {
+    let mut cores = cores().map_err(|error| error.to_string())?;
+    if let Some(first) = args.pin {
+        cores.retain(|core| *core != first);
+        cores.insert(0, first);
     }
+    let threads = args.threads as usize;
+    if threads > 1 && threads > cores.len() {
+        let reason = format!(
+            "{threads} threads on {} cores would measure the scheduler",
+            cores.len()
+        );
+        return Err(reason.into());
+    }
+    if let Some(core) = cores.first() {
+        pin(*core).map_err(|error| error.to_string())?;
+    }
+    Ok(cores.into_iter().take(threads).skip(1).collect())
+}
+
+/// Runs `pass` here and on each of the other cores at the same time.
+fn together(helpers: &[usize], pass: impl Fn() + Sync) {
+    std::thread::scope(|scope| {
+        for core in helpers {
+            scope.spawn(|| {
+                // The cores are those that this process may run on.
+                pin(*core).expect("a core of the team");
+                pass();
+            });
+        }
+        pass();
+    });
+}
+
+fn out_of_memory(error: std::io::Error) -> Failure {
+    format!("memory for addresses: {error}").into()
 }
 
 /// `figure` rounded to so many decimals, for JSON that people read too.

@@ -1,0 +1,100 @@
+//! Times passes over addresses against the yardstick, pass by pass in turn.
+//!
+//! A shared machine changes its speed from second to second; passes of both
+//! loops in turn see the same machine, and the median of each is compared.
+
+use std::time::Instant;
+
+use crate::yardstick::Yardstick;
+
+/// What was measured, in million lookups a second; a pass of the yardstick
+/// came right before the pass with the same index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passes {
+    /// The rate of each pass.
+    pub rates: Vec<f64>,
+    /// The rate of the yardstick before each.
+    pub yardstick: Vec<f64>,
+}
+
+/// Times `runs` calls of `pass`, each over `count` addresses and behind a pass of the yardstick.
+pub fn measure(yardstick: &Yardstick, runs: usize, count: usize, mut pass: impl FnMut()) -> Passes {
+    // One pass of each that does not count brings tables and pages in.
+    yardstick.pass();
+    pass();
+    let mut passes = Passes {
+        rates: Vec::with_capacity(runs),
+        yardstick: Vec::with_capacity(runs),
+    };
+    for _ in 0..runs {
+        let before = rate(Yardstick::ADDRESSES, || yardstick.pass());
+        passes.yardstick.push(before);
+        passes.rates.push(rate(count, &mut pass));
+    }
+    passes
+}
+
+/// Million lookups a second of a pass over `count` addresses.
+fn rate(count: usize, pass: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    pass();
+    // A clock too coarse for a tiny pass must not divide by zero.
+    count as f64 / start.elapsed().as_secs_f64().max(1e-9) / 1e6
+}
+
+/// How figures spread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// The lowest.
+    pub min: f64,
+    /// The one in the middle, or the mean of the two there.
+    pub median: f64,
+    /// The highest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// The spread of at least one figure.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn of(figures: &[f64]) -> Self {
+        assert!(!figures.is_empty(), "no figure has no median");
+        let mut sorted = figures.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let last = sorted.len() - 1;
+        Self {
+            min: sorted[0],
+            median: (sorted[last / 2] + sorted[sorted.len() / 2]) / 2.0,
+            max: sorted[last],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_of_few_and_many() {
+        for (figures, (min, median, max)) in [
+            (&[3.0][..], (3.0, 3.0, 3.0)),
+            (&[4.0, 2.0], (2.0, 3.0, 4.0)),
+            (&[5.0, 1.0, 2.0], (1.0, 2.0, 5.0)),
+            (&[5.0, 1.0, 2.0, 4.0], (1.0, 3.0, 5.0)),
+        ] {
+            assert_eq!(Spread::of(figures), Spread { min, median, max });
+        }
+    }
+
+    #[test]
+    fn every_pass_has_its_yardstick() {
+        let yardstick = Yardstick::new().unwrap();
+        let mut calls = 0;
+        let passes = measure(&yardstick, 3, 1_000, || calls += 1);
+        assert_eq!((passes.rates.len(), passes.yardstick.len()), (3, 3));
+        assert_eq!(calls, 4, "one more brings pages in");
+        let all = passes.rates.iter().chain(&passes.yardstick);
+        assert!(all.copied().all(|rate| rate > 0.0 && rate.is_finite()));
+    }
+}

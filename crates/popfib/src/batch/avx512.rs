@@ -1,0 +1,339 @@
+//! The AVX-512 kernels: groups of 32 or 64 addresses at a time, 16 in a vector.
+//!
+//! The vectors of a group advance together, stage by stage: the first bits
+//! index the root table, then all step down from block to block. A stage issues
+//! its gathers for all before anything waits for one, and the next group's
+//! reads of the root table come before the steps of this one, so that the
+//! latencies of many lookups overlap. Lanes that are done read the idle block,
+//! which is in the nearest cache; when few are left, these go on one by one.
+//!
+//! Rejected: packing the lanes that go on into fewer vectors. It saves gathers
+//! where many end at the root table, but the packed vectors are read right
+//! after overlapping stores and wait for them, and all else loses a third.
+//! Rejected: fetching the entries of the root table ahead, address by address;
+//! the instructions cost more than the waiting.
+//!
+//! One code for every key: it knows of a key its first 64 bits. Longer keys go
+//! on one by one behind those, where routes are rare.
+//!
+//! Two kernels: with the instruction VPOPCNTDQ, and, for CPUs without it, by
+//! table look-ups of 4 bits each.
+
+use core::arch::x86_64::{
+    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi32, _mm512_and_si512, _mm512_madd_epi16,
+    _mm512_maskz_and_epi32, _mm512_or_si512, _mm512_setzero_si512, _mm512_slli_epi32,
+    _mm512_sllv_epi32, _mm512_srli_epi32, _mm512_srlv_epi32, _mm512_sub_epi32,
+};
+
+mod lanes;
+
+use super::Kind;
+use crate::address::Address;
+use crate::fib::layout::{PLACE, STRIDE, View};
+use crate::fib::lookup::{descend_blocks, lookup_each};
+use crate::next_hop::Leaf;
+use lanes::{
+    CountOnes, Keys, LANES, Nibbles, Vpopcntdq, all, count_runs, gather_bytes, gather_pairs,
+    gather_words, is_wide, load, on, select, short, store, value_bits,
+};
+
+/// How many addresses ahead the addresses themselves are fetched. The CPU does
+/// that by itself up to the end of a page of 4 KiB, which addresses of 128 bits
+/// reach every 256. What is ahead may lie behind the slice: the next burst
+/// where a caller cuts up a column, and else the same few lines each time.
+const AHEAD: usize = 256;
+
+/// A slice, or what is left of it, up to this length is looked up one by one.
+const SHORT: usize = 8;
+
+/// The widest values that a read of 32 bits at any byte holds whole.
+const BYTE_READ_BITS: u8 = 25;
+
+/// Looks up each of `addresses` with VPOPCNTDQ; `next_hops` is as long.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt,bmi1,bmi2")]
+pub(super) fn lookup_batch<A: Address, L: Leaf>(
+    view: View<'_>,
+    addresses: &[A],
+    next_hops: &mut [L],
+) {
+    super::ran(Kind::Avx512);
+    // SAFETY: the function has every feature that the code inlined and `Vpopcntdq` need.
+    unsafe { lookup_in_groups::<A, L, Vpopcntdq>(view, addresses, next_hops) }
+}
+
+/// Looks up each of `addresses` without VPOPCNTDQ; `next_hops` is as long.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
+pub(super) fn lookup_batch_bw<A: Address, L: Leaf>(
+    view: View<'_>,
+    addresses: &[A],
+    next_hops: &mut [L],
+) {
+    super::ran(Kind::Avx512Bw);
+    // SAFETY: the function has every feature that the code inlined and `Nibbles` need.
+    unsafe { lookup_in_groups::<A, L, Nibbles>(view, addresses, next_hops) }
+}
+
+/// Groups of two vectors for short keys, which end after one block mostly, of
+/// four for long ones. Two are 10 % quicker for IPv4, four 30 % for IPv6.
+///
+/// # Safety
+/// As `lookup_all`.
+#[inline(always)]
+unsafe fn lookup_in_groups<A: Address, L: Leaf, P: CountOnes>(
+    view: View<'_>,
+    addresses: &[A],
+    next_hops: &mut [L],
+) {
+    // SAFETY: as this function's.
+    unsafe {
+        if A::WIDTH <= 32 {
+            lookup_all::<A, L, P, 2>(view, addresses, next_hops);
+        } else {
+            lookup_all::<A, L, P, 4>(view, addresses, next_hops);
+        }
+    }
+}
+
+/// The slice group by group.
+///
+/// # Safety
+/// Here and below: the caller is compiled for AVX-512 F, BW, DQ and VL, and for
+/// what `P` needs; everything is inlined there.
+#[inline(always)]
+unsafe fn lookup_all<A: Address, L: Leaf, P: CountOnes, const VECTORS: usize>(
+    view: View<'_>,
+    addresses: &[A],
+    next_hops: &mut [L],
+) {
+    let groups = addresses.as_chunks::<LANES>().0.as_chunks::<VECTORS>().0;
+    let to_groups = next_hops.as_chunks_mut::<LANES>().0;
+    let to_groups = to_groups.as_chunks_mut::<VECTORS>().0;
+    // SAFETY: as this function's.
+    unsafe {
+        if let Some(first) = groups.first() {
+            let mut next = Group::start(view, first);
+            for (n, (addresses, next_hops)) in groups.iter().zip(to_groups).enumerate() {
+                let group = next;
+                if let Some(addresses) = groups.get(n + 1) {
+                    next = Group::start(view, addresses);
+                }
+                group.finish::<A, L, P>(view, addresses, next_hops);
+            }
+        }
+        let done = groups.len() * LANES * VECTORS;
+        let (rest, to_rest) = (&addresses[done..], &mut next_hops[done..]);
+        if rest.len() <= SHORT {
+            lookup_each(view, rest, to_rest);
+        } else {
+            let mut padded = [[A::MIN; LANES]; VECTORS];
+            let mut answers = [[L::default(); LANES]; VECTORS];
+            padded.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
+            Group::start(view, &padded).finish::<A, L, P>(view, &padded, &mut answers);
+            to_rest.copy_from_slice(&answers.as_flattened()[..rest.len()]);
+        }
+    }
+}
+
+/// Lookups under way.
+#[derive(Clone, Copy)]
+struct Group<const VECTORS: usize> {
+    /// The keys without the bits above the pointers' blocks.
+    rest: [Keys; VECTORS],
+    /// The next hop, or the pointer to follow, of each lane.
+    pointers: [__m512i; VECTORS],
+}
+
+impl<const VECTORS: usize> Group<VECTORS> {
+    /// The lookups of `addresses` as far as the root table.
+    ///
+    /// # Safety
+    /// As `lookup_all`.
+    #[inline(always)]
+    unsafe fn start<A: Address>(view: View<'_>, addresses: &[[A; LANES]; VECTORS]) -> Self {
+        let ahead = addresses.as_flattened().as_ptr();
+        let ahead = ahead.wrapping_add(AHEAD).cast::<i8>();
+        // SAFETY: the features are there, and a prefetch may be of any address.
+        // Invariant 1: the root has as many entries as `root_bits` number.
+        unsafe {
+            for line in 0..size_of_val(addresses).div_ceil(64) {
+                _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(64 * line));
+            }
+            let zero = _mm512_setzero_si512();
+            let mut rest = [short(zero); VECTORS];
+            for (rest, addresses) in rest.iter_mut().zip(addresses) {
+                *rest = load(addresses);
+            }
+            let mut pointers = [zero; VECTORS];
+            for (pointer, rest) in pointers.iter_mut().zip(&mut rest) {
+                let index = rest.take::<A>(view.root_bits);
+                *pointer = gather_words(view.root.as_ptr(), index, !0, zero);
+            }
+            Self { rest, pointers }
+        }
+    }
+
+    /// The lookups to their end. `addresses` are those of the start.
+    ///
+    /// # Safety
+    /// As `lookup_all`.
+    #[inline(always)]
+    unsafe fn finish<A: Address, L: Leaf, P: CountOnes>(
+        mut self,
+        view: View<'_>,
+        addresses: &[[A; LANES]; VECTORS],
+        next_hops: &mut [[L; LANES]; VECTORS],
+    ) {
+        // SAFETY: the features are there. Pointers are as invariants 2 to 4
+        // have them.
+        unsafe {
+            // As many lanes or fewer take less time one by one than a step of all.
+            let few = VECTORS as u32;
+            let mut on = self.lanes_on();
+            if A::WIDTH > 32 && view.page_bits != 0 && on != 0 {
+                self.read_pages::<A>(view);
+                on = self.lanes_on();
+            }
+            let mut depth = view.root_bits + view.page_bits;
+            while on.count_ones() > few && (A::WIDTH <= 64 || depth <= 64 - STRIDE) {
+                self.step::<A, P>(view);
+                depth += STRIDE;
+                on = self.lanes_on();
+            }
+            for (pointer, next_hops) in self.pointers.iter().zip(next_hops.iter_mut()) {
+                store(*pointer, next_hops);
+            }
+            if on != 0 {
+                self.finish_one_by_one(view, addresses, next_hops, on, depth);
+            }
+        }
+    }
+
+    /// The lanes whose pointers are no next hops, the first in bit 0.
+    ///
+    /// # Safety
+    /// As `lookup_all`.
+    #[inline(always)]
+    unsafe fn lanes_on(&self) -> u64 {
+        const { assert!(LANES * VECTORS <= 64) };
+        let mut lanes = 0;
+        for (v, pointer) in self.pointers.iter().enumerate() {
+            // SAFETY: the features are there.
+            lanes |= u64::from(unsafe { on(*pointer) }) << (LANES * v);
+        }
+        lanes
+    }
+
+    /// From the root's pointers to what the pages hold.
+    ///
+    /// # Safety
+    /// As `lookup_all`; the pointers are the root's, and there are pages.
+    #[inline(always)]
+    unsafe fn read_pages<A: Address>(&mut self, view: View<'_>) {
+        for (pointer, rest) in self.pointers.iter_mut().zip(&mut self.rest) {
+            // SAFETY: the features are there. Invariant 2: a page of
+            // `2^page_bits` words lies inside the arena. Other lanes don't read.
+            unsafe {
+                let index = rest.take::<A>(view.page_bits);
+                let place = _mm512_and_si512(*pointer, all(PLACE));
+                let index = _mm512_add_epi32(place, index);
+                *pointer = gather_words(view.arena.as_ptr(), index, on(*pointer), *pointer);
+            }
+        }
+    }
+
+    /// All lanes one block down.
+    ///
+    /// # Safety
+    /// As `lookup_all`; pointers that are not next hops lead to whole blocks.
+    #[inline(always)]
+    unsafe fn step<A: Address, P: CountOnes>(&mut self, view: View<'_>) {
+        // SAFETY: the features are there. Invariants 3 and 4: a block has two
+        // words of `runs` and a value for each run; invariant 5: so has the idle
+        // block at word 0, which the lanes that are done read.
+        unsafe {
+            let zero = _mm512_setzero_si512();
+            let mut places = [zero; VECTORS];
+            let mut runs = [(zero, zero); VECTORS];
+            for ((pointer, place), runs) in self.pointers.iter().zip(&mut places).zip(&mut runs) {
+                *place = _mm512_maskz_and_epi32(on(*pointer), *pointer, all(PLACE));
+                *runs = gather_pairs(view.arena.as_ptr(), *place);
+            }
+            // Where in a block, counted in bits, the value begins.
+            let mut at = [zero; VECTORS];
+            let lanes = self.pointers.iter().zip(&mut self.rest);
+            for ((pointer, rest), (runs, at)) in lanes.zip(runs.into_iter().zip(&mut at)) {
+                let ranks = count_runs::<P>(runs, rest.take_slot::<A>());
+                let bits = value_bits(view, is_wide(*pointer));
+                // Both are below 2^15: a multiplication of 16 bits is enough, and quicker.
+                *at = _mm512_sub_epi32(_mm512_madd_epi16(ranks, bits), bits);
+            }
+            let values = view.arena.as_ptr().add(2);
+            let mask = all(u32::MAX >> (32 - view.value_bits));
+            let lanes = self.pointers.iter_mut().zip(places.into_iter().zip(at));
+            if view.value_bits <= BYTE_READ_BITS {
+                for (pointer, (place, at)) in lanes {
+                    let byte = _mm512_slli_epi32::<2>(place);
+                    let byte = _mm512_add_epi32(byte, _mm512_srli_epi32::<3>(at));
+                    let bits = gather_bytes(values, byte);
+                    let value = _mm512_srlv_epi32(bits, _mm512_and_si512(at, all(7)));
+                    *pointer = select(*pointer, value, mask);
+                }
+            } else {
+                for (pointer, (place, at)) in lanes {
+                    let index = _mm512_add_epi32(place, _mm512_srli_epi32::<5>(at));
+                    let low = gather_words(values, index, !0, zero);
+                    // It may lie behind the block, but not behind the padding.
+                    let high = gather_words(values.add(1), index, !0, zero);
+                    let shift = _mm512_and_si512(at, all(31));
+                    let value = _mm512_or_si512(
+                        _mm512_srlv_epi32(low, shift),
+                        // A shift by 32 leaves zero.
+                        _mm512_sllv_epi32(high, _mm512_sub_epi32(all(32), shift)),
+                    );
+                    *pointer = select(*pointer, value, mask);
+                }
+            }
+        }
+    }
+
+    /// The lanes of `on` one by one, from `depth` to their next hops.
+    ///
+    /// # Safety
+    /// As `lookup_all`; the pointers of `on` lead to whole blocks at `depth`.
+    #[inline(always)]
+    unsafe fn finish_one_by_one<A: Address, L: Leaf>(
+        &self,
+        view: View<'_>,
+        addresses: &[[A; LANES]; VECTORS],
+        next_hops: &mut [[L; LANES]; VECTORS],
+        mut on: u64,
+        depth: u8,
+    ) {
+        let mut words = Lines([[0u32; LANES]; VECTORS]);
+        for (pointer, words) in self.pointers.iter().zip(&mut words.0) {
+            // SAFETY: the features are there.
+            unsafe { store(*pointer, words) };
+        }
+        while on != 0 {
+            let lane = on.trailing_zeros() as usize;
+            on &= on - 1;
+            let rest = addresses.as_flattened()[lane].skip_bits(depth);
+            // SAFETY: as this function's.
+            let next_hop = unsafe {
+                descend_blocks(
+                    view.arena,
+                    view.value_bits,
+                    words.0.as_flattened()[lane],
+                    rest,
+                )
+            };
+            next_hops.as_flattened_mut()[lane] = L::from_u32(next_hop);
+        }
+    }
+}
+
+/// At the begin of a cache line. One of these on the stack also makes the
+/// compiler align the stack, without which all that it keeps there of vectors
+/// would lie across two lines.
+#[repr(align(64))]
+struct Lines<T>(T);

@@ -1,0 +1,271 @@
+//! Lookups of many addresses at once, by the best code for the CPU.
+//!
+//! A *kernel* is one way to look up a slice of addresses in the arrays of a Fib.
+//! All give the answers of `lookup`; they differ in the instructions that they
+//! need and in how many lookups they keep under way at a time. Each has a file
+//! of its own and there one function, `lookup_batch`; this file says which of
+//! them a CPU can run and picks one.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod cpu;
+
+#[cfg(test)]
+mod tests;
+
+use alloc::string::String;
+use core::error::Error;
+use core::fmt;
+
+use crate::address::Address;
+use crate::fib::layout::View;
+use crate::fib::lookup::lookup_each;
+use crate::next_hop::Leaf;
+
+/// Addresses that are turned from network order at a time, on the stack.
+const TURNED: usize = 256;
+
+/// A way to look up many addresses, proven to run on this CPU.
+///
+/// A value can only be had for a kernel that the CPU supports, so whoever holds
+/// one may use it. Kernels give the same answers and differ in speed only;
+/// [`Fib::lookup_batch`](crate::Fib::lookup_batch) takes the best.
+///
+/// ```
+/// use popfib::Kernel;
+///
+/// assert_eq!(Kernel::by_name("scalar")?.name(), "scalar");
+/// assert!(Kernel::list().any(|kernel| kernel == Kernel::best()));
+/// assert!(Kernel::by_name("fastest").is_err());
+/// # Ok::<(), popfib::KernelError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Kernel(Kind);
+
+/// The kernels, the best last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Scalar,
+    Avx512Bw,
+    Avx512,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Scalar, Self::Avx512Bw, Self::Avx512];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "scalar",
+            Self::Avx512Bw => "avx512bw",
+            Self::Avx512 => "avx512",
+        }
+    }
+
+    fn is_available(self) -> bool {
+        match self {
+            Self::Scalar => true,
+            Self::Avx512Bw => cpu::has_avx512bw(),
+            Self::Avx512 => cpu::has_avx512(),
+        }
+    }
+}
+
+impl Kernel {
+    /// The names of all kernels, whether this CPU can run them or not:
+    ///
+    /// * `scalar`: one by one, as [`Fib::lookup`](crate::Fib::lookup) does;
+    /// * `avx512bw`: x86-64 with AVX-512 F, BW, DQ and VL;
+    /// * `avx512`: these and VPOPCNTDQ.
+    pub const ALL_NAMES: &[&str] = &{
+        let mut names = [""; Kind::ALL.len()];
+        let mut index = 0;
+        while index < names.len() {
+            names[index] = Kind::ALL[index].name();
+            index += 1;
+        }
+        names
+    };
+
+    /// The kernels that this CPU can run, in the order of [`Kernel::ALL_NAMES`]: the best last.
+    ///
+    /// Without the feature `std` the CPU is not asked: those whose instructions
+    /// the whole build may use.
+    pub fn list() -> impl Iterator<Item = Self> {
+        Kind::ALL
+            .into_iter()
+            .filter(|kind| kind.is_available())
+            .map(Self)
+    }
+
+    /// The kernel of that name.
+    ///
+    /// # Errors
+    /// [`KernelError`] if there is no such kernel, or this CPU can't run it.
+    pub fn by_name(name: &str) -> Result<Self, KernelError> {
+        let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.name() == name) else {
+            return Err(KernelError::Unknown { name: name.into() });
+        };
+        if !kind.is_available() {
+            return Err(KernelError::Unavailable { name: kind.name() });
+        }
+        Ok(Self(kind))
+    }
+
+    /// The kernel that the environment variable `POPFIB_KERNEL` names; `None` if it is not set.
+    ///
+    /// Programs that prefer an error to the panic of [`Kernel::best`] call this first.
+    ///
+    /// # Errors
+    /// [`KernelError`] if there is no such kernel, or this CPU can't run it.
+    #[cfg(feature = "std")]
+    pub fn from_env() -> Result<Option<Self>, KernelError> {
+        std::env::var_os("POPFIB_KERNEL")
+            .map(|name| Self::by_name(&name.to_string_lossy()))
+            .transpose()
+    }
+
+    /// The kernel that lookups take where none is given: that of the environment
+    /// variable `POPFIB_KERNEL`, read once in the life of the process, else the
+    /// last of [`Kernel::list`]. Without the feature `std` always the latter.
+    ///
+    /// # Panics
+    /// If `POPFIB_KERNEL` names no kernel, or one that this CPU can't run: a
+    /// measurement with a mistyped name should not be one of another kernel.
+    /// [`Kernel::from_env`] is the same without a panic.
+    #[inline]
+    pub fn best() -> Self {
+        #[cfg(feature = "std")]
+        {
+            static BEST: std::sync::OnceLock<Kernel> = std::sync::OnceLock::new();
+            *BEST.get_or_init(|| match Self::from_env() {
+                Ok(forced) => forced.unwrap_or_else(Self::last),
+                Err(error) => panic!("POPFIB_KERNEL: {error}"),
+            })
+        }
+        #[cfg(not(feature = "std"))]
+        Self::last()
+    }
+
+    fn last() -> Self {
+        Self::list().last().unwrap_or(Self(Kind::Scalar))
+    }
+
+    /// The name, one of [`Kernel::ALL_NAMES`].
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// Looks up each of `addresses` into the same place of `next_hops`.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub(crate) fn lookup_batch<A: Address, L: Leaf>(
+        self,
+        view: View<'_>,
+        addresses: &[A],
+        next_hops: &mut [L],
+    ) {
+        assert_eq!(
+            addresses.len(),
+            next_hops.len(),
+            "one next hop for each address"
+        );
+        match self.0 {
+            Kind::Scalar => {
+                ran(Kind::Scalar);
+                lookup_each(view, addresses, next_hops);
+            }
+            // SAFETY: a `Kernel` is made only where the CPU has the instructions.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512Bw => unsafe { avx512::lookup_batch_bw(view, addresses, next_hops) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => unsafe { avx512::lookup_batch(view, addresses, next_hops) },
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => unreachable!("kernels of other architectures are not available"),
+        }
+    }
+
+    /// As [`Kernel::lookup_batch`], of addresses in network order.
+    pub(crate) fn lookup_batch_be<A: Address, L: Leaf>(
+        self,
+        view: View<'_>,
+        addresses: &[A::Bytes],
+        next_hops: &mut [L],
+    ) {
+        assert_eq!(
+            addresses.len(),
+            next_hops.len(),
+            "one next hop for each address"
+        );
+        let mut keys = [A::MIN; TURNED];
+        for (addresses, next_hops) in addresses.chunks(TURNED).zip(next_hops.chunks_mut(TURNED)) {
+            let keys = &mut keys[..addresses.len()];
+            for (key, bytes) in keys.iter_mut().zip(addresses) {
+                *key = A::from_be_bytes(*bytes);
+            }
+            self.lookup_batch(view, keys, next_hops);
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Why there is no kernel for a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KernelError {
+    /// No kernel has this name.
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// This CPU can't run the kernel.
+    Unavailable {
+        /// The kernel's name.
+        name: &'static str,
+    },
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name } => {
+                write!(f, "no kernel `{}`: ", name.escape_debug())?;
+                list_names(f, Kernel::ALL_NAMES.iter().copied())
+            }
+            Self::Unavailable { name } => {
+                write!(f, "this CPU can't run the kernel `{name}`, only ")?;
+                list_names(f, Kernel::list().map(Kernel::name))
+            }
+        }
+    }
+}
+
+/// Names, a comma between two.
+fn list_names<'a>(f: &mut fmt::Formatter<'_>, names: impl Iterator<Item = &'a str>) -> fmt::Result {
+    for (index, name) in names.enumerate() {
+        let comma = if index == 0 { "" } else { ", " };
+        write!(f, "{comma}{name}")?;
+    }
+    Ok(())
+}
+
+impl Error for KernelError {}
+
+#[cfg(test)]
+std::thread_local! {
+    /// The kernel that this thread ran last.
+    static LAST_RUN: core::cell::Cell<Option<Kind>> = const { core::cell::Cell::new(None) };
+}
+
+/// Every kernel says here that it is it that runs, for the test that proves it.
+#[inline(always)]
+fn ran(_kind: Kind) {
+    #[cfg(test)]
+    LAST_RUN.set(Some(_kind));
+}

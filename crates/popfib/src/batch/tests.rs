@@ -1,0 +1,327 @@
+//! Every kernel that this CPU can run against `Fib::lookup`, on tables of every shape.
+
+#[cfg(all(feature = "std", target_os = "linux"))]
+mod guard;
+
+use alloc::vec;
+use alloc::vec::Vec;
+use std::println;
+
+use super::{Kernel, KernelError, Kind, LAST_RUN};
+use crate::fib::layout::{IDLE_BLOCK, NODE, PADDING, View};
+use crate::fib::lookup::lookup_each;
+use crate::{Address, Fib, Leaf, NextHop, Options, Prefix, Rib};
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.bits() % bound
+    }
+
+    fn address<A: Address>(&mut self) -> A {
+        A::truncate(u128::from(self.bits()) << 64 | u128::from(self.bits()))
+    }
+}
+
+/// The kernels to test; says on standard output which can't be.
+fn kernels() -> Vec<Kernel> {
+    let available: Vec<Kernel> = Kernel::list().collect();
+    for name in Kernel::ALL_NAMES {
+        if !available.iter().any(|kernel| kernel.name() == *name) {
+            println!("skipped: kernel {name}: this CPU can't run it");
+        }
+    }
+    available
+}
+
+/// Routes under few short prefixes, so that blocks fill and nest down to the
+/// last bit; next hops up to `max`, which one route has.
+fn rib<A: Address>(random: &mut Random, count: usize, max: u32) -> Rib<A> {
+    let anchors: [A; 4] = core::array::from_fn(|_| random.address());
+    let mut rib = Rib::new();
+    for n in 0..count {
+        let len = random.below(u64::from(A::WIDTH) + 1) as u8;
+        let shared = random.below(u64::from(len) + 1) as u8;
+        let anchor = anchors[random.below(4) as usize];
+        let bits = (anchor & A::mask(shared)) | (random.address::<A>() & !A::mask(shared));
+        let next_hop = if n == 0 {
+            max
+        } else {
+            1 + random.below(u64::from(max)) as u32
+        };
+        let prefix = Prefix::new(bits & A::mask(len), len).expect("no host bits");
+        rib.insert(prefix, NextHop::new(next_hop).expect("not 0"));
+    }
+    rib
+}
+
+/// `count` addresses: ends of routes, their neighbours, and any.
+fn probes<A: Address>(random: &mut Random, rib: &Rib<A>, count: usize) -> Vec<A> {
+    let routes: Vec<Prefix<A>> = rib.iter().map(|(prefix, _)| prefix).collect();
+    (0..count)
+        .map(|_| {
+            if routes.is_empty() || random.below(4) == 0 {
+                return random.address();
+            }
+            let prefix = routes[random.below(routes.len() as u64) as usize];
+            let (first, last) = (prefix.first(), prefix.last());
+            match random.below(5) {
+                0 => first,
+                1 => last,
+                2 => first.checked_previous().unwrap_or(last),
+                3 => last.checked_next().unwrap_or(first),
+                _ => first | (random.address::<A>() & !A::mask(prefix.len())),
+            }
+        })
+        .collect()
+}
+
+/// Holds each kernel against `lookup`, on all of `probes` at once and as bytes;
+/// if asked, on every slice of 0 to 200 of them from each of the first 64 on.
+fn compare<A: Address, L: Leaf>(fib: &Fib<A, L>, probes: &[A], slices: bool) {
+    fib.check().expect("a compiled Fib is whole");
+    let expected: Vec<L> = probes.iter().map(|probe| fib.lookup(*probe)).collect();
+    let bytes: Vec<A::Bytes> = probes.iter().map(|probe| probe.to_be_bytes()).collect();
+    let untouched = L::from_u32(L::MAX);
+    for kernel in kernels() {
+        let mut answers = vec![untouched; probes.len()];
+        fib.lookup_batch_with(kernel, probes, &mut answers);
+        assert_eq!(answers, expected, "{kernel}");
+        answers.fill(untouched);
+        kernel.lookup_batch_be::<A, L>(fib.arrays(), &bytes, &mut answers);
+        assert_eq!(answers, expected, "{kernel}, of bytes");
+        if !slices {
+            continue;
+        }
+        for offset in 0..64 {
+            for len in 0..=200 {
+                let (end, room) = (offset + len, &mut answers[..len + 1]);
+                room.fill(untouched);
+                fib.lookup_batch_with(kernel, &probes[offset..end], &mut room[..len]);
+                assert_eq!(
+                    room[..len],
+                    expected[offset..end],
+                    "{kernel}, {offset}+{len}"
+                );
+                assert_eq!(room[len], untouched, "{kernel} writes behind the slice");
+            }
+        }
+    }
+}
+
+fn every_number_of_direct_bits<A: Address, L: Leaf>() {
+    let mut random = Random(u64::from(A::WIDTH));
+    for direct_bits in 0..=A::WIDTH.min(24) {
+        let options = Options::default().direct_bits(Some(direct_bits));
+        let rib = rib::<A>(&mut random, 3000, 500);
+        let probes = probes(&mut random, &rib, 3001);
+        let fib = Fib::<A, L>::compile(&rib, &options).expect("fits");
+        let slices = matches!(direct_bits, 0 | 5 | 18);
+        compare(&fib, &probes, slices);
+    }
+}
+
+/// Next hops of every number of bits, in tables and in blocks.
+fn every_width_of_values<A: Address, L: Leaf>() {
+    let mut random = Random(1);
+    for bits in 1..=L::MAX.ilog2() + 1 {
+        for max in [1 << (bits - 1), u32::MAX >> (32 - bits)] {
+            let rib = rib::<A>(&mut random, 700, max);
+            let probes = probes(&mut random, &rib, 1000);
+            let options = Options::default().direct_bits(Some((bits % 9) as u8));
+            let fib = Fib::<A, L>::compile(&rib, &options).expect("fits");
+            compare(&fib, &probes, false);
+        }
+    }
+}
+
+/// No routes; a default route; one host; and routes below all 64 bits that
+/// vectors hold of a key.
+fn odd_tables<A: Address, L: Leaf>() {
+    let mut random = Random(2);
+    let one = NextHop::MIN;
+    let empty = Rib::<A>::new();
+    let mut default_only = Rib::new();
+    default_only.insert(Prefix::DEFAULT_ROUTE, one);
+    let mut host = Rib::new();
+    let at = random.address::<A>();
+    host.insert(Prefix::new(at, A::WIDTH).expect("a host"), one);
+    let mut deep = Rib::new();
+    for len in 1..=A::WIDTH {
+        let next_hop = NextHop::new(len.into()).expect("not 0");
+        deep.insert(
+            Prefix::new(at & A::mask(len), len).expect("masked"),
+            next_hop,
+        );
+    }
+    for rib in [empty, default_only, host, deep] {
+        let mut probes = probes(&mut random, &rib, 200);
+        probes.extend([at, A::MIN, A::MAX].repeat(30));
+        for direct_bits in [0, 1, 6, 7, 8, 16, 17, 24] {
+            if direct_bits > A::WIDTH {
+                continue;
+            }
+            let options = Options::default().direct_bits(Some(direct_bits));
+            compare::<A, L>(&Fib::compile(&rib, &options).expect("fits"), &probes, false);
+        }
+    }
+}
+
+/// The tests of a key and a width of answers.
+macro_rules! suite {
+    ($($name:ident: $key:ty, $leaf:ty;)+) => {$(
+        mod $name {
+            #[test]
+            fn every_number_of_direct_bits() {
+                super::every_number_of_direct_bits::<$key, $leaf>();
+            }
+
+            #[test]
+            fn every_width_of_values() {
+                super::every_width_of_values::<$key, $leaf>();
+            }
+
+            #[test]
+            fn odd_tables() {
+                super::odd_tables::<$key, $leaf>();
+            }
+        }
+    )+};
+}
+
+suite! {
+    key_u8_leaf_u16: u8, u16;
+    key_u8_leaf_u32: u8, u32;
+    key_u16_leaf_u16: u16, u16;
+    key_u16_leaf_u32: u16, u32;
+    key_u32_leaf_u16: u32, u16;
+    key_u32_leaf_u32: u32, u32;
+    key_u64_leaf_u16: u64, u16;
+    key_u64_leaf_u32: u64, u32;
+    key_u128_leaf_u16: u128, u16;
+    key_u128_leaf_u32: u128, u32;
+}
+
+/// No compiled Fib has them, since a leaf has one bit less; the layout may.
+#[test]
+fn values_of_32_bits() {
+    let mut random = Random(3);
+    let values: Vec<u32> = (0..64).map(|_| random.bits() as u32 & !NODE).collect();
+    let arena = [&IDLE_BLOCK, &[!0, !0][..], &values, &[0; PADDING]].concat();
+    let view = View {
+        root: &[NODE | IDLE_BLOCK.len() as u32],
+        arena: &arena,
+        root_bits: 0,
+        page_bits: 0,
+        value_bits: 32,
+    };
+    let probes: Vec<u32> = (0..100).map(|_| random.address()).collect();
+    let expected: Vec<u32> = probes.iter().map(|p| values[(p >> 26) as usize]).collect();
+    for kernel in kernels() {
+        let mut answers = vec![0u32; probes.len()];
+        kernel.lookup_batch(view, &probes, &mut answers);
+        assert_eq!(answers, expected, "{kernel}");
+    }
+    let mut answers = vec![0u32; probes.len()];
+    lookup_each(view, &probes, &mut answers);
+    assert_eq!(answers, expected);
+}
+
+fn small_fib() -> Fib<u32> {
+    let mut random = Random(4);
+    Fib::compile(&rib(&mut random, 100, 9), &Options::default()).expect("fits")
+}
+
+/// What ran is what was asked for: each kernel's own function says so.
+#[test]
+fn the_kernel_asked_for_runs() {
+    let fib = small_fib();
+    for kernel in kernels() {
+        LAST_RUN.set(None);
+        fib.lookup_batch_with(kernel, &[1; 100], &mut [0; 100]);
+        assert_eq!(LAST_RUN.get(), Some(kernel.0), "{kernel}");
+        assert_eq!(Kernel::by_name(kernel.name()), Ok(kernel));
+    }
+    LAST_RUN.set(None);
+    fib.lookup_batch(&[1; 100], &mut [0; 100]);
+    assert_eq!(LAST_RUN.get(), Some(Kernel::best().0));
+    LAST_RUN.set(None);
+    fib.lookup_batch_be(&[[0, 0, 0, 1]; 100], &mut [0; 100]);
+    assert_eq!(LAST_RUN.get(), Some(Kernel::best().0));
+}
+
+#[test]
+fn unknown_and_unavailable_names_are_errors() {
+    for name in ["", "Scalar", "avx", "scalar ", "avx512\n"] {
+        let error = Kernel::by_name(name).expect_err(name);
+        assert_eq!(error, KernelError::Unknown { name: name.into() });
+        let line = alloc::format!("{error}");
+        assert!(
+            Kernel::ALL_NAMES.iter().all(|name| line.contains(name)),
+            "{line}"
+        );
+        assert!(!line.contains('\n'), "{line}");
+    }
+    for kind in Kind::ALL {
+        match Kernel::by_name(kind.name()) {
+            Ok(kernel) => assert!(Kernel::list().any(|listed| listed == kernel)),
+            Err(error) => {
+                let name = kind.name();
+                assert_eq!(error, KernelError::Unavailable { name });
+                assert!(Kernel::list().all(|listed| listed.0 != kind));
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "one next hop for each address")]
+fn slices_of_different_lengths_panic() {
+    small_fib().lookup_batch(&[1, 2], &mut [0]);
+}
+
+/// `Kernel::best` reads the environment once, so each name takes a process: this
+/// test's own program, which runs this test alone.
+#[cfg(feature = "std")]
+#[test]
+fn the_environment_forces_a_kernel() {
+    use std::env;
+    use std::string::{String, ToString};
+    const WANTED: &str = "POPFIB_TEST_WANTED_KERNEL";
+    if let Ok(wanted) = env::var(WANTED) {
+        LAST_RUN.set(None);
+        small_fib().lookup_batch(&[1; 100], &mut [0; 100]);
+        assert_eq!(LAST_RUN.get().map(Kind::name), Some(&*wanted));
+        return;
+    }
+    let name = "batch::tests::the_environment_forces_a_kernel";
+    let run = |kernel: &str| {
+        let output = std::process::Command::new(env::current_exe().expect("a program"))
+            .args(["--exact", name, "--nocapture"])
+            .env("POPFIB_KERNEL", kernel)
+            .env(WANTED, kernel)
+            .output()
+            .expect("the program runs");
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).to_string();
+        (output.status.success(), text)
+    };
+    for kernel in kernels() {
+        let (success, text) = run(kernel.name());
+        assert!(success && text.contains("1 passed"), "{text}");
+    }
+    let (success, text) = run("fastest");
+    assert!(
+        !success && text.contains("POPFIB_KERNEL: no kernel `fastest`: "),
+        "{text}"
+    );
+}

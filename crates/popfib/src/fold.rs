@@ -1,0 +1,158 @@
+//! From a Rib to the shape of a multiway trie: which nodes exist, and what
+//! their slots hold (paper, sections 3 to 3.4).
+//!
+//! A node asks the Rib for its 64 slots and builds the children of those with
+//! routes below first; then whoever asked stores it, in the form of its choice.
+//! With route aggregation a node whose 64 slots all answer the same is not
+//! stored: it becomes a leaf of its parent, which may then be one too. That
+//! removes exactly what the paper's aggregation of the Rib removes (prefixes
+//! that do not influence any answer, and sets of prefixes without a gap),
+//! without a pass over the Rib of its own.
+//!
+//! O(routes * key width / 6 + entries) time; the recursion is as deep as the
+//! key has nodes, at most 22.
+
+use alloc::vec::Vec;
+
+use crate::address::Address;
+use crate::compile_error::CompileError;
+use crate::rib::{Rib, Vertex};
+
+/// Bits that a node resolves: the paper's k.
+pub const STRIDE: u8 = 6;
+
+/// What a slot of a node leads to: a next hop (0 for none), or a stored node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot<T> {
+    /// The next hop of all addresses below; 0 for none.
+    Leaf(u32),
+    /// A node that was stored before.
+    Node(T),
+}
+
+/// Stores nodes in the form of its choice.
+pub trait Store {
+    /// What names a stored node.
+    type Node: Copy + PartialEq;
+
+    /// Stores a node; those that its slots name have been stored.
+    ///
+    /// # Errors
+    /// [`CompileError`], if the form cannot number more nodes.
+    fn store(&mut self, slots: &[Slot<Self::Node>; 64]) -> Result<Self::Node, CompileError>;
+}
+
+/// Builds nodes from a Rib into a [`Store`].
+#[derive(Debug)]
+pub struct Fold<'r, A: Address, S> {
+    rib: &'r Rib<A>,
+    aggregation: bool,
+    max_next_hop: u32,
+    /// Slots with routes below, of the nodes that are being built: a stack.
+    below: Vec<(u8, Vertex<'r, A>)>,
+    /// Where the nodes go.
+    pub store: S,
+}
+
+impl<'r, A: Address, S: Store> Fold<'r, A, S> {
+    /// Next hops beyond `max_next_hop` will be an error.
+    pub fn new(rib: &'r Rib<A>, aggregation: bool, max_next_hop: u32, store: S) -> Self {
+        Self {
+            rib,
+            aggregation,
+            max_next_hop,
+            below: Vec::new(),
+            store,
+        }
+    }
+
+    /// Appends the `2^bits` entries of a table over the bits below `vertex`,
+    /// whose own longest match is `inherited`.
+    ///
+    /// `entry` makes an entry from its longest match among the prefixes that
+    /// the table covers and, where routes go on, the vertex behind it.
+    ///
+    /// # Errors
+    /// Those of `entry`, and [`CompileError::NextHop`].
+    pub fn table<T: Copy>(
+        &mut self,
+        vertex: Vertex<'r, A>,
+        inherited: u32,
+        bits: u8,
+        out: &mut Vec<T>,
+        entry: &mut impl FnMut(&mut Self, u32, Option<Vertex<'r, A>>) -> Result<T, CompileError>,
+    ) -> Result<(), CompileError> {
+        if bits == 0 {
+            let value = entry(self, inherited, Some(vertex))?;
+            out.push(value);
+            return Ok(());
+        }
+        let width = bits.min(STRIDE);
+        let mut slots = [inherited; 64];
+        let slots = &mut slots[..1 << width];
+        let first = self.expand(vertex, slots, width)?;
+        let mut next = first;
+        for (slot, next_hop) in slots.iter().enumerate() {
+            match self.below.get(next) {
+                Some(&(at, vertex)) if usize::from(at) == slot => {
+                    self.table(vertex, *next_hop, bits - width, out, entry)?;
+                    next += 1;
+                }
+                _ => {
+                    let value = entry(self, *next_hop, None)?;
+                    // As many entries as the slot stands for.
+                    out.resize(out.len() + (1 << (bits - width)), value);
+                }
+            }
+        }
+        self.below.truncate(first);
+        Ok(())
+    }
+
+    /// Builds and stores what lies below `vertex`, whose own longest match is `inherited`.
+    ///
+    /// # Errors
+    /// Those of the store, and [`CompileError::NextHop`].
+    pub fn node(
+        &mut self,
+        vertex: Vertex<'r, A>,
+        inherited: u32,
+    ) -> Result<Slot<S::Node>, CompileError> {
+        let mut next_hops = [inherited; 64];
+        let first = self.expand(vertex, &mut next_hops, STRIDE)?;
+        let mut slots = next_hops.map(Slot::Leaf);
+        for at in first..self.below.len() {
+            let (slot, vertex) = self.below[at];
+            let slot = usize::from(slot);
+            slots[slot] = self.node(vertex, next_hops[slot])?;
+        }
+        self.below.truncate(first);
+        if self.aggregation
+            && let Slot::Leaf(_) = slots[0]
+            && slots.iter().all(|slot| *slot == slots[0])
+        {
+            return Ok(slots[0]);
+        }
+        self.store.store(&slots).map(Slot::Node)
+    }
+
+    /// Fills in the next hops of the slots and stacks the slots with routes
+    /// below; returns where those begin.
+    fn expand(
+        &mut self,
+        vertex: Vertex<'r, A>,
+        next_hops: &mut [u32],
+        width: u8,
+    ) -> Result<usize, CompileError> {
+        let first = self.below.len();
+        self.rib.expand(vertex, width, next_hops, &mut self.below);
+        let highest = next_hops.iter().copied().max().unwrap_or(0);
+        if highest > self.max_next_hop {
+            return Err(CompileError::NextHop {
+                next_hop: highest,
+                max: self.max_next_hop,
+            });
+        }
+        Ok(first)
+    }
+}

@@ -1,0 +1,203 @@
+//! The algorithms that are measured here, each behind [`Lookup`].
+//!
+//! [`algorithms`] is the one place that names them: every kernel of popfib that
+//! this CPU runs, its large table, and the others. The types say how each is
+//! called at its best: popfib by its batch call, the others address by address,
+//! since they have no other.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use ip_network_table_deps_treebitmap::IpLookupTable;
+use ip_network_table_deps_treebitmap::address::Address as TreeBitmapAddress;
+use popfib::{Address, CompileError, Fib, Kernel, Leaf, NextHop, Options, Prefix, Rib};
+use prefix_trie::PrefixMap;
+
+use crate::exchange::Family;
+
+/// One row of the comparison.
+pub(crate) struct Algorithm {
+    pub(crate) name: String,
+    pub(crate) kernel: &'static str,
+    pub(crate) kind: Kind,
+}
+
+pub(crate) enum Kind {
+    /// popfib with so many direct bits; `None` is its own choice.
+    Popfib {
+        direct_bits: Option<u8>,
+        kernel: Kernel,
+    },
+    PrefixTrie,
+    TreeBitmap,
+}
+
+/// All that can be measured here, the fastest kernel of popfib first.
+pub(crate) fn algorithms() -> Vec<Algorithm> {
+    let popfib = |name: String, direct_bits, kernel: Kernel| Algorithm {
+        name,
+        kernel: kernel.name(),
+        kind: Kind::Popfib {
+            direct_bits,
+            kernel,
+        },
+    };
+    let other = |name: &str, kind| Algorithm {
+        name: name.to_owned(),
+        kernel: "scalar",
+        kind,
+    };
+    let mut all: Vec<_> = Kernel::list()
+        .map(|kernel| popfib(format!("popfib-{kernel}"), None, kernel))
+        .collect();
+    all.reverse();
+    // As large as the direct table of DIR-24-8 may be.
+    all.push(popfib("popfib-s22".into(), Some(22), Kernel::best()));
+    all.push(other("prefix-trie", Kind::PrefixTrie));
+    all.push(other("treebitmap", Kind::TreeBitmap));
+    all
+}
+
+/// The routes of a table, in order.
+pub(crate) type Routes<A> = [(Prefix<A>, NextHop)];
+
+/// A table that is ready for lookups.
+pub(crate) trait Lookup<A> {
+    /// How the table returns a next hop in bulk.
+    type NextHop: Copy + Default;
+
+    /// Looks up `addresses` into `next_hops`, which is as long.
+    fn lookup(&self, addresses: &[A], next_hops: &mut [Self::NextHop]);
+
+    /// The number of the next hop, 0 for none.
+    fn number(next_hop: Self::NextHop) -> u32;
+
+    /// Bytes that lookups read from: without a RIB beside them.
+    fn bytes(&self) -> usize;
+}
+
+/// A Fib and the kernel that looks up in it.
+pub(crate) struct Popfib<A: Address, L: Leaf> {
+    fib: Fib<A, L>,
+    kernel: Kernel,
+}
+
+impl<A: Address, L: Leaf> Lookup<A> for Popfib<A, L> {
+    type NextHop = L;
+
+    #[inline]
+    fn lookup(&self, addresses: &[A], next_hops: &mut [L]) {
+        self.fib.lookup_batch_with(self.kernel, addresses, next_hops);
+    }
+
+    fn number(next_hop: L) -> u32 {
+        next_hop.to_u32()
+    }
+
+    fn bytes(&self) -> usize {
+        self.fib.bytes()
+    }
+}
+
+/// A Rib filled and a Fib compiled from it.
+pub(crate) fn popfib<A: Address, L: Leaf>(
+    routes: &Routes<A>,
+    direct_bits: Option<u8>,
+    kernel: Kernel,
+) -> Result<Popfib<A, L>, CompileError> {
+    let mut rib = Rib::new();
+    for &(prefix, next_hop) in routes {
+        rib.insert(prefix, next_hop);
+    }
+    let fib = Fib::compile(&rib, &Options::default().direct_bits(direct_bits))?;
+    Ok(Popfib { fib, kernel })
+}
+
+/// A family as the peers name its addresses.
+pub(crate) trait PeerFamily: Family {
+    type Key: prefix_trie::Prefix;
+    fn key(self, len: u8) -> Self::Key;
+
+    type Ip: TreeBitmapAddress;
+    fn ip(self) -> Self::Ip;
+}
+
+impl PeerFamily for u32 {
+    type Key = (u32, u8);
+    fn key(self, len: u8) -> (u32, u8) {
+        (self, len)
+    }
+
+    type Ip = Ipv4Addr;
+    fn ip(self) -> Ipv4Addr {
+        self.into()
+    }
+}
+
+impl PeerFamily for u128 {
+    type Key = (u128, u8);
+    fn key(self, len: u8) -> (u128, u8) {
+        (self, len)
+    }
+
+    type Ip = Ipv6Addr;
+    fn ip(self) -> Ipv6Addr {
+        self.into()
+    }
+}
+
+pub(crate) fn prefix_trie<A: PeerFamily>(routes: &Routes<A>) -> PrefixMap<A::Key, u32> {
+    let mut map = PrefixMap::new();
+    for (prefix, next_hop) in routes {
+        map.insert(prefix.address().key(prefix.len()), next_hop.get());
+    }
+    map
+}
+
+impl<A: PeerFamily> Lookup<A> for PrefixMap<A::Key, u32> {
+    type NextHop = u32;
+
+    #[inline]
+    fn lookup(&self, addresses: &[A], next_hops: &mut [u32]) {
+        for (&address, next_hop) in addresses.iter().zip(next_hops) {
+            let found = self.get_lpm(&address.key(A::WIDTH));
+            *next_hop = found.map_or(0, |(_, &next_hop)| next_hop);
+        }
+    }
+
+    fn number(next_hop: u32) -> u32 {
+        next_hop
+    }
+
+    fn bytes(&self) -> usize {
+        self.mem_size()
+    }
+}
+
+pub(crate) fn tree_bitmap<A: PeerFamily>(routes: &Routes<A>) -> IpLookupTable<A::Ip, u32> {
+    let mut table = IpLookupTable::new();
+    for (prefix, next_hop) in routes {
+        table.insert(prefix.address().ip(), prefix.len().into(), next_hop.get());
+    }
+    table
+}
+
+impl<A: PeerFamily> Lookup<A> for IpLookupTable<A::Ip, u32> {
+    type NextHop = u32;
+
+    #[inline]
+    fn lookup(&self, addresses: &[A], next_hops: &mut [u32]) {
+        for (&address, next_hop) in addresses.iter().zip(next_hops) {
+            let found = self.longest_match(address.ip());
+            *next_hop = found.map_or(0, |(_, _, &next_hop)| next_hop);
+        }
+    }
+
+    fn number(next_hop: u32) -> u32 {
+        next_hop
+    }
+
+    fn bytes(&self) -> usize {
+        let (nodes, results) = self.mem_usage();
+        nodes + results
+    }
+}

@@ -86,7 +86,8 @@ impl<A: Address, L: Leaf> Lookup<A> for Popfib<A, L> {
 
     #[inline]
     fn lookup(&self, addresses: &[A], next_hops: &mut [L]) {
-        self.fib.lookup_batch_with(self.kernel, addresses, next_hops);
+        self.fib
+            .lookup_batch_with(self.kernel, addresses, next_hops);
     }
 
     fn number(next_hop: L) -> u32 {

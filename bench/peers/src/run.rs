@@ -49,8 +49,7 @@ pub(crate) fn run<A: PeerFamily>(
         Kind::Popfib {
             direct_bits,
             kernel,
-        } => match job
-            .measure::<Popfib<A, u16>, _>(|r| algorithms::popfib(r, direct_bits, kernel))
+        } => match job.measure::<Popfib<A, u16>, _>(|r| algorithms::popfib(r, direct_bits, kernel))
         {
             Err(JobError::Build(CompileError::NextHop { .. })) => {
                 job.measure::<Popfib<A, u32>, _>(|r| algorithms::popfib(r, direct_bits, kernel))

@@ -1,0 +1,566 @@
+//! The AVX2 kernel: eight lookups in a vector.
+//!
+//! Addresses are taken in blocks, as by the portable kernel. The first pass
+//! gathers the root's entries and writes the next hops among them; what leads
+//! further is packed into a list of *lanes*, eight at a time by a permutation
+//! that the mask of the survivors selects. Then pass follows pass over the
+//! list, one level of the arena each. Where most addresses lead beyond the
+//! root, the first pass takes all of them one level down before it packs.
+//!
+//! A lane carries the next 32 bits of its address, its *window*. Each level
+//! uses 6 of them up; every fifth, the windows of those few that are left are
+//! read again from the addresses. So keys of any width are one code.
+//!
+//! A value is gathered as four bytes at a byte offset, which holds it whole if
+//! it has at most 25 bits; wider next hops go to the portable kernel, and so do
+//! keys that are narrower than a window. AVX2 counts no bits: that is done by
+//! nibbles, with a table in a register.
+
+use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
+
+use super::portable;
+use crate::address::Address;
+use crate::fib::layout::{PLACE, STRIDE, View};
+use crate::fib::lookup::lookup_each;
+use crate::next_hop::Leaf;
+
+/// Lanes of a vector.
+const LANES: usize = 8;
+
+/// Vectors that the first pass takes together. Eight are no faster.
+const VECTORS: usize = 4;
+
+/// How many bytes ahead addresses are fetched.
+const AHEAD: usize = 4096;
+
+/// A cache line.
+const LINE: usize = 64;
+
+/// Addresses of a block. All arrays together fit the innermost cache.
+const BLOCK: usize = 256;
+
+/// Levels that a window lasts.
+const WINDOW_LEVELS: u8 = 32 / STRIDE;
+
+/// The widest narrow value that a gather of four bytes holds at any bit offset.
+const MAX_VALUE_BITS: u8 = 25;
+
+/// Looks up each of `addresses`; `next_hops` is as long.
+#[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
+pub(super) fn lookup_batch<A: Address, L: Leaf>(
+    view: View<'_>,
+    addresses: &[A],
+    next_hops: &mut [L],
+) {
+    assert_eq!(addresses.len(), next_hops.len());
+    if A::WIDTH < 32 || view.value_bits > MAX_VALUE_BITS {
+        portable::lookup_batch(view, addresses, next_hops);
+        return;
+    }
+    let mut lanes = Lanes::new();
+    let whole = addresses.len() / LANES * LANES;
+    let blocks = addresses[..whole].chunks(BLOCK);
+    for (addresses, next_hops) in blocks.zip(next_hops.chunks_mut(BLOCK)) {
+        // SAFETY: as long, a multiple of LANES and at most BLOCK.
+        unsafe {
+            if portable::mostly_beyond_root(view, addresses) {
+                block::<A, L, true>(view, addresses, next_hops, &mut lanes);
+            } else {
+                block::<A, L, false>(view, addresses, next_hops, &mut lanes);
+            }
+        }
+    }
+    lookup_each(view, &addresses[whole..], &mut next_hops[whole..]);
+}
+
+/// The lookups of a block that have not ended; room for a whole vector behind
+/// the last. Not cleared, so that a short slice is cheap.
+struct Lanes {
+    pointers: [MaybeUninit<u32>; BLOCK + LANES],
+    windows: [MaybeUninit<u32>; BLOCK + LANES],
+    /// Of the addresses in the block.
+    indices: [MaybeUninit<u32>; BLOCK + LANES],
+}
+
+impl Lanes {
+    const fn new() -> Self {
+        Self {
+            pointers: [const { MaybeUninit::uninit() }; BLOCK + LANES],
+            windows: [const { MaybeUninit::uninit() }; BLOCK + LANES],
+            indices: [const { MaybeUninit::uninit() }; BLOCK + LANES],
+        }
+    }
+
+    /// Writes eight lanes from lane `at` on.
+    ///
+    /// # Safety
+    /// `at` is at most BLOCK.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    unsafe fn write(&mut self, at: usize, pointers: __m256i, windows: __m256i, indices: __m256i) {
+        // SAFETY: the arrays have room for that many.
+        unsafe {
+            _mm256_storeu_si256(self.pointers.as_mut_ptr().add(at).cast(), pointers);
+            _mm256_storeu_si256(self.windows.as_mut_ptr().add(at).cast(), windows);
+            _mm256_storeu_si256(self.indices.as_mut_ptr().add(at).cast(), indices);
+        }
+    }
+
+    /// Writes those of eight lanes that lead to a block, one behind the other
+    /// from lane `at` on; returns the place behind them.
+    ///
+    /// # Safety
+    /// `at` is at most BLOCK.
+    #[target_feature(enable = "avx2,popcnt")]
+    #[inline]
+    unsafe fn pack(
+        &mut self,
+        at: usize,
+        pointers: __m256i,
+        windows: __m256i,
+        indices: __m256i,
+    ) -> usize {
+        let mask = _mm256_movemask_ps(_mm256_castsi256_ps(pointers)) as usize;
+        // SAFETY: a mask of eight bits; room as the caller says.
+        unsafe {
+            let order = _mm_loadl_epi64(PACKING.get_unchecked(mask).as_ptr().cast());
+            let order = _mm256_cvtepu8_epi32(order);
+            self.write(
+                at,
+                _mm256_permutevar8x32_epi32(pointers, order),
+                _mm256_permutevar8x32_epi32(windows, order),
+                _mm256_permutevar8x32_epi32(indices, order),
+            );
+        }
+        at + mask.count_ones() as usize
+    }
+}
+
+/// For each mask of eight lanes the numbers of those in it, in order.
+static PACKING: [[u8; LANES]; 1 << LANES] = {
+    let mut packing = [[0; LANES]; 1 << LANES];
+    let mut mask = 0;
+    while mask < packing.len() {
+        let (mut lane, mut count) = (0, 0);
+        while lane < LANES {
+            if mask >> lane & 1 == 1 {
+                packing[mask][count] = lane as u8;
+                count += 1;
+            }
+            lane += 1;
+        }
+        mask += 1;
+    }
+    packing
+};
+
+/// Writes the next hops that the root has, and if `ALL` those of the first
+/// blocks; then takes the other lookups down to theirs.
+///
+/// # Safety
+/// `next_hops` is as long as `addresses`, a multiple of LANES and at most BLOCK.
+#[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
+#[inline]
+unsafe fn block<A: Address, L: Leaf, const ALL: bool>(
+    view: View<'_>,
+    addresses: &[A],
+    next_hops: &mut [L],
+    lanes: &mut Lanes,
+) {
+    let (mut at, mut count) = (0, 0);
+    // SAFETY: the addresses from `at` on are as many as each step takes.
+    unsafe {
+        while at + VECTORS * LANES <= addresses.len() {
+            count = first_pass::<A, L, ALL, VECTORS>(view, addresses, next_hops, at, lanes, count);
+            at += VECTORS * LANES;
+        }
+        while at < addresses.len() {
+            count = first_pass::<A, L, ALL, 1>(view, addresses, next_hops, at, lanes, count);
+            at += LANES;
+        }
+        if count > 0 {
+            let depth = view.root_bits + view.page_bits;
+            levels(
+                view,
+                addresses,
+                next_hops,
+                lanes,
+                count,
+                depth,
+                u8::from(ALL),
+            );
+        }
+    }
+}
+
+/// The first pass over `N` vectors of addresses from `at` on. There are `count`
+/// lanes yet; returns how many there are then.
+///
+/// # Safety
+/// There are that many addresses and next hops, and no more lanes than addresses
+/// before `at`.
+#[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
+#[inline]
+unsafe fn first_pass<A: Address, L: Leaf, const ALL: bool, const N: usize>(
+    view: View<'_>,
+    addresses: &[A],
+    next_hops: &mut [L],
+    at: usize,
+    lanes: &mut Lanes,
+    mut count: usize,
+) -> usize {
+    let depth = view.root_bits + view.page_bits;
+    let root_shift = _mm_cvtsi32_si128(32 - i32::from(view.root_bits));
+    let page_left = _mm_cvtsi32_si128(i32::from(view.root_bits));
+    let page_right = _mm_cvtsi32_si128(32 - i32::from(view.page_bits));
+    let zero = [_mm256_setzero_si256(); N];
+    let (mut leadings, mut following, mut pointers) = (zero, zero, zero);
+    // By itself the CPU does not fetch the addresses early enough. A prefetch may
+    // lie behind them: it is no access.
+    let ahead = addresses.as_ptr().wrapping_add(at).wrapping_byte_add(AHEAD);
+    for line in 0..(N * LANES * size_of::<A>()).div_ceil(LINE) {
+        _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_byte_add(line * LINE).cast());
+    }
+    for n in 0..N {
+        // SAFETY: eight addresses; indices into the root have `root_bits` (invariant 1).
+        unsafe {
+            (leadings[n], following[n]) = windows(addresses.as_ptr().add(at + n * LANES), depth);
+            let index = _mm256_srl_epi32(leadings[n], root_shift);
+            pointers[n] = _mm256_i32gather_epi32::<4>(view.root.as_ptr().cast(), index);
+        }
+    }
+    for n in 0..N {
+        if A::WIDTH > 32 && view.page_bits != 0 && any_leads_on(pointers[n]) {
+            let live = _mm256_srai_epi32::<31>(pointers[n]);
+            let index = _mm256_srl_epi32(_mm256_sll_epi32(leadings[n], page_left), page_right);
+            let place = _mm256_and_si256(pointers[n], _mm256_set1_epi32(PLACE as i32));
+            // What ended at the root reads the first word for nothing.
+            let place = _mm256_and_si256(_mm256_add_epi32(place, index), live);
+            // SAFETY: invariant 2: a page lies inside the arena.
+            let entries = unsafe { _mm256_i32gather_epi32::<4>(view.arena.as_ptr().cast(), place) };
+            pointers[n] = _mm256_blendv_epi8(pointers[n], entries, live);
+        }
+    }
+    if ALL {
+        let mut masked = pointers;
+        for n in 0..N {
+            masked[n] = _mm256_and_si256(pointers[n], _mm256_srai_epi32::<31>(pointers[n]));
+        }
+        // SAFETY: pointers to blocks, and 0 where a lookup has ended.
+        let values = unsafe { values(view, masked, following) };
+        for n in 0..N {
+            pointers[n] =
+                _mm256_blendv_epi8(pointers[n], values[n], _mm256_srai_epi32::<31>(pointers[n]));
+            following[n] = _mm256_slli_epi32::<{ STRIDE as i32 }>(following[n]);
+        }
+    }
+    for n in 0..N {
+        let first = (at + n * LANES) as i32;
+        let indices = _mm256_add_epi32(
+            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+            _mm256_set1_epi32(first),
+        );
+        // SAFETY: eight next hops; at most one lane an address.
+        unsafe {
+            write_next_hops(next_hops.as_mut_ptr().add(at + n * LANES), pointers[n]);
+            count = lanes.pack(count, pointers[n], following[n], indices);
+        }
+    }
+    count
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn any_leads_on(pointers: __m256i) -> bool {
+    _mm256_movemask_ps(_mm256_castsi256_ps(pointers)) != 0
+}
+
+/// Of eight addresses the first 32 bits, and the 32 bits from `depth` on.
+///
+/// # Safety
+/// Eight addresses of at least 32 bits can be read; `depth` is at most 24.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn windows<A: Address>(addresses: *const A, depth: u8) -> (__m256i, __m256i) {
+    let depth = _mm_cvtsi32_si128(i32::from(depth));
+    let vectors: *const __m256i = addresses.cast();
+    if A::WIDTH == 32 {
+        // SAFETY: eight addresses make one vector.
+        let leading = unsafe { _mm256_loadu_si256(vectors) };
+        return (leading, _mm256_sll_epi32(leading, depth));
+    }
+    // The first halves, as they come; put in order at the end.
+    let (low, high, order) = if A::WIDTH == 64 {
+        // SAFETY: eight addresses make two vectors.
+        let (low, high) = unsafe {
+            (
+                _mm256_loadu_si256(vectors),
+                _mm256_loadu_si256(vectors.add(1)),
+            )
+        };
+        (low, high, _mm256_setr_epi32(0, 1, 4, 5, 2, 3, 6, 7))
+    } else {
+        // SAFETY: eight addresses make four vectors.
+        let (low, high) = unsafe {
+            (
+                _mm256_unpackhi_epi64(
+                    _mm256_loadu_si256(vectors),
+                    _mm256_loadu_si256(vectors.add(1)),
+                ),
+                _mm256_unpackhi_epi64(
+                    _mm256_loadu_si256(vectors.add(2)),
+                    _mm256_loadu_si256(vectors.add(3)),
+                ),
+            )
+        };
+        (low, high, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))
+    };
+    let leading = upper_halves(low, high);
+    let windows = upper_halves(_mm256_sll_epi64(low, depth), _mm256_sll_epi64(high, depth));
+    (
+        _mm256_permutevar8x32_epi32(leading, order),
+        _mm256_permutevar8x32_epi32(windows, order),
+    )
+}
+
+/// The upper 32 bits of eight times 64.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn upper_halves(low: __m256i, high: __m256i) -> __m256i {
+    let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
+    _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(low, high))
+}
+
+/// What the blocks that `pointers` lead to hold in the slots that the first 6
+/// bits of `windows` number. Several vectors at a time, stage by stage, so that
+/// their memory accesses overlap.
+///
+/// # Safety
+/// The pointers lead to whole blocks, as invariants 3 and 4 have it, or are 0:
+/// the idle block (invariant 5).
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn values<const N: usize>(
+    view: View<'_>,
+    pointers: [__m256i; N],
+    windows: [__m256i; N],
+) -> [__m256i; N] {
+    let arena = view.arena.as_ptr();
+    let zero = [_mm256_setzero_si256(); N];
+    let (mut low, mut high, mut at, mut values) = (zero, zero, zero, zero);
+    for n in 0..N {
+        let places = _mm256_and_si256(pointers[n], _mm256_set1_epi32(PLACE as i32));
+        // SAFETY: a block has two words of `runs`.
+        unsafe {
+            let places = (
+                _mm256_castsi256_si128(places),
+                _mm256_extracti128_si256::<1>(places),
+            );
+            low[n] = _mm256_i32gather_epi64::<4>(arena.cast(), places.0);
+            high[n] = _mm256_i32gather_epi64::<4>(arena.cast(), places.1);
+        }
+    }
+    for n in 0..N {
+        let slots = _mm256_srli_epi32::<{ 32 - STRIDE as i32 }>(windows[n]);
+        let shifts = _mm256_xor_si256(slots, _mm256_set1_epi32(63));
+        let low_shifts = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(shifts));
+        let high_shifts = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(shifts));
+        let counts = lower_halves(
+            count_ones(_mm256_sllv_epi64(low[n], low_shifts)),
+            count_ones(_mm256_sllv_epi64(high[n], high_shifts)),
+        );
+        let narrow_bits = _mm256_set1_epi32(i32::from(view.value_bits));
+        let value_bits = _mm256_blendv_epi8(narrow_bits, _mm256_set1_epi32(32), wide(pointers[n]));
+        // At most 64 runs of 32 bits: 16 bits are enough for the product.
+        at[n] = _mm256_sub_epi32(_mm256_madd_epi16(counts, value_bits), value_bits);
+    }
+    for n in 0..N {
+        // The shift drops what is not the place.
+        let places = _mm256_slli_epi32::<2>(pointers[n]);
+        let bytes = _mm256_add_epi32(places, _mm256_srli_epi32::<3>(at[n]));
+        // SAFETY: four bytes from the value's first on, behind the two words of
+        // `runs`, end in the padding at the latest. The arena has fewer than 2^31 bytes.
+        let both = unsafe { _mm256_i32gather_epi32::<1>(arena.add(2).cast(), bytes) };
+        let shifted = _mm256_srlv_epi32(both, _mm256_and_si256(at[n], _mm256_set1_epi32(7)));
+        let mask = _mm256_set1_epi32((u32::MAX >> (32 - view.value_bits)) as i32);
+        values[n] = _mm256_and_si256(shifted, _mm256_or_si256(mask, wide(pointers[n])));
+    }
+    values
+}
+
+/// All ones where a pointer leads to a wide block.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn wide(pointers: __m256i) -> __m256i {
+    _mm256_srai_epi32::<31>(_mm256_slli_epi32::<1>(pointers))
+}
+
+/// The lower 32 bits of eight times 64, in order.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn lower_halves(low: __m256i, high: __m256i) -> __m256i {
+    let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
+    let mixed = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(low, high));
+    _mm256_permute4x64_epi64::<0b11_01_10_00>(mixed)
+}
+
+/// The population counts of four times 64 bits.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn count_ones(bits: __m256i) -> __m256i {
+    let ones = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+        0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+    ));
+    let nibble = _mm256_set1_epi8(15);
+    let low = _mm256_and_si256(bits, nibble);
+    let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bits), nibble);
+    let sums = _mm256_add_epi8(
+        _mm256_shuffle_epi8(ones, low),
+        _mm256_shuffle_epi8(ones, high),
+    );
+    _mm256_sad_epu8(sums, _mm256_setzero_si256())
+}
+
+/// Takes the first `count` lanes down to their next hops. `used` levels of
+/// their windows have been passed.
+///
+/// # Safety
+/// That many lanes have been written for these addresses, and their pointers
+/// lead to blocks; `next_hops` is as long as `addresses`.
+#[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
+#[inline]
+unsafe fn levels<A: Address, L: Leaf>(
+    view: View<'_>,
+    addresses: &[A],
+    next_hops: &mut [L],
+    lanes: &mut Lanes,
+    mut count: usize,
+    mut depth: u8,
+    mut used: u8,
+) {
+    let zero = _mm256_setzero_si256();
+    while count > 0 {
+        // SAFETY: lanes below `count` have been written, and those that fill
+        // the last vector are idle; `left` is never ahead of `at`.
+        unsafe {
+            if used == WINDOW_LEVELS {
+                depth += used * STRIDE;
+                used = 0;
+                refill(addresses, lanes, count, depth);
+            }
+            lanes.write(count, zero, zero, zero);
+            let mut left = 0;
+            for at in (0..count).step_by(LANES) {
+                left = level(view, next_hops, lanes, at, count, left);
+            }
+            count = left;
+            used += 1;
+        }
+    }
+}
+
+/// One level for the vector of lanes from `at` on, of `count` lanes in all. Those
+/// that go on are packed from lane `left` on; returns the place behind them.
+///
+/// One vector at a time: the next ones do not depend on it, so that the CPU
+/// overlaps them by itself, and taking four together was no faster.
+///
+/// # Safety
+/// As for [`levels`]; `left` is at most `at`.
+#[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
+#[inline]
+unsafe fn level<L: Leaf>(
+    view: View<'_>,
+    next_hops: &mut [L],
+    lanes: &mut Lanes,
+    at: usize,
+    count: usize,
+    left: usize,
+) -> usize {
+    let mut results = [0; LANES];
+    // SAFETY: whole vectors of lanes have been written: pointers to blocks, and
+    // 0 in idle lanes; results are a vector long; indices are those of next hops.
+    unsafe {
+        let pointers = _mm256_loadu_si256(lanes.pointers.as_ptr().add(at).cast());
+        let windows = _mm256_loadu_si256(lanes.windows.as_ptr().add(at).cast());
+        let indices = _mm256_loadu_si256(lanes.indices.as_ptr().add(at).cast());
+        let [values] = values(view, [pointers], [windows]);
+        _mm256_storeu_si256(results.as_mut_ptr().cast(), values);
+        let whole = (count - at).min(LANES);
+        for (lane, result) in results[..whole].iter().enumerate() {
+            let index = lanes.indices.get_unchecked(at + lane).assume_init() as usize;
+            *next_hops.get_unchecked_mut(index) = L::from_u32(result & L::MAX);
+        }
+        let windows = _mm256_slli_epi32::<{ STRIDE as i32 }>(windows);
+        lanes.pack(left, values, windows, indices)
+    }
+}
+
+/// Reads the windows of the first `count` lanes anew, from `depth` on.
+///
+/// # Safety
+/// That many lanes have been written for these addresses.
+#[cold]
+unsafe fn refill<A: Address>(addresses: &[A], lanes: &mut Lanes, count: usize, depth: u8) {
+    for lane in 0..count {
+        // SAFETY: as above.
+        unsafe {
+            let index = lanes.indices.get_unchecked(lane).assume_init() as usize;
+            let rest = addresses.get_unchecked(index).skip_bits(depth);
+            lanes
+                .windows
+                .get_unchecked_mut(lane)
+                .write(rest.leading(32));
+        }
+    }
+}
+
+/// Writes eight next hops. A pointer among them leaves a number without meaning.
+///
+/// # Safety
+/// Eight next hops can be written.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn write_next_hops<L: Leaf>(next_hops: *mut L, values: __m256i) {
+    // SAFETY: as above.
+    unsafe {
+        if size_of::<L>() == 2 {
+            // A pointer saturates, being negative.
+            let mixed = _mm256_packus_epi32(values, values);
+            let packed = _mm256_permute4x64_epi64::<0b11_01_10_00>(mixed);
+            _mm_storeu_si128(next_hops.cast(), _mm256_castsi256_si128(packed));
+        } else {
+            _mm256_storeu_si256(next_hops.cast(), values);
+        }
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::portable::tests::{Lookup, agrees_with_scalar};
+    use super::*;
+
+    struct Avx2;
+
+    impl Lookup for Avx2 {
+        fn lookup<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
+            // SAFETY: the test has looked.
+            unsafe { lookup_batch(view, addresses, next_hops) };
+        }
+    }
+
+    #[test]
+    fn avx2_agrees_with_scalar() {
+        let has_all = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2");
+        // Said aloud: a test that does not run proves nothing.
+        if has_all {
+            agrees_with_scalar::<Avx2>();
+        } else {
+            std::eprintln!("this CPU has no AVX2: the kernel was not tested");
+        }
+    }
+}

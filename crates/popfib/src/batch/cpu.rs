@@ -19,6 +19,10 @@ macro_rules! has {
     }};
 }
 
+pub(super) fn has_avx2() -> bool {
+    has!("avx2", "popcnt", "bmi1", "bmi2")
+}
+
 pub(super) fn has_avx512bw() -> bool {
     has!("avx512f", "avx512bw", "avx512dq", "avx512vl") && has!("popcnt", "bmi1", "bmi2")
 }

@@ -7,8 +7,11 @@
 //! them a CPU can run and picks one.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod cpu;
+mod portable;
 
 #[cfg(test)]
 mod tests;
@@ -46,16 +49,26 @@ pub struct Kernel(Kind);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     Scalar,
+    Portable,
+    Avx2,
     Avx512Bw,
     Avx512,
 }
 
 impl Kind {
-    const ALL: [Self; 3] = [Self::Scalar, Self::Avx512Bw, Self::Avx512];
+    const ALL: [Self; 5] = [
+        Self::Scalar,
+        Self::Portable,
+        Self::Avx2,
+        Self::Avx512Bw,
+        Self::Avx512,
+    ];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Scalar => "scalar",
+            Self::Portable => "portable",
+            Self::Avx2 => "avx2",
             Self::Avx512Bw => "avx512bw",
             Self::Avx512 => "avx512",
         }
@@ -63,7 +76,8 @@ impl Kind {
 
     fn is_available(self) -> bool {
         match self {
-            Self::Scalar => true,
+            Self::Scalar | Self::Portable => true,
+            Self::Avx2 => cpu::has_avx2(),
             Self::Avx512Bw => cpu::has_avx512bw(),
             Self::Avx512 => cpu::has_avx512(),
         }
@@ -74,6 +88,8 @@ impl Kernel {
     /// The names of all kernels, whether this CPU can run them or not:
     ///
     /// * `scalar`: one by one, as [`Fib::lookup`](crate::Fib::lookup) does;
+    /// * `portable`: several lookups overlapped, on any CPU;
+    /// * `avx2`: x86-64 with AVX2;
     /// * `avx512bw`: x86-64 with AVX-512 F, BW, DQ and VL;
     /// * `avx512`: these and VPOPCNTDQ.
     pub const ALL_NAMES: &[&str] = &{
@@ -175,7 +191,17 @@ impl Kernel {
                 ran(Kind::Scalar);
                 lookup_each(view, addresses, next_hops);
             }
-            // SAFETY: a `Kernel` is made only where the CPU has the instructions.
+            Kind::Portable => {
+                ran(Kind::Portable);
+                portable::lookup_batch(view, addresses, next_hops);
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => {
+                ran(Kind::Avx2);
+                // SAFETY: a `Kernel` is made only where the CPU has the instructions.
+                unsafe { avx2::lookup_batch(view, addresses, next_hops) }
+            }
+            // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512Bw => unsafe { avx512::lookup_batch_bw(view, addresses, next_hops) },
             // SAFETY: as above.

@@ -266,14 +266,16 @@ impl<A: Address> Run<A> {
             let unit = 1 << (128 - A::WIDTH);
             [r.bits.wrapping_sub(unit), r.last().wrapping_add(unit)]
         });
-        for address in self.met.iter().copied().chain(ends).chain(around) {
-            let expected = self.oracle.longest_match(address);
-            let found = fib.lookup(Self::key(address));
-            assert_eq!(
-                found,
-                expected.map_or(0, |r| r.next_hop),
-                "{address:032x} {form:?} {direct_bits:?}"
-            );
+        let probes: Vec<u128> = self.met.iter().copied().chain(ends).chain(around).collect();
+        let keys: Vec<A> = probes.iter().map(|&bits| Self::key(bits)).collect();
+        let answers: Vec<u32> = probes
+            .iter()
+            .map(|&bits| self.oracle.longest_match(bits).map_or(0, |r| r.next_hop))
+            .collect();
+        // Single lookups, and batches by every kernel.
+        if let Some((at, found)) = fib.first_wrong(&keys, &answers) {
+            let (probe, answer) = (probes[at], answers[at]);
+            panic!("{form:?} s={direct_bits:?} says {found} for {probe:032x}, not {answer}");
         }
     }
 }

@@ -62,9 +62,6 @@ pub trait Address:
     /// instructions do.
     fn skip_bits(self, count: u8) -> Self;
 
-    /// The first 64 bits; those of a shorter key, with zeros behind.
-    fn first_64(self) -> u64;
-
     /// A key whose first `len` bits are the low bits of `value`; the inverse of
     /// [`Self::leading`]. `len` at most 32 and at most [`Self::WIDTH`].
     fn from_leading(value: u32, len: u8) -> Self;
@@ -132,11 +129,6 @@ macro_rules! address {
             #[inline(always)]
             fn skip_bits(self, count: u8) -> Self {
                 self.wrapping_shl(u32::from(count))
-            }
-
-            #[inline(always)]
-            fn first_64(self) -> u64 {
-                ((self as u128) << (128 - Self::WIDTH) >> 64) as u64
             }
 
             #[inline]
@@ -267,7 +259,6 @@ mod tests {
             assert_eq!(u64::from(A::MAX.leading(len)), (1u64 << len) - 1);
             assert_eq!(A::from_leading(A::MAX.leading(len), len), A::mask(len));
         }
-        assert_eq!(A::MAX.first_64(), u64::MAX << (64 - A::WIDTH.min(64)));
         assert_eq!(A::mask(0), A::MIN);
         assert_eq!(A::mask(A::WIDTH), A::MAX);
         assert_eq!(A::MIN.leading_zeros(), A::WIDTH);

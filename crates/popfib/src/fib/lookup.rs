@@ -95,21 +95,12 @@ pub(crate) unsafe fn descend_blocks<A: Address>(
     mut pointer: u32,
     mut rest: A,
 ) -> u32 {
-    // Ten steps of 64 bits at a time: shifts of longer keys take several
-    // instructions each. Keys up to 64 bits end in the first ten.
-    const STEPS: u8 = 10;
-    loop {
-        let mut bits = rest.first_64();
-        for _ in 0..STEPS {
-            if pointer & NODE == 0 {
-                return pointer;
-            }
-            // SAFETY: as above.
-            pointer = unsafe { value_of(arena, value_bits, pointer, (bits >> 58) as u32) };
-            bits <<= STRIDE;
-        }
-        rest = rest.skip_bits(STEPS * STRIDE);
+    while pointer & NODE != 0 {
+        // SAFETY: as above.
+        pointer = unsafe { value_of(arena, value_bits, pointer, rest.extract(0, STRIDE)) };
+        rest = rest.skip_bits(STRIDE);
     }
+    pointer
 }
 
 /// What `slot` of the block that `pointer` leads to holds.

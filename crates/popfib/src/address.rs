@@ -10,6 +10,10 @@ use core::hash::Hash;
 use core::net::{Ipv4Addr, Ipv6Addr};
 use core::ops::{BitAnd, BitOr, BitXor, Not};
 
+/// Bits that a node resolves, in the Rib and in the Fib, so that both align: the
+/// paper's k.
+pub const STRIDE: u8 = 6;
+
 mod sealed {
     pub trait Sealed {}
 }

@@ -18,8 +18,7 @@ use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::rib::{Rib, Vertex};
 
-/// Bits that a node resolves: the paper's k.
-pub const STRIDE: u8 = 6;
+pub use crate::address::STRIDE;
 
 /// What a slot of a node leads to: a next hop (0 for none), or a stored node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

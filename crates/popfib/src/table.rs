@@ -19,7 +19,7 @@ use crate::rib::{self, Rib};
 ///
 /// Answers are right at any time. They are fast once [`compile`](Table::compile)
 /// has been called: adding or removing a route sets its family back to walking
-/// the Rib (some 10 times slower) until then. [`FromIterator`] and [`Extend`]
+/// the Rib (several times slower) until then. [`FromIterator`] and [`Extend`]
 /// compile by themselves.
 ///
 /// The families never mix: an IPv4-mapped IPv6 address is IPv6.

@@ -10,8 +10,7 @@
 use super::runs::Slot;
 use crate::address::Address;
 
-/// Bits that one node resolves; the Fib's stride, so that both align.
-pub(super) const STRIDE: u8 = 6;
+pub(super) use crate::address::STRIDE;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RibNode<A> {

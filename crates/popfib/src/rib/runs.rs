@@ -7,8 +7,7 @@
 //! quarter to a third, so that a run that grows by one element mostly stays
 //! where it is; the block at the end of the array always does.
 //!
-//! Rejected: blocks of exactly `n`. They save 6 % of a full table's memory and
-//! move every run on every change.
+//! Rejected: blocks of exactly `n`. They would move every run on every change.
 
 use alloc::vec::Vec;
 

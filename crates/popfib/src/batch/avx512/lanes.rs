@@ -211,10 +211,11 @@ pub(super) trait CountOnes {
     unsafe fn count_ones(bits: __m512i) -> __m512i;
 }
 
-/// By the instruction.
+/// By the instruction. What uses it is compiled with that feature.
 pub(super) struct Vpopcntdq;
 
 impl CountOnes for Vpopcntdq {
+    // SAFETY: the caller vouches for the feature, as the trait demands.
     #[inline(always)]
     unsafe fn count_ones(bits: __m512i) -> __m512i {
         // SAFETY: the caller has the feature.
@@ -226,6 +227,7 @@ impl CountOnes for Vpopcntdq {
 pub(super) struct Nibbles;
 
 impl CountOnes for Nibbles {
+    // SAFETY: the caller vouches for the features, as the trait demands.
     #[inline(always)]
     unsafe fn count_ones(bits: __m512i) -> __m512i {
         // SAFETY: the features are there.

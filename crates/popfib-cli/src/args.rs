@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use popfib::{Kernel, KernelError};
+use popfib_formats::{Format, Input, LoadOptions};
 
 use crate::failure::Failure;
 
@@ -15,16 +16,34 @@ pub(crate) struct TableArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
 
-    /// Skip and count lines that cannot be read, instead of stopping at the first
+    /// Format of the table; `popfib formats` lists them [default: recognised by content]
+    #[arg(long, value_name = "NAME", requires = "table")]
+    pub(crate) format: Option<Format>,
+
+    /// Skip and count lines that cannot be read, instead of stopping at the first; keep what there is
+    /// of a file that is cut off
     #[arg(long)]
     pub(crate) skip_invalid: bool,
 
     /// Clear host bits that are set behind a prefix length (10.1.2.3/8 becomes 10.0.0.0/8)
     #[arg(long)]
     pub(crate) mask: bool,
+
+    /// Most bytes that compressed data may grow to
+    #[arg(long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
+    pub(crate) max_size: u64,
 }
 
 impl TableArgs {
+    /// How the table is to be read.
+    pub(crate) fn options(&self) -> LoadOptions {
+        LoadOptions {
+            format: self.format,
+            skip_invalid: self.skip_invalid,
+            mask: self.mask,
+        }
+    }
+
     /// Whether the table comes from standard input.
     pub(crate) fn is_stdin(&self) -> bool {
         self.table

@@ -10,10 +10,12 @@ mod args;
 mod bench;
 mod completions;
 mod failure;
+mod formats;
 mod info;
 mod lookup;
 mod man;
 mod output;
+mod progress;
 mod table;
 mod verify;
 
@@ -51,6 +53,7 @@ enum Command {
     Info(info::InfoArgs),
     Verify(verify::VerifyArgs),
     Bench(bench::BenchArgs),
+    Formats(formats::FormatsArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -73,6 +76,7 @@ fn run() -> Result<Verdict, Failure> {
         Command::Info(args) => info::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Formats(args) => formats::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),
         Command::Man(args) => man::run(&args, Cli::command()),
     }

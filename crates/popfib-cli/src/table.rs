@@ -1,21 +1,22 @@
 //! Loads the table that the options ask for, and says what was left out of it.
 
-use popfib_formats::{LoadOptions, RouteTable};
+use popfib_formats::{Input, RouteTable, load_from};
 
 use crate::args::TableArgs;
 use crate::failure::Failure;
 use crate::output::note;
+use crate::progress;
 
 /// The table of `args`; replaced routes and skipped lines are noted on standard error.
 pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
     let Some(path) = &args.table else {
         return Ok(popfib_formats::default_table());
     };
-    let options = LoadOptions {
-        skip_invalid: args.skip_invalid,
-        mask: args.mask,
-    };
-    let table = popfib_formats::load(path, &options)?;
+    let input = Input::open(path)?.max_size(args.max_size);
+    let bar = progress::watch(input.progress());
+    let table = load_from(input, &args.options());
+    drop(bar);
+    let table = table?;
     if table.replaced > 0 {
         note(format_args!(
             "{}: {} replaced by a later line for the same prefix",
@@ -24,6 +25,9 @@ pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
         ));
     }
     note_skipped(&table.name, table.skipped);
+    for line in &table.notes {
+        note(format_args!("{}: {line}", table.name.escape_debug()));
+    }
     Ok(table)
 }
 

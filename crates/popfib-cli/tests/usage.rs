@@ -7,7 +7,15 @@ use std::path::PathBuf;
 
 use common::{good, run};
 
-const COMMANDS: [&str; 6] = ["lookup", "info", "verify", "bench", "completions", "man"];
+const COMMANDS: [&str; 7] = [
+    "lookup",
+    "info",
+    "verify",
+    "bench",
+    "formats",
+    "completions",
+    "man",
+];
 
 #[test]
 fn every_help_has_examples() {

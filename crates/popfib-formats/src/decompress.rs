@@ -5,6 +5,8 @@
 //! Every checksum that the data carries is verified.
 
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
@@ -19,14 +21,17 @@ const BUFFER: usize = 64 << 10;
 pub(crate) struct Raw {
     reader: Box<dyn Read + Send>,
     offset: u64,
+    /// The offset for those who watch from another thread.
+    progress: Arc<AtomicU64>,
     failed: bool,
 }
 
 impl Raw {
-    pub(crate) fn new(reader: Box<dyn Read + Send>) -> Self {
+    pub(crate) fn new(reader: Box<dyn Read + Send>, progress: Arc<AtomicU64>) -> Self {
         Self {
             reader,
             offset: 0,
+            progress,
             failed: false,
         }
     }
@@ -38,6 +43,7 @@ impl Read for Raw {
             match self.reader.read(buf) {
                 Ok(n) => {
                     self.offset += n as u64;
+                    self.progress.store(self.offset, Ordering::Relaxed);
                     return Ok(n);
                 }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
@@ -113,6 +119,11 @@ impl Decoder {
         } else {
             Self::Plain(stream)
         })
+    }
+
+    /// Whether there is anything to decompress.
+    pub(crate) fn is_compressed(&self) -> bool {
+        !matches!(self, Self::Plain(_))
     }
 
     /// What went wrong when [`Decoder::read`] returned `error`, in words.

@@ -10,13 +10,24 @@ use std::io;
 
 /// Why a file could not be read, or a line of it.
 ///
-/// Displays as the one line `FILE:LINE: reason`, or `FILE: reason` where no
-/// line is concerned.
+/// Displays as the one line `FILE:LINE: reason`, for binary files as
+/// `FILE: byte OFFSET: reason`, or as `FILE: reason` where no place is
+/// concerned.
 pub struct ReadError(Box<Inner>);
+
+/// Where in a file, once decompressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The number of a line, from 1.
+    Line(u64),
+    /// How many bytes come before.
+    #[allow(dead_code)] // used by the binary formats to come
+    Byte(u64),
+}
 
 struct Inner {
     file: String,
-    line: Option<u64>,
+    place: Option<Place>,
     reason: String,
     invalid_line: bool,
     source: Option<Box<dyn Error + Send + Sync>>,
@@ -27,30 +38,35 @@ impl ReadError {
     pub(crate) fn file(file: &str, reason: impl Into<String>) -> Self {
         Self(Box::new(Inner {
             file: file.to_owned(),
-            line: None,
+            place: None,
             reason: reason.into(),
             invalid_line: false,
             source: None,
         }))
     }
 
-    /// Reading stopped in the line numbered `line`, for good.
+    /// Reading stopped at `place`, for good.
     pub(crate) fn stopped(
         file: &str,
-        line: Option<u64>,
+        place: Option<Place>,
         reason: impl Into<String>,
         source: io::Error,
     ) -> Self {
         let mut error = Self::file(file, reason);
-        error.0.line = line;
+        error.0.place = place;
         error.0.source = Some(source.into());
         error
     }
 
     /// This one line is invalid; what follows it can still be read.
     pub(crate) fn invalid_line(file: &str, line: u64, reason: impl Into<String>) -> Self {
+        Self::invalid(file, Place::Line(line), reason)
+    }
+
+    /// The line or record at `place` is invalid; what follows it can still be read.
+    pub(crate) fn invalid(file: &str, place: Place, reason: impl Into<String>) -> Self {
         let mut error = Self::file(file, reason);
-        error.0.line = Some(line);
+        error.0.place = Some(place);
         error.0.invalid_line = true;
         error
     }
@@ -64,12 +80,38 @@ impl ReadError {
     /// The number of the line at fault, from 1; for data cut off or unreadable
     /// in the middle, the line in which reading stopped.
     pub fn line(&self) -> Option<u64> {
-        self.0.line
+        match self.0.place? {
+            Place::Line(line) => Some(line),
+            Place::Byte(_) => None,
+        }
     }
 
-    /// Whether one line is at fault and reading may go on behind it.
+    /// In a binary file, the offset of the record at fault or where reading
+    /// stopped, in decompressed bytes.
+    pub fn byte(&self) -> Option<u64> {
+        match self.0.place? {
+            Place::Line(_) => None,
+            Place::Byte(offset) => Some(offset),
+        }
+    }
+
+    /// Whether one line (in a binary file, one record) is at fault and reading
+    /// may go on behind it.
     pub fn is_invalid_line(&self) -> bool {
         self.0.invalid_line
+    }
+
+    /// What is wrong, without the place.
+    pub(crate) fn reason(&self) -> &str {
+        &self.0.reason
+    }
+
+    /// Whether the data ends too early, all of it before that being well.
+    pub fn is_cut(&self) -> bool {
+        let source = self.0.source.as_ref();
+        source
+            .and_then(|source| source.downcast_ref::<io::Error>())
+            .is_some_and(|error| error.kind() == io::ErrorKind::UnexpectedEof)
     }
 }
 
@@ -77,8 +119,10 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Without this, a file's name could break the one line, or steer a terminal.
         escape(&self.0.file, f)?;
-        if let Some(line) = self.0.line {
-            write!(f, ":{line}")?;
+        match self.0.place {
+            Some(Place::Line(line)) => write!(f, ":{line}")?,
+            Some(Place::Byte(offset)) => write!(f, ": byte {offset}")?,
+            None => {}
         }
         f.write_str(": ")?;
         // Reasons quote a file's bytes escaped, but other libraries' messages
@@ -140,6 +184,8 @@ mod tests {
         let error = ReadError::invalid_line("a b.txt", 7, "no");
         assert_eq!(error.to_string(), "a b.txt:7: no");
         assert_eq!(ReadError::file("t", "no").to_string(), "t: no");
+        let error = ReadError::invalid("t", Place::Byte(12), "no");
+        assert_eq!(error.to_string(), "t: byte 12: no");
         let odd = ReadError::file("t\n\x1b[31m\u{202e}", "x\ry");
         assert_eq!(odd.to_string(), r"t\n\u{1b}[31m\u{202e}: x\ry");
     }
@@ -155,8 +201,10 @@ mod tests {
 
     #[test]
     fn carries_its_cause() {
-        let error = ReadError::stopped("t", Some(3), "cut", io::ErrorKind::UnexpectedEof.into());
-        assert_eq!(error.line(), Some(3));
+        let eof = io::ErrorKind::UnexpectedEof;
+        let error = ReadError::stopped("t", Some(Place::Line(3)), "cut", eof.into());
+        assert_eq!((error.line(), error.byte()), (Some(3), None));
+        assert!(error.is_cut());
         assert!(!error.is_invalid_line());
         assert!(error.source().is_some_and(|s| s.is::<io::Error>()));
         assert!(ReadError::file("t", "no").source().is_none());

@@ -4,30 +4,50 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::ReadError;
 use crate::decompress::{Decoder, Raw};
+use crate::error::Place;
+
+/// The most that [`Input::peek`] looks at.
+pub(crate) const HEAD: usize = 64 << 10;
 
 /// An opened file or standard input, decompressed by content, with the name
 /// that error messages give it.
 ///
 /// gzip, bzip2 and zstd are recognised by their first bytes, whatever the name
 /// says; files of several members or frames are read to the end of the last.
-/// Memory is constant, apart from zstd's window (128 MiB at most).
+/// Memory is constant, apart from zstd's window (128 MiB at most). Compressed
+/// data that grows beyond a limit is an error: see [`Input::max_size`].
 pub struct Input {
     name: String,
     state: State,
+    /// What was peeked at and is still to be read, from `taken` on.
+    head: Vec<u8>,
+    taken: usize,
+    max_size: u64,
+    /// How much came out of compressed data.
+    decompressed: u64,
+    progress: Progress,
 }
 
 enum State {
     /// Nothing read so far. Opening must not wait for a slow pipe's first byte.
     Unread(Raw),
     Reading(Decoder),
+    /// Stopped by an error while peeking: to be told behind the bytes before it.
+    Failed(String, io::Error),
     /// At the end, or stopped by an error.
     Done,
 }
 
 impl Input {
+    /// The limit of [`Input::max_size`] unless another is set: 64 GiB. The
+    /// largest tables there are, as text, stay below half of it.
+    pub const DEFAULT_MAX_SIZE: u64 = 64 << 30;
+
     /// Opens the file at `path`; `-` is standard input.
     ///
     /// # Errors
@@ -37,16 +57,20 @@ impl Input {
             return Ok(Self::from_reader("<stdin>", io::stdin()));
         }
         let name = path.display().to_string();
-        let opened = File::open(path).and_then(|file| Ok((file.metadata()?.is_dir(), file)));
+        let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
         match opened {
-            Ok((false, file)) => Ok(Self::from_reader(name, file)),
-            Ok((true, _)) => Err(ReadError::file(&name, "is a directory, not a file")),
-            Err(e) => Err(ReadError::stopped(
-                &name,
-                None,
-                format!("cannot open: {e}"),
-                e,
-            )),
+            Ok((metadata, _)) if metadata.is_dir() => {
+                Err(ReadError::file(&name, "is a directory, not a file"))
+            }
+            Ok((metadata, file)) => {
+                let mut input = Self::from_reader(name, file);
+                input.progress.total = metadata.is_file().then_some(metadata.len());
+                Ok(input)
+            }
+            Err(e) => {
+                let reason = format!("cannot open: {e}");
+                Err(ReadError::file(&name, reason).with_source(e))
+            }
         }
     }
 
@@ -54,10 +78,24 @@ impl Input {
     ///
     /// Nothing is read yet.
     pub fn from_reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
+        let progress = Progress::default();
         Self {
             name: name.into(),
-            state: State::Unread(Raw::new(Box::new(reader))),
+            state: State::Unread(Raw::new(Box::new(reader), progress.read.clone())),
+            head: Vec::new(),
+            taken: 0,
+            max_size: Self::DEFAULT_MAX_SIZE,
+            decompressed: 0,
+            progress,
         }
+    }
+
+    /// Limits what compressed data may grow to: with more than `bytes` of it,
+    /// reading ends in an error. So a small file made to grow without end (a
+    /// "zip bomb") takes bounded time. Plain data has no limit.
+    pub fn max_size(mut self, bytes: u64) -> Self {
+        self.max_size = bytes;
+        self
     }
 
     /// The name of the file; `<stdin>` for standard input.
@@ -65,29 +103,85 @@ impl Input {
         &self.name
     }
 
+    /// How much of the file has been read, to be watched from another thread.
+    pub fn progress(&self) -> Progress {
+        self.progress.clone()
+    }
+
+    /// Looks at the first decompressed bytes without taking them: as many as it
+    /// needs until `enough` says so, at most 64 KiB, fewer only at the end.
+    ///
+    /// `enough` is what a slow pipe is waited for and no more. An error of
+    /// reading ends the peek; it is told by the read that gets to it.
+    pub(crate) fn peek(&mut self, enough: impl Fn(&[u8]) -> bool) -> &[u8] {
+        while self.head.len() < HEAD && !enough(&self.head) {
+            let old = self.head.len();
+            self.head.resize(HEAD, 0);
+            let mut head = std::mem::take(&mut self.head);
+            let read = self.decode(&mut head[old..]);
+            let n = match read {
+                Ok(n) => n,
+                Err((reason, error)) => {
+                    self.state = State::Failed(reason, error);
+                    0
+                }
+            };
+            head.truncate(old + n);
+            self.head = head;
+            if n == 0 {
+                break;
+            }
+        }
+        &self.head
+    }
+
     /// Reads decompressed bytes into `buf`, as many as are there without
-    /// waiting for more, at least one; 0 at the end. `line` is the line to name
-    /// in an error.
-    pub(crate) fn read(&mut self, buf: &mut [u8], line: u64) -> Result<usize, ReadError> {
+    /// waiting for more, at least one; 0 at the end. `place` is what to name in
+    /// an error.
+    pub(crate) fn read(&mut self, buf: &mut [u8], place: Place) -> Result<usize, ReadError> {
+        if self.taken < self.head.len() {
+            let rest = &self.head[self.taken..];
+            let n = rest.len().min(buf.len());
+            buf[..n].copy_from_slice(&rest[..n]);
+            self.taken += n;
+            if self.taken == self.head.len() {
+                self.taken = 0;
+                self.head = Vec::new();
+            }
+            return Ok(n);
+        }
+        self.decode(buf)
+            .map_err(|(reason, error)| ReadError::stopped(&self.name, Some(place), reason, error))
+    }
+
+    fn decode(&mut self, buf: &mut [u8]) -> Result<usize, (String, io::Error)> {
         // Done unless reading goes well: nothing is read again behind an end or an error.
         let mut decoder = match std::mem::replace(&mut self.state, State::Done) {
-            State::Unread(raw) => Decoder::detect(raw)
-                .map_err(|e| self.stopped(line, format!("cannot read: {e}"), e))?,
+            State::Unread(raw) => {
+                Decoder::detect(raw).map_err(|e| (format!("cannot read: {e}"), e))?
+            }
             State::Reading(decoder) => decoder,
+            State::Failed(reason, error) => return Err((reason, error)),
             State::Done => return Ok(0),
         };
         match decoder.read(buf) {
             Ok(0) => Ok(0),
             Ok(n) => {
+                if decoder.is_compressed() {
+                    self.decompressed += n as u64;
+                    if self.decompressed > self.max_size {
+                        let reason = format!(
+                            "decompressed, this is more than {} bytes, the limit for compressed data",
+                            self.max_size
+                        );
+                        return Err((reason, io::ErrorKind::FileTooLarge.into()));
+                    }
+                }
                 self.state = State::Reading(decoder);
                 Ok(n)
             }
-            Err(e) => Err(self.stopped(line, decoder.explain(&e), e)),
+            Err(e) => Err((decoder.explain(&e), e)),
         }
-    }
-
-    fn stopped(&self, line: u64, reason: String, error: io::Error) -> ReadError {
-        ReadError::stopped(&self.name, Some(line), reason, error)
     }
 }
 
@@ -96,5 +190,94 @@ impl fmt::Debug for Input {
         f.debug_struct("Input")
             .field("name", &self.name)
             .finish_non_exhaustive()
+    }
+}
+
+/// How far the reading of an [`Input`] has come, in bytes of the file as it is:
+/// compressed, if it is.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    read: Arc<AtomicU64>,
+    total: Option<u64>,
+}
+
+impl Progress {
+    /// The bytes read so far.
+    pub fn read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    /// The length of the file; `None` for a pipe.
+    pub fn total(&self) -> Option<u64> {
+        self.total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn read_all(input: &mut Input) -> Result<Vec<u8>, String> {
+        let mut all = Vec::new();
+        let mut buf = [0; 1000];
+        loop {
+            let place = Place::Byte(all.len() as u64);
+            match input.read(&mut buf, place).map_err(|e| e.to_string())? {
+                0 => return Ok(all),
+                n => all.extend_from_slice(&buf[..n]),
+            }
+        }
+    }
+
+    #[test]
+    fn peeking_takes_nothing() {
+        let data: Vec<u8> = (0..200_000u32).map(|n| (n % 251) as u8).collect();
+        for size in [0, 1, 3, 1000, HEAD - 1, HEAD, HEAD + 1, data.len()] {
+            let data = &data[..size];
+            let mut input = Input::from_reader("t", Cursor::new(data.to_vec()));
+            let peeked = input.peek(|_| false).len();
+            assert_eq!(peeked, size.min(HEAD));
+            assert_eq!(input.peek(|_| false), &data[..peeked]);
+            assert!(read_all(&mut input).unwrap() == data, "{size}");
+            assert_eq!(input.progress().read(), size as u64);
+        }
+    }
+
+    #[test]
+    fn peeking_waits_for_no_more_than_needed() {
+        /// Fails when asked again.
+        struct Once(bool);
+        impl Read for Once {
+            fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+                if std::mem::replace(&mut self.0, true) {
+                    return Err(io::Error::other("would wait"));
+                }
+                buf[..3].copy_from_slice(b"abc");
+                Ok(3)
+            }
+        }
+        let mut input = Input::from_reader("t", Once(false));
+        assert_eq!(input.peek(|head| head.contains(&b'c')), b"abc");
+        // The failure is told behind what came before it, and once.
+        assert_eq!(input.peek(|_| false), b"abc");
+        let error = read_all(&mut input).unwrap_err();
+        assert_eq!(error, "t: byte 3: cannot read behind byte 3: would wait");
+        assert_eq!(read_all(&mut input).unwrap(), b"");
+    }
+
+    #[test]
+    fn compressed_data_has_a_limit() {
+        use std::io::Write;
+        let level = flate2::Compression::best();
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
+        encoder.write_all(&[0; 5_000_000]).unwrap();
+        let bomb = encoder.finish().unwrap();
+        let input = |limit| Input::from_reader("t", Cursor::new(bomb.clone())).max_size(limit);
+        assert_eq!(read_all(&mut input(5_000_000)).unwrap().len(), 5_000_000);
+        let error = read_all(&mut input(4_999_999)).unwrap_err();
+        assert!(error.contains("more than 4999999 bytes"), "{error}");
+        let plain = Input::from_reader("t", Cursor::new(vec![0; 1000]));
+        assert_eq!(read_all(&mut plain.max_size(1)).unwrap().len(), 1000);
     }
 }

@@ -1,8 +1,8 @@
 //! Readers of routing tables: files and streams in, routes and addresses out.
 //!
 //! The flow: an [`Input`] opens a file or standard input and decompresses it by
-//! its content; a [`RouteSource`] (one per format, [`TextTable`] so far) turns
-//! it into [`Route`]s, one at a time; [`load`] puts them into the two Ribs of a
+//! its content; [`open_routes`] finds its [`Format`] and gives the
+//! [`RouteSource`] that turns it into [`Route`]s, one at a time; [`load`] puts them into the two Ribs of a
 //! [`RouteTable`], with the next hops numbered by [`NextHopNames`]. Addresses
 //! to look up come from an [`AddressReader`].
 //!
@@ -14,6 +14,7 @@ mod address_reader;
 mod decompress;
 mod default_table;
 mod error;
+mod format;
 mod input;
 mod ipv4;
 mod lines;
@@ -25,7 +26,8 @@ mod text_table;
 pub use address_reader::AddressReader;
 pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
 pub use error::ReadError;
-pub use input::Input;
+pub use format::{Format, open_routes};
+pub use input::{Input, Progress};
 pub use load::{LoadOptions, RouteTable, load, load_from};
 pub use next_hop_names::NextHopNames;
 pub use route::{Route, RouteSource};

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use memchr::memchr;
 
+use crate::error::Place;
 use crate::{Input, ReadError};
 
 /// The longest line that is read, without its end.
@@ -162,7 +163,7 @@ impl Lines {
         self.searched = self.end;
         let read = self
             .input
-            .read(&mut self.buffer[self.end..], self.number + 1);
+            .read(&mut self.buffer[self.end..], Place::Line(self.number + 1));
         // An error of the input is an end, too: what is left of a line cut in
         // the middle could be read as another route than was meant.
         match read {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use popfib::{IpPrefix, Rib};
 
-use crate::{Input, NextHopNames, ReadError, Route, RouteSource, TextTable};
+use crate::{Format, Input, NextHopNames, ReadError, Route, open_routes};
 
 /// A table as loaded: the routes of both families and the names of their next hops.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +19,10 @@ pub struct RouteTable {
     pub next_hops: NextHopNames,
     /// How many routes were replaced by a later one for the same prefix.
     pub replaced: u64,
-    /// How many invalid lines were skipped.
+    /// How many invalid lines, or records of a binary file, were skipped.
     pub skipped: u64,
+    /// What else was left out, for the user: one line each.
+    pub notes: Vec<String>,
 }
 
 impl RouteTable {
@@ -35,13 +37,27 @@ impl RouteTable {
     }
 }
 
-/// What to do about lines that are not quite right.
+/// How a table is read, and what to do about lines that are not quite right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Skip invalid lines and count them, where they would otherwise end the load.
+    /// The file's format; detected by its content if `None`.
+    pub format: Option<Format>,
+    /// Skip invalid lines and count them, where they would otherwise end the
+    /// load; keep what a file holds that is cut off.
     pub skip_invalid: bool,
     /// Clear host bits that are set, where they would otherwise make a line invalid.
     pub mask: bool,
+}
+
+impl LoadOptions {
+    /// The strict ones: the format detected, nothing skipped or changed.
+    pub const fn new() -> Self {
+        Self {
+            format: None,
+            skip_invalid: false,
+            mask: false,
+        }
+    }
 }
 
 /// Loads the table in the file at `path`; `-` is standard input.
@@ -49,8 +65,8 @@ pub struct LoadOptions {
 /// Takes the file's length in time, and the table's size in memory.
 ///
 /// # Errors
-/// A file that can't be read to its end, a line that is invalid unless
-/// [`LoadOptions::skip_invalid`] says to skip it, or no route at all.
+/// A file that can't be read to its end, or a line that is invalid, unless
+/// [`LoadOptions::skip_invalid`] says to go without; no route at all.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<RouteTable, ReadError> {
     load_from(Input::open(path)?, options)
 }
@@ -64,15 +80,23 @@ pub fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, Read
         name: input.name().to_owned(),
         ..RouteTable::default()
     };
-    let mut source = TextTable::new(input).mask(options.mask);
+    let mut source = open_routes(input, options)?;
     loop {
         match source.next_route() {
             Ok(Some(route)) => table.insert(route),
             Ok(None) => break,
             Err(e) if options.skip_invalid && e.is_invalid_line() => table.skipped += 1,
+            Err(e) if options.skip_invalid && e.is_cut() => {
+                table.notes.push(format!(
+                    "read up to where the file is cut off: {}",
+                    e.reason()
+                ));
+                break;
+            }
             Err(e) => return Err(e),
         }
     }
+    table.notes.extend(source.notes());
     if table.ipv4.is_empty() && table.ipv6.is_empty() {
         let reason = match table.skipped {
             0 => "there is no route in it".to_owned(),

@@ -17,7 +17,7 @@ pub struct Route<'a> {
 ///
 /// Not an [`Iterator`], because a route borrows the source's buffer: a table of
 /// a million routes is read without a million strings.
-pub trait RouteSource {
+pub trait RouteSource: Send {
     /// The next route; `None` at the end.
     ///
     /// # Errors
@@ -25,4 +25,10 @@ pub trait RouteSource {
     /// [concerns a single line](ReadError::is_invalid_line), the next call goes
     /// on behind that line; any other ends the source.
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError>;
+
+    /// What was left out so far without being an error, for the user: a line
+    /// for each kind, such as `3 records of unknown types left out`.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }

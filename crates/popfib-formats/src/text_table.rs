@@ -14,8 +14,32 @@ use std::str;
 use popfib::{IpPrefix, Prefix, PrefixError};
 
 use crate::error::quote;
+use crate::format::Entry;
 use crate::lines::Lines;
 use crate::{Input, ReadError, Route, RouteSource, ipv4};
+
+pub(crate) const FORMAT: Entry = Entry {
+    name: "text",
+    description: "text, one route a line: PREFIX NEXTHOP",
+    detect: begins_with_route,
+    open: |input, options| Ok(Box::new(TextTable::new(input).mask(options.mask))),
+};
+
+/// Whether the first line that isn't a comment is there as a whole and is a route.
+fn begins_with_route(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    for line in head.split_inclusive(|&byte| byte == b'\n') {
+        let Some(line) = line.strip_suffix(b"\n") else {
+            return false;
+        };
+        match parse(line.strip_suffix(b"\r").unwrap_or(line), true) {
+            Ok(None) => {}
+            Ok(Some(_)) => return true,
+            Err(_) => return false,
+        }
+    }
+    false
+}
 
 /// A [`RouteSource`] of the text format: one route a line, `PREFIX NEXTHOP`.
 #[derive(Debug)]

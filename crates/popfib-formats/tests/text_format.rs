@@ -160,7 +160,7 @@ fn host_bits() {
     assert_eq!((masked.replaced, masked.skipped), (1, 0));
     let both = LoadOptions {
         skip_invalid: true,
-        mask: true,
+        ..common::MASK
     };
     let table = read(format!("{text}10.0.0.0/33 x\n"), &both).unwrap();
     assert_eq!((table.replaced, table.skipped), (1, 1));

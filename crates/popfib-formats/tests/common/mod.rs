@@ -8,17 +8,14 @@ use std::path::{Path, PathBuf};
 
 use popfib_formats::{Input, LoadOptions, ReadError, RouteTable, load_from};
 
-pub(crate) const STRICT: LoadOptions = LoadOptions {
-    skip_invalid: false,
-    mask: false,
-};
+pub(crate) const STRICT: LoadOptions = LoadOptions::new();
 pub(crate) const SKIP: LoadOptions = LoadOptions {
     skip_invalid: true,
-    mask: false,
+    ..STRICT
 };
 pub(crate) const MASK: LoadOptions = LoadOptions {
-    skip_invalid: false,
     mask: true,
+    ..STRICT
 };
 
 pub(crate) fn input(data: impl Into<Vec<u8>>) -> Input {

@@ -321,11 +321,11 @@ fn one_answer_is_one_leaf() {
             }
             let rib = rib::<A>(&routes);
             for s in [0, 5, 8] {
-                // The arena of blocks begins with the idle one and ends with padding.
+                // The arena of blocks begins with the idle one.
                 for (layout, arena) in [
                     (Layout::Basic, 0),
                     (Layout::Leafvec, 0),
-                    (Layout::Blocks, 20),
+                    (Layout::Blocks, 12),
                 ] {
                     let form = Form {
                         wide: false,

@@ -11,7 +11,7 @@
 //! uses 6 of them up; every fifth, the windows of those few that are left are
 //! read again from the addresses. So keys of any width are one code.
 //!
-//! A value is gathered as four bytes at a byte offset, which holds it whole if
+//! A value is gathered as the four bytes that its last bit ends, which hold it whole if
 //! it has at most 25 bits; wider next hops go to the portable kernel, and so do
 //! keys that are narrower than a window. AVX2 counts no bits: that is done by
 //! nibbles, with a table in a register.
@@ -19,7 +19,7 @@
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
-use super::portable;
+use super::{BYTE_READ_BITS, portable};
 use crate::address::Address;
 use crate::fib::layout::{PLACE, STRIDE, View};
 use crate::fib::lookup::lookup_each;
@@ -43,9 +43,6 @@ const BLOCK: usize = 256;
 /// Levels that a window lasts.
 const WINDOW_LEVELS: u8 = 32 / STRIDE;
 
-/// The widest narrow value that a gather of four bytes holds at any bit offset.
-const MAX_VALUE_BITS: u8 = 25;
-
 /// Looks up each of `addresses`; `next_hops` is as long.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 pub(super) fn lookup_batch<A: Address, L: Leaf>(
@@ -54,7 +51,7 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
     next_hops: &mut [L],
 ) {
     assert_eq!(addresses.len(), next_hops.len());
-    if A::WIDTH < 32 || view.value_bits > MAX_VALUE_BITS {
+    if A::WIDTH < 32 || view.value_bits > BYTE_READ_BITS {
         portable::lookup_batch(view, addresses, next_hops);
         return;
     }
@@ -348,7 +345,8 @@ unsafe fn values<const N: usize>(
 ) -> [__m256i; N] {
     let arena = view.arena.as_ptr();
     let zero = [_mm256_setzero_si256(); N];
-    let (mut low, mut high, mut at, mut values) = (zero, zero, zero, zero);
+    let (mut low, mut high, mut last, mut values) = (zero, zero, zero, zero);
+    let all = _mm256_set1_epi32;
     for n in 0..N {
         let places = _mm256_and_si256(pointers[n], _mm256_set1_epi32(PLACE as i32));
         // SAFETY: a block has two words of `runs`.
@@ -370,21 +368,22 @@ unsafe fn values<const N: usize>(
             count_ones(_mm256_sllv_epi64(low[n], low_shifts)),
             count_ones(_mm256_sllv_epi64(high[n], high_shifts)),
         );
-        let narrow_bits = _mm256_set1_epi32(i32::from(view.value_bits));
-        let value_bits = _mm256_blendv_epi8(narrow_bits, _mm256_set1_epi32(32), wide(pointers[n]));
-        // At most 64 runs of 32 bits: 16 bits are enough for the product.
-        at[n] = _mm256_sub_epi32(_mm256_madd_epi16(counts, value_bits), value_bits);
+        let narrow_bits = all(i32::from(view.value_bits));
+        let value_bits = _mm256_blendv_epi8(narrow_bits, all(32), wide(pointers[n]));
+        // The last of a value's bits. At most 64 runs of 32 bits: 16 bits are enough
+        // for the product.
+        last[n] = _mm256_sub_epi32(_mm256_madd_epi16(counts, value_bits), all(1));
     }
     for n in 0..N {
         // The shift drops what is not the place.
         let places = _mm256_slli_epi32::<2>(pointers[n]);
-        let bytes = _mm256_add_epi32(places, _mm256_srli_epi32::<3>(at[n]));
-        // SAFETY: four bytes from the value's first on, behind the two words of
-        // `runs`, end in the padding at the latest. The arena has fewer than 2^31 bytes.
-        let both = unsafe { _mm256_i32gather_epi32::<1>(arena.add(2).cast(), bytes) };
-        let shifted = _mm256_srlv_epi32(both, _mm256_and_si256(at[n], _mm256_set1_epi32(7)));
-        let mask = _mm256_set1_epi32((u32::MAX >> (32 - view.value_bits)) as i32);
-        values[n] = _mm256_and_si256(shifted, _mm256_or_si256(mask, wide(pointers[n])));
+        let bytes = _mm256_add_epi32(places, _mm256_srli_epi32::<3>(last[n]));
+        // SAFETY: the four bytes that the value's last bit ends: the first of them
+        // lies in the second word of `runs` at worst. The arena has fewer than 2^31 bytes.
+        let bits = unsafe { _mm256_i32gather_epi32::<1>(arena.byte_add(5).cast(), bytes) };
+        let up = _mm256_andnot_si256(last[n], all(7));
+        let down = _mm256_andnot_si256(wide(pointers[n]), all(32 - i32::from(view.value_bits)));
+        values[n] = _mm256_srlv_epi32(_mm256_sllv_epi32(bits, up), down);
     }
     values
 }

@@ -20,14 +20,14 @@
 //! table look-ups of 4 bits each.
 
 use core::arch::x86_64::{
-    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi32, _mm512_and_si512, _mm512_madd_epi16,
-    _mm512_maskz_and_epi32, _mm512_or_si512, _mm512_setzero_si512, _mm512_slli_epi32,
-    _mm512_sllv_epi32, _mm512_srli_epi32, _mm512_srlv_epi32, _mm512_sub_epi32,
+    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi32, _mm512_and_si512, _mm512_andnot_si512,
+    _mm512_madd_epi16, _mm512_maskz_and_epi32, _mm512_or_si512, _mm512_setzero_si512,
+    _mm512_slli_epi32, _mm512_sllv_epi32, _mm512_srli_epi32, _mm512_srlv_epi32, _mm512_sub_epi32,
 };
 
 mod lanes;
 
-use super::Kind;
+use super::{BYTE_READ_BITS, Kind};
 use crate::address::Address;
 use crate::fib::layout::{PLACE, STRIDE, View};
 use crate::fib::lookup::{descend_blocks, lookup_each};
@@ -45,9 +45,6 @@ const AHEAD: usize = 256;
 
 /// A slice, or what is left of it, up to this length is looked up one by one.
 const SHORT: usize = 8;
-
-/// The widest values that a read of 32 bits at any byte holds whole.
-const BYTE_READ_BITS: u8 = 25;
 
 /// Looks up each of `addresses` with VPOPCNTDQ; `next_hops` is as long.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt,bmi1,bmi2")]
@@ -258,39 +255,40 @@ impl<const VECTORS: usize> Group<VECTORS> {
                 *place = _mm512_maskz_and_epi32(on(*pointer), *pointer, all(PLACE));
                 *runs = gather_pairs(view.arena.as_ptr(), *place);
             }
-            // Where in a block, counted in bits, the value begins.
-            let mut at = [zero; VECTORS];
+            // The last of the value's bits, counted from the first value's.
+            let mut last = [zero; VECTORS];
             let lanes = self.pointers.iter().zip(&mut self.rest);
-            for ((pointer, rest), (runs, at)) in lanes.zip(runs.into_iter().zip(&mut at)) {
-                let ranks = count_runs::<P>(runs, rest.take_slot::<A>());
+            for ((pointer, rest), (runs, last)) in lanes.zip(runs.into_iter().zip(&mut last)) {
+                let counts = count_runs::<P>(runs, rest.take_slot::<A>());
                 let bits = value_bits(view, is_wide(*pointer));
                 // Both are below 2^15: a multiplication of 16 bits is enough, and quicker.
-                *at = _mm512_sub_epi32(_mm512_madd_epi16(ranks, bits), bits);
+                *last = _mm512_sub_epi32(_mm512_madd_epi16(counts, bits), all(1));
             }
-            let values = view.arena.as_ptr().add(2);
-            let mask = all(u32::MAX >> (32 - view.value_bits));
-            let lanes = self.pointers.iter_mut().zip(places.into_iter().zip(at));
+            let arena = view.arena.as_ptr();
+            let lanes = self.pointers.iter_mut().zip(places.into_iter().zip(last));
             if view.value_bits <= BYTE_READ_BITS {
-                for (pointer, (place, at)) in lanes {
+                for (pointer, (place, last)) in lanes {
                     let byte = _mm512_slli_epi32::<2>(place);
-                    let byte = _mm512_add_epi32(byte, _mm512_srli_epi32::<3>(at));
-                    let bits = gather_bytes(values, byte);
-                    let value = _mm512_srlv_epi32(bits, _mm512_and_si512(at, all(7)));
-                    *pointer = select(*pointer, value, mask);
+                    let byte = _mm512_add_epi32(byte, _mm512_srli_epi32::<3>(last));
+                    // The four bytes that the value's last bit ends: the first of
+                    // them lies in the second word of `runs` at worst.
+                    let bits = gather_bytes(arena.byte_add(5), byte);
+                    let bits = _mm512_sllv_epi32(bits, _mm512_andnot_si512(last, all(7)));
+                    *pointer = select(view, *pointer, bits);
                 }
             } else {
-                for (pointer, (place, at)) in lanes {
-                    let index = _mm512_add_epi32(place, _mm512_srli_epi32::<5>(at));
-                    let low = gather_words(values, index, !0, zero);
-                    // It may lie behind the block, but not behind the padding.
-                    let high = gather_words(values.add(1), index, !0, zero);
-                    let shift = _mm512_and_si512(at, all(31));
-                    let value = _mm512_or_si512(
-                        _mm512_srlv_epi32(low, shift),
+                for (pointer, (place, last)) in lanes {
+                    let index = _mm512_add_epi32(place, _mm512_srli_epi32::<5>(last));
+                    // At worst the second word of `runs`.
+                    let low = gather_words(arena.add(1), index, !0, zero);
+                    let high = gather_words(arena.add(2), index, !0, zero);
+                    let up = _mm512_andnot_si512(last, all(31));
+                    let bits = _mm512_or_si512(
+                        _mm512_sllv_epi32(high, up),
                         // A shift by 32 leaves zero.
-                        _mm512_sllv_epi32(high, _mm512_sub_epi32(all(32), shift)),
+                        _mm512_srlv_epi32(low, _mm512_sub_epi32(all(32), up)),
                     );
-                    *pointer = select(*pointer, value, mask);
+                    *pointer = select(view, *pointer, bits);
                 }
             }
         }

@@ -28,6 +28,10 @@ use crate::next_hop::Leaf;
 /// Addresses that are turned from network order at a time, on the stack.
 const TURNED: usize = 256;
 
+/// The widest values that a read of 32 bits at any byte holds whole.
+#[cfg(target_arch = "x86_64")]
+const BYTE_READ_BITS: u8 = 25;
+
 /// A way to look up many addresses, proven to run on this CPU.
 ///
 /// A value can only be had for a kernel that the CPU supports, so whoever holds

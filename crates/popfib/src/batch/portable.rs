@@ -22,8 +22,8 @@ use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
 
 use crate::address::Address;
-use crate::fib::layout::{NODE, PLACE, STRIDE, View};
-use crate::fib::lookup::root_entry;
+use crate::fib::layout::{NODE, PLACE, STRIDE, View, Word};
+use crate::fib::lookup::{root_entry, two_words, word};
 use crate::next_hop::Leaf;
 
 /// Addresses of a block. Its lanes take 2 KiB of the innermost cache.
@@ -318,9 +318,8 @@ fn first_value<A: Address>(view: View<'_>, kinds: &Kinds, address: A) -> u32 {
         let mask = (pointer as i32 >> 31) as u32;
         let index = address.skip_bits(view.root_bits).leading(view.page_bits);
         let place = ((pointer & PLACE) + index) & mask;
-        debug_assert!((place as usize) < view.arena.len());
         // SAFETY: invariant 2: a page lies inside the arena.
-        let entry = unsafe { *view.arena.get_unchecked(place as usize) };
+        let entry = unsafe { word(view.arena, place as usize) };
         pointer = (entry & mask) | (pointer & !mask);
     }
     let slot = if A::WIDTH <= 32 {
@@ -346,8 +345,6 @@ struct Kinds {
     place: [u32; 4],
     /// Bits of a value in the block.
     value_bits: [u64; 4],
-    /// That many ones.
-    mask: [u32; 4],
 }
 
 impl Kinds {
@@ -355,8 +352,7 @@ impl Kinds {
     fn new(value_bits: u8) -> Self {
         Self {
             place: [0, 0, PLACE, PLACE],
-            value_bits: [0, 0, u64::from(value_bits), 32],
-            mask: [0, 0, u32::MAX >> (32 - value_bits), u32::MAX],
+            value_bits: [32, 32, u64::from(value_bits), 32],
         }
     }
 
@@ -367,32 +363,22 @@ impl Kinds {
     /// The pointer leads to a whole block of `arena`, as invariants 3 and 4
     /// have it, or is a next hop.
     #[inline(always)]
-    unsafe fn value(&self, arena: &[u32], pointer: u32, slot: u64) -> u32 {
+    unsafe fn value(&self, arena: &[Word], pointer: u32, slot: u64) -> u32 {
         let kind = (pointer >> 30) as usize;
-        // In 64 bits: could an index wrap, two words would not be read as one.
         let place = (pointer & self.place[kind]) as usize;
-        // SAFETY: a block has two words of `runs` and a value for each run; the
-        // second word of the last value may lie in the padding. The idle block
-        // (invariant 5) is one too.
+        // SAFETY: a block has two words of `runs` and a value for each run. The idle
+        // block (invariant 5) is one too.
         unsafe {
             let runs = two_words(arena, place);
             // Runs up to and with the slot's own; bit 0 is set, so at least one.
-            let rank = u64::from((runs << (!slot & 63)).count_ones()) - 1;
-            let at = rank * self.value_bits[kind];
-            let both = two_words(arena, place + 2 + (at / 32) as usize);
-            (both >> (at % 32)) as u32 & self.mask[kind]
+            let count = u64::from((runs << (!slot & 63)).count_ones());
+            // As in the scalar lookup; but either word may be a pointer.
+            let value_bits = self.value_bits[kind];
+            let last = count * value_bits - 1;
+            let at = place + 1 + (last / 32) as usize;
+            let both = u64::from(word(arena, at)) | u64::from(word(arena, at + 1)) << 32;
+            ((both << (!last % 32)) >> (64 - value_bits)) as u32
         }
-    }
-}
-
-/// # Safety
-/// `index` and the next are inside the arena.
-#[inline(always)]
-unsafe fn two_words(arena: &[u32], index: usize) -> u64 {
-    debug_assert!(index + 1 < arena.len());
-    // SAFETY: as above.
-    unsafe {
-        u64::from(*arena.get_unchecked(index)) | u64::from(*arena.get_unchecked(index + 1)) << 32
     }
 }
 

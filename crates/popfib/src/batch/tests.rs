@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use std::println;
 
 use super::{Kernel, KernelError, Kind, LAST_RUN};
-use crate::fib::layout::{IDLE_BLOCK, NODE, PADDING, View};
+use crate::fib::layout::{IDLE_BLOCK, NODE, View, words};
 use crate::fib::lookup::lookup_each;
 use crate::{Address, Fib, Leaf, NextHop, Options, Prefix, Rib};
 
@@ -217,10 +217,10 @@ suite! {
 fn values_of_32_bits() {
     let mut random = Random(3);
     let values: Vec<u32> = (0..64).map(|_| random.bits() as u32 & !NODE).collect();
-    let arena = [&IDLE_BLOCK, &[!0, !0][..], &values, &[0; PADDING]].concat();
+    let arena = [&IDLE_BLOCK, &[!0, !0][..], &values].concat();
     let view = View {
-        root: &[NODE | IDLE_BLOCK.len() as u32],
-        arena: &arena,
+        root: &words(vec![NODE | IDLE_BLOCK.len() as u32]),
+        arena: &words(arena),
         root_bits: 0,
         page_bits: 0,
         value_bits: 32,

@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-use super::layout::{IDLE_BLOCK, PADDING};
+use super::layout::{IDLE_BLOCK, Word, words};
 use crate::compile_error::CompileError;
 
 /// Words of a cache line.
@@ -46,7 +46,7 @@ impl Arena {
         } else {
             end + room
         };
-        if place + len + PADDING > self.limit {
+        if place + len > self.limit {
             return Err(CompileError::Words {
                 max: self.limit as u64,
             });
@@ -82,8 +82,7 @@ impl Arena {
     }
 
     /// The finished arena.
-    pub(super) fn finish(mut self) -> Vec<u32> {
-        self.words.resize(self.words.len() + PADDING, 0);
-        self.words
+    pub(super) fn finish(self) -> Vec<Word> {
+        words(self.words)
     }
 }

@@ -6,9 +6,8 @@
 //!    of the root lead to pages if there are page bits, else to blocks; a page
 //!    lies inside the arena.
 //! 3. A block has bit 0 of its `runs` set, and its values, one for each run,
-//!    lie inside the arena with two words of padding behind them. Narrow values
-//!    are next hops of the leaf's width; wide ones are pointers to blocks, and
-//!    next hops.
+//!    lie inside the arena. Narrow values are next hops of the leaf's width; wide
+//!    ones are pointers to blocks, and next hops.
 //! 4. No word belongs to two blocks or pages, and a block with children leaves
 //!    at least one bit of the key to them. So a lookup ends.
 //! 5. The arena begins with a block of one run without a next hop.
@@ -17,9 +16,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::error::Error;
 use core::fmt;
+use core::sync::atomic::Ordering::Relaxed;
 
 use super::layout::{
-    IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS, NODE, PADDING, PLACE, STRIDE, View, WIDE, root_bits,
+    IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS, NODE, PLACE, STRIDE, View, WIDE, Word, root_bits,
 };
 use crate::address::Address;
 use crate::next_hop::Leaf;
@@ -73,12 +73,17 @@ pub(super) fn check<A: Address, L: Leaf>(view: View<'_>) -> Result<(), CheckErro
         && view.root_bits == root_bits::<A>(direct_bits as u8)
         && view.root.len() == 1 << view.root_bits
         && (1..=32).contains(&view.value_bits)
-        && (IDLE_BLOCK.len() + PADDING..MAX_WORDS).contains(&view.arena.len())
-        && view.arena.starts_with(&IDLE_BLOCK);
+        && (IDLE_BLOCK.len()..MAX_WORDS).contains(&view.arena.len())
+        && view
+            .arena
+            .iter()
+            .map(load)
+            .take(IDLE_BLOCK.len())
+            .eq(IDLE_BLOCK);
     if !is_shaped {
         return Err(CheckError::Shape);
     }
-    let mut owned = vec![false; view.arena.len() - PADDING];
+    let mut owned = vec![false; view.arena.len()];
     owned[..IDLE_BLOCK.len()].fill(true);
     let mut checker = Checker {
         view,
@@ -88,17 +93,17 @@ pub(super) fn check<A: Address, L: Leaf>(view: View<'_>) -> Result<(), CheckErro
         todo: Vec::new(),
     };
     let depth = direct_bits as u8;
-    for entry in view.root {
+    for entry in view.root.iter().map(load) {
         if view.page_bits == 0 {
-            checker.pointer(*entry, depth)?;
+            checker.pointer(entry, depth)?;
         } else if entry & NODE == 0 {
-            checker.next_hop(*entry)?;
+            checker.next_hop(entry)?;
         } else {
             // A page carries no mark of width.
             let place = entry & !NODE;
-            let page = checker.own(place, 1 << view.page_bits, *entry)?;
+            let page = checker.own(place, 1 << view.page_bits, entry)?;
             for entry in page {
-                checker.pointer(*entry, depth)?;
+                checker.pointer(load(entry), depth)?;
             }
         }
         while let Some((pointer, depth)) = checker.todo.pop() {
@@ -106,6 +111,11 @@ pub(super) fn check<A: Address, L: Leaf>(view: View<'_>) -> Result<(), CheckErro
         }
     }
     Ok(())
+}
+
+/// Nothing is stored while it is checked.
+fn load(word: &Word) -> u32 {
+    word.load(Relaxed)
 }
 
 struct Checker<'a> {
@@ -140,7 +150,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Takes `len` words from `place` on; they must have no owner.
-    fn own(&mut self, place: u32, len: usize, pointer: u32) -> Result<&'a [u32], CheckError> {
+    fn own(&mut self, place: u32, len: usize, pointer: u32) -> Result<&'a [Word], CheckError> {
         let start = place as usize;
         let owned = start
             .checked_add(len)
@@ -156,7 +166,7 @@ impl<'a> Checker<'a> {
     fn block(&mut self, pointer: u32, depth: u8) -> Result<(), CheckError> {
         let place = pointer & PLACE;
         let head = self.own(place, 2, pointer)?;
-        let runs = u64::from(head[0]) | u64::from(head[1]) << 32;
+        let runs = u64::from(load(&head[0])) | u64::from(load(&head[1])) << 32;
         if runs & 1 == 0 {
             return Err(CheckError::Block { place });
         }
@@ -167,14 +177,14 @@ impl<'a> Checker<'a> {
         if is_wide {
             for value in words {
                 // Deeper than any key is deep enough to be refused.
-                self.pointer(*value, depth.saturating_add(STRIDE))?;
+                self.pointer(load(value), depth.saturating_add(STRIDE))?;
             }
         } else {
             let mask = u32::MAX >> (32 - bits);
             for rank in 0..runs.count_ones() as usize {
                 let at = rank * usize::from(bits);
-                let high = words.get(at / 32 + 1).copied().unwrap_or(0);
-                let both = u64::from(high) << 32 | u64::from(words[at / 32]);
+                let high = words.get(at / 32 + 1).map_or(0, load);
+                let both = u64::from(high) << 32 | u64::from(load(&words[at / 32]));
                 self.next_hop((both >> (at % 32)) as u32 & mask)?;
             }
         }
@@ -185,13 +195,14 @@ impl<'a> Checker<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fib::layout::words;
 
-    /// A view of 16-bit keys whose arena is the idle block, `blocks` and padding.
+    /// A view of 16-bit keys whose arena is the idle block and `blocks`.
     fn check_u16(root: &[u32], blocks: &[u32], value_bits: u8) -> Result<(), CheckError> {
-        let arena = [&IDLE_BLOCK, blocks, &[0; PADDING]].concat();
+        let arena = [&IDLE_BLOCK, blocks].concat();
         check::<u16, u16>(View {
-            root,
-            arena: &arena,
+            root: &words(root.to_vec()),
+            arena: &words(arena),
             root_bits: root.len().ilog2() as u8,
             page_bits: 0,
             value_bits,
@@ -216,7 +227,7 @@ mod tests {
         let pointer = |pointer| Err(CheckError::Pointer { pointer });
         assert_eq!(check_u16(&[0x1_0000], &[], 4), pointer(0x1_0000));
         assert_eq!(check_u16(&[narrow], &[], 4), pointer(narrow));
-        // Its last value would lie in the padding.
+        // Its values would end behind the arena.
         assert_eq!(check_u16(&[narrow], &[u32::MAX, 0, 1], 4), pointer(narrow));
         assert_eq!(check_u16(&[NODE | PLACE], &[], 4), pointer(NODE | PLACE));
         let wide_value = [1, 0, 0x1_0000];
@@ -254,10 +265,9 @@ mod tests {
             root[9] = NODE | place;
             let mut arena = IDLE_BLOCK.to_vec();
             arena.extend([entry; 2]);
-            arena.extend([0; PADDING]);
             check::<u64, u16>(View {
-                root: &root,
-                arena: &arena,
+                root: &words(root),
+                arena: &words(arena),
                 root_bits: 16,
                 page_bits: 1,
                 value_bits: 4,
@@ -271,8 +281,8 @@ mod tests {
             Err(CheckError::Pointer { pointer: 0x1_0000 })
         );
         let view = View {
-            root: &[0; 2],
-            arena: &[1, 0, 0, 0, 0],
+            root: &words(vec![0; 2]),
+            arena: &words(IDLE_BLOCK.to_vec()),
             root_bits: 1,
             page_bits: 1,
             value_bits: 1,

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::Options;
 use super::arena::Arena;
-use super::layout::{MAX_DIRECT_BITS, NODE, View, WIDE, root_bits};
+use super::layout::{MAX_DIRECT_BITS, NODE, View, WIDE, Word, root_bits, words};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fold::{Fold, Slot, Store};
@@ -17,8 +17,8 @@ use crate::rib::Rib;
 /// The arrays of a new Fib, and what they hold.
 #[derive(Debug)]
 pub(super) struct Compiled {
-    root: Vec<u32>,
-    arena: Vec<u32>,
+    root: Vec<Word>,
+    arena: Vec<Word>,
     root_bits: u8,
     page_bits: u8,
     value_bits: u8,
@@ -97,7 +97,7 @@ pub(super) fn compile<A: Address, L: Leaf>(
         ..
     } = fold.store;
     Ok(Compiled {
-        root,
+        root: words(root),
         arena: arena.finish(),
         root_bits,
         page_bits,

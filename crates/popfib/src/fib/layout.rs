@@ -21,7 +21,9 @@
 //! exist only where there are routes; a whole table over, say, the first 24
 //! bits of IPv6 would be nearly empty.
 
+use alloc::vec::Vec;
 use core::ptr::NonNull;
+use core::sync::atomic::AtomicU32;
 
 use super::block::Block;
 use crate::address::Address;
@@ -47,9 +49,18 @@ pub(crate) const MAX_WORDS: usize = 1 << 29;
 /// reads the same narrow or wide. Kernels without branches send idle lanes here.
 pub(crate) const IDLE_BLOCK: [u32; 3] = [1, 0, 0];
 
-/// Words behind the last block: what is read of the last value may reach
-/// that far beyond it.
-pub(crate) const PADDING: usize = 2;
+/// A word of the arrays.
+///
+/// A writer may store pointers (entries of the root and of pages, values of wide
+/// blocks) while readers load them: both are atomic. All else of a block is
+/// written before a pointer leads there, and not changed while a reader may follow
+/// one; it may be read plainly, by reads that do not touch words of other blocks.
+pub(crate) type Word = AtomicU32;
+
+/// Numbers as words, in the same memory.
+pub(crate) fn words(numbers: Vec<u32>) -> Vec<Word> {
+    numbers.into_iter().map(Word::new).collect()
+}
 
 /// Bits of the root table for `direct_bits` in all.
 pub(crate) fn root_bits<A: Address>(direct_bits: u8) -> u8 {
@@ -66,8 +77,8 @@ pub(crate) fn root_bits<A: Address>(direct_bits: u8) -> u8 {
 /// verifies; they hold for the arrays that `compile` makes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
-    pub(crate) root: &'a [u32],
-    pub(crate) arena: &'a [u32],
+    pub(crate) root: &'a [Word],
+    pub(crate) arena: &'a [Word],
     /// The root has `2^root_bits` entries, a page `2^page_bits`. Entries of the
     /// root lead to pages if `page_bits` is not 0, else to blocks.
     pub(crate) root_bits: u8,
@@ -79,8 +90,8 @@ pub(crate) struct View<'a> {
 /// The arrays of a Fib, side by side in one block of memory.
 #[derive(Debug)]
 pub(super) struct Arrays {
-    root: NonNull<u32>,
-    arena: NonNull<u32>,
+    root: NonNull<Word>,
+    arena: NonNull<Word>,
     arena_len: usize,
     root_bits: u8,
     page_bits: u8,

@@ -8,8 +8,15 @@
 //! without it takes a dozen others. So what lies below the root table is
 //! compiled a second time with `popcnt` and chosen at run time; the root table,
 //! which answers most random addresses, stays inline in the caller.
+//!
+//! Pointers may be stored while they are read, so they are loaded atomically, and
+//! with `Acquire`: the block that was written before its pointer is seen whole. What
+//! else a block holds does not change while a pointer leads there, and is read
+//! plainly, without a look at the words behind it.
 
-use super::layout::{NODE, PLACE, STRIDE, View, WIDE};
+use core::sync::atomic::Ordering::Acquire;
+
+use super::layout::{NODE, PLACE, STRIDE, View, WIDE, Word};
 use crate::address::Address;
 use crate::next_hop::Leaf;
 
@@ -57,7 +64,7 @@ pub(crate) fn root_entry<A: Address>(view: View<'_>, address: A) -> u32 {
     let index = address.leading(view.root_bits) as usize;
     debug_assert!(index < view.root.len());
     // SAFETY: invariant 1: the root has as many entries as `root_bits` number.
-    unsafe { *view.root.get_unchecked(index) }
+    unsafe { view.root.get_unchecked(index).load(Acquire) }
 }
 
 /// From the root's pointer down to the next hop. `rest` is the address without
@@ -66,7 +73,7 @@ pub(crate) fn root_entry<A: Address>(view: View<'_>, address: A) -> u32 {
 /// Not the whole view: these travel in registers where this is a call.
 #[inline(always)]
 fn descend<A: Address>(
-    arena: &[u32],
+    arena: &[Word],
     page_bits: u8,
     value_bits: u8,
     mut pointer: u32,
@@ -75,7 +82,12 @@ fn descend<A: Address>(
     // Keys up to 32 bits have no pages: no test for them.
     if A::WIDTH > 32 && page_bits != 0 {
         // SAFETY: invariant 2: a page lies inside the arena.
-        pointer = unsafe { word(arena, (pointer & PLACE) + rest.leading(page_bits)) };
+        pointer = unsafe {
+            word(
+                arena,
+                ((pointer & PLACE) + rest.leading(page_bits)) as usize,
+            )
+        };
         rest = rest.skip_bits(page_bits);
     }
     // SAFETY: invariants 2 to 4: the pointer leads to a whole block, if to any.
@@ -90,7 +102,7 @@ fn descend<A: Address>(
 /// below it, as invariants 3 and 4 have it.
 #[inline(always)]
 pub(crate) unsafe fn descend_blocks<A: Address>(
-    arena: &[u32],
+    arena: &[Word],
     value_bits: u8,
     mut pointer: u32,
     mut rest: A,
@@ -108,31 +120,44 @@ pub(crate) unsafe fn descend_blocks<A: Address>(
 /// # Safety
 /// The pointer leads to a whole block of `arena`, as invariants 3 and 4 have it.
 #[inline(always)]
-pub(crate) unsafe fn value_of(arena: &[u32], value_bits: u8, pointer: u32, slot: u32) -> u32 {
-    let place = pointer & PLACE;
+pub(crate) unsafe fn value_of(arena: &[Word], value_bits: u8, pointer: u32, slot: u32) -> u32 {
+    let place = (pointer & PLACE) as usize;
     // SAFETY: a block has two words of `runs`, and a value for each run.
     unsafe {
-        let runs = u64::from(word(arena, place)) | u64::from(word(arena, place + 1)) << 32;
+        let runs = two_words(arena, place);
         // Runs up to and with the slot's own; bit 0 is set, so at least one.
-        let rank = (runs << (63 - slot)).count_ones() - 1;
+        let count = (runs << (63 - slot)).count_ones();
         if pointer & WIDE != 0 {
-            return word(arena, place + 2 + rank);
+            return word(arena, place + 1 + count as usize);
         }
-        let at = rank * u32::from(value_bits);
-        let low = place + 2 + at / 32;
-        // The second word may lie behind the block, but not behind the padding.
-        let both = u64::from(word(arena, low)) | u64::from(word(arena, low + 1)) << 32;
-        (both >> (at % 32)) as u32 & (u32::MAX >> (32 - value_bits))
+        // The last of the value's bits. The word that it lies in and the one before,
+        // which is a word of `runs` at worst, hold the whole value.
+        let last = count * u32::from(value_bits) - 1;
+        let both = two_words(arena, place + 1 + (last / 32) as usize);
+        ((both << (!last % 32)) >> (64 - value_bits)) as u32
     }
 }
 
 /// # Safety
 /// `index` is inside the arena.
 #[inline(always)]
-unsafe fn word(arena: &[u32], index: u32) -> u32 {
-    debug_assert!((index as usize) < arena.len());
+pub(crate) unsafe fn word(arena: &[Word], index: usize) -> u32 {
+    debug_assert!(index < arena.len());
     // SAFETY: as above.
-    unsafe { *arena.get_unchecked(index as usize) }
+    unsafe { arena.get_unchecked(index).load(Acquire) }
+}
+
+/// Two words as one number, the first in its lower half.
+///
+/// # Safety
+/// `index` and the next are inside the arena, in a block that a pointer has led to,
+/// and are no pointers: nobody stores there.
+#[inline(always)]
+pub(crate) unsafe fn two_words(arena: &[Word], index: usize) -> u64 {
+    debug_assert!(index + 1 < arena.len());
+    // SAFETY: as above.
+    let [low, high] = unsafe { arena.as_ptr().add(index).cast::<[u32; 2]>().read() };
+    u64::from(low) | u64::from(high) << 32
 }
 
 #[inline(always)]
@@ -160,11 +185,11 @@ fn has_popcnt() -> bool {
 /// The same code compiled for CPUs with `popcnt`, and with the shifts of BMI2.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod popcnt {
-    use super::{Address, Leaf, View};
+    use super::{Address, Leaf, View, Word};
 
     #[target_feature(enable = "popcnt,bmi1,bmi2")]
     pub(super) fn descend<A: Address>(
-        arena: &[u32],
+        arena: &[Word],
         page_bits: u8,
         value_bits: u8,
         pointer: u32,

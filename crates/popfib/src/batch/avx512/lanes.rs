@@ -9,7 +9,7 @@ use core::arch::x86_64::{
     _mm512_add_epi8, _mm512_and_si512, _mm512_andnot_si512, _mm512_castsi512_si256,
     _mm512_cvtepi32_epi16, _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32, _mm512_cvtepu32_epi64,
     _mm512_extracti64x4_epi64, _mm512_i32gather_epi32, _mm512_i32gather_epi64, _mm512_loadu_si512,
-    _mm512_mask_and_epi32, _mm512_mask_i32gather_epi32, _mm512_mask_mov_epi32,
+    _mm512_mask_i32gather_epi32, _mm512_mask_mov_epi32, _mm512_mask_srl_epi32,
     _mm512_movepi32_mask, _mm512_or_si512, _mm512_permutex2var_epi32, _mm512_permutex2var_epi64,
     _mm512_popcnt_epi64, _mm512_sad_epu8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set4_epi32,
     _mm512_setr_epi32, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8,
@@ -18,7 +18,7 @@ use core::arch::x86_64::{
 };
 
 use crate::address::Address;
-use crate::fib::layout::{NODE, View, WIDE};
+use crate::fib::layout::{NODE, View, WIDE, Word};
 use crate::next_hop::Leaf;
 
 /// Lanes of a vector.
@@ -287,16 +287,17 @@ pub(super) unsafe fn value_bits(view: View<'_>, wide: u16) -> __m512i {
     unsafe { _mm512_mask_mov_epi32(all(view.value_bits.into()), wide, all(32)) }
 }
 
-/// What lanes hold after a step that read `values`; idle ones as before, those
-/// of narrow blocks the bits of `mask`.
+/// What lanes hold after a step that read values into the upper of `bits`; idle
+/// ones as before.
 ///
 /// # Safety
 /// As all here.
 #[inline(always)]
-pub(super) unsafe fn select(pointers: __m512i, values: __m512i, mask: __m512i) -> __m512i {
+pub(super) unsafe fn select(view: View<'_>, pointers: __m512i, bits: __m512i) -> __m512i {
     // SAFETY: the features are there.
     unsafe {
-        let values = _mm512_mask_and_epi32(values, !is_wide(pointers), values, mask);
+        let down = _mm_cvtsi32_si128(32 - i32::from(view.value_bits));
+        let values = _mm512_mask_srl_epi32(bits, !is_wide(pointers), bits, down);
         _mm512_mask_mov_epi32(pointers, on(pointers), values)
     }
 }
@@ -309,7 +310,7 @@ pub(super) unsafe fn select(pointers: __m512i, values: __m512i, mask: __m512i) -
 /// As all here, and the indices are in range.
 #[inline(always)]
 pub(super) unsafe fn gather_words(
-    words: *const u32,
+    words: *const Word,
     index: __m512i,
     mask: u16,
     otherwise: __m512i,
@@ -323,7 +324,7 @@ pub(super) unsafe fn gather_words(
 /// # Safety
 /// As all here, and the indices plus 1 are in range.
 #[inline(always)]
-pub(super) unsafe fn gather_pairs(words: *const u32, index: __m512i) -> (__m512i, __m512i) {
+pub(super) unsafe fn gather_pairs(words: *const Word, index: __m512i) -> (__m512i, __m512i) {
     let at = words.cast();
     // SAFETY: as this function's.
     unsafe {
@@ -339,7 +340,7 @@ pub(super) unsafe fn gather_pairs(words: *const u32, index: __m512i) -> (__m512i
 /// # Safety
 /// As all here, and the indices plus 3 are in range.
 #[inline(always)]
-pub(super) unsafe fn gather_bytes(words: *const u32, index: __m512i) -> __m512i {
+pub(super) unsafe fn gather_bytes(words: *const Word, index: __m512i) -> __m512i {
     // SAFETY: as this function's.
     unsafe { _mm512_i32gather_epi32::<1>(index, words.cast()) }
 }

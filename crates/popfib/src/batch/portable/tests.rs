@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::fib::layout::{IDLE_BLOCK, MAX_DIRECT_BITS, PADDING, WIDE, root_bits};
+use crate::fib::layout::{IDLE_BLOCK, MAX_DIRECT_BITS, WIDE, Word, root_bits, words};
 use crate::fib::lookup::lookup_each;
 
 /// A function under test, for any key and leaf.
@@ -33,8 +33,8 @@ impl Random {
 /// is shared, but a lookup can't tell.)
 struct Arrays {
     random: Random,
-    root: Vec<u32>,
-    arena: Vec<u32>,
+    root: Vec<Word>,
+    arena: Vec<Word>,
     page_bits: u8,
     value_bits: u8,
     max_next_hop: u32,
@@ -49,14 +49,14 @@ impl Arrays {
         let mut arrays = Self {
             random: Random(seed),
             root: Vec::new(),
-            arena: IDLE_BLOCK.to_vec(),
+            arena: words(IDLE_BLOCK.to_vec()),
             page_bits,
             value_bits,
             max_next_hop: L::MAX & (u32::MAX >> (32 - value_bits)),
         };
         let mut below = Vec::new();
         for depth in (direct_bits..A::WIDTH).step_by(STRIDE.into()).rev() {
-            // Narrow ones last, so that the last value is next to the padding.
+            // Narrow ones last, so that the last value is at the arena's end.
             let mut blocks = Vec::new();
             if depth + STRIDE < A::WIDTH {
                 blocks.extend([arrays.wide(&below), arrays.wide(&below)]);
@@ -66,8 +66,8 @@ impl Arrays {
         }
         if page_bits > 0 {
             let page = arrays.arena.len() as u32;
-            let entries: Vec<u32> = (0..1 << page_bits)
-                .map(|_| arrays.pointer(&below, 6))
+            let entries: Vec<Word> = (0..1 << page_bits)
+                .map(|_| Word::new(arrays.pointer(&below, 6)))
                 .collect();
             arrays.arena.extend(entries);
             let narrow = arrays.narrow();
@@ -75,9 +75,8 @@ impl Arrays {
             assert!(narrow & NODE != 0);
         }
         arrays.root = (0..1 << root_bits)
-            .map(|_| arrays.pointer(&below, eighths))
+            .map(|_| Word::new(arrays.pointer(&below, eighths)))
             .collect();
-        arrays.arena.extend([0; PADDING]);
         arrays
     }
 
@@ -115,28 +114,30 @@ impl Arrays {
 
     fn wide(&mut self, below: &[u32]) -> u32 {
         let (place, runs) = (self.arena.len() as u32, self.runs());
-        self.arena.extend([runs as u32, (runs >> 32) as u32]);
+        self.arena
+            .extend([runs as u32, (runs >> 32) as u32].map(Word::new));
         for _ in 0..runs.count_ones() {
             let value = self.pointer(below, 7);
-            self.arena.push(value);
+            self.arena.push(Word::new(value));
         }
         NODE | WIDE | place
     }
 
     fn narrow(&mut self) -> u32 {
         let (place, runs) = (self.arena.len() as u32, self.runs());
-        self.arena.extend([runs as u32, (runs >> 32) as u32]);
+        self.arena
+            .extend([runs as u32, (runs >> 32) as u32].map(Word::new));
         let (mut bits, mut len) = (0, 0);
         for _ in 0..runs.count_ones() {
             bits |= u64::from(self.next_hop()) << len;
             len += self.value_bits;
             if len >= 32 {
-                self.arena.push(bits as u32);
+                self.arena.push(Word::new(bits as u32));
                 (bits, len) = (bits >> 32, len - 32);
             }
         }
         if len > 0 {
-            self.arena.push(bits as u32);
+            self.arena.push(Word::new(bits as u32));
         }
         NODE | place
     }

@@ -38,8 +38,9 @@ impl Guarded {
     }
 
     /// A copy of `items`, up to the guard at the end or from that at the begin on.
-    fn place<T: Copy>(&mut self, items: &[T], at_end: bool) -> &mut [T] {
+    fn place<T>(&mut self, items: &[T], at_end: bool) -> &mut [T] {
         assert!(size_of_val(items) <= self.room && align_of::<T>() <= PAGE);
+        assert!(!core::mem::needs_drop::<T>());
         let offset = if at_end {
             self.room - size_of_val(items)
         } else {
@@ -69,7 +70,7 @@ fn all_reads_are_inside<A: Address, L: Leaf>() {
         if bits > L::MAX.ilog2() + 1 {
             continue;
         }
-        // So few routes that the last block, which the padding follows, is met.
+        // So few routes that the last block, which the end of the arena follows, is met.
         for (routes, direct_bits) in [(0, 0), (1, 0), (3, 8), (200, 0), (200, 7), (900, 17)] {
             let direct_bits = A::WIDTH.min(direct_bits);
             let rib = rib::<A>(&mut random, routes, u32::MAX >> (32 - bits));

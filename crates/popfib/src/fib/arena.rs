@@ -17,7 +17,7 @@ const LINE: usize = 16;
 const NEIGHBOURHOOD: usize = 8192;
 
 #[derive(Debug)]
-pub(super) struct Arena {
+pub(crate) struct Arena {
     words: Vec<u32>,
     /// Free places by their length in words.
     holes: [Vec<u32>; LINE],
@@ -26,7 +26,7 @@ pub(super) struct Arena {
 }
 
 impl Arena {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             words: IDLE_BLOCK.to_vec(),
             holes: [const { Vec::new() }; LINE],
@@ -35,7 +35,7 @@ impl Arena {
     }
 
     /// A place of `len` words, all zero.
-    pub(super) fn alloc(&mut self, len: usize) -> Result<usize, CompileError> {
+    pub(crate) fn alloc(&mut self, len: usize) -> Result<usize, CompileError> {
         if let Some(place) = self.take_hole(len) {
             return Ok(place);
         }
@@ -77,12 +77,12 @@ impl Arena {
         None
     }
 
-    pub(super) fn words(&mut self) -> &mut [u32] {
+    pub(crate) fn words(&mut self) -> &mut [u32] {
         &mut self.words
     }
 
     /// The finished arena.
-    pub(super) fn finish(self) -> Vec<Word> {
+    pub(crate) fn finish(self) -> Vec<Word> {
         words(self.words)
     }
 }

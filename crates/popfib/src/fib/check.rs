@@ -67,7 +67,7 @@ impl fmt::Display for CheckError {
 impl Error for CheckError {}
 
 /// Verifies all invariants. O(root + arena) time, a byte of memory a word.
-pub(super) fn check<A: Address, L: Leaf>(view: View<'_>) -> Result<(), CheckError> {
+pub(crate) fn check<A: Address, L: Leaf>(view: View<'_>) -> Result<(), CheckError> {
     let direct_bits = u16::from(view.root_bits) + u16::from(view.page_bits);
     let is_shaped = direct_bits <= u16::from(MAX_DIRECT_BITS.min(A::WIDTH))
         && view.root_bits == root_bits::<A>(direct_bits as u8)

@@ -7,27 +7,29 @@ use alloc::vec::Vec;
 
 use super::Options;
 use super::arena::Arena;
-use super::layout::{MAX_DIRECT_BITS, NODE, View, WIDE, Word, root_bits, words};
+use super::encode::Encoding;
+use super::layout::{MAX_DIRECT_BITS, NODE, View, Word, root_bits, words};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fold::{Fold, Slot, Store};
 use crate::next_hop::Leaf;
-use crate::rib::Rib;
+use crate::prefix::Prefix;
+use crate::rib::{Rib, Vertex};
 
 /// The arrays of a new Fib, and what they hold.
 #[derive(Debug)]
-pub(super) struct Compiled {
+pub(crate) struct Compiled {
     root: Vec<Word>,
     arena: Vec<Word>,
     root_bits: u8,
     page_bits: u8,
     value_bits: u8,
-    pub(super) nodes: usize,
-    pub(super) leaves: usize,
+    pub(crate) nodes: usize,
+    pub(crate) leaves: usize,
 }
 
 impl Compiled {
-    pub(super) fn view(&self) -> View<'_> {
+    pub(crate) fn view(&self) -> View<'_> {
         View {
             root: &self.root,
             arena: &self.arena,
@@ -38,7 +40,7 @@ impl Compiled {
     }
 }
 
-pub(super) fn compile<A: Address, L: Leaf>(
+pub(crate) fn compile<A: Address, L: Leaf>(
     rib: &Rib<A>,
     options: &Options,
     max_words: usize,
@@ -54,8 +56,10 @@ pub(super) fn compile<A: Address, L: Leaf>(
         nodes: 0,
         leaves: 0,
     };
-    let (value_bits, vertex_and_default) = (store.value_bits, rib.root_vertex());
-    let (vertex, default) = vertex_and_default;
+    let value_bits = store.value_bits;
+    let (vertex, default) = rib.root_vertex();
+    // No nodes where there are no routes, at the root as elsewhere.
+    let has_routes = rib.surroundings(Prefix::clamped(A::MIN, 0)).1.is_some();
     let mut fold = Fold::new(rib, options.aggregation, L::MAX, store);
     let mut root = Vec::with_capacity(1 << root_bits);
     fold.table(
@@ -64,21 +68,13 @@ pub(super) fn compile<A: Address, L: Leaf>(
         root_bits,
         &mut root,
         &mut |fold, leaf, below| {
-            let Some(vertex) = below else { return Ok(leaf) };
+            let Some(vertex) = below.filter(|_| has_routes) else {
+                return Ok(leaf);
+            };
             if page_bits == 0 {
                 return Ok(pointer(fold.node(vertex, leaf)?));
             }
-            let mut page = Vec::with_capacity(1 << page_bits);
-            fold.table(
-                vertex,
-                leaf,
-                page_bits,
-                &mut page,
-                &mut |fold, leaf, below| match below {
-                    None => Ok(leaf),
-                    Some(vertex) => Ok(pointer(fold.node(vertex, leaf)?)),
-                },
-            )?;
+            let page = page(fold, vertex, leaf, page_bits)?;
             if options.aggregation
                 && page[0] & NODE == 0
                 && page.iter().all(|entry| *entry == page[0])
@@ -107,8 +103,33 @@ pub(super) fn compile<A: Address, L: Leaf>(
     })
 }
 
+/// The entries of the page over the `page_bits` bits below `vertex`, whose own
+/// longest match is `inherited`.
+pub(crate) fn page<'r, A: Address, S: Store<Node = u32>>(
+    fold: &mut Fold<'r, A, S>,
+    vertex: Vertex<'r, A>,
+    inherited: u32,
+    page_bits: u8,
+) -> Result<Vec<u32>, CompileError> {
+    let mut page = Vec::with_capacity(1 << page_bits);
+    fold.table(
+        vertex,
+        inherited,
+        page_bits,
+        &mut page,
+        &mut |fold, leaf, below| match below {
+            None => Ok(leaf),
+            Some(vertex) => Ok(pointer(fold.node(vertex, leaf)?)),
+        },
+    )?;
+    Ok(page)
+}
+
 /// The direct bits that were asked for, or those that suit the number of routes.
-fn direct_bits<A: Address>(asked: Option<u8>, routes: usize) -> Result<u8, CompileError> {
+pub(crate) fn direct_bits<A: Address>(
+    asked: Option<u8>,
+    routes: usize,
+) -> Result<u8, CompileError> {
     let max = MAX_DIRECT_BITS.min(A::WIDTH);
     let Some(direct_bits) = asked else {
         // A root table costs at most 16 bytes a route. For keys up to 32 bits
@@ -146,7 +167,7 @@ fn check_next_hops<A: Address, L: Leaf>(rib: &Rib<A>) -> Result<(), CompileError
 }
 
 /// The pointer that leads where a slot does.
-fn pointer(slot: Slot<u32>) -> u32 {
+pub(crate) fn pointer(slot: Slot<u32>) -> u32 {
     match slot {
         Slot::Leaf(next_hop) => next_hop,
         Slot::Node(pointer) => pointer,
@@ -166,49 +187,12 @@ impl Store for Blocks {
     type Node = u32;
 
     fn store(&mut self, slots: &[Slot<u32>; 64]) -> Result<u32, CompileError> {
-        let mut runs = 0u64;
-        let mut values = [0; 64];
-        let (mut count, mut children) = (0, 0);
-        for (slot, content) in slots.iter().enumerate() {
-            let value = pointer(*content);
-            // Children differ from each other, so each is a run of its own.
-            if count == 0 || values[count - 1] != value {
-                runs |= 1 << slot;
-                values[count] = value;
-                count += 1;
-                children += usize::from(value & NODE != 0);
-            }
-        }
-        let values = &values[..count];
+        let encoding = Encoding::of(&slots.map(pointer), self.value_bits);
         self.nodes += 1;
-        self.leaves += count - children;
-        let is_wide = children > 0;
-        let bits = if is_wide {
-            32
-        } else {
-            u32::from(self.value_bits)
-        };
-        let len = 2 + (count * bits as usize).div_ceil(32);
-        let place = self.arena.alloc(len)?;
-        let block = &mut self.arena.words()[place..][..len];
-        block[0] = runs as u32;
-        block[1] = (runs >> 32) as u32;
-        pack(values, bits, &mut block[2..]);
-        Ok(NODE | if is_wide { WIDE } else { 0 } | place as u32)
-    }
-}
-
-/// Writes each of `values` in `bits` bits, the first in the lowest bits of the first word.
-fn pack(values: &[u32], bits: u32, words: &mut [u32]) {
-    let mut at = 0;
-    for value in values {
-        let (word, shift) = ((at / 32) as usize, at % 32);
-        let shifted = u64::from(*value) << shift;
-        words[word] |= shifted as u32;
-        if shift + bits > 32 {
-            words[word + 1] |= (shifted >> 32) as u32;
-        }
-        at += bits;
+        self.leaves += encoding.leaves();
+        let place = self.arena.alloc(encoding.len())?;
+        encoding.write(&mut self.arena.words()[place..]);
+        Ok(encoding.pointer(place as u32))
     }
 }
 
@@ -237,27 +221,5 @@ mod tests {
             compile::<u16, u16>(&rib, &options, words - 1).err(),
             Some(CompileError::Words { max })
         );
-    }
-
-    #[test]
-    fn packed_values_do_not_touch_each_other() {
-        for bits in 1..=32 {
-            let mask = u32::MAX >> (32 - bits);
-            let values: Vec<u32> = (1..65u32)
-                .map(|n| n.wrapping_mul(0x9e37_79b9) & mask)
-                .collect();
-            let mut words = [0; 64];
-            pack(&values, bits, &mut words);
-            for (n, value) in values.iter().enumerate() {
-                let at = n * bits as usize;
-                let high = words.get(at / 32 + 1).copied().unwrap_or(0);
-                let both = u64::from(high) << 32 | u64::from(words[at / 32]);
-                assert_eq!(
-                    (both >> (at % 32)) as u32 & mask,
-                    *value,
-                    "{bits} bits, value {n}"
-                );
-            }
-        }
     }
 }

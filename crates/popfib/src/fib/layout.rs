@@ -89,7 +89,7 @@ pub(crate) struct View<'a> {
 
 /// The arrays of a Fib, side by side in one block of memory.
 #[derive(Debug)]
-pub(super) struct Arrays {
+pub(crate) struct Arrays {
     root: NonNull<Word>,
     arena: NonNull<Word>,
     arena_len: usize,
@@ -100,23 +100,28 @@ pub(super) struct Arrays {
     _memory: Block,
 }
 
-// SAFETY: the pointers lead into the memory that the arrays own; nobody writes
-// there once `copy_of` has returned.
+// SAFETY: the pointers lead into the memory that the arrays own.
 unsafe impl Send for Arrays {}
-// SAFETY: as above: shared arrays are only read.
+// SAFETY: shared arrays are atomic words.
 unsafe impl Sync for Arrays {}
 
 impl Arrays {
     /// A copy of the arrays in memory of their own.
     pub(super) fn copy_of(view: View<'_>) -> Self {
+        Self::with_arena(view, view.arena.len())
+    }
+
+    /// A copy of the arrays whose arena has `arena_len` words, those to spare zero.
+    pub(crate) fn with_arena(view: View<'_>, arena_len: usize) -> Self {
         assert_eq!(view.root.len(), 1 << view.root_bits);
+        assert!(arena_len >= view.arena.len());
         // A small root table leaves the arena at the next cache line.
         let arena_at = size_of_val(view.root).next_multiple_of(64);
-        let memory = Block::zeroed(arena_at + size_of_val(view.arena));
+        let memory = Block::zeroed(arena_at + arena_len * size_of::<Word>());
         let arrays = Self {
             root: memory.at(0),
             arena: memory.at(arena_at),
-            arena_len: view.arena.len(),
+            arena_len,
             root_bits: view.root_bits,
             page_bits: view.page_bits,
             value_bits: view.value_bits,
@@ -136,8 +141,8 @@ impl Arrays {
     }
 
     #[inline(always)]
-    pub(super) fn view(&self) -> View<'_> {
-        // SAFETY: `copy_of` has filled the arrays with that many words, and
+    pub(crate) fn view(&self) -> View<'_> {
+        // SAFETY: `with_arena` has filled the arrays with that many words, and
         // the memory lives as long as `self`.
         unsafe {
             View {

@@ -22,7 +22,7 @@ use crate::next_hop::Leaf;
 
 /// The next hop of `address`; 0 if there is none.
 #[inline]
-pub(super) fn lookup<A: Address, L: Leaf>(view: View<'_>, address: A) -> L {
+pub(crate) fn lookup<A: Address, L: Leaf>(view: View<'_>, address: A) -> L {
     let entry = root_entry(view, address);
     if entry & NODE == 0 {
         return L::from_u32(entry);

@@ -5,10 +5,11 @@
 //! the answers is a type parameter; direct bits and route aggregation are
 //! [`Options`]. The paper's own three arrays are in the crate `popfib-baselines`.
 
-mod arena;
+pub(crate) mod arena;
 mod block;
-mod check;
-mod compile;
+pub(crate) mod check;
+pub(crate) mod compile;
+pub(crate) mod encode;
 pub(crate) mod layout;
 pub(crate) mod lookup;
 

@@ -6,8 +6,9 @@
 use alloc::vec::Vec;
 
 use super::Rib;
-use super::node::{RibNode, STRIDE};
+use super::node::{RibNode, STRIDE, ancestors};
 use crate::address::Address;
+use crate::prefix::Prefix;
 
 /// A vertex of the binary radix tree with routes strictly below it.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +35,62 @@ impl<A: Address> Rib<A> {
             0
         };
         (vertex, default)
+    }
+
+    /// What surrounds the place of `prefix` in the binary radix tree, whether or
+    /// not there is a route: the next hop of the longest route that covers the
+    /// prefix and is not its own (0 if there is none), and the prefix's vertex if
+    /// there are routes strictly below.
+    ///
+    /// O(key width / 6); what a change of this one route concerns lies between the two.
+    pub fn surroundings(&self, prefix: Prefix<A>) -> (u32, Option<Vertex<'_, A>>) {
+        let (bits, len) = (prefix.address(), prefix.len());
+        let mut above = 0;
+        let mut node = &self.root;
+        loop {
+            if node.depth >= len {
+                // At the node itself, or on the skipped path to it. Only the root may be empty.
+                let is_above = node.depth > len || has_below(node, 1, 0);
+                let vertex = Vertex {
+                    node,
+                    heap: 1,
+                    depth: len,
+                };
+                return (above, is_above.then_some(vertex));
+            }
+            let chunk = bits.extract(node.depth, STRIDE);
+            let levels = (len - node.depth).min(STRIDE);
+            // Vertices above level `levels` have numbers below 2^levels.
+            let shorter = u64::MAX >> (64 - (1u64 << levels));
+            let on_path = node.short & ancestors(chunk) & shorter;
+            let vertex = if len - node.depth > STRIDE && node.full >> chunk & 1 != 0 {
+                64 | chunk
+            } else {
+                // 0 if there is none: bit 0 is no vertex.
+                63 - (on_path | 1).leading_zeros()
+            };
+            if vertex != 0 {
+                above = *self
+                    .values
+                    .get(node.values + node.value_rank(vertex) as u32);
+            }
+            if levels < STRIDE {
+                let heap = 1 << levels | chunk >> (STRIDE - levels);
+                let vertex = Vertex {
+                    node,
+                    heap,
+                    depth: len,
+                };
+                return (above, has_below(node, heap, levels).then_some(vertex));
+            }
+            if !node.has_child(chunk) {
+                return (above, None);
+            }
+            node = self.nodes.get(node.child(chunk));
+            if (node.bits ^ bits) & A::mask(node.depth.min(len)) != A::MIN {
+                return (above, None);
+            }
+        }
     }
 
     /// Resolves the `width` levels (1 to 6) below `vertex` into `2^width` slots.

@@ -1,0 +1,283 @@
+//! The live table against its Rib and against a fresh compile, after every change.
+
+use super::*;
+use crate::Fib;
+use crate::fib::encode::{block_len, decode};
+use crate::fib::layout::{NODE, PLACE};
+
+/// A generator of the tests' own: what it draws must be the same for ever.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        self.0 >> 33
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+}
+
+/// Nodes, and words of blocks and pages, that can be reached.
+fn reachable(view: View<'_>) -> (usize, usize) {
+    fn block(view: View<'_>, pointer: u32, found: &mut (usize, usize)) {
+        if pointer & NODE == 0 {
+            return;
+        }
+        let word = |at: u32| view.arena[at as usize].load(Ordering::Relaxed);
+        let place = pointer & PLACE;
+        let runs = u64::from(word(place)) | u64::from(word(place + 1)) << 32;
+        found.0 += 1;
+        found.1 += block_len(pointer, view.value_bits, runs);
+        let slots = decode(pointer, view.value_bits, word);
+        for (slot, pointer) in slots.iter().enumerate() {
+            if runs >> slot & 1 != 0 {
+                block(view, *pointer, found);
+            }
+        }
+    }
+    let mut found = (0, 0);
+    for entry in view.root {
+        let entry = entry.load(Ordering::Relaxed);
+        if view.page_bits == 0 || entry & NODE == 0 {
+            block(view, entry, &mut found);
+            continue;
+        }
+        found.1 += 1 << view.page_bits;
+        for at in 0..1u32 << view.page_bits {
+            let entry = view.arena[((entry & PLACE) + at) as usize].load(Ordering::Relaxed);
+            block(view, entry, &mut found);
+        }
+    }
+    found
+}
+
+/// Holds `table` against its Rib at `probes`, and against what a fresh compile would be.
+fn hold<A: Address>(table: &LiveFib<A, u16>, probes: impl Iterator<Item = A>, context: &str) {
+    assert_eq!(table.check(), Ok(()), "{context}");
+    for address in probes {
+        let expected = table.rib.lookup(address).map_or(0, u32::from);
+        assert_eq!(
+            u32::from(table.lookup(address)),
+            expected,
+            "{address:?} {context}"
+        );
+    }
+    let options = table.options.clone().direct_bits(Some(table.direct_bits()));
+    let fresh: Fib<A> = Fib::compile(&table.rib, &options).expect("compiles");
+    let found = reachable(table.view());
+    assert_eq!(found.0, fresh.node_count(), "nodes, {context}");
+    // What is neither reachable nor free nor waiting would be lost for ever.
+    let bytes = table.bytes();
+    let root = size_of_val(table.view().root);
+    let lost = (bytes.arrays - root - bytes.free - bytes.waiting) / 4 - found.1;
+    let from_compile = 5 + table.view().arena.len() / 4;
+    assert!(lost <= from_compile, "{lost} words lost, {context}");
+}
+
+fn options<A: Address>() -> impl Iterator<Item = Options> {
+    [
+        None,
+        Some(0),
+        Some(1),
+        Some(5),
+        Some(6),
+        Some(7),
+        Some(8),
+        Some(13),
+        Some(18),
+    ]
+    .into_iter()
+    .filter(|bits: &Option<u8>| bits.is_none_or(|bits| bits <= A::WIDTH))
+    .flat_map(|bits| [true, false].map(|on| Options::default().direct_bits(bits).aggregation(on)))
+}
+
+fn random_prefix<A: Address>(random: &mut Random, near: u32) -> Prefix<A> {
+    let len = random.below(u64::from(A::WIDTH) + 1) as u8;
+    // Few different addresses, so that prefixes nest.
+    let bits = A::from_leading(random.next() as u32 & near, A::WIDTH.min(31));
+    let more =
+        A::from_leading(random.next() as u32 & 7, A::WIDTH.min(31)).shift_down(A::WIDTH.min(31));
+    Prefix::clamped(bits | more, len)
+}
+
+fn random_changes<A: Address>(
+    seed: u64,
+    changes: usize,
+    probes: impl Fn(&LiveFib<A, u16>, &mut Random) -> Vec<A>,
+) {
+    for options in options::<A>() {
+        let mut random = Random(seed);
+        let mut table: LiveFib<A, u16> = LiveFib::new(options.clone()).expect("direct bits fit");
+        let near = if random.below(2) == 0 {
+            0x7000_00f1
+        } else {
+            u32::MAX
+        };
+        for change in 0..changes {
+            let prefix = random_prefix(&mut random, near);
+            let context = format!("seed {seed}, change {change}: {prefix:?}, {options:?}");
+            // Growing first, shrinking later.
+            if random.below(changes as u64) > change as u64 / 2 * 2 - change as u64 / 3 {
+                let next_hop = NextHop::new(1 + random.below(3) as u32 * random.below(9) as u32)
+                    .expect("not 0");
+                let model = table.rib.get(prefix);
+                assert_eq!(table.announce(prefix, next_hop), Ok(model), "{context}");
+            } else {
+                let victim = table.rib.next(prefix).map_or(prefix, |(prefix, _)| prefix);
+                let model = table.rib.get(victim);
+                assert_eq!(table.withdraw(victim), Ok(model), "{context}");
+            }
+            let addresses = probes(&table, &mut random);
+            hold(&table, addresses.into_iter(), &context);
+        }
+        let all: Vec<_> = table.rib.iter().collect();
+        for (prefix, next_hop) in all {
+            assert_eq!(table.withdraw(prefix), Ok(Some(next_hop)));
+        }
+        table.reclaim();
+        hold(
+            &table,
+            probes(&table, &mut random).into_iter(),
+            "all withdrawn",
+        );
+        assert_eq!(reachable(table.view()), (0, 0));
+    }
+}
+
+#[test]
+fn every_address_of_8_bits_after_every_change() {
+    for seed in 0..20 {
+        random_changes::<u8>(seed, 60, |_, _| (0..=u8::MAX).collect());
+    }
+}
+
+#[test]
+fn every_address_of_16_bits_after_every_change() {
+    random_changes::<u16>(1, 100, |_, _| (0..=u16::MAX).collect());
+}
+
+/// The borders of some routes, and addresses at random.
+fn borders<A: Address>(table: &LiveFib<A, u16>, random: &mut Random) -> Vec<A> {
+    let mut addresses = vec![A::MIN, A::MAX];
+    for (prefix, _) in table.rib.iter() {
+        addresses.extend([prefix.address(), prefix.address() | !A::mask(prefix.len())]);
+    }
+    for _ in 0..10 {
+        addresses.push(random_prefix::<A>(random, u32::MAX).address());
+    }
+    addresses
+}
+
+#[test]
+fn borders_of_long_keys_after_every_change() {
+    random_changes::<u32>(2, 150, borders);
+    random_changes::<u64>(3, 150, borders);
+    random_changes::<u128>(4, 150, borders);
+}
+
+#[test]
+fn a_table_grows_and_gives_memory_back() {
+    let mut table: LiveFib<u32> = LiveFib::new(Options::default()).expect("no options");
+    let empty = table.bytes();
+    let mut random = Random(5);
+    let prefixes: Vec<Prefix<u32>> = (0..100_000)
+        .map(|_| Prefix::clamped(random.next() as u32 * 2, 12 + random.below(17) as u8))
+        .collect();
+    for (n, prefix) in prefixes.iter().enumerate() {
+        let next_hop = NextHop::MIN.saturating_add(n as u32 % 500);
+        table.announce(*prefix, next_hop).expect("fits");
+    }
+    assert_eq!(table.direct_bits(), 18);
+    assert_eq!(table.check(), Ok(()));
+    let full = table.bytes();
+    let fresh: Fib<u32> = Fib::compile(table.rib(), &Options::default()).expect("fits");
+    assert!(
+        full.arrays < fresh.bytes() * 115 / 100,
+        "{full:?} {}",
+        fresh.bytes()
+    );
+    for prefix in &prefixes {
+        table.withdraw(*prefix).expect("fits");
+    }
+    table.reclaim();
+    assert_eq!(table.bytes().waiting, 0);
+    assert!(
+        table.bytes().arrays <= empty.arrays + 1024,
+        "{:?}",
+        table.bytes()
+    );
+    assert!(table.rib().is_empty());
+}
+
+#[test]
+fn wrong_changes_change_nothing() {
+    let mut table: LiveFib<u32> = LiveFib::new(Options::default()).expect("no options");
+    let prefix = "10.0.0.0/8".parse().expect("a prefix");
+    assert_eq!(table.withdraw(prefix), Ok(None));
+    let seven = NextHop::new(7).expect("not 0");
+    assert_eq!(table.announce(prefix, seven), Ok(None));
+    let before = table.changes();
+    assert_eq!(table.announce(prefix, seven), Ok(Some(seven)));
+    assert_eq!(
+        table.changes(),
+        before,
+        "a route announced twice is no change"
+    );
+    let high = NextHop::new(65_536).expect("not 0");
+    assert_eq!(
+        table.announce(prefix, high),
+        Err(CompileError::NextHop {
+            next_hop: 65_536,
+            max: 65_535
+        })
+    );
+    assert_eq!(table.lookup(0x0a00_0001), 7);
+    assert_eq!(table.rib().len(), 1);
+    assert!(LiveFib::<u8>::new(Options::default().direct_bits(Some(9))).is_err());
+}
+
+#[test]
+fn readers_and_writer_may_go_in_any_order() {
+    let mut table: LiveFib<u16> = LiveFib::new(Options::default()).expect("no options");
+    let mut reader = table.reader();
+    let prefix = Prefix::new(0x1200, 8).expect("no host bits");
+    table.announce(prefix, NextHop::MIN).expect("fits");
+    let mut other = reader.clone();
+    assert_eq!(reader.lookup(0x1234), 1);
+    drop(table);
+    assert_eq!(reader.lookup(0x1234), 1);
+    drop(reader);
+    assert_eq!(other.lookup(0x1334), 0);
+    let guard = other.pin();
+    let mut next_hops = [9; 3];
+    guard.lookup_batch(&[0x1200, 0x12ff, 0x1300], &mut next_hops);
+    assert_eq!(next_hops, [1, 1, 0]);
+}
+
+#[test]
+fn what_a_reader_may_see_is_kept() {
+    let mut table: LiveFib<u32> =
+        LiveFib::new(Options::default().direct_bits(Some(0))).expect("fits");
+    let mut reader = table.reader();
+    let mut guard = reader.pin();
+    for n in 1..10_000u32 {
+        let prefix = Prefix::clamped((n % 64) << 26 | n << 8, 24);
+        table
+            .announce(prefix, NextHop::MIN.saturating_add(n % 9))
+            .expect("fits");
+        assert_eq!(u32::from(guard.lookup(prefix.address())), 1 + n % 9);
+    }
+    table.reclaim();
+    assert!(table.shared.has_older() || table.bytes().waiting > 0);
+    guard.quiescent();
+    table.reclaim();
+    guard.quiescent();
+    table.reclaim();
+    assert!(!table.shared.has_older());
+    assert_eq!(table.bytes().waiting, 0);
+}

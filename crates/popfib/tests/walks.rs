@@ -1,31 +1,11 @@
 //! The Rib's walks against a sorted map, on tables in which prefixes meet often.
 
+mod common;
+
 use std::collections::BTreeMap;
 
+use common::random::Random;
 use popfib::{Address, NextHop, Prefix, Rib};
-
-/// xorshift64: random enough to choose tables.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// A prefix in which long runs of equal bits are common.
-    fn prefix<A: Address>(&mut self) -> Prefix<A> {
-        let len = (self.next() % (u64::from(A::WIDTH) + 1)) as u8;
-        let mut bits = u128::from(self.next()) << 64 | u128::from(self.next());
-        if self.next().is_multiple_of(2) {
-            bits &= u128::from(self.next()) << 64 | u128::from(self.next());
-            bits &= 0x8888_8888_8888_8888_8888_8888_8888_8888;
-        }
-        Prefix::new_masked(A::truncate(bits), len).unwrap()
-    }
-}
 
 fn walks_agree<A: Address>(seed: u64, tables: usize, routes: u32) {
     let mut random = Random(seed);

@@ -7,9 +7,16 @@
 //! quarter to a third, so that a run that grows by one element mostly stays
 //! where it is; the block at the end of the array always does.
 //!
+//! What may need memory comes in two steps: `reserve_run` or `reserve_insert`,
+//! which may fail and change nothing, then the change, which cannot fail. So
+//! the Rib makes sure of the memory of all its runs before it changes the first.
+//! Taking an element away never fails.
+//!
 //! Rejected: blocks of exactly `n`. They would move every run on every change.
 
-use alloc::vec::Vec;
+use allocator_api2::vec::Vec;
+
+use crate::memory::{self, Allocator, Global, OutOfMemory};
 
 /// Block sizes. The largest run is a node's values: 127 prefixes.
 const CLASSES: [u8; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
@@ -27,6 +34,16 @@ const CLASS_OF: [u8; 129] = {
         n += 1;
     }
     table
+};
+
+// A block that shrinks to the next smaller class leaves a whole block behind.
+const _: () = {
+    let mut class = 1;
+    while class < CLASSES.len() {
+        let rest = CLASSES[class] - CLASSES[class - 1];
+        assert!(CLASSES[CLASS_OF[rest as usize] as usize] == rest);
+        class += 1;
+    }
 };
 
 /// The end of a free list.
@@ -48,22 +65,26 @@ impl Slot for u32 {
     }
 }
 
-#[derive(Clone, Debug)]
-pub(super) struct Runs<T> {
-    slots: Vec<T>,
+#[derive(Debug)]
+pub(super) struct Runs<T, Al: Allocator = Global> {
+    slots: Vec<T, Al>,
     /// The first free block of each class.
     free: [u32; CLASSES.len()],
     /// Slots in blocks that are in use.
     used: usize,
 }
 
-impl<T: Slot> Runs<T> {
-    pub(super) const fn new() -> Self {
+impl<T: Slot, Al: Allocator> Runs<T, Al> {
+    pub(super) const fn new_in(alloc: Al) -> Self {
         Self {
-            slots: Vec::new(),
+            slots: Vec::new_in(alloc),
             free: [NONE; CLASSES.len()],
             used: 0,
         }
+    }
+
+    pub(super) fn allocator(&self) -> &Al {
+        self.slots.allocator()
     }
 
     /// Heap bytes, spare capacity included.
@@ -77,11 +98,31 @@ impl<T: Slot> Runs<T> {
         self.slots.len() > 16 && self.used < self.slots.len() / 2
     }
 
-    /// Runs without an element yet, with room for all those of `other`.
-    pub(super) fn for_copy_of(other: &Self) -> Self {
-        let mut runs = Self::new();
-        runs.slots.reserve_exact(other.used);
-        runs
+    /// The same runs at the same places.
+    pub(super) fn try_clone(&self) -> Result<Self, OutOfMemory>
+    where
+        Al: Clone,
+    {
+        let mut slots = Vec::new_in(self.allocator().clone());
+        memory::reserve(&mut slots, self.slots.len())?;
+        slots.extend_from_slice(&self.slots);
+        Ok(Self { slots, ..*self })
+    }
+
+    /// Runs without an element yet, with room for all those of `self`.
+    pub(super) fn for_copy(&self) -> Result<Self, OutOfMemory>
+    where
+        Al: Clone,
+    {
+        let mut runs = Self::new_in(self.allocator().clone());
+        memory::reserve(&mut runs.slots, self.used)?;
+        Ok(runs)
+    }
+
+    /// All slots, those that are free included.
+    #[inline]
+    pub(super) fn slots(&self) -> &[T] {
+        &self.slots
     }
 
     #[inline]
@@ -99,12 +140,40 @@ impl<T: Slot> Runs<T> {
         &self.slots[start as usize..][..len]
     }
 
-    /// A new run of one element.
+    /// Makes sure of the memory for a new run of `len` elements.
+    #[inline]
+    pub(super) fn reserve_run(&mut self, len: usize) -> Result<(), OutOfMemory> {
+        let class = CLASS_OF[len];
+        if self.has_free(class) {
+            return Ok(());
+        }
+        self.reserve(block_size(class))
+    }
+
+    /// Makes sure of the memory for one element more in the run of `len` elements at `start`.
+    #[inline]
+    pub(super) fn reserve_insert(&mut self, start: u32, len: usize) -> Result<(), OutOfMemory> {
+        if len == 0 {
+            return self.reserve_run(1);
+        }
+        let (old_class, new_class) = (CLASS_OF[len], CLASS_OF[len + 1]);
+        if old_class == new_class || self.has_free(new_class) {
+            return Ok(());
+        }
+        let in_place = if self.is_last(start as usize, old_class) {
+            block_size(old_class)
+        } else {
+            0
+        };
+        self.reserve(block_size(new_class) - in_place)
+    }
+
+    /// A new run of one element; reserved.
     pub(super) fn alloc_one(&mut self, value: T) -> u32 {
         self.alloc_run(&[value])
     }
 
-    /// A new run of these elements. An empty run has no block.
+    /// A new run of these elements; reserved. An empty run has no block.
     pub(super) fn alloc_run(&mut self, values: &[T]) -> u32 {
         if values.is_empty() {
             return 0;
@@ -115,7 +184,7 @@ impl<T: Slot> Runs<T> {
     }
 
     /// Puts `value` at `at` into the run of `len` elements at `start`; returns
-    /// the run's start, which may be a new one. An empty run has no block.
+    /// the run's start, which may be a new one. Reserved. An empty run has no block.
     pub(super) fn insert(&mut self, start: u32, len: usize, at: usize, value: T) -> u32 {
         if len == 0 {
             return self.alloc_one(value);
@@ -151,12 +220,31 @@ impl<T: Slot> Runs<T> {
             self.slots.copy_within(from + at + 1..from + len, from + at);
             return start;
         }
+        let size = block_size(new_class);
+        if !self.has_free(new_class) && self.reserve(size).is_err() {
+            // No memory to move to: the run stays, the end of its block becomes free.
+            self.slots.copy_within(from + at + 1..from + len, from + at);
+            let rest = block_size(old_class) - size;
+            self.release(start + size as u32, CLASS_OF[rest]);
+            return start;
+        }
         let new_start = self.alloc(new_class);
         let to = new_start as usize;
         self.slots.copy_within(from..from + at, to);
         self.slots.copy_within(from + at + 1..from + len, to + at);
         self.release(start, old_class);
         new_start
+    }
+
+    #[inline]
+    fn has_free(&self, class: u8) -> bool {
+        self.free[usize::from(class)] != NONE
+    }
+
+    /// Whether the block at `start` is the last of the array.
+    #[inline]
+    fn is_last(&self, start: usize, class: u8) -> bool {
+        start + block_size(class) == self.slots.len()
     }
 
     fn alloc(&mut self, class: u8) -> u32 {
@@ -169,7 +257,6 @@ impl<T: Slot> Runs<T> {
             return start;
         }
         let start = self.slots.len();
-        assert!(start < NONE as usize, "a Rib holds fewer than 2^32 slots");
         self.grow(size);
         start as u32
     }
@@ -185,25 +272,43 @@ impl<T: Slot> Runs<T> {
     /// free block would do: otherwise runs that come and go would leave their
     /// free blocks behind and lengthen the array for ever.
     fn extend_last(&mut self, start: usize, old_class: u8, new_class: u8) -> bool {
-        let old_size = block_size(old_class);
-        let is_last = start + old_size == self.slots.len();
-        if !is_last || self.free[usize::from(new_class)] != NONE {
+        if !self.is_last(start, old_class) || self.has_free(new_class) {
             return false;
         }
-        let more = block_size(new_class) - old_size;
+        let more = block_size(new_class) - block_size(old_class);
         self.used += more;
         self.grow(more);
         true
     }
 
-    /// Appends `count` slots. Capacity grows by half, not by `Vec`'s doubling:
-    /// a thousand small tables should not pay for room they never use.
-    fn grow(&mut self, count: usize) {
-        let len = self.slots.len();
-        if self.slots.capacity() - len < count {
-            self.slots.reserve_exact(count.max(len / 2));
+    #[inline]
+    fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory> {
+        if self.slots.capacity() - self.slots.len() >= count {
+            return Ok(());
         }
-        self.slots.resize(len + count, T::default());
+        self.reserve_more(count)
+    }
+
+    /// Capacity grows by half, not by `Vec`'s doubling: a thousand small tables
+    /// should not pay for room they never use. Where memory is short, by what is
+    /// needed.
+    #[cold]
+    fn reserve_more(&mut self, count: usize) -> Result<(), OutOfMemory> {
+        let len = self.slots.len();
+        // Slots are numbered by 32 bits, and the last number ends a free list.
+        if len + count > NONE as usize {
+            return Err(OutOfMemory::new(
+                (len + count).saturating_mul(size_of::<T>()),
+            ));
+        }
+        memory::reserve(&mut self.slots, count.max(len / 2))
+            .or_else(|_| memory::reserve(&mut self.slots, count))
+    }
+
+    /// Appends `count` slots, reserved.
+    fn grow(&mut self, count: usize) {
+        debug_assert!(self.slots.capacity() - self.slots.len() >= count);
+        self.slots.resize(self.slots.len() + count, T::default());
     }
 }
 
@@ -217,13 +322,14 @@ mod tests {
 
     #[test]
     fn a_run_keeps_its_order_through_growth_and_shrinkage() {
-        let mut runs = Runs::<u32>::new();
+        let mut runs = Runs::<u32>::new_in(Global);
         let mut start = 0;
         for n in 0..127 {
             // Always in the middle.
+            runs.reserve_insert(start, n).unwrap();
             start = runs.insert(start, n, n / 2, n as u32);
         }
-        let mut expected = Vec::new();
+        let mut expected = Vec::<u32>::new();
         for n in 0..127 {
             expected.insert(n / 2, n as u32);
         }
@@ -238,11 +344,12 @@ mod tests {
 
     #[test]
     fn released_blocks_are_used_again() {
-        let mut runs = Runs::<u32>::new();
+        let mut runs = Runs::<u32>::new_in(Global);
         let mut size = 0;
         for round in 0..10 {
             let mut start = 0;
             for n in 0..64 {
+                runs.reserve_insert(start, n).unwrap();
                 start = runs.insert(start, n, n, 1);
             }
             for n in (1..=64).rev() {

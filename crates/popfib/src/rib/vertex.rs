@@ -9,6 +9,7 @@ use super::Rib;
 use super::node::{RibNode, STRIDE, ancestors};
 use crate::address::Address;
 use crate::prefix::Prefix;
+use crate::memory::Allocator;
 
 /// A vertex of the binary radix tree with routes strictly below it.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +22,7 @@ pub struct Vertex<'r, A> {
     depth: u8,
 }
 
-impl<A: Address> Rib<A> {
+impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     /// The root of the binary radix tree, and the default route's next hop (0 if none).
     pub fn root_vertex(&self) -> (Vertex<'_, A>, u32) {
         let vertex = Vertex {

@@ -4,11 +4,8 @@
 //! for each chunk from 0 to 63 first the shorter prefixes that start there,
 //! then the prefix of the whole chunk, then the child below it.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
-use super::Rib;
-use super::node::{RibNode, STARTS, STRIDE, ancestors, vertex_level};
+use super::node::{RibNode, STARTS, STRIDE, ancestors};
+use super::view::View;
 use crate::address::Address;
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
@@ -30,7 +27,7 @@ pub struct Subnets<'a, A: Address> {
 /// The routes of a [`Rib`] that cover a prefix, the shortest first.
 #[derive(Clone, Debug)]
 pub struct Supernets<'a, A: Address> {
-    rib: &'a Rib<A>,
+    rib: View<'a, A>,
     of: Prefix<A>,
     /// The node that the walk is in, and the vertices there that are still to come.
     node: &'a RibNode<A>,
@@ -39,10 +36,10 @@ pub struct Supernets<'a, A: Address> {
 }
 
 impl<'a, A: Address> Iter<'a, A> {
-    pub(super) fn new(rib: &'a Rib<A>) -> Self {
+    pub(super) fn new(rib: View<'a, A>, len: usize) -> Self {
         Self {
             walk: Walk::all(rib),
-            left: rib.len,
+            left: len,
         }
     }
 }
@@ -67,7 +64,7 @@ impl<A: Address> ExactSizeIterator for Iter<'_, A> {}
 impl<A: Address> core::iter::FusedIterator for Iter<'_, A> {}
 
 impl<'a, A: Address> Subnets<'a, A> {
-    pub(super) fn new(rib: &'a Rib<A>, within: Prefix<A>) -> Self {
+    pub(super) fn new(rib: View<'a, A>, within: Prefix<A>) -> Self {
         Self {
             walk: Walk::from(rib, within),
             within,
@@ -82,7 +79,7 @@ impl<A: Address> Iterator for Subnets<'_, A> {
         let route = self.walk.next()?;
         if !self.within.covers(&route.0) {
             // Behind the last of them: nothing that follows is inside.
-            self.walk.stack.clear();
+            self.walk.end();
             return None;
         }
         Some(route)
@@ -92,15 +89,15 @@ impl<A: Address> Iterator for Subnets<'_, A> {
 impl<A: Address> core::iter::FusedIterator for Subnets<'_, A> {}
 
 impl<'a, A: Address> Supernets<'a, A> {
-    pub(super) fn new(rib: &'a Rib<A>, of: Prefix<A>) -> Self {
+    pub(super) fn new(rib: View<'a, A>, of: Prefix<A>) -> Self {
         let mut walk = Self {
             rib,
             of,
-            node: &rib.root,
+            node: rib.root,
             short: 0,
             full: false,
         };
-        walk.enter(&rib.root);
+        walk.enter(rib.root);
         walk
     }
 
@@ -133,7 +130,7 @@ impl<A: Address> Iterator for Supernets<'_, A> {
             if !node.has_child(chunk) {
                 return None;
             }
-            let child = self.rib.nodes.get(node.child(chunk));
+            let child = self.rib.child(node, chunk);
             if child.depth >= self.of.len() || !child.holds(self.of.address()) {
                 return None;
             }
@@ -159,14 +156,23 @@ fn take_vertex(short: &mut u64, full: &mut bool, chunk: u32) -> Option<u32> {
     }
 }
 
+/// The most nodes on a way down: one for each chunk of the longest key.
+const MAX_PATH: usize = 128usize.div_ceil(STRIDE as usize);
+
 /// A place between two routes, and the way on from there.
+///
+/// Of the nodes above only the fact that the walk is below them is kept: what
+/// is left of such a node is all behind the chunk that leads down.
 #[derive(Clone, Debug)]
 struct Walk<'a, A: Address> {
-    rib: &'a Rib<A>,
-    /// The nodes above the place, each with what is left of it.
-    stack: Vec<Frame<'a, A>>,
+    rib: View<'a, A>,
+    /// The nodes above, of which the first `depth` count.
+    path: [&'a RibNode<A>; MAX_PATH],
+    depth: usize,
+    frame: Frame<'a, A>,
 }
 
+/// A node, and what is left of it.
 #[derive(Clone, Debug)]
 struct Frame<'a, A> {
     node: &'a RibNode<A>,
@@ -190,6 +196,17 @@ impl<'a, A: Address> Frame<'a, A> {
         }
     }
 
+    /// Nothing of `node` up to `chunk`.
+    fn behind(node: &'a RibNode<A>, chunk: u32) -> Self {
+        Self {
+            node,
+            chunk,
+            short: 0,
+            full: false,
+            child: false,
+        }
+    }
+
     /// Goes to the next chunk that has something; false if there is none.
     #[inline]
     fn advance(&mut self) -> bool {
@@ -206,21 +223,29 @@ impl<'a, A: Address> Frame<'a, A> {
 }
 
 impl<'a, A: Address> Walk<'a, A> {
-    /// All routes.
-    fn all(rib: &'a Rib<A>) -> Self {
+    /// From `frame`, of the root, on.
+    fn at_root(rib: View<'a, A>, frame: Frame<'a, A>) -> Self {
         Self {
             rib,
-            stack: vec![Frame::new(&rib.root, 0)],
+            path: [rib.root; MAX_PATH],
+            depth: 0,
+            frame,
         }
     }
 
+    /// All routes.
+    fn all(rib: View<'a, A>) -> Self {
+        Self::at_root(rib, Frame::new(rib.root, 0))
+    }
+
     /// The routes from `start` on, in prefix order. O(key width / 6).
-    fn from(rib: &'a Rib<A>, start: Prefix<A>) -> Self {
-        let mut stack = Vec::new();
-        let mut node = &rib.root;
+    fn from(rib: View<'a, A>, start: Prefix<A>) -> Self {
+        let mut walk = Self::all(rib);
         loop {
+            let node = walk.frame.node;
             let chunk = start.address().extract(node.depth, STRIDE);
-            let mut frame = Frame::new(node, chunk);
+            let frame = &mut walk.frame;
+            *frame = Frame::new(node, chunk);
             // What starts at this chunk comes before `start`, unless it starts
             // at the very same address and is as long.
             let same_address = rib.prefix_of(node, 64 | chunk).address() == start.address();
@@ -229,36 +254,52 @@ impl<'a, A: Address> Walk<'a, A> {
                 // Vertices from `level` on are numbered from 2^level on. All
                 // that is below the chunk follows.
                 frame.short &= u64::MAX.checked_shl(1 << level).unwrap_or(0);
-                stack.push(frame);
-                return Self { rib, stack };
+                return walk;
             }
-            (frame.short, frame.full) = (0, false);
-            let child = frame.child.then(|| rib.nodes.get(node.child(chunk)));
+            let child = frame.child.then(|| rib.child(node, chunk));
+            *frame = Frame::behind(node, chunk);
             frame.child = child.is_some_and(|child| child.bits > start.address());
-            let inside = child.filter(|child| child.holds(start.address()));
-            let Some(child) = inside else {
-                stack.push(frame);
-                return Self { rib, stack };
-            };
-            frame.child = false;
-            stack.push(frame);
-            node = child;
+            match child.filter(|child| child.holds(start.address())) {
+                Some(child) => walk.enter(child),
+                None => return walk,
+            }
         }
     }
 
+    /// Goes down to `child`, below the frame's chunk.
+    #[inline]
+    fn enter(&mut self, child: &'a RibNode<A>) {
+        self.path[self.depth] = self.frame.node;
+        self.depth += 1;
+        self.frame = Frame::new(child, 0);
+    }
+
+    /// Nothing follows any more.
+    fn end(&mut self) {
+        self.depth = 0;
+        self.frame = Frame::behind(self.rib.root, 63);
+    }
+
+    #[inline]
     fn next(&mut self) -> Option<(Prefix<A>, NextHop)> {
         loop {
-            let frame = self.stack.last_mut()?;
+            let frame = &mut self.frame;
             let vertex = take_vertex(&mut frame.short, &mut frame.full, frame.chunk);
             if let Some(vertex) = vertex {
                 return Some(self.rib.route(frame.node, vertex));
             }
             if frame.child {
                 frame.child = false;
-                let child = self.rib.nodes.get(frame.node.child(frame.chunk));
-                self.stack.push(Frame::new(child, 0));
-            } else if !frame.advance() {
-                self.stack.pop();
+                let child = self.rib.child(frame.node, frame.chunk);
+                self.enter(child);
+                continue;
+            }
+            while !self.frame.advance() {
+                let left = self.frame.node;
+                self.depth = self.depth.checked_sub(1)?;
+                let node = self.path[self.depth];
+                let chunk = left.bits.extract(node.depth, STRIDE);
+                self.frame = Frame::behind(node, chunk);
             }
         }
     }
@@ -266,7 +307,7 @@ impl<'a, A: Address> Walk<'a, A> {
 
 /// The first route behind a place; [`Rib::next`].
 pub(super) fn first_behind<A: Address>(
-    rib: &Rib<A>,
+    rib: View<'_, A>,
     start: Prefix<A>,
 ) -> Option<(Prefix<A>, NextHop)> {
     let mut walk = Walk::from(rib, start);
@@ -280,27 +321,29 @@ pub(super) fn first_behind<A: Address>(
 
 /// The last route before a place; [`Rib::previous`].
 pub(super) fn last_before<A: Address>(
-    rib: &Rib<A>,
+    rib: View<'_, A>,
     end: Prefix<A>,
 ) -> Option<(Prefix<A>, NextHop)> {
     // The deepest node on the way to `end` has the last routes before it.
-    let mut path = vec![&rib.root];
+    let mut path = [rib.root; MAX_PATH];
+    let mut depth = 0;
     loop {
-        let node = path[path.len() - 1];
+        let node = path[depth];
         let chunk = end.address().extract(node.depth, STRIDE);
         if !node.has_child(chunk) {
             break;
         }
-        let child = rib.nodes.get(node.child(chunk));
+        let child = rib.child(node, chunk);
         if !child.holds(end.address()) {
             if child.bits < end.address() {
                 return Some(last_of(rib, child));
             }
             break;
         }
-        path.push(child);
+        depth += 1;
+        path[depth] = child;
     }
-    path.into_iter().rev().find_map(|node| {
+    path[..=depth].iter().rev().find_map(|node| {
         let chunk = end.address().extract(node.depth, STRIDE);
         let frame = Frame::new(node, chunk);
         let here = last_vertex(&frame, |vertex| rib.prefix_of(node, vertex) < end);
@@ -314,7 +357,7 @@ pub(super) fn last_before<A: Address>(
 }
 
 /// The last route below `node`, which is not an empty root.
-fn last_of<A: Address>(rib: &Rib<A>, node: &RibNode<A>) -> (Prefix<A>, NextHop) {
+fn last_of<A: Address>(rib: View<'_, A>, node: &RibNode<A>) -> (Prefix<A>, NextHop) {
     (0..64)
         .rev()
         .find_map(|chunk| last_from(rib, node, chunk))
@@ -323,13 +366,13 @@ fn last_of<A: Address>(rib: &Rib<A>, node: &RibNode<A>) -> (Prefix<A>, NextHop) 
 
 /// The last route of what starts at `chunk` of `node`.
 fn last_from<A: Address>(
-    rib: &Rib<A>,
+    rib: View<'_, A>,
     node: &RibNode<A>,
     chunk: u32,
 ) -> Option<(Prefix<A>, NextHop)> {
     let frame = Frame::new(node, chunk);
     if frame.child {
-        return Some(last_of(rib, rib.nodes.get(node.child(chunk))));
+        return Some(last_of(rib, rib.child(node, chunk)));
     }
     last_vertex(&frame, |_| true).map(|vertex| rib.route(node, vertex))
 }
@@ -344,23 +387,4 @@ fn last_vertex<A>(frame: &Frame<'_, A>, wanted: impl Fn(u32) -> bool) -> Option<
         }
     }
     last
-}
-
-impl<A: Address> Rib<A> {
-    /// The prefix of a vertex of `node`.
-    fn prefix_of(&self, node: &RibNode<A>, vertex: u32) -> Prefix<A> {
-        let level = vertex_level(vertex);
-        let chunk = (vertex << (STRIDE - level)) & 63;
-        // The chunk behind the node's own bits.
-        let bits = node.bits | A::from_leading(chunk << 2, 8).shift_down(node.depth);
-        // The last chunk of a key may reach behind its end.
-        Prefix::clamped(bits, (node.depth + level).min(A::WIDTH))
-    }
-
-    /// The route of a vertex of `node`.
-    #[inline]
-    fn route(&self, node: &RibNode<A>, vertex: u32) -> (Prefix<A>, NextHop) {
-        let next_hop = self.value(node.values, node.value_rank(vertex));
-        (self.prefix_of(node, vertex), next_hop)
-    }
 }

@@ -1,0 +1,243 @@
+//! Changes of the Rib: a route more, a route less.
+//!
+//! A change finds its place, makes sure of the memory that it needs, all of it,
+//! and only then begins: where memory is refused, nothing has changed.
+
+use super::node::{RibNode, STRIDE, node_depth, vertex_of};
+use super::{NodeIndex, Rib};
+use crate::address::Address;
+use crate::memory::{Allocator, OutOfMemory};
+use crate::next_hop::NextHop;
+use crate::prefix::Prefix;
+
+impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
+    /// Sets the route of `prefix`; returns the next hop it replaces.
+    ///
+    /// Ends the program if memory is exhausted, as the standard collections do.
+    pub fn insert(&mut self, prefix: Prefix<A>, next_hop: NextHop) -> Option<NextHop> {
+        match self.try_insert(prefix, next_hop) {
+            Ok(replaced) => replaced,
+            Err(error) => error.abort(),
+        }
+    }
+
+    /// As [`insert`](Rib::insert); without memory the Rib stays as it was.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`]; never if `prefix` has a route already.
+    pub fn try_insert(
+        &mut self,
+        prefix: Prefix<A>,
+        next_hop: NextHop,
+    ) -> Result<Option<NextHop>, OutOfMemory> {
+        let replaced = self.insert_route(prefix, next_hop)?;
+        self.len += usize::from(replaced.is_none());
+        self.next_hop_bound = self.next_hop_bound.max(next_hop.get());
+        self.compact_if_sparse();
+        Ok(replaced)
+    }
+
+    fn insert_route(
+        &mut self,
+        prefix: Prefix<A>,
+        next_hop: NextHop,
+    ) -> Result<Option<NextHop>, OutOfMemory> {
+        let (bits, depth) = (prefix.address(), node_depth(prefix.len()));
+        let mut at: NodeIndex = None;
+        loop {
+            let node = *self.node(at);
+            if node.depth == depth {
+                return self.insert_here(at, vertex_of(bits, prefix.len()), next_hop);
+            }
+            let chunk = bits.extract(node.depth, STRIDE);
+            if !node.has_child(chunk) {
+                let count = node.child_count();
+                self.nodes.reserve_insert(node.nodes, count)?;
+                let child = self.with_route(RibNode::new(bits, depth), prefix, next_hop)?;
+                self.insert_child(at, chunk, child);
+                return Ok(None);
+            }
+            let child_index = node.child(chunk);
+            let child = *self.nodes.get(child_index);
+            let common = (bits ^ child.bits).leading_zeros();
+            if child.depth <= depth && common >= child.depth {
+                at = Some(child_index);
+                continue;
+            }
+            // The prefix leaves the skipped path above the child: a new node
+            // takes the child's place, at the prefix's own depth or where the
+            // two ways part.
+            let fork_depth = depth.min(common / STRIDE * STRIDE);
+            let mut fork = RibNode::new(bits, fork_depth);
+            let child_chunk = child.bits.extract(fork_depth, STRIDE);
+            fork.children = 1 << child_chunk;
+            if fork_depth == depth {
+                self.nodes.reserve_run(1)?;
+                fork = self.with_route(fork, prefix, next_hop)?;
+                fork.nodes = self.nodes.alloc_one(child);
+            } else {
+                self.nodes.reserve_run(2)?;
+                let leaf = self.with_route(RibNode::new(bits, depth), prefix, next_hop)?;
+                let leaf_chunk = bits.extract(fork_depth, STRIDE);
+                fork.children |= 1 << leaf_chunk;
+                let mut both = [child, leaf];
+                if leaf_chunk < child_chunk {
+                    both.reverse();
+                }
+                fork.nodes = self.nodes.alloc_run(&both);
+            }
+            *self.nodes.get_mut(child_index) = fork;
+            return Ok(None);
+        }
+    }
+
+    /// Removes the route of exactly `prefix`; returns its next hop.
+    ///
+    /// Never fails for want of memory: what would move to a smaller place stays then.
+    pub fn remove(&mut self, prefix: Prefix<A>) -> Option<NextHop> {
+        let (bits, depth) = (prefix.address(), node_depth(prefix.len()));
+        let mut parent: NodeIndex = None;
+        let mut at: NodeIndex = None;
+        while self.node(at).depth < depth {
+            let node = self.node(at);
+            let chunk = bits.extract(node.depth, STRIDE);
+            if !node.has_child(chunk) {
+                return None;
+            }
+            parent = at;
+            at = Some(node.child(chunk));
+        }
+        let mut node = *self.node(at);
+        let vertex = vertex_of(bits, prefix.len());
+        if node.depth != depth || !node.holds(bits) || !node.has_vertex(vertex) {
+            return None;
+        }
+        let rank = node.value_rank(vertex);
+        let removed = self.value(node.values, rank);
+        node.values = self.values.remove(node.values, node.value_count(), rank);
+        node.toggle_vertex(vertex);
+        *self.node_mut(at) = node;
+        self.len -= 1;
+        if self.leave_out(at) {
+            self.remove_child(parent, bits);
+            self.leave_out(parent);
+        }
+        self.compact_if_sparse();
+        Some(removed)
+    }
+
+    /// Sets the route of a vertex of the node at `at`.
+    fn insert_here(
+        &mut self,
+        at: NodeIndex,
+        vertex: u32,
+        next_hop: NextHop,
+    ) -> Result<Option<NextHop>, OutOfMemory> {
+        let mut node = *self.node(at);
+        let rank = node.value_rank(vertex);
+        if node.has_vertex(vertex) {
+            let replaced = self.value(node.values, rank);
+            *self.values.get_mut(node.values + rank as u32) = next_hop.get();
+            return Ok(Some(replaced));
+        }
+        let count = node.value_count();
+        self.values.reserve_insert(node.values, count)?;
+        node.values = self.values.insert(node.values, count, rank, next_hop.get());
+        node.toggle_vertex(vertex);
+        *self.node_mut(at) = node;
+        Ok(None)
+    }
+
+    /// `node`, which has no prefix yet, with its first.
+    fn with_route(
+        &mut self,
+        mut node: RibNode<A>,
+        prefix: Prefix<A>,
+        next_hop: NextHop,
+    ) -> Result<RibNode<A>, OutOfMemory> {
+        self.values.reserve_run(1)?;
+        node.values = self.values.alloc_one(next_hop.get());
+        node.toggle_vertex(vertex_of(prefix.address(), prefix.len()));
+        Ok(node)
+    }
+
+    /// Gives the node at `at` a child for a chunk that has none; reserved.
+    fn insert_child(&mut self, at: NodeIndex, chunk: u32, child: RibNode<A>) {
+        let mut node = *self.node(at);
+        let (count, rank) = (node.child_count(), node.child_rank(chunk));
+        node.nodes = self.nodes.insert(node.nodes, count, rank, child);
+        node.children |= 1 << chunk;
+        // The run has moved, the node itself has not: it is in its parent's run.
+        *self.node_mut(at) = node;
+    }
+
+    /// Takes the child on the way to `bits` away from the node at `at`.
+    fn remove_child(&mut self, at: NodeIndex, bits: A) {
+        let mut node = *self.node(at);
+        let chunk = bits.extract(node.depth, STRIDE);
+        let (count, rank) = (node.child_count(), node.child_rank(chunk));
+        node.nodes = self.nodes.remove(node.nodes, count, rank);
+        node.children &= !(1 << chunk);
+        *self.node_mut(at) = node;
+    }
+
+    /// If the node at `at` has no prefix and one child, puts the child in its
+    /// place. Returns whether the node has neither and must go. The root stays.
+    fn leave_out(&mut self, at: NodeIndex) -> bool {
+        let Some(index) = at else { return false };
+        let node = *self.nodes.get(index);
+        if node.value_count() != 0 {
+            return false;
+        }
+        if node.child_count() == 1 {
+            *self.nodes.get_mut(index) = *self.nodes.get(node.nodes);
+            self.nodes.remove(node.nodes, 1, 0);
+        }
+        node.child_count() == 0
+    }
+
+    /// Moves everything together where more lies free than is in use.
+    ///
+    /// O(routes), but as much must have been moved by the changes before it.
+    #[inline]
+    fn compact_if_sparse(&mut self) {
+        if self.nodes.is_sparse() || self.values.is_sparse() || self.is_empty() {
+            self.compact();
+        }
+    }
+
+    /// Moves everything together; where memory is short, at a later change.
+    #[cold]
+    fn compact(&mut self) {
+        let (Ok(nodes), Ok(values)) = (self.nodes.for_copy(), self.values.for_copy()) else {
+            return;
+        };
+        let mut compact = Self {
+            nodes,
+            values,
+            root: self.root,
+            len: self.len,
+            next_hop_bound: 0,
+        };
+        compact.root = compact.copy_of(self, &self.root);
+        *self = compact;
+    }
+
+    /// `node` of `other` with everything below it copied to this Rib; reserved.
+    fn copy_of(&mut self, other: &Self, node: &RibNode<A>) -> RibNode<A> {
+        let next_hops = other.values.run(node.values, node.value_count());
+        let highest = next_hops.iter().copied().max().unwrap_or(0);
+        self.next_hop_bound = self.next_hop_bound.max(highest);
+        let children = other.nodes.run(node.nodes, node.child_count());
+        let copy = RibNode {
+            values: self.values.alloc_run(next_hops),
+            nodes: self.nodes.alloc_run(children),
+            ..*node
+        };
+        for (rank, child) in children.iter().enumerate() {
+            let child = self.copy_of(other, child);
+            *self.nodes.get_mut(copy.nodes + rank as u32) = child;
+        }
+        copy
+    }
+}

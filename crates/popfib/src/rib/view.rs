@@ -1,0 +1,44 @@
+//! A Rib as walks see it: its arrays, in whatever memory.
+
+use super::node::{RibNode, STRIDE, vertex_level};
+use crate::address::Address;
+use crate::next_hop::NextHop;
+use crate::prefix::Prefix;
+
+/// The arrays of a Rib, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View<'a, A> {
+    pub(super) nodes: &'a [RibNode<A>],
+    pub(super) values: &'a [u32],
+    pub(super) root: &'a RibNode<A>,
+}
+
+impl<'a, A: Address> View<'a, A> {
+    /// The child of a chunk of `node` that has one.
+    #[inline]
+    pub(super) fn child(&self, node: &RibNode<A>, chunk: u32) -> &'a RibNode<A> {
+        &self.nodes[node.child(chunk) as usize]
+    }
+
+    #[inline]
+    pub(super) fn value(&self, run: u32, rank: usize) -> NextHop {
+        NextHop::new(self.values[run as usize + rank]).expect("a stored next hop is not 0")
+    }
+
+    /// The prefix of a vertex of `node`.
+    pub(super) fn prefix_of(&self, node: &RibNode<A>, vertex: u32) -> Prefix<A> {
+        let level = vertex_level(vertex);
+        let chunk = (vertex << (STRIDE - level)) & 63;
+        // The chunk behind the node's own bits.
+        let bits = node.bits | A::from_leading(chunk << 2, 8).shift_down(node.depth);
+        // The last chunk of a key may reach behind its end.
+        Prefix::clamped(bits, (node.depth + level).min(A::WIDTH))
+    }
+
+    /// The route of a vertex of `node`.
+    #[inline]
+    pub(super) fn route(&self, node: &RibNode<A>, vertex: u32) -> (Prefix<A>, NextHop) {
+        let next_hop = self.value(node.values, node.value_rank(vertex));
+        (self.prefix_of(node, vertex), next_hop)
+    }
+}

@@ -1,0 +1,106 @@
+//! An allocator that counts what is held and refuses on demand.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+use popfib::{AllocError, Allocator};
+
+/// Which requests are refused.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Refuse {
+    Nothing,
+    /// One request, behind so many that are granted.
+    One(usize),
+    /// All requests behind so many that are granted.
+    From(usize),
+}
+
+/// Hands out the heap's memory, by reference.
+#[derive(Debug)]
+pub(crate) struct Failing {
+    refuse: Cell<Refuse>,
+    /// Requests since `refuse` was set.
+    requests: Cell<usize>,
+    bytes: Cell<usize>,
+    only_one: Cell<bool>,
+}
+
+impl Failing {
+    pub(crate) fn new() -> Self {
+        Self {
+            refuse: Cell::new(Refuse::Nothing),
+            requests: Cell::new(0),
+            bytes: Cell::new(0),
+            only_one: Cell::new(false),
+        }
+    }
+
+    pub(crate) fn refuse(&self, refuse: Refuse) {
+        self.refuse.set(refuse);
+        self.requests.set(0);
+    }
+
+    /// Bytes handed out and not given back.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.get()
+    }
+
+    /// Runs `operation` with the first request refused, then with the second,
+    /// and so on until it succeeds; `after` runs behind each failure. Returns
+    /// the result and the number of failures. One time all requests that follow
+    /// are refused too, the next time only that one: what asks again for less
+    /// then gets it.
+    pub(crate) fn until_it_succeeds<S, T, E>(
+        &self,
+        state: &mut S,
+        mut operation: impl FnMut(&mut S) -> Result<T, E>,
+        mut after: impl FnMut(&mut S, E),
+    ) -> (T, usize) {
+        let only_one = self.only_one.replace(!self.only_one.get());
+        for granted in 0.. {
+            self.refuse(if only_one {
+                Refuse::One(granted)
+            } else {
+                Refuse::From(granted)
+            });
+            let result = operation(state);
+            self.refuse(Refuse::Nothing);
+            match result {
+                Ok(value) => return (value, granted),
+                Err(error) => after(state, error),
+            }
+        }
+        unreachable!("there are as many numbers as needed")
+    }
+}
+
+// SAFETY: the heap's own memory, or an error.
+unsafe impl Allocator for Failing {
+    fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+        let request = self.requests.replace(self.requests.get() + 1);
+        let refused = match self.refuse.get() {
+            Refuse::Nothing => false,
+            Refuse::One(granted) => request == granted,
+            Refuse::From(granted) => request >= granted,
+        };
+        if refused || layout.size() == 0 {
+            return Err(AllocError);
+        }
+        // SAFETY: the size is not 0.
+        let start = NonNull::new(unsafe { alloc(layout) }).ok_or(AllocError)?;
+        // SAFETY: that long; garbage, as memory may hold.
+        unsafe { start.write_bytes(0xa5, layout.size()) };
+        self.bytes.set(self.bytes.get() + layout.size());
+        Ok(NonNull::slice_from_raw_parts(start, layout.size()))
+    }
+
+    unsafe fn deallocate(&self, start: NonNull<u8>, layout: Layout) {
+        self.bytes.set(self.bytes.get() - layout.size());
+        // SAFETY: by the caller's promise allocated above with this layout.
+        unsafe {
+            start.write_bytes(0x5a, layout.size());
+            dealloc(start.as_ptr(), layout);
+        }
+    }
+}

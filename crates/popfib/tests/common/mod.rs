@@ -1,0 +1,6 @@
+//! What the tests of walks, paths and allocation failure share; each uses its part.
+
+#![allow(dead_code)]
+
+pub(crate) mod failing;
+pub(crate) mod random;

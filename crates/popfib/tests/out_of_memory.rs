@@ -1,0 +1,171 @@
+//! Every allocation refused in turn: what fails changes nothing, what never
+//! fails does not, and all memory comes back.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::failing::{Failing, Refuse};
+use common::random::Random;
+use popfib::{Address, NextHop, Prefix, Rib};
+
+type Model<A> = BTreeMap<Prefix<A>, NextHop>;
+
+fn assert_same<A: Address>(rib: &Rib<A, &Failing>, model: &Model<A>) {
+    assert_eq!(rib.len(), model.len());
+    assert!(rib.iter().eq(model.iter().map(|(p, n)| (*p, *n))));
+}
+
+/// A Rib and its model, changed at random with every allocation refused.
+struct Pair<'a, A: Address> {
+    memory: &'a Failing,
+    rib: Rib<A, &'a Failing>,
+    model: Model<A>,
+    failures: usize,
+}
+
+impl<'a, A: Address> Pair<'a, A> {
+    fn new(memory: &'a Failing) -> Self {
+        Self {
+            memory,
+            rib: Rib::new_in(memory),
+            model: Model::new(),
+            failures: 0,
+        }
+    }
+
+    /// `thorough` compares all routes after each failure.
+    fn insert(&mut self, prefix: Prefix<A>, next_hop: NextHop, thorough: bool) {
+        let known = self.model.contains_key(&prefix);
+        let model = &mut self.model;
+        let (replaced, failures) = self.memory.until_it_succeeds(
+            &mut self.rib,
+            |rib| rib.try_insert(prefix, next_hop),
+            |rib, error| {
+                assert!(!known, "a route that is there needs no memory");
+                assert!(error.bytes() > 0);
+                assert_eq!(rib.get(prefix), None);
+                assert_eq!(rib.len(), model.len());
+                if thorough {
+                    assert_same(rib, model);
+                }
+            },
+        );
+        assert_eq!(replaced, model.insert(prefix, next_hop));
+        self.failures += failures;
+    }
+
+    fn remove(&mut self, prefix: Prefix<A>) {
+        // Also with no memory at all.
+        self.memory.refuse(Refuse::From(0));
+        assert_eq!(self.rib.remove(prefix), self.model.remove(&prefix));
+        self.memory.refuse(Refuse::Nothing);
+    }
+
+    fn try_clone(&mut self) {
+        let memory = self.memory;
+        let bytes = memory.bytes();
+        let (clone, _) = memory.until_it_succeeds(
+            &mut self.rib,
+            |rib| rib.try_clone(),
+            |_, _| assert_eq!(memory.bytes(), bytes),
+        );
+        assert_same(&clone, &self.model);
+        assert_eq!(clone.next_hop_bound(), self.rib.next_hop_bound());
+    }
+}
+
+fn small_tables<A: Address>(seed: u64) {
+    let memory = Failing::new();
+    let mut random = Random(seed);
+    let mut failures = 0;
+    for table in 0..20 {
+        let mut pair = Pair::<A>::new(&memory);
+        let pool: Vec<Prefix<A>> = (0..1 + table * 8).map(|_| random.prefix()).collect();
+        for step in 1..=400 {
+            let prefix = pool[random.below(pool.len())];
+            // Fills first, drains later.
+            if random.below(400) > step {
+                pair.insert(prefix, NextHop::new(step as u32).unwrap(), true);
+            } else {
+                pair.remove(prefix);
+            }
+            assert_same(&pair.rib, &pair.model);
+            if step % 50 == 0 {
+                pair.try_clone();
+            }
+        }
+        for prefix in pool {
+            pair.remove(prefix);
+        }
+        assert!(pair.rib.is_empty());
+        assert_eq!(memory.bytes(), 0, "an empty Rib holds nothing");
+        failures += pair.failures;
+    }
+    assert!(failures > 200, "{failures} failures prove little");
+}
+
+fn large_table<A: Address>(seed: u64) {
+    let memory = Failing::new();
+    let mut random = Random(seed);
+    let mut pair = Pair::<A>::new(&memory);
+    let mut inserted = Vec::new();
+    for step in 1..=20_000u32 {
+        let prefix = random.prefix();
+        pair.insert(prefix, NextHop::new(step).unwrap(), false);
+        inserted.push(prefix);
+        if step % 4000 == 0 {
+            assert_same(&pair.rib, &pair.model);
+            pair.try_clone();
+        }
+    }
+    assert!(pair.failures > 10, "{} failures", pair.failures);
+    let full = pair.rib.bytes();
+    // Down to a hundredth without memory: nothing can be moved together.
+    while inserted.len() > 200 {
+        let prefix = inserted.swap_remove(random.below(inserted.len()));
+        pair.remove(prefix);
+    }
+    assert_same(&pair.rib, &pair.model);
+    assert_eq!(pair.rib.bytes(), full);
+    // The first change with memory does.
+    pair.rib.insert(inserted[0], NextHop::MIN);
+    pair.model.insert(inserted[0], NextHop::MIN);
+    assert_same(&pair.rib, &pair.model);
+    assert!(
+        pair.rib.bytes() < full / 10,
+        "{} of {full}",
+        pair.rib.bytes()
+    );
+    assert_eq!(memory.bytes(), pair.rib.bytes());
+    drop(pair);
+    assert_eq!(memory.bytes(), 0);
+}
+
+macro_rules! for_key {
+    ($($key:ident)*) => {$(
+        mod $key {
+            #[test]
+            fn small_tables() {
+                super::small_tables::<$key>(7);
+            }
+        }
+    )*};
+}
+for_key!(u8 u16 u32 u64 u128);
+
+#[test]
+fn a_large_table() {
+    large_table::<u32>(8);
+    large_table::<u128>(9);
+}
+
+#[test]
+fn errors_say_what_was_refused() {
+    let memory = Failing::new();
+    let mut rib = Rib::<u32, _>::new_in(&memory);
+    memory.refuse(Refuse::From(0));
+    let error = rib.try_insert(Prefix::DEFAULT_ROUTE, NextHop::MIN);
+    let error = error.unwrap_err();
+    assert_eq!(error.to_string(), "out of memory: 4 bytes were refused");
+}

@@ -11,6 +11,9 @@
 //!   [`lookup`](Fib::lookup) and [`lookup_batch`](Fib::lookup_batch) with the
 //!   next hop only, an order of magnitude faster.
 //!
+//! Beside them [`MultiRib`] keeps several routes for one prefix and knows the
+//! best.
+//!
 //! All are generic over the key: `u32` for IPv4, `u128` for IPv6, `u8`, `u16`
 //! and `u64` for anything else that has prefixes ([`Address`]). The words are
 //! the paper's, so that paper and code read side by side.
@@ -32,9 +35,11 @@ mod fib;
 pub mod fold;
 mod live;
 mod memory;
+mod multi_rib;
 mod next_hop;
 mod prefix;
 mod rib;
+mod slab;
 mod table;
 
 pub use address::Address;
@@ -43,9 +48,10 @@ pub use compile_error::CompileError;
 pub use fib::{CheckError, Fib, MAX_DIRECT_BITS, Options};
 pub use live::{Changes, Guard, LiveBytes, LiveFib, Reader, Replaced};
 pub use memory::{AllocError, Allocator, Global, OutOfMemory};
+pub use multi_rib::{BestChange, MultiRib, Path};
 pub use next_hop::{Leaf, NextHop};
 pub use prefix::{IpPrefix, Prefix, PrefixError};
-pub use rib::{Iter as RibIter, Rib, Subnets, Supernets, Vertex};
+pub use rib::{ByLength, Iter as RibIter, Rib, Subnets, Supernets, Vertex};
 pub use table::{Iter as TableIter, Table};
 
 // The README's examples are tests.

@@ -4,16 +4,17 @@
 //! number is the route's next hop in the Rib and the Fib. Replacing a value
 //! therefore touches neither.
 
-use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
 
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::{Fib, Options};
+use crate::memory::Global;
 use crate::next_hop::NextHop;
 use crate::prefix::{IpPrefix, Prefix};
 use crate::rib::{self, Rib};
+use crate::slab::Slab;
 
 /// A map from IP prefixes of both families to values, asked by longest match.
 ///
@@ -45,7 +46,8 @@ use crate::rib::{self, Rib};
 pub struct Table<V> {
     ipv4: Family<u32>,
     ipv6: Family<u128>,
-    values: Values<V>,
+    /// Numbered by the next hops of the Ribs.
+    values: Slab<V>,
     options: Options,
 }
 
@@ -60,7 +62,7 @@ impl<V> Table<V> {
         Self {
             ipv4: Family::new(),
             ipv6: Family::new(),
-            values: Values::new(),
+            values: Slab::new_in(Global),
             options,
         }
     }
@@ -83,10 +85,13 @@ impl<V> Table<V> {
     /// Sets the value of `prefix`; returns the value it replaces. O(key width / 6).
     pub fn insert(&mut self, prefix: impl Into<IpPrefix>, value: V) -> Option<V> {
         let prefix = prefix.into();
-        if let Some(next_hop) = self.find(prefix) {
-            return self.values.replace(next_hop, value);
+        if let Some(old) = self.get_mut(prefix) {
+            return Some(core::mem::replace(old, value));
         }
-        let next_hop = self.values.add(value);
+        let next_hop = match self.values.try_add(value) {
+            Ok(next_hop) => next_hop,
+            Err(error) => error.abort(),
+        };
         match prefix {
             IpPrefix::V4(prefix) => self.ipv4.insert(prefix, next_hop),
             IpPrefix::V6(prefix) => self.ipv6.insert(prefix, next_hop),
@@ -240,7 +245,7 @@ impl<V: Eq> Eq for Table<V> {}
 pub struct Iter<'a, V> {
     ipv4: rib::Iter<'a, u32>,
     ipv6: rib::Iter<'a, u128>,
-    values: &'a Values<V>,
+    values: &'a Slab<V>,
 }
 
 impl<'a, V> Iterator for Iter<'a, V> {
@@ -311,64 +316,4 @@ impl<A: Address> Family<A> {
     fn bytes(&self) -> usize {
         self.rib.bytes() + self.fib.as_ref().map_or(0, Fib::bytes)
     }
-}
-
-/// The values of the routes; next hop `n` is place `n - 1`.
-#[derive(Clone, Debug)]
-struct Values<V> {
-    places: Vec<Option<V>>,
-    free: Vec<NextHop>,
-}
-
-impl<V> Values<V> {
-    const fn new() -> Self {
-        Self {
-            places: Vec::new(),
-            free: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, value: V) -> NextHop {
-        if let Some(next_hop) = self.free.pop() {
-            self.places[place(next_hop)] = Some(value);
-            return next_hop;
-        }
-        self.places.push(Some(value));
-        u32::try_from(self.places.len())
-            .ok()
-            .and_then(NextHop::new)
-            .expect("a table holds fewer than 2^32 routes")
-    }
-
-    #[inline]
-    fn get(&self, next_hop: NextHop) -> Option<&V> {
-        self.places.get(place(next_hop))?.as_ref()
-    }
-
-    fn get_mut(&mut self, next_hop: NextHop) -> Option<&mut V> {
-        self.places.get_mut(place(next_hop))?.as_mut()
-    }
-
-    fn replace(&mut self, next_hop: NextHop, value: V) -> Option<V> {
-        self.places[place(next_hop)].replace(value)
-    }
-
-    fn take(&mut self, next_hop: NextHop) -> Option<V> {
-        let value = self.places[place(next_hop)].take();
-        self.free.push(next_hop);
-        if self.free.len() == self.places.len() {
-            *self = Self::new();
-        }
-        value
-    }
-
-    fn bytes(&self) -> usize {
-        self.places.capacity() * size_of::<Option<V>>()
-            + self.free.capacity() * size_of::<NextHop>()
-    }
-}
-
-#[inline]
-fn place(next_hop: NextHop) -> usize {
-    next_hop.get() as usize - 1
 }

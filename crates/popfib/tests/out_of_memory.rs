@@ -3,11 +3,12 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::failing::{Failing, Refuse};
 use common::random::Random;
-use popfib::{Address, NextHop, Prefix, Rib};
+use popfib::{Address, MultiRib, NextHop, Path, Prefix, Rib};
 
 type Model<A> = BTreeMap<Prefix<A>, NextHop>;
 
@@ -140,6 +141,66 @@ fn large_table<A: Address>(seed: u64) {
     assert_eq!(memory.bytes(), pair.rib.bytes());
     drop(pair);
     assert_eq!(memory.bytes(), 0);
+}
+
+/// A path to one of a few peers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct FromPeer(u32);
+
+impl Path for FromPeer {
+    type Key = u32;
+
+    fn key(&self) -> u32 {
+        self.0
+    }
+
+    fn next_hop(&self) -> NextHop {
+        NextHop::new(self.0).unwrap()
+    }
+
+    fn preference(&self, _: &Self) -> Ordering {
+        Ordering::Equal
+    }
+}
+
+#[test]
+fn several_paths() {
+    let memory = Failing::new();
+    let mut random = Random(10);
+    let pool: Vec<Prefix<u16>> = (0..100).map(|_| random.prefix()).collect();
+    let mut rib = MultiRib::<u16, FromPeer, _>::new_in(&memory);
+    let mut model = BTreeSet::new();
+    let mut failures = 0;
+    for step in 0..3000 {
+        let prefix = pool[random.below(pool.len())];
+        let peer = 1 + random.below(4) as u32;
+        if random.below(3000) > step {
+            failures += memory
+                .until_it_succeeds(
+                    &mut rib,
+                    |rib| rib.try_announce(prefix, FromPeer(peer)),
+                    |rib, _| {
+                        assert!(!model.contains(&(prefix, peer)));
+                        let paths = rib.iter().map(|(p, path)| (p, path.0));
+                        assert!(paths.eq(model.iter().copied()));
+                        assert_eq!(rib.path_count(), model.len());
+                    },
+                )
+                .1;
+            model.insert((prefix, peer));
+        } else {
+            memory.refuse(Refuse::From(0));
+            let withdrawn = rib.withdraw(prefix, &peer);
+            assert_eq!(withdrawn.is_some(), model.remove(&(prefix, peer)));
+        }
+    }
+    assert!(failures > 10, "{failures} failures");
+    memory.refuse(Refuse::From(0));
+    for peer in 1..=4 {
+        rib.withdraw_key(&peer, |_, _| {});
+    }
+    assert!(rib.is_empty());
+    assert_eq!(memory.bytes(), 0, "nothing is held for no path");
 }
 
 macro_rules! for_key {

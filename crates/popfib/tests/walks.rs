@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::random::Random;
 use popfib::{Address, NextHop, Prefix, Rib};
@@ -18,6 +18,13 @@ fn walks_agree<A: Address>(seed: u64, tables: usize, routes: u32) {
         }
         let all: Vec<_> = model.iter().map(|(p, n)| (*p, *n)).collect();
         assert!(rib.iter().eq(all.iter().copied()));
+        assert_eq!(rib.first(), all.first().copied());
+        assert_eq!(rib.last(), all.last().copied());
+        let mut by_length = all.clone();
+        by_length.sort_by_key(|(p, _)| p.len());
+        let walk = rib.iter_by_length();
+        assert_eq!(walk.len(), by_length.len());
+        assert!(walk.eq(by_length), "{rib:?}");
         for step in 0..40 {
             // Half of the time a prefix with a route, a parent or a neighbour of one.
             let probe = if step % 2 == 0 {
@@ -91,6 +98,69 @@ fn a_walk_by_prefix_survives_changes() {
     assert_eq!(rib.next(at), None);
 }
 
+/// Random changes between the steps, up and down: what is there throughout is
+/// met once, in order, and nothing else is but what is there at that time.
+fn a_walk_survives<A: Address>(seed: u64) {
+    let mut random = Random(seed);
+    for round in 0..60 {
+        let pool: Vec<Prefix<A>> = (0..2 + round * 4).map(|_| random.prefix()).collect();
+        let mut rib = Rib::<A>::new();
+        // Those that nobody touches, and those that come and go.
+        let (steady, moving): (Vec<_>, Vec<_>) =
+            pool.iter().enumerate().partition(|(n, _)| n % 3 == 0);
+        let steady: BTreeSet<_> = steady.into_iter().map(|(_, p)| *p).collect();
+        let moving: Vec<_> = moving
+            .into_iter()
+            .map(|(_, p)| *p)
+            .filter(|p| !steady.contains(p))
+            .collect();
+        rib.extend(steady.iter().map(|p| (*p, NextHop::MAX)));
+        let upwards = round % 2 == 0;
+        let mut met = Vec::new();
+        let mut at = if upwards { rib.first() } else { rib.last() };
+        let mut steps = 0;
+        while let Some((prefix, next_hop)) = at {
+            assert_eq!(rib.get(prefix), Some(next_hop));
+            if let Some(last) = met.last() {
+                assert!(if upwards {
+                    prefix > *last
+                } else {
+                    prefix < *last
+                });
+            }
+            met.push(prefix);
+            for _ in 0..random.below(6) {
+                let Some(&change) = moving.get(random.below(moving.len().max(1))) else {
+                    break;
+                };
+                if rib.remove(change).is_none() {
+                    steps += 1;
+                    rib.insert(change, NextHop::new(steps).unwrap());
+                }
+            }
+            at = if upwards {
+                rib.next(prefix)
+            } else {
+                rib.previous(prefix)
+            };
+        }
+        met.retain(|prefix| steady.contains(prefix));
+        if !upwards {
+            met.reverse();
+        }
+        assert!(met.iter().eq(steady.iter()));
+    }
+}
+
+#[test]
+fn walks_between_random_changes() {
+    a_walk_survives::<u8>(11);
+    a_walk_survives::<u16>(12);
+    a_walk_survives::<u32>(13);
+    a_walk_survives::<u64>(14);
+    a_walk_survives::<u128>(15);
+}
+
 #[test]
 fn an_empty_rib_has_no_walks() {
     let rib = Rib::<u32>::new();
@@ -98,5 +168,7 @@ fn an_empty_rib_has_no_walks() {
     assert_eq!(rib.iter().count(), 0);
     assert_eq!(rib.subnets(probe).count() + rib.supernets(probe).count(), 0);
     assert_eq!((rib.next(probe), rib.previous(probe)), (None, None));
+    assert_eq!((rib.first(), rib.last()), (None, None));
+    assert_eq!(rib.iter_by_length().next(), None);
     assert!(!rib.overlaps(probe));
 }

@@ -12,6 +12,7 @@
 //! table waits for some 20 nodes that depend on each other, this one for 4,
 //! and compiling a Fib from it visits every vertex alone.
 
+mod by_length;
 mod change;
 mod node;
 mod runs;
@@ -27,6 +28,7 @@ use node::{RibNode, STRIDE, node_depth, vertex_level, vertex_of};
 use runs::Runs;
 use view::View;
 
+pub use by_length::ByLength;
 pub use vertex::Vertex;
 pub use walk::{Iter, Subnets, Supernets};
 
@@ -193,11 +195,38 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         self.supernets(prefix).next().is_some() || self.subnets(prefix).next().is_some()
     }
 
-    /// The first route behind `prefix` in prefix order, whether or not `prefix`
-    /// itself has one. O(key width / 6).
+    /// The first route in prefix order. O(key width / 6).
     ///
-    /// With it and [`previous`](Rib::previous) a walk needs no borrow between
-    /// two steps and goes on after any change, from the prefix where it stands.
+    /// With it and [`next`](Rib::next) a walk needs no borrow between two steps
+    /// and goes on after any change, from the prefix where it stands: it meets
+    /// every route that is there throughout once, and of those that come or go
+    /// meanwhile the ones that are there when it comes by.
+    ///
+    /// ```
+    /// use popfib::{NextHop, Prefix, Rib};
+    ///
+    /// let mut rib = Rib::<u32>::new();
+    /// rib.insert("10.0.0.0/8".parse()?, NextHop::MIN);
+    /// rib.insert("11.0.0.0/8".parse()?, NextHop::MIN);
+    /// let mut at = rib.first();
+    /// while let Some((prefix, _)) = at {
+    ///     rib.remove(prefix);
+    ///     at = rib.next(prefix);
+    /// }
+    /// assert!(rib.is_empty());
+    /// # Ok::<(), popfib::PrefixError>(())
+    /// ```
+    pub fn first(&self) -> Option<(Prefix<A>, NextHop)> {
+        walk::first(self.view())
+    }
+
+    /// The last route in prefix order. O(key width / 6).
+    pub fn last(&self) -> Option<(Prefix<A>, NextHop)> {
+        walk::last(self.view())
+    }
+
+    /// The first route behind `prefix` in prefix order, whether or not `prefix`
+    /// itself has one. O(key width / 6). See [`first`](Rib::first).
     pub fn next(&self, prefix: Prefix<A>) -> Option<(Prefix<A>, NextHop)> {
         walk::first_behind(self.view(), prefix)
     }
@@ -209,9 +238,18 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
 
     /// The routes in prefix order: by address, a covering prefix before what it covers.
     ///
-    /// The whole walk takes O(routes).
+    /// The whole walk takes O(routes); allocates nothing.
     pub fn iter(&self) -> Iter<'_, A> {
         Iter::new(self.view(), self.len)
+    }
+
+    /// The routes in order of prefix length, the shortest first, those of one
+    /// length by address.
+    ///
+    /// The whole walk takes O(routes + key width * nodes), where a BGP table has
+    /// some 15 routes in a node. Allocates nothing.
+    pub fn iter_by_length(&self) -> ByLength<'_, A> {
+        ByLength::new(self.view(), self.len)
     }
 
     #[inline]

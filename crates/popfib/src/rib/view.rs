@@ -5,6 +5,9 @@ use crate::address::Address;
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
 
+/// The most nodes on a way down: one for each chunk of the longest key.
+pub(super) const MAX_PATH: usize = 128usize.div_ceil(STRIDE as usize);
+
 /// The arrays of a Rib, borrowed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View<'a, A> {

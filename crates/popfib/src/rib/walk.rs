@@ -5,7 +5,7 @@
 //! then the prefix of the whole chunk, then the child below it.
 
 use super::node::{RibNode, STARTS, STRIDE, ancestors};
-use super::view::View;
+use super::view::{MAX_PATH, View};
 use crate::address::Address;
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
@@ -156,9 +156,6 @@ fn take_vertex(short: &mut u64, full: &mut bool, chunk: u32) -> Option<u32> {
     }
 }
 
-/// The most nodes on a way down: one for each chunk of the longest key.
-const MAX_PATH: usize = 128usize.div_ceil(STRIDE as usize);
-
 /// A place between two routes, and the way on from there.
 ///
 /// Of the nodes above only the fact that the walk is below them is kept: what
@@ -305,6 +302,16 @@ impl<'a, A: Address> Walk<'a, A> {
     }
 }
 
+/// The first route; [`Rib::first`].
+pub(super) fn first<A: Address>(rib: View<'_, A>) -> Option<(Prefix<A>, NextHop)> {
+    Walk::all(rib).next()
+}
+
+/// The last route; [`Rib::last`].
+pub(super) fn last<A: Address>(rib: View<'_, A>) -> Option<(Prefix<A>, NextHop)> {
+    last_of(rib, rib.root)
+}
+
 /// The first route behind a place; [`Rib::next`].
 pub(super) fn first_behind<A: Address>(
     rib: View<'_, A>,
@@ -336,7 +343,7 @@ pub(super) fn last_before<A: Address>(
         let child = rib.child(node, chunk);
         if !child.holds(end.address()) {
             if child.bits < end.address() {
-                return Some(last_of(rib, child));
+                return last_of(rib, child);
             }
             break;
         }
@@ -356,12 +363,9 @@ pub(super) fn last_before<A: Address>(
     })
 }
 
-/// The last route below `node`, which is not an empty root.
-fn last_of<A: Address>(rib: View<'_, A>, node: &RibNode<A>) -> (Prefix<A>, NextHop) {
-    (0..64)
-        .rev()
-        .find_map(|chunk| last_from(rib, node, chunk))
-        .expect("a node has a route or a child")
+/// The last route below `node`; only an empty root has none.
+fn last_of<A: Address>(rib: View<'_, A>, node: &RibNode<A>) -> Option<(Prefix<A>, NextHop)> {
+    (0..64).rev().find_map(|chunk| last_from(rib, node, chunk))
 }
 
 /// The last route of what starts at `chunk` of `node`.
@@ -372,7 +376,7 @@ fn last_from<A: Address>(
 ) -> Option<(Prefix<A>, NextHop)> {
     let frame = Frame::new(node, chunk);
     if frame.child {
-        return Some(last_of(rib, rib.child(node, chunk)));
+        return last_of(rib, rib.child(node, chunk));
     }
     last_vertex(&frame, |_| true).map(|vertex| rib.route(node, vertex))
 }

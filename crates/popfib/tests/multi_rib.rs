@@ -1,0 +1,194 @@
+//! Several paths for one prefix, against a map of maps; and what is reported
+//! about the best of them, against a Rib that follows the reports.
+
+mod common;
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use common::random::Random;
+use popfib::{Address, BestChange, MultiRib, NextHop, Path, Prefix, Rib};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct FromPeer {
+    peer: u8,
+    protocol: char,
+    metric: u32,
+    next_hop: NextHop,
+}
+
+impl Path for FromPeer {
+    type Key = (char, u8);
+
+    fn key(&self) -> (char, u8) {
+        (self.protocol, self.peer)
+    }
+
+    fn next_hop(&self) -> NextHop {
+        self.next_hop
+    }
+
+    /// The lower metric.
+    fn preference(&self, other: &Self) -> Ordering {
+        other.metric.cmp(&self.metric)
+    }
+}
+
+/// The paths as they should be, and what the reports amount to.
+struct Model<A> {
+    paths: BTreeMap<Prefix<A>, BTreeMap<(char, u8), FromPeer>>,
+    follower: Rib<A>,
+}
+
+impl<A: Address> Model<A> {
+    /// The paths of a prefix, the best first: by metric, then by key.
+    fn sorted(&self, prefix: Prefix<A>) -> Vec<FromPeer> {
+        let paths = self.paths.get(&prefix).into_iter().flatten();
+        let mut paths: Vec<_> = paths.map(|(_, path)| *path).collect();
+        paths.sort_by_key(|path| (path.metric, path.key()));
+        paths
+    }
+
+    fn follow(&mut self, prefix: Prefix<A>, change: BestChange) {
+        let before = self.follower.get(prefix);
+        match change {
+            BestChange::Unchanged => {}
+            BestChange::Announce(next_hop) => {
+                assert_ne!(before, Some(next_hop), "that is no change");
+                self.follower.insert(prefix, next_hop);
+            }
+            BestChange::Withdraw => {
+                assert!(before.is_some());
+                self.follower.remove(prefix);
+            }
+        }
+    }
+
+    fn assert_same(&mut self, rib: &MultiRib<A, FromPeer>, probe: Prefix<A>) {
+        self.paths.retain(|_, paths| !paths.is_empty());
+        let paths = self.sorted(probe);
+        assert!(rib.paths(probe).eq(&paths), "{probe} {rib:?}");
+        assert_eq!(rib.best(probe), paths.first());
+        for path in &paths {
+            assert_eq!(rib.get(probe, &path.key()), Some(path));
+        }
+        assert_eq!(rib.get(probe, &('x', 0)), None);
+        let all = self.paths.keys().flat_map(|&prefix| {
+            self.sorted(prefix)
+                .into_iter()
+                .map(move |path| (prefix, path))
+        });
+        assert!(rib.iter().map(|(prefix, path)| (prefix, *path)).eq(all));
+        let count: usize = self.paths.values().map(BTreeMap::len).sum();
+        assert_eq!((rib.len(), rib.path_count()), (self.paths.len(), count));
+        assert_eq!(rib.is_empty(), count == 0);
+        assert!(rib.best_routes().eq(self.follower.iter()));
+        let address = probe.last();
+        let best = rib.longest_match(address);
+        let best = best.map(|(prefix, path)| (prefix, path.next_hop));
+        assert_eq!(best, self.follower.longest_match(address));
+    }
+}
+
+fn random_operations<A: Address>(seed: u64) {
+    let mut random = Random(seed);
+    for round in 0..40 {
+        let pool: Vec<Prefix<A>> = (0..1 + round).map(|_| random.prefix()).collect();
+        let mut rib = MultiRib::<A, FromPeer>::new();
+        let mut model = Model {
+            paths: BTreeMap::new(),
+            follower: Rib::new(),
+        };
+        for _ in 0..300 {
+            let prefix = pool[random.below(pool.len())];
+            let path = FromPeer {
+                peer: random.below(4) as u8,
+                protocol: ['b', 's'][random.below(2)],
+                // Few, so that they tie.
+                metric: random.below(3) as u32,
+                next_hop: NextHop::new(1 + random.below(4) as u32).unwrap(),
+            };
+            match random.below(40) {
+                0 => {
+                    let lost = path.key();
+                    rib.withdraw_key(&lost, |prefix, change| model.follow(prefix, change));
+                    for paths in model.paths.values_mut() {
+                        paths.remove(&lost);
+                    }
+                }
+                1 => {
+                    let keep = |prefix: Prefix<A>, path: &FromPeer| {
+                        (u32::from(prefix.len()) + path.metric).is_multiple_of(2)
+                    };
+                    rib.retain(keep, |prefix, change| {
+                        assert_ne!(change, BestChange::Unchanged);
+                        model.follow(prefix, change);
+                    });
+                    for (&prefix, paths) in &mut model.paths {
+                        paths.retain(|_, path| keep(prefix, path));
+                    }
+                }
+                2..24 => {
+                    let change = rib.announce(prefix, path);
+                    model.follow(prefix, change);
+                    model
+                        .paths
+                        .entry(prefix)
+                        .or_default()
+                        .insert(path.key(), path);
+                }
+                _ => {
+                    let expected = model.paths.entry(prefix).or_default().remove(&path.key());
+                    let withdrawn = rib.withdraw(prefix, &path.key());
+                    assert_eq!(withdrawn.map(|(path, _)| path), expected);
+                    if let Some((_, change)) = withdrawn {
+                        model.follow(prefix, change);
+                    }
+                }
+            }
+            model.assert_same(&rib, prefix);
+        }
+        rib.retain(|_, _| false, |prefix, change| model.follow(prefix, change));
+        assert!(rib.is_empty() && model.follower.is_empty());
+        assert_eq!(rib.bytes(), 0);
+    }
+}
+
+#[test]
+fn paths_of_every_key_width() {
+    random_operations::<u8>(1);
+    random_operations::<u16>(2);
+    random_operations::<u32>(3);
+    random_operations::<u64>(4);
+    random_operations::<u128>(5);
+}
+
+#[test]
+fn equal_paths_do_not_depend_on_their_history() {
+    let path = |peer, next_hop| FromPeer {
+        peer,
+        protocol: 'b',
+        metric: 10,
+        next_hop: NextHop::new(next_hop).unwrap(),
+    };
+    let mut rib = MultiRib::<u32, _>::new();
+    let prefix = Prefix::DEFAULT_ROUTE;
+    let announced = |n| BestChange::Announce(NextHop::new(n).unwrap());
+    assert_eq!(rib.announce(prefix, path(2, 20)), announced(20));
+    assert_eq!(rib.announce(prefix, path(1, 10)), announced(10));
+    assert_eq!(rib.announce(prefix, path(3, 30)), BestChange::Unchanged);
+    // Again, and with another next hop.
+    assert_eq!(rib.announce(prefix, path(1, 10)), BestChange::Unchanged);
+    assert_eq!(rib.announce(prefix, path(1, 30)), announced(30));
+    // Another path is best, but leads to the same place.
+    let (_, change) = rib.withdraw(prefix, &('b', 2)).unwrap();
+    assert_eq!(change, BestChange::Unchanged);
+    let (_, change) = rib.withdraw(prefix, &('b', 1)).unwrap();
+    assert_eq!(change, BestChange::Unchanged);
+    assert!(
+        rib.withdraw(prefix, &('b', 1)).is_none(),
+        "not there any more"
+    );
+    let (_, change) = rib.withdraw(prefix, &('b', 3)).unwrap();
+    assert_eq!(change, BestChange::Withdraw);
+}

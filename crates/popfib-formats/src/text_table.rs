@@ -1,13 +1,14 @@
 //! The text format of tables: one route a line, `PREFIX NEXTHOP`.
 //!
 //! Prefix and next hop are separated by blanks, tabs or one comma. A prefix
-//! without length is one host. The next hop is any token: text without blanks,
+//! without length is one host; a length may be a network mask. The next hop is any token: text without blanks,
 //! commas and comment signs. `#` and `;` begin a comment wherever they stand;
 //! empty lines are nothing. IPv4 is dotted, IPv6 in any legal spelling;
 //! v4-mapped IPv6 stays IPv6. Lines end in LF or CR LF, the last one also
 //! without; a byte order mark is ignored. Comments may hold any bytes, the rest
 //! is UTF-8 without control characters.
 
+use std::net::Ipv4Addr;
 use std::ops::Range;
 use std::str;
 
@@ -89,6 +90,8 @@ enum Flaw {
     NotText,
     Prefix(Range<usize>, PrefixError),
     NoNextHop(Range<usize>),
+    /// An address, and a network mask where the next hop should be.
+    MaskApart(Range<usize>, Range<usize>),
     ThirdField(usize),
 }
 
@@ -120,11 +123,22 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<(IpPrefix, Range<usize>)>, Fl
     if next_hop.is_empty() {
         return Err(Flaw::NoNextHop(start..end));
     }
+    // No next hop has such an address; a host route to it would be a wrong answer.
+    if line[next_hop.clone()].starts_with(b"255.") && is_mask_apart(line, start..end, &next_hop) {
+        return Err(Flaw::MaskApart(start..end, next_hop));
+    }
     let rest = skip_blanks(line, next_hop.end);
     if !is_end(line, rest) {
         return Err(Flaw::ThirdField(rest));
     }
     Ok(Some((prefix, next_hop)))
+}
+
+/// Whether a prefix without length is followed by a dotted mask in place of a next hop.
+#[cold]
+fn is_mask_apart(line: &[u8], prefix: Range<usize>, next_hop: &Range<usize>) -> bool {
+    let mask = str::from_utf8(&line[next_hop.clone()]).map(str::parse::<Ipv4Addr>);
+    matches!(mask, Ok(Ok(_))) && !line[prefix].contains(&b'/')
 }
 
 /// The prefix at `start` by the library's own parser, and where it ends.
@@ -226,6 +240,18 @@ fn explain(lines: &Lines, flaw: Flaw) -> ReadError {
             .with_source(e),
         Flaw::NoNextHop(range) => {
             lines.invalid(format!("no next hop behind {}", quote(&line[range])))
+        }
+        Flaw::MaskApart(address, mask) => {
+            let prefix = [&line[address], &line[mask]].join(&b'/');
+            match str::from_utf8(&prefix).map(str::parse::<IpPrefix>) {
+                Ok(Err(e)) => lines
+                    .invalid(format!("{}: {e}", quote(&prefix)))
+                    .with_source(e),
+                _ => lines.invalid(format!(
+                    "a network mask belongs behind a slash: {}",
+                    quote(&prefix)
+                )),
+            }
         }
         Flaw::ThirdField(at) => lines.invalid(format!(
             "more than a prefix and a next hop: {}",

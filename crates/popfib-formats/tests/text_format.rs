@@ -25,6 +25,15 @@ fn separators() {
 }
 
 #[test]
+fn a_length_may_be_a_mask() {
+    assert_eq!(lines("10.0.0.0/255.128.0.0 a"), ["10.0.0.0/9 a"]);
+    assert_eq!(lines("2001:db8::/ffff:ffff:: a"), ["2001:db8::/32 a"]);
+    // Behind a prefix with a length it is a name like any other.
+    assert_eq!(lines("10.0.0.0/8 255.0.0.0"), ["10.0.0.0/8 255.0.0.0"]);
+    assert_eq!(lines("10.0.0.0 255.a"), ["10.0.0.0/32 255.a"]);
+}
+
+#[test]
 fn comments_and_empty_lines() {
     let text = "# a comment\n; another\n\n \t\n10.0.0.0/8 a # behind a route\n  # indented\n\
                 11.0.0.0/8 b;behind\n12.0.0.0/8 c#\n13.0.0.0/8 d ;; x y z , \u{1b}\n# caf\u{e9}\n";
@@ -203,6 +212,20 @@ fn invalid_lines() {
         (
             b"10.0.0.0/8/9 a",
             "\"10.0.0.0/8/9\": the prefix length is not a number",
+        ),
+        (
+            b"10.0.0.0/255.0.255.0 a",
+            "\"10.0.0.0/255.0.255.0\": the ones of the network mask are not contiguous; \
+             a longest match is defined for prefixes only",
+        ),
+        (
+            b"10.0.0.0 255.0.255.0",
+            "\"10.0.0.0/255.0.255.0\": the ones of the network mask are not contiguous; \
+             a longest match is defined for prefixes only",
+        ),
+        (
+            b"10.0.0.0 255.255.0.0 a",
+            "a network mask belongs behind a slash: \"10.0.0.0/255.255.0.0\"",
         ),
         (b"10.0.0/8 a", "\"10.0.0/8\": not an address"),
         (b"010.0.0.0/8 a", "\"010.0.0.0/8\": not an address"),

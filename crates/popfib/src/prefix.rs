@@ -79,11 +79,7 @@ impl<A: Address> Prefix<A> {
     /// longest-prefix match has no meaning for such a mask;
     /// [`PrefixError::HostBits`] as for [`Prefix::new`].
     pub fn with_mask(bits: A, mask: A) -> Result<Self, PrefixError> {
-        let len = (!mask).leading_zeros();
-        if A::mask(len) != mask {
-            return Err(PrefixError::Mask);
-        }
-        Self::new(bits, len)
+        Self::new(bits, mask_len(mask)?)
     }
 
     /// The network address: the first address of the prefix.
@@ -123,7 +119,8 @@ impl<A: Address> Prefix<A> {
         self.len <= other.len && self.contains(other.bits)
     }
 
-    /// Reads `ADDRESS/LENGTH`, or `ADDRESS` for a host prefix, and clears host bits.
+    /// Reads `ADDRESS/LENGTH`, `ADDRESS/MASK`, or `ADDRESS` for a host prefix, and
+    /// clears host bits.
     ///
     /// # Errors
     /// As [`Prefix::from_str`], but never [`PrefixError::HostBits`].
@@ -133,7 +130,17 @@ impl<A: Address> Prefix<A> {
     }
 }
 
-/// The address and length of `ADDRESS[/LENGTH]`, the length possibly too long.
+/// The length of a network mask.
+fn mask_len<A: Address>(mask: A) -> Result<u8, PrefixError> {
+    let len = (!mask).leading_zeros();
+    if A::mask(len) != mask {
+        return Err(PrefixError::Mask);
+    }
+    Ok(len)
+}
+
+/// The address and length of `ADDRESS[/LENGTH]`, the length possibly too long
+/// or written as a mask.
 fn split<A: Address>(text: &str) -> Result<(A, u8), PrefixError> {
     let (address, len) = match text.split_once('/') {
         Some((address, len)) => (address, Some(len)),
@@ -146,7 +153,7 @@ fn split<A: Address>(text: &str) -> Result<(A, u8), PrefixError> {
         Some(len) if !len.is_empty() && len.bytes().all(|b| b.is_ascii_digit()) => {
             len.parse().unwrap_or(u8::MAX)
         }
-        Some(_) => return Err(PrefixError::LengthText),
+        Some(mask) => mask_len(A::parse(mask).ok_or(PrefixError::LengthText)?)?,
     };
     Ok((bits, len))
 }
@@ -154,7 +161,8 @@ fn split<A: Address>(text: &str) -> Result<(A, u8), PrefixError> {
 impl<A: Address> FromStr for Prefix<A> {
     type Err = PrefixError;
 
-    /// Reads `ADDRESS/LENGTH`, or `ADDRESS` for a host prefix.
+    /// Reads `ADDRESS/LENGTH`, `ADDRESS/MASK` as by [`Prefix::with_mask`], or
+    /// `ADDRESS` for a host prefix.
     fn from_str(text: &str) -> Result<Self, PrefixError> {
         let (bits, len) = split::<A>(text)?;
         Self::new(bits, len)
@@ -180,7 +188,7 @@ impl<A: Address> fmt::Debug for Prefix<A> {
 pub enum PrefixError {
     /// The address could not be read.
     Address,
-    /// The length is not a number.
+    /// The length is neither a number nor a network mask.
     LengthText,
     /// The length is beyond the width of the address.
     Length {
@@ -201,7 +209,7 @@ impl fmt::Display for PrefixError {
             Self::Length { max } => write!(f, "the prefix length is more than {max}"),
             Self::HostBits => f.write_str("host bits are set behind the prefix length"),
             Self::Mask => f.write_str(
-                "the network mask is not contiguous; longest-prefix match is defined for prefixes only",
+                "the ones of the network mask are not contiguous; a longest match is defined for prefixes only",
             ),
         }
     }

@@ -49,6 +49,25 @@ fn masks_must_be_contiguous() {
 }
 
 #[test]
+fn masks_in_text() {
+    assert_eq!(v4("10.1.0.0/255.255.0.0"), v4("10.1.0.0/16"));
+    assert_eq!(v4("0.0.0.0/0.0.0.0"), Ok(Prefix::DEFAULT_ROUTE));
+    assert_eq!(v4("10.1.0.0/255.0.0.0"), Err(PrefixError::HostBits));
+    assert_eq!(v4("10.1.0.0/255.0.255.0"), Err(PrefixError::Mask));
+    assert_eq!(v4("10.1.0.0/255.255.0"), Err(PrefixError::LengthText));
+    let masked = Prefix::<u32>::parse_masked("10.1.2.3/255.255.128.0");
+    assert_eq!(masked, v4("10.1.0.0/17"));
+    let v6 = |text: &str| text.parse::<IpPrefix>();
+    assert_eq!(v6("2001:db8::/ffff:ffff::"), v6("2001:db8::/32"));
+    assert_eq!(v6("2001:db8::/ffff:0:ffff::"), Err(PrefixError::Mask));
+    // The families do not mix.
+    assert_eq!(v6("2001:db8::/255.255.0.0"), Err(PrefixError::LengthText));
+    assert_eq!(v6("10.0.0.0/ffff::"), Err(PrefixError::Address));
+    let error = v4("10.0.0.0/255.0.255.0").unwrap_err().to_string();
+    assert!(error.contains("not contiguous"), "{error}");
+}
+
+#[test]
 fn canonical_and_in_order() {
     let prefix = Prefix::<u32>::parse_masked("10.1.2.3/8").unwrap();
     assert_eq!(Ok(prefix), v4("10.0.0.0/8"));

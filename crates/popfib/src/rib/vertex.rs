@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use super::Rib;
 use super::node::{RibNode, STRIDE, ancestors};
 use crate::address::Address;
-use crate::prefix::Prefix;
 use crate::memory::Allocator;
+use crate::prefix::Prefix;
 
 /// A vertex of the binary radix tree with routes strictly below it.
 #[derive(Clone, Copy, Debug)]

@@ -40,6 +40,7 @@ mod next_hop;
 mod prefix;
 mod rib;
 mod slab;
+mod sync;
 mod table;
 
 pub use address::Address;

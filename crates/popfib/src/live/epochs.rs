@@ -17,7 +17,9 @@
 
 use alloc::boxed::Box;
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, fence};
+use core::sync::atomic::Ordering;
+
+use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, fence};
 
 /// What a reader shows outside of lookups.
 const OUTSIDE: usize = 0;
@@ -151,7 +153,7 @@ impl Slot {
 
 impl Drop for Epochs {
     fn drop(&mut self) {
-        let mut next = *self.slots.get_mut();
+        let mut next = self.slots.load(Ordering::Relaxed);
         while !next.is_null() {
             // SAFETY: made by `register` from a box; nobody else is left.
             let slot = unsafe { Box::from_raw(next) };
@@ -225,7 +227,10 @@ mod membarrier {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, loom))]
+mod model;
+
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

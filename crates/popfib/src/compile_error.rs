@@ -3,6 +3,8 @@
 use core::error::Error;
 use core::fmt;
 
+use crate::memory::OutOfMemory;
+
 /// Why a Rib could not be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -36,6 +38,8 @@ pub enum CompileError {
         /// The most words of 32 bits possible.
         max: u64,
     },
+    /// The allocator refused.
+    OutOfMemory(OutOfMemory),
 }
 
 impl fmt::Display for CompileError {
@@ -54,8 +58,15 @@ impl fmt::Display for CompileError {
             Self::Nodes { max } => write!(f, "the routes need more than {max} nodes"),
             Self::Leaves { max } => write!(f, "the routes need more than {max} leaves"),
             Self::Words { max } => write!(f, "the routes need more than {max} words"),
+            Self::OutOfMemory(error) => fmt::Display::fmt(error, f),
         }
     }
 }
 
 impl Error for CompileError {}
+
+impl From<OutOfMemory> for CompileError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory(error)
+    }
+}

@@ -12,11 +12,12 @@
 //! O(routes * key width / 6 + entries) time; the recursion is as deep as the
 //! key has nodes, at most 22.
 
-use alloc::vec::Vec;
+use allocator_api2::vec::Vec;
 
 use crate::address::Address;
 use crate::compile_error::CompileError;
-use crate::rib::{Rib, Vertex};
+use crate::memory::{self, Allocator, Global};
+use crate::rib::{Rib, Vertex, View};
 
 pub use crate::address::STRIDE;
 
@@ -37,71 +38,92 @@ pub trait Store {
     /// Stores a node; those that its slots name have been stored.
     ///
     /// # Errors
-    /// [`CompileError`], if the form cannot number more nodes.
+    /// [`CompileError`], if the form cannot number more nodes or has no memory for one.
     fn store(&mut self, slots: &[Slot<Self::Node>; 64]) -> Result<Self::Node, CompileError>;
 }
 
 /// Builds nodes from a Rib into a [`Store`].
+///
+/// Needs memory for the slots that wait, a few for each level, from `Al`.
 #[derive(Debug)]
-pub struct Fold<'r, A: Address, S> {
-    rib: &'r Rib<A>,
+pub struct Fold<'r, A: Address, S, Al: Allocator = Global> {
+    rib: View<'r, A>,
     aggregation: bool,
     max_next_hop: u32,
     /// Slots with routes below, of the nodes that are being built: a stack.
-    below: Vec<(u8, Vertex<'r, A>)>,
+    below: Vec<(u8, Vertex<'r, A>), Al>,
     /// Where the nodes go.
     pub store: S,
 }
 
 impl<'r, A: Address, S: Store> Fold<'r, A, S> {
     /// Next hops beyond `max_next_hop` will be an error.
-    pub fn new(rib: &'r Rib<A>, aggregation: bool, max_next_hop: u32, store: S) -> Self {
+    pub fn new(
+        rib: &'r Rib<A, impl Allocator + Clone>,
+        aggregation: bool,
+        max_next_hop: u32,
+        store: S,
+    ) -> Self {
+        Self::new_in(rib, aggregation, max_next_hop, store, Global)
+    }
+}
+
+impl<'r, A: Address, S: Store, Al: Allocator> Fold<'r, A, S, Al> {
+    /// As [`new`](Fold::new), with memory from `alloc`.
+    pub fn new_in(
+        rib: &'r Rib<A, impl Allocator + Clone>,
+        aggregation: bool,
+        max_next_hop: u32,
+        store: S,
+        alloc: Al,
+    ) -> Self {
         Self {
-            rib,
+            rib: rib.view(),
             aggregation,
             max_next_hop,
-            below: Vec::new(),
+            below: Vec::new_in(alloc),
             store,
         }
     }
 
-    /// Appends the `2^bits` entries of a table over the bits below `vertex`,
+    /// Fills in the `2^bits` entries of a table over the bits below `vertex`,
     /// whose own longest match is `inherited`.
     ///
     /// `entry` makes an entry from its longest match among the prefixes that
     /// the table covers and, where routes go on, the vertex behind it.
     ///
     /// # Errors
-    /// Those of `entry`, and [`CompileError::NextHop`].
+    /// Those of `entry`, [`CompileError::NextHop`], and
+    /// [`CompileError::OutOfMemory`].
+    ///
+    /// # Panics
+    /// If the number of entries is not a power of two.
     pub fn table<T: Copy>(
         &mut self,
         vertex: Vertex<'r, A>,
         inherited: u32,
-        bits: u8,
-        out: &mut Vec<T>,
+        out: &mut [T],
         entry: &mut impl FnMut(&mut Self, u32, Option<Vertex<'r, A>>) -> Result<T, CompileError>,
     ) -> Result<(), CompileError> {
-        if bits == 0 {
-            let value = entry(self, inherited, Some(vertex))?;
-            out.push(value);
+        assert!(out.len().is_power_of_two());
+        if let [out] = out {
+            *out = entry(self, inherited, Some(vertex))?;
             return Ok(());
         }
+        let bits = out.len().ilog2() as u8;
         let width = bits.min(STRIDE);
         let mut slots = [inherited; 64];
         let slots = &mut slots[..1 << width];
         let first = self.expand(vertex, slots, width)?;
         let mut next = first;
-        for (slot, next_hop) in slots.iter().enumerate() {
+        let parts = out.chunks_exact_mut(1 << (bits - width));
+        for ((slot, next_hop), part) in slots.iter().enumerate().zip(parts) {
             match self.below.get(next) {
                 Some(&(at, vertex)) if usize::from(at) == slot => {
-                    self.table(vertex, *next_hop, bits - width, out, entry)?;
+                    self.table(vertex, *next_hop, part, entry)?;
                     next += 1;
                 }
-                _ => {
-                    let value = entry(self, *next_hop, None)?;
-                    // As many entries as the slot stands for.
-                    out.resize(out.len() + (1 << (bits - width)), value);
-                }
+                _ => part.fill(entry(self, *next_hop, None)?),
             }
         }
         self.below.truncate(first);
@@ -111,7 +133,7 @@ impl<'r, A: Address, S: Store> Fold<'r, A, S> {
     /// Builds and stores what lies below `vertex`, whose own longest match is `inherited`.
     ///
     /// # Errors
-    /// Those of the store, and [`CompileError::NextHop`].
+    /// Those of the store, [`CompileError::NextHop`], and [`CompileError::OutOfMemory`].
     pub fn node(
         &mut self,
         vertex: Vertex<'r, A>,
@@ -144,7 +166,11 @@ impl<'r, A: Address, S: Store> Fold<'r, A, S> {
         width: u8,
     ) -> Result<usize, CompileError> {
         let first = self.below.len();
-        self.rib.expand(vertex, width, next_hops, &mut self.below);
+        memory::grow(&mut self.below, 1 << width)?;
+        let below = &mut self.below;
+        self.rib.expand(vertex, width, next_hops, |slot, vertex| {
+            below.push((slot, vertex));
+        });
         let highest = next_hops.iter().copied().max().unwrap_or(0);
         if highest > self.max_next_hop {
             return Err(CompileError::NextHop {

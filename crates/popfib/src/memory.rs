@@ -44,6 +44,12 @@ impl fmt::Display for OutOfMemory {
 
 impl Error for OutOfMemory {}
 
+/// Makes room for `more` elements, and for as many more as keep the time of
+/// appending one by one linear, if there is memory for those.
+pub(crate) fn grow<T, Al: Allocator>(vec: &mut Vec<T, Al>, more: usize) -> Result<(), OutOfMemory> {
+    vec.try_reserve(more).or_else(|_| reserve(vec, more))
+}
+
 /// Makes room for `more` elements, and for no more than those.
 pub(crate) fn reserve<T, Al: Allocator>(
     vec: &mut Vec<T, Al>,

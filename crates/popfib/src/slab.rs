@@ -62,10 +62,7 @@ impl<T, Al: Allocator + Clone> Slab<T, Al> {
         let len = self.places.len();
         let number = u32::try_from(len + 1).ok().and_then(NextHop::new);
         let number = number.ok_or(OutOfMemory::new(usize::MAX))?;
-        if len == self.places.capacity() {
-            memory::reserve(&mut self.places, len.max(4))
-                .or_else(|_| memory::reserve(&mut self.places, 1))?;
-        }
+        memory::grow(&mut self.places, 1)?;
         self.places.push(Place::Full(value));
         Ok(number)
     }

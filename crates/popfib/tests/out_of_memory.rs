@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use common::failing::{Failing, Refuse};
 use common::random::Random;
-use popfib::{Address, MultiRib, NextHop, Path, Prefix, Rib};
+use popfib::{Address, CompileError, Fib, MultiRib, NextHop, Options, Path, Prefix, Rib};
 
 type Model<A> = BTreeMap<Prefix<A>, NextHop>;
 
@@ -141,6 +141,72 @@ fn large_table<A: Address>(seed: u64) {
     assert_eq!(memory.bytes(), pair.rib.bytes());
     drop(pair);
     assert_eq!(memory.bytes(), 0);
+}
+
+/// Compiles and clones with every allocation refused.
+fn compile<A: Address>(seed: u64, routes: usize, all_direct_bits: &[u8]) {
+    let memory = Failing::new();
+    let mut random = Random(seed);
+    let rib: Rib<A> = (1..=routes as u32)
+        .map(|n| (random.prefix(), NextHop::new(n).unwrap()))
+        .collect();
+    let probes: Vec<A> = rib
+        .iter()
+        .flat_map(|(prefix, _)| [prefix.first(), prefix.last()])
+        .collect();
+    let asked = all_direct_bits.iter().map(|&s| Some(s)).chain([None]);
+    for direct_bits in asked.filter(|&s| s <= Some(A::WIDTH)) {
+        for aggregation in [false, true] {
+            let options = Options::default()
+                .direct_bits(direct_bits)
+                .aggregation(aggregation);
+            let given_back = |_: &mut (), error| {
+                assert!(matches!(error, CompileError::OutOfMemory(_)), "{error}");
+                assert_eq!(memory.bytes(), 0);
+            };
+            let (fib, failures) = memory.until_it_succeeds(
+                &mut (),
+                |()| Fib::<A, u32, _>::compile_in(&rib, &options, &memory),
+                given_back,
+            );
+            // Root, arena and the finished block at the least.
+            assert!(failures >= 1, "{failures} failures");
+            fib.check().unwrap();
+            let bytes = memory.bytes();
+            let (clone, _) = memory.until_it_succeeds(
+                &mut (),
+                |()| fib.try_clone(),
+                |(), _| assert_eq!(memory.bytes(), bytes),
+            );
+            // Where its huge pages were refused, a clone takes less.
+            assert!(memory.bytes() >= bytes + clone.bytes());
+            drop(fib);
+            for &probe in &probes {
+                let expected = rib.lookup(probe).map_or(0, NextHop::get);
+                assert_eq!(clone.lookup(probe), expected);
+            }
+            drop(clone);
+            assert_eq!(memory.bytes(), 0);
+        }
+    }
+}
+
+#[test]
+fn compile_small_tables() {
+    for routes in [0, 1, 10, 100] {
+        compile::<u8>(11, routes, &[0, 4, 8]);
+        compile::<u16>(12, routes, &[0, 6, 16]);
+        compile::<u32>(13, routes, &[0, 6, 12]);
+        compile::<u64>(14, routes, &[0, 6, 18]);
+        compile::<u128>(15, routes, &[0, 12, 17]);
+    }
+}
+
+#[test]
+fn compile_large_tables() {
+    // From 1 MiB on a Fib asks for huge pages first.
+    compile::<u32>(16, 30_000, &[18]);
+    compile::<u128>(17, 20_000, &[24]);
 }
 
 /// A path to one of a few peers.

@@ -62,24 +62,18 @@ pub(super) fn compile<A: Address, L: Leaf, N: Node>(
         leaves: Vec::new(),
     };
     let mut fold = Fold::new(rib, options.is_aggregating(), L::MAX, store);
-    let mut direct = Vec::with_capacity(1 << direct_bits);
+    let mut direct = vec![0; 1 << direct_bits];
     let (root, default) = rib.root_vertex();
-    fold.table(
-        root,
-        default,
-        direct_bits,
-        &mut direct,
-        &mut |fold, next_hop, below| {
-            let slot = match below {
-                None => Slot::Leaf(next_hop),
-                Some(vertex) => fold.node(vertex, next_hop)?,
-            };
-            match slot {
-                Slot::Leaf(next_hop) => Ok(direct_leaf(L::from_u32(next_hop))),
-                Slot::Node(node) => fold.store.store_run(&[node]),
-            }
-        },
-    )?;
+    fold.table(root, default, &mut direct, &mut |fold, next_hop, below| {
+        let slot = match below {
+            None => Slot::Leaf(next_hop),
+            Some(vertex) => fold.node(vertex, next_hop)?,
+        };
+        match slot {
+            Slot::Leaf(next_hop) => Ok(direct_leaf(L::from_u32(next_hop))),
+            Slot::Node(node) => fold.store.store_run(&[node]),
+        }
+    })?;
     Ok(Arrays {
         direct,
         nodes: fold.store.nodes,

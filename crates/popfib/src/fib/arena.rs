@@ -5,10 +5,13 @@
 //! shorter blocks later, of the same neighbourhood only, so that the blocks
 //! under one part of the root stay close together.
 
-use alloc::vec::Vec;
+use core::array;
 
-use super::layout::{IDLE_BLOCK, Word, words};
+use allocator_api2::vec::Vec;
+
+use super::layout::IDLE_BLOCK;
 use crate::compile_error::CompileError;
+use crate::memory::{self, Allocator, Global, OutOfMemory};
 
 /// Words of a cache line.
 const LINE: usize = 16;
@@ -17,26 +20,29 @@ const LINE: usize = 16;
 const NEIGHBOURHOOD: usize = 8192;
 
 #[derive(Debug)]
-pub(crate) struct Arena {
-    words: Vec<u32>,
+pub(crate) struct Arena<Al: Allocator = Global> {
+    words: Vec<u32, Al>,
     /// Free places by their length in words.
-    holes: [Vec<u32>; LINE],
+    holes: [Vec<u32, Al>; LINE],
     /// The most words there may be.
     limit: usize,
 }
 
-impl Arena {
-    pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            words: IDLE_BLOCK.to_vec(),
-            holes: [const { Vec::new() }; LINE],
+impl<Al: Allocator + Clone> Arena<Al> {
+    pub(crate) fn new_in(limit: usize, alloc: Al) -> Result<Self, OutOfMemory> {
+        let mut words = Vec::new_in(alloc.clone());
+        memory::grow(&mut words, IDLE_BLOCK.len())?;
+        words.extend_from_slice(&IDLE_BLOCK);
+        Ok(Self {
+            words,
+            holes: array::from_fn(|_| Vec::new_in(alloc.clone())),
             limit,
-        }
+        })
     }
 
     /// A place of `len` words, all zero.
     pub(crate) fn alloc(&mut self, len: usize) -> Result<usize, CompileError> {
-        if let Some(place) = self.take_hole(len) {
+        if let Some(place) = self.take_hole(len)? {
             return Ok(place);
         }
         let end = self.words.len();
@@ -52,13 +58,14 @@ impl Arena {
             });
         }
         if place > end {
-            self.holes[room].push(end as u32);
+            self.add_hole(end, room)?;
         }
+        memory::grow(&mut self.words, place + len - end)?;
         self.words.resize(place + len, 0);
         Ok(place)
     }
 
-    fn take_hole(&mut self, len: usize) -> Option<usize> {
+    fn take_hole(&mut self, len: usize) -> Result<Option<usize>, OutOfMemory> {
         for hole_len in len..LINE {
             let Some(place) = self.holes[hole_len].pop() else {
                 continue;
@@ -70,11 +77,18 @@ impl Arena {
                 continue;
             }
             if hole_len > len {
-                self.holes[hole_len - len].push((place + len) as u32);
+                self.add_hole(place + len, hole_len - len)?;
             }
-            return Some(place);
+            return Ok(Some(place));
         }
-        None
+        Ok(None)
+    }
+
+    fn add_hole(&mut self, place: usize, len: usize) -> Result<(), OutOfMemory> {
+        let holes = &mut self.holes[len];
+        memory::grow(holes, 1)?;
+        holes.push(place as u32);
+        Ok(())
     }
 
     pub(crate) fn words(&mut self) -> &mut [u32] {
@@ -82,7 +96,7 @@ impl Arena {
     }
 
     /// The finished arena.
-    pub(crate) fn finish(self) -> Vec<Word> {
-        words(self.words)
+    pub(crate) fn finish(self) -> Vec<u32, Al> {
+        self.words
     }
 }

@@ -5,9 +5,16 @@
 //! virtualisation a miss there costs as much as a miss of the data cache; two
 //! huge pages of 2 MiB cover all of it. They are asked for and not demanded:
 //! where the platform has none, the block is ordinary memory.
+//!
+//! They are asked for whatever allocator the memory is from: the advice concerns
+//! whole pages that the block alone fills, changes no content, and is refused
+//! without harm where the memory is of another kind. Where there is nobody to
+//! ask, a block takes no more than its size.
 
-use alloc::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use core::alloc::Layout;
 use core::ptr::NonNull;
+
+use crate::memory::{Allocator, Global, OutOfMemory};
 
 /// A cache line: the alignment of each array inside a block.
 const LINE: usize = 64;
@@ -17,43 +24,59 @@ const HUGE_PAGE: usize = 2 << 20;
 
 /// From this size on a block begins at a huge page and ends at one.
 /// Below, more than half of the page would be wasted.
-const HUGE_FROM: usize = HUGE_PAGE / 2;
+const HUGE_FROM: usize = if cfg!(all(feature = "std", target_os = "linux")) {
+    HUGE_PAGE / 2
+} else {
+    usize::MAX
+};
 
 /// Zeroed memory, aligned to cache lines at least.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct Block<Al: Allocator = Global> {
     start: NonNull<u8>,
     layout: Layout,
+    alloc: Al,
 }
 
 // SAFETY: a block is plain memory that it alone owns.
-unsafe impl Send for Block {}
+unsafe impl<Al: Allocator + Send> Send for Block<Al> {}
 // SAFETY: a shared block hands out its address only; its users answer for what they do there.
-unsafe impl Sync for Block {}
+unsafe impl<Al: Allocator + Sync> Sync for Block<Al> {}
 
-impl Block {
-    /// A block of at least `size` bytes, all zero. Aborts if memory is exhausted, as `Vec` does.
-    pub(super) fn zeroed(size: usize) -> Self {
-        let (size, align) = if size >= HUGE_FROM {
-            (size.next_multiple_of(HUGE_PAGE), HUGE_PAGE)
-        } else {
-            (size.max(LINE), LINE)
+impl<Al: Allocator> Block<Al> {
+    /// A block of at least `size` bytes, all zero.
+    pub(super) fn zeroed_in(size: usize, alloc: Al) -> Result<Self, OutOfMemory> {
+        let allocate = |size, align| {
+            let layout = Layout::from_size_align(size, align).ok()?;
+            let start = alloc.allocate(layout).ok()?;
+            Some((start.cast::<u8>(), layout))
         };
-        let layout = Layout::from_size_align(size, align).expect("a block is less than isize::MAX");
-        // SAFETY: the size is not zero.
-        let Some(start) = NonNull::new(unsafe { alloc(layout) }) else {
-            handle_alloc_error(layout)
-        };
+        let huge = size
+            .checked_next_multiple_of(HUGE_PAGE)
+            .filter(|_| size >= HUGE_FROM)
+            .and_then(|size| allocate(size, HUGE_PAGE));
+        // Where memory is short, without what the pages would cost.
+        let (start, layout) = huge
+            .or_else(|| allocate(size.max(LINE), LINE))
+            .ok_or(OutOfMemory::new(size))?;
         #[cfg(all(feature = "std", target_os = "linux"))]
-        if align == HUGE_PAGE {
+        if layout.align() == HUGE_PAGE {
             // A refusal leaves ordinary pages.
             // SAFETY: the range is this block's own; the advice does not change its content.
-            unsafe { libc::madvise(start.as_ptr().cast(), size, libc::MADV_HUGEPAGE) };
+            unsafe { libc::madvise(start.as_ptr().cast(), layout.size(), libc::MADV_HUGEPAGE) };
         }
-        // After the advice and not by `alloc_zeroed`, which would touch small pages first.
-        // SAFETY: the block is `size` bytes long.
-        unsafe { start.write_bytes(0, size) };
-        Self { start, layout }
+        // After the advice and not by `allocate_zeroed`, which would touch small pages first.
+        // SAFETY: the block is that long.
+        unsafe { start.write_bytes(0, layout.size()) };
+        Ok(Self {
+            start,
+            layout,
+            alloc,
+        })
+    }
+
+    pub(super) fn allocator(&self) -> &Al {
+        &self.alloc
     }
 
     /// The address `offset` bytes into the block.
@@ -64,9 +87,9 @@ impl Block {
     }
 }
 
-impl Drop for Block {
+impl<Al: Allocator> Drop for Block<Al> {
     fn drop(&mut self) {
-        // SAFETY: allocated by `zeroed` with this layout.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+        // SAFETY: allocated by `zeroed_in` with this layout, from this allocator.
+        unsafe { self.alloc.deallocate(self.start, self.layout) };
     }
 }

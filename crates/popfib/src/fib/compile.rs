@@ -3,24 +3,25 @@
 //! `fold.rs` knows which nodes there are; this file gives them the form of
 //! blocks (`layout.rs`), children first, and fills the root table and pages.
 
-use alloc::vec::Vec;
+use allocator_api2::vec::Vec;
 
 use super::Options;
 use super::arena::Arena;
 use super::encode::Encoding;
-use super::layout::{MAX_DIRECT_BITS, NODE, View, Word, root_bits, words};
+use super::layout::{MAX_DIRECT_BITS, NODE, View, as_words, root_bits};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fold::{Fold, Slot, Store};
+use crate::memory::{self, Allocator, Global};
 use crate::next_hop::Leaf;
 use crate::prefix::Prefix;
 use crate::rib::{Rib, Vertex};
 
 /// The arrays of a new Fib, and what they hold.
 #[derive(Debug)]
-pub(crate) struct Compiled {
-    root: Vec<Word>,
-    arena: Vec<Word>,
+pub(crate) struct Compiled<Al: Allocator = Global> {
+    root: Vec<u32, Al>,
+    arena: Vec<u32, Al>,
     root_bits: u8,
     page_bits: u8,
     value_bits: u8,
@@ -28,11 +29,11 @@ pub(crate) struct Compiled {
     pub(crate) leaves: usize,
 }
 
-impl Compiled {
-    pub(crate) fn view(&self) -> View<'_> {
+impl<Al: Allocator> Compiled<Al> {
+    pub(crate) fn view(&mut self) -> View<'_> {
         View {
-            root: &self.root,
-            arena: &self.arena,
+            root: as_words(&mut self.root),
+            arena: as_words(&mut self.arena),
             root_bits: self.root_bits,
             page_bits: self.page_bits,
             value_bits: self.value_bits,
@@ -40,18 +41,26 @@ impl Compiled {
     }
 }
 
-pub(crate) fn compile<A: Address, L: Leaf>(
-    rib: &Rib<A>,
+/// The longest page there is.
+const MAX_PAGE: usize = 1 << 8;
+
+/// Compiles `rib` into at most `max_words` words of blocks. All memory comes from `alloc`.
+pub(crate) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
+    rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
     max_words: usize,
-) -> Result<Compiled, CompileError> {
+    alloc: Al,
+) -> Result<Compiled<Al>, CompileError> {
     let direct_bits = direct_bits::<A>(options.direct_bits, rib.len())?;
     let root_bits = root_bits::<A>(direct_bits);
     let page_bits = direct_bits - root_bits;
     check_next_hops::<A, L>(rib)?;
+    let mut root = Vec::new_in(alloc.clone());
+    memory::reserve(&mut root, 1 << root_bits)?;
+    root.resize(1 << root_bits, 0);
     let bound = rib.next_hop_bound().min(L::MAX);
     let store = Blocks {
-        arena: Arena::new(max_words),
+        arena: Arena::new_in(max_words, alloc.clone())?,
         value_bits: (u32::BITS - bound.leading_zeros()).max(1) as u8,
         nodes: 0,
         leaves: 0,
@@ -60,32 +69,25 @@ pub(crate) fn compile<A: Address, L: Leaf>(
     let (vertex, default) = rib.root_vertex();
     // No nodes where there are no routes, at the root as elsewhere.
     let has_routes = rib.surroundings(Prefix::clamped(A::MIN, 0)).1.is_some();
-    let mut fold = Fold::new(rib, options.aggregation, L::MAX, store);
-    let mut root = Vec::with_capacity(1 << root_bits);
-    fold.table(
-        vertex,
-        default,
-        root_bits,
-        &mut root,
-        &mut |fold, leaf, below| {
-            let Some(vertex) = below.filter(|_| has_routes) else {
-                return Ok(leaf);
-            };
-            if page_bits == 0 {
-                return Ok(pointer(fold.node(vertex, leaf)?));
-            }
-            let page = page(fold, vertex, leaf, page_bits)?;
-            if options.aggregation
-                && page[0] & NODE == 0
-                && page.iter().all(|entry| *entry == page[0])
-            {
-                return Ok(page[0]);
-            }
-            let place = fold.store.arena.alloc(page.len())?;
-            fold.store.arena.words()[place..][..page.len()].copy_from_slice(&page);
-            Ok(NODE | place as u32)
-        },
-    )?;
+    let mut fold = Fold::new_in(rib, options.aggregation, L::MAX, store, alloc);
+    fold.table(vertex, default, &mut root, &mut |fold, leaf, below| {
+        let Some(vertex) = below.filter(|_| has_routes) else {
+            return Ok(leaf);
+        };
+        if page_bits == 0 {
+            return Ok(pointer(fold.node(vertex, leaf)?));
+        }
+        let mut entries = [0; MAX_PAGE];
+        let page = &mut entries[..1 << page_bits];
+        fill_page(fold, vertex, leaf, page)?;
+        if options.aggregation && page[0] & NODE == 0 && page.iter().all(|entry| *entry == page[0])
+        {
+            return Ok(page[0]);
+        }
+        let place = fold.store.arena.alloc(page.len())?;
+        fold.store.arena.words()[place..][..page.len()].copy_from_slice(page);
+        Ok(NODE | place as u32)
+    })?;
     let Blocks {
         arena,
         nodes,
@@ -93,7 +95,7 @@ pub(crate) fn compile<A: Address, L: Leaf>(
         ..
     } = fold.store;
     Ok(Compiled {
-        root: words(root),
+        root,
         arena: arena.finish(),
         root_bits,
         page_bits,
@@ -103,26 +105,23 @@ pub(crate) fn compile<A: Address, L: Leaf>(
     })
 }
 
-/// The entries of the page over the `page_bits` bits below `vertex`, whose own
+/// Fills in the entries of the page over the bits below `vertex`, whose own
 /// longest match is `inherited`.
-pub(crate) fn page<'r, A: Address, S: Store<Node = u32>>(
-    fold: &mut Fold<'r, A, S>,
+pub(crate) fn fill_page<'r, A: Address, S: Store<Node = u32>, Al: Allocator>(
+    fold: &mut Fold<'r, A, S, Al>,
     vertex: Vertex<'r, A>,
     inherited: u32,
-    page_bits: u8,
-) -> Result<Vec<u32>, CompileError> {
-    let mut page = Vec::with_capacity(1 << page_bits);
+    page: &mut [u32],
+) -> Result<(), CompileError> {
     fold.table(
         vertex,
         inherited,
-        page_bits,
-        &mut page,
+        page,
         &mut |fold, leaf, below| match below {
             None => Ok(leaf),
             Some(vertex) => Ok(pointer(fold.node(vertex, leaf)?)),
         },
-    )?;
-    Ok(page)
+    )
 }
 
 /// The direct bits that were asked for, or those that suit the number of routes.
@@ -152,7 +151,9 @@ pub(crate) fn direct_bits<A: Address>(
 }
 
 /// An error if any route's next hop is too high for `L`, seen by an address or not.
-fn check_next_hops<A: Address, L: Leaf>(rib: &Rib<A>) -> Result<(), CompileError> {
+fn check_next_hops<A: Address, L: Leaf>(
+    rib: &Rib<A, impl Allocator + Clone>,
+) -> Result<(), CompileError> {
     if rib.next_hop_bound() <= L::MAX {
         return Ok(());
     }
@@ -175,14 +176,14 @@ pub(crate) fn pointer(slot: Slot<u32>) -> u32 {
 }
 
 /// Nodes in the form of blocks.
-struct Blocks {
-    arena: Arena,
+struct Blocks<Al: Allocator> {
+    arena: Arena<Al>,
     value_bits: u8,
     nodes: usize,
     leaves: usize,
 }
 
-impl Store for Blocks {
+impl<Al: Allocator + Clone> Store for Blocks<Al> {
     /// A pointer.
     type Node = u32;
 
@@ -211,14 +212,14 @@ mod tests {
             })
             .collect();
         let options = Options::default().direct_bits(Some(0));
-        let words = compile::<u16, u16>(&rib, &options, MAX_WORDS)
+        let words = compile::<u16, u16, _>(&rib, &options, MAX_WORDS, Global)
             .expect("fits")
             .arena
             .len();
-        assert!(compile::<u16, u16>(&rib, &options, words).is_ok());
+        assert!(compile::<u16, u16, _>(&rib, &options, words, Global).is_ok());
         let max = words as u64 - 1;
         assert_eq!(
-            compile::<u16, u16>(&rib, &options, words - 1).err(),
+            compile::<u16, u16, _>(&rib, &options, words - 1, Global).err(),
             Some(CompileError::Words { max })
         );
     }

@@ -21,12 +21,12 @@
 //! exist only where there are routes; a whole table over, say, the first 24
 //! bits of IPv6 would be nearly empty.
 
-use alloc::vec::Vec;
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 use core::sync::atomic::AtomicU32;
 
 use super::block::Block;
 use crate::address::Address;
+use crate::memory::{Allocator, Global, OutOfMemory};
 
 pub(crate) use crate::fold::STRIDE;
 
@@ -57,8 +57,16 @@ pub(crate) const IDLE_BLOCK: [u32; 3] = [1, 0, 0];
 /// one; it may be read plainly, by reads that do not touch words of other blocks.
 pub(crate) type Word = AtomicU32;
 
-/// Numbers as words, in the same memory.
-pub(crate) fn words(numbers: Vec<u32>) -> Vec<Word> {
+/// Numbers as words, where they lie.
+pub(crate) fn as_words(numbers: &mut [u32]) -> &[Word] {
+    // SAFETY: a word has the size, alignment and values of a number, and nobody
+    // else can reach these numbers while they are borrowed.
+    unsafe { &*(ptr::from_mut(numbers) as *const [Word]) }
+}
+
+/// Numbers as words.
+#[cfg(test)]
+pub(crate) fn words(numbers: alloc::vec::Vec<u32>) -> alloc::vec::Vec<Word> {
     numbers.into_iter().map(Word::new).collect()
 }
 
@@ -89,7 +97,7 @@ pub(crate) struct View<'a> {
 
 /// The arrays of a Fib, side by side in one block of memory.
 #[derive(Debug)]
-pub(crate) struct Arrays {
+pub(crate) struct Arrays<Al: Allocator = Global> {
     root: NonNull<Word>,
     arena: NonNull<Word>,
     arena_len: usize,
@@ -97,27 +105,37 @@ pub(crate) struct Arrays {
     page_bits: u8,
     value_bits: u8,
     /// Owns what the pointers point to.
-    _memory: Block,
+    memory: Block<Al>,
 }
 
 // SAFETY: the pointers lead into the memory that the arrays own.
-unsafe impl Send for Arrays {}
+unsafe impl<Al: Allocator + Send> Send for Arrays<Al> {}
 // SAFETY: shared arrays are atomic words.
-unsafe impl Sync for Arrays {}
+unsafe impl<Al: Allocator + Sync> Sync for Arrays<Al> {}
 
-impl Arrays {
+impl<Al: Allocator> Arrays<Al> {
     /// A copy of the arrays in memory of their own.
-    pub(super) fn copy_of(view: View<'_>) -> Self {
-        Self::with_arena(view, view.arena.len())
+    pub(super) fn copy_of(view: View<'_>, alloc: Al) -> Result<Self, OutOfMemory> {
+        Self::with_arena(view, view.arena.len(), alloc)
+    }
+
+    /// Where the memory comes from.
+    pub(super) fn allocator(&self) -> &Al {
+        self.memory.allocator()
     }
 
     /// A copy of the arrays whose arena has `arena_len` words, those to spare zero.
-    pub(crate) fn with_arena(view: View<'_>, arena_len: usize) -> Self {
+    pub(crate) fn with_arena(
+        view: View<'_>,
+        arena_len: usize,
+        alloc: Al,
+    ) -> Result<Self, OutOfMemory> {
         assert_eq!(view.root.len(), 1 << view.root_bits);
         assert!(arena_len >= view.arena.len());
         // A small root table leaves the arena at the next cache line.
         let arena_at = size_of_val(view.root).next_multiple_of(64);
-        let memory = Block::zeroed(arena_at + arena_len * size_of::<Word>());
+        let bytes = arena_at.saturating_add(arena_len.saturating_mul(size_of::<Word>()));
+        let memory = Block::zeroed_in(bytes, alloc)?;
         let arrays = Self {
             root: memory.at(0),
             arena: memory.at(arena_at),
@@ -125,7 +143,7 @@ impl Arrays {
             root_bits: view.root_bits,
             page_bits: view.page_bits,
             value_bits: view.value_bits,
-            _memory: memory,
+            memory,
         };
         // SAFETY: the memory is new, long enough for both arrays one behind
         // the other, and each begins at a cache line, which aligns words.
@@ -137,7 +155,7 @@ impl Arrays {
                 .arena
                 .copy_from_nonoverlapping(NonNull::from(view.arena).cast(), view.arena.len());
         }
-        arrays
+        Ok(arrays)
     }
 
     #[inline(always)]
@@ -153,11 +171,5 @@ impl Arrays {
                 value_bits: self.value_bits,
             }
         }
-    }
-}
-
-impl Clone for Arrays {
-    fn clone(&self) -> Self {
-        Self::copy_of(self.view())
     }
 }

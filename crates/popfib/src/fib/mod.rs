@@ -18,6 +18,7 @@ use core::marker::PhantomData;
 use crate::address::Address;
 use crate::batch::Kernel;
 use crate::compile_error::CompileError;
+use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::Leaf;
 use crate::rib::Rib;
 use compile::Compiled;
@@ -95,9 +96,9 @@ impl Options {
 /// assert_eq!(fib.lookup(0x0b00_0000), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct Fib<A: Address, L: Leaf = u16> {
-    arrays: Arrays,
+#[derive(Debug)]
+pub struct Fib<A: Address, L: Leaf = u16, Al: Allocator = Global> {
+    arrays: Arrays<Al>,
     nodes: usize,
     leaves: usize,
     types: PhantomData<fn(A) -> L>,
@@ -106,19 +107,59 @@ pub struct Fib<A: Address, L: Leaf = u16> {
 impl<A: Address, L: Leaf> Fib<A, L> {
     /// Compiles the routes of `rib`.
     ///
+    /// O(routes * key width / 6 + entries) time; for a moment it takes twice the
+    /// memory of the Fib, and a few KiB.
+    ///
     /// # Errors
     /// [`CompileError`]: direct bits out of range, the next hop of a route wider
-    /// than `L`, or more than 2 GiB of blocks.
-    pub fn compile(rib: &Rib<A>, options: &Options) -> Result<Self, CompileError> {
-        let compiled: Compiled = compile::compile::<A, L>(rib, options, MAX_WORDS)?;
+    /// than `L`, more than 2 GiB of blocks, or no memory.
+    pub fn compile(
+        rib: &Rib<A, impl Allocator + Clone>,
+        options: &Options,
+    ) -> Result<Self, CompileError> {
+        Self::compile_in(rib, options, Global)
+    }
+}
+
+impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
+    /// As [`compile`](Fib::compile), with all memory from `alloc`, also what is
+    /// needed meanwhile.
+    ///
+    /// The Fib asks for one allocation, aligned to 64 bytes; with the feature
+    /// `std` on Linux from 1 MiB on first for whole huge pages of 2 MiB, then, if
+    /// that is refused, without.
+    ///
+    /// # Errors
+    /// As [`compile`](Fib::compile); what was allocated by then is given back.
+    pub fn compile_in(
+        rib: &Rib<A, impl Allocator + Clone>,
+        options: &Options,
+        alloc: Al,
+    ) -> Result<Self, CompileError> {
+        let mut compiled: Compiled<Al> =
+            compile::compile::<A, L, Al>(rib, options, MAX_WORDS, alloc.clone())?;
         Ok(Self {
-            arrays: Arrays::copy_of(compiled.view()),
+            arrays: Arrays::copy_of(compiled.view(), alloc)?,
             nodes: compiled.nodes,
             leaves: compiled.leaves,
             types: PhantomData,
         })
     }
 
+    /// The same Fib in memory of its own.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
+        let alloc = self.arrays.allocator().clone();
+        Ok(Self {
+            arrays: Arrays::copy_of(self.arrays.view(), alloc)?,
+            ..*self
+        })
+    }
+}
+
+impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     /// The next hop of the longest prefix that holds `address`; 0 if there is none.
     #[inline]
     pub fn lookup(&self, address: A) -> L {
@@ -199,10 +240,21 @@ impl<A: Address, L: Leaf> Fib<A, L> {
     }
 
     /// Verifies every invariant of the layout that unchecked lookups rely on.
+    /// Takes memory from the global allocator meanwhile.
     ///
     /// # Errors
     /// The first invariant found broken; never for a Fib that was compiled.
     pub fn check(&self) -> Result<(), CheckError> {
         check::check::<A, L>(self.arrays.view())
+    }
+}
+
+impl<A: Address, L: Leaf, Al: Allocator + Clone> Clone for Fib<A, L, Al> {
+    /// Ends the program if memory is exhausted; see [`try_clone`](Fib::try_clone).
+    fn clone(&self) -> Self {
+        match self.try_clone() {
+            Ok(clone) => clone,
+            Err(error) => error.abort(),
+        }
     }
 }

@@ -3,24 +3,26 @@
 //! A tenth of the time of a compilation: nothing is decoded, and the Rib is not looked at.
 //! Blocks end up in the order of their addresses, as a compilation puts them.
 
-use alloc::vec::Vec;
+use allocator_api2::vec::Vec;
 use core::sync::atomic::Ordering;
 
 use crate::compile_error::CompileError;
 use crate::fib::arena::Arena;
 use crate::fib::encode::{HEAD, block_len};
-use crate::fib::layout::{MAX_WORDS, NODE, PLACE, View, WIDE, Word, words};
+use crate::fib::layout::{MAX_WORDS, NODE, PLACE, View, WIDE};
+use crate::memory::{self, Global};
 
 /// Root table and arena of the same table with nothing between its blocks.
 ///
 /// # Errors
-/// Those of [`Arena::alloc`].
-pub(super) fn compact(view: View<'_>) -> Result<(Vec<Word>, Vec<Word>), CompileError> {
+/// [`CompileError::OutOfMemory`], and those of [`Arena::alloc`].
+pub(super) fn compact(view: View<'_>) -> Result<(Vec<u32>, Vec<u32>), CompileError> {
     let mut mover = Mover {
         view,
-        arena: Arena::new(MAX_WORDS),
+        arena: Arena::new_in(MAX_WORDS, Global)?,
     };
-    let mut root = Vec::with_capacity(view.root.len());
+    let mut root = Vec::new();
+    memory::reserve(&mut root, view.root.len())?;
     for entry in view.root {
         // Relaxed: this is the writer.
         let pointer = entry.load(Ordering::Relaxed);
@@ -32,7 +34,7 @@ pub(super) fn compact(view: View<'_>) -> Result<(Vec<Word>, Vec<Word>), CompileE
             mover.block(pointer)?
         });
     }
-    Ok((words(root), mover.arena.finish()))
+    Ok((root, mover.arena.finish()))
 }
 
 struct Mover<'a> {

@@ -37,8 +37,9 @@ use core::sync::atomic::Ordering;
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile::{self, compile};
-use crate::fib::layout::{Arrays, MAX_WORDS, View};
+use crate::fib::layout::{Arrays, MAX_WORDS, View, as_words};
 use crate::fib::{CheckError, Options, check, lookup};
+use crate::memory::Global;
 use crate::next_hop::{Leaf, NextHop};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
@@ -403,12 +404,12 @@ impl<A: Address, L: Leaf> LiveFib<A, L> {
     #[cold]
     fn compact(&mut self) -> Result<(), CompileError> {
         let view = self.view();
-        let (root, arena) = compact::compact(view)?;
+        let (mut root, mut arena) = compact::compact(view)?;
         let (arrays, space) = spacious(View {
-            root: &root,
-            arena: &arena,
+            root: as_words(&mut root),
+            arena: as_words(&mut arena),
             ..view
-        });
+        })?;
         self.publish(arrays, space);
         self.changes.moves += 1;
         Ok(())
@@ -438,15 +439,16 @@ fn arrays<A: Address, L: Leaf>(
     rib: &Rib<A>,
     options: &Options,
 ) -> Result<(Arrays, Space), CompileError> {
-    let compiled = compile::<A, L>(rib, options, MAX_WORDS)?;
-    Ok(spacious(compiled.view()))
+    let mut compiled = compile::<A, L, _>(rib, options, MAX_WORDS, Global)?;
+    spacious(compiled.view())
 }
 
 /// A copy of the arrays with words to spare, and which these are.
-fn spacious(view: View<'_>) -> (Arrays, Space) {
+fn spacious(view: View<'_>) -> Result<(Arrays, Space), CompileError> {
     let used = view.arena.len();
     let len = (used + used / 8 + SPARE).min(MAX_WORDS - 1);
-    (Arrays::with_arena(view, len), Space::new(len, used))
+    let arrays = Arrays::with_arena(view, len, Global)?;
+    Ok((arrays, Space::new(len, used)))
 }
 
 impl<A: Address, L: Leaf> fmt::Debug for LiveFib<A, L> {

@@ -259,7 +259,10 @@ impl<'a, A: Address> Patch<'a, A> {
         let mut next_hops = [INHERITED; 64];
         let next_hops = &mut next_hops[..1 << width];
         let first = self.below.len();
-        self.rib.expand(vertex, width, next_hops, &mut self.below);
+        let (rib, stack) = (self.rib, &mut self.below);
+        rib.expand(vertex, width, next_hops, |slot, vertex| {
+            stack.push((slot, vertex));
+        });
         let mut next = first;
         for (slot, entries) in entries.chunks_mut(1 << (bits - width)).enumerate() {
             let vertex = match self.below.get(next) {
@@ -383,11 +386,13 @@ impl<'a, A: Address> Patch<'a, A> {
         if below == Below::Blocks {
             return fold.node(vertex, inherited).map(compile::pointer);
         }
-        let page = compile::page(&mut fold, vertex, inherited, page_bits)?;
-        if self.is_leaf(&page, None) {
+        let mut entries = [0; MAX_PAGE];
+        let page = &mut entries[..1 << page_bits];
+        compile::fill_page(&mut fold, vertex, inherited, page)?;
+        if self.is_leaf(page, None) {
             return Ok(page[0]);
         }
-        let place = self.write_new(&page)?;
+        let place = self.write_new(page)?;
         self.log.replaced.direct_entries += page.len() as u64;
         Ok(NODE | place)
     }

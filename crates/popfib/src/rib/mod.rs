@@ -26,7 +26,8 @@ use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
 use node::{RibNode, STRIDE, node_depth, vertex_level, vertex_of};
 use runs::Runs;
-use view::View;
+
+pub(crate) use view::View;
 
 pub use by_length::ByLength;
 pub use vertex::Vertex;
@@ -253,7 +254,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     }
 
     #[inline]
-    fn view(&self) -> View<'_, A> {
+    pub(crate) fn view(&self) -> View<'_, A> {
         View {
             nodes: self.nodes.slots(),
             values: self.values.slots(),

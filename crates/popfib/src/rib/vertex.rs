@@ -3,9 +3,8 @@
 //! A compiler asks for one vertex and the next `width` levels below it; where
 //! the Rib's own nodes begin, and which it leaves out, does not show.
 
-use alloc::vec::Vec;
-
 use super::Rib;
+use super::View;
 use super::node::{RibNode, STRIDE, ancestors};
 use crate::address::Address;
 use crate::memory::Allocator;
@@ -98,8 +97,8 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     ///
     /// A slot of `next_hops` is set to the longest match among the prefixes of
     /// these levels; where there is none it stays, so fill it with the
-    /// inherited next hop. The slots with routes strictly below them are
-    /// appended to `below`, ascending, each with its vertex.
+    /// inherited next hop. `below` is called for the slots with routes strictly
+    /// below them, ascending, at most once each, with their vertices.
     ///
     /// # Panics
     /// If `next_hops` does not have `2^width` elements.
@@ -108,7 +107,20 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         vertex: Vertex<'r, A>,
         width: u8,
         next_hops: &mut [u32],
-        below: &mut Vec<(u8, Vertex<'r, A>)>,
+        below: impl FnMut(u8, Vertex<'r, A>),
+    ) {
+        self.view().expand(vertex, width, next_hops, below);
+    }
+}
+
+impl<'r, A: Address> View<'r, A> {
+    /// [`Rib::expand`].
+    pub(crate) fn expand(
+        &self,
+        vertex: Vertex<'r, A>,
+        width: u8,
+        next_hops: &mut [u32],
+        below: impl FnMut(u8, Vertex<'r, A>),
     ) {
         assert_eq!(next_hops.len(), 1 << width);
         let mut out = Expansion {
@@ -119,12 +131,12 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     }
 
     /// As [`Self::expand`], for the slots from `first` on.
-    fn expand_at<'r>(
-        &'r self,
+    fn expand_at(
+        &self,
         vertex: Vertex<'r, A>,
         width: u8,
         first: usize,
-        out: &mut Expansion<'r, '_, A>,
+        out: &mut Expansion<'_, impl FnMut(u8, Vertex<'r, A>)>,
     ) {
         let node = vertex.node;
         if node.depth > vertex.depth {
@@ -133,7 +145,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
             if gap >= width {
                 let slot = first + node.bits.extract(vertex.depth, width) as usize;
                 let depth = vertex.depth + width;
-                out.below.push((slot as u8, Vertex { depth, ..vertex }));
+                (out.below)(slot as u8, Vertex { depth, ..vertex });
             } else {
                 let rest = width - gap;
                 let slot = (node.bits.extract(vertex.depth, gap) as usize) << rest;
@@ -146,14 +158,14 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     }
 
     /// Resolves `width` levels below the vertex `heap` at `level` of `node`.
-    fn expand_node<'r>(
-        &'r self,
+    fn expand_node(
+        &self,
         node: &'r RibNode<A>,
         heap: u32,
         level: u8,
         width: u8,
         first: usize,
-        out: &mut Expansion<'r, '_, A>,
+        out: &mut Expansion<'_, impl FnMut(u8, Vertex<'r, A>)>,
     ) {
         let end = level + width;
         // Shorter prefixes first: longer ones overwrite their part.
@@ -168,7 +180,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
             let mut value = node.values + node.value_rank(start) as u32;
             while found != 0 {
                 let slot = (found.trailing_zeros() as usize) << (end - at);
-                out.slots[first + slot..][..1 << (end - at)].fill(*self.values.get(value));
+                out.slots[first + slot..][..1 << (end - at)].fill(self.values[value as usize]);
                 value += 1;
                 found &= found - 1;
             }
@@ -182,7 +194,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
                         heap,
                         depth: node.depth + end,
                     };
-                    out.below.push((first as u8 + slot as u8, vertex));
+                    (out.below)(first as u8 + slot as u8, vertex);
                 }
             }
             return;
@@ -195,13 +207,13 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
             let chunk = chunks.trailing_zeros();
             chunks &= chunks - 1;
             let child = Vertex {
-                node: self.nodes.get(node.child(start + chunk)),
+                node: self.child(node, start + chunk),
                 heap: 1,
                 depth: node.depth + STRIDE,
             };
             let slot = first + ((chunk as usize) << rest);
             if rest == 0 {
-                out.below.push((slot as u8, child));
+                (out.below)(slot as u8, child);
             } else {
                 self.expand_at(child, rest, slot, out);
             }
@@ -210,9 +222,9 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
 }
 
 /// Where [`Rib::expand`] puts what it finds.
-struct Expansion<'r, 'a, A> {
+struct Expansion<'a, F> {
     slots: &'a mut [u32],
-    below: &'a mut Vec<(u8, Vertex<'r, A>)>,
+    below: F,
 }
 
 /// Whether there are routes strictly below the vertex `heap` at `level` (below 6) of `node`.

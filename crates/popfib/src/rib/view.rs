@@ -10,7 +10,7 @@ pub(super) const MAX_PATH: usize = 128usize.div_ceil(STRIDE as usize);
 
 /// The arrays of a Rib, borrowed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct View<'a, A> {
+pub(crate) struct View<'a, A> {
     pub(super) nodes: &'a [RibNode<A>],
     pub(super) values: &'a [u32],
     pub(super) root: &'a RibNode<A>,

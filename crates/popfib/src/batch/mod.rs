@@ -4,11 +4,12 @@
 //! All give the answers of `lookup`; they differ in the instructions that they
 //! need and in how many lookups they keep under way at a time. Each has a file
 //! of its own and there one function, `lookup_batch`; this file says which of
-//! them a CPU can run and picks one.
+//! them a CPU can run and picks one. Builds without vector registers, as kernels
+//! of operating systems are, have no vector kernels.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx512;
 mod cpu;
 mod portable;
@@ -29,7 +30,7 @@ use crate::next_hop::Leaf;
 const TURNED: usize = 256;
 
 /// The widest values that a read of 32 bits at any byte holds whole.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const BYTE_READ_BITS: u8 = 25;
 
 /// A way to look up many addresses, proven to run on this CPU.
@@ -199,20 +200,20 @@ impl Kernel {
                 ran(Kind::Portable);
                 portable::lookup_batch(view, addresses, next_hops);
             }
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Kind::Avx2 => {
                 ran(Kind::Avx2);
                 // SAFETY: a `Kernel` is made only where the CPU has the instructions.
                 unsafe { avx2::lookup_batch(view, addresses, next_hops) }
             }
             // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Kind::Avx512Bw => unsafe { avx512::lookup_batch_bw(view, addresses, next_hops) },
             // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             Kind::Avx512 => unsafe { avx512::lookup_batch(view, addresses, next_hops) },
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => unreachable!("kernels of other architectures are not available"),
+            #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+            _ => unreachable!("kernels of other builds are not available"),
         }
     }
 

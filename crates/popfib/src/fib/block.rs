@@ -24,10 +24,10 @@ const HUGE_PAGE: usize = 2 << 20;
 
 /// From this size on a block begins at a huge page and ends at one.
 /// Below, more than half of the page would be wasted.
-const HUGE_FROM: usize = if cfg!(all(feature = "std", target_os = "linux")) {
-    HUGE_PAGE / 2
+const HUGE_FROM: Option<usize> = if cfg!(all(feature = "std", target_os = "linux")) {
+    Some(HUGE_PAGE / 2)
 } else {
-    usize::MAX
+    None
 };
 
 /// Zeroed memory, aligned to cache lines at least.
@@ -53,7 +53,7 @@ impl<Al: Allocator> Block<Al> {
         };
         let huge = size
             .checked_next_multiple_of(HUGE_PAGE)
-            .filter(|_| size >= HUGE_FROM)
+            .filter(|_| HUGE_FROM.is_some_and(|from| size >= from))
             .and_then(|size| allocate(size, HUGE_PAGE));
         // Where memory is short, without what the pages would cost.
         let (start, layout) = huge

@@ -32,7 +32,7 @@ const HUGE_FROM: Option<usize> = if cfg!(all(feature = "std", target_os = "linux
 
 /// Zeroed memory, aligned to cache lines at least.
 #[derive(Debug)]
-pub(super) struct Block<Al: Allocator = Global> {
+pub(crate) struct Block<Al: Allocator = Global> {
     start: NonNull<u8>,
     layout: Layout,
     alloc: Al,
@@ -45,7 +45,7 @@ unsafe impl<Al: Allocator + Sync> Sync for Block<Al> {}
 
 impl<Al: Allocator> Block<Al> {
     /// A block of at least `size` bytes, all zero.
-    pub(super) fn zeroed_in(size: usize, alloc: Al) -> Result<Self, OutOfMemory> {
+    pub(crate) fn zeroed_in(size: usize, alloc: Al) -> Result<Self, OutOfMemory> {
         let allocate = |size, align| {
             let layout = Layout::from_size_align(size, align).ok()?;
             let start = alloc.allocate(layout).ok()?;
@@ -80,7 +80,7 @@ impl<Al: Allocator> Block<Al> {
     }
 
     /// The address `offset` bytes into the block.
-    pub(super) fn at<T>(&self, offset: usize) -> NonNull<T> {
+    pub(crate) fn at<T>(&self, offset: usize) -> NonNull<T> {
         assert!(offset <= self.layout.size());
         // SAFETY: inside the block, or one past its end.
         unsafe { self.start.add(offset).cast() }

@@ -66,8 +66,58 @@ impl fmt::Display for CheckError {
 
 impl Error for CheckError {}
 
-/// Verifies all invariants. O(root + arena) time, a byte of memory a word.
+/// [`check_answers`] for the answers that `L` holds.
 pub(crate) fn check<A: Address, L: Leaf>(view: View<'_>) -> Result<(), CheckError> {
+    check_answers::<A>(view, L::MAX)
+}
+
+/// Verifies all invariants, for answers of at most `max_next_hop`.
+///
+/// O(root + arena) time, whatever the arrays hold: invariant 4 is verified on the
+/// way down, so no block is visited twice. A bit of memory a word.
+pub(crate) fn check_answers<A: Address>(
+    view: View<'_>,
+    max_next_hop: u32,
+) -> Result<(), CheckError> {
+    check_shape::<A>(view)?;
+    let mut checker = Checker {
+        view,
+        max_next_hop,
+        narrow: Limit::new(max_next_hop, view.value_bits.into()),
+        width: A::WIDTH,
+        owned: vec![0; view.arena.len() / 64 + 1],
+        todo: Vec::new(),
+    };
+    checker.own(0, IDLE_BLOCK.len())?;
+    let depth = view.root_bits + view.page_bits;
+    // Without a branch for each, which would be mispredicted.
+    let next_hops = view.root.iter().map(load).filter(|entry| entry & NODE == 0);
+    checker.next_hop(next_hops.fold(0, u32::max))?;
+    for entry in view.root.iter().map(load) {
+        if entry & NODE == 0 {
+            continue;
+        }
+        if view.page_bits == 0 {
+            checker.child(entry, depth)?;
+        } else {
+            // A page carries no mark of width.
+            let place = (entry & !NODE) as usize;
+            let page = place..place + (1 << view.page_bits);
+            let page = view.arena.get(page).ok_or(nowhere(entry))?;
+            checker.own(place, page.len())?;
+            for entry in page.iter().map(load) {
+                checker.pointer(entry, depth)?;
+            }
+        }
+        while let Some((pointer, depth)) = checker.todo.pop() {
+            checker.block(pointer, depth)?;
+        }
+    }
+    Ok(())
+}
+
+/// Verifies what takes no walk: invariants 1 and 5.
+pub(crate) fn check_shape<A: Address>(view: View<'_>) -> Result<(), CheckError> {
     let direct_bits = u16::from(view.root_bits) + u16::from(view.page_bits);
     let is_shaped = direct_bits <= u16::from(MAX_DIRECT_BITS.min(A::WIDTH))
         && view.root_bits == root_bits::<A>(direct_bits as u8)
@@ -80,66 +130,53 @@ pub(crate) fn check<A: Address, L: Leaf>(view: View<'_>) -> Result<(), CheckErro
             .map(load)
             .take(IDLE_BLOCK.len())
             .eq(IDLE_BLOCK);
-    if !is_shaped {
-        return Err(CheckError::Shape);
+    if is_shaped {
+        Ok(())
+    } else {
+        Err(CheckError::Shape)
     }
-    let mut owned = vec![false; view.arena.len()];
-    owned[..IDLE_BLOCK.len()].fill(true);
-    let mut checker = Checker {
-        view,
-        max_next_hop: L::MAX,
-        width: A::WIDTH,
-        owned,
-        todo: Vec::new(),
-    };
-    let depth = direct_bits as u8;
-    for entry in view.root.iter().map(load) {
-        if view.page_bits == 0 {
-            checker.pointer(entry, depth)?;
-        } else if entry & NODE == 0 {
-            checker.next_hop(entry)?;
-        } else {
-            // A page carries no mark of width.
-            let place = entry & !NODE;
-            let page = checker.own(place, 1 << view.page_bits, entry)?;
-            for entry in page {
-                checker.pointer(load(entry), depth)?;
-            }
-        }
-        while let Some((pointer, depth)) = checker.todo.pop() {
-            checker.block(pointer, depth)?;
-        }
-    }
-    Ok(())
 }
 
 /// Nothing is stored while it is checked.
+#[inline]
 fn load(word: &Word) -> u32 {
     word.load(Relaxed)
+}
+
+fn nowhere(pointer: u32) -> CheckError {
+    CheckError::Pointer { pointer }
 }
 
 struct Checker<'a> {
     view: View<'a>,
     max_next_hop: u32,
+    /// The same for the values of narrow blocks.
+    narrow: Limit,
     width: u8,
-    /// Words that belong to a block or page that has been seen.
-    owned: Vec<bool>,
+    /// A bit for each word that belongs to a block or page that has been seen.
+    owned: Vec<u64>,
     /// Pointers to blocks, with the bits above each.
     todo: Vec<(u32, u8)>,
 }
 
 impl<'a> Checker<'a> {
+    #[inline]
     fn next_hop(&self, next_hop: u32) -> Result<(), CheckError> {
         if next_hop > self.max_next_hop {
-            return Err(CheckError::Pointer { pointer: next_hop });
+            return Err(nowhere(next_hop));
         }
         Ok(())
     }
 
+    #[inline]
     fn pointer(&mut self, pointer: u32, depth: u8) -> Result<(), CheckError> {
         if pointer & NODE == 0 {
             return self.next_hop(pointer);
         }
+        self.child(pointer, depth)
+    }
+
+    fn child(&mut self, pointer: u32, depth: u8) -> Result<(), CheckError> {
         if depth >= self.width {
             return Err(CheckError::Depth {
                 place: pointer & PLACE,
@@ -149,46 +186,125 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Takes `len` words from `place` on; they must have no owner.
-    fn own(&mut self, place: u32, len: usize, pointer: u32) -> Result<&'a [Word], CheckError> {
-        let start = place as usize;
-        let owned = start
-            .checked_add(len)
-            .and_then(|end| self.owned.get_mut(start..end))
-            .ok_or(CheckError::Pointer { pointer })?;
-        if owned.contains(&true) {
-            return Err(CheckError::Shared { place });
+    /// Takes `len` words from `place` on, all in the arena; they must have no owner.
+    fn own(&mut self, place: usize, len: usize) -> Result<(), CheckError> {
+        let (mut at, end) = (place, place + len);
+        while at < end {
+            let next = end.min((at / 64 + 1) * 64);
+            let bits = u64::MAX >> (64 - (next - at)) << (at % 64);
+            let owned = &mut self.owned[at / 64];
+            if *owned & bits != 0 {
+                return Err(CheckError::Shared {
+                    place: place as u32,
+                });
+            }
+            *owned |= bits;
+            at = next;
         }
-        owned.fill(true);
-        Ok(&self.view.arena[start..start + len])
+        Ok(())
     }
 
     fn block(&mut self, pointer: u32, depth: u8) -> Result<(), CheckError> {
-        let place = pointer & PLACE;
-        let head = self.own(place, 2, pointer)?;
-        let runs = u64::from(load(&head[0])) | u64::from(load(&head[1])) << 32;
+        let arena: &'a [Word] = self.view.arena;
+        let place = (pointer & PLACE) as usize;
+        let [low, high, rest @ ..] = arena.get(place..).unwrap_or_default() else {
+            return Err(nowhere(pointer));
+        };
+        let runs = u64::from(load(low)) | u64::from(load(high)) << 32;
         if runs & 1 == 0 {
-            return Err(CheckError::Block { place });
+            return Err(CheckError::Block {
+                place: pointer & PLACE,
+            });
         }
+        let count = runs.count_ones();
         let is_wide = pointer & WIDE != 0;
-        let bits = if is_wide { 32 } else { self.view.value_bits };
-        let len = (runs.count_ones() as usize * usize::from(bits)).div_ceil(32);
-        let words = self.own(place + 2, len, pointer)?;
-        if is_wide {
-            for value in words {
-                // Deeper than any key is deep enough to be refused.
-                self.pointer(load(value), depth.saturating_add(STRIDE))?;
-            }
+        let bits = if is_wide {
+            32
         } else {
-            let mask = u32::MAX >> (32 - bits);
-            for rank in 0..runs.count_ones() as usize {
-                let at = rank * usize::from(bits);
-                let high = words.get(at / 32 + 1).map_or(0, load);
-                let both = u64::from(high) << 32 | u64::from(load(&words[at / 32]));
-                self.next_hop((both >> (at % 32)) as u32 & mask)?;
+            u32::from(self.view.value_bits)
+        };
+        let len = (count * bits).div_ceil(32) as usize;
+        let values = rest.get(..len).ok_or(nowhere(pointer))?;
+        self.own(place, 2 + len)?;
+        if is_wide {
+            for value in values.iter().map(load) {
+                // Deeper than any key is deep enough to be refused.
+                self.pointer(value, depth.saturating_add(STRIDE))?;
+            }
+            return Ok(());
+        }
+        match self.narrow.first_above(values, count) {
+            Some(next_hop) => Err(nowhere(next_hop)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Finds packed values above a limit, several at a time: a table has a million.
+///
+/// A value of `bits` bits is above the limit if adding `2^bits - 1 - limit`
+/// carries out of its bits. Every second value is masked out to make room for
+/// the carry.
+struct Limit {
+    limit: u32,
+    bits: u32,
+    /// Values in a step.
+    step: u32,
+    /// The bits of every second value of a step.
+    every_second: u64,
+    /// What is added to each of these.
+    addend: u64,
+    /// Where the carries arrive.
+    carries: u64,
+}
+
+impl Limit {
+    fn new(limit: u32, bits: u32) -> Self {
+        let mask = u32::MAX >> (32 - bits);
+        // One bit is left for the carry of the last.
+        let step = 63 / bits;
+        let repeated = |value: u32| {
+            let places = (0..step).step_by(2).map(|index| index * bits);
+            places.fold(0, |all, place| all | u64::from(value) << place)
+        };
+        Self {
+            limit,
+            bits,
+            step,
+            every_second: repeated(mask),
+            addend: repeated(mask - mask.min(limit)),
+            carries: repeated(1) << bits,
+        }
+    }
+
+    /// The first of `count` values packed in `words` that is above the limit.
+    #[inline]
+    fn first_above(&self, words: &[Word], count: u32) -> Option<u32> {
+        let mut carries = 0;
+        if self.addend != 0 {
+            for first in (0..count).step_by(self.step as usize) {
+                let len = self.step.min(count - first) * self.bits;
+                let values = Self::bits_at(words, first * self.bits) & ((1 << len) - 1);
+                carries |= (values & self.every_second) + self.addend;
+                carries |= (values >> self.bits & self.every_second) + self.addend;
             }
         }
-        Ok(())
+        if carries & self.carries == 0 {
+            return None;
+        }
+        let mask = u64::from(u32::MAX >> (32 - self.bits));
+        (0..count)
+            .map(|index| (Self::bits_at(words, index * self.bits) & mask) as u32)
+            .find(|value| *value > self.limit)
+    }
+
+    /// 64 bits from bit `at` on; zeros behind the words.
+    #[inline]
+    fn bits_at(words: &[Word], at: u32) -> u64 {
+        let word = |index| u128::from(words.get(index).map_or(0, load));
+        let first = (at / 32) as usize;
+        let three = word(first) | word(first + 1) << 32 | word(first + 2) << 64;
+        (three >> (at % 32)) as u64
     }
 }
 
@@ -200,13 +316,16 @@ mod tests {
     /// A view of 16-bit keys whose arena is the idle block and `blocks`.
     fn check_u16(root: &[u32], blocks: &[u32], value_bits: u8) -> Result<(), CheckError> {
         let arena = [&IDLE_BLOCK, blocks].concat();
-        check::<u16, u16>(View {
-            root: &words(root.to_vec()),
-            arena: &words(arena),
-            root_bits: root.len().ilog2() as u8,
-            page_bits: 0,
-            value_bits,
-        })
+        check_answers::<u16>(
+            View {
+                root: &words(root.to_vec()),
+                arena: &words(arena),
+                root_bits: root.len().ilog2() as u8,
+                page_bits: 0,
+                value_bits,
+            },
+            u16::MAX.into(),
+        )
     }
 
     #[test]
@@ -259,19 +378,54 @@ mod tests {
     }
 
     #[test]
+    fn packed_values_above_a_limit_are_found() {
+        for bits in 1..=32u32 {
+            let mask = u32::MAX >> (32 - bits);
+            for limit in [0, 1, mask / 2, mask.saturating_sub(1), mask, u32::MAX] {
+                for count in [1, 2, 3, 63, 64] {
+                    for bad in 0..count {
+                        // All at the limit, one above it if there is such a value.
+                        let mut packed = [0u64; 64];
+                        for index in 0..count {
+                            let above = u32::from(index == bad && limit < mask);
+                            let value = u64::from(limit.min(mask) + above);
+                            let at = (index * bits) as usize;
+                            let value = u128::from(value) << (at % 64);
+                            packed[at / 64] |= value as u64;
+                            packed[at / 64 + 1] |= (value >> 64) as u64;
+                        }
+                        let len = (count * bits).div_ceil(32) as usize;
+                        let halves = packed.iter().flat_map(|n| [*n as u32, (*n >> 32) as u32]);
+                        let words = words(halves.take(len).collect());
+                        let expected = (limit < mask).then(|| limit + 1);
+                        let found = Limit::new(limit, bits).first_above(&words, count);
+                        assert_eq!(
+                            found, expected,
+                            "{bits} bits, limit {limit}, {bad} of {count}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn pages_are_for_long_keys() {
         let page_at = |place: u32, entry: u32| {
             let mut root = vec![0; 1 << 16];
             root[9] = NODE | place;
             let mut arena = IDLE_BLOCK.to_vec();
             arena.extend([entry; 2]);
-            check::<u64, u16>(View {
-                root: &words(root),
-                arena: &words(arena),
-                root_bits: 16,
-                page_bits: 1,
-                value_bits: 4,
-            })
+            check_answers::<u64>(
+                View {
+                    root: &words(root),
+                    arena: &words(arena),
+                    root_bits: 16,
+                    page_bits: 1,
+                    value_bits: 4,
+                },
+                u16::MAX.into(),
+            )
         };
         assert_eq!(page_at(3, 8), Ok(()));
         let pointer = NODE | 4;
@@ -287,6 +441,6 @@ mod tests {
             page_bits: 1,
             value_bits: 1,
         };
-        assert_eq!(check::<u32, u16>(view), Err(CheckError::Shape));
+        assert_eq!(check_answers::<u32>(view, 9), Err(CheckError::Shape));
     }
 }

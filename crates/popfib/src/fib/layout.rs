@@ -21,6 +21,8 @@
 //! exist only where there are routes; a whole table over, say, the first 24
 //! bits of IPv6 would be nearly empty.
 
+use alloc::sync::Arc;
+use core::any::Any;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::AtomicU32;
 
@@ -95,7 +97,8 @@ pub(crate) struct View<'a> {
     pub(crate) value_bits: u8,
 }
 
-/// The arrays of a Fib, side by side in one block of memory.
+/// The arrays of a Fib, side by side in one block of memory, or anywhere in
+/// memory that others share, such as an image.
 #[derive(Debug)]
 pub(crate) struct Arrays<Al: Allocator = Global> {
     root: NonNull<Word>,
@@ -105,7 +108,14 @@ pub(crate) struct Arrays<Al: Allocator = Global> {
     page_bits: u8,
     value_bits: u8,
     /// Owns what the pointers point to.
-    memory: Block<Al>,
+    memory: Memory<Al>,
+}
+
+/// What keeps the arrays' memory.
+#[derive(Debug)]
+enum Memory<Al: Allocator> {
+    Own(Block<Al>),
+    Shared(Arc<dyn Any + Send + Sync>, Al),
 }
 
 // SAFETY: the pointers lead into the memory that the arrays own.
@@ -119,9 +129,18 @@ impl<Al: Allocator> Arrays<Al> {
         Self::with_arena(view, view.arena.len(), alloc)
     }
 
-    /// Where the memory comes from.
-    pub(super) fn allocator(&self) -> &Al {
-        self.memory.allocator()
+    /// The same arrays: in memory of their own, or where they are if others keep them.
+    pub(super) fn try_clone(&self) -> Result<Self, OutOfMemory>
+    where
+        Al: Clone,
+    {
+        match &self.memory {
+            Memory::Own(block) => Self::copy_of(self.view(), block.allocator().clone()),
+            Memory::Shared(owner, alloc) => Ok(Self {
+                memory: Memory::Shared(Arc::clone(owner), alloc.clone()),
+                ..*self
+            }),
+        }
     }
 
     /// A copy of the arrays whose arena has `arena_len` words, those to spare zero.
@@ -143,7 +162,7 @@ impl<Al: Allocator> Arrays<Al> {
             root_bits: view.root_bits,
             page_bits: view.page_bits,
             value_bits: view.value_bits,
-            memory,
+            memory: Memory::Own(memory),
         };
         // SAFETY: the memory is new, long enough for both arrays one behind
         // the other, and each begins at a cache line, which aligns words.
@@ -158,10 +177,31 @@ impl<Al: Allocator> Arrays<Al> {
         Ok(arrays)
     }
 
+    /// The arrays where they are, in memory that `owner` keeps.
+    ///
+    /// # Safety
+    /// The arrays of `view` stay where they are, unchanged, as long as `owner` lives.
+    pub(crate) unsafe fn shared(
+        view: View<'_>,
+        owner: Arc<dyn Any + Send + Sync>,
+        alloc: Al,
+    ) -> Self {
+        assert_eq!(view.root.len(), 1 << view.root_bits);
+        Self {
+            root: NonNull::from(view.root).cast(),
+            arena: NonNull::from(view.arena).cast(),
+            arena_len: view.arena.len(),
+            root_bits: view.root_bits,
+            page_bits: view.page_bits,
+            value_bits: view.value_bits,
+            memory: Memory::Shared(owner, alloc),
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn view(&self) -> View<'_> {
-        // SAFETY: `with_arena` has filled the arrays with that many words, and
-        // the memory lives as long as `self`.
+        // SAFETY: the arrays have that many words, by `with_arena` or by the
+        // contract of `shared`, and the memory lives as long as `self`.
         unsafe {
             View {
                 root: NonNull::slice_from_raw_parts(self.root, 1 << self.root_bits).as_ref(),

@@ -6,7 +6,7 @@
 //! [`Options`]. The paper's own three arrays are in the crate `popfib-baselines`.
 
 pub(crate) mod arena;
-mod block;
+pub(crate) mod block;
 pub(crate) mod check;
 pub(crate) mod compile;
 pub(crate) mod encode;
@@ -119,6 +119,14 @@ impl<A: Address, L: Leaf> Fib<A, L> {
     ) -> Result<Self, CompileError> {
         Self::compile_in(rib, options, Global)
     }
+
+    /// The same Fib with answers of another width, which they fit into.
+    pub(crate) fn with_leaf<M: Leaf>(&self) -> Fib<A, M> {
+        match self.arrays.try_clone() {
+            Ok(arrays) => Fib::from_arrays(arrays, self.nodes, self.leaves),
+            Err(error) => error.abort(),
+        }
+    }
 }
 
 impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
@@ -138,22 +146,30 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
     ) -> Result<Self, CompileError> {
         let mut compiled: Compiled<Al> =
             compile::compile::<A, L, Al>(rib, options, MAX_WORDS, alloc.clone())?;
-        Ok(Self {
-            arrays: Arrays::copy_of(compiled.view(), alloc)?,
-            nodes: compiled.nodes,
-            leaves: compiled.leaves,
-            types: PhantomData,
-        })
+        Ok(Self::from_arrays(
+            Arrays::copy_of(compiled.view(), alloc)?,
+            compiled.nodes,
+            compiled.leaves,
+        ))
     }
 
-    /// The same Fib in memory of its own.
+    /// The Fib of `arrays`, for which [`Fib::check`]'s invariants hold.
+    pub(crate) fn from_arrays(arrays: Arrays<Al>, nodes: usize, leaves: usize) -> Self {
+        Self {
+            arrays,
+            nodes,
+            leaves,
+            types: PhantomData,
+        }
+    }
+
+    /// The same Fib: in memory of its own, or sharing that of the image it is in.
     ///
     /// # Errors
     /// [`OutOfMemory`].
     pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        let alloc = self.arrays.allocator().clone();
         Ok(Self {
-            arrays: Arrays::copy_of(self.arrays.view(), alloc)?,
+            arrays: self.arrays.try_clone()?,
             ..*self
         })
     }
@@ -210,8 +226,7 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
         Kernel::best().lookup_batch_be::<A, L>(self.arrays.view(), addresses, next_hops);
     }
 
-    /// The arrays, for tests of the kernels.
-    #[cfg(test)]
+    /// The arrays, for images, and for tests of the kernels.
     pub(crate) fn arrays(&self) -> layout::View<'_> {
         self.arrays.view()
     }

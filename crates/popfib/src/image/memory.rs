@@ -1,0 +1,168 @@
+//! The memory that an image lies in, and typed arrays inside it.
+//!
+//! Three kinds of memory, one way to read them: a copy on the heap (any
+//! platform), a copy in anonymous memory with huge pages, and a file mapped as
+//! it is. Fibs and arrays hold an `Arc` of it and pointers into it.
+
+use alloc::sync::Arc;
+use core::ops::{Deref, Range};
+use core::ptr::NonNull;
+#[cfg(feature = "std")]
+use std::{fs::File, io, io::Read};
+
+use crate::fib::block::Block;
+use crate::memory::Global;
+
+/// A huge page of x86-64 and of most AArch64 systems.
+#[cfg(feature = "std")]
+const HUGE_PAGE: usize = 2 << 20;
+
+/// Bytes that stay where they are, aligned to cache lines.
+#[derive(Debug)]
+pub(super) enum Memory {
+    /// A copy on the heap.
+    Heap { block: Block, len: usize },
+    /// Pages of this process, read-only by now, or those of a mapped file.
+    #[cfg(feature = "std")]
+    Pages {
+        map: memmap2::Mmap,
+        range: Range<usize>,
+    },
+}
+
+impl Memory {
+    /// A copy of `bytes`.
+    pub(super) fn copy_of(bytes: &[u8]) -> Self {
+        let block = match Block::zeroed_in(bytes.len(), Global) {
+            Ok(block) => block,
+            Err(error) => error.abort(),
+        };
+        // SAFETY: the block is new and at least as long.
+        unsafe {
+            block
+                .at(0)
+                .copy_from_nonoverlapping(NonNull::from(bytes).cast::<u8>(), bytes.len());
+        }
+        Self::Heap {
+            block,
+            len: bytes.len(),
+        }
+    }
+
+    /// The content of `file`, read into memory of this process: on huge pages
+    /// where there are any, and write-protected.
+    #[cfg(feature = "std")]
+    pub(super) fn read(mut file: File) -> io::Result<Self> {
+        let len = length(&file)?;
+        // Below half a huge page, most of it would be wasted.
+        let spare = if len >= HUGE_PAGE / 2 { HUGE_PAGE } else { 0 };
+        // Not a `Block`: fresh pages are zero already, and too long a file is an
+        // error here, where the allocator aborts.
+        let mut map = memmap2::MmapMut::map_anon((len + spare).max(1))?;
+        #[cfg(target_os = "linux")]
+        if spare > 0 {
+            // A refusal leaves ordinary pages.
+            let _ = map.advise(memmap2::Advice::HugePage);
+        }
+        let start = map.as_ptr().align_offset(spare.max(1));
+        let range = start..start + len;
+        file.read_exact(&mut map[range.clone()])?;
+        Ok(Self::Pages {
+            map: map.make_read_only()?,
+            range,
+        })
+    }
+
+    /// The content of `file` where the system keeps it, shared with all who map it.
+    ///
+    /// # Safety
+    /// Nobody writes to the file while the memory lives.
+    #[cfg(feature = "std")]
+    pub(super) unsafe fn map(file: &File) -> io::Result<Self> {
+        let len = length(file)?;
+        // The system maps no empty range.
+        if len == 0 {
+            return Ok(Self::copy_of(&[]));
+        }
+        // SAFETY: the caller's.
+        let map = unsafe { memmap2::MmapOptions::new().len(len).map(file)? };
+        Ok(Self::Pages { map, range: 0..len })
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        // SAFETY: there are that many bytes, and nobody writes them.
+        unsafe { self.whole().as_ref() }
+    }
+
+    fn whole(&self) -> NonNull<[u8]> {
+        let (start, len) = match self {
+            Self::Heap { block, len } => (block.at(0), *len),
+            #[cfg(feature = "std")]
+            Self::Pages { map, range } => (NonNull::from(&map[range.clone()]).cast(), range.len()),
+        };
+        NonNull::slice_from_raw_parts(start, len)
+    }
+}
+
+/// The length of a regular file.
+#[cfg(feature = "std")]
+fn length(file: &File) -> io::Result<usize> {
+    let data = file.metadata()?;
+    if data.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !data.is_file() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not a regular file",
+        ));
+    }
+    usize::try_from(data.len()).map_err(|_| io::ErrorKind::FileTooLarge.into())
+}
+
+/// An array inside the memory.
+#[derive(Debug)]
+pub(super) struct Array<T> {
+    start: NonNull<T>,
+    len: usize,
+    /// Keeps what `start` points to.
+    _memory: Arc<Memory>,
+}
+
+// SAFETY: an array is read only, as the memory is.
+unsafe impl<T: Sync> Send for Array<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Array<T> {}
+
+impl<T> Array<T> {
+    /// The array in `range` of `memory`; `None` if it holds no whole number of
+    /// `T` or is not aligned for it.
+    ///
+    /// # Safety
+    /// Every pattern of bits is a `T`: it is an integer, perhaps an atomic one.
+    pub(super) unsafe fn new(memory: &Arc<Memory>, range: Range<usize>) -> Option<Self> {
+        let whole = memory.whole();
+        if range.start > range.end || range.end > whole.len() {
+            return None;
+        }
+        // SAFETY: inside the memory, or one past its end.
+        let start: NonNull<T> = unsafe { whole.cast::<u8>().add(range.start) }.cast();
+        let len = range.len() / size_of::<T>();
+        (start.is_aligned() && len * size_of::<T>() == range.len()).then(|| Self {
+            start,
+            len,
+            _memory: Arc::clone(memory),
+        })
+    }
+}
+
+impl<T> Deref for Array<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // SAFETY: `new` found that many aligned `T` in the memory, which stays where
+        // it is and is not written to.
+        unsafe { NonNull::slice_from_raw_parts(self.start, self.len).as_ref() }
+    }
+}

@@ -1,0 +1,312 @@
+//! The table of one family in an image: its Fib, and, if they were kept, its routes.
+//!
+//! The routes are three arrays in prefix order. A second Fib answers the number
+//! of the route that matches, so a longest match is one lookup and three reads.
+
+use alloc::format;
+use alloc::sync::Arc;
+use core::any::Any;
+
+use super::error::ImageError;
+use super::format::{
+    Description, Entry, FIB, FibKinds, ROUTE_ADDRESSES, ROUTE_FIB, ROUTE_LENGTHS, ROUTE_NEXT_HOPS,
+    SectionId,
+};
+use super::memory::{Array, Memory};
+use crate::address::Address;
+use crate::fib::check::{check_answers, check_shape};
+use crate::fib::layout::{Arrays, View, Word};
+use crate::fib::{Fib, Options};
+use crate::memory::Global;
+use crate::next_hop::NextHop;
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+
+/// The sections of an image that is being opened.
+pub(super) struct Sections {
+    pub(super) memory: Arc<Memory>,
+    pub(super) entries: alloc::vec::Vec<Entry>,
+    /// The highest next hop there may be.
+    pub(super) max_next_hop: u32,
+    /// Whether to verify more than where things are.
+    pub(super) validate: bool,
+}
+
+impl Sections {
+    pub(super) fn find(&self, id: SectionId) -> Option<&Entry> {
+        let index = self.entries.binary_search_by_key(&id, |entry| entry.id);
+        Some(&self.entries[index.ok()?])
+    }
+
+    fn expect(&self, id: SectionId) -> Result<&Entry, ImageError> {
+        self.find(id).ok_or_else(|| ImageError::Broken {
+            offset: 64,
+            section: "section table".into(),
+            reason: format!("no {}", id.name()),
+        })
+    }
+
+    pub(super) fn get(&self, id: SectionId) -> Result<(&Entry, &[u8]), ImageError> {
+        let entry = self.expect(id)?;
+        Ok((entry, &self.memory.bytes()[entry.range.clone()]))
+    }
+
+    /// The array of integers of a section.
+    pub(super) fn array<T: Integer>(&self, id: SectionId) -> Result<Array<T>, ImageError> {
+        let entry = self.expect(id)?;
+        // SAFETY: every pattern of bits is an integer.
+        unsafe { Array::new(&self.memory, entry.range.clone()) }
+            .ok_or_else(|| entry.broken(0, "its length is no multiple of an element's"))
+    }
+}
+
+/// The types that arrays of an image are made of.
+pub(super) trait Integer {}
+impl Integer for u8 {}
+impl Integer for u32 {}
+impl Integer for Word {}
+// `Address` is sealed: all its types are integers.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+struct Key<A>(A);
+impl<A: Address> Integer for Key<A> {}
+
+/// The table of one family in an [`Image`](super::Image).
+#[derive(Debug)]
+pub struct ImageTable<A: Address> {
+    fib: Fib<A, u32>,
+    /// The same arrays with answers of 16 bits.
+    narrow_fib: Option<Fib<A, u16>>,
+    description: Description,
+    routes: Option<Routes<A>>,
+}
+
+#[derive(Debug)]
+struct Routes<A: Address> {
+    fib: Fib<A, u32>,
+    addresses: Array<Key<A>>,
+    lengths: Array<u8>,
+    next_hops: Array<u32>,
+}
+
+impl<A: Address> ImageTable<A> {
+    /// The table for keys of this type; `None` if the image has none.
+    ///
+    /// # Safety
+    /// Unless `sections.validate`: they are what `ImageWriter` has written.
+    pub(super) unsafe fn read(sections: &Sections) -> Result<Option<Self>, ImageError> {
+        let id = |kind| SectionId {
+            key_bits: A::WIDTH.into(),
+            kind,
+        };
+        let Some(entry) = sections.find(id(FIB.description)) else {
+            return Ok(None);
+        };
+        // SAFETY: the caller's.
+        let (fib, description) = unsafe { read_fib(sections, FIB, sections.max_next_hop)? };
+        // SAFETY: as above.
+        let routes = match sections.find(id(ROUTE_ADDRESSES)) {
+            Some(_) => Some(unsafe { Routes::read(sections, description.routes)? }),
+            None => None,
+        };
+        // What is computed with it later should not overflow.
+        if description.routes > u64::from(u32::MAX >> 1) {
+            return Err(entry.broken(24, "there are too many routes"));
+        }
+        Ok(Some(Self {
+            narrow_fib: (description.answer_bits == 16).then(|| fib.with_leaf()),
+            fib,
+            description,
+            routes,
+        }))
+    }
+
+    /// The Fib.
+    pub fn fib(&self) -> &Fib<A, u32> {
+        &self.fib
+    }
+
+    /// The same Fib with answers of 16 bits, if all next hops fit. No copy of its arrays.
+    pub fn narrow_fib(&self) -> Option<&Fib<A, u16>> {
+        self.narrow_fib.as_ref()
+    }
+
+    /// The options that the Fib was compiled with.
+    pub fn options(&self) -> Options {
+        Options::default()
+            .direct_bits(self.description.asked_direct_bits)
+            .aggregation(self.description.aggregation)
+    }
+
+    /// The number of routes that the Fib was compiled from.
+    pub fn route_count(&self) -> usize {
+        self.description.routes as usize
+    }
+
+    /// The number of different next hops of these routes.
+    pub fn next_hop_count(&self) -> usize {
+        self.description.next_hops as usize
+    }
+
+    /// Whether the image holds the routes themselves. Without them there is no
+    /// [`longest_match`](Self::longest_match), no [`route`](Self::route), and an
+    /// empty [`rib`](Self::rib).
+    pub fn has_routes(&self) -> bool {
+        self.routes.is_some()
+    }
+
+    /// The longest prefix that holds `address`, and its next hop: one lookup.
+    /// `None` also if the image has no routes.
+    #[inline]
+    pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
+        self.route(self.routes.as_ref()?.fib.lookup(address))
+    }
+
+    /// The Fib that answers the number of the matching [`route`](Self::route)
+    /// in place of its next hop; `None` if the image has no routes.
+    pub fn route_fib(&self) -> Option<&Fib<A, u32>> {
+        self.routes.as_ref().map(|routes| &routes.fib)
+    }
+
+    /// The route of that number, counted from 1 in prefix order. Constant time.
+    #[inline]
+    pub fn route(&self, number: u32) -> Option<(Prefix<A>, NextHop)> {
+        self.routes.as_ref()?.get((number as usize).checked_sub(1)?)
+    }
+
+    /// All routes in prefix order; none if the image has no routes.
+    pub fn routes(&self) -> impl Iterator<Item = (Prefix<A>, NextHop)> + '_ {
+        self.routes
+            .iter()
+            .flat_map(|routes| (0..routes.addresses.len()).filter_map(|index| routes.get(index)))
+    }
+
+    /// A Rib of the [`routes`](Self::routes).
+    pub fn rib(&self) -> Rib<A> {
+        self.routes().collect()
+    }
+}
+
+impl<A: Address> Routes<A> {
+    /// # Safety
+    /// As for [`ImageTable::read`].
+    unsafe fn read(sections: &Sections, count: u64) -> Result<Self, ImageError> {
+        let id = |kind| SectionId {
+            key_bits: A::WIDTH.into(),
+            kind,
+        };
+        let max = u32::try_from(count).unwrap_or(u32::MAX);
+        // SAFETY: the caller's.
+        let (fib, _) = unsafe { read_fib(sections, ROUTE_FIB, max)? };
+        let routes = Self {
+            fib,
+            addresses: sections.array(id(ROUTE_ADDRESSES))?,
+            lengths: sections.array(id(ROUTE_LENGTHS))?,
+            next_hops: sections.array(id(ROUTE_NEXT_HOPS))?,
+        };
+        for (kind, len) in [
+            (ROUTE_ADDRESSES, routes.addresses.len()),
+            (ROUTE_LENGTHS, routes.lengths.len()),
+            (ROUTE_NEXT_HOPS, routes.next_hops.len()),
+        ] {
+            if len as u64 != count {
+                let reason = format!("it has {len} elements for {count} routes");
+                return Err(sections.expect(id(kind))?.broken(0, reason));
+            }
+        }
+        if sections.validate
+            && let Some(index) = routes.first_broken(sections.max_next_hop)
+        {
+            let reason = format!("route {} is malformed or out of order", index + 1);
+            let entry = sections.expect(id(ROUTE_ADDRESSES))?;
+            return Err(entry.broken(index * size_of::<A>(), reason));
+        }
+        Ok(routes)
+    }
+
+    /// The first route that is no prefix, not behind the one before it, or
+    /// without a next hop.
+    fn first_broken(&self, max_next_hop: u32) -> Option<usize> {
+        // Three passes: the compiler makes vector code of the first two.
+        let is_next_hop = |next_hop: &u32| next_hop.wrapping_sub(1) < max_next_hop;
+        let long = self.lengths.iter().any(|length| *length > A::WIDTH);
+        let bare = !self
+            .next_hops
+            .iter()
+            .fold(true, |all, n| all & is_next_hop(n));
+        if long || bare {
+            return (0..self.lengths.len())
+                .find(|at| self.lengths[*at] > A::WIDTH || !is_next_hop(&self.next_hops[*at]));
+        }
+        let hosts: [A; 256] = core::array::from_fn(|length| !A::mask(length as u8));
+        let is_broken = |at: usize| {
+            let (address, length) = (self.addresses[at].0, self.lengths[at]);
+            let is_behind = at == 0 || {
+                let (before, length_before) = (self.addresses[at - 1].0, self.lengths[at - 1]);
+                (before < address) | (before == address) & (length_before < length)
+            };
+            !is_behind | (address & hosts[usize::from(length)] != A::MIN)
+        };
+        // Without a branch for each route, which would be mispredicted.
+        let count = self.lengths.len();
+        let any = (0..count).fold(false, |any, at| any | is_broken(at));
+        if any {
+            (0..count).find(|at| is_broken(*at))
+        } else {
+            None
+        }
+    }
+
+    #[inline]
+    fn get(&self, index: usize) -> Option<(Prefix<A>, NextHop)> {
+        let Key(address) = *self.addresses.get(index)?;
+        let prefix = Prefix::new_masked(address, *self.lengths.get(index)?).ok()?;
+        Some((prefix, NextHop::new(*self.next_hops.get(index)?)?))
+    }
+}
+
+/// A Fib whose arrays lie in the image, and its description.
+///
+/// # Safety
+/// As for [`ImageTable::read`].
+unsafe fn read_fib<A: Address>(
+    sections: &Sections,
+    kinds: FibKinds,
+    max_answer: u32,
+) -> Result<(Fib<A, u32>, Description), ImageError> {
+    let id = |kind| SectionId {
+        key_bits: A::WIDTH.into(),
+        kind,
+    };
+    let (entry, bytes) = sections.get(id(kinds.description))?;
+    let description =
+        Description::parse(bytes).ok_or_else(|| entry.broken(0, "it is malformed"))?;
+    let root = sections.array::<Word>(id(kinds.root))?;
+    let arena = sections.array::<Word>(id(kinds.arena))?;
+    let view = View {
+        root: &root,
+        arena: &arena,
+        root_bits: description.root_bits,
+        page_bits: description.page_bits,
+        value_bits: description.value_bits,
+    };
+    let max_answer = match description.answer_bits {
+        16 => max_answer.min(u16::MAX.into()),
+        _ => max_answer.min(u32::MAX >> 1),
+    };
+    let checked = if sections.validate {
+        check_answers::<A>(view, max_answer)
+    } else {
+        check_shape::<A>(view)
+    };
+    if let Err(error) = checked {
+        let entry = sections.expect(id(kinds.arena))?;
+        return Err(entry.broken(0, format!("{error}")));
+    }
+    let owner: Arc<dyn Any + Send + Sync> = sections.memory.clone();
+    // SAFETY: the arrays lie in the memory, which is not written to.
+    let arrays = unsafe { Arrays::shared(view, owner, Global) };
+    // The counts are for people; nothing relies on them.
+    let (nodes, leaves) = (description.nodes as usize, description.leaves as usize);
+    Ok((Fib::from_arrays(arrays, nodes, leaves), description))
+}

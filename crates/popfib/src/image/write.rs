@@ -1,0 +1,206 @@
+//! Compiles tables and writes them as an image.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::error::ImageError;
+use super::format::{
+    self, Description, FIB, FibKinds, NAME_ENDS, NAMES, PROVENANCE, ROUTE_ADDRESSES, ROUTE_FIB,
+    ROUTE_LENGTHS, ROUTE_NEXT_HOPS, SectionId,
+};
+use crate::address::Address;
+use crate::compile_error::CompileError;
+use crate::fib::layout::Word;
+use crate::fib::{Fib, Options};
+use crate::next_hop::NextHop;
+use crate::rib::Rib;
+
+/// Puts an image together: names, then tables, then bytes or a file.
+///
+/// Equal input makes equal bytes, on every machine.
+#[derive(Clone, Debug)]
+pub struct ImageWriter {
+    sections: BTreeMap<SectionId, Vec<u8>>,
+    names: Option<u32>,
+    highest_next_hop: u32,
+}
+
+impl ImageWriter {
+    /// An image without tables. `source` says where the routes come from,
+    /// `created` is the time in seconds since 1970 (UTC); 0 if it does not matter.
+    pub fn new(source: &str, created: u64) -> Self {
+        let mut this = Self {
+            sections: BTreeMap::new(),
+            names: None,
+            highest_next_hop: 0,
+        };
+        // Lengths are stored in 32 bits.
+        let source = source.get(..u32::MAX as usize).unwrap_or(source);
+        let writer = concat!("popfib ", env!("CARGO_PKG_VERSION"));
+        let mut provenance = Vec::new();
+        provenance.extend(created.to_le_bytes());
+        provenance.extend((writer.len() as u32).to_le_bytes());
+        provenance.extend((source.len() as u32).to_le_bytes());
+        provenance.extend(writer.as_bytes());
+        provenance.extend(source.as_bytes());
+        this.add(0, PROVENANCE, provenance);
+        this
+    }
+
+    /// Names the next hops, from 1 on. Every next hop of every table needs a
+    /// name then; without this call none has one.
+    ///
+    /// # Errors
+    /// [`ImageError::Broken`] if there are fewer names than a table has next
+    /// hops, or they are longer than 4 GiB together.
+    pub fn names<'a>(
+        &mut self,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), ImageError> {
+        let mut text = String::new();
+        let mut ends = Vec::new();
+        let mut count = 0u32;
+        for name in names {
+            text.push_str(name);
+            let end = u32::try_from(text.len()).map_err(|_| names_error("longer than 4 GiB"))?;
+            ends.extend(end.to_le_bytes());
+            count = count
+                .checked_add(1)
+                .ok_or_else(|| names_error("too many"))?;
+        }
+        if self.highest_next_hop > count {
+            return Err(names_error("fewer than there are next hops"));
+        }
+        self.names = Some(count);
+        self.add(0, NAME_ENDS, ends);
+        self.add(0, NAMES, text.into_bytes());
+        Ok(())
+    }
+
+    /// Compiles the routes of `rib` and adds them, in place of what was there for
+    /// keys of this type. With `keep_routes` the image can also tell the prefix
+    /// that matched, and all routes; it is several times as long then.
+    ///
+    /// # Errors
+    /// As [`Fib::compile`], and [`CompileError::NextHop`] for one without a name.
+    pub fn table<A: Address>(
+        &mut self,
+        rib: &Rib<A>,
+        options: &Options,
+        keep_routes: bool,
+    ) -> Result<(), CompileError> {
+        let next_hops: BTreeSet<_> = rib.iter().map(|(_, next_hop)| next_hop.get()).collect();
+        let highest = next_hops.last().copied().unwrap_or(0);
+        if let Some(max) = self.names
+            && highest > max
+        {
+            let next_hop = highest;
+            return Err(CompileError::NextHop { next_hop, max });
+        }
+        let bits = u32::from(A::WIDTH);
+        self.sections.retain(|id, _| id.key_bits != bits);
+        self.fib(FIB, rib, options, highest, next_hops.len())?;
+        self.highest_next_hop = self.highest_next_hop.max(highest);
+        if !keep_routes {
+            return Ok(());
+        }
+        let count = rib.len();
+        let mut addresses = Vec::with_capacity(count * size_of::<A>());
+        let mut lengths = Vec::with_capacity(count);
+        let mut next_hops = Vec::with_capacity(count * size_of::<u32>());
+        let mut numbers = Rib::<A>::new();
+        let mut number = NextHop::MIN;
+        for (prefix, next_hop) in rib.iter() {
+            // Little-endian is network order reversed.
+            addresses.extend(prefix.address().to_be_bytes().as_ref().iter().rev());
+            lengths.push(prefix.len());
+            next_hops.extend(next_hop.get().to_le_bytes());
+            numbers.insert(prefix, number);
+            // A Rib holds fewer routes than there are numbers.
+            number = number.saturating_add(1);
+        }
+        self.fib(ROUTE_FIB, &numbers, options, count as u32, count)?;
+        self.add(bits, ROUTE_ADDRESSES, addresses);
+        self.add(bits, ROUTE_LENGTHS, lengths);
+        self.add(bits, ROUTE_NEXT_HOPS, next_hops);
+        Ok(())
+    }
+
+    fn fib<A: Address>(
+        &mut self,
+        kinds: FibKinds,
+        rib: &Rib<A>,
+        options: &Options,
+        highest: u32,
+        next_hops: usize,
+    ) -> Result<(), CompileError> {
+        let fib = Fib::<A, u32>::compile(rib, options)?;
+        let view = fib.arrays();
+        let bits = A::WIDTH.into();
+        let description = Description {
+            root_bits: view.root_bits,
+            page_bits: view.page_bits,
+            value_bits: view.value_bits,
+            answer_bits: if highest <= u16::MAX.into() { 16 } else { 32 },
+            asked_direct_bits: options.asked_direct_bits(),
+            aggregation: options.is_aggregating(),
+            nodes: fib.node_count() as u64,
+            leaves: fib.leaf_count() as u64,
+            routes: rib.len() as u64,
+            next_hops: next_hops as u64,
+        };
+        self.add(bits, kinds.description, description.to_bytes());
+        self.add(bits, kinds.root, words(view.root));
+        self.add(bits, kinds.arena, words(view.arena));
+        Ok(())
+    }
+
+    fn add(&mut self, key_bits: u32, kind: u32, content: Vec<u8>) {
+        self.sections.insert(SectionId { key_bits, kind }, content);
+    }
+
+    /// The image. O(length) time.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let infallible: Result<(), core::convert::Infallible> = self.pieces(|piece| {
+            bytes.extend(piece);
+            Ok(())
+        });
+        let Ok(()) = infallible;
+        bytes
+    }
+
+    /// Hands the image to `take`, piece by piece.
+    pub(super) fn pieces<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let sections: Vec<(SectionId, &[u8])> = self
+            .sections
+            .iter()
+            .map(|(id, content)| (*id, content.as_slice()))
+            .collect();
+        let (head, ranges) = format::head(&sections);
+        take(&head)?;
+        let mut end = head.len();
+        for ((_, content), range) in sections.iter().zip(ranges) {
+            take(&[0; format::ALIGNMENT][..range.start - end])?;
+            take(content)?;
+            end = range.end;
+        }
+        Ok(())
+    }
+}
+
+fn names_error(reason: &str) -> ImageError {
+    ImageError::Broken {
+        offset: 0,
+        section: "names of the next hops".into(),
+        reason: reason.into(),
+    }
+}
+
+/// Words as bytes, the least significant first.
+fn words(words: &[Word]) -> Vec<u8> {
+    let bytes = words.iter().map(|word| word.load(Relaxed).to_le_bytes());
+    bytes.flatten().collect()
+}

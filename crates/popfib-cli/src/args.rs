@@ -16,6 +16,15 @@ pub(crate) struct TableArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
 
+    /// Image made by `popfib compile`, used as it is in place of a table
+    #[arg(long, value_name = "FILE", conflicts_with = "table")]
+    pub(crate) fib: Option<PathBuf>,
+
+    /// Use the image without validating it: only for one that you have made yourself, and that
+    /// nobody changes
+    #[arg(long, requires = "fib")]
+    pub(crate) trust: bool,
+
     /// Format of the table; `popfib formats` lists them [default: recognised by content]
     #[arg(long, value_name = "NAME", requires = "table")]
     pub(crate) format: Option<Format>,

@@ -9,12 +9,14 @@ use popfib::{Kernel, Rib};
 use popfib_eval::{
     Buffer, Passes, Spread, Traffic, Traveller, Yardstick, cores, generate, measure, pin,
 };
+use popfib_formats::RouteTable;
 use serde::Serialize;
 
 use crate::Verdict;
 use crate::any_fib::{Compiled, compile, milliseconds};
 use crate::args::{Family, FormArgs, TableArgs};
 use crate::failure::Failure;
+use crate::image::{self, Opened};
 use crate::output::{Output, note};
 use crate::table;
 
@@ -115,7 +117,11 @@ struct Row {
 
 pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
     let cores = team(args)?;
-    let table = table::load(&args.table)?;
+    // An image is looked up as it is; what its routes are for is the traffic.
+    let source = match image::open(&args.table)? {
+        Some(opened) => Source::Image(opened),
+        None => Source::Table(table::load(&args.table)?),
+    };
     let mut bench = Bench {
         args,
         helpers: cores,
@@ -126,9 +132,19 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
         rows: Vec::new(),
     };
     for family in &args.family {
-        match family {
-            Family::Ipv4 => bench.family(*family, &table.ipv4, 1 << 24)?,
-            Family::Ipv6 => bench.family(*family, &table.ipv6, 1 << 23)?,
+        match (family, &source) {
+            (Family::Ipv4, Source::Table(table)) => {
+                bench.family(*family, &table.ipv4, None, 1 << 24)?;
+            }
+            (Family::Ipv6, Source::Table(table)) => {
+                bench.family(*family, &table.ipv6, None, 1 << 23)?;
+            }
+            (Family::Ipv4, Source::Image(opened)) => {
+                bench.family::<u32>(*family, &opened.rib(), Some(opened), 1 << 24)?;
+            }
+            (Family::Ipv6, Source::Image(opened)) => {
+                bench.family::<u128>(*family, &opened.rib(), Some(opened), 1 << 23)?;
+            }
         }
     }
     if bench.rows.is_empty() {
@@ -139,6 +155,11 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
     }
     bench.output.flush()?;
     Ok(Verdict::Good)
+}
+
+enum Source {
+    Table(RouteTable),
+    Image(Opened),
 }
 
 struct Bench<'a> {
@@ -157,10 +178,15 @@ impl Bench<'_> {
         &mut self,
         family: Family,
         rib: &Rib<A>,
+        image: Option<&Opened>,
         count: u32,
     ) -> Result<(), Failure> {
         let args = self.args;
-        if rib.is_empty() {
+        // An image may have routes in its Fib that are not told.
+        let routes = image
+            .and_then(|opened| opened.image.table::<A>())
+            .map_or(rib.len(), |table| table.route_count());
+        if routes == 0 {
             note(format_args!("{}: the table has no routes", family.name()));
             return Ok(());
         }
@@ -170,7 +196,10 @@ impl Bench<'_> {
         };
         let fibs = direct_bits
             .into_iter()
-            .map(|bits| compile(rib, bits, &args.form))
+            .map(|bits| match image {
+                Some(opened) => opened.compiled(bits, &args.form),
+                None => compile(rib, bits, &args.form),
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let count = args.count.unwrap_or(count) as usize;
         let kernel = self.kernel;

@@ -4,13 +4,14 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use clap::Args;
-use popfib::{Address, Rib};
+use popfib::{Address, ImageTable, Rib};
 use serde::Serialize;
 
 use crate::Verdict;
 use crate::any_fib::{compile, milliseconds};
 use crate::args::{FibArgs, TableArgs};
 use crate::failure::Failure;
+use crate::image::{self, Opened};
 use crate::output::Output;
 use crate::table;
 
@@ -26,7 +27,8 @@ Examples:
   popfib info --no-leafvec --no-aggregation --direct-bits 0 --json
 
 JSON, one object: ipv4 and ipv6, each with routes, next_hops, nodes, leaves, direct_bits, bytes,
-compile_ms, rib_bytes.")]
+compile_ms, rib_bytes. With --fib also image: file, bytes, source, created (seconds since 1970),
+writer, has_routes, open_ms; compile_ms and rib_bytes are 0 then.")]
 pub(crate) struct InfoArgs {
     #[command(flatten)]
     table: TableArgs,
@@ -41,8 +43,22 @@ pub(crate) struct InfoArgs {
 
 #[derive(Serialize)]
 struct Info {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image: Option<ImageInfo>,
     ipv4: FamilyInfo,
     ipv6: FamilyInfo,
+}
+
+/// Where an image comes from.
+#[derive(Serialize)]
+struct ImageInfo {
+    file: String,
+    bytes: usize,
+    source: String,
+    created: u64,
+    writer: String,
+    has_routes: bool,
+    open_ms: f64,
 }
 
 #[derive(Serialize)]
@@ -58,10 +74,20 @@ struct FamilyInfo {
 }
 
 pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
-    let table = table::load(&args.table)?;
-    let info = Info {
-        ipv4: family(&table.ipv4, &args.fib)?,
-        ipv6: family(&table.ipv6, &args.fib)?,
+    let info = match image::open(&args.table)? {
+        Some(opened) => Info {
+            ipv4: image_family::<u32>(&opened, &args.fib)?,
+            ipv6: image_family::<u128>(&opened, &args.fib)?,
+            image: Some(image_info(opened)),
+        },
+        None => {
+            let table = table::load(&args.table)?;
+            Info {
+                image: None,
+                ipv4: family(&table.ipv4, &args.fib)?,
+                ipv6: family(&table.ipv6, &args.fib)?,
+            }
+        }
     };
     let mut output = Output::new();
     if args.json {
@@ -88,7 +114,62 @@ fn family<A: Address>(rib: &Rib<A>, args: &FibArgs) -> Result<FamilyInfo, Failur
     })
 }
 
-fn text(output: &mut Output, Info { ipv4: a, ipv6: b }: &Info) -> Result<(), Failure> {
+/// One family of an image, in which nothing is compiled and there is no RIB.
+fn image_family<A: Address>(opened: &Opened, args: &FibArgs) -> Result<FamilyInfo, Failure> {
+    let compiled = opened.compiled::<A>(args.direct_bits, &args.form)?;
+    let table = opened.image.table::<A>();
+    Ok(FamilyInfo {
+        routes: table.map_or(0, ImageTable::route_count),
+        next_hops: table.map_or(0, ImageTable::next_hop_count),
+        nodes: compiled.fib.node_count(),
+        leaves: compiled.fib.leaf_count(),
+        direct_bits: compiled.fib.direct_bits(),
+        bytes: compiled.fib.bytes(),
+        compile_ms: 0.0,
+        rib_bytes: 0,
+    })
+}
+
+fn image_info(
+    Opened {
+        name,
+        image,
+        open_time,
+    }: Opened,
+) -> ImageInfo {
+    let has_routes = image.table::<u32>().is_some_and(ImageTable::has_routes)
+        || image.table::<u128>().is_some_and(ImageTable::has_routes);
+    ImageInfo {
+        file: name,
+        bytes: image.bytes(),
+        source: image.source().to_owned(),
+        created: image.created(),
+        writer: image.writer().to_owned(),
+        has_routes,
+        open_ms: milliseconds(open_time),
+    }
+}
+
+fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
+    if let Some(image) = &info.image {
+        let mut row =
+            |name: &str, value: &dyn Display| output.text(format_args!("{name:<12}  {value}\n"));
+        // Text from the image may hold anything.
+        row("image", &image.file.escape_debug())?;
+        row("source", &image.source.escape_debug())?;
+        row("created", &format_args!("{} s since 1970", image.created))?;
+        row("writer", &image.writer.escape_debug())?;
+        row("bytes", &image.bytes)?;
+        row(
+            "routes",
+            &if image.has_routes { "kept" } else { "left out" },
+        )?;
+        row("open ms", &format_args!("{:.3}", image.open_ms))?;
+        output.text("\n")?;
+    }
+    let Info {
+        ipv4: a, ipv6: b, ..
+    } = info;
     let mut row = |name: &str, ipv4: &dyn Display, ipv6: &dyn Display| {
         output.text(format_args!("{name:<12}{ipv4:>14}{ipv6:>14}\n"))
     };

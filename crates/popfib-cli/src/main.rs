@@ -8,9 +8,11 @@
 mod any_fib;
 mod args;
 mod bench;
+mod compile;
 mod completions;
 mod failure;
 mod formats;
+mod image;
 mod info;
 mod lookup;
 mod man;
@@ -39,6 +41,7 @@ Examples:
   popfib info --table routes.txt.gz
   popfib verify --exhaustive
   popfib bench --direct-bits 16,18,20 --traffic random,zipf
+  popfib compile --table routes.txt.gz -o routes.fib
 
 Exit status: 0 success, 1 a negative answer (verify found a mismatch), 2 bad usage or input."
 )]
@@ -53,6 +56,7 @@ enum Command {
     Info(info::InfoArgs),
     Verify(verify::VerifyArgs),
     Bench(bench::BenchArgs),
+    Compile(compile::CompileArgs),
     Formats(formats::FormatsArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -76,6 +80,7 @@ fn run() -> Result<Verdict, Failure> {
         Command::Info(args) => info::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Compile(args) => compile::run(&args),
         Command::Formats(args) => formats::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),
         Command::Man(args) => man::run(&args, Cli::command()),

@@ -4,11 +4,15 @@ use popfib_formats::{Input, RouteTable, load_from};
 
 use crate::args::TableArgs;
 use crate::failure::Failure;
+use crate::image;
 use crate::output::note;
 use crate::progress;
 
 /// The table of `args`; replaced routes and skipped lines are noted on standard error.
 pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
+    if let Some(opened) = image::open(args)? {
+        return opened.into_table();
+    }
     let Some(path) = &args.table else {
         return Ok(popfib_formats::default_table());
     };

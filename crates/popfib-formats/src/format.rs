@@ -10,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::input::Input;
-use crate::{LoadOptions, ReadError, RouteSource, text_table};
+use crate::{LoadOptions, ReadError, RouteSource, image, text_table};
 
 /// A format of tables, known by its name.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ pub(crate) struct Entry {
 pub(crate) type Open = fn(Input, &LoadOptions) -> Result<Box<dyn RouteSource>, ReadError>;
 
 /// Every format, in the order of detection. The first is also the last resort.
-static FORMATS: &[&Entry] = &[&text_table::FORMAT];
+static FORMATS: &[&Entry] = &[&text_table::FORMAT, &image::FORMAT];
 
 impl Format {
     /// All formats.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use popfib::{IpPrefix, Rib};
 
-use crate::{Format, Input, NextHopNames, ReadError, Route, open_routes};
+use crate::{Format, Input, NextHopNames, ReadError, Route, RouteSource, open_routes};
 
 /// A table as loaded: the routes of both families and the names of their next hops.
 #[derive(Clone, Debug, Default)]
@@ -76,11 +76,20 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<RouteTable, ReadError>
 /// # Errors
 /// As [`load`].
 pub fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
+    let name = input.name().to_owned();
+    insert_all(name, &mut *open_routes(input, options)?, options)
+}
+
+/// The table of all routes of `source`.
+pub(crate) fn insert_all(
+    name: String,
+    source: &mut dyn RouteSource,
+    options: &LoadOptions,
+) -> Result<RouteTable, ReadError> {
     let mut table = RouteTable {
-        name: input.name().to_owned(),
+        name,
         ..RouteTable::default()
     };
-    let mut source = open_routes(input, options)?;
     loop {
         match source.next_route() {
             Ok(Some(route)) => table.insert(route),

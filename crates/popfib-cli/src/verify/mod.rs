@@ -22,6 +22,7 @@ use crate::Verdict;
 use crate::any_fib::{AnyFib, compile};
 use crate::args::{FibArgs, TableArgs};
 use crate::failure::Failure;
+use crate::image::{self, Opened};
 use crate::output::{Output, note};
 use crate::table;
 
@@ -92,9 +93,19 @@ struct Count {
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
     let Against::Rib = args.against;
-    let table = table::load(&args.table)?;
-    let (ipv4, ipv4_sound) = family("IPv4", &table.ipv4, args, args.exhaustive)?;
-    let (ipv6, ipv6_sound) = family("IPv6", &table.ipv6, args, false)?;
+    let ((ipv4, ipv4_sound), (ipv6, ipv6_sound)) = match image::open(&args.table)? {
+        Some(opened) => (
+            image_family::<u32>("IPv4", &opened, args, args.exhaustive)?,
+            image_family::<u128>("IPv6", &opened, args, false)?,
+        ),
+        None => {
+            let table = table::load(&args.table)?;
+            (
+                family("IPv4", &table.ipv4, args, args.exhaustive)?,
+                family("IPv6", &table.ipv6, args, false)?,
+            )
+        }
+    };
     let report = Report { ipv4, ipv6 };
     let mut output = Output::new();
     if args.json {
@@ -132,12 +143,45 @@ fn family<A: Address>(
     exhaustive: bool,
 ) -> Result<(Count, bool), Failure> {
     let fib = compile(rib, args.fib.direct_bits, &args.fib.form)?.fib;
+    against(name, &*fib, rib, args, exhaustive)
+}
+
+/// Checks one family of an image against its routes.
+fn image_family<A: Address>(
+    name: &str,
+    opened: &Opened,
+    args: &VerifyArgs,
+    exhaustive: bool,
+) -> Result<(Count, bool), Failure> {
+    let fib = opened
+        .compiled::<A>(args.fib.direct_bits, &args.fib.form)?
+        .fib;
+    if opened
+        .image
+        .table::<A>()
+        .is_some_and(|table| !table.has_routes())
+    {
+        let file = opened.name.escape_debug();
+        return Err(
+            format!("{file}: the image was compiled without the routes to verify it").into(),
+        );
+    }
+    against(name, &*fib, &opened.rib(), args, exhaustive)
+}
+
+fn against<A: Address>(
+    name: &str,
+    fib: &dyn AnyFib<A>,
+    rib: &Rib<A>,
+    args: &VerifyArgs,
+    exhaustive: bool,
+) -> Result<(Count, bool), Failure> {
     // The lookups rely on a sound structure, so an unsound one is not asked.
     if let Err(error) = fib.check() {
         note(format_args!("{name}: the FIB is broken: {error}"));
         return Ok((Count::default(), false));
     }
-    let mut comparison = Comparison::new(name, &*fib, args.fib.form.kernel()?);
+    let mut comparison = Comparison::new(name, fib, args.fib.form.kernel()?);
     if exhaustive {
         comparison.every_address(rib, &progress_bar::<A>());
     } else {

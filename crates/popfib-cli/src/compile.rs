@@ -1,0 +1,78 @@
+//! `popfib compile`: a table into an image, which other commands then open with `--fib`.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use popfib::{ImageWriter, NextHop, Options};
+
+use crate::Verdict;
+use crate::args::TableArgs;
+use crate::failure::Failure;
+use crate::table;
+
+/// Compile a table into an image that commands and programs open at once.
+///
+/// An image holds the compiled tables of both families, the names of the next hops, the routes and
+/// where they came from. The file is written under another name and then renamed: it is there as a
+/// whole or not at all, and programs that use the old one go on with it.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib compile -o default.fib
+  popfib compile --table routes.txt.gz -o routes.fib
+  popfib lookup --fib routes.fib 192.0.2.1
+  popfib compile --table routes.txt.gz -o small.fib --no-routes
+
+The time in the image is that of SOURCE_DATE_EPOCH (seconds since 1970) if this variable is set.")]
+pub(crate) struct CompileArgs {
+    /// File to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Leave the routes out: a fraction of the size, but lookups can't tell the matched prefix, and
+    /// the table can't be read back
+    #[arg(long)]
+    no_routes: bool,
+
+    /// Leading address bits that the direct table resolves, 0 to 24 [default: by table size]
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u8).range(0..=24))]
+    direct_bits: Option<u8>,
+
+    /// Compile every route as it is, without route aggregation (paper, section 3)
+    #[arg(long)]
+    no_aggregation: bool,
+
+    #[command(flatten)]
+    table: TableArgs,
+}
+
+pub(crate) fn run(args: &CompileArgs) -> Result<Verdict, Failure> {
+    let created = created()?;
+    let table = table::load(&args.table)?;
+    let output = args.output.display().to_string();
+    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", output.escape_debug());
+    let mut writer = ImageWriter::new(&table.name, created);
+    let names = (1..).map_while(|n| table.next_hops.name(NextHop::new(n)?));
+    writer.names(names).map_err(|error| failed(&error))?;
+    let options = Options::default()
+        .direct_bits(args.direct_bits)
+        .aggregation(!args.no_aggregation);
+    writer.table(&table.ipv4, &options, !args.no_routes)?;
+    writer.table(&table.ipv6, &options, !args.no_routes)?;
+    writer.save(&args.output).map_err(|error| failed(&error))?;
+    Ok(Verdict::Good)
+}
+
+/// The time to put into the image, in seconds since 1970.
+fn created() -> Result<u64, Failure> {
+    match std::env::var_os("SOURCE_DATE_EPOCH") {
+        None => Ok(SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs())),
+        Some(text) => text
+            .to_str()
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(|| "SOURCE_DATE_EPOCH is not a number of seconds".into()),
+    }
+}

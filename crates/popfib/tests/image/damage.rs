@@ -1,0 +1,209 @@
+//! No bytes make an image that answers wrongly or reads out of bounds.
+
+use popfib::{Image, ImageError, Options};
+
+use crate::forms::{Random, ask, crc32, every_width, repair, sections};
+
+fn small() -> Vec<u8> {
+    every_width(1, 5, &Options::default(), true)
+}
+
+fn error(bytes: &[u8]) -> String {
+    let error = Image::from_bytes(bytes).unwrap_err().to_string();
+    assert!(!error.contains('\n'));
+    error
+}
+
+#[test]
+fn every_damaged_byte_is_noticed() {
+    let good = small();
+    assert!(good.len() < 8192, "{}", good.len());
+    for at in 0..good.len() {
+        let mut bytes = good.clone();
+        for flip in [1, 0x80, 0xff] {
+            bytes[at] = good[at] ^ flip;
+            assert!(Image::from_bytes(&bytes).is_err(), "byte {at} ^ {flip}");
+        }
+    }
+}
+
+/// Nothing but sound images gets through, even with all checksums right. (That
+/// lookups stay inside them is for the address sanitizer to tell.)
+#[test]
+fn damage_behind_right_checksums_is_noticed_or_sound() {
+    let good = small();
+    let mut random = Random(1);
+    let mut opened = 0;
+    for at in 0..good.len() {
+        for flip in [1, 0x10, 0x80, 0xff] {
+            let mut bytes = good.clone();
+            bytes[at] ^= flip;
+            repair(&mut bytes);
+            if let Ok(image) = Image::from_bytes(&bytes) {
+                ask(&image, random.bits());
+                opened += 1;
+            }
+        }
+    }
+    // Letters of names, other next hops, other addresses of hosts: not all is noticed.
+    assert!(opened > good.len() / 10, "{opened}");
+}
+
+#[test]
+fn every_cut_and_addition_is_noticed() {
+    let good = small();
+    for len in 0..good.len() {
+        let text = error(&good[..len]);
+        match len {
+            0..8 => assert_eq!(text, "not a popfib image"),
+            8..64 => assert_eq!(text, format!("cut off at byte {len} of 64")),
+            _ => assert_eq!(text, format!("cut off at byte {len} of {}", good.len())),
+        }
+        // Cut where the header knows of it.
+        let mut bytes = good[..len].to_vec();
+        repair(&mut bytes);
+        assert!(Image::from_bytes(&bytes).is_err(), "{len}");
+    }
+    let longer = [&good[..], b"x"].concat();
+    assert_eq!(
+        error(&longer),
+        format!("1 bytes follow behind the image's {}", good.len())
+    );
+}
+
+#[test]
+fn other_files_and_versions_are_refused_by_name() {
+    assert_eq!(error(b"10.0.0.0/8 1\n"), "not a popfib image");
+    assert_eq!(error(&[0; 100]), "not a popfib image");
+    let mut bytes = small();
+    bytes[8] = 2;
+    bytes[10] = 3;
+    let wanted = "an image of version 2.3; this program reads version 1";
+    assert_eq!(error(&bytes), wanted);
+    repair(&mut bytes);
+    assert_eq!(error(&bytes), wanted);
+    // As a machine of the other byte order would write it.
+    bytes[8..12].copy_from_slice(&[0, 1, 0, 0]);
+    assert!(
+        error(&bytes).starts_with("an image of version 256.0"),
+        "{}",
+        error(&bytes)
+    );
+}
+
+#[test]
+fn a_later_minor_version_and_unknown_sections_are_read() {
+    let mut bytes = small();
+    bytes[10] = 9;
+    repair(&mut bytes);
+    assert!(Image::from_bytes(&bytes).is_ok());
+
+    // A section of an unknown kind behind the others, for keys of an unknown width.
+    let old = small();
+    let count = sections(&old).len();
+    let (old_head, new_head) = (64 + 32 * count, 64 + 32 * (count + 1));
+    let shift = new_head.next_multiple_of(64) - old_head.next_multiple_of(64);
+    let mut bytes = old[..old_head].to_vec();
+    for (at, range) in sections(&old) {
+        let start = (range.start + shift) as u64;
+        bytes[at + 8..at + 16].copy_from_slice(&start.to_le_bytes());
+    }
+    let content = b"from the future";
+    let start = (old.len() + shift).next_multiple_of(64);
+    for number in [256, 99] {
+        bytes.extend(u32::to_le_bytes(number));
+    }
+    bytes.extend((start as u64).to_le_bytes());
+    bytes.extend((content.len() as u64).to_le_bytes());
+    bytes.extend([0; 8]);
+    bytes.resize(new_head.next_multiple_of(64), 0);
+    bytes.extend(&old[old_head.next_multiple_of(64)..]);
+    bytes.resize(start, 0);
+    bytes.extend(content);
+    bytes[12..16].copy_from_slice(&(count as u32 + 1).to_le_bytes());
+    repair(&mut bytes);
+    let image = Image::from_bytes(&bytes).unwrap();
+    assert_eq!(ask(&image, 1), ask(&Image::from_bytes(&old).unwrap(), 1));
+    // Its bytes are verified all the same.
+    *bytes.last_mut().unwrap() ^= 1;
+    let text = error(&bytes);
+    assert!(text.contains("section of kind 99, 256 bits"), "{text}");
+}
+
+#[test]
+fn errors_name_the_place() {
+    let good = small();
+    let at = |key_bits: u32, kind: u32| {
+        let line = |at: usize| (u32_at(&good, at), u32_at(&good, at + 4));
+        let all = sections(&good);
+        let found = all
+            .into_iter()
+            .find(|(at, _)| line(*at) == (key_bits, kind));
+        found.expect("such a section").1.start
+    };
+    let u32_max = u32::MAX.to_le_bytes();
+    let broken = |start: usize, value: &[u8]| {
+        let mut bytes = good.clone();
+        bytes[start..start + value.len()].copy_from_slice(value);
+        repair(&mut bytes);
+        error(&bytes)
+    };
+    let arena = at(32, 18);
+    let text = broken(arena, &[9]);
+    assert!(
+        text.starts_with(&format!("byte {} (IPv4 FIB arena): ", arena)),
+        "{text}"
+    );
+    let text = broken(at(128, 17), &u32_max);
+    assert!(
+        text.contains("(IPv6 FIB arena): pointer 0xffffffff leads nowhere"),
+        "{text}"
+    );
+    let text = broken(at(32, 34), &u32_max);
+    assert!(
+        text.contains("(IPv4 route addresses): route 1 is malformed"),
+        "{text}"
+    );
+    let text = broken(at(32, 33), &[33]);
+    assert!(
+        text.contains("route 1 is malformed or out of order"),
+        "{text}"
+    );
+    let text = broken(at(16, 16), &[0, 0, 0]);
+    assert!(text.contains("16-bit FIB"), "{text}");
+    let text = broken(at(0, 2), &u32_max);
+    assert!(text.contains("ends of the next hops' names"), "{text}");
+    let text = broken(at(0, 3), &[0xff]);
+    assert!(text.contains("not UTF-8"), "{text}");
+    let text = broken(at(0, 1) + 8, &u32_max);
+    assert!(text.contains("(provenance): it is malformed"), "{text}");
+    // Without repair it is the checksum.
+    let mut bytes = good.clone();
+    bytes[arena + 5] ^= 4;
+    let wanted = format!(
+        "byte {} (IPv4 FIB arena): the checksum does not match",
+        arena
+    );
+    assert_eq!(error(&bytes), wanted);
+    let ImageError::Broken {
+        offset, section, ..
+    } = Image::from_bytes(&bytes).unwrap_err()
+    else {
+        panic!("another error");
+    };
+    assert_eq!((offset, section.as_str()), (arena as u64, "IPv4 FIB arena"));
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
+}
+
+#[test]
+fn checksums_are_those_of_zip() {
+    // The check value that every catalogue of CRCs has.
+    assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+    let good = small();
+    let mut repaired = good.clone();
+    repair(&mut repaired);
+    assert!(good == repaired);
+}

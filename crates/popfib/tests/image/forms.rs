@@ -1,0 +1,201 @@
+//! Small images of random tables, damage to them, and lookups in whatever can be
+//! opened. The fuzz target `image` is made of this too.
+
+use popfib::{Address, Fib, Image, ImageTable, ImageWriter, Kernel, Leaf, NextHop, Options};
+use popfib::{Prefix, Rib};
+
+/// SplitMix64: small, seedable, the same on every machine.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.bits() % n
+    }
+
+    pub(crate) fn address<A: Address>(&mut self) -> A {
+        A::truncate(u128::from(self.bits()) << 64 | u128::from(self.bits()))
+    }
+}
+
+/// A table of `count` random prefixes, half of them inside the one before.
+pub(crate) fn rib<A: Address>(random: &mut Random, count: usize, next_hops: u64) -> Rib<A> {
+    let mut last = Prefix::DEFAULT_ROUTE;
+    (0..count)
+        .map(|_| {
+            let inside = random.below(2) == 0;
+            let least = if inside { last.len() } else { 0 };
+            let len = least + random.below(u64::from(A::WIDTH - least) + 1) as u8;
+            let mut bits = random.address::<A>();
+            if inside {
+                bits = last.address() | bits & !A::mask(last.len());
+            }
+            last = Prefix::new_masked(bits, len).unwrap();
+            let next_hop = 1 + random.below(next_hops) as u32;
+            (last, NextHop::new(next_hop).unwrap())
+        })
+        .collect()
+}
+
+/// An image with a table for each width of keys.
+pub(crate) fn every_width(
+    seed: u64,
+    count: usize,
+    options: &Options,
+    keep_routes: bool,
+) -> Vec<u8> {
+    let mut random = Random(seed);
+    let mut writer = ImageWriter::new("every width", 1_779_000_000);
+    let names: Vec<String> = (0..40).map(|n| format!("peer-{n}-é")).collect();
+    writer.names(names.iter().map(String::as_str)).unwrap();
+    let random = &mut random;
+    writer
+        .table(&rib::<u8>(random, count, 40), options, keep_routes)
+        .unwrap();
+    writer
+        .table(&rib::<u16>(random, count, 40), options, keep_routes)
+        .unwrap();
+    writer
+        .table(&rib::<u32>(random, count, 40), options, keep_routes)
+        .unwrap();
+    writer
+        .table(&rib::<u64>(random, count, 40), options, keep_routes)
+        .unwrap();
+    writer
+        .table(&rib::<u128>(random, count, 40), options, keep_routes)
+        .unwrap();
+    writer.to_bytes()
+}
+
+/// CRC-32 as in zip and PNG, from its definition.
+pub(crate) fn crc32(bytes: &[u8]) -> u32 {
+    static TABLE: [u32; 256] = {
+        let mut table = [0; 256];
+        let mut index = 0;
+        while index < 256 {
+            let mut crc = index as u32;
+            let mut bit = 0;
+            while bit < 8 {
+                crc = (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+                bit += 1;
+            }
+            table[index] = crc;
+            index += 1;
+        }
+        table
+    };
+    !bytes.iter().fold(u32::MAX, |crc, byte| {
+        crc >> 8 ^ TABLE[usize::from(crc as u8 ^ byte)]
+    })
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> usize {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize
+}
+
+/// The section table: where each line is, and the range of its section, if that is
+/// inside of the image.
+pub(crate) fn sections(bytes: &[u8]) -> Vec<(usize, std::ops::Range<usize>)> {
+    let count = bytes
+        .get(12..16)
+        .map_or(0, |b| u32::from_le_bytes(b.try_into().unwrap()));
+    (0..count as usize)
+        .map(|index| 64 + 32 * index)
+        .take_while(|at| at + 32 <= bytes.len())
+        .filter_map(|at| {
+            let start = u64_at(bytes, at + 8);
+            let end = start.checked_add(u64_at(bytes, at + 16))?;
+            (end <= bytes.len()).then_some((at, start..end))
+        })
+        .collect()
+}
+
+/// Makes length and checksums right again, so that damage is met by what they hide.
+pub(crate) fn repair(bytes: &mut [u8]) {
+    if bytes.len() < 64 {
+        return;
+    }
+    bytes[..8].copy_from_slice(b"\x89POPFIB\n");
+    let len = bytes.len() as u64;
+    bytes[16..24].copy_from_slice(&len.to_le_bytes());
+    for (at, range) in sections(bytes) {
+        let checksum = crc32(&bytes[range]);
+        bytes[at + 24..at + 28].copy_from_slice(&checksum.to_le_bytes());
+    }
+    let count = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    if let Some(table) = bytes.get(64..64 + 32 * count) {
+        let checksum = crc32(table);
+        bytes[24..28].copy_from_slice(&checksum.to_le_bytes());
+    }
+    let checksum = crc32(&bytes[..60]);
+    bytes[60..64].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// Asks all tables of an image, by every kernel, for random addresses and those
+/// around its routes. Returns all answers.
+pub(crate) fn ask(image: &Image, seed: u64) -> Vec<u32> {
+    let mut answers = Vec::new();
+    let random = &mut Random(seed);
+    ask_table::<u8>(image, random, &mut answers);
+    ask_table::<u16>(image, random, &mut answers);
+    ask_table::<u32>(image, random, &mut answers);
+    ask_table::<u64>(image, random, &mut answers);
+    ask_table::<u128>(image, random, &mut answers);
+    answers
+}
+
+fn ask_table<A: Address>(image: &Image, random: &mut Random, answers: &mut Vec<u32>) {
+    let Some(table) = image.table::<A>() else {
+        return;
+    };
+    let mut addresses: Vec<A> = (0..130).map(|_| random.address()).collect();
+    for (prefix, next_hop) in table.routes().take(100) {
+        addresses.extend([prefix.first(), prefix.last()]);
+        addresses.extend(prefix.first().checked_previous());
+        addresses.extend(prefix.last().checked_next());
+        // Every next hop of a validated image has its name, if there are any.
+        assert_eq!(image.name(next_hop).is_some(), image.name_count().is_some());
+    }
+    let max = image.name_count().unwrap_or(u32::MAX >> 1);
+    let wide = ask_fib(table.fib(), &addresses, max);
+    if let Some(fib) = table.narrow_fib() {
+        assert_eq!(ask_fib(fib, &addresses, max), wide);
+    }
+    if let Some(fib) = table.route_fib() {
+        let numbers = ask_fib(fib, &addresses, table.route_count() as u32);
+        for (number, address) in numbers.into_iter().zip(&addresses) {
+            assert_eq!(table.route(number).is_some(), number > 0);
+            assert_eq!(table.longest_match(*address), table.route(number));
+        }
+    }
+    answers.extend(wide);
+}
+
+/// The answers of every kernel, which are the same and at most `max`.
+fn ask_fib<A: Address, L: Leaf>(fib: &Fib<A, L>, addresses: &[A], max: u32) -> Vec<u32> {
+    fib.check().unwrap();
+    let one_by_one: Vec<u32> = addresses.iter().map(|a| fib.lookup(*a).to_u32()).collect();
+    assert!(one_by_one.iter().all(|answer| *answer <= max));
+    for kernel in Kernel::list() {
+        let mut batch = vec![L::default(); addresses.len()];
+        fib.lookup_batch_with(kernel, addresses, &mut batch);
+        assert!(
+            batch.iter().zip(&one_by_one).all(|(a, b)| a.to_u32() == *b),
+            "{kernel}"
+        );
+    }
+    one_by_one
+}
+
+/// The table of an image for keys of type `A`, which has one.
+#[allow(dead_code)] // not by the fuzz target
+pub(crate) fn table<A: Address>(image: &Image) -> &ImageTable<A> {
+    image.table().expect("a table for each width")
+}

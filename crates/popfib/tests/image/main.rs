@@ -1,0 +1,6 @@
+//! Images: round trips, damage, files.
+
+mod damage;
+mod files;
+mod forms;
+mod round_trip;

@@ -1,0 +1,190 @@
+//! What went into an image comes out of it.
+
+use popfib::{Address, CompileError, Fib, Image, ImageWriter, NextHop, Options, Rib};
+
+use crate::forms::{Random, ask, every_width, rib, table};
+
+fn options() -> impl Iterator<Item = Options> {
+    [None, Some(0), Some(3), Some(8)]
+        .into_iter()
+        .flat_map(|direct_bits| {
+            [false, true].map(|on| Options::default().direct_bits(direct_bits).aggregation(on))
+        })
+}
+
+fn round_trip<A: Address>(seed: u64, count: usize, next_hops: u64, options: &Options) {
+    let random = &mut Random(seed);
+    let rib: Rib<A> = rib(random, count, next_hops);
+    let mut writer = ImageWriter::new("routes.txt", 7);
+    writer.table(&rib, options, true).unwrap();
+    let image = Image::from_bytes(&writer.to_bytes()).unwrap();
+    assert_eq!(
+        (image.source(), image.created(), image.name_count()),
+        ("routes.txt", 7, None)
+    );
+    assert!(image.writer().starts_with("popfib "), "{}", image.writer());
+    let table = image.table::<A>().unwrap();
+    assert_eq!(table.rib(), rib);
+    assert_eq!(table.route_count(), rib.len());
+    assert!(table.routes().eq(rib.iter()));
+    assert_eq!(&table.options(), options);
+    let fib = Fib::<A, u32>::compile(&rib, options).unwrap();
+    assert_eq!(table.fib().node_count(), fib.node_count());
+    assert_eq!(table.fib().leaf_count(), fib.leaf_count());
+    assert_eq!(table.fib().direct_bits(), fib.direct_bits());
+    assert_eq!(table.fib().bytes(), fib.bytes());
+    let is_narrow = rib.iter().all(|(_, next_hop)| next_hop.get() <= 65_535);
+    assert_eq!(table.narrow_fib().is_some(), is_narrow);
+    ask(&image, seed);
+    let borders = rib
+        .iter()
+        .flat_map(|(prefix, _)| [prefix.first(), prefix.last()]);
+    let random: Vec<A> = (0..200).map(|_| random.address()).collect();
+    for address in borders.chain(random) {
+        let wanted = rib.longest_match(address);
+        assert_eq!(table.longest_match(address), wanted);
+        let next_hop = wanted.map_or(0, |(_, next_hop)| next_hop.get());
+        assert_eq!(table.fib().lookup(address), next_hop);
+    }
+}
+
+#[test]
+fn tables_of_every_width_come_back() {
+    for (seed, options) in options().enumerate() {
+        for count in [0, 1, 2, 40, 500] {
+            for next_hops in [1, 40, 1 << 30] {
+                let seed = (seed * 1000 + count) as u64;
+                round_trip::<u8>(seed, count, next_hops, &options);
+                round_trip::<u16>(seed, count, next_hops, &options);
+                round_trip::<u32>(seed, count, next_hops, &options);
+                round_trip::<u64>(seed, count, next_hops, &options);
+                round_trip::<u128>(seed, count, next_hops, &options);
+            }
+        }
+    }
+}
+
+#[test]
+fn default_direct_bits_of_larger_tables_come_back() {
+    round_trip::<u32>(1, 70_000, 1000, &Options::default());
+    round_trip::<u128>(1, 20_000, 1000, &Options::default());
+}
+
+#[test]
+fn equal_tables_make_equal_bytes() {
+    let options = Options::default();
+    let bytes = every_width(3, 50, &options, true);
+    assert_eq!(bytes, every_width(3, 50, &options, true));
+    // From other memory of the same content: names and routes in any order of calls.
+    let random = &mut Random(5);
+    let (a, b) = (rib::<u32>(random, 50, 9), rib::<u128>(random, 50, 9));
+    let names: Vec<String> = (0..9).map(|n| n.to_string()).collect();
+    let names = || names.iter().map(String::as_str);
+    let mut one = ImageWriter::new("", 0);
+    one.names(names()).unwrap();
+    one.table(&a, &options, true).unwrap();
+    one.table(&b, &options, false).unwrap();
+    let mut other = ImageWriter::new("", 0);
+    other.table(&b, &options, true).unwrap();
+    other.table(&b, &options, false).unwrap();
+    other.table(&a, &options, true).unwrap();
+    other.names(names()).unwrap();
+    assert_eq!(one.to_bytes(), other.to_bytes());
+}
+
+#[test]
+fn without_routes_only_next_hops_are_answered() {
+    let bytes = every_width(1, 60, &Options::default(), false);
+    assert!(bytes.len() < every_width(1, 60, &Options::default(), true).len());
+    let image = Image::from_bytes(&bytes).unwrap();
+    ask(&image, 1);
+    let table = table::<u32>(&image);
+    assert!(!table.has_routes() && table.route_fib().is_none());
+    assert!(table.routes().next().is_none() && table.rib().is_empty());
+    assert_eq!((table.longest_match(0), table.route(1)), (None, None));
+    assert!(table.route_count() > 0 && table.next_hop_count() > 0);
+}
+
+#[test]
+fn names_are_those_of_the_next_hops() {
+    let image = Image::from_bytes(&every_width(1, 60, &Options::default(), true)).unwrap();
+    assert_eq!(image.name_count(), Some(40));
+    let name = |n| image.name(NextHop::new(n).unwrap());
+    assert_eq!(name(1), Some("peer-0-é"));
+    assert_eq!(name(40), Some("peer-39-é"));
+    assert_eq!((name(41), name(u32::MAX)), (None, None));
+
+    let mut writer = ImageWriter::new("", 0);
+    writer.names(["", "a", ""]).unwrap();
+    let image = Image::from_bytes(&writer.to_bytes()).unwrap();
+    let names = [1, 2, 3].map(|n| image.name(NextHop::new(n).unwrap()));
+    assert_eq!(names, [Some(""), Some("a"), Some("")]);
+    assert!(image.table::<u32>().is_none());
+}
+
+#[test]
+fn next_hops_without_a_name_are_refused() {
+    let rib = rib::<u32>(&mut Random(1), 50, 9);
+    let highest = rib
+        .iter()
+        .map(|(_, next_hop)| next_hop.get())
+        .max()
+        .unwrap();
+    let names = vec!["x"; highest as usize];
+    let mut writer = ImageWriter::new("", 0);
+    writer.names(names[1..].iter().copied()).unwrap();
+    let error = writer.table(&rib, &Options::default(), true).unwrap_err();
+    let max = highest - 1;
+    assert_eq!(
+        error,
+        CompileError::NextHop {
+            next_hop: highest,
+            max
+        }
+    );
+    let mut writer = ImageWriter::new("", 0);
+    writer.table(&rib, &Options::default(), true).unwrap();
+    assert!(writer.names(names[1..].iter().copied()).is_err());
+    assert!(writer.names(names.iter().copied()).is_ok());
+}
+
+#[test]
+fn a_fib_outlives_its_image() {
+    let image = Image::from_bytes(&every_width(1, 60, &Options::default(), true)).unwrap();
+    let fib = table::<u128>(&image).fib().clone();
+    let wanted = table::<u128>(&image).rib();
+    drop(image);
+    for (prefix, _) in wanted.iter() {
+        let next_hop = wanted.lookup(prefix.last()).unwrap();
+        assert_eq!(fib.lookup(prefix.last()), next_hop.get());
+    }
+}
+
+/// The first version's image, kept for ever. Made by
+/// `every_width(1, 12, &Options::default(), true)` of that version.
+#[test]
+fn the_image_of_the_first_version_is_read() {
+    let image = Image::from_bytes(include_bytes!("../data/v1.fib")).unwrap();
+    assert_eq!(
+        (image.source(), image.created()),
+        ("every width", 1_779_000_000)
+    );
+    assert_eq!(image.writer(), "popfib 0.1.0");
+    assert_eq!(image.name(NextHop::MIN), Some("peer-0-é"));
+    ask(&image, 1);
+    let random = &mut Random(1);
+    assert_eq!(table::<u8>(&image).rib(), rib(random, 12, 40));
+    assert_eq!(table::<u16>(&image).rib(), rib(random, 12, 40));
+    let ipv4 = rib::<u32>(random, 12, 40);
+    assert_eq!(table::<u32>(&image).rib(), ipv4);
+    assert_eq!(table::<u64>(&image).rib(), rib(random, 12, 40));
+    assert_eq!(table::<u128>(&image).rib(), rib(random, 12, 40));
+    for (prefix, _) in ipv4.iter() {
+        for address in [prefix.first(), prefix.last()] {
+            assert_eq!(
+                table::<u32>(&image).longest_match(address),
+                ipv4.longest_match(address)
+            );
+        }
+    }
+}

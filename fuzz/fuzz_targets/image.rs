@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use popfib::{Image, Options};
+use popfib::{Address, Image, Options};
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -46,20 +46,33 @@ enum Edit {
     },
 }
 
-/// Images of all widths of keys: with and without routes, pages, aggregation.
+/// Small images for keys of every width, one each: with and without routes, pages,
+/// aggregation.
 fn bases() -> &'static [Vec<u8>] {
     static BASES: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     BASES.get_or_init(|| {
-        let plain = Options::default();
-        let bare = plain.clone().aggregation(false).direct_bits(Some(0));
-        let direct = plain.clone().direct_bits(Some(5));
-        vec![
-            forms::every_width(1, 3, &plain, true),
-            forms::every_width(2, 12, &plain, false),
-            forms::every_width(3, 12, &bare, true),
-            forms::every_width(4, 40, &direct, false),
-        ]
+        let mut bases = Vec::new();
+        add::<u8>(&mut bases);
+        add::<u16>(&mut bases);
+        add::<u32>(&mut bases);
+        add::<u64>(&mut bases);
+        add::<u128>(&mut bases);
+        bases
     })
+}
+
+fn add<A: Address>(bases: &mut Vec<Vec<u8>>) {
+    let plain = Options::default();
+    let bare = plain.clone().aggregation(false).direct_bits(Some(0));
+    let direct = plain.clone().direct_bits(Some(5));
+    bases.push(forms::one_width::<A>(3, &plain, true));
+    bases.push(forms::one_width::<A>(12, &bare, true));
+    bases.push(forms::one_width::<A>(12, &direct, false));
+    if A::WIDTH == 64 {
+        // The root is large, most of it zero.
+        let paged = plain.clone().direct_bits(Some(17));
+        bases.push(forms::one_width::<A>(3, &paged, false));
+    }
 }
 
 fn edit(bytes: &mut Vec<u8>, edit: &Edit) {
@@ -67,7 +80,17 @@ fn edit(bytes: &mut Vec<u8>, edit: &Edit) {
     if len < 4 {
         return;
     }
-    let word_at = |at: u16| usize::from(at) * 4 % (len / 4 * 4);
+    // From the end too, where the arena of a large image is.
+    let word_at = |at: u16| {
+        let words = len / 4;
+        let at = usize::from(at);
+        let at = if at < 0x8000 {
+            at % words
+        } else {
+            words - 1 - (at - 0x8000) % words
+        };
+        at * 4
+    };
     match *edit {
         Edit::Flip { at, bits } => bytes[usize::from(at) % len] ^= bits,
         Edit::Word { at, value } => {

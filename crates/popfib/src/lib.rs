@@ -14,6 +14,9 @@
 //! Beside them [`MultiRib`] keeps several routes for one prefix and knows the
 //! best.
 //!
+//! Over Ribs work [`aggregate`] (fewer routes, the same answers), [`diff`] (what
+//! two of them differ in) and [`Intervals`] (all answers, in order).
+//!
 //! All are generic over the key: `u32` for IPv4, `u128` for IPv6, `u8`, `u16`
 //! and `u64` for anything else that has prefixes ([`Address`]). The words are
 //! the paper's, so that paper and code read side by side.
@@ -29,11 +32,14 @@
 extern crate alloc;
 
 mod address;
+pub mod aggregate;
 mod batch;
 mod compile_error;
+pub mod diff;
 mod fib;
 pub mod fold;
 mod image;
+mod intervals;
 mod live;
 mod memory;
 mod multi_rib;
@@ -49,6 +55,7 @@ pub use batch::{Kernel, KernelError};
 pub use compile_error::CompileError;
 pub use fib::{CheckError, Fib, MAX_DIRECT_BITS, Options};
 pub use image::{Image, ImageError, ImageTable, ImageWriter};
+pub use intervals::{Interval, Intervals};
 pub use live::{Changes, Guard, LiveBytes, LiveFib, Reader, Replaced};
 pub use memory::{AllocError, Allocator, Global, OutOfMemory};
 pub use multi_rib::{BestChange, MultiRib, Path};

@@ -6,17 +6,15 @@
 //! answers as intervals of one ordered walk, whose ends are in turn compared
 //! with its longest match; the FIB still looks up every single address.
 
-mod intervals;
 mod probes;
 
 use std::fmt;
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use popfib::{Address, Kernel, Prefix, Rib};
+use popfib::{Address, Intervals, Kernel, NextHop, Prefix, Rib};
 use serde::Serialize;
 
-use self::intervals::Intervals;
 use self::probes::probes;
 use crate::Verdict;
 use crate::any_fib::{AnyFib, compile};
@@ -241,11 +239,12 @@ impl<'a, A: Address> Comparison<'a, A> {
     /// Compares the answer for every address there is.
     fn every_address(&mut self, rib: &Rib<A>, progress: &ProgressBar) {
         let mut told = 0;
-        for interval in Intervals::new(rib.iter()) {
+        for interval in Intervals::new(rib) {
+            let next_hop = interval.next_hop.map_or(0, NextHop::get);
             for end in [interval.first, interval.last] {
                 let answer = longest_match(rib, end);
-                if answer != interval.next_hop {
-                    self.mismatch("RIB's walk", end, interval.next_hop, answer);
+                if answer != next_hop {
+                    self.mismatch("RIB's walk", end, next_hop, answer);
                 }
             }
             let mut next = Some(interval.first);
@@ -258,10 +257,10 @@ impl<'a, A: Address> Comparison<'a, A> {
                 self.look_up();
                 let answers = &self.next_hops[..length];
                 // The common case in one comparison that the compiler can vectorise.
-                if answers.iter().any(|&answer| answer != interval.next_hop) {
+                if answers.iter().any(|&answer| answer != next_hop) {
                     for i in 0..length {
                         let (address, answer) = (self.addresses[i], self.next_hops[i]);
-                        self.compare(address, answer, interval.next_hop);
+                        self.compare(address, answer, next_hop);
                     }
                 }
                 next = self.addresses.last().and_then(|last| last.checked_next());

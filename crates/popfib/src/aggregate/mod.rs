@@ -1,0 +1,42 @@
+//! Smaller tables with the same answers.
+//!
+//! * [`ortc`]: Optimal Route Table Construction (Draves, King, Venkatachary and
+//!   Zill, *Constructing Optimal IP Routing Tables*, INFOCOM 1999): no table
+//!   with the same answers has fewer routes. Its routes may have prefixes of
+//!   which the table knew nothing.
+//! * [`simple`]: the route aggregation of the Poptrie paper (section 3): leaves
+//!   out routes that change no answer and joins neighbours with one next hop.
+//!   What remains are routes of the table, and prefixes that it filled.
+//!
+//! "The same answers" holds for every address: one without a route stays
+//! without one. Since no route can say "no route", neither ever covers such an
+//! address. The paper's ORTC assumes a default route and so never meets this;
+//! here a vertex with an unmatched address below has one possible next hop,
+//! none, and so have all above it. The largest subtrees without such an address
+//! are then independent of each other, and the paper's proof holds in each.
+//!
+//! Both walk one compressed binary tree of the routes, up and down again,
+//! without recursion.
+//!
+//! ```
+//! use popfib::{NextHop, Rib, aggregate};
+//!
+//! let (east, west) = (NextHop::new(1).unwrap(), NextHop::new(2).unwrap());
+//! let mut rib = Rib::<u32>::new();
+//! rib.insert("10.0.0.0/10".parse()?, east);
+//! rib.insert("10.64.0.0/10".parse()?, west);
+//! rib.insert("10.128.0.0/9".parse()?, east);
+//! // Nothing to leave out or to join, but the majority can move up.
+//! assert_eq!(aggregate::simple(&rib), rib);
+//! let optimal = aggregate::ortc(&rib);
+//! assert_eq!(optimal.get("10.0.0.0/8".parse()?), Some(east));
+//! assert_eq!(optimal.len(), 2);
+//! # Ok::<(), popfib::PrefixError>(())
+//! ```
+
+mod ortc;
+mod simple;
+mod tree;
+
+pub use ortc::ortc;
+pub use simple::simple;

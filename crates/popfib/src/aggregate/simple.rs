@@ -1,0 +1,85 @@
+//! The Poptrie paper's route aggregation (section 3), on the Rib.
+//!
+//! Up: a vertex is **uniform** if all addresses below have one answer, and
+//! **needed** if its next hop is the answer of some address that no route with
+//! another next hop below takes away. Down: a uniform vertex becomes one route
+//! and what is below goes; any other vertex has its route where it is needed;
+//! and no route is set where the one above already answers the same.
+//!
+//! A route that longer ones take all addresses from goes last: if routes below
+//! it repeat its next hop, they go and it stays, which is never worse.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::tree::{Side, Tree};
+use crate::address::Address;
+use crate::next_hop::NextHop;
+use crate::rib::Rib;
+
+struct Found {
+    /// The answer of all addresses below, 0 for none, if there is only one.
+    uniform: Option<u32>,
+    needed: bool,
+}
+
+/// `rib` without the routes that change no answer, and with neighbours that
+/// have the same next hop joined (Poptrie paper, section 3).
+///
+/// Never more routes than in `rib`, each for a prefix of it or one that such
+/// prefixes fill; every address has the same answer. [`ortc`](super::ortc) may
+/// need fewer. O(routes) time and memory.
+///
+/// # Panics
+/// From 2^31 routes on.
+pub fn simple<A: Address>(rib: &Rib<A>) -> Rib<A> {
+    let tree = Tree::new(rib);
+    let found = look(&tree);
+    let mut aggregated = Rib::new();
+    // Vertices to visit, each with the next hop of the route above it.
+    let mut stack = vec![(tree.root(), 0)];
+    while let Some((index, inherited)) = stack.pop() {
+        let (vertex, found) = (&tree.vertices()[index], &found[index]);
+        let wanted = match found.uniform {
+            Some(answer) => answer,
+            None if found.needed => vertex.next_hop,
+            None => inherited,
+        };
+        if wanted != inherited
+            && let Some(next_hop) = NextHop::new(wanted)
+        {
+            aggregated.insert(vertex.prefix, next_hop);
+        }
+        if found.uniform.is_none() {
+            // The lower side on top, so that routes come in prefix order.
+            for side in tree.sides(vertex).into_iter().rev() {
+                if let Side::Child { index, .. } = side {
+                    stack.push((index, wanted));
+                }
+            }
+        }
+    }
+    aggregated
+}
+
+/// From the bottom to the top: what is below each vertex.
+fn look<A: Address>(tree: &Tree<A>) -> Vec<Found> {
+    let mut all: Vec<Found> = Vec::with_capacity(tree.vertices().len());
+    for vertex in tree.vertices() {
+        let next_hop = vertex.next_hop;
+        let [(low, low_needs), (high, high_needs)] = tree.sides(vertex).map(|side| match side {
+            Side::Empty => (Some(next_hop), true),
+            Side::Child { index, gap: 0 } => {
+                let same = tree.vertices()[index].next_hop == next_hop;
+                (all[index].uniform, same && all[index].needed)
+            }
+            // The other sides of the gap are the vertex's own.
+            Side::Child { index, .. } => (all[index].uniform.filter(|&n| n == next_hop), true),
+        });
+        all.push(Found {
+            uniform: low.filter(|_| low == high),
+            needed: low_needs || high_needs,
+        });
+    }
+    all
+}

@@ -144,7 +144,7 @@ impl Error for ReadError {
 }
 
 /// `text` with its control characters escaped.
-fn escape(text: &str, to: &mut impl fmt::Write) -> fmt::Result {
+pub(crate) fn escape(text: &str, to: &mut impl fmt::Write) -> fmt::Result {
     for c in text.chars() {
         if is_unprintable(c) {
             write!(to, "{}", c.escape_default())?;

@@ -1,10 +1,12 @@
-//! Readers of routing tables: files and streams in, routes and addresses out.
+//! Readers and writers of routing tables: files and streams in, routes and
+//! addresses out, and tables back to files.
 //!
 //! The flow: an [`Input`] opens a file or standard input and decompresses it by
 //! its content; [`open_routes`] finds its [`Format`] and gives the
 //! [`RouteSource`] that turns it into [`Route`]s, one at a time; [`load`] puts them into the two Ribs of a
 //! [`RouteTable`], with the next hops numbered by [`NextHopNames`]. Addresses
-//! to look up come from an [`AddressReader`].
+//! to look up come from an [`AddressReader`]. The other way, [`write_table`]
+//! writes a table in a [`WriteFormat`], to an [`OutputFile`] or anything else.
 //!
 //! Everything streams: beside the table itself, memory stays the same for
 //! files of any size. Whatever is wrong with a file ends in a [`ReadError`],
@@ -23,6 +25,7 @@ mod load;
 mod next_hop_names;
 mod route;
 mod text_table;
+mod write;
 
 pub use address_reader::AddressReader;
 pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
@@ -34,3 +37,4 @@ pub use load::{LoadOptions, RouteTable, load, load_from};
 pub use next_hop_names::NextHopNames;
 pub use route::{Route, RouteSource};
 pub use text_table::TextTable;
+pub use write::{OutputFile, WriteError, WriteFormat, write_table};

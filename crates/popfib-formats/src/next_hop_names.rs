@@ -54,14 +54,21 @@ impl NextHopNames {
     #[inline]
     pub fn intern(&mut self, name: &str) -> NextHop {
         let hash = hash(&self.hasher, name);
-        let names = &self.names;
-        match self
-            .index
-            .find(hash, |&n| names.get(n).is_some_and(|known| known == name))
-        {
-            Some(&next_hop) => next_hop,
+        match self.find(hash, name) {
+            Some(next_hop) => next_hop,
             None => self.add(hash, name),
         }
+    }
+
+    /// The number of `name`; `None` if it was never seen. Expected constant time.
+    pub fn number(&self, name: &str) -> Option<NextHop> {
+        self.find(hash(&self.hasher, name), name)
+    }
+
+    #[inline]
+    fn find(&self, hash: u64, name: &str) -> Option<NextHop> {
+        let is_it = |&n: &NextHop| self.names.get(n).is_some_and(|known| known == name);
+        self.index.find(hash, is_it).copied()
     }
 
     /// The name behind a number; `None` if no name has it. Constant time.
@@ -136,6 +143,9 @@ mod tests {
             .collect();
         assert_eq!(all, [Some("a"), Some("bb"), Some(""), Some("ab"), None]);
         assert_eq!(names.name(NextHop::MAX), None);
+        assert_eq!(names.number("ab").map(NextHop::get), Some(4));
+        assert_eq!(names.number("b"), None);
+        assert_eq!(names.len(), 4, "asking adds nothing");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Options that several subcommands share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use popfib::{Kernel, KernelError};
@@ -8,7 +8,7 @@ use popfib_formats::{Format, Input, LoadOptions};
 
 use crate::failure::Failure;
 
-/// Which table to read, and how strictly.
+/// Which table to read, and how.
 #[derive(Args)]
 pub(crate) struct TableArgs {
     /// Routing table to read, compressed or not; `-` is standard input [default: the built-in
@@ -25,8 +25,24 @@ pub(crate) struct TableArgs {
     #[arg(long, requires = "fib")]
     pub(crate) trust: bool,
 
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+impl TableArgs {
+    /// Whether the table comes from standard input.
+    pub(crate) fn is_stdin(&self) -> bool {
+        self.table.as_deref().is_some_and(is_stdin)
+    }
+}
+/// Whether `path` stands for standard input.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+/// How the file of a table is read.
+#[derive(Args)]
+pub(crate) struct ReadArgs {
     /// Format of the table; `popfib formats` lists them [default: recognised by content]
-    #[arg(long, value_name = "NAME", requires = "table")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<Format>,
 
     /// Skip and count lines that cannot be read, instead of stopping at the first; keep what there is
@@ -43,21 +59,14 @@ pub(crate) struct TableArgs {
     pub(crate) max_size: u64,
 }
 
-impl TableArgs {
-    /// How the table is to be read.
+impl ReadArgs {
+    /// The same for the library.
     pub(crate) fn options(&self) -> LoadOptions {
         LoadOptions {
             format: self.format,
             skip_invalid: self.skip_invalid,
             mask: self.mask,
         }
-    }
-
-    /// Whether the table comes from standard input.
-    pub(crate) fn is_stdin(&self) -> bool {
-        self.table
-            .as_deref()
-            .is_some_and(|path| path.as_os_str() == "-")
     }
 }
 

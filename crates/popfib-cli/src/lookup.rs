@@ -97,7 +97,9 @@ fn stream(args: &LookupArgs, table: &Answers, output: &mut Output) -> Result<(),
         match addresses.next() {
             None => break,
             Some(Ok(address)) => write_answer(output, table, address, args.json)?,
-            Some(Err(error)) if args.table.skip_invalid && error.is_invalid_line() => skipped += 1,
+            Some(Err(error)) if args.table.read.skip_invalid && error.is_invalid_line() => {
+                skipped += 1
+            }
             Some(Err(error)) => {
                 // What was asked before the bad line is answered before the error is told.
                 output.flush()?;

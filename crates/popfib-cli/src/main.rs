@@ -1,15 +1,19 @@
 //! The command `popfib`: one subcommand a file, the contract in one place.
 //!
 //! Data goes to standard output, notes and errors to standard error. Exit 0 is
-//! success, 1 a negative answer (`verify` found a mismatch), 2 bad usage or bad
+//! success, 1 a negative answer (`verify` found a mismatch, `diff` a difference), 2 bad usage or bad
 //! input. A reader that closes standard output early (`popfib lookup | head`)
 //! ends the command quietly with exit 0: it has all that it wanted.
 
+mod aggregate;
 mod any_fib;
 mod args;
 mod bench;
 mod compile;
 mod completions;
+mod convert;
+mod destination;
+mod diff;
 mod failure;
 mod formats;
 mod image;
@@ -18,6 +22,7 @@ mod lookup;
 mod man;
 mod output;
 mod progress;
+mod routes;
 mod table;
 mod verify;
 
@@ -28,7 +33,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
 
-/// IP longest-prefix match with Poptrie: look up, inspect, verify and measure routing tables.
+/// IP longest-prefix match with Poptrie: look up, inspect, compare, verify and measure routing tables.
 #[derive(Parser)]
 #[command(
     name = "popfib",
@@ -42,8 +47,11 @@ Examples:
   popfib verify --exhaustive
   popfib bench --direct-bits 16,18,20 --traffic random,zipf
   popfib compile --table routes.txt.gz -o routes.fib
+  popfib routes --covered-by 8.0.0.0/8 --longer-than 20
+  popfib diff --effective yesterday.txt.gz today.txt.gz
 
-Exit status: 0 success, 1 a negative answer (verify found a mismatch), 2 bad usage or input."
+Exit status: 0 success, 1 a negative answer (verify found a mismatch, diff a
+difference), 2 bad usage or input."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -58,6 +66,10 @@ enum Command {
     Bench(bench::BenchArgs),
     Compile(compile::CompileArgs),
     Formats(formats::FormatsArgs),
+    Routes(routes::RoutesArgs),
+    Diff(diff::DiffArgs),
+    Aggregate(aggregate::AggregateArgs),
+    Convert(convert::ConvertArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -82,6 +94,10 @@ fn run() -> Result<Verdict, Failure> {
         Command::Bench(args) => bench::run(&args),
         Command::Compile(args) => compile::run(&args),
         Command::Formats(args) => formats::run(&args),
+        Command::Routes(args) => routes::run(&args),
+        Command::Diff(args) => diff::run(&args),
+        Command::Aggregate(args) => aggregate::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),
         Command::Man(args) => man::run(&args, Cli::command()),
     }

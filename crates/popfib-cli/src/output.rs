@@ -44,6 +44,17 @@ impl Output {
     }
 }
 
+/// For what writes by itself; its errors are for the caller to keep.
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.buffer.flush()
+    }
+}
+
 /// One line on standard error; a standard error that is gone is no reason to stop.
 pub(crate) fn note(line: impl Display) {
     let _ = writeln!(io::stderr(), "popfib: {line}");

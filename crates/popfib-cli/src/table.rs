@@ -1,8 +1,10 @@
 //! Loads the table that the options ask for, and says what was left out of it.
 
+use std::path::Path;
+
 use popfib_formats::{Input, RouteTable, load_from};
 
-use crate::args::TableArgs;
+use crate::args::{ReadArgs, TableArgs};
 use crate::failure::Failure;
 use crate::image;
 use crate::output::note;
@@ -13,9 +15,17 @@ pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
     if let Some(opened) = image::open(args)? {
         return opened.into_table();
     }
-    let Some(path) = &args.table else {
-        return Ok(popfib_formats::default_table());
-    };
+    match &args.table {
+        Some(path) => load_file(path, &args.read),
+        None if args.read.format.is_some() => {
+            Err("--format is that of a file, so there has to be a --table".into())
+        }
+        None => Ok(popfib_formats::default_table()),
+    }
+}
+
+/// The table in the file at `path`, as [`load`] does it.
+pub(crate) fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
     let input = Input::open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());
     let table = load_from(input, &args.options());
@@ -46,6 +56,7 @@ pub(crate) fn note_skipped(name: &str, skipped: u64) {
     }
 }
 
-fn counted(count: u64, noun: &str) -> String {
+/// `1 route`, `2 routes`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

@@ -15,7 +15,15 @@ use flate2::write::GzEncoder;
 #[track_caller]
 fn wrong(name: &str, content: impl AsRef<[u8]>, line: Option<u32>, reason: &str) {
     let table = file(name, content);
-    for command in ["lookup", "info", "verify", "bench"] {
+    for command in [
+        "lookup",
+        "info",
+        "verify",
+        "bench",
+        "routes",
+        "convert",
+        "aggregate",
+    ] {
         let mut args = vec![command, "--table", &table];
         args.extend((command == "lookup").then_some("10.0.0.1"));
         let output = run(&args);
@@ -155,11 +163,16 @@ fn a_line_of_100_megabytes_in_bounded_memory() {
 #[test]
 fn a_closed_pipe_ends_quietly() {
     let table = file("bad-pipe", TABLE);
+    let other = file("bad-pipe-other", "10.0.0.0/8 other\n");
     for args in [
         &["lookup", "--table", &table][..],
         &["info", "--table", &table],
         &["verify", "--random", "10", "--table", &table],
         &["bench", "--count", "10", "--runs", "1", "--table", &table],
+        &["routes", "--table", &table],
+        &["convert", "--to", "csv", "--table", &table],
+        &["diff", &table, &other],
+        &["diff", "--effective", "--json", &table, &other],
         &["completions", "bash"],
         &["man"],
         &["--help"],
@@ -190,6 +203,7 @@ fn a_closed_pipe_ends_quietly() {
 #[test]
 fn a_full_disk_is_an_error() {
     let table = file("bad-full", TABLE);
+    let other = file("bad-full-other", "10.0.0.0/8 other\n");
     assert!(Path::new("/dev/full").exists());
     for args in [
         &["lookup", "--table", &table, "10.0.0.1"][..],
@@ -197,6 +211,10 @@ fn a_full_disk_is_an_error() {
         &["info", "--table", &table],
         &["verify", "--random", "10", "--json", "--table", &table],
         &["bench", "--count", "10", "--runs", "1", "--table", &table],
+        &["routes", "--json", "--table", &table],
+        &["convert", "--table", &table],
+        &["diff", &table, &other],
+        &["diff", "--effective", &table, &other],
         &["completions", "zsh"],
         &["man"],
         &["--help"],

@@ -7,12 +7,16 @@ use std::path::PathBuf;
 
 use common::{good, run};
 
-const COMMANDS: [&str; 7] = [
+const COMMANDS: [&str; 11] = [
     "lookup",
     "info",
     "verify",
     "bench",
     "formats",
+    "routes",
+    "diff",
+    "aggregate",
+    "convert",
     "completions",
     "man",
 ];

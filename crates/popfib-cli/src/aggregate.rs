@@ -1,0 +1,71 @@
+//! `popfib aggregate`: a smaller table with the same answers.
+
+use clap::{Args, ValueEnum};
+use popfib::{Address, Rib, aggregate};
+
+use crate::Verdict;
+use crate::args::{Family, TableArgs};
+use crate::destination::DestinationArgs;
+use crate::failure::Failure;
+use crate::output::note;
+use crate::table::{self, counted};
+
+/// Write a smaller table that answers every address as the table does.
+///
+/// Addresses without a route stay without one. How many routes were saved is told on standard
+/// error.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib aggregate -o smaller.txt.gz
+  popfib aggregate --table routes.txt.gz --method simple > smaller.txt
+  popfib diff --effective routes.txt.gz smaller.txt")]
+pub(crate) struct AggregateArgs {
+    #[command(flatten)]
+    table: TableArgs,
+
+    /// How to aggregate
+    #[arg(long, value_enum, default_value_t = Method::Ortc)]
+    method: Method,
+
+    #[command(flatten)]
+    destination: DestinationArgs,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Method {
+    /// Optimal Route Table Construction: no table with the same answers has fewer routes
+    Ortc,
+    /// Leave out routes that change no answer, join neighbours with one next hop (Poptrie paper,
+    /// section 3)
+    Simple,
+}
+
+impl Method {
+    fn aggregate<A: Address>(self, family: Family, rib: &Rib<A>) -> Rib<A> {
+        let aggregated = match self {
+            Self::Ortc => aggregate::ortc(rib),
+            Self::Simple => aggregate::simple(rib),
+        };
+        if !rib.is_empty() {
+            let saved = rib.len() - aggregated.len();
+            note(format_args!(
+                "{}: {} in, {} out, {saved} saved ({:.1} %)",
+                family.name(),
+                counted(rib.len() as u64, "route"),
+                aggregated.len(),
+                100.0 * saved as f64 / rib.len() as f64
+            ));
+        }
+        aggregated
+    }
+}
+
+pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
+    let destination = args.destination.open()?;
+    let mut table = table::load(&args.table)?;
+    table.ipv4 = args.method.aggregate(Family::Ipv4, &table.ipv4);
+    table.ipv6 = args.method.aggregate(Family::Ipv6, &table.ipv6);
+    destination.write(&table)?;
+    Ok(Verdict::Good)
+}

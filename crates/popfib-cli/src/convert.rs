@@ -1,0 +1,31 @@
+//! `popfib convert`: a table in another form.
+
+use clap::Args;
+
+use crate::Verdict;
+use crate::args::TableArgs;
+use crate::destination::DestinationArgs;
+use crate::failure::Failure;
+use crate::table;
+
+/// Write a table in another form: IPv4 before IPv6, each in prefix order.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib convert --table routes.txt.gz --to jsonl > routes.jsonl
+  popfib convert --to pfx2as -o origins.pfx2as.gz
+  popfib convert --table routes.txt --mask | popfib info --table -")]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    table: TableArgs,
+
+    #[command(flatten)]
+    destination: DestinationArgs,
+}
+
+pub(crate) fn run(args: &ConvertArgs) -> Result<Verdict, Failure> {
+    let destination = args.destination.open()?;
+    let table = table::load(&args.table)?;
+    destination.write(&table)?;
+    Ok(Verdict::Good)
+}

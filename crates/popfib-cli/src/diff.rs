@@ -1,0 +1,315 @@
+//! `popfib diff`: what two tables differ in, as routes or as answers.
+//!
+//! Each table numbers its next hops for itself; they are compared by name. The
+//! names of the new table are looked up in the old one once, so that comparing
+//! two routes is comparing two numbers.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::Args;
+use popfib::diff::{AnswerChange, RouteChange};
+use popfib::{Address, IpPrefix, NextHop, Prefix, diff};
+use popfib_formats::{NextHopNames, RouteTable};
+use serde::{Serialize, Serializer};
+
+use crate::Verdict;
+use crate::args::{ReadArgs, is_stdin};
+use crate::failure::Failure;
+use crate::output::{AsText, Output, note};
+use crate::table::{self, counted};
+
+/// Print what two tables differ in; exit 1 if there is anything.
+///
+/// Routes are printed as `+ PREFIX NEXTHOP` (only in NEW), `- PREFIX NEXTHOP` (only in OLD) and
+/// `~ PREFIX OLD NEW` (another next hop). With --effective, addresses that get another answer are
+/// printed as `FIRST-LAST OLD NEW COUNT`, `-` standing for no route: two tables that say the same
+/// with different routes do not differ. Next hops are compared by name.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib diff yesterday.txt.gz today.txt.gz
+  popfib diff --effective --json yesterday.txt.gz today.txt.gz
+  popfib aggregate --table routes.txt | popfib diff --effective routes.txt -
+
+JSON, one object a line: change (added, removed, changed), prefix, old, new; with --effective:
+first, last, old, new, addresses. old and new are null where there is no route.
+
+Exit status: 0 no difference, 1 differences, 2 bad usage or input.")]
+pub(crate) struct DiffArgs {
+    /// Table to compare with; `-` is standard input
+    #[arg(value_name = "OLD")]
+    old: PathBuf,
+
+    /// Table to compare; `-` is standard input
+    #[arg(value_name = "NEW")]
+    new: PathBuf,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    /// Compare the answers of all addresses, not the routes
+    #[arg(long)]
+    effective: bool,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
+    if is_stdin(&args.old) && is_stdin(&args.new) {
+        return Err("only one of the two tables can be standard input".into());
+    }
+    let old = table::load_file(&args.old, &args.read)?;
+    let new = table::load_file(&args.new, &args.read)?;
+    let in_old = numbers_in_old(&old, &new);
+    let same = |old, new: NextHop| in_old[new.get() as usize - 1] == Some(old);
+    let mut report = Report {
+        old: &old.next_hops,
+        new: &new.next_hops,
+        json: args.json,
+        output: Output::new(),
+    };
+    let summary = if args.effective {
+        let ipv4 = report.answers(diff::answers(&old.ipv4, &new.ipv4, same))?;
+        let ipv6 = report.answers(diff::answers(&old.ipv6, &new.ipv6, same))?;
+        effective_summary(&ipv4, &ipv6)
+    } else {
+        let mut count = Routes::default();
+        report.routes(diff::routes(&old.ipv4, &new.ipv4, same), &mut count)?;
+        report.routes(diff::routes(&old.ipv6, &new.ipv6, same), &mut count)?;
+        count.summary()
+    };
+    report.output.flush()?;
+    match summary {
+        Some(summary) => {
+            note(summary);
+            Ok(Verdict::Bad)
+        }
+        None => Ok(Verdict::Good),
+    }
+}
+
+/// For each next hop of the new table, the number that its name has in the old one.
+fn numbers_in_old(old: &RouteTable, new: &RouteTable) -> Vec<Option<NextHop>> {
+    (1..=new.next_hops.len() as u32)
+        .filter_map(NextHop::new)
+        .map(|number| old.next_hops.number(new.next_hops.name(number)?))
+        .collect()
+}
+
+/// Prints differences.
+struct Report<'a> {
+    old: &'a NextHopNames,
+    new: &'a NextHopNames,
+    json: bool,
+    output: Output,
+}
+
+#[derive(Serialize)]
+struct RouteLine<'a> {
+    change: &'static str,
+    prefix: AsText<IpPrefix>,
+    old: Option<&'a str>,
+    new: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(bound = "A: Address")]
+struct AnswerLine<'a, A: Address> {
+    first: AsText<Text<A>>,
+    last: AsText<Text<A>>,
+    old: Option<&'a str>,
+    new: Option<&'a str>,
+    addresses: Count,
+}
+
+impl<'a> Report<'a> {
+    /// The names of an old and a new next hop.
+    fn names(
+        &self,
+        old: Option<NextHop>,
+        new: Option<NextHop>,
+    ) -> (Option<&'a str>, Option<&'a str>) {
+        (
+            old.and_then(|number| self.old.name(number)),
+            new.and_then(|number| self.new.name(number)),
+        )
+    }
+
+    fn routes<A: Address>(
+        &mut self,
+        changes: impl Iterator<Item = RouteChange<A>>,
+        count: &mut Routes,
+    ) -> Result<(), Failure>
+    where
+        IpPrefix: From<Prefix<A>>,
+    {
+        for RouteChange { prefix, old, new } in changes {
+            let prefix = IpPrefix::from(prefix);
+            let (old, new) = self.names(old, new);
+            let (change, sign, counter) = match (old, new) {
+                (None, _) => ("added", '+', &mut count.added),
+                (_, None) => ("removed", '-', &mut count.removed),
+                _ => ("changed", '~', &mut count.changed),
+            };
+            *counter += 1;
+            if self.json {
+                self.output.json(&RouteLine {
+                    change,
+                    prefix: AsText(prefix),
+                    old,
+                    new,
+                })?;
+            } else {
+                let hops = [old, new].into_iter().flatten();
+                self.output.text(format_args!("{sign} {prefix}"))?;
+                for hop in hops {
+                    self.output.text(format_args!(" {hop}"))?;
+                }
+                self.output.text('\n')?;
+            }
+        }
+        Ok(())
+    }
+
+    fn answers<A: Address>(
+        &mut self,
+        changes: impl Iterator<Item = AnswerChange<A>>,
+    ) -> Result<Ranges, Failure> {
+        let mut ranges = Ranges::default();
+        for AnswerChange {
+            first,
+            last,
+            old,
+            new,
+        } in changes
+        {
+            let (old, new) = self.names(old, new);
+            let addresses = Count::of(first, last);
+            ranges.ranges += 1;
+            ranges.addresses = ranges.addresses.plus(addresses);
+            let (first, last) = (Text(first), Text(last));
+            if self.json {
+                self.output.json(&AnswerLine {
+                    first: AsText(first),
+                    last: AsText(last),
+                    old,
+                    new,
+                    addresses,
+                })?;
+            } else {
+                let (old, new) = (old.unwrap_or("-"), new.unwrap_or("-"));
+                self.output
+                    .text(format_args!("{first}-{last} {old} {new} {addresses}\n"))?;
+            }
+        }
+        Ok(ranges)
+    }
+}
+
+#[derive(Default)]
+struct Routes {
+    added: u64,
+    removed: u64,
+    changed: u64,
+}
+
+impl Routes {
+    /// What there is to say, if anything.
+    fn summary(&self) -> Option<String> {
+        let Self {
+            added,
+            removed,
+            changed,
+        } = self;
+        (added + removed + changed > 0).then(|| {
+            let added = counted(*added, "route");
+            format!("{added} added, {removed} removed, {changed} changed")
+        })
+    }
+}
+
+#[derive(Default)]
+struct Ranges {
+    ranges: u64,
+    addresses: Count,
+}
+
+/// What there is to say, if anything.
+fn effective_summary(ipv4: &Ranges, ipv6: &Ranges) -> Option<String> {
+    let said: Vec<_> = [("IPv4", ipv4), ("IPv6", ipv6)]
+        .into_iter()
+        .filter(|(_, found)| found.ranges > 0)
+        .map(|(family, found)| {
+            let ranges = counted(found.ranges, "range");
+            format!(
+                "{} {family} addresses in {ranges} get another answer",
+                found.addresses
+            )
+        })
+        .collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// An address as text.
+struct Text<A>(A);
+
+impl<A: Address> fmt::Display for Text<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.format(f)
+    }
+}
+
+/// A number of addresses, up to all 2^128 of IPv6, which `u128` does not hold.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    is_all: bool,
+    count: u128,
+}
+
+impl Count {
+    /// As many as from `first` to `last`.
+    fn of<A: Address>(first: A, last: A) -> Self {
+        Self::default()
+            .plus(Self {
+                is_all: false,
+                count: last.to_u128() - first.to_u128(),
+            })
+            .plus(Self {
+                is_all: false,
+                count: 1,
+            })
+    }
+
+    /// The sum; of addresses of one family, none counted twice.
+    fn plus(self, other: Self) -> Self {
+        let (count, overflow) = self.count.overflowing_add(other.count);
+        Self {
+            is_all: self.is_all || other.is_all || overflow,
+            count,
+        }
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_all {
+            f.write_str("340282366920938463463374607431768211456")
+        } else {
+            self.count.fmt(f)
+        }
+    }
+}
+
+impl Serialize for Count {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.is_all {
+            // A power of two, so a float has it exactly.
+            serializer.serialize_f64(2f64.powi(128))
+        } else {
+            serializer.serialize_u128(self.count)
+        }
+    }
+}

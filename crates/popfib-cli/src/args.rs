@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use popfib::{Kernel, KernelError};
-use popfib_formats::{Format, Input, LoadOptions};
+use popfib_formats::{Format, Input, LoadOptions, PeerFilter, RouteValue};
 
 use crate::failure::Failure;
 
@@ -45,6 +45,16 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<Format>,
 
+    /// Take the routes of this peer only: index, address or AS (AS64500), as `popfib peers` lists
+    /// them [default: the best path of each prefix]
+    #[arg(long, value_name = "PEER", requires = "table")]
+    pub(crate) peer: Option<PeerFilter>,
+
+    /// What stands for the next hop where a file tells more than one thing: next-hop, origin-as or
+    /// peer [default: next-hop]
+    #[arg(long, value_name = "WHAT", requires = "table")]
+    pub(crate) value: Option<RouteValue>,
+
     /// Skip and count lines that cannot be read, instead of stopping at the first; keep what there is
     /// of a file that is cut off
     #[arg(long)]
@@ -66,6 +76,8 @@ impl ReadArgs {
             format: self.format,
             skip_invalid: self.skip_invalid,
             mask: self.mask,
+            peer: self.peer,
+            value: self.value.unwrap_or_default(),
         }
     }
 }

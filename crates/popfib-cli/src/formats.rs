@@ -1,14 +1,14 @@
 //! `popfib formats`: what can be read.
 
 use clap::Args;
-use popfib_formats::Format;
+use popfib_formats::{Format, UpdateFormat};
 use serde::Serialize;
 
 use crate::Verdict;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// List the formats of tables that can be read: name, and what it is.
+/// List the formats that can be read: of tables or updates, name, and what it is.
 ///
 /// A file's format is recognised by its content, compressed (gzip, bzip2, zstd) or not; `--format
 /// NAME` beside `--table` overrides that.
@@ -18,7 +18,7 @@ Examples:
   popfib formats
   popfib formats --json
 
-JSON, one object a line: name and description.")]
+JSON, one object a line: reads (table or updates), name and description.")]
 pub(crate) struct FormatsArgs {
     /// Print one JSON object a line
     #[arg(long)]
@@ -27,18 +27,25 @@ pub(crate) struct FormatsArgs {
 
 #[derive(Serialize)]
 struct Line {
+    reads: &'static str,
     name: &'static str,
     description: &'static str,
 }
 
 pub(crate) fn run(args: &FormatsArgs) -> Result<Verdict, Failure> {
     let mut output = Output::new();
-    for format in Format::all() {
-        let (name, description) = (format.name(), format.description());
+    let tables = Format::all().map(|format| ("table", format.name(), format.description()));
+    let updates =
+        UpdateFormat::all().map(|format| ("updates", format.name(), format.description()));
+    for (reads, name, description) in tables.chain(updates) {
         if args.json {
-            output.json(&Line { name, description })?;
+            output.json(&Line {
+                reads,
+                name,
+                description,
+            })?;
         } else {
-            output.text(format_args!("{name:<16}{description}\n"))?;
+            output.text(format_args!("{reads:<9}{name:<16}{description}\n"))?;
         }
     }
     output.flush()?;

@@ -21,6 +21,7 @@ mod info;
 mod lookup;
 mod man;
 mod output;
+mod peers;
 mod progress;
 mod routes;
 mod table;
@@ -70,6 +71,7 @@ enum Command {
     Diff(diff::DiffArgs),
     Aggregate(aggregate::AggregateArgs),
     Convert(convert::ConvertArgs),
+    Peers(peers::PeersArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -98,6 +100,7 @@ fn run() -> Result<Verdict, Failure> {
         Command::Diff(args) => diff::run(&args),
         Command::Aggregate(args) => aggregate::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Peers(args) => peers::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),
         Command::Man(args) => man::run(&args, Cli::command()),
     }

@@ -7,9 +7,12 @@ use common::{TABLE, bad, file, good, run};
 #[test]
 fn formats_are_listed() {
     let output = run(&["formats"]);
-    assert!(good(&output).contains("text            text, one route a line: PREFIX NEXTHOP\n"));
+    assert!(
+        good(&output).contains("table    text            text, one route a line: PREFIX NEXTHOP\n")
+    );
     let output = run(&["formats", "--json"]);
-    let line = r#"{"name":"text","description":"text, one route a line: PREFIX NEXTHOP"}"#;
+    let line =
+        r#"{"reads":"table","name":"text","description":"text, one route a line: PREFIX NEXTHOP"}"#;
     assert!(good(&output).lines().any(|l| l == line));
 }
 

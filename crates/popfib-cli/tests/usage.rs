@@ -7,16 +7,18 @@ use std::path::PathBuf;
 
 use common::{good, run};
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 13] = [
     "lookup",
     "info",
     "verify",
     "bench",
+    "compile",
     "formats",
     "routes",
     "diff",
     "aggregate",
     "convert",
+    "peers",
     "completions",
     "man",
 ];

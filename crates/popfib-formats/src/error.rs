@@ -21,7 +21,6 @@ pub(crate) enum Place {
     /// The number of a line, from 1.
     Line(u64),
     /// How many bytes come before.
-    #[allow(dead_code)] // used by the binary formats to come
     Byte(u64),
 }
 

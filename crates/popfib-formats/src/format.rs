@@ -10,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::input::Input;
-use crate::{LoadOptions, ReadError, RouteSource, image, text_table};
+use crate::{LoadOptions, ReadError, RouteSource, bgpdump, image, mrt, text_table};
 
 /// A format of tables, known by its name.
 #[derive(Clone, Copy)]
@@ -32,7 +32,12 @@ pub(crate) struct Entry {
 pub(crate) type Open = fn(Input, &LoadOptions) -> Result<Box<dyn RouteSource>, ReadError>;
 
 /// Every format, in the order of detection. The first is also the last resort.
-static FORMATS: &[&Entry] = &[&text_table::FORMAT, &image::FORMAT];
+static FORMATS: &[&Entry] = &[
+    &text_table::FORMAT,
+    &image::FORMAT,
+    &bgpdump::FORMAT,
+    &mrt::FORMAT,
+];
 
 impl Format {
     /// All formats.
@@ -107,7 +112,6 @@ pub fn open_routes(
 
 /// The whole lines of a file's head, without their ends; what was cut off in
 /// the middle is left out. For `detect` functions.
-#[allow(dead_code)] // used by the formats to come
 pub(crate) fn head_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let whole = match memchr::memrchr(b'\n', head) {

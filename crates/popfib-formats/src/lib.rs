@@ -13,6 +13,8 @@
 //! one line that names file, line and reason.
 
 mod address_reader;
+mod best_path;
+mod bgpdump;
 mod decompress;
 mod default_table;
 mod error;
@@ -22,10 +24,14 @@ mod input;
 mod ipv4;
 mod lines;
 mod load;
+mod mrt;
 mod next_hop_names;
+mod peers;
 mod route;
 mod text_table;
 mod write;
+mod update_text;
+mod updates;
 
 pub use address_reader::AddressReader;
 pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
@@ -35,6 +41,8 @@ pub use image::image_table;
 pub use input::{Input, Progress};
 pub use load::{LoadOptions, RouteTable, load, load_from};
 pub use next_hop_names::NextHopNames;
+pub use peers::{Peer, PeerFilter, RouteValue};
 pub use route::{Route, RouteSource};
 pub use text_table::TextTable;
 pub use write::{OutputFile, WriteError, WriteFormat, write_table};
+pub use updates::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource, open_updates};

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use popfib::{IpPrefix, Rib};
 
-use crate::{Format, Input, NextHopNames, ReadError, Route, RouteSource, open_routes};
+use crate::{
+    Format, Input, NextHopNames, PeerFilter, ReadError, Route, RouteSource, RouteValue, open_routes,
+};
 
 /// A table as loaded: the routes of both families and the names of their next hops.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +49,11 @@ pub struct LoadOptions {
     pub skip_invalid: bool,
     /// Clear host bits that are set, where they would otherwise make a line invalid.
     pub mask: bool,
+    /// Of a file with the routes of several peers, those to take; if `None`,
+    /// the best path of each prefix among all.
+    pub peer: Option<PeerFilter>,
+    /// What stands for the next hop, where a file tells more than one thing.
+    pub value: RouteValue,
 }
 
 impl LoadOptions {
@@ -56,6 +63,8 @@ impl LoadOptions {
             format: None,
             skip_invalid: false,
             mask: false,
+            peer: None,
+            value: RouteValue::NextHop,
         }
     }
 }
@@ -107,11 +116,18 @@ pub(crate) fn insert_all(
     }
     table.notes.extend(source.notes());
     if table.ipv4.is_empty() && table.ipv6.is_empty() {
-        let reason = match table.skipped {
+        let mut reason = match table.skipped {
             0 => "there is no route in it".to_owned(),
             1 => "there is no valid route in it (1 invalid line skipped)".to_owned(),
             n => format!("there is no valid route in it ({n} invalid lines skipped)"),
         };
+        if let Some(peer) = options.peer {
+            reason.push_str(&format!(" from peer {peer}"));
+        }
+        for note in &table.notes {
+            reason.push_str("; ");
+            reason.push_str(note);
+        }
         return Err(ReadError::file(&table.name, reason));
     }
     Ok(table)

@@ -2,7 +2,7 @@
 
 use popfib::IpPrefix;
 
-use crate::ReadError;
+use crate::{Peer, ReadError};
 
 /// One route of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,5 +30,11 @@ pub trait RouteSource: Send {
     /// for each kind, such as `3 records of unknown types left out`.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The peers met so far, each with how many routes it has, wanted or not;
+    /// none in formats that know of no peers.
+    fn peers(&self) -> &[Peer] {
+        &[]
     }
 }

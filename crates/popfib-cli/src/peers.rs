@@ -1,0 +1,97 @@
+//! `popfib peers`: whose routes a collector's dump holds.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use popfib_formats::{Format, Input, LoadOptions, open_routes};
+use serde::Serialize;
+
+use crate::Verdict;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress;
+use crate::table::note_skipped;
+
+/// List the peers of a route collector's dump: index, address, AS, IPv4 and IPv6 routes.
+///
+/// Columns are separated by a tab. The index, the address or the AS is what `--peer` takes.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib peers --table bview.20020722.2337.gz
+  popfib info --table bview.20020722.2337.gz --peer AS1853
+
+JSON, one object a line: index, address, as, ipv4_routes, ipv6_routes.")]
+pub(crate) struct PeersArgs {
+    /// Dump to read (MRT, bgpdump -m), compressed or not; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    table: PathBuf,
+
+    /// Format of the dump [default: recognised by content]
+    #[arg(long, value_name = "NAME")]
+    format: Option<Format>,
+
+    /// Skip and count records that cannot be read
+    #[arg(long)]
+    skip_invalid: bool,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Line {
+    index: usize,
+    address: IpAddr,
+    r#as: u32,
+    ipv4_routes: u64,
+    ipv6_routes: u64,
+}
+
+pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
+    let input = Input::open(&args.table)?;
+    let name = input.name().to_owned();
+    let options = LoadOptions {
+        format: args.format,
+        ..LoadOptions::new()
+    };
+    let bar = progress::watch(input.progress());
+    let mut source = open_routes(input, &options)?;
+    let mut skipped = 0;
+    loop {
+        match source.next_route() {
+            Ok(Some(_)) => {}
+            Ok(None) => break,
+            Err(e) if args.skip_invalid && e.is_invalid_line() => skipped += 1,
+            Err(e) if args.skip_invalid && e.is_cut() => break,
+            Err(e) => return Err(e.into()),
+        }
+    }
+    drop(bar);
+    note_skipped(&name, skipped);
+    if source.peers().is_empty() {
+        return Err(format!("{}: this tells of no peers", name.escape_debug()).into());
+    }
+    let mut output = Output::new();
+    for (index, peer) in source.peers().iter().enumerate() {
+        let line = Line {
+            index,
+            address: peer.address,
+            r#as: peer.asn,
+            ipv4_routes: peer.ipv4_routes,
+            ipv6_routes: peer.ipv6_routes,
+        };
+        if args.json {
+            output.json(&line)?;
+        } else {
+            output.text(format_args!(
+                "{index}\t{}\tAS{}\t{}\t{}\n",
+                line.address, line.r#as, line.ipv4_routes, line.ipv6_routes
+            ))?;
+        }
+    }
+    output.flush()?;
+    Ok(Verdict::Good)
+}

@@ -1,0 +1,326 @@
+//! The lines of `bgpdump -m`: fields between bars, one route or change a line.
+//!
+//! ```text
+//! TABLE_DUMP2|TIME|B|PEER|PEER_AS|PREFIX|AS_PATH|ORIGIN|NEXT_HOP|...
+//! BGP4MP|TIME|A|PEER|PEER_AS|PREFIX|AS_PATH|ORIGIN|NEXT_HOP|...
+//! BGP4MP|TIME|W|PEER|PEER_AS|PREFIX
+//! ```
+//!
+//! Tables are lines of either; announcements are routes, too, and withdrawals
+//! are left out of tables. Updates are lines of BGP4MP.
+
+use std::fmt::Write;
+use std::net::IpAddr;
+use std::str;
+
+use popfib::IpPrefix;
+
+use crate::best_path::{BestPath, Rank};
+use crate::error::quote;
+use crate::format::{Entry, head_lines};
+use crate::lines::Lines;
+use crate::peers::{Peer, PeerFilter, PeerList};
+use crate::text_table::not_text;
+use crate::update_text::{parse_prefix, parse_time};
+use crate::updates::{Gate, UpdateEntry};
+use crate::{
+    Change, Input, LoadOptions, ReadError, Route, RouteSource, RouteValue, Update, UpdateOptions,
+    UpdateSource,
+};
+
+pub(crate) const FORMAT: Entry = Entry {
+    name: "bgpdump",
+    description: "text of bgpdump -m: the best path of each prefix, or a peer's",
+    detect: is_bgpdump,
+    open: |input, options| Ok(Box::new(BgpdumpTable::new(input, options))),
+};
+
+pub(crate) const UPDATE_FORMAT: UpdateEntry = UpdateEntry {
+    name: "bgpdump",
+    description: "text of bgpdump -m",
+    detect: is_bgpdump,
+    open: |input, options| Box::new(BgpdumpUpdates::new(input, options)),
+};
+
+fn is_bgpdump(head: &[u8]) -> bool {
+    let first = head_lines(head).find(|line| !line.is_empty());
+    first.and_then(kind).is_some()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Table,
+    Update,
+}
+
+fn kind(line: &[u8]) -> Option<Kind> {
+    let end = line.iter().position(|&byte| byte == b'|')?;
+    match &line[..end] {
+        b"TABLE_DUMP" | b"TABLE_DUMP2" | b"TABLE_DUMP_V2" => Some(Kind::Table),
+        b"BGP4MP" | b"BGP4MP_ET" => Some(Kind::Update),
+        _ => None,
+    }
+}
+
+/// One line.
+struct Line<'a> {
+    kind: Kind,
+    time: u64,
+    peer: (IpAddr, u32),
+    prefix: IpPrefix,
+    /// AS path and next hop, of routes and announcements.
+    route: Option<(&'a str, &'a str)>,
+}
+
+/// Reads a line; `None` if it is no route and no change of one (a peer's state).
+fn parse(line: &[u8], mask: bool) -> Result<Option<Line<'_>>, String> {
+    let kind = kind(line).ok_or("not a line of bgpdump -m")?;
+    let line = str::from_utf8(line).map_err(|_| String::new())?;
+    let mut fields = line.split('|').skip(1);
+    let mut field = |what: &str| {
+        fields
+            .next()
+            .ok_or_else(|| format!("no {what} in this line"))
+    };
+    let not = |text: &str, what: &str| format!("{}: not {what}", quote(text.as_bytes()));
+
+    let text = field("time")?;
+    let time = parse_time(text).ok_or_else(|| not(text, "a time"))?;
+    let change = field("type")?;
+    if change == "STATE" {
+        return Ok(None);
+    }
+    if !matches!(change, "A" | "B" | "W") {
+        return Err(not(change, "a type of line"));
+    }
+    let text = field("peer")?;
+    let address = text.parse().map_err(|_| not(text, "an address"))?;
+    let text = field("peer's AS")?;
+    let asn = text.parse().map_err(|_| not(text, "an AS number"))?;
+    let prefix = parse_prefix(field("prefix")?, mask)?;
+    let route = if change == "W" {
+        None
+    } else {
+        let as_path = field("AS path")?;
+        field("origin")?;
+        Some((as_path, field("next hop")?))
+    };
+    Ok(Some(Line {
+        kind,
+        time,
+        peer: (address, asn),
+        prefix,
+        route,
+    }))
+}
+
+/// How long an AS path is: a set counts as one, a confederation not at all.
+fn path_length(as_path: &str) -> u32 {
+    let segments = as_path.split_ascii_whitespace();
+    segments.filter(|s| !s.starts_with(['(', '['])).count() as u32
+}
+
+/// The error of a line, for a reason; that it isn't even text says more.
+fn invalid(lines: &Lines, reason: String) -> ReadError {
+    not_text(lines).unwrap_or_else(|| lines.invalid(reason))
+}
+
+/// A [`RouteSource`] of the lines.
+#[derive(Debug)]
+struct BgpdumpTable {
+    lines: Lines,
+    mask: bool,
+    filter: Option<PeerFilter>,
+    value: RouteValue,
+    peers: PeerList,
+    best: BestPath,
+    text: String,
+    withdrawals: u64,
+    failed: Option<ReadError>,
+}
+
+impl BgpdumpTable {
+    fn new(input: Input, options: &LoadOptions) -> Self {
+        Self {
+            lines: Lines::new(input),
+            mask: options.mask,
+            filter: options.peer,
+            value: options.value,
+            peers: PeerList::default(),
+            best: BestPath::default(),
+            text: String::new(),
+            withdrawals: 0,
+            failed: None,
+        }
+    }
+
+    fn next_prefix(&mut self) -> Result<Option<IpPrefix>, ReadError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        loop {
+            match self.lines.advance() {
+                Ok(true) => {}
+                Ok(false) => return Ok(self.best.finish()),
+                Err(error) => {
+                    let done = self.best.finish();
+                    if done.is_none() {
+                        return Err(error);
+                    }
+                    self.failed = Some(error);
+                    return Ok(done);
+                }
+            }
+            let line = self.lines.line();
+            if line.is_empty() {
+                continue;
+            }
+            let line = match parse(line, self.mask) {
+                Ok(Some(line)) => line,
+                Ok(None) => continue,
+                Err(reason) => return Err(invalid(&self.lines, reason)),
+            };
+            let Some((as_path, next_hop)) = line.route else {
+                self.withdrawals += 1;
+                continue;
+            };
+            let (address, asn) = line.peer;
+            let Some(peer) = self.peers.index(address, asn) else {
+                return Err(self.lines.invalid("too many peers"));
+            };
+            self.peers
+                .count(peer, matches!(line.prefix, IpPrefix::V4(_)));
+            if self.filter.is_some_and(|f| !f.admits(peer, address, asn)) {
+                continue;
+            }
+            self.text.clear();
+            // Writing to a String cannot fail.
+            let _ = match (self.value, as_path.split_ascii_whitespace().next_back()) {
+                (RouteValue::NextHop, _) => self.text.write_str(next_hop),
+                (RouteValue::OriginAs, Some(origin)) => self.text.write_str(origin),
+                (RouteValue::OriginAs, None) => write!(self.text, "{asn}"),
+                (RouteValue::Peer, _) => write!(self.text, "{address}"),
+            };
+            if self.text.is_empty() {
+                return Err(self.lines.invalid("a route without a next hop"));
+            }
+            let rank = match line.kind {
+                Kind::Table => Rank {
+                    path_length: path_length(as_path),
+                    peer,
+                },
+                // The last announcement counts.
+                Kind::Update => Rank::default(),
+            };
+            let done = self.best.offer(line.prefix, rank, &mut self.text);
+            if done.is_some() {
+                return Ok(done);
+            }
+        }
+    }
+}
+
+impl RouteSource for BgpdumpTable {
+    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
+        Ok(self.next_prefix()?.map(|prefix| Route {
+            prefix,
+            next_hop: self.best.value(),
+        }))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self.withdrawals {
+            0 => vec![],
+            1 => vec!["1 withdrawal left out".to_owned()],
+            n => vec![format!("{n} withdrawals left out")],
+        }
+    }
+
+    fn peers(&self) -> &[Peer] {
+        self.peers.all()
+    }
+}
+
+/// An [`UpdateSource`] of the lines.
+#[derive(Debug)]
+struct BgpdumpUpdates {
+    lines: Lines,
+    mask: bool,
+    gate: Gate,
+    next_hop: String,
+    table_lines: u64,
+}
+
+impl BgpdumpUpdates {
+    fn new(input: Input, options: &UpdateOptions) -> Self {
+        Self {
+            lines: Lines::new(input),
+            mask: options.mask,
+            gate: Gate::new(options.peer),
+            next_hop: String::new(),
+            table_lines: 0,
+        }
+    }
+}
+
+impl UpdateSource for BgpdumpUpdates {
+    fn next_update(&mut self) -> Result<Option<Update<'_>>, ReadError> {
+        while self.lines.advance()? {
+            let line = self.lines.line();
+            if line.is_empty() {
+                continue;
+            }
+            let line = match parse(line, self.mask) {
+                Ok(Some(line)) => line,
+                Ok(None) => continue,
+                Err(reason) => return Err(invalid(&self.lines, reason)),
+            };
+            if line.kind == Kind::Table {
+                self.table_lines += 1;
+                continue;
+            }
+            let (address, asn) = line.peer;
+            let index = match self.gate.peer(address, asn) {
+                Some((index, true)) => index,
+                Some((_, false)) => continue,
+                None => return Err(self.lines.invalid("too many peers")),
+            };
+            let Line {
+                time, peer, prefix, ..
+            } = line;
+            self.next_hop.clear();
+            let change = match line.route {
+                None => Change::Withdraw,
+                Some((_, "")) => return Err(self.lines.invalid("a route without a next hop")),
+                Some((_, next_hop)) => {
+                    self.next_hop.push_str(next_hop);
+                    Change::Announce(&self.next_hop)
+                }
+            };
+            self.gate.count(Some(time), Some(index), prefix);
+            return Ok(Some(Update {
+                time: Some(time),
+                peer: Some(peer),
+                prefix,
+                change,
+            }));
+        }
+        Ok(None)
+    }
+
+    fn out_of_order(&self) -> u64 {
+        self.gate.out_of_order()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self.table_lines {
+            0 => vec![],
+            1 => vec!["1 line of a table left out".to_owned()],
+            n => vec![format!("{n} lines of a table left out")],
+        }
+    }
+
+    fn peers(&self) -> &[Peer] {
+        self.gate.peers()
+    }
+}

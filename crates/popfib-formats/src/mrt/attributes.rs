@@ -1,0 +1,224 @@
+//! The path attributes of a route (RFC 4271, section 4.3) that matter here: AS
+//! path, next hop, and the prefixes of other families (RFC 4760).
+//!
+//! All attributes are walked, so that a length that doesn't fit is noticed;
+//! only these are looked into, and only when asked for.
+
+use std::fmt::Write;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::bytes::{Bytes, Family, Flaw};
+
+const EXTENDED_LENGTH: u8 = 0x10;
+
+/// The attributes as they are; of several alike, the first (RFC 7606, section 3).
+#[derive(Clone, Copy, Default)]
+pub(super) struct Attributes<'a> {
+    as_path: Option<&'a [u8]>,
+    as4_path: Option<&'a [u8]>,
+    next_hop: Option<&'a [u8]>,
+    reach: Option<&'a [u8]>,
+    unreach: Option<&'a [u8]>,
+}
+
+impl<'a> Attributes<'a> {
+    #[inline]
+    pub(super) fn read(mut bytes: Bytes<'a>) -> Result<Self, Flaw> {
+        let mut all = Self::default();
+        while !bytes.is_empty() {
+            let flags = bytes.u8()?;
+            let kind = bytes.u8()?;
+            let length = match flags & EXTENDED_LENGTH {
+                0 => usize::from(bytes.u8()?),
+                _ => usize::from(bytes.u16()?),
+            };
+            let value = bytes.take(length)?;
+            let place = match kind {
+                2 => &mut all.as_path,
+                3 => &mut all.next_hop,
+                14 => &mut all.reach,
+                15 => &mut all.unreach,
+                17 => &mut all.as4_path,
+                _ => continue,
+            };
+            place.get_or_insert(value);
+        }
+        Ok(all)
+    }
+
+    /// The AS path, of AS numbers of `width` bytes.
+    pub(super) fn as_path(&self, width: usize) -> AsPath<'a> {
+        AsPath {
+            bytes: Bytes(self.as_path.unwrap_or_default()),
+            width,
+        }
+    }
+
+    /// Writes the origin AS, as [`AsPath::write_origin`]; false without one.
+    ///
+    /// Where AS numbers take 2 bytes, the real ones may be in AS4_PATH
+    /// (RFC 6793, section 4.2.3).
+    pub(super) fn write_origin(&self, width: usize, to: &mut String) -> Result<bool, Flaw> {
+        let path = self.as_path(width);
+        if let (2, Some(bytes)) = (width, self.as4_path) {
+            let real = AsPath {
+                bytes: Bytes(bytes),
+                width: 4,
+            };
+            if (1..=path.length()?).contains(&real.length()?) {
+                return real.write_origin(to);
+            }
+        }
+        path.write_origin(to)
+    }
+
+    /// The next hop of an IPv4 route of the message itself.
+    pub(super) fn next_hop(&self) -> Option<IpAddr> {
+        self.next_hop.and_then(next_hop)
+    }
+
+    /// The next hop of a prefix of `family` in a RIB, where the one for other
+    /// families stands alone (RFC 6396, section 4.3.4), or before its prefixes
+    /// all the same: old programs, and all of `TABLE_DUMP`.
+    pub(super) fn rib_next_hop(&self, family: Family) -> Option<IpAddr> {
+        let other = || {
+            let reach = self.reach?;
+            let length = match *reach {
+                // An address family begins with a zero, a length never does.
+                [0, _, _, length, ..] => &reach[4..].get(..usize::from(length))?,
+                [length, ..] => &reach[1..].get(..usize::from(length))?,
+                [] => return None,
+            };
+            next_hop(length)
+        };
+        match family {
+            Family::Ipv4 => self.next_hop().or_else(other),
+            Family::Ipv6 => other().or_else(|| self.next_hop()),
+        }
+    }
+
+    /// The prefixes of other families announced (MP_REACH_NLRI), their family
+    /// and next hop; `None` without any, and for families that aren't unicast.
+    pub(super) fn announced(&self) -> Result<Option<(Family, Option<IpAddr>, Bytes<'a>)>, Flaw> {
+        let Some(reach) = self.reach else {
+            return Ok(None);
+        };
+        let mut bytes = Bytes(reach);
+        let family = unicast(&mut bytes)?;
+        let length = usize::from(bytes.u8()?);
+        let next_hop = next_hop(bytes.take(length)?);
+        bytes.u8()?; // reserved
+        Ok(family.map(|family| (family, next_hop, bytes)))
+    }
+
+    /// The prefixes of other families withdrawn (MP_UNREACH_NLRI), as
+    /// [`Attributes::announced`].
+    pub(super) fn withdrawn(&self) -> Result<Option<(Family, Bytes<'a>)>, Flaw> {
+        let Some(unreach) = self.unreach else {
+            return Ok(None);
+        };
+        let mut bytes = Bytes(unreach);
+        let family = unicast(&mut bytes)?;
+        Ok(family.map(|family| (family, bytes)))
+    }
+}
+
+/// The address family and the kind of its routes; `None` if not unicast IP.
+fn unicast(bytes: &mut Bytes<'_>) -> Result<Option<Family>, Flaw> {
+    const UNICAST: u8 = 1;
+    let (afi, safi) = (bytes.u16()?, bytes.u8()?);
+    Ok(Family::from_afi(afi).filter(|_| safi == UNICAST))
+}
+
+/// A next hop of 4 or 16 bytes, or of 32: a global address and one of the link,
+/// of which the first that is of use counts.
+fn next_hop(bytes: &[u8]) -> Option<IpAddr> {
+    if let Ok(bytes) = <[u8; 4]>::try_from(bytes) {
+        return Some(Ipv4Addr::from(bytes).into());
+    }
+    if !matches!(bytes.len(), 16 | 32) {
+        return None;
+    }
+    let (addresses, _) = bytes.as_chunks::<16>();
+    let address = |&bytes: &[u8; 16]| Ipv6Addr::from(bytes);
+    let mut set = addresses
+        .iter()
+        .map(address)
+        .filter(|a| !a.is_unspecified());
+    let first = set.next().unwrap_or(Ipv6Addr::UNSPECIFIED);
+    let second = set.next().filter(|_| first.is_unicast_link_local());
+    Some(second.unwrap_or(first).into())
+}
+
+/// An AS path: segments of a kind, a count and AS numbers.
+#[derive(Clone, Copy)]
+pub(super) struct AsPath<'a> {
+    bytes: Bytes<'a>,
+    width: usize,
+}
+
+const SET: u8 = 1;
+const SEQUENCE: u8 = 2;
+const CONFED_SEQUENCE: u8 = 3;
+const CONFED_SET: u8 = 4;
+
+impl<'a> AsPath<'a> {
+    /// Its length as routers compare it: a set counts as one (RFC 4271, section
+    /// 9.1.2.2), a confederation not at all (RFC 5065, section 5.3).
+    #[inline]
+    pub(super) fn length(self) -> Result<u32, Flaw> {
+        let mut length = 0;
+        self.segments(|kind, count, _| {
+            length += match kind {
+                SEQUENCE => count,
+                SET => 1,
+                _ => 0,
+            };
+        })?;
+        Ok(length)
+    }
+
+    /// Writes the last AS; for a set of them all, as `{64500,64501}`. False for
+    /// an empty path.
+    fn write_origin(self, to: &mut String) -> Result<bool, Flaw> {
+        let mut last = None;
+        self.segments(|kind, count, numbers| {
+            if count > 0 && matches!(kind, SEQUENCE | SET) {
+                last = Some((kind, numbers));
+            }
+        })?;
+        let Some((kind, numbers)) = last else {
+            return Ok(false);
+        };
+        let mut numbers = numbers.chunks_exact(self.width).map(number);
+        // Writing to a String cannot fail.
+        let _ = match kind {
+            SEQUENCE => write!(to, "{}", numbers.next_back().unwrap_or_default()),
+            _ => {
+                let texts: Vec<_> = numbers.map(|n| n.to_string()).collect();
+                write!(to, "{{{}}}", texts.join(","))
+            }
+        };
+        Ok(true)
+    }
+
+    #[inline]
+    fn segments(self, mut see: impl FnMut(u8, u32, &'a [u8])) -> Result<(), Flaw> {
+        let mut bytes = self.bytes;
+        while !bytes.is_empty() {
+            let (kind, count) = (bytes.u8()?, bytes.u8()?);
+            let numbers = bytes.take(usize::from(count) * self.width)?;
+            match kind {
+                SET | SEQUENCE | CONFED_SEQUENCE | CONFED_SET => {
+                    see(kind, u32::from(count), numbers);
+                }
+                _ => return Err("an AS path has a segment of no known kind"),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn number(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0, |n, &byte| n << 8 | u32::from(byte))
+}

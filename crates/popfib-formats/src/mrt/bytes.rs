@@ -1,0 +1,123 @@
+//! A reader of big-endian fields out of a record, which never leaves it.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use popfib::{IpPrefix, Prefix};
+
+/// What is wrong with a record.
+pub(super) type Flaw = &'static str;
+
+const SHORT: Flaw = "a field reaches beyond its record";
+
+/// An address family, by its number in BGP (AFI).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    Ipv4,
+    Ipv6,
+}
+
+impl Family {
+    pub(super) fn from_afi(afi: u16) -> Option<Self> {
+        match afi {
+            1 => Some(Self::Ipv4),
+            2 => Some(Self::Ipv6),
+            _ => None,
+        }
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Self::Ipv4 => 4,
+            Self::Ipv6 => 16,
+        }
+    }
+}
+
+/// What is left of a record.
+#[derive(Clone, Copy)]
+pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+
+impl<'a> Bytes<'a> {
+    pub(super) fn is_empty(self) -> bool {
+        self.0.is_empty()
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], Flaw> {
+        let (taken, rest) = self.0.split_at_checked(count).ok_or(SHORT)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    #[inline]
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Flaw> {
+        let (taken, rest) = self.0.split_first_chunk().ok_or(SHORT)?;
+        self.0 = rest;
+        Ok(*taken)
+    }
+
+    #[inline]
+    pub(super) fn u8(&mut self) -> Result<u8, Flaw> {
+        self.array::<1>().map(|[byte]| byte)
+    }
+
+    #[inline]
+    pub(super) fn u16(&mut self) -> Result<u16, Flaw> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    #[inline]
+    pub(super) fn u32(&mut self) -> Result<u32, Flaw> {
+        self.array().map(u32::from_be_bytes)
+    }
+
+    /// An AS number of 2 or 4 bytes.
+    #[inline]
+    pub(super) fn asn(&mut self, width: usize) -> Result<u32, Flaw> {
+        match width {
+            2 => self.u16().map(u32::from),
+            _ => self.u32(),
+        }
+    }
+
+    pub(super) fn address(&mut self, family: Family) -> Result<IpAddr, Flaw> {
+        Ok(match family {
+            Family::Ipv4 => Ipv4Addr::from(self.array::<4>()?).into(),
+            Family::Ipv6 => Ipv6Addr::from(self.array::<16>()?).into(),
+        })
+    }
+
+    /// A prefix as in BGP: its length in bits, then as many bytes as hold them.
+    /// Bits behind the length mean nothing (RFC 4271, section 4.3).
+    #[inline]
+    pub(super) fn prefix(&mut self, family: Family) -> Result<IpPrefix, Flaw> {
+        let len = self.u8()?;
+        let bytes = self.take(usize::from(len).div_ceil(8))?;
+        let mut address = [0; 16];
+        address
+            .get_mut(..bytes.len())
+            .filter(|_| bytes.len() <= family.bytes())
+            .ok_or(TOO_LONG)?
+            .copy_from_slice(bytes);
+        prefix(family, address, len)
+    }
+
+    /// A prefix as in `TABLE_DUMP`: a whole address, then the length.
+    pub(super) fn address_prefix(&mut self, family: Family) -> Result<IpPrefix, Flaw> {
+        let mut address = [0; 16];
+        let bytes = self.take(family.bytes())?;
+        address[..bytes.len()].copy_from_slice(bytes);
+        prefix(family, address, self.u8()?)
+    }
+}
+
+const TOO_LONG: Flaw = "a prefix is longer than its addresses";
+
+fn prefix(family: Family, address: [u8; 16], len: u8) -> Result<IpPrefix, Flaw> {
+    let bits = u128::from_be_bytes(address);
+    match family {
+        Family::Ipv4 => Prefix::new_masked((bits >> 96) as u32, len).map(IpPrefix::V4),
+        Family::Ipv6 => Prefix::new_masked(bits, len).map(IpPrefix::V6),
+    }
+    .map_err(|_| TOO_LONG)
+}

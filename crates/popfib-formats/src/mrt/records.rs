@@ -1,0 +1,152 @@
+//! The records of an MRT file (RFC 6396, section 2), one at a time.
+//!
+//! A record is a header of 12 bytes and a body. Bodies lie in one buffer, which
+//! grows with the data that is really there, never by what a header promises.
+
+use std::io;
+
+use crate::error::Place;
+use crate::{Input, ReadError};
+
+/// The longest body there may be. The largest known are peer tables and
+/// prefixes with thousands of paths, well below one MiB.
+const MAX_BODY: usize = 16 << 20;
+
+const HEADER: usize = 12;
+const BUFFER: usize = 256 << 10;
+
+/// A record: where it begins in the file, its header, its body.
+pub(super) struct Record<'a> {
+    pub(super) offset: u64,
+    pub(super) seconds: u32,
+    pub(super) kind: u16,
+    pub(super) subtype: u16,
+    pub(super) body: &'a [u8],
+}
+
+#[derive(Debug)]
+pub(super) struct Records {
+    input: Input,
+    buffer: Vec<u8>,
+    /// What is in the buffer and still to be handed out, and where in the file
+    /// it begins.
+    start: usize,
+    end: usize,
+    offset: u64,
+    /// How much of an oversized body is still to be skipped.
+    skip: usize,
+}
+
+impl Records {
+    pub(super) fn new(input: Input) -> Self {
+        Self {
+            input,
+            buffer: vec![0; BUFFER],
+            start: 0,
+            end: 0,
+            offset: 0,
+            skip: 0,
+        }
+    }
+
+    /// The next record; `None` at the end.
+    ///
+    /// # Errors
+    /// A record that is too long (the next call skips it), a file that ends
+    /// inside of one or can't be read on.
+    pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, ReadError> {
+        let offset = self.offset;
+        while self.skip > 0 {
+            let step = self.skip.min(BUFFER);
+            self.need(step, offset)?;
+            self.advance(step);
+            self.skip -= step;
+        }
+        let offset = self.offset;
+        if self.start == self.end && !self.fill()? {
+            return Ok(None);
+        }
+        self.need(HEADER, offset)?;
+        let header = &self.buffer[self.start..][..HEADER];
+        let [s0, s1, s2, s3, k0, k1, t0, t1, l0, l1, l2, l3] = *header else {
+            unreachable!("a header has 12 bytes");
+        };
+        let length = u32::from_be_bytes([l0, l1, l2, l3]) as usize;
+        if length > MAX_BODY {
+            self.advance(HEADER);
+            self.skip = length;
+            let reason = format!("a record of {length} bytes, more than {MAX_BODY}");
+            return Err(self.invalid(offset, &reason));
+        }
+        self.need(HEADER + length, offset)?;
+        let body = self.start + HEADER;
+        self.advance(HEADER + length);
+        Ok(Some(Record {
+            offset,
+            seconds: u32::from_be_bytes([s0, s1, s2, s3]),
+            kind: u16::from_be_bytes([k0, k1]),
+            subtype: u16::from_be_bytes([t0, t1]),
+            body: &self.buffer[body..body + length],
+        }))
+    }
+
+    /// An error about the record at `offset`.
+    pub(super) fn invalid(&self, offset: u64, reason: &str) -> ReadError {
+        ReadError::invalid(self.input.name(), Place::Byte(offset), reason)
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.start += count;
+        self.offset += count as u64;
+    }
+
+    /// Makes sure that `count` bytes are in the buffer, of the record at `offset`.
+    #[inline]
+    fn need(&mut self, count: usize, offset: u64) -> Result<(), ReadError> {
+        while self.end - self.start < count {
+            if !self.fill()? {
+                let have = self.end - self.start;
+                self.start = self.end;
+                self.skip = 0;
+                return Err(ReadError::stopped(
+                    self.input.name(),
+                    Some(Place::Byte(offset)),
+                    format!("the file ends in a record: {have} of {count} bytes"),
+                    io::ErrorKind::UnexpectedEof.into(),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads once, behind what there is; false at the end.
+    #[cold]
+    fn fill(&mut self) -> Result<bool, ReadError> {
+        if self.start == self.end {
+            self.start = 0;
+            self.end = 0;
+        } else if self.end == self.buffer.len() {
+            if self.start > 0 {
+                self.buffer.copy_within(self.start..self.end, 0);
+                self.end -= self.start;
+                self.start = 0;
+            } else {
+                // Full of one record. It grew this far because the data was there.
+                self.buffer.resize(self.buffer.len() * 2, 0);
+            }
+        }
+        let place = Place::Byte(self.offset + (self.end - self.start) as u64);
+        let read = self.input.read(&mut self.buffer[self.end..], place);
+        match read {
+            Ok(count) => {
+                self.end += count;
+                Ok(count > 0)
+            }
+            Err(e) => {
+                self.start = self.end;
+                self.skip = 0;
+                Err(e)
+            }
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! The tables in MRT files: of each prefix the best path, or that of one peer.
+
+use std::fmt::Write;
+use std::net::IpAddr;
+
+use popfib::IpPrefix;
+
+use super::attributes::Attributes;
+use super::bytes::{Bytes, Family, Flaw};
+use super::records::{Record, Records};
+use super::{TABLE_DUMP, TABLE_DUMP_V2, first_kind};
+use crate::best_path::{BestPath, Rank};
+use crate::format::Entry;
+use crate::peers::{Peer, PeerFilter, PeerList};
+use crate::{Input, LoadOptions, ReadError, Route, RouteSource, RouteValue};
+
+pub(crate) const FORMAT: Entry = Entry {
+    name: "mrt",
+    description: "MRT tables of route collectors (TABLE_DUMP_V2, TABLE_DUMP): the best path of \
+        each prefix, or a peer's",
+    detect: |head| first_kind(head).is_some(),
+    open: |input, options| Ok(Box::new(MrtTable::new(input, options))),
+};
+
+/// A [`RouteSource`] of MRT tables.
+#[derive(Debug)]
+struct MrtTable {
+    records: Records,
+    reader: Reader,
+    best: BestPath,
+    /// Found behind a route that is still to be handed out.
+    failed: Option<ReadError>,
+}
+
+/// What is known while records are read.
+#[derive(Debug)]
+struct Reader {
+    filter: Option<PeerFilter>,
+    value: RouteValue,
+    peers: PeerList,
+    /// The peers of the file's table, by their index there: their place among
+    /// `peers`, and whether their routes are wanted.
+    table: Vec<(usize, bool)>,
+    has_table: bool,
+    /// The value of the route just read.
+    text: String,
+    other_records: u64,
+}
+
+impl MrtTable {
+    fn new(input: Input, options: &LoadOptions) -> Self {
+        Self {
+            records: Records::new(input),
+            reader: Reader {
+                filter: options.peer,
+                value: options.value,
+                peers: PeerList::default(),
+                table: Vec::new(),
+                has_table: false,
+                text: String::new(),
+                other_records: 0,
+            },
+            best: BestPath::default(),
+            failed: None,
+        }
+    }
+
+    /// Reads on until a prefix is done.
+    fn next_prefix(&mut self) -> Result<Option<IpPrefix>, ReadError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        loop {
+            let (offset, read) = match self.records.next() {
+                Ok(Some(record)) => (record.offset, self.reader.read(&record)),
+                Ok(None) => return Ok(self.best.finish()),
+                Err(error) => {
+                    let done = self.best.finish();
+                    if done.is_none() {
+                        return Err(error);
+                    }
+                    self.failed = Some(error);
+                    return Ok(done);
+                }
+            };
+            match read {
+                Ok(None) => {}
+                Ok(Some((prefix, rank))) => {
+                    let done = self.best.offer(prefix, rank, &mut self.reader.text);
+                    if done.is_some() {
+                        return Ok(done);
+                    }
+                }
+                Err(flaw) => return Err(self.records.invalid(offset, flaw)),
+            }
+        }
+    }
+}
+
+impl RouteSource for MrtTable {
+    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
+        Ok(self.next_prefix()?.map(|prefix| Route {
+            prefix,
+            next_hop: self.best.value(),
+        }))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self.reader.other_records {
+            0 => vec![],
+            1 => vec!["1 record that holds no unicast routes left out".to_owned()],
+            n => vec![format!("{n} records that hold no unicast routes left out")],
+        }
+    }
+
+    fn peers(&self) -> &[Peer] {
+        self.reader.peers.all()
+    }
+}
+
+impl Reader {
+    /// The route of a record, its value in `text`; `None` if it has none that is wanted.
+    #[inline]
+    fn read(&mut self, record: &Record<'_>) -> Result<Option<(IpPrefix, Rank)>, Flaw> {
+        let mut body = Bytes(record.body);
+        match (record.kind, record.subtype) {
+            (TABLE_DUMP, 1) => self.table_dump(&mut body, Family::Ipv4),
+            (TABLE_DUMP, 2) => self.table_dump(&mut body, Family::Ipv6),
+            (TABLE_DUMP_V2, 1) => self.peer_table(&mut body).map(|()| None),
+            (TABLE_DUMP_V2, 2) => self.rib(&mut body, Family::Ipv4, false),
+            (TABLE_DUMP_V2, 4) => self.rib(&mut body, Family::Ipv6, false),
+            (TABLE_DUMP_V2, 8) => self.rib(&mut body, Family::Ipv4, true),
+            (TABLE_DUMP_V2, 10) => self.rib(&mut body, Family::Ipv6, true),
+            _ => {
+                self.other_records += 1;
+                Ok(None)
+            }
+        }
+    }
+
+    /// PEER_INDEX_TABLE (RFC 6396, section 4.3.1).
+    fn peer_table(&mut self, body: &mut Bytes<'_>) -> Result<(), Flaw> {
+        body.u32()?; // the collector
+        let name = body.u16()?;
+        body.take(usize::from(name))?;
+        let count = body.u16()?;
+        self.table.clear();
+        self.has_table = true;
+        for index in 0..usize::from(count) {
+            let kind = body.u8()?;
+            body.u32()?; // the peer's BGP identifier
+            let family = [Family::Ipv4, Family::Ipv6][usize::from(kind & 1)];
+            let address = body.address(family)?;
+            let asn = body.asn(if kind & 2 == 0 { 2 } else { 4 })?;
+            let wanted = self.is_wanted(index, address, asn);
+            let peer = self
+                .peers
+                .add(index, address, asn)
+                .ok_or("too many peers")?;
+            self.table.push((peer, wanted));
+        }
+        Ok(())
+    }
+
+    fn is_wanted(&self, index: usize, address: IpAddr, asn: u32) -> bool {
+        self.filter
+            .is_none_or(|filter| filter.admits(index, address, asn))
+    }
+
+    /// RIB_IPV4_UNICAST and the like (RFC 6396, section 4.3.2).
+    #[inline]
+    fn rib(
+        &mut self,
+        body: &mut Bytes<'_>,
+        family: Family,
+        additional_paths: bool,
+    ) -> Result<Option<(IpPrefix, Rank)>, Flaw> {
+        body.u32()?; // the sequence number
+        let prefix = body.prefix(family)?;
+        let count = body.u16()?;
+        let mut best: Option<(Rank, Bytes<'_>)> = None;
+        for _ in 0..count {
+            let index = usize::from(body.u16()?);
+            body.u32()?; // when it was received
+            if additional_paths {
+                body.u32()?; // the path's identifier
+            }
+            let length = body.u16()?;
+            let bytes = Bytes(body.take(usize::from(length))?);
+            let Some(&(peer, wanted)) = self.table.get(index) else {
+                return Err(if self.has_table {
+                    "a route of a peer that is not in the table of peers"
+                } else {
+                    "routes before the table of peers"
+                });
+            };
+            self.peers.count(peer, family == Family::Ipv4);
+            if !wanted {
+                continue;
+            }
+            let path_length = Attributes::read(bytes)?.as_path(4).length()?;
+            let rank = Rank {
+                path_length,
+                peer: index,
+            };
+            if best.is_none_or(|(least, _)| rank <= least) {
+                best = Some((rank, bytes));
+            }
+        }
+        let Some((rank, bytes)) = best else {
+            return Ok(None);
+        };
+        let attributes = Attributes::read(bytes)?;
+        self.write_value(&attributes, 4, family, self.table[rank.peer].0)?;
+        Ok(Some((prefix, rank)))
+    }
+
+    /// A record of TABLE_DUMP (RFC 6396, section 4.2): one route of one peer.
+    fn table_dump(
+        &mut self,
+        body: &mut Bytes<'_>,
+        family: Family,
+    ) -> Result<Option<(IpPrefix, Rank)>, Flaw> {
+        body.u32()?; // view and sequence number
+        let prefix = body.address_prefix(family)?;
+        body.take(5)?; // status, and when it was received
+        let address = body.address(family)?;
+        let asn = body.asn(2)?;
+        let length = body.u16()?;
+        let attributes = Attributes::read(Bytes(body.take(usize::from(length))?))?;
+        let peer = self.peers.index(address, asn).ok_or("too many peers")?;
+        self.peers.count(peer, family == Family::Ipv4);
+        if !self.is_wanted(peer, address, asn) {
+            return Ok(None);
+        }
+        let path_length = attributes.as_path(2).length()?;
+        self.write_value(&attributes, 2, family, peer)?;
+        Ok(Some((prefix, Rank { path_length, peer })))
+    }
+
+    /// Sets `text` to what stands for the next hop of a route.
+    fn write_value(
+        &mut self,
+        attributes: &Attributes<'_>,
+        as_width: usize,
+        family: Family,
+        peer: usize,
+    ) -> Result<(), Flaw> {
+        let text = &mut self.text;
+        text.clear();
+        // Writing to a String cannot fail.
+        let _ = match self.value {
+            RouteValue::NextHop => {
+                let next_hop = attributes.rib_next_hop(family);
+                write!(text, "{}", next_hop.ok_or("a route without a next hop")?)
+            }
+            RouteValue::OriginAs if attributes.write_origin(as_width, text)? => Ok(()),
+            RouteValue::OriginAs => write!(text, "{}", self.peers.all()[peer].asn),
+            RouteValue::Peer => write!(text, "{}", self.peers.all()[peer].address),
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,205 @@
+//! Updates as text: `A PREFIX VALUE` and `W PREFIX`, and the same behind time
+//! and peer as gobgpdump writes it. Fields are separated by blanks or tabs; `#`
+//! and `;` begin a comment, as in text tables.
+
+use std::net::IpAddr;
+use std::str;
+
+use popfib::IpPrefix;
+
+use crate::error::quote;
+use crate::format::head_lines;
+use crate::lines::Lines;
+use crate::peers::Peer;
+use crate::text_table::not_text;
+use crate::updates::{Gate, UpdateEntry};
+use crate::{Change, Input, ReadError, Update, UpdateOptions, UpdateSource};
+
+pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
+    name: "text",
+    description: "text, one update a line: A PREFIX NEXTHOP, W PREFIX",
+    detect: |head| first_fields(head).is_some_and(|[first, ..]| is_change(first)),
+    open: |input, options| Box::new(UpdateText::new(input, options, false)),
+};
+
+pub(crate) const GOBGPDUMP: UpdateEntry = UpdateEntry {
+    name: "gobgpdump",
+    description: "gobgpdump's text: TIME PEER A PREFIX NEXTHOP ORIGIN, TIME PEER W PREFIX",
+    detect: |head| {
+        first_fields(head).is_some_and(|[time, peer, change]| {
+            parse_time(time).is_some() && is_change(change) && peer.parse::<IpAddr>().is_ok()
+        })
+    },
+    open: |input, options| Box::new(UpdateText::new(input, options, true)),
+};
+
+fn is_change(field: &str) -> bool {
+    matches!(field, "A" | "W")
+}
+
+/// The first three fields of the first line that isn't a comment.
+fn first_fields(head: &[u8]) -> Option<[&str; 3]> {
+    let line = head_lines(head)
+        .map(content)
+        .find(|line| !line.is_empty())?;
+    let mut fields = str::from_utf8(line).ok()?.split_ascii_whitespace();
+    // `W PREFIX` has but two.
+    Some([fields.next()?, fields.next()?, fields.next().unwrap_or("")])
+}
+
+/// A line without its comment and the blanks around the rest.
+fn content(line: &[u8]) -> &[u8] {
+    let end = line.iter().position(|b| matches!(b, b'#' | b';'));
+    line[..end.unwrap_or(line.len())].trim_ascii()
+}
+
+/// Seconds since 1970, with a fraction or without, in microseconds.
+pub(crate) fn parse_time(text: &str) -> Option<u64> {
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let is_number = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
+    if !is_number(seconds) || !is_number(fraction) {
+        return None;
+    }
+    let seconds: u64 = seconds.parse().ok()?;
+    let digits = fraction.bytes().chain(std::iter::repeat(b'0')).take(6);
+    let micros = digits.fold(0, |n, digit| n * 10 + u64::from(digit - b'0'));
+    seconds.checked_mul(1_000_000)?.checked_add(micros)
+}
+
+/// A prefix, its host bits cleared or refused.
+pub(crate) fn parse_prefix(text: &str, mask: bool) -> Result<IpPrefix, String> {
+    if mask {
+        IpPrefix::parse_masked(text)
+    } else {
+        text.parse()
+    }
+    .map_err(|e| format!("{}: {e}", quote(text.as_bytes())))
+}
+
+/// An [`UpdateSource`] of either form.
+#[derive(Debug)]
+struct UpdateText {
+    lines: Lines,
+    gate: Gate,
+    mask: bool,
+    /// Whether time and peer come first.
+    with_peer: bool,
+    next_hop: String,
+}
+
+/// A line's update, its next hop kept apart.
+struct Line<'a> {
+    time: Option<u64>,
+    peer: Option<IpAddr>,
+    prefix: IpPrefix,
+    next_hop: Option<&'a str>,
+}
+
+impl UpdateText {
+    fn new(input: Input, options: &UpdateOptions, with_peer: bool) -> Self {
+        Self {
+            lines: Lines::new(input),
+            gate: Gate::new(options.peer),
+            mask: options.mask,
+            with_peer,
+            next_hop: String::new(),
+        }
+    }
+}
+
+impl UpdateSource for UpdateText {
+    fn next_update(&mut self) -> Result<Option<Update<'_>>, ReadError> {
+        while self.lines.advance()? {
+            let line = content(self.lines.line());
+            if line.is_empty() {
+                continue;
+            }
+            let parsed = str::from_utf8(line)
+                .map_err(|_| String::new())
+                .and_then(|line| parse(line, self.with_peer, self.mask));
+            let line = match parsed {
+                Ok(line) => line,
+                Err(reason) => {
+                    let error = not_text(&self.lines);
+                    return Err(error.unwrap_or_else(|| self.lines.invalid(reason)));
+                }
+            };
+            let index = match line.peer {
+                None if self.gate.admits_anonymous() => None,
+                None => return Err(self.lines.invalid("this update names no peer to choose by")),
+                // This form tells no AS.
+                Some(address) => match self.gate.peer(address, 0) {
+                    None => return Err(self.lines.invalid("too many peers")),
+                    Some((_, false)) => continue,
+                    Some((index, true)) => Some(index),
+                },
+            };
+            let Line { time, prefix, .. } = line;
+            let peer = line.peer.map(|address| (address, 0));
+            self.gate.count(time, index, prefix);
+            self.next_hop.clear();
+            let change = match line.next_hop {
+                None => Change::Withdraw,
+                Some(next_hop) => {
+                    self.next_hop.push_str(next_hop);
+                    Change::Announce(&self.next_hop)
+                }
+            };
+            return Ok(Some(Update {
+                time,
+                peer,
+                prefix,
+                change,
+            }));
+        }
+        Ok(None)
+    }
+
+    fn out_of_order(&self) -> u64 {
+        self.gate.out_of_order()
+    }
+
+    fn peers(&self) -> &[Peer] {
+        self.gate.peers()
+    }
+}
+
+fn parse(line: &str, with_peer: bool, mask: bool) -> Result<Line<'_>, String> {
+    let mut fields = line.split_ascii_whitespace();
+    let mut field = |what: &str| {
+        fields
+            .next()
+            .ok_or_else(|| format!("no {what} in this line"))
+    };
+    let (mut time, mut peer) = (None, None);
+    if with_peer {
+        let text = field("time")?;
+        let parsed = parse_time(text);
+        time = Some(parsed.ok_or_else(|| format!("{}: not a time", quote(text.as_bytes())))?);
+        let text = field("peer")?;
+        let parsed = text.parse().ok();
+        peer = Some(parsed.ok_or_else(|| format!("{}: not an address", quote(text.as_bytes())))?);
+    }
+    let change = field("A or W")?;
+    if !is_change(change) {
+        return Err(format!("{}: neither A nor W", quote(change.as_bytes())));
+    }
+    let prefix = parse_prefix(field("prefix")?, mask)?;
+    let next_hop = match change {
+        "A" => Some(field("next hop")?),
+        _ => None,
+    };
+    // Behind the next hop, gobgpdump tells the origin AS.
+    if with_peer && next_hop.is_some() {
+        fields.next();
+    }
+    match fields.next() {
+        None => Ok(Line {
+            time,
+            peer,
+            prefix,
+            next_hop,
+        }),
+        Some(more) => Err(format!("more than an update: {}", quote(more.as_bytes()))),
+    }
+}

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::Verdict;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, note};
 use crate::progress;
 use crate::table::note_skipped;
 
@@ -65,7 +65,10 @@ pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
             Ok(Some(_)) => {}
             Ok(None) => break,
             Err(e) if args.skip_invalid && e.is_invalid_line() => skipped += 1,
-            Err(e) if args.skip_invalid && e.is_cut() => break,
+            Err(e) if args.skip_invalid && e.is_cut() => {
+                note(format_args!("cut off, what comes before was read: {e}"));
+                break;
+            }
             Err(e) => return Err(e.into()),
         }
     }

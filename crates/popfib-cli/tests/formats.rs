@@ -43,7 +43,7 @@ fn a_cut_file_is_kept_only_if_asked_for() {
     assert_eq!(output.stdout, b"10.1.2.3\t10.0.0.0/8\ta\n");
     let said = common::stderr(&output);
     assert!(
-        said.contains("read up to where the file is cut off"),
+        said.contains("cut off, what comes before was read"),
         "{said}"
     );
 }

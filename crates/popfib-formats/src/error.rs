@@ -100,11 +100,6 @@ impl ReadError {
         self.0.invalid_line
     }
 
-    /// What is wrong, without the place.
-    pub(crate) fn reason(&self) -> &str {
-        &self.0.reason
-    }
-
     /// Whether the data ends too early, all of it before that being well.
     pub fn is_cut(&self) -> bool {
         let source = self.0.source.as_ref();

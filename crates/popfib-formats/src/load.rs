@@ -105,10 +105,9 @@ pub(crate) fn insert_all(
             Ok(None) => break,
             Err(e) if options.skip_invalid && e.is_invalid_line() => table.skipped += 1,
             Err(e) if options.skip_invalid && e.is_cut() => {
-                table.notes.push(format!(
-                    "read up to where the file is cut off: {}",
-                    e.reason()
-                ));
+                table
+                    .notes
+                    .push(format!("cut off, what comes before was read: {e}"));
                 break;
             }
             Err(e) => return Err(e),

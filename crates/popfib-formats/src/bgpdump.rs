@@ -120,6 +120,12 @@ fn path_length(as_path: &str) -> u32 {
     segments.filter(|s| !s.starts_with(['(', '['])).count() as u32
 }
 
+/// The last AS of a path, or several in a set; a set of one is that one.
+fn origin(last: &str) -> &str {
+    let set = last.strip_prefix('{').and_then(|l| l.strip_suffix('}'));
+    set.filter(|set| !set.contains(',')).unwrap_or(last)
+}
+
 /// The error of a line, for a reason; that it isn't even text says more.
 fn invalid(lines: &Lines, reason: String) -> ReadError {
     not_text(lines).unwrap_or_else(|| lines.invalid(reason))
@@ -197,7 +203,7 @@ impl BgpdumpTable {
             // Writing to a String cannot fail.
             let _ = match (self.value, as_path.split_ascii_whitespace().next_back()) {
                 (RouteValue::NextHop, _) => self.text.write_str(next_hop),
-                (RouteValue::OriginAs, Some(origin)) => self.text.write_str(origin),
+                (RouteValue::OriginAs, Some(last)) => self.text.write_str(origin(last)),
                 (RouteValue::OriginAs, None) => write!(self.text, "{asn}"),
                 (RouteValue::Peer, _) => write!(self.text, "{address}"),
             };

@@ -86,8 +86,8 @@ pub enum RouteValue {
     /// Its next hop's address.
     #[default]
     NextHop,
-    /// The AS that it comes from: the last of its path, a set of them as
-    /// `{64500,64501}`, or the peer's own where the path is empty.
+    /// The AS that it comes from: the last of its path, a set of several
+    /// as `{64500,64501}`, or the peer's own where the path is empty.
     OriginAs,
     /// The address of the peer that has it.
     Peer,

@@ -36,6 +36,9 @@ fn tables_of_several_peers() {
     assert_eq!(one, ["10.0.0.0/8 3", "11.0.0.0/8 {4,5}"]);
     let one = all(with(Some("2"), RouteValue::OriginAs));
     assert_eq!(one, ["2001:db8::/32 64503"]);
+    let single = LINES.replace("{4,5}", "{4}");
+    let table = read(single, &with(Some("0"), RouteValue::OriginAs)).unwrap();
+    assert_eq!(routes(&table)[1], "11.0.0.0/8 4");
     let peers = all(with(Some("192.0.2.1"), RouteValue::Peer));
     assert_eq!(peers, ["10.0.0.0/8 192.0.2.1", "11.0.0.0/8 192.0.2.1"]);
 }

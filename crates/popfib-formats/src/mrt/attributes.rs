@@ -178,26 +178,25 @@ impl<'a> AsPath<'a> {
         Ok(length)
     }
 
-    /// Writes the last AS; for a set of them all, as `{64500,64501}`. False for
-    /// an empty path.
+    /// Writes the last AS; for a set of several them all, as `{64500,64501}`.
+    /// False for an empty path.
     fn write_origin(self, to: &mut String) -> Result<bool, Flaw> {
         let mut last = None;
         self.segments(|kind, count, numbers| {
             if count > 0 && matches!(kind, SEQUENCE | SET) {
-                last = Some((kind, numbers));
+                last = Some((kind == SET && count > 1, numbers));
             }
         })?;
-        let Some((kind, numbers)) = last else {
+        let Some((is_set, numbers)) = last else {
             return Ok(false);
         };
         let mut numbers = numbers.chunks_exact(self.width).map(number);
         // Writing to a String cannot fail.
-        let _ = match kind {
-            SEQUENCE => write!(to, "{}", numbers.next_back().unwrap_or_default()),
-            _ => {
-                let texts: Vec<_> = numbers.map(|n| n.to_string()).collect();
-                write!(to, "{{{}}}", texts.join(","))
-            }
+        let _ = if is_set {
+            let texts: Vec<_> = numbers.map(|n| n.to_string()).collect();
+            write!(to, "{{{}}}", texts.join(","))
+        } else {
+            write!(to, "{}", numbers.next_back().unwrap_or_default())
         };
         Ok(true)
     }

@@ -1,0 +1,86 @@
+//! Every format is recognised by its content, and none takes another's.
+
+mod common;
+#[path = "common/mrt_file.rs"]
+mod mrt_file;
+
+use common::{COMPRESSIONS, STRICT, read};
+use popfib_formats::Format;
+
+/// The beginnings of files, each with the format that it is in.
+fn samples() -> Vec<(&'static str, Vec<u8>)> {
+    let route = [mrt_file::as_path(&[]), mrt_file::next_hop([1; 4])].concat();
+    let rib = mrt_file::rib(2, &[8, 10], &[(0, route)]);
+    let samples: [(&str, &[u8]); 6] = [
+        ("text", b"10.0.0.0/8 192.0.2.1\n"),
+        ("text", b"\xef\xbb\xbf; first\r\n\r\n2001:db8::/32,east\r\n"),
+        (
+            "text",
+            b"10.1.2.3/8 host bits, seen by --mask or not\n10.0.0.0/8 a\n",
+        ),
+        (
+            "bgpdump",
+            b"TABLE_DUMP2|1|B|192.0.2.1|1|10.0.0.0/8|1|IGP|192.0.2.1|\n",
+        ),
+        (
+            "bgpdump",
+            b"TABLE_DUMP|1|B|192.0.2.1|1|10.0.0.0/8|1|IGP|192.0.2.1|\n",
+        ),
+        (
+            "bgpdump",
+            b"BGP4MP|1|A|192.0.2.1|1|10.0.0.0/8|1|IGP|192.0.2.1|\n",
+        ),
+    ];
+    let mut samples: Vec<_> = samples.map(|(name, data)| (name, data.to_vec())).to_vec();
+    samples.push(("mrt", [mrt_file::peer_table(&[([1; 4], 1)]), rib].concat()));
+    samples.push(("mrt", mrt_file::table_dump([10, 0, 0, 0, 8], [1; 4], &[1])));
+    samples.push(("mrt", mrt_file::update([1; 4], &[8, 10], &[], &[])));
+    samples
+}
+
+#[test]
+fn every_format_is_recognised() {
+    for (name, data) in samples() {
+        assert_eq!(Format::detect(&data).name(), name, "{data:?}");
+    }
+    for format in Format::all() {
+        let is_sampled = samples().iter().any(|(name, _)| *name == format.name());
+        assert!(is_sampled, "no sample of {}", format.name());
+    }
+}
+
+#[test]
+fn whatever_the_compression() {
+    for (name, data) in samples() {
+        let plain = read(data.clone(), &STRICT).map_err(|e| e.to_string());
+        for (compression, compress) in COMPRESSIONS {
+            let unpacked = read(compress(&data), &STRICT).map_err(|e| e.to_string());
+            match (&plain, unpacked) {
+                (Ok(plain), Ok(unpacked)) => {
+                    let routes = common::routes(plain);
+                    assert_eq!(routes, common::routes(&unpacked), "{name} {compression}");
+                }
+                (Err(plain), Err(unpacked)) => assert_eq!(*plain, unpacked),
+                (plain, unpacked) => panic!("{name}: {plain:?} but {compression} {unpacked:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_nobodys_is_text() {
+    let others: [&[u8]; 9] = [
+        b"",
+        b"\n\n# only comments\n",
+        b"\0\0\0\0\0\0\0\0\0\0\0\0",
+        b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0",
+        b"PK\x03\x04\x14\0\0\0\x08\0table.txt",
+        b"TABLE_DUMP3|1|B|192.0.2.1\n",
+        b"hello, world\n",
+        b"8.8.8.8\n1.1.1.1\n",
+        &[0xff; 100],
+    ];
+    for data in others {
+        assert_eq!(Format::detect(data).name(), "text", "{data:?}");
+    }
+}

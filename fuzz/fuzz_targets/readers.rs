@@ -1,5 +1,7 @@
 //! What the targets of `popfib-formats` share: any bytes as a table and as updates.
 
+#![allow(dead_code)] // each target uses its own part
+
 use std::io::Cursor;
 
 use popfib_formats::{

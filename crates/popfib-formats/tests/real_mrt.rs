@@ -131,8 +131,8 @@ fn truncated_tables() {
                 .collect()
         };
         assert_same(&prefixes(&seen), &prefixes(&wanted));
-        // Ties were decided there by the peers' addresses, here by their indexes.
-        // Whatever differs is a tie, which the paths' lengths of single peers show.
+        // Ties were decided there by the peers' addresses, here by their indexes, so
+        // that only most next hops are the same.
         let wanted: BTreeMap<_, _> = wanted.iter().map(|r| r.split_once(' ').unwrap()).collect();
         let same = seen.iter().filter(|r| {
             let (prefix, next_hop) = r.split_once(' ').unwrap();

@@ -29,9 +29,9 @@ mod next_hop_names;
 mod peers;
 mod route;
 mod text_table;
-mod write;
 mod update_text;
 mod updates;
+mod write;
 
 pub use address_reader::AddressReader;
 pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
@@ -44,5 +44,5 @@ pub use next_hop_names::NextHopNames;
 pub use peers::{Peer, PeerFilter, RouteValue};
 pub use route::{Route, RouteSource};
 pub use text_table::TextTable;
-pub use write::{OutputFile, WriteError, WriteFormat, write_table};
 pub use updates::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource, open_updates};
+pub use write::{OutputFile, WriteError, WriteFormat, write_table};

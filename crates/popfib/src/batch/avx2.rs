@@ -16,12 +16,13 @@
 //! keys that are narrower than a window. AVX2 counts no bits: that is done by
 //! nibbles, with a table in a register.
 
+use core::arch::asm;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 use super::{BYTE_READ_BITS, portable};
 use crate::address::Address;
-use crate::fib::layout::{PLACE, STRIDE, View};
+use crate::fib::layout::{PLACE, STRIDE, View, Word};
 use crate::fib::lookup::lookup_each;
 use crate::next_hop::Leaf;
 
@@ -224,7 +225,7 @@ unsafe fn first_pass<A: Address, L: Leaf, const ALL: bool, const N: usize>(
         unsafe {
             (leadings[n], following[n]) = windows(addresses.as_ptr().add(at + n * LANES), depth);
             let index = _mm256_srl_epi32(leadings[n], root_shift);
-            pointers[n] = _mm256_i32gather_epi32::<4>(view.root.as_ptr().cast(), index);
+            pointers[n] = gather_words(view.root.as_ptr(), index);
         }
     }
     for n in 0..N {
@@ -235,7 +236,7 @@ unsafe fn first_pass<A: Address, L: Leaf, const ALL: bool, const N: usize>(
             // What ended at the root reads the first word for nothing.
             let place = _mm256_and_si256(_mm256_add_epi32(place, index), live);
             // SAFETY: invariant 2: a page lies inside the arena.
-            let entries = unsafe { _mm256_i32gather_epi32::<4>(view.arena.as_ptr().cast(), place) };
+            let entries = unsafe { gather_words(view.arena.as_ptr(), place) };
             pointers[n] = _mm256_blendv_epi8(pointers[n], entries, live);
         }
     }
@@ -355,8 +356,8 @@ unsafe fn values<const N: usize>(
                 _mm256_castsi256_si128(places),
                 _mm256_extracti128_si256::<1>(places),
             );
-            low[n] = _mm256_i32gather_epi64::<4>(arena.cast(), places.0);
-            high[n] = _mm256_i32gather_epi64::<4>(arena.cast(), places.1);
+            low[n] = gather_pairs(arena, places.0);
+            high[n] = gather_pairs(arena, places.1);
         }
     }
     for n in 0..N {
@@ -380,12 +381,86 @@ unsafe fn values<const N: usize>(
         let bytes = _mm256_add_epi32(places, _mm256_srli_epi32::<3>(last[n]));
         // SAFETY: the four bytes that the value's last bit ends: the first of them
         // lies in the second word of `runs` at worst. The arena has fewer than 2^31 bytes.
-        let bits = unsafe { _mm256_i32gather_epi32::<1>(arena.byte_add(5).cast(), bytes) };
+        let bits = unsafe { gather_bytes(arena.byte_add(5), bytes) };
         let up = _mm256_andnot_si256(last[n], all(7));
         let down = _mm256_andnot_si256(wide(pointers[n]), all(32 - i32::from(view.value_bits)));
         values[n] = _mm256_srlv_epi32(_mm256_sllv_epi32(bits, up), down);
     }
     values
+}
+
+// All reads of the Fib's arrays are these three. They are instructions of their own
+// and not intrinsics because a writer may store the words meanwhile; see `batch/mod.rs`.
+// The instruction clears its mask.
+
+/// `words[index]` of each lane.
+///
+/// # Safety
+/// The indices are in range.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn gather_words(words: *const Word, index: __m256i) -> __m256i {
+    let mut lanes = _mm256_setzero_si256();
+    // SAFETY: as this function's.
+    unsafe {
+        asm!(
+            "vpcmpeqd {mask}, {mask}, {mask}",
+            "vpgatherdd {lanes}, [{words} + 4 * {index}], {mask}",
+            lanes = inout(ymm_reg) lanes,
+            mask = out(ymm_reg) _,
+            index = in(ymm_reg) index,
+            words = in(reg) words,
+            options(nostack, preserves_flags),
+        );
+    }
+    lanes
+}
+
+/// `words[index]` and the word behind it of each lane, as 64 bits. The two may be of
+/// different times.
+///
+/// # Safety
+/// The indices plus 1 are in range.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn gather_pairs(words: *const Word, index: __m128i) -> __m256i {
+    let mut lanes = _mm256_setzero_si256();
+    // SAFETY: as this function's.
+    unsafe {
+        asm!(
+            "vpcmpeqd {mask}, {mask}, {mask}",
+            "vpgatherdq {lanes}, [{words} + 4 * {index}], {mask}",
+            lanes = inout(ymm_reg) lanes,
+            mask = out(ymm_reg) _,
+            index = in(xmm_reg) index,
+            words = in(reg) words,
+            options(nostack, preserves_flags),
+        );
+    }
+    lanes
+}
+
+/// The 32 bits from byte `index` of `words` on, of each lane.
+///
+/// # Safety
+/// The indices plus 3 are in range.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn gather_bytes(words: *const Word, index: __m256i) -> __m256i {
+    let mut lanes = _mm256_setzero_si256();
+    // SAFETY: as this function's.
+    unsafe {
+        asm!(
+            "vpcmpeqd {mask}, {mask}, {mask}",
+            "vpgatherdd {lanes}, [{words} + {index}], {mask}",
+            lanes = inout(ymm_reg) lanes,
+            mask = out(ymm_reg) _,
+            index = in(ymm_reg) index,
+            words = in(reg) words,
+            options(nostack, preserves_flags),
+        );
+    }
+    lanes
 }
 
 /// All ones where a pointer leads to a wide block.

@@ -21,6 +21,7 @@
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
 
+use super::BYTE_READ_BITS;
 use crate::address::Address;
 use crate::fib::layout::{NODE, PLACE, STRIDE, View, Word};
 use crate::fib::lookup::{root_entry, two_words, word};
@@ -55,7 +56,7 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
         unsafe { with_popcnt(view, addresses, next_hops) };
         return;
     }
-    each_block(view, addresses, next_hops);
+    each_table(view, addresses, next_hops);
 }
 
 /// The same code compiled for CPUs with `popcnt`, and with the shifts of BMI2.
@@ -64,7 +65,7 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
 // Inside the AVX2 kernel, which calls it, it would be vectorised, to its harm.
 #[inline(never)]
 fn with_popcnt<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
-    each_block(view, addresses, next_hops);
+    each_table(view, addresses, next_hops);
 }
 
 /// The lookups of a block that have not ended. Not cleared, so that a short
@@ -120,9 +121,23 @@ impl Lanes {
 }
 
 #[inline(always)]
-fn each_block<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
+fn each_table<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
+    if HAS_BYTE_READS && view.value_bits <= BYTE_READ_BITS {
+        each_block::<A, L, true>(view, addresses, next_hops);
+    } else {
+        each_block::<A, L, false>(view, addresses, next_hops);
+    }
+}
+
+/// `BYTES`: values are read by [`byte_read`].
+#[inline(always)]
+fn each_block<A: Address, L: Leaf, const BYTES: bool>(
+    view: View<'_>,
+    addresses: &[A],
+    next_hops: &mut [L],
+) {
     assert_eq!(addresses.len(), next_hops.len());
-    let kinds = Kinds::new(view.value_bits);
+    let kinds = Kinds::<BYTES>::new(view.value_bits);
     let mut lanes = Lanes::new();
     let blocks = addresses.chunks(BLOCK).zip(next_hops.chunks_mut(BLOCK));
     for (addresses, next_hops) in blocks {
@@ -200,9 +215,9 @@ unsafe fn root_of_all<A: Address, L: Leaf>(
 /// # Safety
 /// That many lanes have been written for these addresses; `next_hops` is as long.
 #[inline(always)]
-unsafe fn first_level<A: Address, L: Leaf>(
+unsafe fn first_level<A: Address, L: Leaf, const BYTES: bool>(
     view: View<'_>,
-    kinds: &Kinds,
+    kinds: &Kinds<BYTES>,
     addresses: &[A],
     next_hops: &mut [L],
     lanes: &mut Lanes,
@@ -228,9 +243,9 @@ unsafe fn first_level<A: Address, L: Leaf>(
 /// # Safety
 /// `next_hops` is as long as `addresses`, at most BLOCK.
 #[inline(always)]
-unsafe fn first_level_of_all<A: Address, L: Leaf>(
+unsafe fn first_level_of_all<A: Address, L: Leaf, const BYTES: bool>(
     view: View<'_>,
-    kinds: &Kinds,
+    kinds: &Kinds<BYTES>,
     addresses: &[A],
     next_hops: &mut [L],
     lanes: &mut Lanes,
@@ -252,9 +267,9 @@ unsafe fn first_level_of_all<A: Address, L: Leaf>(
 /// That many lanes have been written for these addresses, and their pointers
 /// lead to blocks at `depth`; `next_hops` is as long as `addresses`.
 #[inline(always)]
-unsafe fn levels<A: Address, L: Leaf>(
+unsafe fn levels<A: Address, L: Leaf, const BYTES: bool>(
     view: View<'_>,
-    kinds: &Kinds,
+    kinds: &Kinds<BYTES>,
     addresses: &[A],
     next_hops: &mut [L],
     lanes: &mut Lanes,
@@ -286,9 +301,9 @@ unsafe fn levels<A: Address, L: Leaf>(
 /// # Safety
 /// As for [`levels`].
 #[inline(always)]
-unsafe fn level<L: Leaf>(
+unsafe fn level<L: Leaf, const BYTES: bool>(
     view: View<'_>,
-    kinds: &Kinds,
+    kinds: &Kinds<BYTES>,
     next_hops: &mut [L],
     lanes: &mut Lanes,
     count: usize,
@@ -310,7 +325,11 @@ unsafe fn level<L: Leaf>(
 
 /// The next hop of `address`, or the pointer that its first block holds for it.
 #[inline(always)]
-fn first_value<A: Address>(view: View<'_>, kinds: &Kinds, address: A) -> u32 {
+fn first_value<A: Address, const BYTES: bool>(
+    view: View<'_>,
+    kinds: &Kinds<BYTES>,
+    address: A,
+) -> u32 {
     let mut pointer = root_entry(view, address);
     let depth = view.root_bits + view.page_bits;
     if A::WIDTH > 32 && view.page_bits != 0 {
@@ -340,19 +359,22 @@ fn first_64_bits<A: Address>(address: A) -> u64 {
 }
 
 /// What to do with a pointer, by its bits 31 and 30: twice next hop, narrow, wide.
-struct Kinds {
+struct Kinds<const BYTES: bool> {
     /// Bits that are the place of the block; none for a next hop: the idle block.
     place: [u32; 4],
     /// Bits of a value in the block.
     value_bits: [u64; 4],
+    /// The other bits of 32.
+    other_bits: [u32; 4],
 }
 
-impl Kinds {
+impl<const BYTES: bool> Kinds<BYTES> {
     #[inline(always)]
     fn new(value_bits: u8) -> Self {
         Self {
             place: [0, 0, PLACE, PLACE],
             value_bits: [32, 32, u64::from(value_bits), 32],
+            other_bits: [0, 0, 32 - u32::from(value_bits), 0],
         }
     }
 
@@ -372,14 +394,49 @@ impl Kinds {
             let runs = two_words(arena, place);
             // Runs up to and with the slot's own; bit 0 is set, so at least one.
             let count = u64::from((runs << (!slot & 63)).count_ones());
-            // As in the scalar lookup; but either word may be a pointer.
-            let value_bits = self.value_bits[kind];
-            let last = count * value_bits - 1;
-            let at = place + 1 + (last / 32) as usize;
-            let both = u64::from(word(arena, at)) | u64::from(word(arena, at + 1)) << 32;
-            ((both << (!last % 32)) >> (64 - value_bits)) as u32
+            // The last of the value's bits, counted from the first value's.
+            let last = count * self.value_bits[kind] - 1;
+            let bits = if BYTES {
+                byte_read(arena, place, (last / 8) as usize) << (!last & 7)
+            } else {
+                // As in the scalar lookup; but either word may be a pointer.
+                let at = place + 1 + (last / 32) as usize;
+                let both = u64::from(word(arena, at)) | u64::from(word(arena, at + 1)) << 32;
+                ((both << (!last & 31)) >> 32) as u32
+            };
+            bits >> self.other_bits[kind]
         }
     }
+}
+
+/// Whether there is a [`byte_read`]. (Miri knows no instructions.)
+const HAS_BYTE_READS: bool = cfg!(all(target_arch = "x86_64", not(miri)));
+
+/// Of the values of the block at `place` the 32 bits that byte `last` of them ends: at
+/// worst they begin in the second word of `runs`. For a wide block these are one word.
+///
+/// # Safety
+/// A block of `arena` has that byte.
+#[inline(always)]
+unsafe fn byte_read(arena: &[Word], place: usize, last: usize) -> u32 {
+    debug_assert!(4 * place + 8 + last < size_of_val(arena));
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        let bits;
+        // SAFETY: inside the block.
+        unsafe {
+            core::arch::asm!(
+                "mov {bits:e}, dword ptr [{arena} + 4 * {place} + 5]",
+                bits = out(reg) bits,
+                arena = in(reg) arena.as_ptr().wrapping_byte_add(last),
+                place = in(reg) place,
+                options(nostack, preserves_flags),
+            );
+        }
+        bits
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    unreachable!("not used")
 }
 
 #[cfg(test)]

@@ -4,17 +4,18 @@
 //! have the instructions. So all are unsafe in the same way: the caller is
 //! compiled for AVX-512 F, BW, DQ and VL.
 
+use core::arch::asm;
 use core::arch::x86_64::{
     __m256i, __m512i, _mm_cvtsi32_si128, _mm_loadu_si128, _mm256_loadu_si256, _mm256_storeu_si256,
-    _mm512_add_epi8, _mm512_and_si512, _mm512_andnot_si512, _mm512_castsi512_si256,
-    _mm512_cvtepi32_epi16, _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32, _mm512_cvtepu32_epi64,
-    _mm512_extracti64x4_epi64, _mm512_i32gather_epi32, _mm512_i32gather_epi64, _mm512_loadu_si512,
-    _mm512_mask_i32gather_epi32, _mm512_mask_mov_epi32, _mm512_mask_srl_epi32,
-    _mm512_movepi32_mask, _mm512_or_si512, _mm512_permutex2var_epi32, _mm512_permutex2var_epi64,
-    _mm512_popcnt_epi64, _mm512_sad_epu8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set4_epi32,
-    _mm512_setr_epi32, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8,
-    _mm512_sll_epi32, _mm512_slli_epi32, _mm512_sllv_epi64, _mm512_srl_epi32, _mm512_srli_epi16,
-    _mm512_srli_epi32, _mm512_storeu_si512, _mm512_test_epi32_mask,
+    _mm512_add_epi8, _mm512_and_si512, _mm512_andnot_si512, _mm512_castsi256_si512,
+    _mm512_castsi512_si256, _mm512_cvtepi32_epi16, _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32,
+    _mm512_cvtepu32_epi64, _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_mask_mov_epi32,
+    _mm512_mask_srl_epi32, _mm512_movepi32_mask, _mm512_or_si512, _mm512_permutex2var_epi32,
+    _mm512_permutex2var_epi64, _mm512_popcnt_epi64, _mm512_sad_epu8, _mm512_set1_epi8,
+    _mm512_set1_epi32, _mm512_set4_epi32, _mm512_setr_epi32, _mm512_setr_epi64,
+    _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_sll_epi32, _mm512_slli_epi32,
+    _mm512_sllv_epi64, _mm512_srl_epi32, _mm512_srli_epi16, _mm512_srli_epi32, _mm512_storeu_si512,
+    _mm512_test_epi32_mask,
 };
 
 use crate::address::Address;
@@ -302,45 +303,96 @@ pub(super) unsafe fn select(view: View<'_>, pointers: __m512i, bits: __m512i) ->
     }
 }
 
-// All reads of the Fib's arrays are these three.
+// All reads of the Fib's arrays are these three. They are instructions of their own
+// and not intrinsics because a writer may store the words meanwhile; see `batch/mod.rs`.
+// The instruction clears its mask.
 
 /// `words[index]` of each lane of `mask`; `otherwise` of the others.
 ///
 /// # Safety
-/// As all here, and the indices are in range.
-#[inline(always)]
+/// The CPU has AVX-512 F, and the indices are in range.
+#[target_feature(enable = "avx512f")]
+#[inline]
 pub(super) unsafe fn gather_words(
     words: *const Word,
     index: __m512i,
     mask: u16,
     otherwise: __m512i,
 ) -> __m512i {
+    let mut lanes = otherwise;
     // SAFETY: as this function's.
-    unsafe { _mm512_mask_i32gather_epi32::<4>(otherwise, mask, index, words.cast()) }
+    unsafe {
+        asm!(
+            "vpgatherdd {lanes} {{{mask}}}, [{words} + 4 * {index}]",
+            lanes = inout(zmm_reg) lanes,
+            mask = inout(kreg) mask => _,
+            index = in(zmm_reg) index,
+            words = in(reg) words,
+            options(nostack, preserves_flags),
+        );
+    }
+    lanes
 }
 
 /// `words[index]` and the word behind it of each lane, as 64 bits: lanes 0 to 7, and 8 to 15.
+/// The two may be of different times.
 ///
 /// # Safety
 /// As all here, and the indices plus 1 are in range.
 #[inline(always)]
 pub(super) unsafe fn gather_pairs(words: *const Word, index: __m512i) -> (__m512i, __m512i) {
-    let at = words.cast();
     // SAFETY: as this function's.
     unsafe {
         (
-            _mm512_i32gather_epi64::<4>(_mm512_castsi512_si256(index), at),
-            _mm512_i32gather_epi64::<4>(_mm512_extracti64x4_epi64::<1>(index), at),
+            gather_eight_pairs(words, _mm512_castsi512_si256(index)),
+            gather_eight_pairs(words, _mm512_extracti64x4_epi64::<1>(index)),
         )
     }
+}
+
+/// As [`gather_pairs`], of 8 lanes.
+///
+/// # Safety
+/// As `gather_pairs`.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn gather_eight_pairs(words: *const Word, index: __m256i) -> __m512i {
+    let mut lanes = _mm512_setzero_si512();
+    // SAFETY: as this function's.
+    unsafe {
+        asm!(
+            "kxnorw {mask}, {mask}, {mask}",
+            "vpgatherdq {lanes} {{{mask}}}, [{words} + 4 * {index:y}]",
+            lanes = inout(zmm_reg) lanes,
+            mask = out(kreg) _,
+            // Any of the 32 registers, of which a `ymm_reg` is one of 16.
+            index = in(zmm_reg) index,
+            words = in(reg) words,
+            options(nostack, preserves_flags),
+        );
+    }
+    lanes
 }
 
 /// The 32 bits from byte `index` of `words` on, of each lane.
 ///
 /// # Safety
-/// As all here, and the indices plus 3 are in range.
-#[inline(always)]
+/// The CPU has AVX-512 F, and the indices plus 3 are in range.
+#[target_feature(enable = "avx512f")]
+#[inline]
 pub(super) unsafe fn gather_bytes(words: *const Word, index: __m512i) -> __m512i {
+    let mut lanes = _mm512_setzero_si512();
     // SAFETY: as this function's.
-    unsafe { _mm512_i32gather_epi32::<1>(index, words.cast()) }
+    unsafe {
+        asm!(
+            "kxnorw {mask}, {mask}, {mask}",
+            "vpgatherdd {lanes} {{{mask}}}, [{words} + {index}]",
+            lanes = inout(zmm_reg) lanes,
+            mask = out(kreg) _,
+            index = in(zmm_reg) index,
+            words = in(reg) words,
+            options(nostack, preserves_flags),
+        );
+    }
+    lanes
 }

@@ -26,9 +26,25 @@ pub trait Leaf:
 }
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for u16 {}
-    impl Sealed for u32 {}
+    /// A private part of [`Leaf`](super::Leaf).
+    pub trait Sealed {
+        /// The leaf of a pointer that is a next hop; of another any number.
+        fn from_pointer(pointer: u32) -> Self;
+    }
+
+    impl Sealed for u16 {
+        #[inline(always)]
+        fn from_pointer(pointer: u32) -> Self {
+            pointer as Self
+        }
+    }
+
+    impl Sealed for u32 {
+        #[inline(always)]
+        fn from_pointer(pointer: u32) -> Self {
+            pointer
+        }
+    }
 }
 
 impl Leaf for u16 {

@@ -346,7 +346,7 @@ unsafe fn values<const N: usize>(
 ) -> [__m256i; N] {
     let arena = view.arena.as_ptr();
     let zero = [_mm256_setzero_si256(); N];
-    let (mut low, mut high, mut last, mut values) = (zero, zero, zero, zero);
+    let (mut low, mut high, mut end, mut values) = (zero, zero, zero, zero);
     let all = _mm256_set1_epi32;
     for n in 0..N {
         let places = _mm256_and_si256(pointers[n], _mm256_set1_epi32(PLACE as i32));
@@ -369,20 +369,20 @@ unsafe fn values<const N: usize>(
             count_ones(_mm256_sllv_epi64(low[n], low_shifts)),
             count_ones(_mm256_sllv_epi64(high[n], high_shifts)),
         );
-        let narrow_bits = all(i32::from(view.value_bits));
-        let value_bits = _mm256_blendv_epi8(narrow_bits, all(32), wide(pointers[n]));
-        // The last of a value's bits. At most 64 runs of 32 bits: 16 bits are enough
-        // for the product.
-        last[n] = _mm256_sub_epi32(_mm256_madd_epi16(counts, value_bits), all(1));
+        let narrow_bits = all(-i32::from(view.value_bits));
+        let value_bits = _mm256_blendv_epi8(narrow_bits, all(-32), wide(pointers[n]));
+        // Where the value's bits end, negative, which saves to subtract one: the last of
+        // them is number `!end`. At most 64 runs of 32 bits: 16 bits are enough.
+        end[n] = _mm256_madd_epi16(counts, value_bits);
     }
     for n in 0..N {
         // The shift drops what is not the place.
         let places = _mm256_slli_epi32::<2>(pointers[n]);
-        let bytes = _mm256_add_epi32(places, _mm256_srli_epi32::<3>(last[n]));
+        let bytes = _mm256_sub_epi32(places, _mm256_srai_epi32::<3>(end[n]));
         // SAFETY: the four bytes that the value's last bit ends: the first of them
         // lies in the second word of `runs` at worst. The arena has fewer than 2^31 bytes.
-        let bits = unsafe { gather_bytes(arena.byte_add(5), bytes) };
-        let up = _mm256_andnot_si256(last[n], all(7));
+        let bits = unsafe { gather_bytes(arena.byte_add(4), bytes) };
+        let up = _mm256_and_si256(end[n], all(7));
         let down = _mm256_andnot_si256(wide(pointers[n]), all(32 - i32::from(view.value_bits)));
         values[n] = _mm256_srlv_epi32(_mm256_sllv_epi32(bits, up), down);
     }
@@ -564,7 +564,7 @@ unsafe fn level<L: Leaf>(
         let whole = (count - at).min(LANES);
         for (lane, result) in results[..whole].iter().enumerate() {
             let index = lanes.indices.get_unchecked(at + lane).assume_init() as usize;
-            *next_hops.get_unchecked_mut(index) = L::from_u32(result & L::MAX);
+            *next_hops.get_unchecked_mut(index) = L::from_pointer(*result);
         }
         let windows = _mm256_slli_epi32::<{ STRIDE as i32 }>(windows);
         lanes.pack(left, values, windows, indices)

@@ -20,9 +20,9 @@
 //! table look-ups of 4 bits each.
 
 use core::arch::x86_64::{
-    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi32, _mm512_and_si512, _mm512_andnot_si512,
-    _mm512_madd_epi16, _mm512_maskz_and_epi32, _mm512_or_si512, _mm512_setzero_si512,
-    _mm512_slli_epi32, _mm512_sllv_epi32, _mm512_srli_epi32, _mm512_srlv_epi32, _mm512_sub_epi32,
+    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi32, _mm512_and_si512, _mm512_madd_epi16,
+    _mm512_maskz_and_epi32, _mm512_or_si512, _mm512_setzero_si512, _mm512_slli_epi32,
+    _mm512_sllv_epi32, _mm512_srai_epi32, _mm512_srlv_epi32, _mm512_sub_epi32,
 };
 
 mod lanes;
@@ -34,7 +34,7 @@ use crate::fib::lookup::{descend_blocks, lookup_each};
 use crate::next_hop::Leaf;
 use lanes::{
     CountOnes, Keys, LANES, Nibbles, Vpopcntdq, all, count_runs, gather_bytes, gather_pairs,
-    gather_words, is_wide, load, on, select, short, store, value_bits,
+    gather_words, is_wide, load, negative_bits, on, select, short, store,
 };
 
 /// How many addresses ahead the addresses themselves are fetched. The CPU does
@@ -255,34 +255,35 @@ impl<const VECTORS: usize> Group<VECTORS> {
                 *place = _mm512_maskz_and_epi32(on(*pointer), *pointer, all(PLACE));
                 *runs = gather_pairs(view.arena.as_ptr(), *place);
             }
-            // The last of the value's bits, counted from the first value's.
-            let mut last = [zero; VECTORS];
+            // Where the value's bits end, negative, which saves to subtract one: the
+            // last of them is number `!end`.
+            let mut ends = [zero; VECTORS];
             let lanes = self.pointers.iter().zip(&mut self.rest);
-            for ((pointer, rest), (runs, last)) in lanes.zip(runs.into_iter().zip(&mut last)) {
+            for ((pointer, rest), (runs, end)) in lanes.zip(runs.into_iter().zip(&mut ends)) {
                 let counts = count_runs::<P>(runs, rest.take_slot::<A>());
-                let bits = value_bits(view, is_wide(*pointer));
+                let bits = negative_bits(view, is_wide(*pointer));
                 // Both are below 2^15: a multiplication of 16 bits is enough, and quicker.
-                *last = _mm512_sub_epi32(_mm512_madd_epi16(counts, bits), all(1));
+                *end = _mm512_madd_epi16(counts, bits);
             }
             let arena = view.arena.as_ptr();
-            let lanes = self.pointers.iter_mut().zip(places.into_iter().zip(last));
+            let lanes = self.pointers.iter_mut().zip(places.into_iter().zip(ends));
             if view.value_bits <= BYTE_READ_BITS {
-                for (pointer, (place, last)) in lanes {
+                for (pointer, (place, end)) in lanes {
                     let byte = _mm512_slli_epi32::<2>(place);
-                    let byte = _mm512_add_epi32(byte, _mm512_srli_epi32::<3>(last));
+                    let byte = _mm512_sub_epi32(byte, _mm512_srai_epi32::<3>(end));
                     // The four bytes that the value's last bit ends: the first of
                     // them lies in the second word of `runs` at worst.
-                    let bits = gather_bytes(arena.byte_add(5), byte);
-                    let bits = _mm512_sllv_epi32(bits, _mm512_andnot_si512(last, all(7)));
+                    let bits = gather_bytes(arena.byte_add(4), byte);
+                    let bits = _mm512_sllv_epi32(bits, _mm512_and_si512(end, all(7)));
                     *pointer = select(view, *pointer, bits);
                 }
             } else {
-                for (pointer, (place, last)) in lanes {
-                    let index = _mm512_add_epi32(place, _mm512_srli_epi32::<5>(last));
+                for (pointer, (place, end)) in lanes {
+                    let index = _mm512_sub_epi32(place, _mm512_srai_epi32::<5>(end));
                     // At worst the second word of `runs`.
-                    let low = gather_words(arena.add(1), index, !0, zero);
-                    let high = gather_words(arena.add(2), index, !0, zero);
-                    let up = _mm512_andnot_si512(last, all(31));
+                    let low = gather_words(arena, index, !0, zero);
+                    let high = gather_words(arena.add(1), index, !0, zero);
+                    let up = _mm512_and_si512(end, all(31));
                     let bits = _mm512_or_si512(
                         _mm512_sllv_epi32(high, up),
                         // A shift by 32 leaves zero.

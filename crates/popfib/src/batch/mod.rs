@@ -6,6 +6,33 @@
 //! of its own and there one function, `lookup_batch`; this file says which of
 //! them a CPU can run and picks one. Builds without vector registers, as kernels
 //! of operating systems are, have no vector kernels.
+//!
+//! # Reads while a writer stores
+//!
+//! A writer may store a pointer (an entry of the root or of a page, a value of a wide
+//! block: one aligned word, atomically) while kernels load it; all else of a block they
+//! may reach does not change (see `Word`). The language has atomic loads for single
+//! words, but none for vectors and none across words, and a plain load that meets a
+//! store is undefined behaviour, whatever the CPU does. So what reads pointers in
+//! vectors is inline assembly. To the compiler such a block may do whatever Rust code
+//! in its place may do; what these do is what `Acquire` loads of the words they touch,
+//! shifted together where a read begins inside a word, could do as well:
+//!
+//! - Each lane that reads a pointer reads one aligned word, by an element of 32 bits.
+//!   Narrow values are read from any byte on, and pairs of words (`runs`) in 64 bits;
+//!   parts of those may be of different times, but nobody stores there. No read goes
+//!   beyond the block, so none meets a writer who prepares the next one.
+//! - An aligned load of 32 bits is never torn: the manuals of Intel (volume 3, "Guaranteed
+//!   Atomic Operations") and AMD (volume 2, "Access Atomicity") promise that for loads in
+//!   general. Of gathers they say that each element is an access of its own, in any order,
+//!   and nothing of their atomicity; nobody knows a CPU that splits an aligned element,
+//!   and the tests in `tests/race.rs` watch for one.
+//! - A block is read at an address that was computed from the pointer to it, so after
+//!   that pointer; and x86-64 keeps loads in order anyway, and stores.
+//! - The blocks lack `pure`, `nomem` and `readonly`. So the compiler neither repeats nor
+//!   drops them nor moves other accesses to memory across them, which makes them as
+//!   strong as `Acquire`. They are in order among each other for the compiler only; the
+//!   CPU overlaps them as it does with intrinsics.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx2;

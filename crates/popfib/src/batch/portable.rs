@@ -122,14 +122,14 @@ impl Lanes {
 
 #[inline(always)]
 fn each_table<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
-    if HAS_BYTE_READS && view.value_bits <= BYTE_READ_BITS {
+    if view.value_bits <= BYTE_READ_BITS {
         each_block::<A, L, true>(view, addresses, next_hops);
     } else {
         each_block::<A, L, false>(view, addresses, next_hops);
     }
 }
 
-/// `BYTES`: values are read by [`byte_read`].
+/// `BYTES`: values are short enough for [`byte_read`].
 #[inline(always)]
 fn each_block<A: Address, L: Leaf, const BYTES: bool>(
     view: View<'_>,
@@ -200,7 +200,7 @@ unsafe fn root_of_all<A: Address, L: Leaf>(
     let mut count = 0;
     for (index, (address, next_hop)) in addresses.iter().zip(next_hops).enumerate() {
         let entry = root_entry(view, *address);
-        *next_hop = L::from_u32(entry & L::MAX);
+        *next_hop = L::from_pointer(entry);
         // The index only: few go on, and their entries are at hand in the cache.
         // SAFETY: at most one lane an address.
         unsafe { lanes.write(count, index) };
@@ -230,7 +230,7 @@ unsafe fn first_level<A: Address, L: Leaf, const BYTES: bool>(
             let index = lanes.index(lane);
             let address = *addresses.get_unchecked(index);
             let pointer = first_value(view, kinds, address);
-            *next_hops.get_unchecked_mut(index) = L::from_u32(pointer & L::MAX);
+            *next_hops.get_unchecked_mut(index) = L::from_pointer(pointer);
             lanes.write_both(left, index, pointer);
             left += (pointer / NODE) as usize;
         }
@@ -253,7 +253,7 @@ unsafe fn first_level_of_all<A: Address, L: Leaf, const BYTES: bool>(
     let mut left = 0;
     for (index, (address, next_hop)) in addresses.iter().zip(next_hops).enumerate() {
         let pointer = first_value(view, kinds, *address);
-        *next_hop = L::from_u32(pointer & L::MAX);
+        *next_hop = L::from_pointer(pointer);
         // SAFETY: at most one lane an address.
         unsafe { lanes.write_both(left, index, pointer) };
         left += (pointer / NODE) as usize;
@@ -315,7 +315,7 @@ unsafe fn level<L: Leaf, const BYTES: bool>(
         unsafe {
             let index = lanes.index(lane);
             let pointer = kinds.value(view.arena, lanes.pointer(lane), slot(index));
-            *next_hops.get_unchecked_mut(index) = L::from_u32(pointer & L::MAX);
+            *next_hops.get_unchecked_mut(index) = L::from_pointer(pointer);
             lanes.write_both(left, index, pointer);
             left += (pointer / NODE) as usize;
         }
@@ -364,17 +364,25 @@ struct Kinds<const BYTES: bool> {
     place: [u32; 4],
     /// Bits of a value in the block.
     value_bits: [u64; 4],
-    /// The other bits of 32.
-    other_bits: [u32; 4],
+    /// Where a value begins in what is read of it, if its last bit were the first of
+    /// a byte or word.
+    shift: [u64; 4],
+    /// As many ones as a value has bits.
+    mask: [u32; 4],
 }
 
 impl<const BYTES: bool> Kinds<BYTES> {
     #[inline(always)]
     fn new(value_bits: u8) -> Self {
+        let value_bits = [32, 32, u64::from(value_bits), 32];
+        // Bits up to the first of the last byte or word.
+        let read: u64 = if BYTES { 25 } else { 33 };
         Self {
             place: [0, 0, PLACE, PLACE],
-            value_bits: [32, 32, u64::from(value_bits), 32],
-            other_bits: [0, 0, 32 - u32::from(value_bits), 0],
+            value_bits,
+            // Less than 0 where only the last bit of a byte ends values.
+            shift: value_bits.map(|bits| read.wrapping_sub(bits)),
+            mask: value_bits.map(|bits| u32::MAX >> (32 - bits)),
         }
     }
 
@@ -396,30 +404,32 @@ impl<const BYTES: bool> Kinds<BYTES> {
             let count = u64::from((runs << (!slot & 63)).count_ones());
             // The last of the value's bits, counted from the first value's.
             let last = count * self.value_bits[kind] - 1;
-            let bits = if BYTES {
-                byte_read(arena, place, (last / 8) as usize) << (!last & 7)
+            let value = if BYTES {
+                let bits = byte_read(arena, place, (last / 8) as usize);
+                bits >> (last % 8).wrapping_add(self.shift[kind])
             } else {
                 // As in the scalar lookup; but either word may be a pointer.
                 let at = place + 1 + (last / 32) as usize;
                 let both = u64::from(word(arena, at)) | u64::from(word(arena, at + 1)) << 32;
-                ((both << (!last & 31)) >> 32) as u32
+                (both >> (last % 32 + self.shift[kind])) as u32
             };
-            bits >> self.other_bits[kind]
+            value & self.mask[kind]
         }
     }
 }
 
-/// Whether there is a [`byte_read`]. (Miri knows no instructions.)
-const HAS_BYTE_READS: bool = cfg!(all(target_arch = "x86_64", not(miri)));
-
-/// Of the values of the block at `place` the 32 bits that byte `last` of them ends: at
-/// worst they begin in the second word of `runs`. For a wide block these are one word.
+/// Of the values of the block at `place` the 32 bits that byte `last` of them ends. At
+/// worst they begin in the second word of `runs`; in a wide block they are one word.
+///
+/// One instruction where the CPU loads from any byte: stable Rust has no atomic loads
+/// across words, and a plain one may not meet a store. `batch/mod.rs` says why this may.
 ///
 /// # Safety
 /// A block of `arena` has that byte.
 #[inline(always)]
 unsafe fn byte_read(arena: &[Word], place: usize, last: usize) -> u32 {
     debug_assert!(4 * place + 8 + last < size_of_val(arena));
+    // Miri knows no instructions, and sees the reads of other CPUs.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         let bits;
@@ -427,7 +437,7 @@ unsafe fn byte_read(arena: &[Word], place: usize, last: usize) -> u32 {
         unsafe {
             core::arch::asm!(
                 "mov {bits:e}, dword ptr [{arena} + 4 * {place} + 5]",
-                bits = out(reg) bits,
+                bits = lateout(reg) bits,
                 arena = in(reg) arena.as_ptr().wrapping_byte_add(last),
                 place = in(reg) place,
                 options(nostack, preserves_flags),
@@ -436,7 +446,13 @@ unsafe fn byte_read(arena: &[Word], place: usize, last: usize) -> u32 {
         bits
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    unreachable!("not used")
+    {
+        let byte = 4 * place + 5 + last;
+        // SAFETY: the words that the first and the last of four bytes lie in.
+        let (low, high) = unsafe { (word(arena, byte / 4), word(arena, (byte + 3) / 4)) };
+        let both = u64::from(low) | u64::from(high) << 32;
+        (both >> (byte % 4 * 8)) as u32
+    }
 }
 
 #[cfg(test)]

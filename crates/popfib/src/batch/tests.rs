@@ -2,6 +2,8 @@
 
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod guard;
+#[cfg(feature = "std")]
+mod race;
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -7,15 +7,14 @@
 use core::arch::asm;
 use core::arch::x86_64::{
     __m256i, __m512i, _mm_cvtsi32_si128, _mm_loadu_si128, _mm256_loadu_si256, _mm256_storeu_si256,
-    _mm512_add_epi8, _mm512_and_si512, _mm512_andnot_si512, _mm512_castsi256_si512,
-    _mm512_castsi512_si256, _mm512_cvtepi32_epi16, _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32,
-    _mm512_cvtepu32_epi64, _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_mask_mov_epi32,
-    _mm512_mask_srl_epi32, _mm512_movepi32_mask, _mm512_or_si512, _mm512_permutex2var_epi32,
-    _mm512_permutex2var_epi64, _mm512_popcnt_epi64, _mm512_sad_epu8, _mm512_set1_epi8,
-    _mm512_set1_epi32, _mm512_set4_epi32, _mm512_setr_epi32, _mm512_setr_epi64,
-    _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_sll_epi32, _mm512_slli_epi32,
-    _mm512_sllv_epi64, _mm512_srl_epi32, _mm512_srli_epi16, _mm512_srli_epi32, _mm512_storeu_si512,
-    _mm512_test_epi32_mask,
+    _mm512_add_epi8, _mm512_and_si512, _mm512_andnot_si512, _mm512_castsi512_si256,
+    _mm512_cvtepi32_epi16, _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32, _mm512_cvtepu32_epi64,
+    _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_mask_mov_epi32, _mm512_mask_srlv_epi32,
+    _mm512_movepi32_mask, _mm512_or_si512, _mm512_permutex2var_epi32, _mm512_permutex2var_epi64,
+    _mm512_popcnt_epi64, _mm512_sad_epu8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set4_epi32,
+    _mm512_setr_epi32, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8,
+    _mm512_sll_epi32, _mm512_slli_epi32, _mm512_sllv_epi64, _mm512_srl_epi32, _mm512_srli_epi16,
+    _mm512_srli_epi32, _mm512_storeu_si512, _mm512_test_epi32_mask,
 };
 
 use crate::address::Address;
@@ -278,14 +277,20 @@ pub(super) unsafe fn is_wide(pointers: __m512i) -> u16 {
     unsafe { on(pointers) & _mm512_test_epi32_mask(pointers, all(WIDE)) }
 }
 
-/// Bits of a value in the blocks of each lane.
+/// Minus the bits of a value in the blocks of each lane.
 ///
 /// # Safety
 /// As all here.
 #[inline(always)]
-pub(super) unsafe fn value_bits(view: View<'_>, wide: u16) -> __m512i {
+pub(super) unsafe fn negative_bits(view: View<'_>, wide: u16) -> __m512i {
     // SAFETY: the features are there.
-    unsafe { _mm512_mask_mov_epi32(all(view.value_bits.into()), wide, all(32)) }
+    unsafe {
+        _mm512_mask_mov_epi32(
+            _mm512_set1_epi32(-i32::from(view.value_bits)),
+            wide,
+            _mm512_set1_epi32(-32),
+        )
+    }
 }
 
 /// What lanes hold after a step that read values into the upper of `bits`; idle
@@ -297,8 +302,8 @@ pub(super) unsafe fn value_bits(view: View<'_>, wide: u16) -> __m512i {
 pub(super) unsafe fn select(view: View<'_>, pointers: __m512i, bits: __m512i) -> __m512i {
     // SAFETY: the features are there.
     unsafe {
-        let down = _mm_cvtsi32_si128(32 - i32::from(view.value_bits));
-        let values = _mm512_mask_srl_epi32(bits, !is_wide(pointers), bits, down);
+        let down = all(32 - u32::from(view.value_bits));
+        let values = _mm512_mask_srlv_epi32(bits, !is_wide(pointers), bits, down);
         _mm512_mask_mov_epi32(pointers, on(pointers), values)
     }
 }

@@ -41,6 +41,15 @@ const LINE: usize = 64;
 /// Addresses of a block that are tried to see how many end at the root.
 const SAMPLE: usize = 16;
 
+/// How values are read: of any width, from two words, each loaded for itself.
+const WORDS: u8 = 0;
+
+/// Of at most [`BYTE_READ_BITS`] bits, from the four bytes that they end in.
+const BYTES: u8 = 1;
+
+/// As [`BYTES`], for CPUs with BMI2: one instruction reads and shifts.
+const BYTES_BMI2: u8 = 2;
+
 /// Looks up each of `addresses`; `next_hops` is as long.
 pub(super) fn lookup_batch<A: Address, L: Leaf>(
     view: View<'_>,
@@ -56,7 +65,7 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
         unsafe { with_popcnt(view, addresses, next_hops) };
         return;
     }
-    each_table(view, addresses, next_hops);
+    each_table::<A, L, BYTES>(view, addresses, next_hops);
 }
 
 /// The same code compiled for CPUs with `popcnt`, and with the shifts of BMI2.
@@ -65,7 +74,7 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
 // Inside the AVX2 kernel, which calls it, it would be vectorised, to its harm.
 #[inline(never)]
 fn with_popcnt<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
-    each_table(view, addresses, next_hops);
+    each_table::<A, L, BYTES_BMI2>(view, addresses, next_hops);
 }
 
 /// The lookups of a block that have not ended. Not cleared, so that a short
@@ -120,18 +129,22 @@ impl Lanes {
     }
 }
 
+/// `READ`: how to read values, if they are short enough, [`BYTES`] or [`BYTES_BMI2`].
 #[inline(always)]
-fn each_table<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
+fn each_table<A: Address, L: Leaf, const READ: u8>(
+    view: View<'_>,
+    addresses: &[A],
+    next_hops: &mut [L],
+) {
     if view.value_bits <= BYTE_READ_BITS {
-        each_block::<A, L, true>(view, addresses, next_hops);
+        each_block::<A, L, READ>(view, addresses, next_hops);
     } else {
-        each_block::<A, L, false>(view, addresses, next_hops);
+        each_block::<A, L, WORDS>(view, addresses, next_hops);
     }
 }
 
-/// `BYTES`: values are short enough for [`byte_read`].
 #[inline(always)]
-fn each_block<A: Address, L: Leaf, const BYTES: bool>(
+fn each_block<A: Address, L: Leaf, const READ: u8>(
     view: View<'_>,
     addresses: &[A],
     next_hops: &mut [L],
@@ -215,9 +228,9 @@ unsafe fn root_of_all<A: Address, L: Leaf>(
 /// # Safety
 /// That many lanes have been written for these addresses; `next_hops` is as long.
 #[inline(always)]
-unsafe fn first_level<A: Address, L: Leaf, const BYTES: bool>(
+unsafe fn first_level<A: Address, L: Leaf, const READ: u8>(
     view: View<'_>,
-    kinds: &Kinds<BYTES>,
+    kinds: &Kinds<READ>,
     addresses: &[A],
     next_hops: &mut [L],
     lanes: &mut Lanes,
@@ -243,9 +256,9 @@ unsafe fn first_level<A: Address, L: Leaf, const BYTES: bool>(
 /// # Safety
 /// `next_hops` is as long as `addresses`, at most BLOCK.
 #[inline(always)]
-unsafe fn first_level_of_all<A: Address, L: Leaf, const BYTES: bool>(
+unsafe fn first_level_of_all<A: Address, L: Leaf, const READ: u8>(
     view: View<'_>,
-    kinds: &Kinds<BYTES>,
+    kinds: &Kinds<READ>,
     addresses: &[A],
     next_hops: &mut [L],
     lanes: &mut Lanes,
@@ -267,9 +280,9 @@ unsafe fn first_level_of_all<A: Address, L: Leaf, const BYTES: bool>(
 /// That many lanes have been written for these addresses, and their pointers
 /// lead to blocks at `depth`; `next_hops` is as long as `addresses`.
 #[inline(always)]
-unsafe fn levels<A: Address, L: Leaf, const BYTES: bool>(
+unsafe fn levels<A: Address, L: Leaf, const READ: u8>(
     view: View<'_>,
-    kinds: &Kinds<BYTES>,
+    kinds: &Kinds<READ>,
     addresses: &[A],
     next_hops: &mut [L],
     lanes: &mut Lanes,
@@ -301,9 +314,9 @@ unsafe fn levels<A: Address, L: Leaf, const BYTES: bool>(
 /// # Safety
 /// As for [`levels`].
 #[inline(always)]
-unsafe fn level<L: Leaf, const BYTES: bool>(
+unsafe fn level<L: Leaf, const READ: u8>(
     view: View<'_>,
-    kinds: &Kinds<BYTES>,
+    kinds: &Kinds<READ>,
     next_hops: &mut [L],
     lanes: &mut Lanes,
     count: usize,
@@ -325,11 +338,7 @@ unsafe fn level<L: Leaf, const BYTES: bool>(
 
 /// The next hop of `address`, or the pointer that its first block holds for it.
 #[inline(always)]
-fn first_value<A: Address, const BYTES: bool>(
-    view: View<'_>,
-    kinds: &Kinds<BYTES>,
-    address: A,
-) -> u32 {
+fn first_value<A: Address, const READ: u8>(view: View<'_>, kinds: &Kinds<READ>, address: A) -> u32 {
     let mut pointer = root_entry(view, address);
     let depth = view.root_bits + view.page_bits;
     if A::WIDTH > 32 && view.page_bits != 0 {
@@ -359,7 +368,7 @@ fn first_64_bits<A: Address>(address: A) -> u64 {
 }
 
 /// What to do with a pointer, by its bits 31 and 30: twice next hop, narrow, wide.
-struct Kinds<const BYTES: bool> {
+struct Kinds<const READ: u8> {
     /// Bits that are the place of the block; none for a next hop: the idle block.
     place: [u32; 4],
     /// Bits of a value in the block.
@@ -371,12 +380,12 @@ struct Kinds<const BYTES: bool> {
     mask: [u32; 4],
 }
 
-impl<const BYTES: bool> Kinds<BYTES> {
+impl<const READ: u8> Kinds<READ> {
     #[inline(always)]
     fn new(value_bits: u8) -> Self {
         let value_bits = [32, 32, u64::from(value_bits), 32];
         // Bits up to the first of the last byte or word.
-        let read: u64 = if BYTES { 25 } else { 33 };
+        let read: u64 = if READ == WORDS { 33 } else { 25 };
         Self {
             place: [0, 0, PLACE, PLACE],
             value_bits,
@@ -404,46 +413,60 @@ impl<const BYTES: bool> Kinds<BYTES> {
             let count = u64::from((runs << (!slot & 63)).count_ones());
             // The last of the value's bits, counted from the first value's.
             let last = count * self.value_bits[kind] - 1;
-            let value = if BYTES {
-                let bits = byte_read(arena, place, (last / 8) as usize);
-                bits >> (last % 8).wrapping_add(self.shift[kind])
-            } else {
+            let value = if READ == WORDS {
                 // As in the scalar lookup; but either word may be a pointer.
                 let at = place + 1 + (last / 32) as usize;
                 let both = u64::from(word(arena, at)) | u64::from(word(arena, at + 1)) << 32;
                 (both >> (last % 32 + self.shift[kind])) as u32
+            } else {
+                let shift = (last % 8).wrapping_add(self.shift[kind]);
+                byte_read::<READ>(arena, place, (last / 8) as usize, shift)
             };
             value & self.mask[kind]
         }
     }
 }
 
-/// Of the values of the block at `place` the 32 bits that byte `last` of them ends. At
-/// worst they begin in the second word of `runs`; in a wide block they are one word.
+/// Of the values of the block at `place` the 32 bits that byte `last` of them ends,
+/// moved down by `shift`, which is below 32. At worst they begin in the second word of
+/// `runs`; in a wide block they are one word.
 ///
 /// One instruction where the CPU loads from any byte: stable Rust has no atomic loads
 /// across words, and a plain one may not meet a store. `batch/mod.rs` says why this may.
 ///
 /// # Safety
-/// A block of `arena` has that byte.
+/// A block of `arena` has that byte; the CPU has BMI2 if `READ` says so.
 #[inline(always)]
-unsafe fn byte_read(arena: &[Word], place: usize, last: usize) -> u32 {
-    debug_assert!(4 * place + 8 + last < size_of_val(arena));
+unsafe fn byte_read<const READ: u8>(arena: &[Word], place: usize, last: usize, shift: u64) -> u32 {
+    debug_assert!(4 * place + 8 + last < size_of_val(arena) && shift < 32);
     // Miri knows no instructions, and sees the reads of other CPUs.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
-        let bits;
+        use core::arch::asm;
+        let bits: u32;
+        let arena = arena.as_ptr().wrapping_byte_add(last);
         // SAFETY: inside the block.
         unsafe {
-            core::arch::asm!(
+            if READ == BYTES_BMI2 {
+                asm!(
+                    "shrx {bits:e}, dword ptr [{arena} + 4 * {place} + 5], {shift:e}",
+                    bits = lateout(reg) bits,
+                    arena = in(reg) arena,
+                    place = in(reg) place,
+                    shift = in(reg) shift,
+                    options(nostack, preserves_flags),
+                );
+                return bits;
+            }
+            asm!(
                 "mov {bits:e}, dword ptr [{arena} + 4 * {place} + 5]",
                 bits = lateout(reg) bits,
-                arena = in(reg) arena.as_ptr().wrapping_byte_add(last),
+                arena = in(reg) arena,
                 place = in(reg) place,
                 options(nostack, preserves_flags),
             );
         }
-        bits
+        bits >> shift
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     {
@@ -451,7 +474,7 @@ unsafe fn byte_read(arena: &[Word], place: usize, last: usize) -> u32 {
         // SAFETY: the words that the first and the last of four bytes lie in.
         let (low, high) = unsafe { (word(arena, byte / 4), word(arena, (byte + 3) / 4)) };
         let both = u64::from(low) | u64::from(high) << 32;
-        (both >> (byte % 4 * 8)) as u32
+        (both >> (byte % 4 * 8)) as u32 >> shift
     }
 }
 

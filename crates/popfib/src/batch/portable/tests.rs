@@ -202,7 +202,7 @@ struct Plain;
 
 impl Lookup for Plain {
     fn lookup<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
-        each_table(view, addresses, next_hops);
+        each_table::<A, L, BYTES>(view, addresses, next_hops);
     }
 }
 

@@ -23,6 +23,7 @@ mod man;
 mod output;
 mod peers;
 mod progress;
+mod replay;
 mod routes;
 mod table;
 mod verify;
@@ -64,6 +65,7 @@ enum Command {
     Lookup(lookup::LookupArgs),
     Info(info::InfoArgs),
     Verify(verify::VerifyArgs),
+    Replay(replay::ReplayArgs),
     Bench(bench::BenchArgs),
     Compile(compile::CompileArgs),
     Formats(formats::FormatsArgs),
@@ -93,6 +95,7 @@ fn run() -> Result<Verdict, Failure> {
         Command::Lookup(args) => lookup::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Compile(args) => compile::run(&args),
         Command::Formats(args) => formats::run(&args),

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 
 use common::{good, run};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "lookup",
     "info",
     "verify",
+    "replay",
     "bench",
     "compile",
     "formats",

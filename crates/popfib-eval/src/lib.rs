@@ -7,6 +7,7 @@
 //! prefixes the next hops of a router.
 
 mod buffer;
+mod latencies;
 mod measure;
 mod next_hops;
 mod pin;
@@ -16,6 +17,7 @@ mod yardstick;
 mod zipf;
 
 pub use buffer::Buffer;
+pub use latencies::Latencies;
 pub use measure::{Passes, Spread, measure};
 pub use next_hops::skewed_next_hops;
 pub use pin::{cores, pin};

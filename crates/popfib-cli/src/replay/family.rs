@@ -1,0 +1,172 @@
+//! One family's live table, the updates that wait for it, and what they took.
+
+use std::time::Instant;
+
+use popfib::{Address, Changes, Fib, Intervals, LiveFib, NextHop, Options, Prefix, Reader, Rib};
+use popfib_eval::Latencies;
+
+use crate::failure::Failure;
+use crate::output::note;
+
+/// Mismatches that are told; all are counted.
+const TOLD: u64 = 10;
+
+/// A live table whose answers are 32 bits wide, so that any next hop fits.
+pub(crate) struct Family<A: Address> {
+    table: LiveFib<A, u32>,
+    options: Options,
+    waiting: Vec<(Prefix<A>, Option<NextHop>)>,
+    pub(crate) counts: Counts,
+    mismatches: u64,
+}
+
+/// What became of the updates.
+#[derive(Clone, Default)]
+pub(crate) struct Counts {
+    pub(crate) announced: u64,
+    pub(crate) withdrawn: u64,
+    pub(crate) absent: u64,
+    pub(crate) repeated: u64,
+    /// The time of each update, and of those that changed the FIB.
+    pub(crate) all: Latencies,
+    pub(crate) changing: Latencies,
+}
+
+impl Counts {
+    pub(crate) fn append(&mut self, other: &Self) {
+        self.announced += other.announced;
+        self.withdrawn += other.withdrawn;
+        self.absent += other.absent;
+        self.repeated += other.repeated;
+        self.all.append(&other.all);
+        self.changing.append(&other.changing);
+    }
+}
+
+impl<A: Address> Family<A> {
+    pub(crate) fn new(rib: Rib<A>, options: Options) -> Result<Self, Failure> {
+        Ok(Self {
+            table: LiveFib::from_rib(rib, options.clone())?,
+            options,
+            waiting: Vec::new(),
+            counts: Counts::default(),
+            mismatches: 0,
+        })
+    }
+
+    /// An update to apply later; `None` withdraws the route.
+    pub(crate) fn push(&mut self, prefix: Prefix<A>, next_hop: Option<NextHop>) {
+        self.waiting.push((prefix, next_hop));
+    }
+
+    /// Updates to apply.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(crate) fn reader(&self) -> Reader<A, u32> {
+        self.table.reader()
+    }
+
+    pub(crate) fn rib(&self) -> &Rib<A> {
+        self.table.rib()
+    }
+
+    /// Applies the updates that wait.
+    pub(crate) fn apply(&mut self, check_every: Option<u64>) -> Result<(), Failure> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let stretch = check_every.map_or(waiting.len().max(1), |every| every as usize);
+        for updates in waiting.chunks(stretch) {
+            self.apply_all(updates)?;
+            if check_every.is_some() {
+                self.compare();
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_all(&mut self, updates: &[(Prefix<A>, Option<NextHop>)]) -> Result<(), Failure> {
+        let counts = &mut self.counts;
+        let mut patches = total(self.table.changes());
+        // One reading of the clock an update: the end of one is the start of the next.
+        let mut start = Instant::now();
+        for (prefix, next_hop) in updates {
+            match next_hop {
+                Some(next_hop) => {
+                    let old = self.table.announce(*prefix, *next_hop)?;
+                    counts.announced += 1;
+                    counts.repeated += u64::from(old == Some(*next_hop));
+                }
+                None => {
+                    let old = self.table.withdraw(*prefix)?;
+                    counts.withdrawn += 1;
+                    counts.absent += u64::from(old.is_none());
+                }
+            }
+            let end = Instant::now();
+            counts.all.add(end - start);
+            let now = total(self.table.changes());
+            if now != patches {
+                counts.changing.add(end - start);
+                patches = now;
+            }
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Holds every answer against the RIB's; returns how many have been wrong so far.
+    pub(crate) fn check(&mut self) -> u64 {
+        self.compare();
+        self.mismatches
+    }
+
+    fn compare(&mut self) {
+        if let Err(error) = self.table.check() {
+            note(format_args!("the FIB is malformed: {error}"));
+            // Its lookups can't be trusted to end.
+            self.mismatches += 1;
+            return;
+        }
+        for interval in Intervals::new(self.table.rib()) {
+            let expected = interval.next_hop.map_or(0, NextHop::get);
+            for address in [interval.first, interval.last] {
+                let answer = self.table.lookup(address);
+                if answer != expected {
+                    self.mismatches += 1;
+                    if self.mismatches <= TOLD {
+                        let host = Prefix::host(address);
+                        note(format_args!("{host:?}: next hop {answer}, not {expected}"));
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn changes(&self) -> Changes {
+        self.table.changes()
+    }
+
+    pub(crate) fn routes(&self) -> usize {
+        self.table.rib().len()
+    }
+
+    pub(crate) fn fib_bytes(&self) -> usize {
+        self.table.bytes().arrays
+    }
+
+    /// Bytes of a FIB compiled from the routes as they are.
+    pub(crate) fn fresh_bytes(&self) -> Result<usize, Failure> {
+        let fresh = Fib::<A, u32>::compile(self.table.rib(), &self.options)?;
+        Ok(fresh.bytes())
+    }
+
+    pub(crate) fn into_rib(self) -> Rib<A> {
+        self.table.into_rib()
+    }
+}
+
+/// Changes of the FIB, patched or compiled.
+fn total(changes: Changes) -> u64 {
+    changes.patches + changes.compiles
+}

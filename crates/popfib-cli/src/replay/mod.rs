@@ -1,0 +1,382 @@
+//! `popfib replay`: a stream of updates against a live table, with readers looking up meanwhile.
+//!
+//! Updates are read in stretches and then applied one behind the other as fast
+//! as the table takes them; only that is timed. At the end the FIB is held
+//! against the RIB at both ends of every stretch of addresses with one answer, and against
+//! a fresh compilation in size.
+
+mod family;
+mod readers;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use popfib_eval::Latencies;
+use popfib_formats::{
+    Change, Input, OutputFile, PeerFilter, RouteTable, UpdateFormat, UpdateOptions, UpdateSource,
+    WriteFormat, open_updates, write_table,
+};
+use serde::Serialize;
+
+use self::family::Family;
+use self::readers::{Reading, Team};
+use crate::Verdict;
+use crate::args::TableArgs;
+use crate::failure::Failure;
+use crate::output::{Output, note};
+use crate::table;
+
+/// Updates that are read before they are applied.
+const STRETCH: usize = 1 << 20;
+
+/// Apply a stream of updates to a table, as fast as it goes, and report how long they take.
+///
+/// A time is that of one update in RIB and FIB together, with reading the clock (some 25 ns).
+/// Afterwards every answer is checked: exit status 1 if one is wrong.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib replay --table rib.mrt.gz --updates updates.mrt.gz
+  popfib replay --table routes.txt --updates updates.txt --readers 1 --json
+  popfib replay --table routes.txt --updates updates.txt --write-table after.txt.gz
+
+JSON, one object: updates, announced, withdrawn, mean_us, p50_us, p99_us, max_us, mismatches and more.")]
+pub(crate) struct ReplayArgs {
+    /// Updates to apply, compressed or not; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    updates: PathBuf,
+
+    /// Format of the updates; `popfib formats` lists them [default: recognised by content]
+    #[arg(long, value_name = "NAME")]
+    updates_format: Option<UpdateFormat>,
+
+    /// Apply the updates of this peer only: index, address or AS (AS64500)
+    #[arg(long, value_name = "PEER")]
+    updates_peer: Option<PeerFilter>,
+
+    /// Threads that look up bursts of 64 addresses meanwhile, each on a core of its own
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    readers: usize,
+
+    /// Check every answer behind each N updates as well, not only at the end
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    check_every: Option<u64>,
+
+    /// Leading address bits that the direct table resolves, 0 to 24 [default: by table size]
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u8).range(0..=24))]
+    direct_bits: Option<u8>,
+
+    /// Keep every route as it is, without route aggregation (paper, section 3)
+    #[arg(long)]
+    no_aggregation: bool,
+
+    /// File for the table as it is in the end, as text; compressed if its name ends in .gz, .bz2 or .zst
+    #[arg(long, value_name = "FILE")]
+    write_table: Option<PathBuf>,
+
+    #[command(flatten)]
+    table: TableArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl ReplayArgs {
+    fn options(&self) -> popfib::Options {
+        popfib::Options::default()
+            .direct_bits(self.direct_bits)
+            .aggregation(!self.no_aggregation)
+    }
+}
+
+/// What is reported. Times are in microseconds.
+#[derive(Serialize)]
+struct Report {
+    updates: u64,
+    announced: u64,
+    withdrawn: u64,
+    /// Withdrawals of routes that were not there.
+    absent: u64,
+    /// Announcements of a route that was there with the same next hop.
+    repeated: u64,
+    /// Updates older than one before them.
+    out_of_order: u64,
+    mean_us: f64,
+    p50_us: f64,
+    p99_us: f64,
+    max_us: f64,
+    /// Updates that changed an answer, and so the FIB.
+    changed: u64,
+    changed_mean_us: f64,
+    changed_p99_us: f64,
+    /// What one of those replaced, as the paper's section 4.9 counts it, where it
+    /// did not compile the FIB anew.
+    direct_entries: f64,
+    leaves: f64,
+    nodes: f64,
+    /// How often the FIB moved to a larger arena, and was compiled anew.
+    moves: u64,
+    compiles: u64,
+    routes: usize,
+    fib_bytes: usize,
+    /// Bytes of a FIB compiled from the routes as they are in the end.
+    fresh_bytes: usize,
+    #[serde(flatten)]
+    readers: Option<Readers>,
+    mismatches: u64,
+}
+
+#[derive(Serialize)]
+struct Readers {
+    readers: usize,
+    /// Bursts of 64 lookups, alone and while updates are applied.
+    alone: Bursts,
+    meanwhile: Bursts,
+    /// The rate meanwhile, as a part of that alone.
+    rate_kept: f64,
+}
+
+#[derive(Serialize)]
+struct Bursts {
+    mlps: f64,
+    p50_us: f64,
+    p99_us: f64,
+    p999_us: f64,
+    max_us: f64,
+}
+
+pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
+    if args.table.is_stdin() && args.updates.as_os_str() == "-" {
+        return Err("standard input is the table, so the updates have to be a file".into());
+    }
+    let cores = readers::cores(args.readers)?;
+    // Before the work, which an error here would waste.
+    let destination = args.write_table.as_deref().map(|path| {
+        OutputFile::create(path)
+            .map_err(|error| Failure::Message(format!("{}: {error}", path.display())))
+    });
+    let destination = destination.transpose()?;
+    let mut table = table::load(&args.table)?;
+    let input = Input::open(&args.updates)?.max_size(args.table.read.max_size);
+    let name = input.name().to_owned();
+    let mut source = open_updates(
+        input,
+        &UpdateOptions {
+            format: args.updates_format,
+            peer: args.updates_peer,
+            mask: args.table.read.mask,
+        },
+    );
+    let mut ipv4 = Family::new(std::mem::take(&mut table.ipv4), args.options())?;
+    let mut ipv6 = Family::new(std::mem::take(&mut table.ipv6), args.options())?;
+    let mut skipped = 0;
+    let mut more = next_stretch(
+        &mut *source,
+        &mut table,
+        &mut ipv4,
+        &mut ipv6,
+        args,
+        &mut skipped,
+    )?;
+    if ipv4.waiting() + ipv6.waiting() == 0 {
+        return Err(format!("{name}: there is no update in it").into());
+    }
+    let reading = std::thread::scope(|scope| -> Result<_, Failure> {
+        // Readers ask for the family that has more to do.
+        let team = if ipv4.waiting() >= ipv6.waiting() {
+            Team::start(scope, &ipv4, &cores)?
+        } else {
+            Team::start(scope, &ipv6, &cores)?
+        };
+        loop {
+            team.meanwhile(|| -> Result<(), Failure> {
+                ipv4.apply(args.check_every)?;
+                ipv6.apply(args.check_every)
+            })?;
+            if !more {
+                return Ok(team.stop());
+            }
+            more = next_stretch(
+                &mut *source,
+                &mut table,
+                &mut ipv4,
+                &mut ipv6,
+                args,
+                &mut skipped,
+            )?;
+        }
+    })?;
+    table::note_skipped(&name, skipped);
+    for line in source.notes() {
+        note(format_args!("{name}: {line}"));
+    }
+    let report = report(&*source, &mut ipv4, &mut ipv6, reading)?;
+    if let Some(mut file) = destination {
+        table.ipv4 = ipv4.into_rib();
+        table.ipv6 = ipv6.into_rib();
+        let path = args
+            .write_table
+            .as_deref()
+            .unwrap_or(std::path::Path::new("-"));
+        write_table(&table, WriteFormat::Text, &mut file)
+            .map_err(|error| error.to_string())
+            .and_then(|()| file.finish().map_err(|error| error.to_string()))
+            .map_err(|error| Failure::Message(format!("{}: {error}", path.display())))?;
+    }
+    print(&report, args.json)?;
+    Ok(if report.mismatches == 0 {
+        Verdict::Good
+    } else {
+        Verdict::Bad
+    })
+}
+
+/// Reads the next updates; false if they were the last.
+fn next_stretch(
+    source: &mut dyn UpdateSource,
+    table: &mut RouteTable,
+    ipv4: &mut Family<u32>,
+    ipv6: &mut Family<u128>,
+    args: &ReplayArgs,
+    skipped: &mut u64,
+) -> Result<bool, Failure> {
+    for _ in 0..STRETCH {
+        let update = match source.next_update() {
+            Ok(Some(update)) => update,
+            Ok(None) => return Ok(false),
+            Err(error) if args.table.read.skip_invalid && error.is_invalid_line() => {
+                *skipped += 1;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let next_hop = match update.change {
+            Change::Announce(name) => Some(table.next_hops.intern(name)),
+            Change::Withdraw => None,
+        };
+        match update.prefix {
+            popfib::IpPrefix::V4(prefix) => ipv4.push(prefix, next_hop),
+            popfib::IpPrefix::V6(prefix) => ipv6.push(prefix, next_hop),
+        }
+    }
+    Ok(true)
+}
+
+fn report(
+    source: &dyn UpdateSource,
+    ipv4: &mut Family<u32>,
+    ipv6: &mut Family<u128>,
+    reading: Reading,
+) -> Result<Report, Failure> {
+    let mismatches = ipv4.check() + ipv6.check();
+    let mut counts = ipv4.counts.clone();
+    counts.append(&ipv6.counts);
+    let (of_4, of_6) = (ipv4.changes(), ipv6.changes());
+    let patches = of_4.patches + of_6.patches;
+    let per_patch = |of: fn(&popfib::Replaced) -> u64| {
+        let sum = of(&of_4.replaced) + of(&of_6.replaced);
+        decimals(sum as f64 / patches.max(1) as f64)
+    };
+    Ok(Report {
+        updates: counts.all.count(),
+        announced: counts.announced,
+        withdrawn: counts.withdrawn,
+        absent: counts.absent,
+        repeated: counts.repeated,
+        out_of_order: source.out_of_order(),
+        mean_us: decimals(counts.all.mean_us()),
+        p50_us: decimals(counts.all.percentile_us(0.5)),
+        p99_us: decimals(counts.all.percentile_us(0.99)),
+        max_us: decimals(counts.all.max_us()),
+        changed: counts.changing.count(),
+        changed_mean_us: decimals(counts.changing.mean_us()),
+        changed_p99_us: decimals(counts.changing.percentile_us(0.99)),
+        direct_entries: per_patch(|replaced| replaced.direct_entries),
+        leaves: per_patch(|replaced| replaced.leaves),
+        nodes: per_patch(|replaced| replaced.nodes),
+        moves: of_4.moves + of_6.moves,
+        compiles: of_4.compiles + of_6.compiles,
+        routes: ipv4.routes() + ipv6.routes(),
+        fib_bytes: ipv4.fib_bytes() + ipv6.fib_bytes(),
+        fresh_bytes: ipv4.fresh_bytes()? + ipv6.fresh_bytes()?,
+        readers: (reading.readers > 0).then(|| Readers {
+            readers: reading.readers,
+            rate_kept: decimals(reading.meanwhile.mlps() / reading.alone.mlps()),
+            alone: bursts(&reading.alone),
+            meanwhile: bursts(&reading.meanwhile),
+        }),
+        mismatches,
+    })
+}
+
+fn bursts(of: &readers::Phase) -> Bursts {
+    let times: &Latencies = &of.bursts;
+    Bursts {
+        mlps: decimals(of.mlps()),
+        p50_us: decimals(times.percentile_us(0.5)),
+        p99_us: decimals(times.percentile_us(0.99)),
+        p999_us: decimals(times.percentile_us(0.999)),
+        max_us: decimals(times.max_us()),
+    }
+}
+
+/// Three decimals: what is behind them is noise.
+fn decimals(figure: f64) -> f64 {
+    (figure * 1e3).round() / 1e3
+}
+
+fn print(report: &Report, json: bool) -> Result<(), Failure> {
+    let mut output = Output::new();
+    if json {
+        output.json(report)?;
+    } else {
+        text(report, &mut output)?;
+    }
+    output.flush()
+}
+
+fn text(report: &Report, output: &mut Output) -> Result<(), Failure> {
+    let Report {
+        updates,
+        announced,
+        withdrawn,
+        absent,
+        repeated,
+        changed,
+        ..
+    } = report;
+    output.text(format_args!(
+        "{updates} updates: {announced} announced ({repeated} of them repeated), \
+         {withdrawn} withdrawn ({absent} of them absent)\n\
+         each        mean {:.3} us, median {:.3}, 99 % within {:.3}, longest {:.3}\n\
+         {changed} changed an answer\n\
+         each        mean {:.3} us, 99 % within {:.3}\n\
+         replaced    {:.3} direct entries, {:.2} leaves, {:.2} nodes each\n\
+         table       {} routes, FIB of {} bytes, {:.3} of a fresh one; {} moves, {} compilations\n",
+        report.mean_us,
+        report.p50_us,
+        report.p99_us,
+        report.max_us,
+        report.changed_mean_us,
+        report.changed_p99_us,
+        report.direct_entries,
+        report.leaves,
+        report.nodes,
+        report.routes,
+        report.fib_bytes,
+        report.fib_bytes as f64 / report.fresh_bytes as f64,
+        report.moves,
+        report.compiles,
+    ))?;
+    if let Some(readers) = &report.readers {
+        for (name, of) in [("alone", &readers.alone), ("meanwhile", &readers.meanwhile)] {
+            output.text(format_args!(
+                "{} readers, {name:<9} {:.1} M/s; bursts of 64: median {:.3} us, 99 % {:.3}, 99.9 % {:.3}, longest {:.3}\n",
+                readers.readers, of.mlps, of.p50_us, of.p99_us, of.p999_us, of.max_us
+            ))?;
+        }
+        output.text(format_args!("rate kept   {:.3}\n", readers.rate_kept))?;
+    }
+    output.text(format_args!("mismatches  {}\n", report.mismatches))
+}

@@ -47,12 +47,12 @@ pub(crate) struct ReadArgs {
 
     /// Take the routes of this peer only: index, address or AS (AS64500), as `popfib peers` lists
     /// them [default: the best path of each prefix]
-    #[arg(long, value_name = "PEER", requires = "table")]
+    #[arg(long, value_name = "PEER")]
     pub(crate) peer: Option<PeerFilter>,
 
     /// What stands for the next hop where a file tells more than one thing: next-hop, origin-as or
     /// peer [default: next-hop]
-    #[arg(long, value_name = "WHAT", requires = "table")]
+    #[arg(long, value_name = "WHAT")]
     pub(crate) value: Option<RouteValue>,
 
     /// Skip and count lines that cannot be read, instead of stopping at the first; keep what there is
@@ -70,6 +70,19 @@ pub(crate) struct ReadArgs {
 }
 
 impl ReadArgs {
+    /// The first option that was given and means nothing without a file.
+    pub(crate) fn of_file(&self) -> Option<&'static str> {
+        let given = [
+            ("--format", self.format.is_some()),
+            ("--peer", self.peer.is_some()),
+            ("--value", self.value.is_some()),
+        ];
+        given
+            .iter()
+            .find(|(_, is_given)| *is_given)
+            .map(|(name, _)| *name)
+    }
+
     /// The same for the library.
     pub(crate) fn options(&self) -> LoadOptions {
         LoadOptions {

@@ -120,7 +120,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
     // An image is looked up as it is; what its routes are for is the traffic.
     let source = match image::open(&args.table)? {
         Some(opened) => Source::Image(opened),
-        None => Source::Table(table::load(&args.table)?),
+        None => Source::Table(Box::new(table::load(&args.table)?)),
     };
     let mut bench = Bench {
         args,
@@ -158,7 +158,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
 }
 
 enum Source {
-    Table(RouteTable),
+    Table(Box<RouteTable>),
     Image(Opened),
 }
 

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
     }
     let table = match image::open(&args.table)? {
         Some(opened) => Answers::Image(opened.image),
-        None => Answers::Table(table::load(&args.table)?),
+        None => Answers::Table(Box::new(table::load(&args.table)?)),
     };
     let mut output = Output::new();
     if args.addresses.is_empty() {
@@ -135,7 +135,7 @@ fn write_answer(
 
 /// Where answers come from.
 enum Answers {
-    Table(RouteTable),
+    Table(Box<RouteTable>),
     Image(Image),
 }
 

@@ -17,10 +17,12 @@ pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
     }
     match &args.table {
         Some(path) => load_file(path, &args.read),
-        None if args.read.format.is_some() => {
-            Err("--format is that of a file, so there has to be a --table".into())
-        }
-        None => Ok(popfib_formats::default_table()),
+        None => match args.read.of_file() {
+            Some(option) => {
+                Err(format!("{option} is about a file, so there has to be a --table").into())
+            }
+            None => Ok(popfib_formats::default_table()),
+        },
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct BestPath {
 
 impl BestPath {
     /// Takes a route with its `value`. The best route of the prefix before, if
-    /// this is another, is what [`BestPath::value`] then belongs to.
+    /// this is another, is what [`BestPath::handed_out`] then belongs to.
     #[inline]
     pub(crate) fn offer(
         &mut self,
@@ -60,7 +60,7 @@ impl BestPath {
     }
 
     /// The value of the route that was handed out last.
-    pub(crate) fn value(&self) -> &str {
+    pub(crate) fn handed_out(&self) -> &str {
         &self.out
     }
 }

@@ -230,7 +230,7 @@ impl RouteSource for BgpdumpTable {
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
         Ok(self.next_prefix()?.map(|prefix| Route {
             prefix,
-            next_hop: self.best.value(),
+            next_hop: self.best.handed_out(),
         }))
     }
 

@@ -34,6 +34,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
     let mut samples: Vec<_> = samples.map(|(name, data)| (name, data.to_vec())).to_vec();
     samples.push(("mrt", [mrt_file::peer_table(&[([1; 4], 1)]), rib].concat()));
     samples.push(("mrt", mrt_file::table_dump([10, 0, 0, 0, 8], [1; 4], &[1])));
+    samples.push(("image", [&popfib::Image::MAGIC[..], &[0; 100]].concat()));
     samples.push(("mrt", mrt_file::update([1; 4], &[8, 10], &[], &[])));
     samples
 }

@@ -104,8 +104,8 @@ impl<A: Address> ImageTable<A> {
         };
         // SAFETY: the caller's.
         let (fib, description) = unsafe { read_fib(sections, FIB, sections.max_next_hop)? };
-        // SAFETY: as above.
         let routes = match sections.find(id(ROUTE_ADDRESSES)) {
+            // SAFETY: as above.
             Some(_) => Some(unsafe { Routes::read(sections, description.routes)? }),
             None => None,
         };

@@ -70,6 +70,13 @@ impl ReadError {
         error
     }
 
+    /// The file is damaged at `place`, and what follows cannot be read either.
+    pub(crate) fn at(file: &str, place: Place, reason: impl Into<String>) -> Self {
+        let mut error = Self::file(file, reason);
+        error.0.place = Some(place);
+        error
+    }
+
     /// The same error with the error that caused it.
     pub(crate) fn with_source(mut self, source: impl Error + Send + Sync + 'static) -> Self {
         self.0.source = Some(source.into());

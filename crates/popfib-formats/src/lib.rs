@@ -15,6 +15,7 @@
 mod address_reader;
 mod best_path;
 mod bgpdump;
+mod addresses;
 mod decompress;
 mod default_table;
 mod error;
@@ -34,6 +35,10 @@ mod updates;
 mod write;
 
 pub use address_reader::AddressReader;
+pub use addresses::{
+    AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Column, CsvAddresses,
+    PcapAddresses, RawAddresses, Run, Side, TextAddresses,
+};
 pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
 pub use error::ReadError;
 pub use format::{Format, open_routes};

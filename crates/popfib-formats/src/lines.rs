@@ -91,6 +91,26 @@ impl Lines {
         &self.buffer[self.line.clone()]
     }
 
+    /// What is in the buffer behind the current line, if lines may be taken
+    /// from it by [`Lines::skip`]: not at the very start, where a byte order
+    /// mark may stand, nor inside of a line too long.
+    #[inline]
+    pub(crate) fn rest(&self) -> &[u8] {
+        if self.number == 0 || self.skipping {
+            return &[];
+        }
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Takes `lines` whole lines, `bytes` long with their ends, from [`Lines::rest`].
+    #[inline]
+    pub(crate) fn skip(&mut self, bytes: usize, lines: usize) {
+        debug_assert!(bytes <= self.rest().len());
+        self.start += bytes;
+        self.searched = self.searched.max(self.start);
+        self.number += lines as u64;
+    }
+
     /// Whether a line that `matters` is in the buffer as a whole, so that
     /// [`Lines::advance`] gets to it without reading from the input.
     pub(crate) fn is_buffered(&self, matters: impl Fn(&[u8]) -> bool) -> bool {

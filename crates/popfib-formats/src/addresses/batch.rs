@@ -1,0 +1,157 @@
+//! A batch of addresses: families apart, their order kept as runs.
+
+use std::net::IpAddr;
+
+/// Addresses of one file, in order.
+#[derive(Clone, Debug, Default)]
+pub struct AddressBatch {
+    ipv4: Vec<u32>,
+    ipv6: Vec<u128>,
+    runs: Vec<Run>,
+    /// The rows that the addresses stand in, one behind the other, and where each ends.
+    rows: Vec<u8>,
+    row_ends: Vec<usize>,
+}
+
+/// So many neighbours of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Run {
+    /// The next of [`AddressBatch::ipv4`].
+    Ipv4(usize),
+    /// The next of [`AddressBatch::ipv6`].
+    Ipv6(usize),
+    /// Rows without an address: an empty cell.
+    Missing(usize),
+}
+
+impl AddressBatch {
+    /// The most addresses that a source puts into a batch: enough to make the
+    /// cost per batch disappear, few enough to stay in the L2 cache.
+    pub const FULL: usize = 16 << 10;
+
+    /// No addresses.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Removes all addresses; memory is kept.
+    pub fn clear(&mut self) {
+        self.ipv4.clear();
+        self.ipv6.clear();
+        self.runs.clear();
+        self.rows.clear();
+        self.row_ends.clear();
+    }
+
+    /// The IPv4 addresses.
+    pub fn ipv4(&self) -> &[u32] {
+        &self.ipv4
+    }
+
+    /// The IPv6 addresses.
+    pub fn ipv6(&self) -> &[u128] {
+        &self.ipv6
+    }
+
+    /// The order of the addresses.
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// How many addresses and rows without one there are. Takes time by the runs.
+    pub fn len(&self) -> usize {
+        let missing = self.runs.iter().map(|run| match *run {
+            Run::Missing(count) => count,
+            Run::Ipv4(_) | Run::Ipv6(_) => 0,
+        });
+        self.ipv4.len() + self.ipv6.len() + missing.sum::<usize>()
+    }
+
+    /// Whether there is nothing in the batch.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// The rows of a CSV file as they stand in it, without line ends; empty for other formats.
+    pub fn rows(&self) -> impl Iterator<Item = &[u8]> {
+        let mut start = 0;
+        self.row_ends.iter().map(move |&end| {
+            let row = &self.rows[start..end];
+            start = end;
+            row
+        })
+    }
+
+    /// Adds an address.
+    #[inline]
+    pub fn push(&mut self, address: IpAddr) {
+        match address {
+            IpAddr::V4(address) => self.extend_ipv4([address.into()]),
+            IpAddr::V6(address) => self.push_ipv6(address.into()),
+        }
+    }
+
+    /// Adds IPv4 addresses.
+    #[inline]
+    pub fn extend_ipv4(&mut self, addresses: impl IntoIterator<Item = u32>) {
+        let before = self.ipv4.len();
+        self.ipv4.extend(addresses);
+        match (self.ipv4.len() - before, self.runs.last_mut()) {
+            (0, _) => {}
+            (more, Some(Run::Ipv4(count))) => *count += more,
+            (more, _) => self.runs.push(Run::Ipv4(more)),
+        }
+    }
+
+    /// Adds an IPv6 address.
+    #[inline]
+    pub fn push_ipv6(&mut self, address: u128) {
+        self.ipv6.push(address);
+        match self.runs.last_mut() {
+            Some(Run::Ipv6(count)) => *count += 1,
+            _ => self.runs.push(Run::Ipv6(1)),
+        }
+    }
+
+    /// Adds a row without an address.
+    #[inline]
+    pub fn push_missing(&mut self) {
+        match self.runs.last_mut() {
+            Some(Run::Missing(count)) => *count += 1,
+            _ => self.runs.push(Run::Missing(1)),
+        }
+    }
+
+    /// Adds the row of the address added last.
+    #[inline]
+    pub(crate) fn push_row(&mut self, row: &[u8]) {
+        self.rows.extend_from_slice(row);
+        self.row_ends.push(self.rows.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_of_a_kind_are_one_run() {
+        let mut batch = AddressBatch::new();
+        batch.extend_ipv4([]);
+        assert!(batch.is_empty());
+        batch.extend_ipv4([1, 2]);
+        batch.push("0.0.0.3".parse().unwrap());
+        batch.push_missing();
+        batch.push_missing();
+        batch.push("::4".parse().unwrap());
+        batch.push_ipv6(5);
+        batch.push("0.0.0.6".parse().unwrap());
+        assert_eq!(batch.ipv4(), [1, 2, 3, 6]);
+        assert_eq!(batch.ipv6(), [4, 5]);
+        let runs = [Run::Ipv4(3), Run::Missing(2), Run::Ipv6(2), Run::Ipv4(1)];
+        assert_eq!(batch.runs(), runs);
+        assert_eq!(batch.len(), 8);
+        batch.clear();
+        assert!(batch.is_empty() && batch.ipv4().is_empty() && batch.len() == 0);
+    }
+}

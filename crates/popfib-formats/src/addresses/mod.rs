@@ -1,0 +1,130 @@
+//! Addresses to look up, from whatever file holds them, in batches.
+//!
+//! One source per format ([`AddressFormat`]) behind one trait,
+//! [`AddressSource`]: it fills an [`AddressBatch`] with what lies ready and
+//! never waits for more once there is something to answer, so that a slow pipe
+//! gets each answer at once and a file is read in big pieces. A batch keeps the
+//! families apart, because that is how lookups are done many at a time, and
+//! notes their order as runs.
+
+mod batch;
+mod csv;
+mod format;
+mod ipv4_line;
+mod ipv6;
+mod link;
+mod pcap;
+mod raw;
+mod text;
+mod window;
+
+use crate::{Input, ReadError};
+
+pub use batch::{AddressBatch, Run};
+pub use csv::{Column, CsvAddresses};
+pub use format::AddressFormat;
+pub use link::Side;
+pub use pcap::PcapAddresses;
+pub use raw::RawAddresses;
+pub use text::TextAddresses;
+
+/// A stream of addresses, in the order of its file.
+pub trait AddressSource {
+    /// Replaces what is in `batch` by the next addresses, at most
+    /// [`AddressBatch::FULL`] of them; false at the end.
+    ///
+    /// Waits for the first of them if it has to. A batch that is not full is
+    /// all that could be had without waiting for the input again.
+    ///
+    /// # Errors
+    /// A [`ReadError`] that names the place, once all addresses before it are
+    /// handed out. After one that [concerns a single line or
+    /// record](ReadError::is_invalid_line), the next call goes on behind it;
+    /// any other ends the source.
+    fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError>;
+}
+
+/// Reads one address from the whole of `text`, of either family.
+#[inline]
+fn parse(text: &[u8]) -> Option<std::net::IpAddr> {
+    if let Some((bits, read)) = crate::ipv4::address(text)
+        && read == text.len()
+    {
+        return Some(std::net::IpAddr::V4(bits.into()));
+    }
+    ipv6::address(text).map(|bits| std::net::IpAddr::V6(bits.into()))
+}
+
+/// The error of a cell or line that is no address.
+#[cold]
+fn not_an_address(text: &[u8]) -> String {
+    format!("{}: not an address", crate::error::quote(text))
+}
+
+/// What to read of a file, beside its format.
+#[derive(Clone, Debug, Default)]
+pub struct AddressOptions {
+    /// The column of a CSV or TSV file; the first if `None`.
+    pub column: Option<Column>,
+    /// Which address of a packet.
+    pub side: Side,
+}
+
+/// An [`AddressSource`] of any format but Parquet, which needs a crate of its own.
+#[derive(Debug)]
+pub enum AddressFile {
+    /// One address a line.
+    Text(TextAddresses),
+    /// A column of a table with comma, semicolon or tab.
+    Csv(CsvAddresses),
+    /// Packets.
+    Pcap(PcapAddresses),
+    /// Records of 4 or 16 bytes.
+    Raw(RawAddresses),
+}
+
+impl AddressFile {
+    /// Opens `input` as `format`, or as what its first bytes say.
+    ///
+    /// # Errors
+    /// If it cannot be read, has no such column, or is Parquet.
+    pub fn open(
+        mut input: Input,
+        format: Option<AddressFormat>,
+        options: &AddressOptions,
+    ) -> Result<Self, ReadError> {
+        let format = match format {
+            Some(format) => format,
+            None if options.column.is_some() => AddressFormat::detect_table(&mut input),
+            None => AddressFormat::detect(&mut input),
+        };
+        Ok(match format {
+            AddressFormat::Text => Self::Text(TextAddresses::new(input)),
+            AddressFormat::Csv | AddressFormat::Tsv => {
+                let delimiter = format.delimiter(&mut input);
+                let column = options.column.clone().unwrap_or_default();
+                Self::Csv(CsvAddresses::new(input, delimiter, &column)?)
+            }
+            AddressFormat::Pcap => Self::Pcap(PcapAddresses::new(input, options.side)?),
+            AddressFormat::RawIpv4 => Self::Raw(RawAddresses::ipv4(input)),
+            AddressFormat::RawIpv6 => Self::Raw(RawAddresses::ipv6(input)),
+            AddressFormat::Parquet => {
+                return Err(ReadError::file(
+                    input.name(),
+                    "Parquet is read from files only, uncompressed as a whole",
+                ));
+            }
+        })
+    }
+}
+
+impl AddressSource for AddressFile {
+    fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
+        match self {
+            Self::Text(source) => source.next_batch(batch),
+            Self::Csv(source) => source.next_batch(batch),
+            Self::Pcap(source) => source.next_batch(batch),
+            Self::Raw(source) => source.next_batch(batch),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Addresses of captured packets: pcap in both byte orders, and pcapng.
+//!
+//! The blocks are taken apart by pcap-parser's functions on slices. Its own
+//! readers are not used: they take a first read that is short for a damaged
+//! file, which it is on any slow pipe.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use pcap_parser::nom::{Err as Nom, IResult};
+use pcap_parser::{
+    Block, LegacyPcapBlock, PcapError, parse_block_be, parse_block_le, parse_pcap_frame,
+    parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header,
+};
+
+use super::link::{self, Link, NoAddress, Side};
+use super::window::Window;
+use super::{AddressBatch, AddressSource};
+use crate::error::Place;
+use crate::{Input, ReadError};
+
+/// The longest packet or block. Captures cut packets at 256 KiB; other blocks of
+/// pcapng may be longer.
+const MAX_BLOCK: usize = 16 << 20;
+
+/// An [`AddressSource`] of captured packets, an address each.
+///
+/// Ethernet (VLAN tags skipped), bare IP, Linux's "any" device in both forms,
+/// and loopback. Packets that are not IP are counted and left out.
+pub struct PcapAddresses {
+    window: Window,
+    side: Side,
+    kind: Kind,
+    packets: u64,
+    not_ip: u64,
+    error: Option<ReadError>,
+}
+
+type ParseFrame = fn(&[u8]) -> IResult<&[u8], LegacyPcapBlock<'_>, PcapError<&[u8]>>;
+
+enum Kind {
+    Legacy {
+        link: Link,
+        parse: ParseFrame,
+    },
+    Ng {
+        is_big_endian: bool,
+        /// Link types of the section's interfaces, with their number if it is none that is known.
+        interfaces: Vec<Result<Link, i32>>,
+    },
+}
+
+/// What a block holds for us.
+enum Content {
+    Address(IpAddr),
+    NoAddress(NoAddress),
+    UnknownLink(i32),
+    /// It is no packet.
+    Other,
+}
+
+impl PcapAddresses {
+    /// Reads the header of `input`. Takes 256 KiB, and at most 32 MiB for long packets.
+    ///
+    /// # Errors
+    /// If it cannot be read, is no pcap or pcapng file, or of a link type that is not supported.
+    pub fn new(input: Input, side: Side) -> Result<Self, ReadError> {
+        let mut window = Window::new(input, MAX_BLOCK);
+        while window.data().len() < 24 && window.fill(Place::Byte(0))? {}
+        let no_pcap = |window: &Window| ReadError::file(window.name(), "this is no pcap file");
+        let kind = if window.data().starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]) {
+            Kind::Ng {
+                is_big_endian: false,
+                interfaces: Vec::new(),
+            }
+        } else {
+            let header = match parse_pcap_header(window.data()) {
+                Ok((_, header)) => header,
+                Err(Nom::Incomplete(_)) if !window.data().is_empty() => {
+                    return Err(ReadError::file(
+                        window.name(),
+                        "cut off inside the pcap header",
+                    ));
+                }
+                Err(_) => return Err(no_pcap(&window)),
+            };
+            window.take(header.size());
+            // Above the lower 16 bits stand notes about checksums.
+            let number = header.network.0 & 0xffff;
+            Kind::Legacy {
+                link: Link::new(number)
+                    .ok_or_else(|| ReadError::file(window.name(), unsupported(number)))?,
+                parse: if header.is_modified_format() {
+                    parse_pcap_frame_modified
+                } else if header.is_bigendian() {
+                    parse_pcap_frame_be
+                } else {
+                    parse_pcap_frame
+                },
+            }
+        };
+        Ok(Self {
+            window,
+            side,
+            kind,
+            packets: 0,
+            not_ip: 0,
+            error: None,
+        })
+    }
+
+    /// How many packets so far were no IP packets.
+    pub fn not_ip(&self) -> u64 {
+        self.not_ip
+    }
+
+    /// Goes to the next block that matters; `None` at the end, or if `may_wait`
+    /// is false and the block is not here yet.
+    fn next_address(&mut self, may_wait: bool) -> Result<Option<IpAddr>, ReadError> {
+        loop {
+            let data = self.window.data();
+            let parsed = match &mut self.kind {
+                Kind::Legacy { link, parse } => parse(data)
+                    .map(|(rest, frame)| (rest.len(), packet(Ok(*link), frame.data, self.side))),
+                Kind::Ng {
+                    is_big_endian,
+                    interfaces,
+                } => {
+                    let parse = if *is_big_endian {
+                        parse_block_be
+                    } else {
+                        parse_block_le
+                    };
+                    parse(data).map(|(rest, block)| {
+                        (
+                            rest.len(),
+                            content(&block, is_big_endian, interfaces, self.side),
+                        )
+                    })
+                }
+            };
+            let place = Place::Byte(self.window.offset());
+            match parsed {
+                Ok((rest, content)) => {
+                    // A block of no length would be read again for ever.
+                    let len = data.len() - rest;
+                    if len == 0 {
+                        return Err(self.damaged());
+                    }
+                    self.window.take(len);
+                    self.packets += u64::from(!matches!(content, Content::Other));
+                    match content {
+                        Content::Address(address) => return Ok(Some(address)),
+                        Content::NoAddress(NoAddress::NotIp) => self.not_ip += 1,
+                        Content::NoAddress(NoAddress::Damaged(reason)) => {
+                            return Err(self.invalid(place, reason));
+                        }
+                        Content::UnknownLink(number) => {
+                            return Err(self.invalid(place, &unsupported(number)));
+                        }
+                        Content::Other => {}
+                    }
+                }
+                Err(Nom::Incomplete(_)) if !may_wait && !self.window.is_at_end() => {
+                    return Ok(None);
+                }
+                Err(Nom::Incomplete(_)) => {
+                    if self.window.fill(place)? {
+                        continue;
+                    }
+                    let rest = data_len(&self.window);
+                    if !self.window.is_at_end() {
+                        return Err(self.damaged());
+                    }
+                    if rest == 0 {
+                        return Ok(None);
+                    }
+                    self.window.take(rest);
+                    self.packets += 1;
+                    let reason = format!("the file is cut off, {rest} bytes into it");
+                    return Err(self.invalid(place, &reason));
+                }
+                Err(Nom::Error(_) | Nom::Failure(_)) => return Err(self.damaged()),
+            }
+        }
+    }
+
+    /// An error about the packet at `place`, behind which reading goes on.
+    #[cold]
+    fn invalid(&self, place: Place, reason: &str) -> ReadError {
+        let reason = format!("packet {}: {reason}", self.packets);
+        ReadError::invalid(self.window.name(), place, reason)
+    }
+
+    /// The block at hand cannot be read, so the next can't be found; ends the source.
+    #[cold]
+    fn damaged(&mut self) -> ReadError {
+        let place = Place::Byte(self.window.offset());
+        let reason = format!("behind packet {}: the block is damaged", self.packets);
+        self.window.close();
+        ReadError::at(self.window.name(), place, reason)
+    }
+}
+
+fn data_len(window: &Window) -> usize {
+    window.data().len()
+}
+
+fn unsupported(link_type: i32) -> String {
+    format!("link type {link_type} is not supported")
+}
+
+fn packet(link: Result<Link, i32>, data: &[u8], side: Side) -> Content {
+    match link {
+        Ok(link) => match link::address(link, data, side) {
+            Ok(address) => Content::Address(address),
+            Err(reason) => Content::NoAddress(reason),
+        },
+        Err(number) => Content::UnknownLink(number),
+    }
+}
+
+/// What a block of pcapng holds; one that describes the file is noted.
+fn content(
+    block: &Block<'_>,
+    is_big_endian: &mut bool,
+    interfaces: &mut Vec<Result<Link, i32>>,
+    side: Side,
+) -> Content {
+    const NO_INTERFACE: Content =
+        Content::NoAddress(NoAddress::Damaged("its interface is not described"));
+    let (interface, len, data) = match block {
+        Block::SectionHeader(header) => {
+            *is_big_endian = header.big_endian();
+            interfaces.clear();
+            return Content::Other;
+        }
+        Block::InterfaceDescription(interface) => {
+            let number = interface.linktype.0;
+            interfaces.push(Link::new(number).ok_or(number));
+            return Content::Other;
+        }
+        Block::EnhancedPacket(block) => (block.if_id, block.caplen, block.data),
+        Block::SimplePacket(block) => (0, block.origlen, block.data),
+        _ => return Content::Other,
+    };
+    // The data is padded; a simple packet says how long it was and not how much of it is there.
+    let data = data.get(..len as usize).unwrap_or(data);
+    match interfaces.get(interface as usize) {
+        Some(&link) => packet(link, data, side),
+        None => NO_INTERFACE,
+    }
+}
+
+impl AddressSource for PcapAddresses {
+    fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
+        batch.clear();
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        for _ in 0..AddressBatch::FULL {
+            match self.next_address(batch.is_empty()) {
+                Ok(Some(address)) => batch.push(address),
+                Ok(None) => break,
+                Err(error) if batch.is_empty() => return Err(error),
+                Err(error) => {
+                    self.error = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok(!batch.is_empty())
+    }
+}
+
+impl fmt::Debug for PcapAddresses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PcapAddresses")
+            .field("window", &self.window)
+            .field("packets", &self.packets)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,69 @@
+//! Bare addresses one behind the other, 4 or 16 bytes each, in network order.
+
+use super::window::Window;
+use super::{AddressBatch, AddressSource};
+use crate::error::Place;
+use crate::{Input, ReadError};
+
+/// An [`AddressSource`] of records in network order. Never recognised by
+/// content: any bytes could be some.
+#[derive(Debug)]
+pub struct RawAddresses {
+    window: Window,
+    is_ipv6: bool,
+}
+
+impl RawAddresses {
+    /// Records of 4 bytes.
+    pub fn ipv4(input: Input) -> Self {
+        Self::new(input, false)
+    }
+
+    /// Records of 16 bytes.
+    pub fn ipv6(input: Input) -> Self {
+        Self::new(input, true)
+    }
+
+    fn new(input: Input, is_ipv6: bool) -> Self {
+        Self {
+            window: Window::new(input, 16),
+            is_ipv6,
+        }
+    }
+}
+
+impl AddressSource for RawAddresses {
+    fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
+        batch.clear();
+        let size = if self.is_ipv6 { 16 } else { 4 };
+        while self.window.data().len() < size {
+            let place = Place::Byte(self.window.offset());
+            if self.window.fill(place)? {
+                continue;
+            }
+            let rest = self.window.data().len();
+            if rest == 0 {
+                return Ok(false);
+            }
+            self.window.take(rest);
+            return Err(ReadError::invalid(
+                self.window.name(),
+                place,
+                format!("cut off: {rest} bytes left of a record of {size}"),
+            ));
+        }
+        let data = self.window.data();
+        let count = (data.len() / size).min(AddressBatch::FULL);
+        let data = &data[..count * size];
+        if self.is_ipv6 {
+            for record in data.as_chunks().0 {
+                batch.push_ipv6(u128::from_be_bytes(*record));
+            }
+        } else {
+            let records = data.as_chunks().0;
+            batch.extend_ipv4(records.iter().map(|record| u32::from_be_bytes(*record)));
+        }
+        self.window.take(count * size);
+        Ok(true)
+    }
+}

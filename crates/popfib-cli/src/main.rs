@@ -6,6 +6,7 @@
 //! ends the command quietly with exit 0: it has all that it wanted.
 
 mod aggregate;
+mod annotate;
 mod any_fib;
 mod args;
 mod bench;
@@ -45,6 +46,7 @@ use crate::failure::Failure;
     after_help = "\
 Examples:
   popfib lookup 8.8.8.8 2001:4860:4860::8888
+  popfib annotate addresses.txt > answers.tsv
   popfib info --table routes.txt.gz
   popfib verify --exhaustive
   popfib bench --direct-bits 16,18,20 --traffic random,zipf
@@ -63,6 +65,7 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Lookup(lookup::LookupArgs),
+    Annotate(annotate::AnnotateArgs),
     Info(info::InfoArgs),
     Verify(verify::VerifyArgs),
     Replay(replay::ReplayArgs),
@@ -93,6 +96,7 @@ fn run() -> Result<Verdict, Failure> {
     };
     match cli.command {
         Command::Lookup(args) => lookup::run(&args),
+        Command::Annotate(args) => annotate::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Replay(args) => replay::run(&args),

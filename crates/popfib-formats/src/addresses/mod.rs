@@ -118,6 +118,19 @@ impl AddressFile {
     }
 }
 
+impl AddressFile {
+    /// The format that it is read as.
+    pub fn format(&self) -> AddressFormat {
+        match self {
+            Self::Text(_) => AddressFormat::Text,
+            Self::Csv(source) if source.delimiter() == b'\t' => AddressFormat::Tsv,
+            Self::Csv(_) => AddressFormat::Csv,
+            Self::Pcap(_) => AddressFormat::Pcap,
+            Self::Raw(source) => source.format(),
+        }
+    }
+}
+
 impl AddressSource for AddressFile {
     fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
         match self {

@@ -1,7 +1,7 @@
 //! Bare addresses one behind the other, 4 or 16 bytes each, in network order.
 
 use super::window::Window;
-use super::{AddressBatch, AddressSource};
+use super::{AddressBatch, AddressFormat, AddressSource};
 use crate::error::Place;
 use crate::{Input, ReadError};
 
@@ -22,6 +22,14 @@ impl RawAddresses {
     /// Records of 16 bytes.
     pub fn ipv6(input: Input) -> Self {
         Self::new(input, true)
+    }
+
+    pub(super) fn format(&self) -> AddressFormat {
+        if self.is_ipv6 {
+            AddressFormat::RawIpv6
+        } else {
+            AddressFormat::RawIpv4
+        }
     }
 
     fn new(input: Input, is_ipv6: bool) -> Self {

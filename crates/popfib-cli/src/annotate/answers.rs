@@ -16,6 +16,9 @@ pub(super) struct Answer<'a> {
     /// The matched prefix, if it is asked for.
     pub(super) prefix: Option<&'a str>,
     pub(super) next_hop: &'a str,
+    /// The next hop's number among the table's, from 1.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code))]
+    pub(super) next_hop_number: u32,
 }
 
 /// The answers of one family.
@@ -44,6 +47,7 @@ impl<A: Address> Answers<A> {
                 each(Answer {
                     prefix: None,
                     next_hop,
+                    next_hop_number: number,
                 });
             }
             compile(rib, args.direct_bits, &args.form)?
@@ -53,6 +57,7 @@ impl<A: Address> Answers<A> {
                 each(Answer {
                     prefix: Some(&prefix.into().to_string()),
                     next_hop: name(next_hop),
+                    next_hop_number: next_hop.get(),
                 });
                 numbered.insert(prefix, NextHop::new(number).expect("numbers begin with 1"));
             }

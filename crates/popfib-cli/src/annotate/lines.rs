@@ -1,10 +1,9 @@
 //! Batches of addresses into lines of text, at the speed of copying.
 
 use popfib::{Address, IpPrefix, Prefix, Rib};
-use popfib_formats::{AddressBatch, Run};
+use popfib_formats::{AddressBatch, Run, write_ipv4, write_ipv6};
 
 use super::Question;
-use super::address_text::{write_ipv4, write_ipv6};
 use super::answers::Answers;
 use super::form::Form;
 use super::page::Page;
@@ -50,6 +49,10 @@ impl<'t> Lines<'t> {
             ipv6: None,
             page: Page::new(),
         }
+    }
+
+    pub(super) fn form(&self) -> &Form {
+        &self.form
     }
 
     /// The lines of `batch`.

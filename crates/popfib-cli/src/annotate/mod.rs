@@ -4,11 +4,14 @@
 //! written before the next is waited for: a slow pipe gets each answer at once,
 //! a file goes through in big pieces.
 
-mod address_text;
 mod answers;
 mod form;
 mod lines;
 mod page;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod sink;
+mod source;
 mod tails;
 mod target;
 
@@ -16,26 +19,22 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use popfib_formats::{
-    AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Column, Input,
-    RouteTable, Side,
-};
+use popfib_formats::{AddressBatch, AddressFormat, Column, Input, RouteTable};
 
 use crate::Verdict;
 use crate::args::{FibArgs, TableArgs};
 use crate::failure::Failure;
-use crate::output::note;
 use crate::{progress, table};
 
-use form::{Form, Table};
-use lines::Lines;
+use sink::Sink;
+use source::Source;
 use target::Target;
 
 /// Annotate addresses with matched prefix and next hop, at the speed of a stream.
 ///
 /// Addresses come from text (one a line), a column of a CSV or TSV file, the packets of a pcap or
-/// pcapng file, or raw records; compressed or not, recognised by content. They are answered in
-/// order. `-`, nothing in CSV and null in JSON stand where there is no match.
+/// pcapng file, a column of a Parquet file, or raw records; compressed or not, recognised by
+/// content. They are answered in order. `-`, nothing in CSV and null in JSON stand where there is no match.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -43,6 +42,7 @@ Examples:
   tail -f access.log | cut -d' ' -f1 | popfib annotate --value-only
   popfib annotate flows.csv --column src_ip --output csv -o annotated.csv
   popfib annotate capture.pcap --sources --table routes.mrt.gz --output jsonl
+  popfib annotate flows.parquet --column dst --output parquet -o annotated.parquet
 
 JSON lines, one object an address: address, prefix and next_hop (null where there is no match).")]
 pub(crate) struct AnnotateArgs {
@@ -54,7 +54,7 @@ pub(crate) struct AnnotateArgs {
     #[arg(long, value_name = "NAME", value_enum)]
     input_format: Option<InputFormat>,
 
-    /// Column of the addresses in a CSV or TSV file: its name, or its number from 1 on [default: 1]
+    /// Column of the addresses in a CSV, TSV or Parquet file: its name, or its number from 1 on [default: 1]
     #[arg(long, value_name = "NAME|N", value_parser = parse_column)]
     column: Option<Column>,
 
@@ -62,7 +62,7 @@ pub(crate) struct AnnotateArgs {
     #[arg(long)]
     sources: bool,
 
-    /// Form of the answers; csv keeps the columns of a CSV or TSV file
+    /// Form of the answers; csv keeps the columns of a CSV or TSV file, parquet those of a Parquet file
     #[arg(long, value_name = "FORM", value_enum, default_value_t = OutputForm::Text)]
     output: OutputForm,
 
@@ -115,6 +115,9 @@ enum OutputForm {
     Csv,
     /// One JSON object a line
     Jsonl,
+    /// The columns of the input and behind them prefix and next_hop, in a Parquet file
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 fn parse_column(text: &str) -> Result<Column, String> {
@@ -152,125 +155,62 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
         value_only: args.value_only,
     };
     let mut target = Target::new(args.output_file.as_deref())?;
-    let mut annotated = Annotated {
-        args,
-        question: &question,
-        lines: None,
-    };
+    let mut sink = None;
     for file in files {
-        let done = annotated.file(file, &mut target);
-        if done.is_err() {
+        if let Err(failure) = annotate(file, args, &question, &mut sink, &mut target) {
             // What was asked before the error is answered before it is told.
             target.flush()?;
+            return Err(failure);
         }
-        done?;
+    }
+    if let Some(sink) = sink {
+        target.write(&sink.finish()?)?;
     }
     target.finish()?;
     Ok(Verdict::Good)
 }
 
-/// The files so far.
-struct Annotated<'t> {
-    args: &'t AnnotateArgs,
+/// Annotates one file; the first makes the sink.
+fn annotate<'t>(
+    path: &Path,
+    args: &AnnotateArgs,
     question: &'t Question<'t>,
-    /// The lines' form is that of the first file.
-    lines: Option<(Form, Lines<'t>)>,
-}
+    sink: &mut Option<Sink<'t>>,
+    target: &mut Target,
+) -> Result<(), Failure> {
+    let input = Input::open(path)?.max_size(args.table.max_size);
+    let name = input.name().escape_debug().to_string();
+    // A bar would stand in the midst of answers on the terminal, or of what is typed.
+    let shows_bar = input.progress().total().is_some() && !io::stdout().is_terminal();
+    let bar = shows_bar.then(|| progress::watch(input.progress()));
+    let mut source = Source::open(path, input, args)?;
+    let sink = match sink {
+        Some(sink) if sink.takes(&source, args) => sink,
+        Some(_) => {
+            return Err(format!("{name}: its columns are not those of the file before").into());
+        }
+        None => sink.insert(Sink::new(&source, args, question)?),
+    };
+    target.write(sink.head())?;
 
-impl Annotated<'_> {
-    /// Annotates one file.
-    fn file(&mut self, path: &Path, target: &mut Target) -> Result<(), Failure> {
-        let args = self.args;
-        let input = Input::open(path)?.max_size(args.table.max_size);
-        let name = input.name().to_owned();
-        // A bar would stand in the midst of answers on the terminal, or of what is typed.
-        let shows_bar = input.progress().total().is_some() && !io::stdout().is_terminal();
-        let bar = shows_bar.then(|| progress::watch(input.progress()));
-        let options = AddressOptions {
-            column: args.column.clone(),
-            side: if args.sources {
-                Side::Source
-            } else {
-                Side::Destination
-            },
-        };
-        let format = args.input_format.map(|format| format.0);
-        let mut source = AddressFile::open(input, format, &options)?;
-        let lines = self.lines_for(&source, &name, target)?;
-
-        let mut batch = AddressBatch::new();
-        let mut skipped = 0;
-        loop {
-            match source.next_batch(&mut batch) {
-                Ok(false) => break,
-                Ok(true) => {
-                    target.write(lines.lines(&batch)?)?;
-                    if batch.len() < AddressBatch::FULL {
-                        target.flush()?;
-                    }
+    let mut batch = AddressBatch::new();
+    let mut skipped = 0;
+    loop {
+        match source.next_batch(&mut batch) {
+            Ok(false) => break,
+            Ok(true) => {
+                target.write(sink.answer(&batch, &source)?)?;
+                if batch.len() < AddressBatch::FULL {
+                    target.flush()?;
                 }
-                Err(error) if args.table.skip_invalid && error.is_invalid_line() => skipped += 1,
-                Err(error) => return Err(error.into()),
             }
-        }
-        drop(bar);
-        note_left_out(&name, &source, skipped);
-        Ok(())
-    }
-}
-
-impl<'t> Annotated<'t> {
-    /// The lines of a file from `source`, which have to be like those of the files before.
-    fn lines_for(
-        &mut self,
-        source: &AddressFile,
-        name: &str,
-        target: &mut Target,
-    ) -> Result<&mut Lines<'t>, Failure> {
-        let form = match self.args.output {
-            OutputForm::Text => Form::Text,
-            OutputForm::Jsonl => Form::Jsonl,
-            OutputForm::Csv => Form::Csv(match source {
-                AddressFile::Csv(csv) => Table {
-                    delimiter: csv.delimiter(),
-                    is_crlf: csv.is_crlf(),
-                    has_rows: true,
-                    header: csv.header().map(<[u8]>::to_vec),
-                },
-                _ => Table::of_addresses(),
-            }),
-        };
-        if let Some((first, _)) = &self.lines {
-            if *first != form {
-                let name = name.escape_debug();
-                return Err(format!("{name}: its columns are not those of the file before").into());
+            Err(Failure::Read(error)) if args.table.skip_invalid && error.is_invalid_line() => {
+                skipped += 1;
             }
-        } else {
-            target.write(&form.head(self.question.value_only))?;
+            Err(error) => return Err(error),
         }
-        let question = self.question;
-        let (_, lines) = self
-            .lines
-            .get_or_insert_with(|| (form.clone(), Lines::new(question, form)));
-        Ok(lines)
     }
-}
-
-/// Notes what of a file is not in the answers.
-fn note_left_out(name: &str, source: &AddressFile, skipped: u64) {
-    let name = name.escape_debug();
-    let counted =
-        |count: u64, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
-    if skipped > 0 {
-        let unit = format!("invalid {}", source.format().unit());
-        note(format_args!("{name}: {} skipped", counted(skipped, &unit)));
-    }
-    if let AddressFile::Pcap(packets) = source
-        && packets.not_ip() > 0
-    {
-        let left_out = counted(packets.not_ip(), "packet");
-        note(format_args!(
-            "{name}: {left_out} without an IP address left out"
-        ));
-    }
+    drop(bar);
+    source.note_left_out(&name, skipped);
+    Ok(())
 }

@@ -11,7 +11,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::memchr_iter;
 
 use super::window::Window;
-use super::{AddressBatch, AddressSource, not_an_address, parse};
+use super::{AddressBatch, AddressSource, not_an_address, parse_address};
 use crate::error::{Place, quote};
 use crate::{Input, ReadError};
 
@@ -104,7 +104,7 @@ impl CsvAddresses {
             Column::Name(_) => false,
             Column::Number(_) => {
                 let cell = source.cell(source.column).map(<[u8]>::trim_ascii);
-                cell.is_some_and(|cell| cell.is_empty() || parse(cell).is_some())
+                cell.is_some_and(|cell| cell.is_empty() || parse_address(cell).is_some())
             }
         };
         if is_data {
@@ -215,7 +215,7 @@ impl CsvAddresses {
     fn hand_out(&self, batch: &mut AddressBatch) -> Result<(), ReadError> {
         let cell = self.cell(self.column).ok_or_else(|| self.row_error())?;
         let cell = cell.trim_ascii();
-        match parse(cell) {
+        match parse_address(cell) {
             Some(address) => batch.push(address),
             None if cell.is_empty() => batch.push_missing(),
             None => return Err(self.invalid(not_an_address(cell))),

@@ -15,8 +15,11 @@ mod ipv6;
 mod link;
 mod pcap;
 mod raw;
+mod show;
 mod text;
 mod window;
+
+use std::net::IpAddr;
 
 use crate::{Input, ReadError};
 
@@ -26,6 +29,7 @@ pub use format::AddressFormat;
 pub use link::Side;
 pub use pcap::PcapAddresses;
 pub use raw::RawAddresses;
+pub use show::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
 pub use text::TextAddresses;
 
 /// A stream of addresses, in the order of its file.
@@ -44,15 +48,16 @@ pub trait AddressSource {
     fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError>;
 }
 
-/// Reads one address from the whole of `text`, of either family.
+/// The address of either family that the whole of `text` is, as `IpAddr` would
+/// parse it.
 #[inline]
-fn parse(text: &[u8]) -> Option<std::net::IpAddr> {
+pub fn parse_address(text: &[u8]) -> Option<IpAddr> {
     if let Some((bits, read)) = crate::ipv4::address(text)
         && read == text.len()
     {
-        return Some(std::net::IpAddr::V4(bits.into()));
+        return Some(IpAddr::V4(bits.into()));
     }
-    ipv6::address(text).map(|bits| std::net::IpAddr::V6(bits.into()))
+    ipv6::address(text).map(|bits| IpAddr::V6(bits.into()))
 }
 
 /// The error of a cell or line that is no address.

@@ -6,7 +6,7 @@
 //! line, comments, and errors.
 
 use super::ipv4_line::{self, WINDOW};
-use super::{AddressBatch, AddressSource, not_an_address, parse};
+use super::{AddressBatch, AddressSource, not_an_address, parse_address};
 use crate::lines::Lines;
 use crate::text_table::not_text;
 use crate::{Input, ReadError};
@@ -61,7 +61,7 @@ impl TextAddresses {
         }
         let text = content(self.lines.line());
         if !text.is_empty() {
-            match parse(text) {
+            match parse_address(text) {
                 Some(address) => batch.push(address),
                 None => {
                     return Err(not_text(&self.lines)
@@ -109,5 +109,5 @@ fn content(line: &[u8]) -> &[u8] {
 
 /// Whether a line is an address, perhaps with a comment.
 pub(super) fn is_address(line: &[u8]) -> bool {
-    parse(content(line)).is_some()
+    parse_address(content(line)).is_some()
 }

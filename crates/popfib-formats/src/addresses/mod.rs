@@ -81,7 +81,7 @@ pub enum AddressFile {
     /// One address a line.
     Text(TextAddresses),
     /// A column of a table with comma, semicolon or tab.
-    Csv(CsvAddresses),
+    Csv(Box<CsvAddresses>),
     /// Packets.
     Pcap(PcapAddresses),
     /// Records of 4 or 16 bytes.
@@ -108,7 +108,7 @@ impl AddressFile {
             AddressFormat::Csv | AddressFormat::Tsv => {
                 let delimiter = format.delimiter(&mut input);
                 let column = options.column.clone().unwrap_or_default();
-                Self::Csv(CsvAddresses::new(input, delimiter, &column)?)
+                Self::Csv(Box::new(CsvAddresses::new(input, delimiter, &column)?))
             }
             AddressFormat::Pcap => Self::Pcap(PcapAddresses::new(input, options.side)?),
             AddressFormat::RawIpv4 => Self::Raw(RawAddresses::ipv4(input)),

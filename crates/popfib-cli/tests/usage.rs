@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use common::{good, run};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
+    "annotate",
     "lookup",
     "info",
     "verify",

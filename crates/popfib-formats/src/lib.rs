@@ -13,9 +13,9 @@
 //! one line that names file, line and reason.
 
 mod address_reader;
+mod addresses;
 mod best_path;
 mod bgpdump;
-mod addresses;
 mod decompress;
 mod default_table;
 mod error;

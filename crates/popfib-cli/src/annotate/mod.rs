@@ -178,7 +178,7 @@ fn annotate<'t>(
     sink: &mut Option<Sink<'t>>,
     target: &mut Target,
 ) -> Result<(), Failure> {
-    let input = Input::open(path)?.max_size(args.table.max_size);
+    let input = Input::open(path)?.max_size(args.table.read.max_size);
     let name = input.name().escape_debug().to_string();
     // A bar would stand in the midst of answers on the terminal, or of what is typed.
     let shows_bar = input.progress().total().is_some() && !io::stdout().is_terminal();
@@ -204,7 +204,9 @@ fn annotate<'t>(
                     target.flush()?;
                 }
             }
-            Err(Failure::Read(error)) if args.table.skip_invalid && error.is_invalid_line() => {
+            Err(Failure::Read(error))
+                if args.table.read.skip_invalid && error.is_invalid_line() =>
+            {
                 skipped += 1;
             }
             Err(error) => return Err(error),

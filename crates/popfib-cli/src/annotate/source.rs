@@ -11,6 +11,7 @@ use popfib_parquet::ParquetAddresses;
 use super::AnnotateArgs;
 use crate::failure::Failure;
 use crate::output::note;
+use crate::table::counted;
 
 /// A file of addresses.
 pub(super) enum Source {
@@ -48,7 +49,7 @@ impl Source {
         let all_columns = args.output == super::OutputForm::Parquet;
         let source = ParquetAddresses::open(path, &column, all_columns)?;
         Ok(Self::Parquet(Box::new(
-            source.skip_invalid(args.table.skip_invalid),
+            source.skip_invalid(args.table.read.skip_invalid),
         )))
     }
 
@@ -94,8 +95,4 @@ impl Source {
             }
         }
     }
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

@@ -152,6 +152,7 @@ mod tests {
         assert_eq!(batch.runs(), runs);
         assert_eq!(batch.len(), 8);
         batch.clear();
-        assert!(batch.is_empty() && batch.ipv4().is_empty() && batch.len() == 0);
+        assert!(batch.is_empty() && batch.ipv4().is_empty());
+        assert_eq!(batch.len(), 0);
     }
 }

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// Annotates in one form; all files have to be alike in their columns.
 pub(super) enum Sink<'t> {
     Lines {
-        lines: Lines<'t>,
+        lines: Box<Lines<'t>>,
         /// What comes before everything, until it was asked for.
         head: Option<Vec<u8>>,
         taken: Vec<u8>,
@@ -38,7 +38,7 @@ impl<'t> Sink<'t> {
         let form = form(source, args);
         Ok(Self::Lines {
             head: Some(form.head(question.value_only)),
-            lines: Lines::new(question, form),
+            lines: Box::new(Lines::new(question, form)),
             taken: Vec::new(),
         })
     }
@@ -93,16 +93,23 @@ fn form(source: &Source, args: &AnnotateArgs) -> Form {
     match args.output {
         OutputForm::Text => Form::Text,
         OutputForm::Jsonl => Form::Jsonl,
-        OutputForm::Csv => Form::Csv(match source {
-            Source::File(AddressFile::Csv(csv)) => Table {
-                delimiter: csv.delimiter(),
-                is_crlf: csv.is_crlf(),
-                has_rows: true,
-                header: csv.header().map(<[u8]>::to_vec),
-            },
-            _ => Table::of_addresses(),
-        }),
+        OutputForm::Csv => Form::Csv(table(source)),
         #[cfg(feature = "parquet")]
         OutputForm::Parquet => unreachable!("Parquet is no form of lines"),
     }
+}
+
+/// The table that the input is, or that its addresses become.
+fn table(source: &Source) -> Table {
+    if let Source::File(file) = source
+        && let AddressFile::Csv(csv) = &**file
+    {
+        return Table {
+            delimiter: csv.delimiter(),
+            is_crlf: csv.is_crlf(),
+            has_rows: true,
+            header: csv.header().map(<[u8]>::to_vec),
+        };
+    }
+    Table::of_addresses()
 }

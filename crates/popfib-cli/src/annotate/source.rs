@@ -15,7 +15,7 @@ use crate::table::counted;
 
 /// A file of addresses.
 pub(super) enum Source {
-    File(AddressFile),
+    File(Box<AddressFile>),
     #[cfg(feature = "parquet")]
     Parquet(Box<ParquetAddresses>),
 }
@@ -40,7 +40,9 @@ impl Source {
                 Side::Destination
             },
         };
-        Ok(Self::File(AddressFile::open(input, format, &options)?))
+        Ok(Self::File(Box::new(AddressFile::open(
+            input, format, &options,
+        )?)))
     }
 
     #[cfg(feature = "parquet")]
@@ -77,7 +79,7 @@ impl Source {
                     let unit = format!("invalid {}", file.format().unit());
                     note(format_args!("{name}: {} skipped", counted(skipped, &unit)));
                 }
-                if let AddressFile::Pcap(packets) = file
+                if let AddressFile::Pcap(packets) = &**file
                     && packets.not_ip() > 0
                 {
                     let packets = counted(packets.not_ip(), "packet");

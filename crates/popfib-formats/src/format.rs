@@ -10,7 +10,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::input::Input;
-use crate::{LoadOptions, ReadError, RouteSource, bgpdump, image, mrt, text_table};
+use crate::{LoadOptions, ReadError, RouteSource};
+use crate::{bgpdump, delimited, image, ip_route, json, mmdb, mrt, show, text_table};
 
 /// A format of tables, known by its name.
 #[derive(Clone, Copy)]
@@ -37,6 +38,22 @@ static FORMATS: &[&Entry] = &[
     &image::FORMAT,
     &bgpdump::FORMAT,
     &mrt::FORMAT,
+    &delimited::pfx2as::FORMAT,
+    &delimited::csv::FORMAT,
+    &json::records::LINES,
+    &json::records::ARRAY,
+    &mmdb::FORMAT,
+    &ip_route::FORMAT,
+    &json::ip_route::FORMAT,
+    &json::frr::FORMAT,
+    &show::coded::FORMAT,
+    &show::bgp::FORMAT,
+    &show::bird::FORMAT,
+    &show::nxos::FORMAT,
+    &show::junos::FORMAT,
+    &show::vrp::FORMAT,
+    &show::panos::FORMAT,
+    &show::routeros::FORMAT,
 ];
 
 impl Format {

@@ -6,6 +6,7 @@
 //! skipped without being kept.
 
 use std::fmt;
+use std::io;
 use std::ops::Range;
 
 use memchr::memchr;
@@ -129,6 +130,23 @@ impl Lines {
     /// An error about the current line.
     pub(crate) fn invalid(&self, reason: impl Into<String>) -> ReadError {
         ReadError::invalid_line(self.input.name(), self.number, reason)
+    }
+
+    /// An error about a line that was read before.
+    pub(crate) fn invalid_at(&self, line: u64, reason: impl Into<String>) -> ReadError {
+        ReadError::invalid_line(self.input.name(), line, reason)
+    }
+
+    /// An error about the current line that nothing can be read behind.
+    pub(crate) fn stopped(&self, reason: impl Into<String>) -> ReadError {
+        let place = Some(Place::Line(self.number));
+        let error = io::ErrorKind::InvalidData.into();
+        ReadError::stopped(self.input.name(), place, reason, error)
+    }
+
+    /// The number of the current line, from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     #[inline]

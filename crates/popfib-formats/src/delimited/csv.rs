@@ -1,0 +1,288 @@
+//! CSV and TSV: a prefix or a range of addresses, and a value.
+//!
+//! ```text
+//! network,autonomous_system_number,autonomous_system_organization
+//! 1.0.0.0/24,13335,"CLOUDFLARENET"
+//!
+//! 1.0.0.0	1.0.0.255	13335	US	CLOUDFLARENET
+//! "16777216","16777471","US","United States of America"
+//! ```
+//! A heading names the columns ([`names`](crate::names)); of several that hold
+//! values, the most telling one that is not empty counts. Without a heading it
+//! is a prefix or the ends of a range first, then the value. Fields are
+//! separated by commas, tabs or semicolons: tabs if the first line has any, else
+//! commas. Ends of ranges may be numbers, of IPv6 from the first on that is none
+//! of IPv4. A range becomes the fewest prefixes that cover it.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use popfib::IpPrefix;
+
+use super::fields::Fields;
+use super::ranges::RangePrefixes;
+use crate::error::quote;
+use crate::format::{Entry, head_lines};
+use crate::lines::Lines;
+use crate::names::{FIRST, LAST, PREFIX, VALUE, rank};
+use crate::show::text;
+use crate::{Input, ReadError, Route, RouteSource};
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "csv",
+    description: "CSV or TSV with a prefix or the ends of a range, and an AS number, country or other value (iptoasn, GeoLite2, IP2Location, DB-IP)",
+    detect,
+    open: |input, options| Ok(Box::new(Delimited::new(input, options.mask))),
+};
+
+fn detect(head: &[u8]) -> bool {
+    let Some(first) = head_lines(head).find(|line| !is_skipped(line)) else {
+        return false;
+    };
+    let Ok(first) = text(first) else {
+        return false;
+    };
+    let mut fields = Fields::new(separator(first));
+    fields.split(first).is_ok() && Layout::of(&fields).is_some()
+}
+
+/// Whether a line is empty or a comment.
+fn is_skipped(line: &[u8]) -> bool {
+    matches!(line.trim_ascii(), [] | [b'#', ..])
+}
+
+fn separator(first: &str) -> u8 {
+    let candidates = [b'\t', b',', b';'];
+    let found = candidates.iter().find(|&&c| first.as_bytes().contains(&c));
+    *found.unwrap_or(&b',')
+}
+
+/// Where the columns are.
+struct Layout {
+    source: Source,
+    /// The columns of values, the most telling first.
+    values: Vec<usize>,
+    is_heading: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Source {
+    Prefix(usize),
+    Range(usize, usize),
+}
+
+impl Layout {
+    /// The layout that the first line tells.
+    fn of(fields: &Fields) -> Option<Self> {
+        let best = |names| {
+            let ranked = (0..fields.len()).filter_map(|n| Some((rank(fields.get(n), names)?, n)));
+            ranked.min().map(|(_, n)| n)
+        };
+        let range = best(FIRST).zip(best(LAST));
+        let source = best(PREFIX)
+            .map(Source::Prefix)
+            .or(range.map(|(first, last)| Source::Range(first, last)));
+        let Some(source) = source.filter(|_| fields.len() > 1) else {
+            return Self::without_heading(fields);
+        };
+        let is_source = |n| match source {
+            Source::Prefix(prefix) => n == prefix,
+            Source::Range(first, last) => n == first || n == last,
+        };
+        let columns = || (0..fields.len()).filter(|&n| !is_source(n));
+        let mut named: Vec<_> = columns()
+            .filter_map(|n| Some((rank(fields.get(n), VALUE)?, n)))
+            .collect();
+        named.sort_unstable();
+        let mut values: Vec<_> = named.into_iter().map(|(_, n)| n).collect();
+        if values.is_empty() {
+            values.extend(columns().take(1));
+        }
+        (!values.is_empty()).then_some(Self {
+            source,
+            values,
+            is_heading: true,
+        })
+    }
+
+    fn without_heading(fields: &Fields) -> Option<Self> {
+        let [first, second] = [fields.get(0), fields.get(1)];
+        let source = if fields.len() > 1 && first.contains('/') && first.parse::<IpPrefix>().is_ok()
+        {
+            Source::Prefix(0)
+        } else if fields.len() > 2 && is_end(first) && is_end(second) {
+            Source::Range(0, 1)
+        } else {
+            return None;
+        };
+        Some(Self {
+            values: vec![if matches!(source, Source::Prefix(_)) {
+                1
+            } else {
+                2
+            }],
+            source,
+            is_heading: false,
+        })
+    }
+}
+
+/// Whether a field may be the end of a range.
+fn is_end(field: &str) -> bool {
+    field.parse::<IpAddr>().is_ok() || field.parse::<u128>().is_ok()
+}
+
+/// A [`RouteSource`] of CSV and TSV.
+pub(crate) struct Delimited {
+    lines: Lines,
+    mask: bool,
+    fields: Option<(Fields, Layout)>,
+    /// Whether numbers are addresses of IPv6.
+    numbers_are_ipv6: bool,
+    /// What is left of the last range.
+    range: Option<RangePrefixes>,
+    value: String,
+    at_end: bool,
+}
+
+impl Delimited {
+    /// Reads routes from `input`. With `mask`, host bits are cleared and no error.
+    pub(crate) fn new(input: Input, mask: bool) -> Self {
+        Self {
+            lines: Lines::new(input),
+            mask,
+            fields: None,
+            numbers_are_ipv6: false,
+            range: None,
+            value: String::new(),
+            at_end: false,
+        }
+    }
+
+    /// The prefix of the current line, or the first of its range; `None` if it
+    /// holds no route.
+    fn row(&mut self) -> Result<Option<IpPrefix>, String> {
+        let line = text(self.lines.line())?;
+        let Some((fields, layout)) = &mut self.fields else {
+            return Ok(None);
+        };
+        fields.split(line)?;
+        let cell = |n| {
+            let cell = fields.get(n);
+            match cell {
+                "" => Err(format!("field {} is missing", n + 1)),
+                cell => Ok(cell),
+            }
+        };
+        let mut values = layout.values.iter().map(|&n| fields.get(n));
+        let value = values.find(|value| !value.is_empty());
+        match layout.source {
+            Source::Prefix(n) => {
+                let text = cell(n)?;
+                let prefix = if self.mask {
+                    IpPrefix::parse_masked(text)
+                } else {
+                    text.parse()
+                };
+                let prefix = prefix.map_err(|e| format!("{}: {e}", quote(text.as_bytes())))?;
+                value
+                    .ok_or_else(|| format!("no value behind \"{prefix}\""))?
+                    .clone_into(&mut self.value);
+                Ok(Some(prefix))
+            }
+            Source::Range(first, last) => {
+                let (first, last) = (cell(first)?, cell(last)?);
+                let ends = ends(first, last, &mut self.numbers_are_ipv6)?;
+                let mut range = RangePrefixes::new(ends.0, ends.1).map_err(|e| {
+                    format!(
+                        "{} to {}: {e}",
+                        quote(first.as_bytes()),
+                        quote(last.as_bytes())
+                    )
+                })?;
+                let value =
+                    value.ok_or_else(|| format!("no value behind {}", quote(last.as_bytes())))?;
+                // iptoasn lists what belongs to nobody, too.
+                if value == "0" && (0..fields.len()).any(|n| fields.get(n) == "Not routed") {
+                    return Ok(None);
+                }
+                value.clone_into(&mut self.value);
+                let prefix = range.next();
+                self.range = Some(range);
+                Ok(prefix)
+            }
+        }
+    }
+
+    /// Learns the layout from the first line; whether that is a heading.
+    fn learn(&mut self) -> Result<bool, ReadError> {
+        let first = text(self.lines.line()).map_err(|reason| self.lines.invalid(reason))?;
+        let mut fields = Fields::new(separator(first));
+        fields
+            .split(first)
+            .map_err(|reason| self.lines.invalid(reason))?;
+        let Some(layout) = Layout::of(&fields) else {
+            self.at_end = true;
+            let reason = format!(
+                "no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in {}",
+                quote(first.as_bytes())
+            );
+            return Err(self.lines.stopped(reason));
+        };
+        let is_heading = layout.is_heading;
+        self.fields = Some((fields, layout));
+        Ok(is_heading)
+    }
+}
+
+/// The ends of a range, as addresses or as numbers.
+fn ends(first: &str, last: &str, numbers_are_ipv6: &mut bool) -> Result<(IpAddr, IpAddr), String> {
+    let number = |text: &str| text.parse::<u128>().ok().filter(|_| !text.starts_with('+'));
+    if let (Some(first), Some(last)) = (number(first), number(last)) {
+        *numbers_are_ipv6 |= first.max(last) > u32::MAX.into();
+        let address = |number: u128| match u32::try_from(number) {
+            Ok(number) if !*numbers_are_ipv6 => IpAddr::V4(Ipv4Addr::from(number)),
+            _ => IpAddr::V6(Ipv6Addr::from(number)),
+        };
+        return Ok((address(first), address(last)));
+    }
+    let address = |text: &str| {
+        text.parse::<IpAddr>()
+            .map_err(|_| format!("{}: not an address", quote(text.as_bytes())))
+    };
+    Ok((address(first)?, address(last)?))
+}
+
+impl RouteSource for Delimited {
+    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
+        let prefix = loop {
+            if let Some(prefix) = self.range.as_mut().and_then(Iterator::next) {
+                break prefix;
+            }
+            self.range = None;
+            if self.at_end || !self.lines.advance()? {
+                return Ok(None);
+            }
+            if is_skipped(self.lines.line()) || self.fields.is_none() && self.learn()? {
+                continue;
+            }
+            match self.row() {
+                Ok(Some(prefix)) => break prefix,
+                Ok(None) => {}
+                Err(reason) => return Err(self.lines.invalid(reason)),
+            }
+        };
+        Ok(Some(Route {
+            prefix,
+            next_hop: &self.value,
+        }))
+    }
+}
+
+impl fmt::Debug for Delimited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Delimited")
+            .field("lines", &self.lines)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,64 @@
+//! CAIDA's pfx2as: network, length and AS of each prefix.
+//!
+//! ```text
+//! 1.0.0.0	24	13335
+//! 2001:200::	32	2500_7660
+//! ```
+//! The AS field is the value as it stands: `_` joins several origins, `,` the
+//! members of an AS set.
+
+use popfib::IpPrefix;
+
+use crate::error::quote;
+use crate::format::{Entry, head_lines};
+use crate::rows::Rows;
+use crate::show::{Grammar, Listing};
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "pfx2as",
+    description: "CAIDA's pfx2as: network, length, AS",
+    detect,
+    open: |input, options| Ok(Box::new(Listing::<Pfx2As>::new(input, options.mask))),
+};
+
+fn detect(head: &[u8]) -> bool {
+    head_lines(head)
+        .find(|line| !line.trim_ascii().is_empty())
+        .and_then(|line| std::str::from_utf8(line).ok())
+        .and_then(|line| row(line).ok())
+        .is_some_and(|(network, len, asn)| {
+            format!("{network}/{len}").parse::<IpPrefix>().is_ok()
+                && asn
+                    .bytes()
+                    .all(|b| b.is_ascii_digit() || matches!(b, b'_' | b',' | b'.'))
+        })
+}
+
+#[derive(Default)]
+pub(crate) struct Pfx2As;
+
+/// The three fields of a line.
+fn row(line: &str) -> Result<(&str, &str, &str), String> {
+    let mut words = line.split_ascii_whitespace();
+    match (words.next(), words.next(), words.next(), words.next()) {
+        (Some(network), Some(len), Some(asn), None) => Ok((network, len, asn)),
+        _ => Err(format!(
+            "{}: not a network, a length and an AS",
+            quote(line.as_bytes())
+        )),
+    }
+}
+
+impl Grammar for Pfx2As {
+    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+        if line.trim().is_empty() {
+            return Ok(());
+        }
+        let (network, len, asn) = row(line)?;
+        let prefix = rows.prefix(&format!("{network}/{len}"))?;
+        rows.route(prefix, asn);
+        Ok(())
+    }
+
+    fn end(&mut self, _: &mut Rows) {}
+}

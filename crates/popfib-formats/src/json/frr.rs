@@ -1,0 +1,139 @@
+//! `show ip route json` and `show bgp json` of FRR.
+//!
+//! ```text
+//! { "1.0.6.0/24": [ { "selected": true, "nexthops": [ { "ip": "198.32.212.55", "active": true } ] } ] }
+//! { "vrfId": 0, "routes": { "1.0.6.0/24": [ { "bestpath": true, "nexthops": [ { "ip": "198.32.212.55" } ] } ] } }
+//! ```
+//! Each prefix has an array of its routes or paths, of which the selected or
+//! best one counts. With `vrf all`, tables are objects with the VRFs' names.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::{Document, Grammar, first_byte, keys, reason};
+use crate::format::Entry;
+use crate::rows::Rows;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "frr-json",
+    description: "`show ip route json`, `show ipv6 route json` and `show bgp json` of FRR; next hops of selected routes",
+    detect,
+    open: |input, options| Ok(Box::new(Document::<Frr>::new(input, options.mask))),
+};
+
+fn detect(head: &[u8]) -> bool {
+    if first_byte(head) != Some(b'{') {
+        return false;
+    }
+    keys(head).take(8).any(|key| {
+        let is_prefix = key.contains(&b'/')
+            && std::str::from_utf8(key).is_ok_and(|key| key.parse::<popfib::IpPrefix>().is_ok());
+        is_prefix || key == b"vrfId" || key == b"tableVersion" || key == b"routes"
+    })
+}
+
+#[derive(Default)]
+pub(crate) struct Frr;
+
+/// A route of the RIB or a path of BGP.
+#[derive(Deserialize)]
+struct Entity {
+    #[serde(default)]
+    selected: bool,
+    #[serde(default)]
+    bestpath: BestPath,
+    #[serde(default)]
+    nexthops: Vec<Hop>,
+}
+
+/// In answers about one prefix, what makes the path the best is told in detail.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum BestPath {
+    Is(bool),
+    Detail {
+        #[serde(default)]
+        overall: bool,
+    },
+}
+
+impl Default for BestPath {
+    fn default() -> Self {
+        Self::Is(false)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Hop {
+    ip: Option<String>,
+    interface_name: Option<String>,
+    #[serde(default)]
+    active: bool,
+    #[serde(default)]
+    used: bool,
+    unreachable: Option<IgnoredAny>,
+    reject: Option<IgnoredAny>,
+    admin_prohibited: Option<IgnoredAny>,
+    blackhole: Option<IgnoredAny>,
+}
+
+impl Hop {
+    fn value(&self) -> Option<&str> {
+        if let Some(address) = &self.ip {
+            Some(address)
+        } else if self.admin_prohibited.is_some() {
+            Some("prohibit")
+        } else if self.blackhole.is_some() {
+            Some("blackhole")
+        } else if self.reject.is_some() || self.unreachable.is_some() {
+            Some("unreachable")
+        } else {
+            self.interface_name.as_deref()
+        }
+    }
+}
+
+impl Grammar for Frr {
+    fn descends(&mut self, key: &str, rows: &mut Rows) -> bool {
+        if !key.is_empty() && key != "routes" {
+            rows.table(key);
+        }
+        true
+    }
+
+    fn item(&mut self, key: &str, json: &[u8], rows: &mut Rows) -> Result<(), String> {
+        // What else there is are numbers and names about the table.
+        if !json.starts_with(b"[") {
+            return Ok(());
+        }
+        let prefix = rows.prefix(key)?;
+        let routes: Vec<Entity> = serde_json::from_slice(json).map_err(|e| reason(&e))?;
+        let is_best = |path: &BestPath| match *path {
+            BestPath::Is(best) => best,
+            BestPath::Detail { overall } => overall,
+        };
+        let Some(route) = routes
+            .iter()
+            .find(|route| route.selected || is_best(&route.bestpath))
+        else {
+            return Ok(());
+        };
+        let hop = if route.selected {
+            // A selected route may have next hops that are down.
+            let active = route.nexthops.iter().find(|hop| hop.active);
+            if active.is_none() && !route.nexthops.is_empty() {
+                return Ok(());
+            }
+            active
+        } else {
+            let used = route.nexthops.iter().find(|hop| hop.used);
+            used.or(route.nexthops.first())
+        };
+        match hop.and_then(Hop::value) {
+            Some(value) => rows.route(prefix, value),
+            None => rows.no_next_hop(rows.line(), prefix),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! The names under which columns and members hold a prefix, a range, a value.
+//!
+//! Spelling varies from file to file: letter case, and whether words are joined
+//! by `_`, `-`, a blank or a capital, make no difference.
+
+/// What holds the prefix of a row.
+pub(crate) const PREFIX: &[&str] = &["prefix", "network", "cidr", "subnet", "ipprefix"];
+
+/// What holds the first address of a range, and the last.
+pub(crate) const FIRST: &[&str] = &[
+    "startip",
+    "ipstart",
+    "rangestart",
+    "networkstart",
+    "firstip",
+    "ipfrom",
+    "start",
+    "first",
+    "from",
+    "begin",
+];
+pub(crate) const LAST: &[&str] = &[
+    "endip",
+    "ipend",
+    "rangeend",
+    "networkend",
+    "lastip",
+    "ipto",
+    "end",
+    "last",
+    "to",
+];
+
+/// What holds the value, the most telling first.
+pub(crate) const VALUE: &[&str] = &[
+    "nexthop",
+    "value",
+    "asn",
+    "asnumber",
+    "autonomoussystemnumber",
+    "originas",
+    "origin",
+    "as",
+    "countrycode",
+    "countryisocode",
+    "isocode",
+    "country",
+    "geonameid",
+    "registeredcountrygeonameid",
+    "name",
+];
+
+/// The rank of `name` among `names`; 0 is the best.
+pub(crate) fn rank(name: &str, names: &[&str]) -> Option<usize> {
+    let mut plain = [0; 32];
+    let mut len = 0;
+    for byte in name
+        .trim()
+        .bytes()
+        .filter(|b| !matches!(b, b'_' | b'-' | b' '))
+    {
+        *plain.get_mut(len)? = byte.to_ascii_lowercase();
+        len += 1;
+    }
+    names
+        .iter()
+        .position(|known| known.as_bytes() == &plain[..len])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spelling_makes_no_difference() {
+        for name in ["next_hop", "nexthop", "nextHop", "Next Hop", " NEXT-HOP "] {
+            assert_eq!(rank(name, VALUE), Some(0), "{name}");
+        }
+        for name in ["", "next", "nexthops", &"x".repeat(99)] {
+            assert_eq!(rank(name, VALUE), None, "{name}");
+        }
+        assert!(rank("asn", VALUE) < rank("country", VALUE));
+    }
+}

@@ -1,0 +1,177 @@
+//! `show bgp` (`show ip bgp`) of FRR, Cisco IOS, IOS XR and NX-OS, Arista EOS.
+//!
+//! ```text
+//!    Network          Next Hop            Metric LocPrf Weight Path
+//! *>i1.0.6.0/24       198.32.212.55                 100      0 56203 i
+//! * i172.16.1.0       172.16.1.2               0    100      0 i
+//! *>                  0.0.0.0                  0         32768 i
+//! ```
+//! Only the heading tells what is what: the status stands before the column of
+//! `Network`, and a row that begins behind it is one more path of the network
+//! above. What is too long for its column is followed by the rest on the next
+//! line. The path with `>` is the best; networks without one are left out.
+//! Networks without length have that of their class.
+
+use popfib::IpPrefix;
+
+use super::words::{is_address, is_prompt, not_a_route, with_classful_len, word_at};
+use super::{Grammar, Listing};
+use crate::format::{Entry, head_lines};
+use crate::rows::Rows;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "show-bgp",
+    description: "`show bgp` and `show ip bgp` of FRR, Cisco IOS, IOS XR and NX-OS, Arista EOS; next hops of the best paths",
+    detect,
+    open: |input, options| Ok(Box::new(Listing::<BgpTable>::new(input, options.mask))),
+};
+
+fn detect(head: &[u8]) -> bool {
+    head_lines(head)
+        .any(|line| std::str::from_utf8(line).is_ok_and(|line| Columns::of(line).is_some()))
+}
+
+#[derive(Default)]
+pub(crate) struct BgpTable {
+    columns: Option<Columns>,
+    network: Option<Network>,
+}
+
+/// Where the columns begin.
+#[derive(Clone, Copy)]
+struct Columns {
+    network: usize,
+    next_hop: usize,
+}
+
+impl Columns {
+    fn of(line: &str) -> Option<Self> {
+        let network = line.find("Network")?;
+        let rest = line[..network].is_empty() || line[..network].trim().is_empty();
+        let next_hop = line.find("Next Hop")?;
+        (rest && network < next_hop).then_some(Self { network, next_hop })
+    }
+}
+
+struct Network {
+    prefix: IpPrefix,
+    line: u64,
+    /// Whether the path being read is the best and its next hop is on the next line.
+    awaits: bool,
+}
+
+/// What the status of a path may consist of.
+const STATUS: &str = " *>=|&#^+-~abcdefhilmrstxINVRSEeCkLq";
+
+/// The first words of lines that end a table or say something about it.
+const HEADINGS: [&str; 18] = [
+    "BGP ",
+    "Status",
+    "Route status",
+    "Router ",
+    "Route Distinguisher",
+    "Path type",
+    "Origin codes",
+    "AS Path",
+    "AS path",
+    "Nexthop codes",
+    "RPKI",
+    "Default local",
+    "Displayed",
+    "Total ",
+    "Processed ",
+    "Non-stop",
+    "Table ID",
+    "Instance ",
+];
+
+impl Grammar for BgpTable {
+    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+        if let Some(columns) = Columns::of(line) {
+            self.columns = Some(columns);
+            return Ok(());
+        }
+        let text = line.trim();
+        if HEADINGS.iter().any(|heading| text.starts_with(heading)) {
+            self.end(rows);
+            self.columns = None;
+            if let Some(name) = table_name(text) {
+                rows.table(name);
+            }
+            return Ok(());
+        }
+        let Some(columns) = self.columns else {
+            return Ok(());
+        };
+        let Some((start, word)) = word_at(line, columns.network) else {
+            return match text {
+                "" => Ok(()),
+                _ if is_prompt(line) => Ok(()),
+                _ => Err(not_a_route(line)),
+            };
+        };
+        let status = &line[..columns.network];
+        if !status.chars().all(|c| STATUS.contains(c)) {
+            return if is_prompt(line) {
+                Ok(())
+            } else {
+                Err(not_a_route(line))
+            };
+        }
+        let best = status.contains('>');
+        if start < columns.next_hop {
+            self.end(rows);
+            let prefix = rows.prefix(&with_classful_len(word))?;
+            let network = self.network.insert(Network {
+                prefix,
+                line: rows.line(),
+                awaits: best,
+            });
+            if let Some((_, hop)) = word_at(line, start + word.len()) {
+                network.hop(hop, rows);
+            }
+            return Ok(());
+        }
+        let Some(network) = &mut self.network else {
+            return Err("a path without a network before it".to_owned());
+        };
+        if status.trim().is_empty() {
+            // The rest of the line above: its next hop, or only what follows that.
+            if start == columns.next_hop || is_address(word) {
+                network.hop(word, rows);
+            }
+        } else if best {
+            network.awaits = true;
+            network.line = rows.line();
+            network.hop(word, rows);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, rows: &mut Rows) {
+        if let Some(network) = self.network.take()
+            && network.awaits
+        {
+            rows.no_next_hop(network.line, network.prefix);
+        }
+    }
+}
+
+impl Network {
+    /// The next hop of the path being read; hidden behind `@` is FRR's VRF.
+    fn hop(&mut self, hop: &str, rows: &mut Rows) {
+        if std::mem::take(&mut self.awaits) {
+            rows.route(self.prefix, hop.split('@').next().unwrap_or_default());
+        }
+    }
+}
+
+fn table_name(text: &str) -> Option<&str> {
+    if let Some((_, name)) = text.split_once("information for VRF ") {
+        return name.split([',', ' ']).next();
+    }
+    ["Route Distinguisher:", "Instance "]
+        .iter()
+        .find_map(|start| text.strip_prefix(start))
+        .map(|name| name.trim_matches([' ', ':']))
+}

@@ -1,0 +1,138 @@
+//! `show route` of Juniper Junos.
+//!
+//! ```text
+//! inet.0: 2 destinations, 3 routes (2 active, 0 holddown, 0 hidden)
+//! 0.0.0.0/0          *[Static/5] 1w2d 03:04:05
+//!                     >  to 10.0.0.1 via ge-0/0/0.0
+//!                     [BGP/170] 1d 02:03:04, localpref 100
+//! ```
+//! `*` (or `+`) marks the active route of a prefix, `>` the next hop that it
+//! uses. Read are the tables `inet.0` and `inet6.0`, also of an instance; the
+//! others hold no routes that packets follow. `show route summary` only counts.
+
+use popfib::IpPrefix;
+
+use super::words::{is_date, is_prompt, looks_like_prefix, not_a_route};
+use super::{Grammar, Listing};
+use crate::format::{Entry, head_lines};
+use crate::rows::Rows;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "junos",
+    description: "`show route` of Juniper Junos",
+    detect,
+    open: |input, options| Ok(Box::new(Listing::<Junos>::new(input, options.mask))),
+};
+
+fn detect(head: &[u8]) -> bool {
+    head_lines(head)
+        .take(64)
+        .any(|line| std::str::from_utf8(line).is_ok_and(|line| table_name(line).is_some()))
+}
+
+#[derive(Default)]
+pub(crate) struct Junos {
+    /// In a table of another kind of routes.
+    skipping: bool,
+    prefix: Option<IpPrefix>,
+    active: Option<Active>,
+}
+
+struct Active {
+    prefix: IpPrefix,
+    line: u64,
+    /// The first next hop, in case that none is marked.
+    hop: Option<String>,
+}
+
+/// The table whose heading this is: `inet.0: 2 destinations, 3 routes (...`.
+fn table_name(line: &str) -> Option<&str> {
+    let (name, rest) = line.split_once(": ")?;
+    let is_heading = rest.contains(" destinations, ") && rest.contains(" routes (");
+    (is_heading && !name.contains(' ')).then_some(name)
+}
+
+impl Grammar for Junos {
+    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+        const KNOWN: [&str; 6] = ["+ = ", "@ = ", "Limit/Threshold", "Restart", "{", "__"];
+        let text = line.trim();
+        if let Some(name) = table_name(line) {
+            self.end(rows);
+            let is_inet = |n: &str| n == "inet.0" || n == "inet6.0";
+            self.skipping = !is_inet(name.rsplit_once('.').map_or(name, |(head, _)| {
+                let start = head.rfind('.').map_or(0, |dot| dot + 1);
+                &name[start..]
+            }));
+            self.prefix = None;
+            rows.table(name);
+            return Ok(());
+        }
+        if self.skipping || text.is_empty() || KNOWN.iter().any(|known| text.starts_with(known)) {
+            return Ok(());
+        }
+        if text.ends_with(" active") && text.contains(" routes, ") {
+            return Err("this is a summary: it counts routes and lists none".to_owned());
+        }
+        let (first, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
+        let is_prefix = first.contains('/') && looks_like_prefix(first);
+        let entry = if is_prefix { rest.trim_start() } else { text };
+        if !line.starts_with([' ', '\t']) && !is_prefix {
+            let heading = is_prompt(text) || is_date(text) || self.prefix.is_none();
+            return if heading {
+                Ok(())
+            } else {
+                Err(not_a_route(line))
+            };
+        }
+        if is_prefix {
+            self.end(rows);
+            self.prefix = None;
+            self.prefix = Some(rows.prefix(first)?);
+        }
+        if entry.trim_start_matches(['*', '+', '-']).starts_with('[') {
+            self.end(rows);
+            let prefix = self.prefix.ok_or("a route without a prefix before it")?;
+            if entry.starts_with(['*', '+']) {
+                self.active = Some(Active {
+                    prefix,
+                    line: rows.line(),
+                    hop: None,
+                });
+            }
+        } else if let Some(active) = &mut self.active
+            && let Some(hop) = hop(entry)
+        {
+            if entry.starts_with('>') {
+                rows.route(active.prefix, hop);
+                self.active = None;
+            } else {
+                active.hop.get_or_insert_with(|| hop.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, rows: &mut Rows) {
+        match self.active.take() {
+            Some(Active {
+                prefix,
+                hop: Some(hop),
+                ..
+            }) => rows.route(prefix, &hop),
+            Some(Active { prefix, line, .. }) => rows.no_next_hop(line, prefix),
+            None => {}
+        }
+    }
+}
+
+/// The value of `>  to 10.0.0.1 via ge-0/0/0.0`, `Local via ge-0/0/0.0`, `Discard`.
+fn hop(text: &str) -> Option<&str> {
+    let mut words = text.trim_start_matches('>').split_ascii_whitespace();
+    let value = match words.next()? {
+        "to" | "via" => words.next()?,
+        "Local" => words.nth(1)?,
+        word @ ("Discard" | "Reject" | "Receive" | "MultiRecv" | "Indirect") => word,
+        _ => return None,
+    };
+    Some(value.trim_end_matches(','))
+}

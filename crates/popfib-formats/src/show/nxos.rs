@@ -1,0 +1,158 @@
+//! Cisco NX-OS: `show ip route` and `show forwarding route`.
+//!
+//! ```text
+//! IP Route Table for VRF "default"
+//! 2.2.2.2/32, ubest/mbest: 2/0
+//!     *via 10.10.30.2, Eth2/2, [110/3], 5d18h, ospf-10, intra
+//! ```
+//! `*` marks the best next hops; `direct` and `local` ones are the router itself,
+//! so the interface is what tells. The forwarding table is one of columns:
+//!
+//! ```text
+//! Prefix            | Next-hop             | Interface            | Labels
+//! 10.1.88.0/24         172.16.90.6            Ethernet1/45
+//! ```
+
+use popfib::IpPrefix;
+
+use super::words::{is_address, is_prompt, looks_like_prefix, not_a_route};
+use super::{Grammar, Listing};
+use crate::format::{Entry, head_lines};
+use crate::rows::Rows;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "nxos",
+    description: "`show ip route` and `show forwarding route` of Cisco NX-OS",
+    detect,
+    open: |input, options| Ok(Box::new(Listing::<Nxos>::new(input, options.mask))),
+};
+
+fn detect(head: &[u8]) -> bool {
+    head_lines(head).take(32).any(|line| {
+        line.starts_with(b"'*' denotes best ucast")
+            || line.windows(14).any(|w| w == b", ubest/mbest:")
+            || is_forwarding_heading(&String::from_utf8_lossy(line))
+    })
+}
+
+fn is_forwarding_heading(line: &str) -> bool {
+    line.starts_with("Prefix") && line.contains("| Next-hop")
+}
+
+#[derive(Default)]
+pub(crate) struct Nxos {
+    forwarding: bool,
+    current: Option<Current>,
+}
+
+struct Current {
+    prefix: IpPrefix,
+    line: u64,
+    has_hop: bool,
+}
+
+impl Grammar for Nxos {
+    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let text = line.trim();
+        if text.is_empty() || text.starts_with('\'') || text.starts_with("---") {
+            return Ok(());
+        }
+        if is_forwarding_heading(text) {
+            self.forwarding = true;
+            return Ok(());
+        }
+        if let Some(name) = table_name(text) {
+            self.end(rows);
+            rows.table(name);
+            return Ok(());
+        }
+        if let Some((prefix, _)) = text.split_once(", ubest/mbest:") {
+            self.end(rows);
+            self.begin(prefix, rows)?;
+            return Ok(());
+        }
+        if let Some(path) = text.trim_start_matches('*').strip_prefix("via ") {
+            let Some(current) = &mut self.current else {
+                return Err("a next hop without a prefix before it".to_owned());
+            };
+            current.has_hop = true;
+            if text.starts_with("*via") {
+                rows.route(current.prefix, hop(path));
+            }
+            return Ok(());
+        }
+        if self.forwarding {
+            return self.forwarding_row(text, rows);
+        }
+        if is_prompt(text) {
+            return Ok(());
+        }
+        Err(not_a_route(line))
+    }
+
+    fn end(&mut self, rows: &mut Rows) {
+        if let Some(current) = self.current.take()
+            && !current.has_hop
+        {
+            rows.no_next_hop(current.line, current.prefix);
+        }
+    }
+}
+
+impl Nxos {
+    fn begin(&mut self, prefix: &str, rows: &Rows) -> Result<&mut Current, String> {
+        let current = Current {
+            prefix: rows.prefix(prefix)?,
+            line: rows.line(),
+            has_hop: false,
+        };
+        Ok(self.current.insert(current))
+    }
+
+    /// `[*]PREFIX NEXTHOP [INTERFACE]`; without the prefix, one more next hop.
+    fn forwarding_row(&mut self, text: &str, rows: &mut Rows) -> Result<(), String> {
+        let mut words = text.split_ascii_whitespace();
+        let first = words.next().unwrap_or_default();
+        let prefix = first.trim_start_matches('*');
+        if !prefix.contains('/') || !looks_like_prefix(prefix) {
+            let known = is_address(first) && self.current.is_some() || is_prompt(text);
+            return if known {
+                Ok(())
+            } else {
+                Err(not_a_route(text))
+            };
+        }
+        self.end(rows);
+        let current = self.begin(prefix, rows)?;
+        let value = match (words.next(), words.next()) {
+            // Connected, by way of the interface if it is named.
+            (Some("Attached"), Some(interface)) => interface,
+            (Some(hop), _) => hop,
+            (None, _) => return Ok(()),
+        };
+        current.has_hop = true;
+        rows.route(current.prefix, value);
+        Ok(())
+    }
+}
+
+fn table_name(text: &str) -> Option<&str> {
+    if let Some((_, name)) = text.split_once("Table for VRF \"") {
+        return name.split('"').next();
+    }
+    let (_, name) = text.split_once(" routes for table ")?;
+    Some(name)
+}
+
+/// The value of `10.0.0.1%vrf, Eth2/2, [110/3], 5d18h, ospf-10, intra`.
+fn hop(path: &str) -> &str {
+    let mut fields = path.split(',').map(str::trim);
+    let gateway = fields.next().unwrap_or_default();
+    let interface = fields.next().unwrap_or_default();
+    let is_own = fields.any(|field| matches!(field, "direct" | "local"));
+    if is_own && !interface.is_empty() && !interface.starts_with('[') {
+        interface
+    } else {
+        gateway.split('%').next().unwrap_or_default()
+    }
+}

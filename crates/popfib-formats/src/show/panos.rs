@@ -1,0 +1,97 @@
+//! `show routing route` of Palo Alto PAN-OS.
+//!
+//! ```text
+//! VIRTUAL ROUTER: default (id 1)
+//! destination      nexthop          metric flags      age   interface          next-AS
+//! 10.6.15.0/24     10.6.15.1        0      A C              ae1.15
+//! 10.0.0.0/8       discard          10     A S
+//! ```
+//! Cells may be empty, so the heading tells where the columns are. `A` among
+//! the flags marks the active routes. Connected ones (`C`) show their own
+//! address as the next hop; what tells is the interface.
+
+use super::words::{is_prompt, looks_like_prefix, not_a_route};
+use super::{Grammar, Listing};
+use crate::format::{Entry, head_lines};
+use crate::rows::Rows;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "panos",
+    description: "`show routing route` of Palo Alto PAN-OS",
+    detect,
+    open: |input, options| Ok(Box::new(Listing::<Panos>::new(input, options.mask))),
+};
+
+fn detect(head: &[u8]) -> bool {
+    head_lines(head)
+        .take(32)
+        .any(|line| std::str::from_utf8(line).is_ok_and(|line| Columns::of(line).is_some()))
+}
+
+#[derive(Default)]
+pub(crate) struct Panos {
+    columns: Option<Columns>,
+}
+
+/// Where the columns begin that matter, and those behind them.
+#[derive(Clone, Copy)]
+struct Columns {
+    flags: usize,
+    age: usize,
+    interface: usize,
+    next_as: usize,
+}
+
+impl Columns {
+    fn of(line: &str) -> Option<Self> {
+        if !line.starts_with("destination ") {
+            return None;
+        }
+        Some(Self {
+            flags: line.find(" flags ")? + 1,
+            age: line.find(" age ")? + 1,
+            interface: line.find(" interface ")? + 1,
+            next_as: line.find(" next-AS")? + 1,
+        })
+    }
+}
+
+impl Grammar for Panos {
+    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+        const KNOWN: [&str; 4] = ["flags:", "Oi:", "==", "total routes shown"];
+        let text = line.trim();
+        if let Some(columns) = Columns::of(line) {
+            self.columns = Some(columns);
+            return Ok(());
+        }
+        if let Some(name) = text.strip_prefix("VIRTUAL ROUTER:") {
+            rows.table(name.split(" (id").next().unwrap_or(name).trim());
+            return Ok(());
+        }
+        if text.is_empty() || KNOWN.iter().any(|known| text.starts_with(known)) || is_prompt(text) {
+            return Ok(());
+        }
+        let mut words = text.split_ascii_whitespace();
+        let prefix = words.next().unwrap_or_default();
+        let Some(columns) = self.columns.filter(|_| looks_like_prefix(prefix)) else {
+            return Err(not_a_route(line));
+        };
+        let cell = |from: usize, to: usize| line.get(from..to.min(line.len())).unwrap_or("").trim();
+        let flags = cell(columns.flags, columns.age);
+        let prefix = rows.prefix(prefix)?;
+        let hop = words
+            .next()
+            .ok_or_else(|| format!("no next hop behind \"{prefix}\""))?;
+        if flags.is_empty() {
+            return Err(format!("no flags behind \"{prefix}\""));
+        }
+        if flags.starts_with('A') {
+            let interface = cell(columns.interface, columns.next_as);
+            let connected = flags.contains('C') && !interface.is_empty();
+            rows.route(prefix, if connected { interface } else { hop });
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: &mut Rows) {}
+}

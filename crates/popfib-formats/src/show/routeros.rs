@@ -1,0 +1,140 @@
+//! `/ip route print terse` of MikroTik RouterOS 6 and 7.
+//!
+//! ```text
+//!  0 A S  dst-address=0.0.0.0/0 gateway=23.90.232.243 distance=10
+//! DAc dst-address=192.168.1.0/24 routing-table=main gateway=bridge-lan distance=0
+//! ```
+//! The flags stand before the first `KEY=VALUE`; `A` marks the active routes.
+//! Connected routes have an interface for their gateway. Of several gateways it
+//! is the first that `gateway-status` doesn't call unreachable. Values may hold
+//! blanks, and nothing quotes them. Messages of the log, which the console mixes
+//! in, are left out.
+
+use super::words::{is_prompt, is_time, not_a_route};
+use super::{Grammar, Listing};
+use crate::format::{Entry, head_lines};
+use crate::rows::Rows;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "routeros",
+    description: "`/ip route print terse` of MikroTik RouterOS",
+    detect,
+    open: |input, options| Ok(Box::new(Listing::<RouterOs>::new(input, options.mask))),
+};
+
+fn detect(head: &[u8]) -> bool {
+    head_lines(head).take(32).any(|line| {
+        std::str::from_utf8(line)
+            .is_ok_and(|line| value(line, "dst-address").is_some() && flags(line).is_some())
+    })
+}
+
+#[derive(Default)]
+pub(crate) struct RouterOs;
+
+/// The words of flags before the first key: `0 A S`, `DAc`.
+fn flags(line: &str) -> Option<impl Iterator<Item = &str> + Clone> {
+    let (head, _) = line.split_once('=')?;
+    let (head, _) = head.rsplit_once(' ').unwrap_or(("", head));
+    let is_flag = |word: &str| word.len() <= 6 && word.bytes().all(|b| b.is_ascii_alphabetic());
+    let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit());
+    let mut words = head.split_ascii_whitespace();
+    let legal = words
+        .clone()
+        .enumerate()
+        .all(|(n, w)| is_flag(w) || n == 0 && is_number(w));
+    legal.then(move || {
+        let mut rest = words.clone();
+        if words.next().is_some_and(is_number) {
+            rest.next();
+        }
+        rest
+    })
+}
+
+/// The first word of the value of `key`.
+fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    line.split_ascii_whitespace()
+        .find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
+        .filter(|value| !value.is_empty())
+}
+
+impl Grammar for RouterOs {
+    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let text = line.trim();
+        let first = text.split(' ').next().unwrap_or_default();
+        let is_message = first.contains(':') && is_time(first);
+        if text.is_empty()
+            || text.starts_with("Flags:")
+            || text.starts_with(";;;")
+            || is_message
+            || is_prompt(text)
+        {
+            return Ok(());
+        }
+        let (Some(flags), Some(prefix)) = (flags(line), value(line, "dst-address")) else {
+            return Err(not_a_route(line));
+        };
+        let prefix = rows.prefix(prefix)?;
+        // As the router has it: `A` active, then what makes it so and the type.
+        let is_active = flags.clone().any(|word| word.contains('A'));
+        let value = match value(line, "gateway") {
+            Some(gateways) => usable(gateways, line),
+            None => {
+                let has = |flag| flags.clone().any(|word| word.contains(flag));
+                kind(line, has).ok_or_else(|| format!("no gateway behind \"{prefix}\""))?
+            }
+        };
+        if is_active {
+            rows.table(
+                match self::value(line, "routing-table").or(self::value(line, "routing-mark")) {
+                    None | Some("main") => "",
+                    Some(name) => name,
+                },
+            );
+            rows.route(prefix, value);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: &mut Rows) {}
+}
+
+/// The first of the gateways that can be reached.
+fn usable<'a>(gateways: &'a str, line: &str) -> &'a str {
+    let status = line
+        .split_once("gateway-status=")
+        .map_or("", |(_, status)| status);
+    let is_unreachable = |gateway: &str| {
+        status.split(',').any(|of| {
+            of.strip_prefix(gateway).is_some_and(|rest| {
+                rest.split_ascii_whitespace().next() == Some("unreachable") && rest.starts_with(' ')
+            })
+        })
+    };
+    gateways
+        .split(',')
+        .find(|&gateway| !is_unreachable(gateway))
+        .unwrap_or_else(|| gateways.split(',').next().unwrap_or(gateways))
+}
+
+/// The word for a route without a gateway.
+fn kind(line: &str, has_flag: impl Fn(char) -> bool) -> Option<&'static str> {
+    let word = value(line, "type").unwrap_or_default();
+    let bare = |kind: &str| word == kind || line.split_ascii_whitespace().any(|w| w == kind);
+    if bare("blackhole") {
+        Some("blackhole")
+    } else if bare("unreachable") {
+        Some("unreachable")
+    } else if bare("prohibit") {
+        Some("prohibit")
+    } else if has_flag('B') {
+        Some("blackhole")
+    } else if has_flag('U') {
+        Some("unreachable")
+    } else if has_flag('P') {
+        Some("prohibit")
+    } else {
+        None
+    }
+}

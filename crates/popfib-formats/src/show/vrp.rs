@@ -1,0 +1,212 @@
+//! `display ip routing-table` of Huawei VRP and HP Comware, with `verbose` or not.
+//!
+//! ```text
+//! Destination/Mask    Proto  Pre  Cost         NextHop         Interface
+//! 9.72.47.0/24        OSPF   150  1            172.16.43.2     Vlan1600
+//!                                              172.16.43.6     Vlan1601
+//!
+//! Destination: 100.95.15.240/30
+//!      Protocol: Direct           Process ID: 0
+//!       NextHop: 100.95.15.241    Neighbour: 0.0.0.0
+//!         State: Active Adv             Age: 1d01h58m15s
+//!  RelayNextHop: 0.0.0.0          Interface: Vlanif100
+//! ```
+//! Direct routes show an address of the router's own as the next hop; what
+//! tells is the interface, also where it is NULL0. Of the verbose records,
+//! which show all routes, those whose state is not active are left out.
+
+use super::words::{is_address, is_prompt, looks_like_prefix, not_a_route};
+use super::{Grammar, Listing};
+use crate::format::{Entry, head_lines};
+use crate::rows::Rows;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "vrp",
+    description: "`display ip routing-table [verbose]` of Huawei VRP and HP Comware",
+    detect,
+    open: |input, options| Ok(Box::new(Listing::<Vrp>::new(input, options.mask))),
+};
+
+fn detect(head: &[u8]) -> bool {
+    head_lines(head).take(64).any(|line| {
+        let line = line.trim_ascii();
+        line.starts_with(b"Destination/Mask")
+            || line.starts_with(b"Destination:")
+            || line.starts_with(b"Destination  :")
+            || line.starts_with(b"Routing Tables: ")
+    })
+}
+
+#[derive(Default)]
+pub(crate) struct Vrp {
+    in_columns: bool,
+    has_row: bool,
+    record: Option<Record>,
+}
+
+/// A verbose record while it is read.
+#[derive(Default)]
+struct Record {
+    line: u64,
+    destination: String,
+    len: Option<String>,
+    protocol: String,
+    next_hop: String,
+    interface: String,
+    inactive: bool,
+}
+
+impl Grammar for Vrp {
+    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let text = line.trim();
+        if text.starts_with("Destination/Mask") {
+            self.in_columns = true;
+            return Ok(());
+        }
+        if text.starts_with("Destinations") || text.starts_with("Summary") || text.is_empty() {
+            return Ok(());
+        }
+        if let Some(name) = table_name(text) {
+            let done = self.finish(rows);
+            self.in_columns = false;
+            rows.table(name);
+            return done;
+        }
+        if let Some(destination) = field(line, "Destination") {
+            self.in_columns = false;
+            let done = self.finish(rows);
+            self.record = Some(Record {
+                line: rows.line(),
+                destination: destination.to_owned(),
+                ..Record::default()
+            });
+            self.fields(line);
+            return done;
+        }
+        if self.record.is_some() && line.contains(':') && !is_prompt(text) {
+            self.fields(line);
+            return Ok(());
+        }
+        if self.in_columns && !is_prompt(text) {
+            return self.row(text, rows);
+        }
+        let known = is_prompt(text) || text.starts_with("Route Flags") || text.starts_with("---");
+        if known {
+            Ok(())
+        } else {
+            Err(not_a_route(line))
+        }
+    }
+
+    fn end(&mut self, rows: &mut Rows) {
+        if let Err(reason) = self.finish(rows) {
+            rows.complain(rows.line(), reason);
+        }
+    }
+}
+
+impl Vrp {
+    /// A row of columns; of `Flags`, which VRP has before the next hop, some are empty.
+    fn row(&mut self, text: &str, rows: &mut Rows) -> Result<(), String> {
+        let words: Vec<&str> = text.split_ascii_whitespace().collect();
+        if text.starts_with("---") {
+            return Ok(());
+        }
+        let at_hop = words
+            .iter()
+            .skip(1)
+            .rposition(|w| is_address(w))
+            .map(|at| at + 1);
+        if !words[0].contains('/') || !looks_like_prefix(words[0]) {
+            // One more next hop: the address and interface alone, or with a protocol.
+            let more = self.has_row && words.iter().any(|w| is_address(w));
+            return if more { Ok(()) } else { Err(not_a_route(text)) };
+        }
+        self.has_row = true;
+        let prefix = rows.prefix(words[0])?;
+        let (Some(at_hop), Some(protocol)) = (at_hop.filter(|&at| at >= 4), words.get(1)) else {
+            return Err(format!("no next hop behind \"{prefix}\""));
+        };
+        let interface = words.get(at_hop + 1).copied().unwrap_or_default();
+        rows.route(prefix, value(protocol, words[at_hop], interface));
+        Ok(())
+    }
+
+    fn fields(&mut self, line: &str) {
+        let Some(record) = &mut self.record else {
+            return;
+        };
+        let set = |to: &mut String, key| {
+            if let Some(value) = field(line, key) {
+                value.clone_into(to);
+            }
+        };
+        set(&mut record.protocol, "Protocol");
+        set(&mut record.next_hop, "NextHop");
+        set(&mut record.interface, "Interface");
+        if let Some(len) = field(line, "PrefixLength") {
+            record.len = Some(len.to_owned());
+        }
+        if let Some(state) = field(line, "State") {
+            record.inactive = state != "Active";
+        }
+    }
+
+    fn finish(&mut self, rows: &mut Rows) -> Result<(), String> {
+        let Some(record) = self.record.take() else {
+            return Ok(());
+        };
+        let prefix = match &record.len {
+            Some(len) => rows.prefix(&format!("{}/{len}", record.destination)),
+            None => rows.prefix(&record.destination),
+        };
+        let prefix = match prefix {
+            Ok(prefix) => prefix,
+            Err(reason) => {
+                rows.complain(record.line, reason);
+                return Ok(());
+            }
+        };
+        if record.next_hop.is_empty() {
+            rows.no_next_hop(record.line, prefix);
+        } else if !record.inactive {
+            rows.route(
+                prefix,
+                value(&record.protocol, &record.next_hop, &record.interface),
+            );
+        }
+        Ok(())
+    }
+}
+
+fn value<'a>(protocol: &str, next_hop: &'a str, interface: &'a str) -> &'a str {
+    let is_interface = protocol == "Direct" || interface == "NULL0";
+    if is_interface && !interface.is_empty() {
+        interface
+    } else {
+        next_hop
+    }
+}
+
+/// The value's first word in `KEY: VALUE` or `KEY  : VALUE`.
+fn field<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    let at = line.match_indices(key).find_map(|(at, _)| {
+        let begins = line[..at]
+            .chars()
+            .next_back()
+            .is_none_or(char::is_whitespace);
+        let rest = line[at + key.len()..].trim_start_matches(' ');
+        (begins && rest.starts_with(':')).then(|| line.len() - rest.len() + 1)
+    })?;
+    line[at..].split_ascii_whitespace().next()
+}
+
+fn table_name(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("Routing Table")?;
+    let name = rest
+        .trim_start_matches('s')
+        .trim_start()
+        .strip_prefix(':')?
+        .trim();
+    Some(if name == "Public" { "" } else { name })
+}

@@ -1,0 +1,190 @@
+//! The words of listings: addresses, masks, times, prompts.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use crate::error::quote;
+
+/// Whether `word` is an address, possibly with a zone (`fe80::1%eth0`).
+pub(super) fn is_address(word: &str) -> bool {
+    let address = word.split('%').next().unwrap_or_default();
+    address.parse::<IpAddr>().is_ok()
+}
+
+/// Whether `word` is the address that stands for none.
+pub(super) fn is_unspecified(word: &str) -> bool {
+    word.parse::<IpAddr>().is_ok_and(|a| a.is_unspecified())
+}
+
+/// Whether `word` can only be meant as an address or a prefix, right or wrong.
+pub(super) fn looks_like_prefix(word: &str) -> bool {
+    let legal = |b: u8| b.is_ascii_hexdigit() || matches!(b, b'.' | b':' | b'/');
+    word.bytes().all(legal)
+        && (word.contains(':')
+            || word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
+}
+
+/// Whether `word` is an age: `00:05:45`, `2w0d`, `1d05h38m`, `0.000000`, `never`.
+pub(super) fn is_time(word: &str) -> bool {
+    let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+    if word == "never" || word.split(':').all(digits) || word.split('.').all(digits) {
+        return true;
+    }
+    let mut rest = word;
+    while !rest.is_empty() {
+        let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        if after.len() == rest.len() {
+            return false;
+        }
+        rest = match after.strip_prefix(['y', 'w', 'd', 'h', 'm', 's']) {
+            Some(rest) => rest,
+            None => return false,
+        };
+    }
+    true
+}
+
+/// The length of a prefix written without one: that of the address's class.
+pub(super) fn classful_len(address: Ipv4Addr) -> u8 {
+    match address.octets()[0] {
+        _ if address.is_unspecified() => 0,
+        0..128 => 8,
+        128..192 => 16,
+        192..224 => 24,
+        _ => 32,
+    }
+}
+
+/// The prefix `text` with the length of its class if it has none.
+pub(super) fn with_classful_len(text: &str) -> String {
+    match text.parse() {
+        Ok(address) => format!("{text}/{}", classful_len(address)),
+        Err(_) => text.to_owned(),
+    }
+}
+
+/// The length of a mask like `255.255.255.0`.
+pub(super) fn mask_len(mask: &str) -> Result<u8, String> {
+    let bits: Ipv4Addr = mask
+        .parse()
+        .map_err(|_| format!("{}: not a mask", quote(mask.as_bytes())))?;
+    let bits = u32::from(bits);
+    if bits.leading_ones() + bits.trailing_zeros().min(32) < 32 {
+        return Err(format!(
+            "{}: not a mask of leading ones",
+            quote(mask.as_bytes())
+        ));
+    }
+    Ok(bits.leading_ones() as u8)
+}
+
+/// Whether a line is a command behind a router's prompt: `r1#show ip route`,
+/// `<r1>display ...`, `[admin@r1] > print`, `user@r1> show route`, or the prompt alone.
+pub(super) fn is_prompt(line: &str) -> bool {
+    let line = line.trim();
+    let Some(first) = line.split([' ', '\t']).next() else {
+        return false;
+    };
+    let named = |end: usize| {
+        end > 0
+            && first[..end].starts_with(|c: char| c.is_ascii_alphanumeric())
+            && !first[..end].contains(['>', '#', '*'])
+    };
+    match first.as_bytes() {
+        [b'<', ..] => first.contains('>'),
+        [b'[', ..] => line.contains("] >") || line.contains("]>"),
+        _ => first.find(['#', '>', '$']).is_some_and(named),
+    }
+}
+
+/// Whether a line is the date that IOS XR puts before its answers.
+pub(super) fn is_date(line: &str) -> bool {
+    const DAYS: [&str; 7] = ["Mon ", "Tue ", "Wed ", "Thu ", "Fri ", "Sat ", "Sun "];
+    DAYS.iter().any(|day| line.starts_with(day))
+}
+
+/// The error of a line that is nothing known.
+pub(super) fn not_a_route(line: &str) -> String {
+    format!("{}: not a route", quote(line.trim().as_bytes()))
+}
+
+/// The word of `line` at or behind byte `from`, and where it begins.
+pub(super) fn word_at(line: &str, from: usize) -> Option<(usize, &str)> {
+    let rest = line.get(from..)?;
+    let start = from + (rest.len() - rest.trim_start().len());
+    let word = line[start..].split_ascii_whitespace().next()?;
+    Some((start, word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_no_interfaces() {
+        for time in [
+            "00:05:45", "2w0d", "1d05h38m", "03w2d20h", "0.000000", "never", "7y3w", "5",
+        ] {
+            assert!(is_time(time), "{time}");
+        }
+        for other in ["", "eth0", "Null0", "d", "1d2", "Vlan5", "3x", "wan"] {
+            assert!(other.is_empty() || !is_time(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn masks_are_leading_ones() {
+        for (mask, len) in [
+            ("0.0.0.0", 0),
+            ("128.0.0.0", 1),
+            ("255.255.255.0", 24),
+            ("255.255.255.255", 32),
+        ] {
+            assert_eq!(mask_len(mask), Ok(len));
+        }
+        for mask in ["255.255.255.64", "0.0.0.255", "255.0.255.0", "x"] {
+            assert!(mask_len(mask).is_err(), "{mask}");
+        }
+    }
+
+    #[test]
+    fn classes() {
+        for (text, prefix) in [
+            ("0.0.0.0", "0.0.0.0/0"),
+            ("10.0.0.0", "10.0.0.0/8"),
+            ("127.0.0.0", "127.0.0.0/8"),
+            ("128.1.0.0", "128.1.0.0/16"),
+            ("191.255.0.0", "191.255.0.0/16"),
+            ("192.168.1.0", "192.168.1.0/24"),
+            ("224.0.0.5", "224.0.0.5/32"),
+            ("10.0.0.0/9", "10.0.0.0/9"),
+            ("::", "::"),
+        ] {
+            assert_eq!(with_classful_len(text), prefix);
+        }
+    }
+
+    #[test]
+    fn prompts() {
+        for line in [
+            "r1#",
+            "r1# show ip route",
+            "<H3C>dis ip routing-table",
+            "a@r1> show route",
+            "bird> show route",
+            "[admin@m] > /ip route print",
+            "root@h:~$",
+        ] {
+            assert!(is_prompt(line), "{line}");
+        }
+        for line in [
+            "# x",
+            "*> 10.0.0.0",
+            "10.0.0.0/8 via",
+            "> to 10.0.0.1",
+            "",
+            "[1/0] via 10.0.0.1",
+        ] {
+            assert!(!is_prompt(line), "{line}");
+        }
+    }
+}

@@ -141,6 +141,9 @@ pub(crate) fn head_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 #[cfg(test)]
+mod detection;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::input::HEAD;

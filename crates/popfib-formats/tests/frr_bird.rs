@@ -58,9 +58,21 @@ const OWN_V6: [(&str, &str); 4] = [
     ("fe80::/64", "d1"),
 ];
 
-fn with(mut table: BTreeMap<String, String>, own: &[(&str, &str)]) -> BTreeMap<String, String> {
+/// The one route of each family that FRR could not use: its next hop lies inside
+/// of it. BGP has it as best, but zebra does not select it, nor does Linux get it.
+const INACTIVE: [&str; 2] = ["193.203.0.0/23", "2001:7f8:4::/48"];
+
+/// As the RIB has it: without the routes that can't be used, with the router's own.
+fn rib(mut table: BTreeMap<String, String>, own: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let before = table.len();
+    table.retain(|prefix, _| !INACTIVE.contains(&prefix.as_str()));
+    assert_eq!(table.len(), before - 1);
     for &(prefix, next_hop) in own {
-        table.insert(prefix.to_owned(), next_hop.to_owned());
+        assert!(
+            table
+                .insert(prefix.to_owned(), next_hop.to_owned())
+                .is_none()
+        );
     }
     table
 }
@@ -87,17 +99,17 @@ fn what_went_in_comes_out_of_every_form() {
         (
             "frr_show_ip_route.txt",
             "show-route",
-            with(v4.clone(), &OWN_V4),
+            rib(v4.clone(), &OWN_V4),
         ),
         (
             "frr_show_ip_route.json",
             "frr-json",
-            with(v4.clone(), &OWN_V4),
+            rib(v4.clone(), &OWN_V4),
         ),
         (
             "frr_show_ipv6_route.txt",
             "show-route",
-            with(v6.clone(), &OWN_V6),
+            rib(v6.clone(), &OWN_V6),
         ),
         ("frr_show_ip_bgp.txt", "show-bgp", v4.clone()),
         ("frr_show_bgp_ipv6.txt", "show-bgp", v6.clone()),
@@ -105,17 +117,17 @@ fn what_went_in_comes_out_of_every_form() {
         (
             "linux_ip_route_show_from_frr.txt",
             "ip-route",
-            with(resolved(v4.clone(), "10.9.1.9"), &kernel_v4),
+            rib(resolved(v4.clone(), "10.9.1.9"), &kernel_v4),
         ),
         (
             "linux_ip_route_show_from_frr.json",
             "ip-route-json",
-            with(resolved(v4.clone(), "10.9.1.9"), &kernel_v4),
+            rib(resolved(v4.clone(), "10.9.1.9"), &kernel_v4),
         ),
         (
             "linux_ip6_route_show_from_frr.txt",
             "ip-route",
-            with(resolved(v6, "fd00:9:1::9"), &OWN_V6),
+            rib(resolved(v6, "fd00:9:1::9"), &OWN_V6),
         ),
     ];
     for (name, format, wanted) in forms {
@@ -127,7 +139,6 @@ fn what_went_in_comes_out_of_every_form() {
             seen.len(),
             wanted.len()
         );
-        // The same in the format that was meant, if nothing else claims it.
         let packed = fs::File::open(&path).unwrap();
         let mut head = Vec::new();
         std::io::copy(

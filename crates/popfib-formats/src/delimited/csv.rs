@@ -43,7 +43,9 @@ fn detect(head: &[u8]) -> bool {
         return false;
     };
     let mut fields = Fields::new(separator(first));
-    fields.split(first).is_ok() && Layout::of(&fields).is_some()
+    // A prefix and a value alone are the text table's.
+    fields.split(first).is_ok()
+        && Layout::of(&fields).is_some_and(|layout| layout.is_heading || fields.len() > 2)
 }
 
 /// Whether a line is empty or a comment.

@@ -14,7 +14,9 @@
 
 use popfib::IpPrefix;
 
-use super::words::{is_address, is_prompt, not_a_route, with_classful_len, word_at};
+use super::words::{
+    is_address, is_prompt, looks_like_prefix, not_a_route, with_classful_len, word_at,
+};
 use super::{Grammar, Listing};
 use crate::format::{Entry, head_lines};
 use crate::rows::Rows;
@@ -111,7 +113,8 @@ impl Grammar for BgpTable {
             };
         };
         let status = &line[..columns.network];
-        if !status.chars().all(|c| STATUS.contains(c)) {
+        let is_row = status.contains('*') || start >= columns.next_hop || looks_like_prefix(word);
+        if !is_row || !status.chars().all(|c| STATUS.contains(c)) {
             return if is_prompt(line) {
                 Ok(())
             } else {

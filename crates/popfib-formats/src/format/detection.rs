@@ -1,0 +1,135 @@
+//! Every sample is claimed by its own format and by no other.
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+use crate::input::HEAD;
+
+/// The names of the formats that claim a file beginning with `head`.
+fn claims(head: &[u8]) -> Vec<&'static str> {
+    let all = FORMATS.iter().filter(|entry| (entry.detect)(head));
+    all.map(|entry| entry.name).collect()
+}
+
+/// Which format a file of the test data has, by its name.
+fn format_of(file: &str) -> &'static str {
+    let known = [
+        ("expected-", "none"),
+        ("bird2_", "bird"),
+        ("frr_show_ip_bgp.txt", "show-bgp"),
+        ("frr_show_bgp_ipv6.txt", "show-bgp"),
+        ("frr_show_ip_route.txt", "show-route"),
+        ("frr_show_ipv6_route.txt", "show-route"),
+        ("frr_", "frr-json"),
+        ("linux_ip_route_show_from_frr.json", "ip-route-json"),
+        ("linux_", "ip-route"),
+        ("cisco_nxos_show_ip_bgp", "show-bgp"),
+        ("cisco_xr_show_bgp", "show-bgp"),
+        ("cisco_ios_show_ip_bgp", "show-bgp"),
+        ("arista_eos_show_ip_bgp", "show-bgp"),
+        ("cisco_nxos_", "nxos"),
+        ("cisco_", "show-route"),
+        ("arista_", "show-route"),
+        ("fortinet_", "show-route"),
+        ("ubiquiti_", "show-route"),
+        ("hp_", "vrp"),
+        ("huawei_", "vrp"),
+        ("juniper_", "junos"),
+        ("mikrotik_", "routeros"),
+        ("paloalto_", "panos"),
+    ];
+    let found = known.iter().find(|(start, _)| file.starts_with(start));
+    found.unwrap_or_else(|| panic!("{file}: which format?")).1
+}
+
+#[test]
+fn every_capture_is_claimed_once() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let mut files = 0;
+    for folder in ["vendor-ntc", "vendor-frr-bird"] {
+        for entry in fs::read_dir(data.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if !name.ends_with(".raw") && !name.ends_with(".bz2") {
+                continue;
+            }
+            let format = format_of(name);
+            if format == "none" {
+                continue;
+            }
+            let mut input = Input::open(&path).unwrap();
+            let head = input.peek(|_| false);
+            assert_eq!(claims(head), [format], "{name}");
+            // A head that ends anywhere later than its first lines is as good.
+            for len in [head.len() / 2, head.len() * 3 / 4] {
+                if len > 2048 {
+                    assert_eq!(claims(&head[..len]), [format], "{name}, {len} bytes of it");
+                }
+            }
+            assert!(head.len() <= HEAD);
+            files += 1;
+        }
+    }
+    assert_eq!(files, 31 + 12);
+}
+
+#[test]
+fn every_sample_is_claimed_once() {
+    for (text, format) in [
+        ("10.0.0.0/8 a\n", "text"),
+        ("10.0.0.0/8,a\n", "text"),
+        ("10.0.0.0/8 via\n", "text"),
+        ("; IP-ASN32-DAT file\n1.0.0.0/24\t13335\n", "text"),
+        ("1.0.0.0\t24\t13335\n", "pfx2as"),
+        ("2001:200::\t32\t2500_1\n", "pfx2as"),
+        ("1.0.0.0\t1.0.0.255\t13335\tUS\tX\n", "csv"),
+        ("\"16777216\",\"16777471\",\"US\"\n", "csv"),
+        ("network,asn,name\n1.0.0.0/24,13335,x\n", "csv"),
+        ("1.0.0.0/24,13335,x\n", "csv"),
+        ("start_ip,end_ip,country\n", "csv"),
+        (
+            "{\"prefix\":\"10.0.0.0/8\",\"next_hop\":\"a\"}\n",
+            "json-lines",
+        ),
+        ("[{\"prefix\":\"10.0.0.0/8\",\"next_hop\":\"a\"}]\n", "json"),
+        (
+            "[{\"dst\":\"default\",\"gateway\":\"10.0.0.1\"}]\n",
+            "ip-route-json",
+        ),
+        (
+            "{\"10.0.0.0/8\":[{\"prefix\":\"10.0.0.0/8\"}]}\n",
+            "frr-json",
+        ),
+        (
+            "{\n  \"10.0.0.0/8\":[\n    {\n      \"prefix\":\"10.0.0.0/8\"",
+            "frr-json",
+        ),
+        ("{\"vrfId\": 0, \"routes\": {} }\n", "frr-json"),
+        ("default via 10.0.0.1 dev eth0\n", "ip-route"),
+        ("blackhole 10.0.0.0/8\n", "ip-route"),
+        ("10.0.0.0/8 dev eth0 proto kernel\n", "ip-route"),
+        (
+            "inet.0: 1 destinations, 1 routes (1 active, 0 holddown, 0 hidden)\n",
+            "junos",
+        ),
+    ] {
+        assert_eq!(claims(text.as_bytes()), [format], "{text}");
+        let crlf = text.replace('\n', "\r\n");
+        assert_eq!(claims(crlf.as_bytes()), [format], "{crlf}");
+        let marked = format!("\u{feff}{text}");
+        assert_eq!(claims(marked.as_bytes()), [format], "{marked}");
+    }
+    for nothing in [
+        "",
+        "\n",
+        "hello\n",
+        "[]",
+        "{}",
+        "a,b\n",
+        "10.0.0.1\n",
+        "\0\0\0\0\0\0\u{1}",
+    ] {
+        assert!(claims(nothing.as_bytes()).is_empty(), "{nothing:?}");
+    }
+}

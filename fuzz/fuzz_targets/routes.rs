@@ -1,0 +1,76 @@
+//! Feeds any bytes to the reader that the first byte picks, and to detection.
+//!
+//! Whatever comes: no panic, no endless reading, errors of one line, prefixes
+//! without host bits. Its highest bit asks for host bits to be cleared.
+
+#![no_main]
+
+use std::io::Cursor;
+
+use libfuzzer_sys::fuzz_target;
+use popfib_formats::{Format, Input, LoadOptions, open_routes};
+
+/// What the low six bits of the first byte pick; what lies beyond is detected.
+/// Only ever added to at the end, so that kept inputs keep their meaning.
+const NAMES: [&str; 17] = [
+    "text",
+    "pfx2as",
+    "csv",
+    "json-lines",
+    "json",
+    "mmdb",
+    "ip-route",
+    "ip-route-json",
+    "frr-json",
+    "show-route",
+    "show-bgp",
+    "bird",
+    "nxos",
+    "junos",
+    "vrp",
+    "panos",
+    "routeros",
+];
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&first, data)) = data.split_first() else {
+        return;
+    };
+    let format = match NAMES.get(usize::from(first & 0x3f)) {
+        Some(name) => Format::by_name(name).expect("a format of this name"),
+        None => Format::detect(data),
+    };
+    let options = LoadOptions {
+        format: Some(format),
+        mask: first & 0x80 != 0,
+        ..LoadOptions::new()
+    };
+    let input = Input::from_reader("t", Cursor::new(data.to_vec())).max_size(1 << 20);
+    let mut source = match open_routes(input, &options) {
+        Ok(source) => source,
+        Err(e) => return one_line(&e.to_string()),
+    };
+    // A range makes many routes of a line, a byte at most as many as an IPv6 one.
+    let mut left = 300 * data.len() + 1_000_000;
+    loop {
+        match source.next_route() {
+            Ok(Some(route)) => {
+                let prefix = route.prefix.to_string();
+                assert_eq!(prefix.parse(), Ok(route.prefix));
+                assert!(!route.next_hop.contains(char::is_control));
+            }
+            Ok(None) => break,
+            Err(e) => {
+                one_line(&e.to_string());
+                if !e.is_invalid_line() {
+                    break;
+                }
+            }
+        }
+        left = left.checked_sub(1).expect("an end");
+    }
+});
+
+fn one_line(message: &str) {
+    assert!(!message.contains(char::is_control), "{message:?}");
+}

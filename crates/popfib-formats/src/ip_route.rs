@@ -5,7 +5,7 @@
 //! blackhole 10.9.0.0/16
 //! 192.168.1.0/24 dev eth1 proto kernel scope link src 192.168.1.1
 //! 10.1.0.0/16 proto bgp metric 20
-//! 	nexthop via 10.0.0.4 dev eth0 weight 1
+//!     nexthop via 10.0.0.4 dev eth0 weight 1
 //! ```
 //! Pairs of a key and a value behind the type, which is left out for unicast,
 //! and the destination. The value is the gateway, else the device; for other

@@ -82,6 +82,8 @@ pub(crate) struct Mmdb {
     /// Records seen before, by their offset: many networks share one.
     values: HashMap<usize, String>,
     value: String,
+    /// How many more networks, with records or without, the tree can hold.
+    left: u64,
     at_end: bool,
 }
 
@@ -107,34 +109,43 @@ impl Mmdb {
         let invalid =
             |e| ReadError::file(&name, format!("not a MaxMind database: {e}")).with_source(e);
         let reader = Reader::from_source(data).map_err(invalid)?;
-        let walk = Walk::try_new(reader, |reader| reader.networks(WithinOptions::default()))
-            .map_err(|e| {
-                ReadError::file(&name, format!("not a MaxMind database: {e}")).with_source(e)
-            })?;
+        // Each node parts a network in two. Where nodes share children, hostile
+        // files can make of a few nodes more networks than could ever be walked;
+        // those without records are asked for, too, to count them.
+        let left = u64::from(reader.metadata().node_count) + 1;
+        let options = WithinOptions::default().include_networks_without_data();
+        let walk = Walk::try_new(reader, |reader| reader.networks(options)).map_err(|e| {
+            ReadError::file(&name, format!("not a MaxMind database: {e}")).with_source(e)
+        })?;
         Ok(Self {
             name,
             walk,
             values: HashMap::new(),
             value: String::new(),
+            left,
             at_end: false,
         })
     }
 
     /// The next network with its value in `self.value`.
     fn advance(&mut self) -> Result<Option<IpPrefix>, String> {
-        let (values, value) = (&mut self.values, &mut self.value);
+        let (values, value, left) = (&mut self.values, &mut self.value, &mut self.left);
         self.walk.with_dependent_mut(|_, networks| {
-            let Some(found) = networks.next() else {
-                return Ok(None);
+            let (found, offset) = loop {
+                let Some(found) = networks.next() else {
+                    return Ok(None);
+                };
+                let found = found.map_err(|e| format!("the database is damaged: {e}"))?;
+                let fewer = left.checked_sub(1);
+                *left = fewer.ok_or("the database is damaged: parts of its tree are shared")?;
+                if let Some(offset) = found.offset() {
+                    break (found, offset);
+                }
             };
-            let found = found.map_err(|e| format!("the database is damaged: {e}"))?;
             let network = found
                 .network()
                 .map_err(|e| format!("the database is damaged: {e}"))?;
             let prefix = prefix(network.ip(), network.prefix())?;
-            let Some(offset) = found.offset() else {
-                return Ok(None);
-            };
             match values.get(&offset) {
                 Some(known) => known.clone_into(value),
                 None => {

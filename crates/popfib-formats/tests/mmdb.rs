@@ -251,3 +251,31 @@ fn what_is_no_database_is_an_error() {
         }
     }
 }
+
+#[test]
+fn a_tree_of_shared_parts_has_an_end() {
+    let options = LoadOptions {
+        format: Format::by_name("mmdb"),
+        ..STRICT
+    };
+    // A chain of 32 nodes, both sides of each made the next one: 2^32 networks.
+    let mut file = database(4, &[(0, 32, 0)], &[Value::Text("a")]);
+    for node in 0..32 {
+        let (left, right) = (node * 6, node * 6 + 3);
+        file.copy_within(left..left + 3, right);
+    }
+    let message = error(file.clone(), &options);
+    assert!(
+        message.ends_with("parts of its tree are shared"),
+        "{message}"
+    );
+    // The same with nothing in it.
+    let empty = 32u32.to_be_bytes();
+    file[31 * 6..31 * 6 + 3].copy_from_slice(&empty[1..]);
+    file[31 * 6 + 3..32 * 6].copy_from_slice(&empty[1..]);
+    let message = error(file, &options);
+    assert!(
+        message.ends_with("parts of its tree are shared"),
+        "{message}"
+    );
+}

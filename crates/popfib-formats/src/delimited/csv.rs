@@ -4,7 +4,7 @@
 //! network,autonomous_system_number,autonomous_system_organization
 //! 1.0.0.0/24,13335,"CLOUDFLARENET"
 //!
-//! 1.0.0.0	1.0.0.255	13335	US	CLOUDFLARENET
+//! 1.0.0.0    1.0.0.255    13335    US    CLOUDFLARENET
 //! "16777216","16777471","US","United States of America"
 //! ```
 //! A heading names the columns ([`names`](crate::names)); of several that hold
@@ -112,7 +112,7 @@ impl Layout {
         let source = if fields.len() > 1 && first.contains('/') && first.parse::<IpPrefix>().is_ok()
         {
             Source::Prefix(0)
-        } else if fields.len() > 2 && is_end(first) && is_end(second) {
+        } else if fields.len() > 2 && are_ends(first, second) {
             Source::Range(0, 1)
         } else {
             return None;
@@ -129,9 +129,11 @@ impl Layout {
     }
 }
 
-/// Whether a field may be the end of a range.
-fn is_end(field: &str) -> bool {
-    field.parse::<IpAddr>().is_ok() || field.parse::<u128>().is_ok()
+/// Whether two fields may be the ends of a range: two addresses or two numbers.
+fn are_ends(first: &str, last: &str) -> bool {
+    let ends = [first, last];
+    ends.iter().all(|end| end.parse::<IpAddr>().is_ok())
+        || ends.iter().all(|end| end.parse::<u128>().is_ok())
 }
 
 /// A [`RouteSource`] of CSV and TSV.

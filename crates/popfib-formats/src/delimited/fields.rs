@@ -29,7 +29,8 @@ impl Fields {
     /// Takes the fields of `line`, which holds no control characters but tabs.
     pub(super) fn split(&mut self, line: &str) -> Result<(), String> {
         self.len = 0;
-        if memchr::memchr_iter(b'"', line.as_bytes()).count() % 2 != 0 {
+        let quotes = memchr::memchr_iter(b'"', line.as_bytes()).count();
+        if !quotes.is_multiple_of(2) {
             return Err("a quote is not closed on this line".to_owned());
         }
         self.reader.reset();

@@ -1,8 +1,8 @@
 //! CAIDA's pfx2as: network, length and AS of each prefix.
 //!
 //! ```text
-//! 1.0.0.0	24	13335
-//! 2001:200::	32	2500_7660
+//! 1.0.0.0    24    13335
+//! 2001:200::    32    2500_7660
 //! ```
 //! The AS field is the value as it stands: `_` joins several origins, `,` the
 //! members of an AS set.

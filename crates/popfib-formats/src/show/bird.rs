@@ -3,8 +3,8 @@
 //! ```text
 //! Table master4:
 //! 14.201.218.0/24      unicast [s4 19:18:32.749] * (200)
-//! 	via 206.72.210.141 on d0 onlink
-//! 	Type: static univ
+//!     via 206.72.210.141 on d0 onlink
+//!     Type: static univ
 //!                      blackhole [s5 19:18:32.749] (100)
 //! ```
 //! A network's first route stands beside it, the others below; `*` marks the

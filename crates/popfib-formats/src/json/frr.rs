@@ -21,7 +21,7 @@ pub(crate) static FORMAT: Entry = Entry {
     open: |input, options| Ok(Box::new(Document::<Frr>::new(input, options.mask))),
 };
 
-fn detect(head: &[u8]) -> bool {
+pub(super) fn detect(head: &[u8]) -> bool {
     if first_byte(head) != Some(b'{') {
         return false;
     }

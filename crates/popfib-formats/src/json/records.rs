@@ -12,7 +12,7 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{Deserialize, DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 
-use super::{Document, Grammar, first_byte, keys, reason};
+use super::{Document, Grammar, first_byte, frr, keys, reason};
 use crate::format::{Entry, head_lines};
 use crate::names::{PREFIX, VALUE, rank};
 use crate::rows::Rows;
@@ -41,6 +41,7 @@ fn has_prefix(object: &[u8]) -> bool {
 fn detect_lines(head: &[u8]) -> bool {
     let first = head_lines(head).find(|line| !line.trim_ascii().is_empty());
     first.is_some_and(|line| line.trim_ascii_start().starts_with(b"{") && has_prefix(line))
+        && !frr::detect(head)
 }
 
 fn detect_array(head: &[u8]) -> bool {

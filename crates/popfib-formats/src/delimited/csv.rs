@@ -43,9 +43,11 @@ fn detect(head: &[u8]) -> bool {
         return false;
     };
     let mut fields = Fields::new(separator(first));
-    // A prefix and a value alone are the text table's.
+    // A prefix and a value alone are the text table's, also with a lone comma
+    // or a comment.
+    let is_more = |fields: &Fields| fields.len() > 2 && !fields.get(1).contains([',', '#', ';']);
     fields.split(first).is_ok()
-        && Layout::of(&fields).is_some_and(|layout| layout.is_heading || fields.len() > 2)
+        && Layout::of(&fields).is_some_and(|layout| layout.is_heading || is_more(&fields))
 }
 
 /// Whether a line is empty or a comment.

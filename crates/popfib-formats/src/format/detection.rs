@@ -121,6 +121,8 @@ fn every_sample_is_claimed_once() {
         assert_eq!(claims(marked.as_bytes()), [format], "{marked}");
     }
     for nothing in [
+        "10.0.0.0/8\t,\ta",
+        "10.0.0.0/8,a # b, c, d",
         "",
         "\n",
         "hello\n",

@@ -17,8 +17,8 @@ use std::net::Ipv4Addr;
 use popfib::IpPrefix;
 
 use super::words::{
-    classful_len, is_date, is_prompt, is_time, is_unspecified, looks_like_prefix, mask_len,
-    not_a_route, word_at,
+    classful_len, is_date, is_prompt, is_time, is_unspecified, looks_like_prefix, not_a_route,
+    word_at,
 };
 use super::{Grammar, Listing};
 use crate::error::quote;
@@ -147,7 +147,7 @@ impl CodedRoutes {
         let len = match word_at(rest, 0) {
             Some((at, mask)) if looks_like_prefix(mask) => {
                 rest = &rest[at + mask.len()..];
-                mask_len(mask)?
+                return Ok((rows.prefix(&format!("{word}/{mask}"))?, rest));
             }
             // A mask behind a name that was taken for a code.
             _ if address.octets()[0] == 255 => {
@@ -155,7 +155,7 @@ impl CodedRoutes {
             }
             _ => self.implied_len(address),
         };
-        Ok((rows.prefix(&format!("{address}/{len}"))?, rest))
+        Ok((rows.prefix(&format!("{word}/{len}"))?, rest))
     }
 
     fn implied_len(&self, address: Ipv4Addr) -> u8 {

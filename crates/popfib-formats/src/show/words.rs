@@ -62,21 +62,6 @@ pub(super) fn with_classful_len(text: &str) -> String {
     }
 }
 
-/// The length of a mask like `255.255.255.0`.
-pub(super) fn mask_len(mask: &str) -> Result<u8, String> {
-    let bits: Ipv4Addr = mask
-        .parse()
-        .map_err(|_| format!("{}: not a mask", quote(mask.as_bytes())))?;
-    let bits = u32::from(bits);
-    if bits.leading_ones() + bits.trailing_zeros().min(32) < 32 {
-        return Err(format!(
-            "{}: not a mask of leading ones",
-            quote(mask.as_bytes())
-        ));
-    }
-    Ok(bits.leading_ones() as u8)
-}
-
 /// Whether a line is a command behind a router's prompt: `r1#show ip route`,
 /// `<r1>display ...`, `[admin@r1] > print`, `user@r1> show route`, or the prompt alone.
 pub(super) fn is_prompt(line: &str) -> bool {
@@ -128,21 +113,6 @@ mod tests {
         }
         for other in ["", "eth0", "Null0", "d", "1d2", "Vlan5", "3x", "wan"] {
             assert!(other.is_empty() || !is_time(other), "{other}");
-        }
-    }
-
-    #[test]
-    fn masks_are_leading_ones() {
-        for (mask, len) in [
-            ("0.0.0.0", 0),
-            ("128.0.0.0", 1),
-            ("255.255.255.0", 24),
-            ("255.255.255.255", 32),
-        ] {
-            assert_eq!(mask_len(mask), Ok(len));
-        }
-        for mask in ["255.255.255.64", "0.0.0.255", "255.0.255.0", "x"] {
-            assert!(mask_len(mask).is_err(), "{mask}");
         }
     }
 

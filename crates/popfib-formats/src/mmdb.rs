@@ -45,22 +45,26 @@ const TELLING: [&[&str]; 10] = [
     &["continent", "code"],
 ];
 
-/// The first nodes of the tree: writers number them depth first, and what is
-/// deepest to the left begins with many zeros, so each node leads on to the
-/// next. The words that all such files have stand at the end.
+/// The first nodes of the tree: writers number them depth first, so that the
+/// first of the two sides that leads to a node leads to the next one. The words
+/// that all such files have stand at the end.
 fn detect(head: &[u8]) -> bool {
-    const LINKED: usize = 6;
+    const LINKED: usize = 8;
     [24, 28, 32].into_iter().any(|bits| {
-        let node_len = bits / 4;
-        let left = |n: usize| -> Option<u32> {
-            let node = head.get(n * node_len..(n + 1) * node_len)?;
+        let sides = |n: usize| -> Option<[u32; 2]> {
+            let len = bits / 4;
+            let node = head.get(n * len..(n + 1) * len)?;
+            let number = |high, low: &[u8]| low.iter().fold(high, |n, &b| n << 8 | u32::from(b));
             Some(match bits {
-                24 => u32::from_be_bytes([0, node[0], node[1], node[2]]),
-                28 => u32::from_be_bytes([node[3] >> 4, node[0], node[1], node[2]]),
-                _ => u32::from_be_bytes([node[0], node[1], node[2], node[3]]),
+                24 => [number(0, &node[..3]), number(0, &node[3..])],
+                28 => [
+                    number(u32::from(node[3] >> 4), &node[..3]),
+                    number(u32::from(node[3] & 0xf), &node[4..]),
+                ],
+                _ => [number(0, &node[..4]), number(0, &node[4..])],
             })
         };
-        (0..LINKED).all(|n| left(n) == Some(n as u32 + 1))
+        (0..LINKED).all(|n| sides(n).is_some_and(|sides| sides.contains(&(n as u32 + 1))))
     })
 }
 

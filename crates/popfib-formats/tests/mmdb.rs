@@ -211,6 +211,9 @@ fn networks_of_ipv4_in_a_tree_of_ipv6_are_ipv4() {
         routes(&read(file, &STRICT).unwrap()),
         ["1.0.0.0/24 a", "2001:db8::/32 b"]
     );
+    // Without IPv4 the tree has nothing far to the left.
+    let file = database(6, &[(0x2001_0db8 << 96, 32, 0)], &record);
+    assert_eq!(Format::detect(&file).name(), "mmdb");
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn each_block<A: Address, L: Leaf, const READ: u8>(
     next_hops: &mut [L],
 ) {
     assert_eq!(addresses.len(), next_hops.len());
-    let kinds = Kinds::<BYTES>::new(view.value_bits);
+    let kinds = Kinds::<READ>::new(view.value_bits);
     let mut lanes = Lanes::new();
     let blocks = addresses.chunks(BLOCK).zip(next_hops.chunks_mut(BLOCK));
     for (addresses, next_hops) in blocks {

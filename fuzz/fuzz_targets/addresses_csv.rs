@@ -43,7 +43,8 @@ fn read(data: &[u8], piece: usize, column: &Column) -> Vec<Vec<u8>> {
 
 fuzz_target!(|data: &[u8]| {
     // Compressed data is another target's.
-    if data.starts_with(&[0x1f, 0x8b]) || data.starts_with(b"BZh") || data.starts_with(b"\x28\xb5") {
+    if data.starts_with(&[0x1f, 0x8b]) || data.starts_with(b"BZh") || data.starts_with(b"\x28\xb5")
+    {
         return;
     }
     for column in [Column::Number(2), Column::Name("ip".to_owned())] {

@@ -42,7 +42,8 @@ fn read(data: &[u8], piece: usize, side: Side) -> Vec<String> {
 
 fuzz_target!(|data: &[u8]| {
     // Compressed data is another target's.
-    if data.starts_with(&[0x1f, 0x8b]) || data.starts_with(b"BZh") || data.starts_with(b"\x28\xb5") {
+    if data.starts_with(&[0x1f, 0x8b]) || data.starts_with(b"BZh") || data.starts_with(b"\x28\xb5")
+    {
         return;
     }
     let mut whole = read(data, usize::MAX, Side::Destination);

@@ -1,8 +1,10 @@
-//! Sequences of typed operations on Rib and Fib; see `operations.rs` of the proof.
+//! Sequences of typed operations on Rib, Fib and LiveFib; see `operations.rs` of the proof.
 #![no_main]
 
 #[path = "../../crates/popfib-baselines/tests/proof/forms.rs"]
 mod forms;
+#[path = "../../crates/popfib-baselines/tests/proof/live.rs"]
+mod live;
 #[path = "../../crates/popfib-baselines/tests/proof/operations.rs"]
 mod operations;
 #[path = "../../crates/popfib-baselines/tests/proof/oracle.rs"]

@@ -171,3 +171,32 @@ fn bad_input_is_told_in_one_line() {
     ]);
     assert!(bad(&output).contains("/nowhere/at/all: "));
 }
+
+#[test]
+#[ignore = "the streams of a day, every answer checked behind each 10,000 updates"]
+fn heavy_real_streams() {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    for name in ["ris-as3333-20260511-v4", "ris-as3333-20260511-v6"] {
+        let table = data.join(format!("tables/{name}.fib64.txt.gz"));
+        let updates = data.join(format!("updates/{name}.fib64.updates.txt.gz"));
+        if !table.exists() || !updates.exists() {
+            println!("skipped: heavy_real_streams: no {name} beside the project");
+            continue;
+        }
+        let (table, updates) = (
+            table.to_str().expect("UTF-8"),
+            updates.to_str().expect("UTF-8"),
+        );
+        let args = ["replay", "--table", table, "--updates", updates, "--json"];
+        let output = run(&[&args[..], &["--check-every", "10000"]].concat());
+        let report: Value = serde_json::from_str(good(&output)).expect("JSON");
+        assert_eq!(report["mismatches"], 0);
+        assert!(
+            report["updates"]
+                .as_u64()
+                .is_some_and(|updates| updates > 1_000_000)
+        );
+        let bytes = |key: &str| report[key].as_f64().expect("a number");
+        assert!(bytes("fib_bytes") < 1.15 * bytes("fresh_bytes"), "{report}");
+    }
+}

@@ -11,6 +11,7 @@ mod differential;
 mod edges;
 mod exhaustive;
 mod forms;
+mod live;
 mod operations;
 mod oracle;
 mod probes;

@@ -1,10 +1,11 @@
-//! Typed operations on a Rib and its Fibs, judged after every step by the oracle.
+//! Typed operations on a Rib, its Fibs and live tables, judged after every step by the oracle.
 //!
 //! The fuzz target `operations` runs whatever `arbitrary` makes of the bytes
 //! that the fuzzer invents; `replay` runs the kept ones on every test run. Both
 //! include this very file.
 
 use crate::forms::Form;
+use crate::live::Live;
 use crate::oracle::{Oracle, Route};
 use arbitrary::{Arbitrary, Unstructured};
 use popfib::{Address, CompileError, NextHop, Prefix, Rib};
@@ -112,6 +113,7 @@ pub(crate) fn run(input: &Input) -> usize {
 #[derive(Default)]
 struct Run<A: Address> {
     rib: Rib<A>,
+    live: Live<A>,
     oracle: Oracle,
     /// Every address met so far, left-aligned.
     met: Vec<u128>,
@@ -166,10 +168,26 @@ impl<A: Address> Run<A> {
     }
 
     fn insert(&mut self, (route, prefix): (Route, Prefix<A>), next_hop: NextHop) {
-        let replaced = self.rib.insert(prefix, next_hop).map(NextHop::get);
+        let old = self.rib.insert(prefix, next_hop);
+        let around = self.around(prefix);
+        self.live.announce(prefix, next_hop, old, &around);
+        let replaced = old.map(NextHop::get);
         let next_hop = next_hop.get();
         assert_eq!(replaced, self.oracle.insert(Route { next_hop, ..route }));
         assert_eq!(self.rib.get(prefix).map(NextHop::get), Some(next_hop));
+    }
+
+    /// Both ends of `prefix`, what is next to them, and some of the addresses met last.
+    fn around(&self, prefix: Prefix<A>) -> Vec<A> {
+        let (first, last) = (prefix.first(), prefix.last());
+        let ends = [
+            first.checked_previous(),
+            Some(first),
+            Some(last),
+            last.checked_next(),
+        ];
+        let met = self.met.iter().rev().take(60).map(|bits| Self::key(*bits));
+        ends.into_iter().flatten().chain(met).collect()
     }
 
     fn step(&mut self, operation: Operation) {
@@ -188,7 +206,10 @@ impl<A: Address> Run<A> {
             }
             Operation::Remove(target) => {
                 let (route, prefix) = self.target(target);
-                let removed = self.rib.remove(prefix).map(NextHop::get);
+                let old = self.rib.remove(prefix);
+                let around = self.around(prefix);
+                self.live.withdraw(prefix, old, &around);
+                let removed = old.map(NextHop::get);
                 assert_eq!(removed, self.oracle.remove(route));
                 assert_eq!(self.rib.get(prefix), None);
             }
@@ -215,6 +236,7 @@ impl<A: Address> Run<A> {
             Operation::Clear { sure } if sure > 0 => {}
             Operation::Clear { .. } => {
                 self.rib.clear();
+                self.live.clear();
                 self.oracle = Oracle::default();
             }
             Operation::Compile { direct_bits, form } => {
@@ -240,7 +262,7 @@ impl<A: Address> Run<A> {
     }
 
     /// Compiles, checks, and asks for all that was met and for the ends of all routes.
-    fn compile(&self, form: Form, direct_bits: Option<u8>) {
+    fn compile(&mut self, form: Form, direct_bits: Option<u8>) {
         let routes = self.oracle.sorted();
         let fib = match form.compile(&self.rib, direct_bits) {
             Ok(fib) => fib,
@@ -272,6 +294,7 @@ impl<A: Address> Run<A> {
             .iter()
             .map(|&bits| self.oracle.longest_match(bits).map_or(0, |r| r.next_hop))
             .collect();
+        self.live.check(&keys, &answers);
         // Single lookups, and batches by every kernel.
         if let Some((at, found)) = fib.first_wrong(&keys, &answers) {
             let (probe, answer) = (probes[at], answers[at]);

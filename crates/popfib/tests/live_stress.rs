@@ -1,0 +1,163 @@
+//! Readers on other threads while a writer announces and withdraws as fast as it can.
+//!
+//! Each prefix has two next hops of its own, so an answer tells whose it is: a
+//! reader may find any prefix that holds the address, or none, and nothing else.
+//! What was freed too early, half written or of another place shows as a wrong
+//! answer, and under the address or thread sanitizer as what it is.
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use common::random::Random;
+use popfib::{Address, Kernel, LiveFib, NextHop, Options, Prefix, Reader};
+
+/// Prefixes of a table: few enough to be met often, enough to be moved and compiled anew.
+const PREFIXES: usize = 1500;
+const BURST: usize = 64;
+
+struct Scene<A> {
+    prefixes: Vec<Prefix<A>>,
+    addresses: Vec<A>,
+    stop: AtomicBool,
+    lookups: AtomicU64,
+}
+
+impl<A: Address> Scene<A> {
+    fn new(seed: u64) -> Self {
+        let mut random = Random(seed);
+        let mut prefixes: Vec<Prefix<A>> = (0..PREFIXES).map(|_| random.prefix()).collect();
+        prefixes.sort_unstable();
+        prefixes.dedup();
+        let addresses = prefixes
+            .iter()
+            .flat_map(|p| [p.first(), p.last()])
+            .collect();
+        Self {
+            prefixes,
+            addresses,
+            stop: AtomicBool::new(false),
+            lookups: AtomicU64::new(0),
+        }
+    }
+
+    /// One of the two next hops of a prefix.
+    fn next_hop(index: usize, other: bool) -> NextHop {
+        NextHop::MIN.saturating_add(2 * index as u32 + u32::from(other))
+    }
+
+    fn judge(&self, address: A, answer: u32) {
+        if answer != 0 {
+            let prefix = self.prefixes[(answer as usize - 1) / 2];
+            assert!(
+                prefix.contains(address),
+                "{address:?} found the next hop of {prefix:?}"
+            );
+        }
+    }
+
+    /// Looks up until it is told to stop; `stay` inside, or come and go.
+    fn read(&self, mut reader: Reader<A, u32>, kernel: Kernel, stay: bool) {
+        let mut answers = [0; BURST];
+        let mut bursts = self.addresses.chunks(BURST).cycle();
+        while !self.stop.load(Ordering::Relaxed) {
+            let mut guard = reader.pin();
+            for _ in 0..if stay { 1000 } else { 1 } {
+                let burst = bursts.next().expect("a cycle has no end");
+                let answers = &mut answers[..burst.len()];
+                guard.lookup_batch_with(kernel, burst, answers);
+                for (address, answer) in burst.iter().zip(answers) {
+                    self.judge(*address, *answer);
+                }
+                self.judge(burst[0], guard.lookup(burst[0]));
+                guard.quiescent();
+                self.lookups
+                    .fetch_add(burst.len() as u64, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Changes routes for that long: at random, then all gone, and again.
+    fn write(&self, table: &mut LiveFib<A, u32>, time: Duration) -> u64 {
+        let mut random = Random(77);
+        let mut changes = 0;
+        let start = Instant::now();
+        while start.elapsed() < time {
+            for _ in 0..20_000 {
+                let index = random.below(self.prefixes.len());
+                let prefix = self.prefixes[index];
+                if random.below(3) == 0 {
+                    table.withdraw(prefix).expect("fits");
+                } else {
+                    let next_hop = Self::next_hop(index, random.below(2) == 0);
+                    table.announce(prefix, next_hop).expect("fits");
+                }
+                changes += 1;
+            }
+            assert_eq!(table.check(), Ok(()));
+            for address in &self.addresses {
+                let expected = table.rib().lookup(*address).map_or(0, NextHop::get);
+                assert_eq!(table.lookup(*address), expected);
+            }
+            for prefix in &self.prefixes {
+                table.withdraw(*prefix).expect("fits");
+            }
+        }
+        changes
+    }
+}
+
+fn stress<A: Address>(options: Options, time: Duration) {
+    let scene = Scene::<A>::new(0x9e37_79b9_7f4a_7c15);
+    let mut table: LiveFib<A, u32> = LiveFib::new(options).expect("the options fit");
+    let changes = std::thread::scope(|scope| {
+        let scalar = Kernel::by_name("scalar").expect("everywhere");
+        for stay in [false, true] {
+            // The thread sanitizer does not see through vector kernels, whose loads are
+            // inline assembly: it needs POPFIB_KERNEL=scalar.
+            for kernel in [Kernel::best(), scalar] {
+                let (reader, scene) = (table.reader(), &scene);
+                scope.spawn(move || scene.read(reader, kernel, stay));
+            }
+        }
+        // Also when the writer finds a fault, so that the readers end.
+        struct Stop<'a>(&'a AtomicBool);
+        impl Drop for Stop<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::Relaxed);
+            }
+        }
+        let _stop = Stop(&scene.stop);
+        scene.write(&mut table, time)
+    });
+    let lookups = scene.lookups.into_inner();
+    assert!(lookups > 0 && changes > 0);
+    println!("{changes} changes, {lookups} lookups");
+    table.reclaim();
+    assert_eq!(table.bytes().waiting, 0, "no reader is left");
+}
+
+fn all(seconds: f64) {
+    let time = Duration::from_secs_f64(seconds / 6.0);
+    stress::<u16>(Options::default(), time);
+    stress::<u32>(Options::default(), time);
+    stress::<u32>(
+        Options::default().direct_bits(Some(0)).aggregation(false),
+        time,
+    );
+    stress::<u32>(Options::default().direct_bits(Some(16)), time);
+    stress::<u128>(Options::default(), time);
+    stress::<u128>(Options::default().direct_bits(Some(20)), time);
+}
+
+#[test]
+fn readers_find_what_was_announced() {
+    all(3.0);
+}
+
+#[test]
+#[ignore = "two minutes"]
+fn heavy_readers_find_what_was_announced() {
+    all(120.0);
+}

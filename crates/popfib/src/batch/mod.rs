@@ -25,7 +25,7 @@
 //! - An aligned load of 32 bits is never torn: the manuals of Intel (volume 3, "Guaranteed
 //!   Atomic Operations") and AMD (volume 2, "Access Atomicity") promise that for loads in
 //!   general. Of gathers they say that each element is an access of its own, in any order,
-//!   and nothing of their atomicity; nobody knows a CPU that splits an aligned element,
+//!   and nothing of their atomicity; we know of no CPU that splits an aligned element,
 //!   and the tests in `tests/race.rs` watch for one.
 //! - A block is read at an address that was computed from the pointer to it, so after
 //!   that pointer; and x86-64 keeps loads in order anyway, and stores.

@@ -439,8 +439,9 @@ impl<const READ: u8> Kinds<READ> {
 #[inline(always)]
 unsafe fn byte_read<const READ: u8>(arena: &[Word], place: usize, last: usize, shift: u64) -> u32 {
     debug_assert!(4 * place + 8 + last < size_of_val(arena) && shift < 32);
-    // Miri knows no instructions, and sees the reads of other CPUs.
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // Miri knows no assembly and ThreadSanitizer does not see it; they get the reads
+    // of other CPUs.
+    #[cfg(all(target_arch = "x86_64", not(any(miri, popfib_no_asm))))]
     {
         use core::arch::asm;
         let bits: u32;
@@ -468,7 +469,7 @@ unsafe fn byte_read<const READ: u8>(arena: &[Word], place: usize, last: usize, s
         }
         bits >> shift
     }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    #[cfg(not(all(target_arch = "x86_64", not(any(miri, popfib_no_asm)))))]
     {
         let byte = 4 * place + 5 + last;
         // SAFETY: the words that the first and the last of four bytes lie in.

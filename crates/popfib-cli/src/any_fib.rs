@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use popfib::{Address, CompileError, Fib, Kernel, Leaf, Options, Rib};
 use popfib_baselines::poptrie::{BasicNode, LeafvecNode, Node, Poptrie};
+use popfib_baselines::{CannotBuild, Key, Lpm, Width, dependent};
 use popfib_eval::BURST;
 
 use crate::args::{Algorithm, FormArgs};
@@ -29,6 +30,9 @@ pub(crate) trait AnyFib<A>: Send + Sync {
 
     /// Looks up every address and throws the answers away: the loop that is measured.
     fn pass(&self, kernel: Kernel, addresses: &[A]);
+
+    /// Looks up each address once the answer before it is known; one by one, whatever the kernel.
+    fn chain(&self, addresses: &[A]);
 }
 
 /// What the structures have in common: a batch lookup with the answers' own width.
@@ -43,7 +47,7 @@ impl<A: Address, L: Leaf> Batch<A, L> for Fib<A, L> {
     }
 }
 
-impl<A: Address, L: Leaf, N: Node> Batch<A, L> for Poptrie<A, L, N> {
+impl<A: Address, L: Width, N: Node> Batch<A, L> for Poptrie<A, L, N> {
     /// One by one: the paper has no other way, and `args` allows no other kernel.
     #[inline]
     fn batch(&self, _: Kernel, addresses: &[A], next_hops: &mut [L]) {
@@ -107,12 +111,60 @@ macro_rules! any_fib {
             fn pass(&self, kernel: Kernel, addresses: &[A]) {
                 pass::<A, L>(self, kernel, addresses);
             }
+
+            fn chain(&self, addresses: &[A]) {
+                black_box(dependent(addresses, |address| {
+                    <$type>::lookup(self, address).to_u32()
+                }));
+            }
         }
     };
 }
 
 any_fib!(<A: Address, L: Leaf> Fib<A, L>);
-any_fib!(<A: Address, L: Leaf, N: Node> Poptrie<A, L, N>);
+any_fib!(<A: Address, L: Width, N: Node> Poptrie<A, L, N>);
+
+/// An algorithm of [`Lpm`]: it has neither nodes nor leaves as a Poptrie has
+/// them, and one way of its own to look up a batch.
+struct Baseline<A>(Box<dyn Lpm<A>>);
+
+impl<A: Key> AnyFib<A> for Baseline<A> {
+    fn direct_bits(&self) -> u8 {
+        self.0.direct_bits()
+    }
+
+    fn node_count(&self) -> usize {
+        0
+    }
+
+    fn leaf_count(&self) -> usize {
+        0
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn lookup_into(&self, _: Kernel, addresses: &[A], next_hops: &mut [u32]) {
+        self.0.lookup_batch(addresses, next_hops);
+    }
+
+    fn pass(&self, _: Kernel, addresses: &[A]) {
+        let mut burst = [0; BURST];
+        for block in addresses.chunks(BURST) {
+            self.0.lookup_batch(block, &mut burst[..block.len()]);
+            black_box(&mut burst);
+        }
+    }
+
+    fn chain(&self, addresses: &[A]) {
+        black_box(self.0.lookup_chain(addresses));
+    }
+}
 
 /// A FIB and how long its compilation took.
 pub(crate) struct Compiled<A> {
@@ -120,23 +172,39 @@ pub(crate) struct Compiled<A> {
     pub(crate) compile_time: Duration,
 }
 
-/// Compiles `rib` with 16-bit leaves, or with 32-bit leaves where the next hops need them.
-pub(crate) fn compile<A: Address>(
+/// Compiles `rib` in the form that the options ask for.
+pub(crate) fn compile<A: Key>(
     rib: &Rib<A>,
     direct_bits: Option<u8>,
     form: &FormArgs,
 ) -> Result<Compiled<A>, Failure> {
+    let algorithm = form.algorithm()?;
+    build(rib, direct_bits, algorithm, form).map_err(|error| match error {
+        CannotBuild::Compile(error) => error.into(),
+        error => format!("{}: {error}", algorithm.name()).into(),
+    })
+}
+
+/// Builds `algorithm` from `rib`: with 16-bit next hops, or with 32-bit ones
+/// where the routes need them and the algorithm has them.
+pub(crate) fn build<A: Key>(
+    rib: &Rib<A>,
+    direct_bits: Option<u8>,
+    algorithm: Algorithm,
+    form: &FormArgs,
+) -> Result<Compiled<A>, CannotBuild> {
     let options = Options::default()
         .direct_bits(direct_bits)
         .aggregation(!form.no_aggregation);
-    Ok(match form.algorithm()? {
+    Ok(match algorithm {
         Algorithm::Popfib => either_width(
             || Fib::<A, u16>::compile(rib, &options),
             || Fib::<A, u32>::compile(rib, &options),
-        ),
-        Algorithm::Poptrie => paper::<A, LeafvecNode>(rib, &options),
-        Algorithm::PoptrieBasic => paper::<A, BasicNode>(rib, &options),
-    }?)
+        )?,
+        Algorithm::Poptrie => paper::<A, LeafvecNode>(rib, &options)?,
+        Algorithm::PoptrieBasic => paper::<A, BasicNode>(rib, &options)?,
+        Algorithm::Baseline(baseline) => timed(|| baseline.build(rib).map(Baseline))?,
+    })
 }
 
 fn paper<A: Address, N: Node>(
@@ -159,9 +227,9 @@ fn either_width<A, F16: AnyFib<A> + 'static, F32: AnyFib<A> + 'static>(
     }
 }
 
-fn timed<A, F: AnyFib<A> + 'static>(
-    compile: impl FnOnce() -> Result<F, CompileError>,
-) -> Result<Compiled<A>, CompileError> {
+fn timed<A, F: AnyFib<A> + 'static, E>(
+    compile: impl FnOnce() -> Result<F, E>,
+) -> Result<Compiled<A>, E> {
     let start = Instant::now();
     let fib = Box::new(compile()?);
     let compile_time = start.elapsed();

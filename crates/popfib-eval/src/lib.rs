@@ -6,7 +6,6 @@
 //! the core that [`pin`] names. [`skewed_next_hops`] gives a table of bare
 //! prefixes the next hops of a router.
 
-mod buffer;
 mod latencies;
 mod measure;
 mod next_hops;
@@ -16,11 +15,11 @@ mod traffic;
 mod yardstick;
 mod zipf;
 
-pub use buffer::Buffer;
 pub use latencies::Latencies;
 pub use measure::{Passes, Spread, measure};
 pub use next_hops::skewed_next_hops;
 pub use pin::{cores, pin};
+pub use popfib_baselines::Buffer;
 pub use random::Random;
 pub use traffic::{Traffic, Traveller, generate};
 pub use yardstick::Yardstick;

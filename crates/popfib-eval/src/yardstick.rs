@@ -8,8 +8,8 @@
 use std::hint::black_box;
 use std::io;
 
-use crate::buffer::Buffer;
 use crate::random::Random;
+use popfib_baselines::Buffer;
 
 /// 1 MiB of 32-bit entries.
 const ENTRIES: usize = 1 << 18;

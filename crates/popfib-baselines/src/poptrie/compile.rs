@@ -4,10 +4,13 @@
 //! its parent is stored: only then are all its siblings known, and they lie
 //! side by side.
 
+use bytemuck::Pod;
 use popfib::fold::{Fold, Slot, Store};
 use popfib::{Address, CompileError, Leaf, MAX_DIRECT_BITS, Options, Rib};
 
 use super::layout::{Node, View, direct_leaf};
+use crate::buffer::Buffer;
+use crate::lpm::Width;
 
 /// How many nodes and leaves there may be; less in tests.
 #[derive(Clone, Copy, Debug)]
@@ -27,14 +30,14 @@ impl Limits {
 
 /// The three arrays.
 #[derive(Clone, Debug)]
-pub(super) struct Arrays<L, N> {
-    direct: Vec<u32>,
-    nodes: Vec<N>,
-    leaves: Vec<L>,
+pub(super) struct Arrays<L: Width, N: Node> {
+    direct: Buffer<u32>,
+    nodes: Buffer<N>,
+    leaves: Buffer<L>,
     direct_bits: u8,
 }
 
-impl<L, N> Arrays<L, N> {
+impl<L: Width, N: Node> Arrays<L, N> {
     #[inline(always)]
     pub(super) fn view(&self) -> View<'_, L, N> {
         View {
@@ -46,7 +49,7 @@ impl<L, N> Arrays<L, N> {
     }
 }
 
-pub(super) fn compile<A: Address, L: Leaf, N: Node>(
+pub(super) fn compile<A: Address, L: Width, N: Node>(
     rib: &Rib<A>,
     direct_bits: u8,
     options: &Options,
@@ -75,11 +78,16 @@ pub(super) fn compile<A: Address, L: Leaf, N: Node>(
         }
     })?;
     Ok(Arrays {
-        direct,
-        nodes: fold.store.nodes,
-        leaves: fold.store.leaves,
+        direct: stored(&direct),
+        nodes: stored(&fold.store.nodes),
+        leaves: stored(&fold.store.leaves),
         direct_bits,
     })
+}
+
+/// An array as lookups read it. Panics if memory is exhausted, where a vector would abort.
+fn stored<T: Pod>(items: &[T]) -> Buffer<T> {
+    Buffer::copy_of(items).expect("memory for the arrays")
 }
 
 /// The arrays of nodes and leaves while they grow.

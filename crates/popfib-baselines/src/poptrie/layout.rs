@@ -10,6 +10,7 @@
 
 use std::fmt::Debug;
 
+use bytemuck::{Pod, Zeroable};
 use popfib::Leaf;
 
 /// The most significant bit of a direct entry: the entry is a leaf, the other
@@ -21,7 +22,7 @@ mod sealed {
 }
 
 /// The form of a node: [`LeafvecNode`] or [`BasicNode`].
-pub trait Node: sealed::Sealed + Copy + Eq + Debug + Send + Sync + 'static {
+pub trait Node: sealed::Sealed + Pod + Eq + Debug + Send + Sync {
     /// Whether runs of equal leaves are stored once.
     const LEAFVEC: bool;
 
@@ -42,7 +43,7 @@ pub trait Node: sealed::Sealed + Copy + Eq + Debug + Send + Sync + 'static {
 }
 
 /// The node of the paper's section 3.1, 16 bytes: a leaf for every slot without a child.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct BasicNode {
     vector: u64,
@@ -51,7 +52,7 @@ pub struct BasicNode {
 }
 
 /// The node of the paper's section 3.3, 24 bytes: runs of equal leaves are stored once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct LeafvecNode {
     vector: u64,

@@ -11,7 +11,11 @@ mod lookup;
 
 use std::marker::PhantomData;
 
-use popfib::{Address, CompileError, Leaf, Options, Rib};
+use popfib::{Address, CompileError, Options, Rib};
+
+use crate::cannot_build::CannotBuild;
+use crate::loops::{dependent, widened};
+use crate::lpm::{Lpm, Width};
 
 use compile::{Arrays, Limits};
 
@@ -35,12 +39,12 @@ pub use layout::{BasicNode, LeafvecNode, Node};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Poptrie<A: Address, L: Leaf = u16, N: Node = LeafvecNode> {
+pub struct Poptrie<A: Address, L: Width = u16, N: Node = LeafvecNode> {
     arrays: Arrays<L, N>,
     key: PhantomData<fn(A)>,
 }
 
-impl<A: Address, L: Leaf, N: Node> Poptrie<A, L, N> {
+impl<A: Address, L: Width, N: Node> Poptrie<A, L, N> {
     /// Compiles the routes of `rib`. Direct bits that `options` leave open are
     /// 18, as in the paper, or the whole of a shorter key.
     ///
@@ -102,5 +106,46 @@ impl<A: Address, L: Leaf, N: Node> Poptrie<A, L, N> {
     /// The first invariant found broken; never for one that was compiled.
     pub fn check(&self) -> Result<(), CheckError> {
         check::check::<A, L, N>(self.arrays.view())
+    }
+}
+
+impl<A: Address, L: Width, N: Node> Lpm<A> for Poptrie<A, L, N> {
+    /// With the options of the paper's best form: s = 18, route aggregation.
+    fn build(rib: &Rib<A>) -> Result<Self, CannotBuild> {
+        Ok(Self::compile(rib, &Options::default())?)
+    }
+
+    fn name(&self) -> &'static str {
+        if N::LEAFVEC {
+            "poptrie"
+        } else {
+            "poptrie-basic"
+        }
+    }
+
+    fn limits(&self) -> &'static str {
+        "2^31 nodes, 2^32 leaves"
+    }
+
+    fn direct_bits(&self) -> u8 {
+        self.direct_bits()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes()
+    }
+
+    fn lookup(&self, address: A) -> u32 {
+        self.lookup(address).to_u32()
+    }
+
+    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
+        widened(addresses, next_hops, |addresses, leaves| {
+            self.lookup_batch(addresses, leaves);
+        });
+    }
+
+    fn lookup_chain(&self, addresses: &[A]) -> u32 {
+        dependent(addresses, |address| self.lookup(address).to_u32())
     }
 }

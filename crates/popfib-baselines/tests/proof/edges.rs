@@ -5,7 +5,8 @@ use crate::forms::{Form, Layout, affordable, every_direct_bits, prove, rib};
 use crate::oracle::Route;
 use crate::probes;
 use crate::tables::Random;
-use popfib::{Address, CompileError, Fib, Options, Prefix};
+use popfib::{CompileError, Fib, Options, Prefix};
+use popfib_baselines::Key;
 use popfib_baselines::poptrie::{BasicNode, LeafvecNode};
 
 /// The paper's stride.
@@ -22,7 +23,7 @@ fn route(text: &str, next_hop: u32) -> Route {
 }
 
 /// All forms with few and many direct bits, none, and the choice of the library.
-fn prove_all<A: Address>(routes: &[Route]) {
+fn prove_all<A: Key>(routes: &[Route]) {
     let probes = probes::mixed::<A>(&mut Random::new(8), routes, 300);
     let most = A::WIDTH.min(24);
     let mut directs = vec![None, Some(0), Some(1)];
@@ -118,7 +119,7 @@ fn all_hosts_of_a_network() {
 /// Prefixes that end at, one before and one after s and every stride boundary behind it.
 #[test]
 fn ends_at_s_and_at_strides() {
-    fn prove_key<A: Address>() {
+    fn prove_key<A: Key>() {
         let mut random = Random::new(9);
         for s in every_direct_bits::<A>() {
             let ends: Vec<u8> = (s..=A::WIDTH).step_by(STRIDE).collect();
@@ -165,7 +166,7 @@ fn ends_at_s_and_at_strides() {
 /// One prefix of every length along one address, each with a next hop of its own.
 #[test]
 fn deepest_nesting() {
-    fn prove_key<A: Address>() {
+    fn prove_key<A: Key>() {
         for anchor in [0, u128::MAX, u128::MAX / 3] {
             let routes: Vec<Route> = (0..=A::WIDTH)
                 .map(|len| Route::new(anchor, len, 1 + u32::from(len)))
@@ -219,7 +220,7 @@ fn next_hops_of_32_bits() {
 
 #[test]
 fn too_many_direct_bits() {
-    fn prove_key<A: Address>() {
+    fn prove_key<A: Key>() {
         let most = A::WIDTH.min(24);
         let rib = rib::<A>(&[Route::new(0, 4, 1)]);
         for form in Form::ALL {
@@ -245,7 +246,7 @@ fn too_many_direct_bits() {
 /// Rib and Fib, also host routes of IPv6 with nothing in common.
 #[test]
 fn small_tables_are_small() {
-    fn prove_key<A: Address>(longest: u8, most: usize) {
+    fn prove_key<A: Key>(longest: u8, most: usize) {
         let mut random = Random::new(10);
         for _ in 0..100 {
             let routes: Vec<Route> = (1..=10)
@@ -311,7 +312,7 @@ fn options_save_space() {
 /// With route aggregation a table that says one thing only needs no node at all.
 #[test]
 fn one_answer_is_one_leaf() {
-    fn prove_key<A: Address>() {
+    fn prove_key<A: Key>() {
         let mut random = Random::new(19);
         for _ in 0..cases(100) {
             let mut routes = crate::tables::mixed(&mut random, A::WIDTH, 100);

@@ -5,9 +5,9 @@ use crate::forms::{Form, every_direct_bits, prove};
 use crate::oracle::Route;
 use crate::probes::all;
 use crate::tables::{Random, mixed};
-use popfib::Address;
+use popfib_baselines::Key;
 
-fn random_tables<A: Address>(tables: u32, longest: u32, seed: u64) {
+fn random_tables<A: Key>(tables: u32, longest: u32, seed: u64) {
     let mut random = Random::new(seed);
     let probes = all::<A>();
     let mut directs: Vec<_> = every_direct_bits::<A>().map(Some).collect();

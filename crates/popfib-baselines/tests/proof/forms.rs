@@ -4,6 +4,7 @@ use crate::oracle::{Oracle, Route};
 use crate::probes::{bits, key};
 use popfib::{Address, CompileError, Fib, Kernel, Leaf, NextHop, Options, Prefix, Rib};
 use popfib_baselines::poptrie::{BasicNode, LeafvecNode, Node, Poptrie};
+use popfib_baselines::{Baseline, CannotBuild, Key, Lpm, Width};
 
 /// The forms of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ impl Form {
     pub(crate) const ALL: [Self; Self::COUNT] = {
         let mut all = [Self::new(0); Self::COUNT];
         let mut index = 0;
-        while index < 8 {
+        while index < Self::COUNT {
             all[index] = Self::new(index);
             index += 1;
         }
@@ -162,7 +163,7 @@ compiled!(<A: Address, L: Leaf> Fib<A, L>, |fib, probes, answers| {
     fib.lookup_batch_be(&bytes, &mut batch);
     answers.push(batch);
 });
-compiled!(<A: Address, L: Leaf, N: Node> Poptrie<A, L, N>, |poptrie, probes, answers| {
+compiled!(<A: Address, L: Width, N: Node> Poptrie<A, L, N>, |poptrie, probes, answers| {
     let mut batch = vec![L::default(); probes.len()];
     poptrie.lookup_batch(probes, &mut batch);
     answers.push(batch);
@@ -184,8 +185,8 @@ pub(crate) fn rib<A: Address>(routes: &[Route]) -> Rib<A> {
 
 /// What is wrong with the library's answers for this table; `None` if nothing is.
 ///
-/// Asks the Rib and every one of `forms` with every one of `direct_bits`.
-pub(crate) fn fault<A: Address>(
+/// Asks the Rib, every one of `forms` with every one of `direct_bits`, and every other algorithm.
+pub(crate) fn fault<A: Key>(
     routes: &[Route],
     forms: &[Form],
     direct_bits: &[Option<u8>],
@@ -212,6 +213,13 @@ pub(crate) fn fault<A: Address>(
         }
         expected.push(route.map_or(0, |r| r.next_hop));
     }
+    let highest = routes.iter().map(|r| r.next_hop).max().unwrap_or(0);
+    let of_baselines = Baseline::ALL
+        .into_iter()
+        .find_map(|baseline| baseline_fault(baseline, &rib, highest, probes, &expected));
+    if of_baselines.is_some() {
+        return of_baselines;
+    }
     for &s in direct_bits {
         for form in forms {
             let fib = match form.compile(&rib, s) {
@@ -235,8 +243,73 @@ pub(crate) fn fault<A: Address>(
     None
 }
 
+/// What is wrong with a baseline: its answers, or that it is not to be had for
+/// a table within its limits.
+fn baseline_fault<A: Key>(
+    baseline: Baseline,
+    rib: &Rib<A>,
+    highest_next_hop: u32,
+    probes: &[A],
+    expected: &[u32],
+) -> Option<String> {
+    let name = baseline.name();
+    let lpm = match baseline.build(rib) {
+        Ok(lpm) => lpm,
+        Err(CannotBuild::KeyWidth { width }) if A::WIDTH != 32 && width == A::WIDTH => {
+            let is_ipv4_only = ["dir-24-8", "sail", "dxr-18-modified"].contains(&name);
+            return (!is_ipv4_only).then(|| format!("{name} refuses keys of {width} bits"));
+        }
+        Err(CannotBuild::NextHop { next_hop, max }) => {
+            let is_known = match name {
+                "dir-24-8" | "sail" => max == 32_767,
+                "dxr-16" | "dxr-18" | "dxr-18-modified" => max == 65_535,
+                _ => false,
+            };
+            let is_right = is_known && next_hop > max && next_hop <= highest_next_hop;
+            return (!is_right).then(|| format!("{name} refuses next hop {next_hop}"));
+        }
+        Err(error) => return Some(format!("{name} does not build: {error}")),
+    };
+    if lpm.name() != name {
+        return Some(format!("{name} calls itself {}", lpm.name()));
+    }
+    let (at, got) = first_wrong_of(&*lpm, probes, expected)?;
+    let (probe, expected) = (probes[at], expected[at]);
+    Some(format!("{name} says {got} for {probe:?}, not {expected}"))
+}
+
+/// The first address for which a lookup, a batch lookup or a chain does not say
+/// what is expected, and what it says.
+pub(crate) fn first_wrong_of<A: Address>(
+    lpm: &dyn Lpm<A>,
+    probes: &[A],
+    expected: &[u32],
+) -> Option<(usize, u32)> {
+    assert_eq!(probes.len(), expected.len());
+    let singles: Vec<u32> = probes.iter().map(|&probe| lpm.lookup(probe)).collect();
+    let mut batch = vec![u32::MAX; probes.len()];
+    lpm.lookup_batch(probes, &mut batch);
+    // Batches of every length up to some dozens, as the ends of bursts have them.
+    let mut short = vec![u32::MAX; probes.len()];
+    let (mut from, mut len) = (0, 1);
+    while from < probes.len() {
+        let to = probes.len().min(from + len % 70);
+        lpm.lookup_batch(&probes[from..to], &mut short[from..to]);
+        (from, len) = (to, len + 1);
+    }
+    let wrong = [singles, batch, short].iter().find_map(|answers| {
+        let mut pairs = answers.iter().zip(expected).enumerate();
+        pairs.find_map(|(at, (answer, expected))| (answer != expected).then_some((at, *answer)))
+    });
+    wrong.or_else(|| {
+        let answer = lpm.lookup_chain(probes);
+        let last = probes.len().checked_sub(1)?;
+        (answer != expected[last]).then_some((last, answer))
+    })
+}
+
 /// Panics if [`fault`] finds something, with the fewest routes that still show it.
-pub(crate) fn prove<A: Address>(
+pub(crate) fn prove<A: Key>(
     routes: &[Route],
     forms: &[Form],
     direct_bits: &[Option<u8>],

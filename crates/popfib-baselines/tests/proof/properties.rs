@@ -8,7 +8,7 @@ use crate::forms::{Form, affordable, every_direct_bits, fault, prove, with_key};
 use crate::oracle::Route;
 use crate::probes;
 use crate::tables::{self, Random};
-use popfib::Address;
+use popfib_baselines::Key;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -71,7 +71,7 @@ fn case(routes: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = Case> 
     })
 }
 
-fn judge<A: Address>(case: &Case) -> Option<String> {
+fn judge<A: Key>(case: &Case) -> Option<String> {
     let mut random = Random::new(case.seed);
     let probes = probes::mixed::<A>(&mut random, &case.routes, 64);
     let s = case.direct_bits.min(A::WIDTH);
@@ -100,7 +100,7 @@ fn many_routes() {
 /// Every width with every s of up to 12 bits, tables of all shapes.
 #[test]
 fn every_width() {
-    fn prove_width<A: Address>(width: u8, random: &mut Random, count: usize) {
+    fn prove_width<A: Key>(width: u8, random: &mut Random, count: usize) {
         let routes = tables::mixed(random, width, count);
         let probes = probes::mixed::<A>(random, &routes, 200);
         let mut directs: Vec<_> = (0..=A::WIDTH.min(12)).map(Some).collect();
@@ -119,7 +119,7 @@ fn every_width() {
 /// Every s that a key type allows, up to 2^24 direct entries, in every form.
 #[test]
 fn every_s_of_every_key() {
-    fn prove_key<A: Address>(random: &mut Random) {
+    fn prove_key<A: Key>(random: &mut Random) {
         for s in every_direct_bits::<A>() {
             // The tables of 2^20 entries and more cost what many small ones do.
             let rounds = if s < 20 { 4 } else { 1 };

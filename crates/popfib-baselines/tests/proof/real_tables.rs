@@ -8,7 +8,8 @@ use crate::probes::{self, bits};
 use crate::segments::Segments;
 use crate::tables::Random;
 use flate2::read::MultiGzDecoder;
-use popfib::{Address, IpPrefix};
+use popfib::IpPrefix;
+use popfib_baselines::Key;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -64,7 +65,7 @@ pub(crate) fn load(name: &str) -> Option<Table> {
 }
 
 /// One family in several forms, at all boundaries and a million random addresses.
-fn prove_family<A: Address>(routes: &[Route], wide: bool) {
+fn prove_family<A: Key>(routes: &[Route], wide: bool) {
     if routes.is_empty() {
         return;
     }

@@ -1,0 +1,160 @@
+//! What all structures are to those who compare them: built from routes, asked
+//! for next hops.
+//!
+//! An algorithm implements [`Structure`]: how it is built and how one address
+//! is found. The loops around that, one for each way of measuring, are the same
+//! for all and come from [`loops`](crate::loops), so that no algorithm is
+//! faster or slower for the loop that it was put into.
+
+use bytemuck::Pod;
+use popfib::{Address, Leaf, Rib};
+
+use crate::cannot_build::CannotBuild;
+use crate::loops;
+
+/// A key whose arrays are plain memory: every [`Address`].
+pub trait Key: Address + Pod {}
+
+impl<A: Address + Pod> Key for A {}
+
+/// A width of next hops whose arrays are plain memory: every [`Leaf`].
+pub trait Width: Leaf + Pod {}
+
+impl<L: Leaf + Pod> Width for L {}
+
+/// A longest-prefix-match structure for keys `A`.
+///
+/// ```
+/// use popfib::{NextHop, Rib};
+/// use popfib_baselines::{Lpm, Radix};
+///
+/// let mut rib = Rib::<u32>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHop::new(7).unwrap());
+/// let radix = Radix::build(&rib)?;
+/// let mut next_hops = [9; 2];
+/// radix.lookup_batch(&[0x0a01_0203u32, 0x0b00_0000], &mut next_hops);
+/// assert_eq!(next_hops, [7, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Lpm<A>: Send + Sync {
+    /// Builds the structure from all routes of `rib`.
+    ///
+    /// # Errors
+    /// [`CannotBuild`]: the table goes beyond a limit of the structure.
+    fn build(rib: &Rib<A>) -> Result<Self, CannotBuild>
+    where
+        Self: Sized;
+
+    /// The name by which it is asked for.
+    fn name(&self) -> &'static str;
+
+    /// What it cannot hold, in one line.
+    fn limits(&self) -> &'static str;
+
+    /// Leading bits that its first array resolves at once; 0 if it has none.
+    fn direct_bits(&self) -> u8;
+
+    /// Bytes of the arrays that lookups read.
+    fn bytes(&self) -> usize;
+
+    /// The next hop of the longest prefix that holds `address`; 0 if there is none.
+    fn lookup(&self, address: A) -> u32;
+
+    /// Looks up each of `addresses` into the same place of `next_hops`, in the
+    /// way that suits the structure best.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]);
+
+    /// Looks up one address after the other, each only once the answer before
+    /// it is known, as [`dependent`](loops::dependent) says. Returns the last answer.
+    fn lookup_chain(&self, addresses: &[A]) -> u32;
+}
+
+/// The lookup of one address, to be inlined into loops that are compiled for
+/// the CPU's instructions: borrowed arrays, all by value.
+pub trait Find<A>: Copy {
+    /// The next hop of the longest prefix that holds `address`; 0 if there is none.
+    fn find(self, address: A) -> u32;
+}
+
+/// An algorithm: what [`Lpm`] needs to know of it.
+pub trait Structure<A: Address>: Sized + Send + Sync {
+    /// [`Lpm::name`].
+    const NAME: &'static str;
+    /// [`Lpm::limits`].
+    const LIMITS: &'static str;
+
+    /// The arrays, borrowed for lookups.
+    type View<'a>: Find<A>
+    where
+        Self: 'a;
+
+    /// [`Lpm::build`].
+    ///
+    /// # Errors
+    /// [`CannotBuild`]: the table goes beyond a limit of the structure.
+    fn build(rib: &Rib<A>) -> Result<Self, CannotBuild>;
+
+    /// [`Lpm::direct_bits`].
+    fn direct_bits(&self) -> u8;
+
+    /// [`Lpm::bytes`].
+    fn bytes(&self) -> usize;
+
+    /// The arrays, borrowed for lookups.
+    fn view(&self) -> Self::View<'_>;
+
+    /// [`Lpm::lookup_batch`]; the slices are equally long.
+    fn batch(&self, addresses: &[A], next_hops: &mut [u32]) {
+        loops::each(self.view(), addresses, next_hops);
+    }
+}
+
+/// Implements [`Lpm`] by [`Structure`]: `lpm!([A: Address] Type)`. Not one
+/// implementation for all structures, which would leave none to those that are
+/// looked up by loops of their own.
+macro_rules! lpm {
+    ([$($generics:tt)*] $type:ty) => {
+        impl<$($generics)*> $crate::lpm::Lpm<A> for $type {
+            fn build(rib: &popfib::Rib<A>) -> Result<Self, $crate::cannot_build::CannotBuild> {
+                <Self as $crate::lpm::Structure<A>>::build(rib)
+            }
+
+            fn name(&self) -> &'static str {
+                <Self as $crate::lpm::Structure<A>>::NAME
+            }
+
+            fn limits(&self) -> &'static str {
+                <Self as $crate::lpm::Structure<A>>::LIMITS
+            }
+
+            fn direct_bits(&self) -> u8 {
+                $crate::lpm::Structure::<A>::direct_bits(self)
+            }
+
+            fn bytes(&self) -> usize {
+                $crate::lpm::Structure::<A>::bytes(self)
+            }
+
+            fn lookup(&self, address: A) -> u32 {
+                $crate::loops::one($crate::lpm::Structure::<A>::view(self), address)
+            }
+
+            fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
+                assert_eq!(
+                    addresses.len(),
+                    next_hops.len(),
+                    "one next hop for each address"
+                );
+                $crate::lpm::Structure::<A>::batch(self, addresses, next_hops);
+            }
+
+            fn lookup_chain(&self, addresses: &[A]) -> u32 {
+                $crate::loops::chain($crate::lpm::Structure::<A>::view(self), addresses)
+            }
+        }
+    };
+}
+pub(crate) use lpm;

@@ -1,9 +1,12 @@
 //! Options that several subcommands share.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use popfib::{Kernel, KernelError};
+use popfib_baselines::Baseline;
 use popfib_formats::{Format, Input, LoadOptions, PeerFilter, RouteValue};
 
 use crate::failure::Failure;
@@ -100,7 +103,7 @@ impl ReadArgs {
 pub(crate) struct FormArgs {
     /// Structure that answers [default: popfib]
     #[arg(long, value_name = "NAME", value_enum)]
-    pub(crate) algorithm: Option<Algorithm>,
+    pub(crate) algorithm: Option<Selection>,
 
     /// The paper's basic nodes, without leafvec (paper, section 3.1); the same as
     /// `--algorithm poptrie-basic`
@@ -119,12 +122,21 @@ pub(crate) struct FormArgs {
 impl FormArgs {
     /// The structure that was asked for.
     pub(crate) fn algorithm(&self) -> Result<Algorithm, Failure> {
+        match self.algorithms()?[..] {
+            [algorithm] => Ok(algorithm),
+            _ => Err("--algorithm all is for `popfib bench`: name one".into()),
+        }
+    }
+
+    /// The structures that were asked for, one or all.
+    pub(crate) fn algorithms(&self) -> Result<Vec<Algorithm>, Failure> {
+        use Algorithm::{Poptrie, PoptrieBasic};
         match (self.algorithm, self.no_leafvec) {
-            (algorithm, false) => Ok(algorithm.unwrap_or(Algorithm::Popfib)),
-            (None | Some(Algorithm::Poptrie | Algorithm::PoptrieBasic), true) => {
-                Ok(Algorithm::PoptrieBasic)
-            }
-            (Some(Algorithm::Popfib), true) => Err(
+            (Some(Selection::All), false) => Ok(Algorithm::all().collect()),
+            (Some(Selection::One(algorithm)), false) => Ok(vec![algorithm]),
+            (None, false) => Ok(vec![Algorithm::Popfib]),
+            (None | Some(Selection::One(Poptrie | PoptrieBasic)), true) => Ok(vec![PoptrieBasic]),
+            (Some(_), true) => Err(
                 "--no-leafvec is an option of the paper's layout: use --algorithm poptrie".into(),
             ),
         }
@@ -132,13 +144,24 @@ impl FormArgs {
 
     /// The kernel that looks up.
     pub(crate) fn kernel(&self) -> Result<Kernel, Failure> {
-        let is_paper = self.algorithm()? != Algorithm::Popfib;
+        self.kernel_of(self.algorithm()?)
+    }
+
+    /// The kernel that looks up in `algorithm`; for another than popfib's own
+    /// layout the one that stands for "one after the other".
+    pub(crate) fn kernel_of(&self, algorithm: Algorithm) -> Result<Kernel, Failure> {
+        let is_own = algorithm == Algorithm::Popfib;
         match self.kernel {
-            Some(kernel) if is_paper && kernel.name() != SCALAR => {
-                Err("the paper's layout is looked up by the kernel scalar only".into())
-            }
+            Some(kernel) if !is_own && kernel.name() != SCALAR => Err(format!(
+                "{} is looked up by the kernel scalar only",
+                match algorithm {
+                    Algorithm::Baseline(baseline) => baseline.name(),
+                    _ => "the paper's layout",
+                }
+            )
+            .into()),
             Some(kernel) => Ok(kernel),
-            None if is_paper => Ok(Kernel::by_name(SCALAR).map_err(|error| error.to_string())?),
+            None if !is_own => scalar(),
             None => {
                 // An error in one line, where `best` would panic.
                 Kernel::from_env().map_err(|error| format!("POPFIB_KERNEL: {error}"))?;
@@ -146,6 +169,11 @@ impl FormArgs {
             }
         }
     }
+}
+
+/// The kernel that is always there.
+pub(crate) fn scalar() -> Result<Kernel, Failure> {
+    Ok(Kernel::by_name(SCALAR).map_err(|error| error.to_string())?)
 }
 
 /// The kernel that looks up one address after the other.
@@ -157,7 +185,7 @@ fn parse_kernel(name: &str) -> Result<Kernel, KernelError> {
 }
 
 /// The structures by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     /// popfib's own layout of Poptrie
     Popfib,
@@ -165,15 +193,60 @@ pub(crate) enum Algorithm {
     Poptrie,
     /// Poptrie in the paper's layout without leafvec
     PoptrieBasic,
+    /// Another structure, from its paper
+    Baseline(Baseline),
 }
 
 impl Algorithm {
+    /// All of them, the Poptries first.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let poptries = [Self::Popfib, Self::Poptrie, Self::PoptrieBasic];
+        poptries
+            .into_iter()
+            .chain(Baseline::ALL.map(Self::Baseline))
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Popfib => "popfib",
             Self::Poptrie => "poptrie",
             Self::PoptrieBasic => "poptrie-basic",
+            Self::Baseline(baseline) => baseline.name(),
         }
+    }
+
+    /// The name with what help says of it.
+    pub(crate) fn possible_value(self) -> PossibleValue {
+        PossibleValue::new(self.name()).help(match self {
+            Self::Popfib => "popfib's own layout of Poptrie",
+            Self::Poptrie => "Poptrie in the paper's layout",
+            Self::PoptrieBasic => "Poptrie in the paper's layout without leafvec",
+            Self::Baseline(baseline) => baseline.about(),
+        })
+    }
+}
+
+/// One structure, or all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Selection {
+    One(Algorithm),
+    All,
+}
+
+impl ValueEnum for Selection {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<Selection>> = LazyLock::new(|| {
+            let each = Algorithm::all().map(Selection::One);
+            each.chain([Selection::All]).collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::One(algorithm) => algorithm.possible_value(),
+            Self::All => PossibleValue::new("all").help("Each of these, one after the other"),
+        })
     }
 }
 

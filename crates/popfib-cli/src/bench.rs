@@ -6,25 +6,30 @@
 
 use clap::Args;
 use popfib::{Kernel, Rib};
+use popfib_baselines::CannotBuild;
 use popfib_eval::{
-    Buffer, Passes, Spread, Traffic, Traveller, Yardstick, cores, generate, measure, pin,
+    Buffer, Modes, Passes, Spread, Traffic, Traveller, Yardstick, cores, generate, measure, modes,
+    pin,
 };
 use popfib_formats::RouteTable;
 use serde::Serialize;
 
 use crate::Verdict;
-use crate::any_fib::{Compiled, compile, milliseconds};
-use crate::args::{Family, FormArgs, TableArgs};
+use crate::any_fib::{Compiled, build, milliseconds};
+use crate::args::{Algorithm, Family, FormArgs, Selection, TableArgs, scalar};
 use crate::failure::Failure;
 use crate::image::{self, Opened};
 use crate::output::{Output, note};
 use crate::table;
 
-/// Measure lookup rates, one row per family, traffic pattern and direct bits.
+/// Measure lookup rates, one row per family, traffic pattern, algorithm and direct bits.
 ///
 /// Rates are in million lookups per second on one core: median, lowest and highest pass. The
 /// yardstick is the loop `sum += table[addr >> 14]` over a table of 1 MiB and 2^24 random
-/// addresses, measured in turn with the passes; the ratio is the median rate over it.
+/// addresses, measured in turn with the passes; the ratio is the median rate over it. An algorithm
+/// that cannot hold the table has a row that says why. Algorithms other than popfib look up bursts
+/// in the way that suits each best; the direct bits of Tree BitMap, SAIL, DIR-24-8 and DXR are their
+/// own.
 #[derive(Args)]
 #[command(after_help = "\
 Traffic:
@@ -39,9 +44,13 @@ Examples:
   popfib bench
   popfib bench --direct-bits 16,18,20 --family ipv4 --traffic random,routes,zipf
   popfib bench --table routes.txt.gz --traffic file:trace.gz --runs 11 --pin 1 --json
+  popfib bench --algorithm all --traffic random,routes
+  popfib bench --algorithm sail --latency
 
 JSON, an array of rows: algorithm, kernel, family, traffic, threads, direct_bits, bytes, build_ms,
-mlps, mlps_min, mlps_max, yardstick_mlps, ratio, runs.")]
+mlps, mlps_min, mlps_max, yardstick_mlps, ratio, runs. With --latency also latency_ns,
+throughput_ns and empty_ns. Where an algorithm cannot be built: reason, with null for what was not
+measured.")]
 pub(crate) struct BenchArgs {
     #[command(flatten)]
     table: TableArgs,
@@ -88,6 +97,11 @@ pub(crate) struct BenchArgs {
         value_parser = clap::value_parser!(u32).range(1..))]
     threads: u32,
 
+    /// Take the time of a lookup as well: each address dependent on the answer before it (latency),
+    /// independent (throughput), and the loop without lookups (empty); medians in nanoseconds
+    #[arg(long, conflicts_with = "threads")]
+    latency: bool,
+
     /// Core of the first thread, counted from 0 (Linux) [default: the last]
     #[arg(long, value_name = "CPU")]
     pin: Option<usize>,
@@ -104,20 +118,46 @@ struct Row {
     family: &'static str,
     traffic: String,
     threads: u32,
-    direct_bits: u8,
-    bytes: usize,
-    build_ms: f64,
-    mlps: f64,
-    mlps_min: f64,
-    mlps_max: f64,
-    yardstick_mlps: f64,
-    ratio: f64,
+    direct_bits: Option<u8>,
+    bytes: Option<usize>,
+    build_ms: Option<f64>,
+    mlps: Option<f64>,
+    mlps_min: Option<f64>,
+    mlps_max: Option<f64>,
+    yardstick_mlps: Option<f64>,
+    ratio: Option<f64>,
     runs: u32,
+    #[serde(flatten)]
+    times: Option<Times>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+/// Medians of `--latency`.
+#[derive(Serialize)]
+struct Times {
+    latency_ns: f64,
+    throughput_ns: f64,
+    empty_ns: f64,
+}
+
+/// A structure to measure, by each of its kernels; or why there is none.
+struct Contender<A> {
+    algorithm: Algorithm,
+    kernels: Vec<Kernel>,
+    built: Result<Compiled<A>, CannotBuild>,
 }
 
 pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
     let cores = team(args)?;
-    // An image is looked up as it is; what its routes are for is the traffic.
+    // Bad usage is told before a long table is read.
+    let algorithms = args.form.algorithms()?;
+    let kernels = algorithms
+        .iter()
+        .map(|algorithm| kernels(&args.form, *algorithm))
+        .collect::<Result<Vec<_>, _>>()?;
+    // An image is looked up as it is; what its routes are for is the traffic and the other
+    // algorithms.
     let source = match image::open(&args.table)? {
         Some(opened) => Source::Image(opened),
         None => Source::Table(Box::new(table::load(&args.table)?)),
@@ -125,8 +165,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
     let mut bench = Bench {
         args,
         helpers: cores,
-        algorithm: algorithm(&args.form)?,
-        kernel: args.form.kernel()?,
+        algorithms: algorithms.into_iter().zip(kernels).collect(),
         yardstick: Yardstick::new().map_err(out_of_memory)?,
         output: Output::new(),
         rows: Vec::new(),
@@ -162,12 +201,25 @@ enum Source {
     Image(Opened),
 }
 
+/// The kernels to measure an algorithm by: where all are compared, popfib's
+/// scalar one too, since the others have no other.
+fn kernels(form: &FormArgs, algorithm: Algorithm) -> Result<Vec<Kernel>, Failure> {
+    let is_compared = form.algorithm == Some(Selection::All);
+    if is_compared && algorithm != Algorithm::Popfib {
+        return Ok(vec![scalar()?]);
+    }
+    let mut kernels = vec![form.kernel_of(algorithm)?];
+    if is_compared && form.kernel.is_none() && kernels[0] != scalar()? {
+        kernels.push(scalar()?);
+    }
+    Ok(kernels)
+}
+
 struct Bench<'a> {
     args: &'a BenchArgs,
     /// The cores of all threads but this one.
     helpers: Vec<usize>,
-    algorithm: String,
-    kernel: Kernel,
+    algorithms: Vec<(Algorithm, Vec<Kernel>)>,
     yardstick: Yardstick,
     output: Output,
     rows: Vec<Row>,
@@ -190,19 +242,8 @@ impl Bench<'_> {
             note(format_args!("{}: the table has no routes", family.name()));
             return Ok(());
         }
-        let direct_bits: Vec<Option<u8>> = match args.direct_bits.as_slice() {
-            [] => vec![None],
-            several => several.iter().copied().map(Some).collect(),
-        };
-        let fibs = direct_bits
-            .into_iter()
-            .map(|bits| match image {
-                Some(opened) => opened.compiled(bits, &args.form),
-                None => compile(rib, bits, &args.form),
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let contenders = self.contenders(rib, image)?;
         let count = args.count.unwrap_or(count) as usize;
-        let kernel = self.kernel;
         for traffic in &args.traffic {
             let Some(addresses) = generate(traffic, rib, count, args.seed)? else {
                 let (family, traffic) = (family.name(), traffic.name());
@@ -210,81 +251,118 @@ impl Bench<'_> {
                 continue;
             };
             let addresses = Buffer::copy_of(&addresses).map_err(out_of_memory)?;
-            for compiled in &fibs {
-                let pass = || compiled.fib.pass(kernel, &addresses);
-                let lookups = count * args.threads as usize;
-                let passes = measure(&self.yardstick, args.runs as usize, lookups, || {
-                    together(&self.helpers, pass);
-                });
-                self.row(self.describe(family, traffic, compiled, &passes))?;
+            for contender in &contenders {
+                for &kernel in &contender.kernels {
+                    let row = self.measured(family, traffic, contender, kernel, &addresses);
+                    self.row(row)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn describe<A>(
+    /// Builds all structures for one family; popfib's own is that of the image if there is one.
+    fn contenders<A: Traveller>(
+        &self,
+        rib: &Rib<A>,
+        image: Option<&Opened>,
+    ) -> Result<Vec<Contender<A>>, Failure> {
+        let form = &self.args.form;
+        let asked: Vec<Option<u8>> = match self.args.direct_bits.as_slice() {
+            [] => vec![None],
+            several => several.iter().copied().map(Some).collect(),
+        };
+        let mut contenders = Vec::new();
+        for (algorithm, kernels) in &self.algorithms {
+            let asked = match algorithm {
+                Algorithm::Baseline(_) => &[None][..],
+                _ => &asked[..],
+            };
+            for direct_bits in asked {
+                let built = match (image, algorithm) {
+                    (Some(image), Algorithm::Popfib) => Ok(image.own_fib(*direct_bits, form)?),
+                    (Some(image), _) if image.lacks_routes::<A>() => {
+                        return Err(image.without_routes("build other structures from"));
+                    }
+                    _ => build(rib, *direct_bits, *algorithm, form),
+                };
+                if let Err(CannotBuild::Compile(error)) = built {
+                    return Err(error.into());
+                }
+                contenders.push(Contender {
+                    algorithm: *algorithm,
+                    kernels: kernels.clone(),
+                    built,
+                });
+            }
+        }
+        Ok(contenders)
+    }
+
+    /// Measures one contender with one kernel on one pattern.
+    fn measured<A: Traveller>(
         &self,
         family: Family,
         traffic: &Traffic,
-        compiled: &Compiled<A>,
-        passes: &Passes,
+        contender: &Contender<A>,
+        kernel: Kernel,
+        addresses: &[A],
     ) -> Row {
-        let rates = Spread::of(&passes.rates);
-        let yardstick = Spread::of(&passes.yardstick).median;
-        Row {
-            algorithm: self.algorithm.clone(),
-            kernel: self.kernel.name(),
+        let args = self.args;
+        let mut row = Row {
+            algorithm: algorithm_name(contender.algorithm, &args.form),
+            kernel: match contender.algorithm {
+                Algorithm::Baseline(_) => OWN_LOOP,
+                _ => kernel.name(),
+            },
             family: family.name(),
             traffic: traffic.name(),
-            threads: self.args.threads,
-            direct_bits: compiled.fib.direct_bits(),
-            bytes: compiled.fib.bytes(),
-            build_ms: milliseconds(compiled.compile_time),
-            mlps: decimals(rates.median, 3),
-            mlps_min: decimals(rates.min, 3),
-            mlps_max: decimals(rates.max, 3),
-            yardstick_mlps: decimals(yardstick, 3),
-            ratio: decimals(rates.median / yardstick, 5),
-            runs: self.args.runs,
+            threads: args.threads,
+            direct_bits: None,
+            bytes: None,
+            build_ms: None,
+            mlps: None,
+            mlps_min: None,
+            mlps_max: None,
+            yardstick_mlps: None,
+            ratio: None,
+            runs: args.runs,
+            times: None,
+            reason: None,
+        };
+        let compiled = match &contender.built {
+            Ok(compiled) => compiled,
+            Err(error) => {
+                row.reason = Some(error.to_string());
+                return row;
+            }
+        };
+        let fib = &compiled.fib;
+        row.direct_bits = Some(fib.direct_bits());
+        row.bytes = Some(fib.bytes());
+        row.build_ms = Some(milliseconds(compiled.compile_time));
+        let lookups = addresses.len() * args.threads as usize;
+        let passes = measure(&self.yardstick, args.runs as usize, lookups, || {
+            together(&self.helpers, || fib.pass(kernel, addresses));
+        });
+        row.rates(&passes);
+        if args.latency {
+            let runs = args.runs as usize;
+            let chain = |addresses: &[A]| fib.chain(addresses);
+            let pass = |addresses: &[A]| fib.pass(kernel, addresses);
+            row.times = Some(modes(addresses, runs, chain, pass).into());
         }
+        row
     }
 
     /// Keeps the row for the JSON array, or shows it at once.
     fn row(&mut self, row: Row) -> Result<(), Failure> {
         if !self.args.json {
             if self.rows.is_empty() {
-                self.output.text(format_args!(
-                    "{:<22} {:<8} {:<6} {:<11} {:>2} {:>10} {:>9} {:>8} {:>8} {:>8} {:>9} {:>7}\n",
-                    "algorithm",
-                    "kernel",
-                    "family",
-                    "traffic",
-                    "s",
-                    "bytes",
-                    "build ms",
-                    "Mlps",
-                    "min",
-                    "max",
-                    "yardstick",
-                    "ratio"
-                ))?;
+                self.output
+                    .text(format_args!("{}", header(self.args.latency)))?;
             }
-            self.output.text(format_args!(
-                "{:<22} {:<8} {:<6} {:<11} {:>2} {:>10} {:>9.3} {:>8.1} {:>8.1} {:>8.1} {:>9.1} \
-                 {:>7.4}\n",
-                row.algorithm,
-                row.kernel,
-                row.family,
-                row.traffic,
-                row.direct_bits,
-                row.bytes,
-                row.build_ms,
-                row.mlps,
-                row.mlps_min,
-                row.mlps_max,
-                row.yardstick_mlps,
-                row.ratio
-            ))?;
+            self.output.text(format_args!("{}", row.text()))?;
             self.output.flush()?;
         }
         self.rows.push(row);
@@ -292,14 +370,98 @@ impl Bench<'_> {
     }
 }
 
+impl Row {
+    /// Fills in what was measured.
+    fn rates(&mut self, passes: &Passes) {
+        let rates = Spread::of(&passes.rates);
+        let yardstick = Spread::of(&passes.yardstick).median;
+        self.mlps = Some(decimals(rates.median, 3));
+        self.mlps_min = Some(decimals(rates.min, 3));
+        self.mlps_max = Some(decimals(rates.max, 3));
+        self.yardstick_mlps = Some(decimals(yardstick, 3));
+        self.ratio = Some(decimals(rates.median / yardstick, 5));
+    }
+
+    /// The row as a line.
+    fn text(&self) -> String {
+        let named = format!(
+            "{:<22} {:<8} {:<6} {:<11}",
+            self.algorithm, self.kernel, self.family, self.traffic
+        );
+        if let Some(reason) = &self.reason {
+            return format!("{named} cannot build: {reason}\n");
+        }
+        // Measured: there is nothing missing.
+        let of = |figure: Option<f64>| figure.unwrap_or(f64::NAN);
+        let mut line = format!(
+            "{named} {:>2} {:>10} {:>9.3} {:>8.1} {:>8.1} {:>8.1} {:>9.1} {:>7.4}",
+            self.direct_bits.unwrap_or(0),
+            self.bytes.unwrap_or(0),
+            of(self.build_ms),
+            of(self.mlps),
+            of(self.mlps_min),
+            of(self.mlps_max),
+            of(self.yardstick_mlps),
+            of(self.ratio)
+        );
+        if let Some(times) = &self.times {
+            line += &format!(
+                " {:>10.2} {:>13.2} {:>8.2}",
+                times.latency_ns, times.throughput_ns, times.empty_ns
+            );
+        }
+        line + "\n"
+    }
+}
+
+/// The line above the rows.
+fn header(latency: bool) -> String {
+    let mut line = format!(
+        "{:<22} {:<8} {:<6} {:<11} {:>2} {:>10} {:>9} {:>8} {:>8} {:>8} {:>9} {:>7}",
+        "algorithm",
+        "kernel",
+        "family",
+        "traffic",
+        "s",
+        "bytes",
+        "build ms",
+        "Mlps",
+        "min",
+        "max",
+        "yardstick",
+        "ratio"
+    );
+    if latency {
+        line += &format!(
+            " {:>10} {:>13} {:>8}",
+            "latency ns", "throughput ns", "empty ns"
+        );
+    }
+    line + "\n"
+}
+
+impl From<Modes> for Times {
+    fn from(modes: Modes) -> Self {
+        Self {
+            latency_ns: decimals(modes.dependent.median, 3),
+            throughput_ns: decimals(modes.independent.median, 3),
+            empty_ns: decimals(modes.empty.median, 3),
+        }
+    }
+}
+
+/// The kernel of a structure that is no Poptrie: the loop that suits it best.
+const OWN_LOOP: &str = "own";
+
 /// The algorithm's name, and what it was compiled without.
-fn algorithm(form: &FormArgs) -> Result<String, Failure> {
-    let name = form.algorithm()?.name();
-    Ok(if form.no_aggregation {
+fn algorithm_name(algorithm: Algorithm, form: &FormArgs) -> String {
+    let name = algorithm.name();
+    let is_poptrie = !matches!(algorithm, Algorithm::Baseline(_));
+    if form.no_aggregation && is_poptrie {
         format!("{name}-unaggregated")
     } else {
         name.to_owned()
-    })
+    }
 }
 
 /// Pins this thread; returns the cores of the others.

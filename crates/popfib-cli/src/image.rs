@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use popfib::{Address, Image, Rib};
+use popfib::{Address, Fib, Image, Options, Rib};
+use popfib_baselines::Key;
 use popfib_formats::{RouteTable, image_table};
 
-use crate::any_fib::{Compiled, compile};
+use crate::any_fib::Compiled;
 use crate::args::{Algorithm, FormArgs, TableArgs};
 use crate::failure::Failure;
 
@@ -45,21 +46,31 @@ impl Opened {
     }
 
     /// The Fib of the image, which is not compiled here.
-    pub(crate) fn compiled<A: Address>(
+    pub(crate) fn compiled<A: Key>(
         &self,
         direct_bits: Option<u8>,
         form: &FormArgs,
     ) -> Result<Compiled<A>, Failure> {
-        if direct_bits.is_some() || form.no_aggregation || form.algorithm()? != Algorithm::Popfib {
-            let name = self.name.escape_debug();
-            return Err(format!(
-                "{name}: an image is compiled already; --direct-bits, --no-aggregation and \
-                 --algorithm are for tables"
-            )
-            .into());
+        if form.algorithm()? != Algorithm::Popfib {
+            return Err(self.is_compiled("--algorithm and --no-leafvec are"));
+        }
+        self.own_fib(direct_bits, form)
+    }
+
+    /// The Fib of the image, whatever other algorithms are asked for beside it.
+    pub(crate) fn own_fib<A: Key>(
+        &self,
+        direct_bits: Option<u8>,
+        form: &FormArgs,
+    ) -> Result<Compiled<A>, Failure> {
+        if direct_bits.is_some() || form.no_aggregation {
+            return Err(self.is_compiled("--direct-bits and --no-aggregation are"));
         }
         let Some(table) = self.image.table::<A>() else {
-            return compile(&Rib::new(), None, form);
+            return Ok(Compiled {
+                fib: Box::new(Fib::<A, u16>::compile(&Rib::new(), &Options::default())?),
+                compile_time: Duration::ZERO,
+            });
         };
         Ok(Compiled {
             fib: match table.narrow_fib() {
@@ -76,5 +87,21 @@ impl Opened {
         self.image
             .table::<A>()
             .map_or_else(Rib::new, |table| table.rib())
+    }
+
+    /// Whether the image has no routes of a family because it was compiled without.
+    pub(crate) fn lacks_routes<A: Address>(&self) -> bool {
+        let table = self.image.table::<A>();
+        table.is_some_and(|table| !table.has_routes())
+    }
+
+    pub(crate) fn without_routes(&self, to: &str) -> Failure {
+        let name = self.name.escape_debug();
+        format!("{name}: the image was compiled without the routes to {to}").into()
+    }
+
+    fn is_compiled(&self, options: &str) -> Failure {
+        let name = self.name.escape_debug();
+        format!("{name}: an image is compiled already; {options} for tables").into()
     }
 }

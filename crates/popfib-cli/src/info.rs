@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use clap::Args;
-use popfib::{Address, ImageTable, Rib};
+use popfib::{ImageTable, Rib};
+use popfib_baselines::Key;
 use serde::Serialize;
 
 use crate::Verdict;
 use crate::any_fib::{compile, milliseconds};
-use crate::args::{FibArgs, TableArgs};
+use crate::args::{Algorithm, FibArgs, TableArgs};
 use crate::failure::Failure;
 use crate::image::{self, Opened};
 use crate::output::Output;
@@ -74,6 +75,12 @@ struct FamilyInfo {
 }
 
 pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
+    if let Algorithm::Baseline(other) = args.fib.form.algorithm()? {
+        let name = other.name();
+        let reason =
+            format!("{name} has no nodes and leaves as a Poptrie has them: see `popfib bench`");
+        return Err(reason.into());
+    }
     let info = match image::open(&args.table)? {
         Some(opened) => Info {
             ipv4: image_family::<u32>(&opened, &args.fib)?,
@@ -99,7 +106,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
-fn family<A: Address>(rib: &Rib<A>, args: &FibArgs) -> Result<FamilyInfo, Failure> {
+fn family<A: Key>(rib: &Rib<A>, args: &FibArgs) -> Result<FamilyInfo, Failure> {
     let compiled = compile(rib, args.direct_bits, &args.form)?;
     let next_hops: HashSet<_> = rib.iter().map(|(_, next_hop)| next_hop).collect();
     Ok(FamilyInfo {
@@ -115,7 +122,7 @@ fn family<A: Address>(rib: &Rib<A>, args: &FibArgs) -> Result<FamilyInfo, Failur
 }
 
 /// One family of an image, in which nothing is compiled and there is no RIB.
-fn image_family<A: Address>(opened: &Opened, args: &FibArgs) -> Result<FamilyInfo, Failure> {
+fn image_family<A: Key>(opened: &Opened, args: &FibArgs) -> Result<FamilyInfo, Failure> {
     let compiled = opened.compiled::<A>(args.direct_bits, &args.form)?;
     let table = opened.image.table::<A>();
     Ok(FamilyInfo {

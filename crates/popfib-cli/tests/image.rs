@@ -67,6 +67,7 @@ fn without_routes_the_prefix_is_not_told() {
         &["verify", "--fib", &image][..],
         &["compile", "--fib", &image, "-o", &image],
         &["lookup", "--table", &image, "10.1.2.3"],
+        &["bench", "--fib", &image, "--algorithm", "radix"],
     ] {
         let output = run(args);
         assert_eq!(output.status.code(), Some(2));
@@ -140,6 +141,24 @@ fn verify_and_bench_use_the_image_itself() {
             (&rows[0]["direct_bits"], &rows[0]["build_ms"]),
             (&3.into(), &0.0.into())
         );
+        // The others are built from the image's routes, also as judges.
+        let rows = json(&[&args[..], trust, &["--algorithm", "all"]].concat());
+        for row in rows.as_array().unwrap() {
+            let is_image = row["algorithm"] == "popfib";
+            assert_eq!(row["direct_bits"] == 3, is_image, "{row}");
+            assert_eq!(row["build_ms"] == 0.0, is_image, "{row}");
+        }
+        for option in ["--direct-bits=4", "--no-aggregation"] {
+            let output = run(&[&args[..], trust, &[option]].concat());
+            assert_eq!(output.status.code(), Some(2));
+            assert!(stderr(&output).contains("is compiled already"), "{option}");
+            let poptrie = [trust, &[option, "--algorithm", "poptrie"]].concat();
+            assert!(json(&[&args[..], &poptrie].concat())[0]["mlps"].is_f64());
+        }
+        let against = ["verify", "--json", "--random", "10", "--against", "radix"];
+        let report = json(&[&against[..], trust].concat());
+        assert_eq!(report["ipv4"]["mismatches"], 0);
+        assert!(report["ipv4"]["addresses"].as_u64() > Some(10));
     }
     for option in [
         &["--direct-bits", "4"][..],

@@ -2,12 +2,13 @@
 //! comparison with other implementations, so that both mean the same.
 //!
 //! [`Traffic`] makes the addresses of a pass from a seed; [`Buffer`] holds them
-//! on huge pages; [`measure`] times passes in turn with the [`Yardstick`], on
+//! on huge pages; [`modes`] takes the time of a lookup in three ways, [`measure`] times passes in turn with the [`Yardstick`], on
 //! the core that [`pin`] names. [`skewed_next_hops`] gives a table of bare
 //! prefixes the next hops of a router.
 
 mod latencies;
 mod measure;
+mod modes;
 mod next_hops;
 mod pin;
 mod random;
@@ -17,6 +18,7 @@ mod zipf;
 
 pub use latencies::Latencies;
 pub use measure::{Passes, Spread, measure};
+pub use modes::{Modes, modes};
 pub use next_hops::skewed_next_hops;
 pub use pin::{cores, pin};
 pub use popfib_baselines::Buffer;

@@ -12,6 +12,8 @@ mod edges;
 mod exhaustive;
 mod forms;
 mod live;
+mod full_sweep;
+mod limits;
 mod operations;
 mod oracle;
 mod probes;

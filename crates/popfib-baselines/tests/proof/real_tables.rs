@@ -2,14 +2,14 @@
 //! Fib against the segments at every boundary of every route and at random
 //! addresses. Where it does not, each test says that it is skipped.
 
-use crate::forms::{Form, Layout, rib};
+use crate::forms::{Form, Layout, first_wrong_of, rib};
 use crate::oracle::Route;
 use crate::probes::{self, bits};
 use crate::segments::Segments;
 use crate::tables::Random;
 use flate2::read::MultiGzDecoder;
 use popfib::IpPrefix;
-use popfib_baselines::Key;
+use popfib_baselines::{Baseline, CannotBuild, Key};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -132,6 +132,21 @@ fn prove_family<A: Key>(routes: &[Route], wide: bool) {
         if let Some((at, answer)) = fib.first_wrong(&probes, &expected) {
             let (probe, expected) = (probes[at], expected[at]);
             panic!("{form:?} s={s:?} says {answer} for {probe:?}, not {expected}");
+        }
+    }
+    for baseline in Baseline::ALL {
+        let name = baseline.name();
+        match baseline.build(&rib) {
+            Ok(lpm) => {
+                let wrong = first_wrong_of(&*lpm, &probes, &expected);
+                let wrong = wrong.map(|(at, answer)| (probes[at], answer, expected[at]));
+                assert_eq!(wrong, None, "{name}");
+            }
+            // What a real table can go beyond.
+            Err(CannotBuild::TooMany { .. } | CannotBuild::NextHop { .. })
+                if name.starts_with("dxr") || ["dir-24-8", "sail"].contains(&name) => {}
+            Err(CannotBuild::KeyWidth { .. }) if A::WIDTH != 32 => {}
+            Err(error) => panic!("{name}: {error}"),
         }
     }
 }

@@ -39,6 +39,14 @@ impl Segments {
     pub(crate) fn longest_match(&self, address: u128) -> Option<Route> {
         self.0[self.0.partition_point(|s| s.0 <= address) - 1].1
     }
+
+    /// The next hop of `address` (0 for none), and the last address behind it
+    /// that surely has the same.
+    pub(crate) fn stretch(&self, address: u128) -> (u32, u128) {
+        let behind = self.0.partition_point(|s| s.0 <= address);
+        let end = self.0.get(behind).map_or(u128::MAX, |next| next.0 - 1);
+        (self.0[behind - 1].1.map_or(0, |r| r.next_hop), end)
+    }
 }
 
 #[test]
@@ -55,6 +63,10 @@ fn segments_answer_as_the_scan_does() {
         for probe in probes::mixed::<u128>(&mut random, &routes, 100) {
             let expected = oracle.longest_match(probe);
             assert_eq!(segments.longest_match(probe), expected, "{probe:032x}");
+            let (next_hop, end) = segments.stretch(probe);
+            assert_eq!(next_hop, expected.map_or(0, |r| r.next_hop));
+            assert!(end >= probe);
+            assert_eq!(segments.longest_match(end), expected);
         }
     }
 }

@@ -5,7 +5,8 @@
 //! place of its next hop; the RIB would tell the prefix too, at ten times the
 //! cost. Where only values are asked for, the FIB is the usual one.
 
-use popfib::{Address, IpPrefix, Kernel, NextHop, Prefix, Rib};
+use popfib::{IpPrefix, Kernel, NextHop, Prefix, Rib};
+use popfib_baselines::Key;
 
 use super::Question;
 use crate::any_fib::{AnyFib, compile};
@@ -28,7 +29,7 @@ pub(super) struct Answers<A> {
     numbers: Vec<u32>,
 }
 
-impl<A: Address> Answers<A> {
+impl<A: Key> Answers<A> {
     /// Compiles the routes of `rib`, and hands each answer to `each`, numbered
     /// from 1 in the order of the calls. Number 0 stands for no match.
     pub(super) fn new(

@@ -1,6 +1,7 @@
 //! Batches of addresses into lines of text, at the speed of copying.
 
-use popfib::{Address, IpPrefix, Prefix, Rib};
+use popfib::{IpPrefix, Prefix, Rib};
+use popfib_baselines::Key;
 use popfib_formats::{AddressBatch, Run, write_ipv4, write_ipv6};
 
 use super::Question;
@@ -94,7 +95,7 @@ impl<'t> Lines<'t> {
 }
 
 /// A key that is shown as an IP address.
-trait Shown: Address {
+trait Shown: Key {
     fn put(self, page: &mut Page);
 }
 

@@ -9,16 +9,19 @@
 mod probes;
 
 use std::fmt;
+use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use popfib::{Address, Intervals, Kernel, NextHop, Prefix, Rib};
+use popfib_baselines::Key;
 use serde::Serialize;
 
 use self::probes::probes;
 use crate::Verdict;
-use crate::any_fib::{AnyFib, compile};
-use crate::args::{FibArgs, TableArgs};
+use crate::any_fib::{AnyFib, build, compile};
+use crate::args::{Algorithm, FibArgs, TableArgs, scalar};
 use crate::failure::Failure;
 use crate::image::{self, Opened};
 use crate::output::{Output, note};
@@ -39,6 +42,8 @@ const TOLD: u64 = 10;
 Examples:
   popfib verify
   popfib verify --exhaustive --direct-bits 18
+  popfib verify --exhaustive --algorithm sail
+  popfib verify --against treebitmap-64
   popfib verify --table routes.txt.gz --no-leafvec --random 10000000 --seed 7 --json
 
 JSON, one object: ipv4 and ipv6, each with addresses and mismatches.")]
@@ -47,7 +52,8 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     exhaustive: bool,
 
-    /// What the FIB is compared with
+    /// What the FIB is compared with: the RIB, or another structure built from it; a family that
+    /// the other cannot hold is left out
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Against::Rib)]
     against: Against,
 
@@ -71,10 +77,29 @@ pub(crate) struct VerifyArgs {
 }
 
 /// What the FIB can be compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Against {
     /// Longest match in the route store
     Rib,
+    /// Another structure
+    Algorithm(Algorithm),
+}
+
+impl ValueEnum for Against {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<Against>> = LazyLock::new(|| {
+            let others = Algorithm::all().map(Against::Algorithm);
+            [Against::Rib].into_iter().chain(others).collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Rib => PossibleValue::new("rib").help("Longest match in the route store"),
+            Self::Algorithm(algorithm) => algorithm.possible_value(),
+        })
+    }
 }
 
 #[derive(Serialize)]
@@ -90,7 +115,6 @@ struct Count {
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
-    let Against::Rib = args.against;
     let ((ipv4, ipv4_sound), (ipv6, ipv6_sound)) = match image::open(&args.table)? {
         Some(opened) => (
             image_family::<u32>("IPv4", &opened, args, args.exhaustive)?,
@@ -134,7 +158,7 @@ fn verdict(report: &Report, sound: bool) -> Verdict {
 }
 
 /// Checks one family: the comparison, and whether the FIB's structure is sound.
-fn family<A: Address>(
+fn family<A: Key>(
     name: &str,
     rib: &Rib<A>,
     args: &VerifyArgs,
@@ -145,7 +169,7 @@ fn family<A: Address>(
 }
 
 /// Checks one family of an image against its routes.
-fn image_family<A: Address>(
+fn image_family<A: Key>(
     name: &str,
     opened: &Opened,
     args: &VerifyArgs,
@@ -154,20 +178,13 @@ fn image_family<A: Address>(
     let fib = opened
         .compiled::<A>(args.fib.direct_bits, &args.fib.form)?
         .fib;
-    if opened
-        .image
-        .table::<A>()
-        .is_some_and(|table| !table.has_routes())
-    {
-        let file = opened.name.escape_debug();
-        return Err(
-            format!("{file}: the image was compiled without the routes to verify it").into(),
-        );
+    if opened.lacks_routes::<A>() {
+        return Err(opened.without_routes("verify it"));
     }
     against(name, &*fib, &opened.rib(), args, exhaustive)
 }
 
-fn against<A: Address>(
+fn against<A: Key>(
     name: &str,
     fib: &dyn AnyFib<A>,
     rib: &Rib<A>,
@@ -180,12 +197,43 @@ fn against<A: Address>(
         return Ok((Count::default(), false));
     }
     let mut comparison = Comparison::new(name, fib, args.fib.form.kernel()?);
-    if exhaustive {
-        comparison.every_address(rib, &progress_bar::<A>());
-    } else {
-        comparison.each_of(rib, probes(rib, args.random, args.seed));
+    let probes = probes(rib, args.random, args.seed);
+    match args.against {
+        Against::Rib if exhaustive => comparison.every_address(rib, &progress_bar::<A>()),
+        Against::Rib => {
+            comparison.each_of(probes, |addresses, answers| {
+                for (address, answer) in addresses.iter().zip(answers) {
+                    *answer = longest_match(rib, *address);
+                }
+            });
+        }
+        Against::Algorithm(other) => {
+            let judge = match build(rib, None, other, &args.fib.form) {
+                Ok(compiled) => compiled.fib,
+                Err(error) => {
+                    note(format_args!("{name}: {}: {error}", other.name()));
+                    return Ok((Count::default(), true));
+                }
+            };
+            let scalar = scalar()?;
+            comparison.judge = other.name();
+            let ask = |addresses: &[A], answers: &mut [u32]| {
+                judge.lookup_into(scalar, addresses, answers);
+            };
+            if exhaustive {
+                let progress = progress_bar::<A>();
+                comparison.each_of(progress.wrap_iter(all_addresses()), ask);
+            } else {
+                comparison.each_of(probes, ask);
+            }
+        }
     }
     Ok((comparison.count, true))
+}
+
+/// Every address there is, in order.
+fn all_addresses<A: Address>() -> impl Iterator<Item = A> {
+    std::iter::successors(Some(A::MIN), |address| address.checked_next())
 }
 
 /// A bar over all addresses, on a terminal only.
@@ -206,6 +254,8 @@ struct Comparison<'a, A> {
     addresses: Vec<A>,
     next_hops: Vec<u32>,
     count: Count,
+    /// Who says what is right.
+    judge: &'static str,
 }
 
 impl<'a, A: Address> Comparison<'a, A> {
@@ -217,11 +267,17 @@ impl<'a, A: Address> Comparison<'a, A> {
             addresses: Vec::with_capacity(BLOCK),
             next_hops: vec![0; BLOCK],
             count: Count::default(),
+            judge: "RIB",
         }
     }
 
-    /// Compares the answers for `probes` with the longest match in `rib`.
-    fn each_of(&mut self, rib: &Rib<A>, mut probes: impl Iterator<Item = A>) {
+    /// Compares the answers for `probes` with those of `judge`.
+    fn each_of(
+        &mut self,
+        mut probes: impl Iterator<Item = A>,
+        mut judge: impl FnMut(&[A], &mut [u32]),
+    ) {
+        let mut expected = [0; BLOCK];
         loop {
             self.addresses.clear();
             self.addresses.extend(probes.by_ref().take(BLOCK));
@@ -229,9 +285,10 @@ impl<'a, A: Address> Comparison<'a, A> {
                 return;
             }
             self.look_up();
-            for i in 0..self.addresses.len() {
-                let address = self.addresses[i];
-                self.compare(address, self.next_hops[i], longest_match(rib, address));
+            let expected = &mut expected[..self.addresses.len()];
+            judge(&self.addresses, expected);
+            for (i, &expected) in expected.iter().enumerate() {
+                self.compare(self.addresses[i], self.next_hops[i], expected);
             }
         }
     }
@@ -291,10 +348,11 @@ impl<'a, A: Address> Comparison<'a, A> {
         self.count.mismatches += 1;
         if self.count.mismatches <= TOLD {
             note(format_args!(
-                "{}: {}: the {of} says {}, the RIB says {}",
+                "{}: {}: the {of} says {}, the {} says {}",
                 self.name,
                 Prefix::host(address),
                 Answer(answer),
+                self.judge,
                 Answer(expected)
             ));
         }
@@ -384,6 +442,9 @@ mod tests {
         fn pass(&self, kernel: Kernel, addresses: &[u16]) {
             self.fib.pass(kernel, addresses);
         }
+        fn chain(&self, addresses: &[u16]) {
+            self.fib.chain(addresses);
+        }
     }
 
     fn every_address(fib: &dyn AnyFib<u16>, rib: &Rib<u16>) -> Count {
@@ -429,7 +490,11 @@ mod tests {
             at: vec![0x11ff, 0x1200, 0x127f, 0x1210],
         };
         let mut comparison = Comparison::new("test", &wrong, Kernel::best());
-        comparison.each_of(&rib, probes(&rib, 0, 1));
+        comparison.each_of(probes(&rib, 0, 1), |addresses, answers| {
+            for (address, answer) in addresses.iter().zip(answers) {
+                *answer = longest_match(&rib, *address);
+            }
+        });
         assert_eq!(comparison.count.mismatches, 3);
         // 4 routes, of which one has no neighbour and two have one or both.
         assert_eq!(comparison.count.addresses, 2 + 4 + 4 + 3);

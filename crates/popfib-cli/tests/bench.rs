@@ -108,6 +108,111 @@ fn the_text_has_a_header_and_a_line_a_row() {
     assert_eq!(lines[0].len(), lines[1].len());
 }
 
+/// Algorithms for which there is no IPv6.
+const IPV4_ONLY: [&str; 3] = ["dir-24-8", "sail", "dxr-18-modified"];
+
+#[test]
+fn all_algorithms_have_a_row_also_those_that_cannot_be_built() {
+    let table = file("bench-all", TABLE);
+    let args = [
+        "--algorithm",
+        "all",
+        "--traffic",
+        "random",
+        "--table",
+        &table,
+    ];
+    let output = run(&[&QUICK[..], &args].concat());
+    let rows = rows(good(&output));
+    for family in ["ipv4", "ipv6"] {
+        let rows: Vec<&Value> = rows.iter().filter(|row| row["family"] == family).collect();
+        let mut names: Vec<&str> = rows
+            .iter()
+            .map(|row| row["algorithm"].as_str().unwrap())
+            .collect();
+        names.dedup();
+        assert_eq!(
+            names,
+            [
+                "popfib",
+                "poptrie",
+                "poptrie-basic",
+                "radix",
+                "patricia",
+                "treebitmap-16-basic",
+                "treebitmap-64-basic",
+                "treebitmap-16",
+                "treebitmap-64",
+                "dir-24-8",
+                "sail",
+                "dxr-16",
+                "dxr-18",
+                "dxr-18-modified"
+            ]
+        );
+        // popfib beside the others by its scalar kernel too.
+        assert!(
+            rows.iter()
+                .any(|row| row["algorithm"] == "popfib" && row["kernel"] == "scalar")
+        );
+        for row in rows {
+            let name = row["algorithm"].as_str().unwrap();
+            let is_missing = family == "ipv6" && IPV4_ONLY.contains(&name);
+            for key in ["mlps", "mlps_min", "mlps_max", "ratio", "yardstick_mlps"] {
+                assert_eq!(row[key].is_null(), is_missing, "{name} {key}");
+            }
+            for key in ["bytes", "build_ms", "direct_bits"] {
+                assert_eq!(row[key].is_null(), is_missing, "{name} {key}");
+            }
+            let reason = row.get("reason").map(|reason| reason.as_str().unwrap());
+            let expected = "keys have 128 bits: this structure is for IPv4 only";
+            assert_eq!(reason, is_missing.then_some(expected), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_next_hop_too_high_for_an_algorithm_is_told_in_its_row() {
+    let routes: String = (0..32_768u32)
+        .map(|i| format!("10.{}.{}.0/24 hop{i}\n", i / 256, i % 256))
+        .collect();
+    let table = file("bench-next-hops", routes);
+    let with = |algorithm| {
+        let args = ["--algorithm", algorithm, "--family", "ipv4"];
+        let output = run(&[
+            &QUICK[..5],
+            &args,
+            &["--traffic", "random", "--table", &table],
+        ]
+        .concat());
+        good(&output).to_owned()
+    };
+    let text = with("sail");
+    let reason = "cannot build: next hop 32768 does not fit: at most 32767";
+    assert!(text.lines().nth(1).unwrap().ends_with(reason), "{text}");
+    assert!(!with("dxr-18").contains("cannot build"));
+}
+
+#[test]
+fn latency_adds_the_three_modes() {
+    let table = file("bench-latency", TABLE);
+    let args = ["--traffic", "random", "--family", "ipv4", "--table", &table];
+    for algorithm in ["popfib", "poptrie", "patricia"] {
+        let more = ["--latency", "--algorithm", algorithm];
+        let rows = rows(good(&run(&[&QUICK[..], &args, &more].concat())));
+        assert_eq!(rows.len(), 1);
+        for key in ["latency_ns", "throughput_ns", "empty_ns"] {
+            assert!(rows[0][key].as_f64().unwrap() > 0.0, "{algorithm} {key}");
+        }
+    }
+    let text = run(&[&QUICK[..5], &args, &["--latency"]].concat());
+    let lines: Vec<&str> = good(&text).lines().collect();
+    assert!(lines[0].ends_with("latency ns throughput ns empty ns"));
+    assert_eq!(lines[0].len(), lines[1].len());
+    let output = run(&[&QUICK[..], &args, &["--latency", "--threads", "2"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+}
+
 #[test]
 fn what_a_table_or_file_lacks_is_left_out() {
     let table = file("bench-ipv4", "10.0.0.0/8 a\n");
@@ -137,6 +242,7 @@ fn bad_arguments_are_errors() {
         ["--traffic", "file:"],
         ["--family", "ipx"],
         ["--direct-bits", "18,25"],
+        ["--algorithm", "lulea"],
         ["--count", "0"],
     ] {
         assert_eq!(with(&args).status.code(), Some(2), "{args:?}");

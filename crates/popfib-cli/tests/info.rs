@@ -94,7 +94,7 @@ fn bad_options_are_usage_errors() {
         &["bench", "--kernel", "portable", "--algorithm", "poptrie"],
         &["info", "--no-leafvec", "--algorithm", "popfib"],
         &["info", "--algorithm", "quantum"],
-        &["verify", "--against", "radix"],
+        &["verify", "--against", "lulea"],
         &["frobnicate"],
         &[],
     ] {
@@ -103,7 +103,7 @@ fn bad_options_are_usage_errors() {
         assert!(output.stdout.is_empty() && !output.stderr.is_empty());
     }
     assert!(stderr(&run(&["info", "--kernel", "quantum"])).contains("scalar"));
-    assert!(stderr(&run(&["verify", "--against", "radix"])).contains("rib"));
+    assert!(stderr(&run(&["verify", "--against", "lulea"])).contains("rib"));
 }
 
 #[test]

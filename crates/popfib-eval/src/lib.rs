@@ -2,10 +2,12 @@
 //! comparison with other implementations, so that both mean the same.
 //!
 //! [`Traffic`] makes the addresses of a pass from a seed; [`Buffer`] holds them
-//! on huge pages; [`modes`] takes the time of a lookup in three ways, [`measure`] times passes in turn with the [`Yardstick`], on
-//! the core that [`pin`] names. [`skewed_next_hops`] gives a table of bare
-//! prefixes the next hops of a router.
+//! on huge pages; [`modes`] takes the time of a lookup in three ways,
+//! [`measure`] times passes in turn with the [`Yardstick`], on the core that
+//! [`pin`] names. [`skewed_next_hops`] gives a table of bare prefixes the next
+//! hops of a router, and [`datasets`] makes whole tables.
 
+pub mod datasets;
 mod latencies;
 mod measure;
 mod modes;

@@ -8,12 +8,13 @@
 use crate::random::Random;
 
 /// Ranks `0..n`, rank `k` with a weight of `1 / (k + 1)^exponent`.
+#[derive(Debug)]
 pub(crate) struct Zipf {
     columns: Vec<Column>,
 }
 
 /// One rank below the threshold, another above it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Column {
     threshold: f64,
     alias: u32,

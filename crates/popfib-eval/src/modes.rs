@@ -36,20 +36,21 @@ pub fn modes<A: Address>(
     mut independent: impl FnMut(&[A]),
 ) -> Modes {
     assert!(!addresses.is_empty(), "a pass needs addresses");
-    let mut each: [&mut dyn FnMut(&[A]); 3] =
-        [&mut dependent, &mut independent, &mut |addresses| {
-            black_box(empty(black_box(addresses)));
-        }];
-    // One pass of each that does not count brings tables and pages in.
-    for pass in &mut each {
-        pass(addresses);
-    }
+    let mut nothing = |addresses: &[A]| {
+        black_box(empty(black_box(addresses)));
+    };
     let mut times = [const { Vec::new() }; 3];
-    for _ in 0..runs {
-        for (pass, times) in each.iter_mut().zip(&mut times) {
-            let start = Instant::now();
-            pass(addresses);
-            times.push(start.elapsed().as_secs_f64() * 1e9 / addresses.len() as f64);
+    // One more that does not count brings tables and pages in.
+    for run in 0..=runs {
+        let this = [
+            time(addresses, &mut dependent),
+            time(addresses, &mut independent),
+            time(addresses, &mut nothing),
+        ];
+        if run > 0 {
+            for (times, time) in times.iter_mut().zip(this) {
+                times.push(time);
+            }
         }
     }
     let [dependent, independent, empty] = times.map(|times| Spread::of(&times));
@@ -58,6 +59,14 @@ pub fn modes<A: Address>(
         independent,
         empty,
     }
+}
+
+/// Nanoseconds an address of one pass.
+fn time<A>(addresses: &[A], pass: &mut impl FnMut(&[A])) -> f64 {
+    let start = Instant::now();
+    pass(addresses);
+    // A clock too coarse for a tiny pass must not make it nothing.
+    start.elapsed().as_secs_f64().max(1e-9) * 1e9 / addresses.len() as f64
 }
 
 #[cfg(test)]

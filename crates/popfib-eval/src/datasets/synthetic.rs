@@ -130,7 +130,7 @@ impl Synthetic for u128 {
 
 /// A table that grows.
 #[derive(Debug)]
-pub struct Growing<A> {
+pub struct Growing<A: Synthetic> {
     rib: Rib<A>,
     random: Random,
     zipf: Zipf,

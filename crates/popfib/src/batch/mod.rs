@@ -57,7 +57,6 @@ use crate::next_hop::Leaf;
 const TURNED: usize = 256;
 
 /// The widest values that a read of 32 bits at any byte holds whole.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const BYTE_READ_BITS: u8 = 25;
 
 /// A way to look up many addresses, proven to run on this CPU.

@@ -35,6 +35,7 @@ use core::mem;
 use core::sync::atomic::Ordering;
 
 use crate::address::Address;
+use crate::batch::Kernel;
 use crate::compile_error::CompileError;
 use crate::fib::compile::{self, compile};
 use crate::fib::layout::{Arrays, MAX_WORDS, View, as_words};
@@ -170,8 +171,8 @@ impl<A: Address, L: Leaf> LiveFib<A, L> {
     ///
     /// # Errors
     /// [`CompileError::NextHop`], if the next hop does not fit into an `L`;
-    /// [`CompileError::Words`], if the table grows beyond what can be numbered.
-    /// Nothing has changed then.
+    /// [`CompileError::Words`], if the table grows beyond what can be numbered;
+    /// [`CompileError::OutOfMemory`]. Nothing has changed then.
     pub fn announce(
         &mut self,
         prefix: Prefix<A>,
@@ -183,7 +184,7 @@ impl<A: Address, L: Leaf> LiveFib<A, L> {
                 max: L::MAX,
             });
         }
-        let old = self.rib.insert(prefix, next_hop);
+        let old = self.rib.try_insert(prefix, next_hop)?;
         if old == Some(next_hop) {
             return Ok(old);
         }
@@ -218,6 +219,23 @@ impl<A: Address, L: Leaf> LiveFib<A, L> {
     #[inline]
     pub fn lookup(&self, address: A) -> L {
         lookup::lookup(self.view(), address)
+    }
+
+    /// Looks up each of `addresses` into the same place of `next_hops`; 0 where
+    /// there is none. As [`Fib::lookup_batch`](crate::Fib::lookup_batch).
+    ///
+    /// # Panics
+    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
+        self.lookup_batch_with(Kernel::best(), addresses, next_hops);
+    }
+
+    /// As [`LiveFib::lookup_batch`], by the given kernel.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn lookup_batch_with(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [L]) {
+        kernel.lookup_batch(self.view(), addresses, next_hops);
     }
 
     /// The longest prefix that holds `address`, and its next hop; from the Rib.

@@ -1,0 +1,227 @@
+//! The handle `popfib_image`, and how tables become one.
+
+use core::ffi::{CStr, c_char, c_int};
+use core::{ptr, slice};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use popfib::{Address, Image, ImageWriter, NextHop};
+
+use crate::border::{border, border_or, put, required, required_mut};
+use crate::config::{self, Config, Form, ImageConfig};
+use crate::error::{Errno, Result};
+use crate::image_table::{Frozen, ImageLeaf};
+use crate::table::Table;
+
+/// `POPFIB_IMAGE_COPY` and the like.
+const COPY: u32 = 0;
+const MAP: u32 = 1;
+const MAP_TRUSTED: u32 = 2;
+
+/// `POPFIB_IMAGE_NO_ROUTES`.
+const NO_ROUTES: u32 = 1;
+
+/// What a `popfib_image` points to.
+struct ImageHandle(Arc<Image>);
+
+/// The file of that name.
+///
+/// # Safety
+/// Null or a string.
+unsafe fn path<'a>(path: *const c_char) -> Result<&'a Path> {
+    if path.is_null() {
+        return Err(Errno::INVALID);
+    }
+    // SAFETY: the caller's.
+    let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
+    Ok(Path::new(OsStr::from_bytes(bytes)))
+}
+
+/// Text that the image is to hold.
+///
+/// # Safety
+/// Null or a string.
+unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
+    if text.is_null() {
+        return Err(Errno::INVALID);
+    }
+    // SAFETY: the caller's.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map_err(|_| Errno::BAD_TEXT)
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_image_save(
+    file: *const c_char,
+    config: *const ImageConfig,
+    ipv4: *const Table,
+    ipv6: *const Table,
+) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        unsafe { save(path(file)?, config, [(4, ipv4), (6, ipv6)])? };
+        Ok(0)
+    })
+}
+
+/// # Safety
+/// As for `popfib_image_save`.
+unsafe fn save(
+    path: &Path,
+    config: *const ImageConfig,
+    tables: [(u32, *const Table); 2],
+) -> Result<()> {
+    let config = if config.is_null() {
+        None
+    } else {
+        // SAFETY: the caller's.
+        Some(unsafe { config::read(config)? })
+    };
+    let flags = config.map_or(0, |config| config.flags);
+    if flags & !NO_ROUTES != 0 || tables.iter().all(|(_, table)| table.is_null()) {
+        return Err(Errno::INVALID);
+    }
+    let source = match config {
+        // SAFETY: the caller's.
+        Some(config) if !config.source.is_null() => unsafe { text(config.source)? },
+        _ => "",
+    };
+    let mut image = ImageWriter::new(source, config.map_or(0, |config| config.created));
+    if let Some(config) = config
+        && !config.names.is_null()
+    {
+        // SAFETY: the caller's: that many pointers to strings.
+        let names = unsafe { slice::from_raw_parts(config.names, config.name_count as usize) };
+        // SAFETY: as above.
+        let names: Result<Vec<_>> = names.iter().map(|name| unsafe { text(*name) }).collect();
+        image.names(names?)?;
+    }
+    for (family, table) in tables {
+        // SAFETY: the caller's.
+        let Some(table) = (unsafe { table.as_ref() }) else {
+            continue;
+        };
+        // SAFETY: the caller's.
+        let engine = unsafe { table.routes()? };
+        if engine.family() != family {
+            return Err(Errno::INVALID);
+        }
+        engine.save(&mut image, flags & NO_ROUTES == 0)?;
+    }
+    Ok(image.save(path)?)
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_image_open(
+    file: *const c_char,
+    mode: u32,
+    image: *mut *mut ImageHandle,
+) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        let place = unsafe { required_mut(image)? };
+        *place = ptr::null_mut();
+        // SAFETY: the caller's.
+        let path = unsafe { path(file)? };
+        let image = match mode {
+            COPY => Image::open(path)?,
+            // SAFETY: the header asks the caller for what `Image::map` asks for.
+            MAP => unsafe { Image::map(path)? },
+            // SAFETY: as above, for `Image::map_trusted`.
+            MAP_TRUSTED => unsafe { Image::map_trusted(path)? },
+            _ => return Err(Errno::INVALID),
+        };
+        *place = Box::into_raw(Box::new(ImageHandle(Arc::new(image))));
+        Ok(0)
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_image_free(image: *mut ImageHandle) {
+    border_or((), || {
+        if !image.is_null() {
+            // SAFETY: from `Box::into_raw`, and the caller gives it up.
+            drop(unsafe { Box::from_raw(image) });
+        }
+    });
+}
+
+fn frozen<A: Address, L: ImageLeaf>(image: &Arc<Image>, config: &Config) -> Result<Table> {
+    // SAFETY: the caller of `popfib_image_table` promises that the name is one.
+    let kernel = unsafe { config.kernel()? };
+    let engine = Frozen::<A, L>::new(image, kernel)?;
+    let readers = engine.readers()?;
+    Ok(Table::new(engine, readers))
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_image_table(
+    image: *const ImageHandle,
+    config: *const Config,
+    table: *mut *mut Table,
+) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        let place = unsafe { required_mut(table)? };
+        *place = ptr::null_mut();
+        // SAFETY: the caller's.
+        let (image, config) = unsafe { (&required(image)?.0, config::read(config)?) };
+        if config.direct_bits != 0 {
+            return Err(Errno::INVALID);
+        }
+        let table = match config.form()? {
+            Form::Ipv4Narrow => frozen::<u32, u16>(image, &config)?,
+            Form::Ipv4Wide => frozen::<u32, u32>(image, &config)?,
+            Form::Ipv6Narrow => frozen::<u128, u16>(image, &config)?,
+            Form::Ipv6Wide => frozen::<u128, u32>(image, &config)?,
+        };
+        *place = Box::into_raw(Box::new(table));
+        Ok(0)
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_image_name(
+    image: *const ImageHandle,
+    next_hop: u32,
+    name: *mut *const c_char,
+    len: *mut usize,
+) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        let image = unsafe { &required(image)?.0 };
+        if image.name_count().is_none() {
+            return Err(Errno::NO_DATA);
+        }
+        let text = NextHop::new(next_hop).and_then(|next_hop| image.name(next_hop));
+        let text = text.ok_or(Errno::NO_ENTRY)?;
+        // SAFETY: the caller's.
+        unsafe {
+            put(name, text.as_ptr().cast());
+            put(len, text.len());
+        }
+        Ok(0)
+    })
+}

@@ -1,0 +1,421 @@
+//! The handle `popfib_table` and what it answers by itself.
+
+use core::cell::UnsafeCell;
+use core::ffi::{c_char, c_int, c_void};
+use core::ptr;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use popfib::{Address, Leaf};
+
+use crate::border::{border, border_or, put, required, required_mut};
+use crate::config::{self, Config, Form};
+use crate::engine::{Bulk, Engine, Order, RawPrefix, Readers};
+use crate::error::{Errno, Result};
+use crate::kernel::c_name;
+use crate::live::Live;
+
+/// What a `popfib_table` points to.
+pub(crate) struct Table {
+    /// Changed by one thread, while others may use `readers`.
+    engine: UnsafeCell<Box<dyn Engine>>,
+    pub(crate) readers: Box<dyn Readers>,
+    /// Walks under way: while a callback runs, the routes must stay.
+    walks: AtomicUsize,
+    /// Whether a panic may have left the routes half changed.
+    is_broken: AtomicBool,
+}
+
+impl Table {
+    pub(crate) fn new(engine: impl Engine + 'static, readers: impl Readers + 'static) -> Self {
+        Self {
+            engine: UnsafeCell::new(Box::new(engine)),
+            readers: Box::new(readers),
+            walks: AtomicUsize::new(0),
+            is_broken: AtomicBool::new(false),
+        }
+    }
+
+    /// The engine for lookups, which work whatever happened: the compiled table changes in single,
+    /// complete steps.
+    ///
+    /// # Safety
+    /// No other thread changes the table meanwhile.
+    #[inline(always)]
+    unsafe fn engine(&self) -> &dyn Engine {
+        // SAFETY: the caller's.
+        unsafe { &**self.engine.get() }
+    }
+
+    /// The engine for everything that reads routes.
+    ///
+    /// # Safety
+    /// As for [`Table::engine`].
+    pub(crate) unsafe fn routes(&self) -> Result<&dyn Engine> {
+        if self.is_broken.load(Ordering::Relaxed) {
+            return Err(Errno::PANIC);
+        }
+        // SAFETY: the caller's.
+        Ok(unsafe { self.engine() })
+    }
+
+    /// Runs a change. If it panics, all that comes after is refused.
+    ///
+    /// # Safety
+    /// No other thread uses the table meanwhile, but to make readers.
+    unsafe fn change(&self, change: impl FnOnce(&mut dyn Engine) -> Result<()>) -> Result<()> {
+        if self.walks.load(Ordering::Relaxed) != 0 {
+            return Err(Errno::BUSY);
+        }
+        if self.is_broken.swap(true, Ordering::Relaxed) {
+            return Err(Errno::PANIC);
+        }
+        // SAFETY: the caller's, and no walk of this thread has a reference either.
+        let result = change(unsafe { &mut **self.engine.get() });
+        self.is_broken.store(false, Ordering::Relaxed);
+        result
+    }
+
+    /// Says that routes are in use until the result is dropped.
+    pub(crate) fn walking(&self) -> Walking<'_> {
+        self.walks.fetch_add(1, Ordering::Relaxed);
+        Walking(&self.walks)
+    }
+}
+
+/// A walk under way.
+pub(crate) struct Walking<'a>(&'a AtomicUsize);
+
+impl Drop for Walking<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn live<A: Address, L: Leaf>(config: &Config) -> Result<Table> {
+    // SAFETY: the caller of `popfib_create` promises that the name is one.
+    let kernel = unsafe { config.kernel()? };
+    let engine = Live::<A, L>::new(config.options()?, kernel)?;
+    let readers = engine.readers();
+    Ok(Table::new(engine, readers))
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_create(config: *const Config, table: *mut *mut Table) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        let place = unsafe { required_mut(table)? };
+        *place = ptr::null_mut();
+        // SAFETY: the caller's.
+        let config = unsafe { config::read(config)? };
+        let table = match config.form()? {
+            Form::Ipv4Narrow => live::<u32, u16>(&config)?,
+            Form::Ipv4Wide => live::<u32, u32>(&config)?,
+            Form::Ipv6Narrow => live::<u128, u16>(&config)?,
+            Form::Ipv6Wide => live::<u128, u32>(&config)?,
+        };
+        *place = Box::into_raw(Box::new(table));
+        Ok(0)
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_free(table: *mut Table) {
+    border_or((), || {
+        if !table.is_null() {
+            // SAFETY: from `Box::into_raw`, and the caller gives it up.
+            drop(unsafe { Box::from_raw(table) });
+        }
+    });
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_add(
+    table: *mut Table,
+    bytes: *const u8,
+    len: u8,
+    next_hop: u32,
+) -> c_int {
+    border(|| {
+        let prefix = RawPrefix { bytes, len };
+        // SAFETY: the caller's.
+        unsafe { required(table)?.change(|engine| engine.add(prefix, next_hop))? };
+        Ok(0)
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_delete(table: *mut Table, bytes: *const u8, len: u8) -> c_int {
+    border(|| {
+        let prefix = RawPrefix { bytes, len };
+        // SAFETY: the caller's.
+        unsafe { required(table)?.change(|engine| engine.delete(prefix))? };
+        Ok(0)
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_reclaim(table: *mut Table) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        unsafe {
+            required(table)?.change(|engine| {
+                engine.reclaim();
+                Ok(())
+            })?;
+        }
+        Ok(0)
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_get(
+    table: *const Table,
+    bytes: *const u8,
+    len: u8,
+    next_hop: *mut u32,
+) -> c_int {
+    border(|| {
+        let prefix = RawPrefix { bytes, len };
+        // SAFETY: the caller's.
+        unsafe { put(next_hop, required(table)?.routes()?.get(prefix)?) };
+        Ok(0)
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_lookup(table: *const Table, address: *const u8) -> u32 {
+    border_or(0, || {
+        // SAFETY: the caller's.
+        match unsafe { table.as_ref() } {
+            // SAFETY: the caller's; the address is there.
+            Some(table) if !address.is_null() => unsafe { table.engine().lookup(address) },
+            _ => 0,
+        }
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_lookup_bulk(
+    table: *const Table,
+    addresses: *const c_void,
+    next_hops: *mut c_void,
+    count: usize,
+) -> c_int {
+    let order = Order::Network;
+    // SAFETY: the caller's.
+    unsafe {
+        lookup_bulk(
+            table,
+            Bulk {
+                order,
+                addresses,
+                next_hops,
+                count,
+            },
+        )
+    }
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_lookup_bulk_host(
+    table: *const Table,
+    addresses: *const c_void,
+    next_hops: *mut c_void,
+    count: usize,
+) -> c_int {
+    let order = Order::Host;
+    // SAFETY: the caller's.
+    unsafe {
+        lookup_bulk(
+            table,
+            Bulk {
+                order,
+                addresses,
+                next_hops,
+                count,
+            },
+        )
+    }
+}
+
+/// # Safety
+/// As the two above.
+#[inline(always)]
+unsafe fn lookup_bulk(table: *const Table, bulk: Bulk) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        unsafe { required(table)?.engine().lookup_bulk(bulk)? };
+        Ok(0)
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_longest_match(
+    table: *const Table,
+    address: *const u8,
+    bytes: *mut u8,
+    len: *mut u8,
+    next_hop: *mut u32,
+) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        let engine = unsafe { required(table)?.routes()? };
+        if address.is_null() {
+            return Err(Errno::INVALID);
+        }
+        let mut visit = |found: &[u8], found_len: u8, found_next_hop: u32| {
+            // SAFETY: the caller's: null, or places for as many bytes as an address of the table has,
+            // for a length and for a next hop.
+            unsafe {
+                if !bytes.is_null() {
+                    ptr::copy_nonoverlapping(found.as_ptr(), bytes, found.len());
+                }
+                put(len, found_len);
+                put(next_hop, found_next_hop);
+            }
+            core::ops::ControlFlow::Continue(())
+        };
+        // SAFETY: the caller's.
+        unsafe { engine.longest_match(address, &mut visit)? };
+        Ok(0)
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_family(table: *const Table) -> u32 {
+    // SAFETY: the caller's.
+    unsafe { ask(table, 0, |engine| engine.family()) }
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_next_hop_bits(table: *const Table) -> u32 {
+    // SAFETY: the caller's.
+    unsafe { ask(table, 0, |engine| engine.next_hop_bits()) }
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_count(table: *const Table) -> usize {
+    // SAFETY: the caller's.
+    unsafe { ask(table, 0, |engine| engine.route_count()) }
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_bytes(table: *const Table) -> usize {
+    // SAFETY: the caller's.
+    unsafe { ask(table, 0, |engine| engine.bytes()) }
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_kernel(table: *const Table) -> *const c_char {
+    // SAFETY: the caller's.
+    unsafe { ask(table, ptr::null(), |engine| c_name(engine.kernel())) }
+}
+
+/// # Safety
+/// Null or a table that no other thread changes.
+unsafe fn ask<T: Copy>(table: *const Table, otherwise: T, ask: impl FnOnce(&dyn Engine) -> T) -> T {
+    border_or(otherwise, || {
+        // SAFETY: the caller's.
+        match unsafe { table.as_ref() } {
+            // SAFETY: the caller's.
+            Some(table) => ask(unsafe { table.engine() }),
+            None => otherwise,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_whose_change_panicked_answers_lookups_and_nothing_else() {
+        let mut config = Config {
+            size: size_of::<Config>(),
+            family: 4,
+            next_hop_bits: 0,
+            direct_bits: 0,
+            reserved: 0,
+            kernel: c"scalar".as_ptr(),
+        };
+        config.next_hop_bits = 16;
+        let mut table = ptr::null_mut();
+        let prefix = [10, 0, 0, 0].as_ptr();
+        // SAFETY: as popfib.h wants it.
+        unsafe {
+            assert_eq!(popfib_create(&config, &mut table), 0);
+            assert_eq!(popfib_add(table, prefix, 8, 1), 0);
+            let code = border(|| {
+                (*table).change(|_| panic!("on purpose"))?;
+                Ok(0)
+            });
+            assert_eq!(code, -libc::ENOTRECOVERABLE);
+            assert_eq!(popfib_add(table, prefix, 8, 1), code);
+            assert_eq!(popfib_delete(table, prefix, 8), code);
+            assert_eq!(popfib_reclaim(table), code);
+            assert_eq!(popfib_get(table, prefix, 8, ptr::null_mut()), code);
+            assert_eq!(popfib_lookup(table, prefix), 1);
+            popfib_free(table);
+        }
+    }
+}

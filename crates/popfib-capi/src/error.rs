@@ -77,6 +77,8 @@ impl From<std::io::Error> for Errno {
         match (error.raw_os_error(), error.kind()) {
             (Some(number), _) => Self(number),
             (_, ErrorKind::InvalidInput) => Self::INVALID,
+            (_, ErrorKind::IsADirectory) => Self(libc::EISDIR),
+            (_, ErrorKind::FileTooLarge) => Self(libc::EFBIG),
             (_, ErrorKind::OutOfMemory) => Self::NO_MEMORY,
             _ => Self::IO,
         }

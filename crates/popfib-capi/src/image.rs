@@ -107,11 +107,11 @@ unsafe fn save(
         let Some(table) = (unsafe { table.as_ref() }) else {
             continue;
         };
-        // SAFETY: the caller's.
-        let engine = unsafe { table.routes()? };
-        if engine.family() != family {
+        if table.family != family {
             return Err(Errno::INVALID);
         }
+        // SAFETY: the caller's.
+        let engine = unsafe { table.routes()? };
         engine.save(&mut image, flags & NO_ROUTES == 0)?;
     }
     Ok(image.save(path)?)

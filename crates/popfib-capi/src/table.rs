@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use popfib::{Address, Leaf};
+use popfib::{Address, Kernel, Leaf};
 
 use crate::border::{border, border_or, put, required, required_mut};
 use crate::config::{self, Config, Form};
@@ -19,6 +19,9 @@ pub(crate) struct Table {
     /// Changed by one thread, while others may use `readers`.
     engine: UnsafeCell<Box<dyn Engine>>,
     pub(crate) readers: Box<dyn Readers>,
+    pub(crate) family: u32,
+    next_hop_bits: u32,
+    kernel: Kernel,
     /// Walks under way: while a callback runs, the routes must stay.
     walks: AtomicUsize,
     /// Whether a panic may have left the routes half changed.
@@ -28,6 +31,9 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn new(engine: impl Engine + 'static, readers: impl Readers + 'static) -> Self {
         Self {
+            family: engine.family(),
+            next_hop_bits: engine.next_hop_bits(),
+            kernel: engine.kernel(),
             engine: UnsafeCell::new(Box::new(engine)),
             readers: Box::new(readers),
             walks: AtomicUsize::new(0),
@@ -328,7 +334,7 @@ unsafe extern "C" fn popfib_longest_match(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_family(table: *const Table) -> u32 {
     // SAFETY: the caller's.
-    unsafe { ask(table, 0, |engine| engine.family()) }
+    unsafe { ask(table, 0, |table| table.family) }
 }
 
 /// See popfib.h.
@@ -338,7 +344,7 @@ unsafe extern "C" fn popfib_family(table: *const Table) -> u32 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_next_hop_bits(table: *const Table) -> u32 {
     // SAFETY: the caller's.
-    unsafe { ask(table, 0, |engine| engine.next_hop_bits()) }
+    unsafe { ask(table, 0, |table| table.next_hop_bits) }
 }
 
 /// See popfib.h.
@@ -348,7 +354,7 @@ unsafe extern "C" fn popfib_next_hop_bits(table: *const Table) -> u32 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_count(table: *const Table) -> usize {
     // SAFETY: the caller's.
-    unsafe { ask(table, 0, |engine| engine.route_count()) }
+    unsafe { ask(table, 0, |table| table.engine().route_count()) }
 }
 
 /// See popfib.h.
@@ -358,7 +364,7 @@ unsafe extern "C" fn popfib_count(table: *const Table) -> usize {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_bytes(table: *const Table) -> usize {
     // SAFETY: the caller's.
-    unsafe { ask(table, 0, |engine| engine.bytes()) }
+    unsafe { ask(table, 0, |table| table.engine().bytes()) }
 }
 
 /// See popfib.h.
@@ -368,19 +374,18 @@ unsafe extern "C" fn popfib_bytes(table: *const Table) -> usize {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_kernel(table: *const Table) -> *const c_char {
     // SAFETY: the caller's.
-    unsafe { ask(table, ptr::null(), |engine| c_name(engine.kernel())) }
+    unsafe { ask(table, ptr::null(), |table| c_name(table.kernel)) }
 }
 
 /// # Safety
-/// Null or a table that no other thread changes.
-unsafe fn ask<T: Copy>(table: *const Table, otherwise: T, ask: impl FnOnce(&dyn Engine) -> T) -> T {
+/// Null or a table.
+unsafe fn ask<T>(table: *const Table, otherwise: T, ask: impl FnOnce(&Table) -> T) -> T
+where
+    T: Copy,
+{
+    // SAFETY: the caller's.
     border_or(otherwise, || {
-        // SAFETY: the caller's.
-        match unsafe { table.as_ref() } {
-            // SAFETY: the caller's.
-            Some(table) => ask(unsafe { table.engine() }),
-            None => otherwise,
-        }
+        unsafe { table.as_ref() }.map_or(otherwise, ask)
     })
 }
 
@@ -390,15 +395,14 @@ mod tests {
 
     #[test]
     fn a_table_whose_change_panicked_answers_lookups_and_nothing_else() {
-        let mut config = Config {
+        let config = Config {
             size: size_of::<Config>(),
             family: 4,
-            next_hop_bits: 0,
+            next_hop_bits: 16,
             direct_bits: 0,
             reserved: 0,
             kernel: c"scalar".as_ptr(),
         };
-        config.next_hop_bits = 16;
         let mut table = ptr::null_mut();
         let prefix = [10, 0, 0, 0].as_ptr();
         // SAFETY: as popfib.h wants it.

@@ -1,0 +1,175 @@
+/*
+ * Asks all that C can ask of a real table and compares with what Rust found (see rust_side.rs).
+ *
+ *     answers DIR
+ */
+#include <stdbool.h>
+
+#include "files.h"
+
+static struct file_route *routes;
+static uint8_t *addresses, *lengths;
+static uint32_t *answers;
+static size_t route_count, address_count, width;
+static unsigned long compared;
+
+static void check_element(const void *next_hops, uint32_t bits, size_t at, size_t index)
+{
+    const uint32_t next_hop = bits == 16 ? ((const uint16_t *)next_hops)[at] : ((const uint32_t *)next_hops)[at];
+    CHECK(next_hop == answers[index]);
+    compared++;
+}
+
+/* Bulk lookups of all addresses, `burst` at a time. */
+static void check_bulk(popfib_table *table, popfib_reader *reader, bool in_host_order, size_t burst)
+{
+    const uint32_t bits = popfib_next_hop_bits(table);
+    uint8_t *turned = (uint8_t *)malloc(burst * width);
+    void *next_hops = malloc(burst * bits / 8);
+    CHECK(turned && next_hops);
+    for (size_t from = 0; from < address_count; from += burst) {
+        const size_t n = address_count - from < burst ? address_count - from : burst;
+        const uint8_t *asked = addresses + from * width;
+        if (in_host_order) {
+            for (size_t at = 0; at < n * width; at++)
+                turned[at] = asked[at / width * width + (width - 1 - at % width)];
+            RETURNS(0, reader ? popfib_reader_lookup_bulk_host(reader, turned, next_hops, n)
+                              : popfib_lookup_bulk_host(table, turned, next_hops, n));
+        } else {
+            RETURNS(0, reader ? popfib_reader_lookup_bulk(reader, asked, next_hops, n)
+                              : popfib_lookup_bulk(table, asked, next_hops, n));
+        }
+        for (size_t at = 0; at < n; at++)
+            check_element(next_hops, bits, at, from + at);
+    }
+    free(turned);
+    free(next_hops);
+}
+
+static int on_route(void *user, const uint8_t *prefix, uint8_t length, uint32_t next_hop)
+{
+    const struct file_route *route = &routes[(*(size_t *)user)++];
+    CHECK(memcmp(prefix, route->prefix, width) == 0);
+    CHECK(length == route->length && next_hop == route->next_hop);
+    return 0;
+}
+
+/* Remembers the last route of a walk over those that cover an address. */
+static int on_covering(void *user, const uint8_t *prefix, uint8_t length, uint32_t next_hop)
+{
+    (void)prefix;
+    uint32_t *last = (uint32_t *)user;
+    CHECK(last[0] == 255 || last[0] < length);
+    last[0] = length;
+    last[1] = next_hop;
+    return 0;
+}
+
+static void check_table(popfib_table *table)
+{
+    popfib_reader *reader;
+    RETURNS(0, popfib_reader_create(table, &reader));
+    check_bulk(table, NULL, false, 64);
+    check_bulk(table, NULL, true, 1000);
+    check_bulk(table, reader, false, 10000);
+    RETURNS(0, popfib_reader_online(reader));
+    check_bulk(table, reader, true, 77);
+    for (size_t at = 0; at < address_count; at++) {
+        const uint8_t *address = addresses + at * width;
+        uint8_t prefix[16], length = 255;
+        uint32_t next_hop = 0;
+        CHECK(popfib_lookup(table, address) == answers[at]);
+        CHECK(popfib_reader_lookup(reader, address) == answers[at]);
+        const int error = popfib_longest_match(table, address, prefix, &length, &next_hop);
+        CHECK(error == (lengths[at] == 255 ? -ENOENT : 0));
+        CHECK(length == lengths[at] && next_hop == answers[at]);
+        for (size_t byte = 0; byte < width && error == 0; byte++) {
+            const int bits = length - 8 * (int)byte;
+            const uint8_t mask = bits >= 8 ? 0xff : bits <= 0 ? 0 : (uint8_t)(0xff << (8 - bits));
+            CHECK(prefix[byte] == (address[byte] & mask));
+        }
+        if (at % 16 == 0) {
+            uint32_t last[2] = {255, 0};
+            RETURNS(0, popfib_walk_covering(table, address, (uint8_t)(8 * width), on_covering, last));
+            CHECK(last[0] == lengths[at] && last[1] == answers[at]);
+        }
+        compared += 3;
+    }
+    popfib_reader_free(reader);
+
+    CHECK(popfib_count(table) == route_count);
+    size_t met = 0;
+    RETURNS(0, popfib_walk(table, on_route, &met));
+    CHECK(met == route_count);
+    for (size_t at = 0; at < route_count; at++) {
+        uint32_t next_hop;
+        RETURNS(0, popfib_get(table, routes[at].prefix, routes[at].length, &next_hop));
+        CHECK(next_hop == routes[at].next_hop);
+    }
+    for (size_t at = 0; at < route_count; at += 1 + route_count / 5000) {
+        /* The walk must begin with the prefix itself and stay inside. */
+        size_t first = met = at;
+        RETURNS(0, popfib_walk_covered(table, routes[at].prefix, routes[at].length, on_route, &met));
+        CHECK(met > first);
+        CHECK(met == route_count || popfib_longest_match(table, routes[met].prefix, NULL, NULL, NULL) == 0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc == 2);
+    char path[4096], own_path[4096];
+    popfib_table *tables[2];
+    popfib_image *image;
+    snprintf(path, sizeof path, "%s/image", argv[1]);
+    snprintf(own_path, sizeof own_path, "%s/image-of-c", argv[1]);
+    RETURNS(0, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));
+    for (uint32_t family = POPFIB_IPV4; family <= POPFIB_IPV6; family += 2) {
+        size_t count;
+        width = family == POPFIB_IPV4 ? 4 : 16;
+        routes = (struct file_route *)read_elements(argv[1], "routes", family, sizeof *routes, &route_count);
+        addresses = (uint8_t *)read_elements(argv[1], "addresses", family, width, &address_count);
+        answers = (uint32_t *)read_elements(argv[1], "answers", family, sizeof *answers, &count);
+        CHECK(count == address_count);
+        lengths = (uint8_t *)read_elements(argv[1], "lengths", family, 1, &count);
+        CHECK(count == address_count);
+        for (uint32_t bits = 16; bits <= 32; bits += 16) {
+            struct popfib_config config = POPFIB_CONFIG_INIT(family);
+            popfib_table *table;
+            config.next_hop_bits = bits;
+            RETURNS(0, popfib_image_table(image, &config, &table));
+            check_table(table);
+            popfib_free(table);
+            RETURNS(0, popfib_create(&config, &table));
+            /* Backwards, and a wrong next hop first; so that routes are replaced and inherited. */
+            for (size_t at = route_count; at-- > 0;) {
+                if (at % 7 == 0)
+                    RETURNS(0, popfib_add(table, routes[at].prefix, routes[at].length, 65535));
+                RETURNS(0, popfib_add(table, routes[at].prefix, routes[at].length, routes[at].next_hop));
+            }
+            for (size_t at = 0; at < route_count; at += 5) {
+                RETURNS(0, popfib_delete(table, routes[at].prefix, routes[at].length));
+                RETURNS(-ENOENT, popfib_get(table, routes[at].prefix, routes[at].length, NULL));
+            }
+            for (size_t at = 0; at < route_count; at += 5)
+                RETURNS(0, popfib_add(table, routes[at].prefix, routes[at].length, routes[at].next_hop));
+            check_table(table);
+            if (bits == 32)
+                tables[family == POPFIB_IPV6] = table;
+            else
+                popfib_free(table);
+        }
+        printf("answers: IPv%u, %zu routes\n", (unsigned)family, route_count);
+        free(routes);
+        free(addresses);
+        free(answers);
+        free(lengths);
+    }
+    popfib_image_free(image);
+    /* The caller compares it with the one that Rust wrote, byte by byte. */
+    RETURNS(0, popfib_image_save(own_path, NULL, tables[0], tables[1]));
+    popfib_free(tables[0]);
+    popfib_free(tables[1]);
+    printf("answers: %lu compared, all as in Rust\n", compared);
+    return 0;
+}

@@ -1,0 +1,152 @@
+/*
+ * One writer and several readers hammer a table; each answer must be one that the table gave at some time.
+ *
+ *     threads CHANGES
+ *
+ * 10.0.0.0/8 leads to 1 or 2 by turns. Within it come and go /16s, /24s and /32s that lead to 1000 * length +
+ * the number of the /16, so an answer shows which route it is from. 192.0.2.0/24 never changes. Readers
+ * are online or offline, look up one by one and in bulk, and are made and freed all the time.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "check.h"
+
+enum { READERS = 4, BURST = 300, SUBNETS = 200 };
+
+static popfib_table *table;
+/* Whether the writer is done, how many threads may still make a reader, and whether the table is freed. */
+static atomic_bool done, freed;
+static atomic_int making = READERS;
+static atomic_ulong looked_up;
+/* Answers for the host 10.x.y.z that the writer has just set: everyone must see it at once. */
+static atomic_uint floor_of_counter;
+
+static uint32_t random_number(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (uint32_t)(*state >> 32);
+}
+
+static void check_answer(const uint8_t *address, uint32_t next_hop)
+{
+    if (address[0] == 192) {
+        CHECK(next_hop == 7);
+    } else if (address[0] == 11) {
+        CHECK(next_hop == 0);
+    } else if (next_hop != 1 && next_hop != 2) {
+        const uint32_t length = next_hop / 1000, subnet = next_hop % 1000;
+        CHECK(subnet == address[1]);
+        CHECK(length == 16 || (length == 24 && address[2] == 1) ||
+              (length == 32 && address[2] == 1 && address[3] == 1));
+    }
+}
+
+static void random_address(uint64_t *state, uint8_t *address)
+{
+    const uint32_t number = random_number(state);
+    address[0] = number % 16 == 0 ? 192 : number % 16 == 1 ? 11 : 10;
+    address[1] = address[0] == 192 ? 0 : (uint8_t)(number >> 8) % SUBNETS;
+    address[2] = address[0] == 192 ? 2 : (uint8_t)(number >> 16) % 2;
+    address[3] = (uint8_t)(number >> 24) % 2;
+}
+
+static void *read_table(void *argument)
+{
+    uint64_t state = 88172645463325252u + (uintptr_t)argument;
+    const int is_online = (uintptr_t)argument % 2 == 0;
+    uint8_t addresses[BURST][4];
+    uint32_t next_hops[BURST];
+    static const uint8_t COUNTER[4] = {198, 51, 100, 1};
+    unsigned long count = 0;
+    popfib_reader *reader;
+    while (!atomic_load(&done)) {
+        RETURNS(0, popfib_reader_create(table, &reader)); /* beside the writer */
+        if (is_online)
+            RETURNS(0, popfib_reader_online(reader));
+        for (int burst = 0; burst < 50; burst++) {
+            for (int at = 0; at < BURST; at++)
+                random_address(&state, addresses[at]);
+            RETURNS(0, popfib_reader_lookup_bulk(reader, addresses, next_hops, BURST));
+            for (int at = 0; at < BURST; at++)
+                check_answer(addresses[at], next_hops[at]);
+            for (int at = 0; at < 20; at++)
+                check_answer(addresses[at], popfib_reader_lookup(reader, addresses[at]));
+            /* What popfib_add() has finished is seen; it counts upwards. */
+            const uint32_t at_least = atomic_load(&floor_of_counter);
+            CHECK(popfib_reader_lookup(reader, COUNTER) >= at_least);
+            RETURNS(0, popfib_reader_quiescent(reader));
+            count += BURST + 21;
+        }
+        if (random_number(&state) % 2)
+            RETURNS(0, popfib_reader_offline(reader));
+        popfib_reader_free(reader);
+    }
+    /* One that outlives the table, also in the moment in which that goes. */
+    RETURNS(0, popfib_reader_create(table, &reader));
+    atomic_fetch_sub(&making, 1);
+    int has_seen_it_gone = (uintptr_t)argument == 0;
+    do {
+        has_seen_it_gone |= atomic_load(&freed);
+        for (int at = 0; at < BURST; at++)
+            random_address(&state, addresses[at]);
+        RETURNS(0, popfib_reader_lookup_bulk(reader, addresses, next_hops, BURST));
+        for (int at = 0; at < BURST; at++)
+            check_answer(addresses[at], next_hops[at]);
+        count += BURST;
+    } while (!has_seen_it_gone);
+    popfib_reader_free(reader);
+    atomic_fetch_add(&looked_up, count);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const uint8_t TEN[4] = {10}, FIXED[4] = {192, 0, 2}, COUNTER[4] = {198, 51, 100, 1};
+    static const uint8_t LENGTHS[3] = {16, 24, 32};
+    struct popfib_config config = POPFIB_CONFIG_INIT(POPFIB_IPV4);
+    pthread_t threads[READERS];
+    uint64_t state = 1;
+    CHECK(argc == 2);
+    const unsigned long changes = strtoul(argv[1], NULL, 10);
+    CHECK(changes > 0);
+
+    RETURNS(0, popfib_create(&config, &table));
+    RETURNS(0, popfib_add(table, FIXED, 24, 7));
+    RETURNS(0, popfib_add(table, TEN, 8, 1));
+    for (uintptr_t at = 0; at < READERS; at++)
+        CHECK(pthread_create(&threads[at], NULL, read_table, (void *)at) == 0);
+    for (unsigned long change = 1; change <= changes; change++) {
+        const uint32_t number = random_number(&state);
+        const uint8_t length = LENGTHS[number % 3], subnet = (uint8_t)(number >> 8) % SUBNETS;
+        uint8_t prefix[4] = {10, subnet, length > 16, length > 24};
+        if (change % 1000 == 0) {
+            RETURNS(0, popfib_add(table, TEN, 8, 1 + change / 1000 % 2));
+        } else if (number >> 16 & 1) {
+            RETURNS(0, popfib_add(table, prefix, length, 1000u * length + subnet));
+        } else {
+            const int error = popfib_delete(table, prefix, length);
+            CHECK(error == 0 || error == -ENOENT);
+        }
+        if (change % 16 == 0) {
+            RETURNS(0, popfib_add(table, COUNTER, 32, (uint32_t)change));
+            atomic_store(&floor_of_counter, (uint32_t)change);
+        }
+        if (change % 5000 == 0)
+            RETURNS(0, popfib_reclaim(table));
+    }
+    /* No reader is made of a table that is freed; those that are there go on. */
+    atomic_store(&done, 1);
+    CHECK(pthread_join(threads[0], NULL) == 0);
+    while (atomic_load(&making) != 0)
+        sched_yield();
+    popfib_free(table);
+    atomic_store(&freed, 1);
+    for (int at = 1; at < READERS; at++)
+        CHECK(pthread_join(threads[at], NULL) == 0);
+    printf("threads: %lu changes, %lu lookups by %d readers\n", changes, atomic_load(&looked_up), READERS);
+    return 0;
+}

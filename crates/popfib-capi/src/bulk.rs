@@ -1,11 +1,12 @@
 //! The arrays of a bulk lookup: checked, seen as slices, turned from network order.
 
+use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::slice;
 
 use popfib::{Address, Leaf};
 
-use crate::engine::{Bulk, Order, address};
+use crate::engine::{Order, address};
 use crate::error::{Errno, Result};
 
 /// Addresses that are looked up at a time: a reader tells the writer between two of these that it
@@ -18,49 +19,88 @@ const TURNED: usize = 256;
 
 /// Gives all addresses to `lookup`, some at a time.
 ///
+/// A burst in the order of this machine goes straight through: everything else is in functions of its own.
+///
 /// # Safety
-/// The arrays are null, or arrays of `bulk.count` addresses (for the host's order: an `A` each) and
-/// next hops (an `L` each) that nobody else uses.
-#[inline]
+/// The arrays are null, or arrays of `count` addresses (for the host's order: an `A` each) and next
+/// hops (an `L` each) that nobody else uses.
+#[inline(always)]
 pub(crate) unsafe fn each<A: Address, L: Leaf>(
-    bulk: Bulk,
+    from: *const c_void,
+    to: *mut c_void,
+    count: usize,
+    order: Order,
     mut lookup: impl FnMut(&[A], &mut [L]),
 ) -> Result<()> {
-    let Bulk {
-        order,
-        addresses,
-        next_hops,
-        count,
-    } = bulk;
+    if order == Order::Network || count > BURST {
+        // SAFETY: the caller's.
+        return unsafe { each_of_many(from, to, count, order, lookup) };
+    }
+    if is_wrong::<A, L>(from, to, count, align_of::<A>()) {
+        return if count == 0 {
+            Ok(())
+        } else {
+            Err(Errno::INVALID)
+        };
+    }
+    // SAFETY: aligned, as long as the caller promises, and apart from each other.
+    let (addresses, next_hops) = unsafe {
+        (
+            slice::from_raw_parts(from.cast(), count),
+            slice::from_raw_parts_mut(to.cast(), count),
+        )
+    };
+    lookup(addresses, next_hops);
+    Ok(())
+}
+
+/// Whether an array is null or misaligned, or the two overlap; `count` is not so high that a length overflows.
+#[inline(always)]
+fn is_wrong<A, L>(from: *const c_void, to: *mut c_void, count: usize, align: usize) -> bool {
+    let misaligned = from.addr() & (align - 1) | to.addr() & (align_of::<L>() - 1);
+    from.is_null()
+        | to.is_null()
+        | (misaligned != 0)
+        // Whichever is behind the other begins within it; a difference below 0 is far above.
+        | (to.addr().wrapping_sub(from.addr()) < count * size_of::<A>())
+        | (from.addr().wrapping_sub(to.addr()) < count * size_of::<L>())
+}
+
+/// As [`each`], for all cases.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+unsafe fn each_of_many<A: Address, L: Leaf>(
+    from: *const c_void,
+    to: *mut c_void,
+    count: usize,
+    order: Order,
+    mut lookup: impl FnMut(&[A], &mut [L]),
+) -> Result<()> {
     if count == 0 {
         return Ok(());
     }
-    let (from, to) = (addresses.cast::<A>(), next_hops.cast::<L>());
-    if addresses.is_null()
-        || next_hops.is_null()
-        || !to.is_aligned()
-        || (order == Order::Host && !from.is_aligned())
-        // No array is longer: a negative number or nonsense.
-        || count > isize::MAX as usize / size_of::<A>()
-    {
-        return Err(Errno::INVALID);
-    }
-    let (from_end, to_end) = (from.wrapping_add(count), to.wrapping_add(count));
-    if from.cast::<u8>() < to_end.cast() && to.cast::<u8>().cast_const() < from_end.cast() {
+    let align = match order {
+        Order::Network => 1,
+        Order::Host => align_of::<A>(),
+    };
+    // No array is longer than that: a negative number or nonsense.
+    if count > isize::MAX as usize / size_of::<A>() || is_wrong::<A, L>(from, to, count, align) {
         return Err(Errno::INVALID);
     }
     // SAFETY: aligned, as long as the caller promises, and apart from the addresses.
-    let next_hops = unsafe { slice::from_raw_parts_mut(to, count) };
+    let next_hops = unsafe { slice::from_raw_parts_mut(to.cast(), count) };
     if order == Order::Host {
         // SAFETY: as above.
-        let addresses = unsafe { slice::from_raw_parts(from, count) };
+        let addresses: &[A] = unsafe { slice::from_raw_parts(from.cast(), count) };
         for (addresses, next_hops) in addresses.chunks(BURST).zip(next_hops.chunks_mut(BURST)) {
             lookup(addresses, next_hops);
         }
         return Ok(());
     }
     let mut turned = [const { MaybeUninit::<A>::uninit() }; TURNED];
-    let mut at = addresses.cast::<A::Bytes>();
+    let mut at = from.cast::<A::Bytes>();
     for next_hops in next_hops.chunks_mut(TURNED) {
         let turned = &mut turned[..next_hops.len()];
         for key in &mut *turned {

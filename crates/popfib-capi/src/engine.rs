@@ -17,15 +17,6 @@ pub(crate) enum Order {
     Host,
 }
 
-/// The arguments of a bulk lookup.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bulk {
-    pub(crate) order: Order,
-    pub(crate) addresses: *const c_void,
-    pub(crate) next_hops: *mut c_void,
-    pub(crate) count: usize,
-}
-
 /// A prefix as C hands it over: the bytes of an address in network order, and the length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawPrefix {
@@ -61,7 +52,13 @@ pub(crate) trait Engine {
 
     unsafe fn get(&self, prefix: RawPrefix) -> Result<u32>; // SAFETY: see the trait
     unsafe fn lookup(&self, address: *const u8) -> u32; // SAFETY: see the trait
-    unsafe fn lookup_bulk(&self, bulk: Bulk) -> Result<()>; // SAFETY: see the trait
+    unsafe fn lookup_bulk(
+        &self,
+        from: *const c_void,
+        to: *mut c_void,
+        count: usize,
+        order: Order,
+    ) -> Result<()>; // SAFETY: see the trait
     /// Tells the visitor of one route.
     unsafe fn longest_match(&self, address: *const u8, visit: &mut Visit<'_>) -> Result<()>; // SAFETY: see the trait
     unsafe fn walk(&self, walk: Walk, visit: &mut Visit<'_>) -> Result<ControlFlow<c_int>>; // SAFETY: see the trait
@@ -81,7 +78,13 @@ pub(crate) trait Readers {
 pub(crate) trait Lookup {
     fn kernel(&self) -> Kernel;
     unsafe fn lookup(&mut self, address: *const u8) -> u32; // SAFETY: see the trait
-    unsafe fn lookup_bulk(&mut self, bulk: Bulk) -> Result<()>; // SAFETY: see the trait
+    unsafe fn lookup_bulk(
+        &mut self,
+        from: *const c_void,
+        to: *mut c_void,
+        count: usize,
+        order: Order,
+    ) -> Result<()>; // SAFETY: see the trait
     fn quiescent(&mut self);
     fn online(&mut self);
     fn offline(&mut self);

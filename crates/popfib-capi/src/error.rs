@@ -1,35 +1,43 @@
 //! Errors as C knows them: negative numbers of `errno.h`.
 
 use core::ffi::{CStr, c_char, c_int};
+use core::num::NonZero;
 
 use popfib::{CompileError, ImageError, KernelError, OutOfMemory};
 
-/// A positive number of `errno.h`.
+/// A number of `errno.h`, negative, so that C gets a `Result<(), Errno>` as it stands in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Errno(c_int);
+pub(crate) struct Errno(NonZero<c_int>);
 
 pub(crate) type Result<T> = core::result::Result<T, Errno>;
 
 impl Errno {
-    pub(crate) const INVALID: Self = Self(libc::EINVAL);
-    pub(crate) const TOO_BIG: Self = Self(libc::E2BIG);
-    pub(crate) const NO_ENTRY: Self = Self(libc::ENOENT);
-    pub(crate) const NO_MEMORY: Self = Self(libc::ENOMEM);
-    pub(crate) const NO_SPACE: Self = Self(libc::ENOSPC);
-    pub(crate) const NO_DATA: Self = Self(libc::ENODATA);
-    pub(crate) const RANGE: Self = Self(libc::ERANGE);
-    pub(crate) const READ_ONLY: Self = Self(libc::EROFS);
-    pub(crate) const BUSY: Self = Self(libc::EBUSY);
-    pub(crate) const NOT_SUPPORTED: Self = Self(libc::ENOTSUP);
-    pub(crate) const BAD_TEXT: Self = Self(libc::EILSEQ);
-    pub(crate) const BAD_IMAGE: Self = Self(libc::EBADMSG);
-    pub(crate) const IO: Self = Self(libc::EIO);
+    pub(crate) const INVALID: Self = Self::new(libc::EINVAL);
+    pub(crate) const TOO_BIG: Self = Self::new(libc::E2BIG);
+    pub(crate) const NO_ENTRY: Self = Self::new(libc::ENOENT);
+    pub(crate) const NO_MEMORY: Self = Self::new(libc::ENOMEM);
+    pub(crate) const NO_SPACE: Self = Self::new(libc::ENOSPC);
+    pub(crate) const NO_DATA: Self = Self::new(libc::ENODATA);
+    pub(crate) const RANGE: Self = Self::new(libc::ERANGE);
+    pub(crate) const READ_ONLY: Self = Self::new(libc::EROFS);
+    pub(crate) const BUSY: Self = Self::new(libc::EBUSY);
+    pub(crate) const NOT_SUPPORTED: Self = Self::new(libc::ENOTSUP);
+    pub(crate) const BAD_TEXT: Self = Self::new(libc::EILSEQ);
+    pub(crate) const BAD_IMAGE: Self = Self::new(libc::EBADMSG);
+    pub(crate) const IO: Self = Self::new(libc::EIO);
     /// A panic: an error in popfib itself.
-    pub(crate) const PANIC: Self = Self(libc::ENOTRECOVERABLE);
+    pub(crate) const PANIC: Self = Self::new(libc::ENOTRECOVERABLE);
+
+    /// The error of a number above 0.
+    const fn new(number: c_int) -> Self {
+        assert!(number > 0);
+        Self(NonZero::new(-number).unwrap())
+    }
 
     /// What functions return.
+    #[inline(always)]
     pub(crate) fn code(self) -> c_int {
-        -self.0
+        self.0.get()
     }
 }
 
@@ -75,10 +83,10 @@ impl From<std::io::Error> for Errno {
     fn from(error: std::io::Error) -> Self {
         use std::io::ErrorKind;
         match (error.raw_os_error(), error.kind()) {
-            (Some(number), _) => Self(number),
+            (Some(number @ 1..), _) => Self::new(number),
             (_, ErrorKind::InvalidInput) => Self::INVALID,
-            (_, ErrorKind::IsADirectory) => Self(libc::EISDIR),
-            (_, ErrorKind::FileTooLarge) => Self(libc::EFBIG),
+            (_, ErrorKind::IsADirectory) => Self::new(libc::EISDIR),
+            (_, ErrorKind::FileTooLarge) => Self::new(libc::EFBIG),
             (_, ErrorKind::OutOfMemory) => Self::NO_MEMORY,
             _ => Self::IO,
         }
@@ -91,27 +99,27 @@ impl From<std::io::Error> for Errno {
 /// variant of `strerror` that is at once thread-safe, static and everywhere.
 #[unsafe(no_mangle)] // SAFETY: nothing else has the prefix `popfib_`.
 extern "C" fn popfib_strerror(error: c_int) -> *const c_char {
-    let text: &CStr = match error.unsigned_abs().try_into().map(Errno) {
-        Ok(Errno(0)) => c"success",
-        Ok(Errno::INVALID) => c"invalid argument",
-        Ok(Errno::TOO_BIG) => c"the structure has fields that this version does not know",
-        Ok(Errno::NO_ENTRY) => c"no such route or file",
-        Ok(Errno::NO_MEMORY) => c"out of memory",
-        Ok(Errno::NO_SPACE) => c"the table or the disk is full",
-        Ok(Errno::NO_DATA) => c"the image has no routes or no names",
-        Ok(Errno::RANGE) => c"the next hop does not fit",
-        Ok(Errno::READ_ONLY) => c"the table or the file system is read-only",
-        Ok(Errno::BUSY) => c"the table is being walked",
-        Ok(Errno::NOT_SUPPORTED) => c"not supported by this CPU or this version",
-        Ok(Errno::BAD_TEXT) => c"text that is not UTF-8",
-        Ok(Errno::BAD_IMAGE) => c"not an image, or a damaged one",
-        Ok(Errno::IO) => c"input or output failed",
-        Ok(Errno::PANIC) => c"internal error in popfib; the handle can only be freed",
-        Ok(Errno(libc::EACCES | libc::EPERM)) => c"permission denied",
-        Ok(Errno(libc::EISDIR)) => c"the file is a directory",
-        Ok(Errno(libc::ENOTDIR)) => c"part of the path is not a directory",
-        Ok(Errno(libc::EMFILE | libc::ENFILE)) => c"too many open files",
-        Ok(Errno(libc::EFBIG | libc::EDQUOT)) => c"the file would be too large",
+    let text: &CStr = match error.checked_abs().unwrap_or(c_int::MAX) {
+        0 => c"success",
+        libc::EINVAL => c"invalid argument",
+        libc::E2BIG => c"the structure has fields that this version does not know",
+        libc::ENOENT => c"no such route or file",
+        libc::ENOMEM => c"out of memory",
+        libc::ENOSPC => c"the table or the disk is full",
+        libc::ENODATA => c"the image has no routes or no names",
+        libc::ERANGE => c"the next hop does not fit",
+        libc::EROFS => c"the table or the file system is read-only",
+        libc::EBUSY => c"the table is being walked",
+        libc::ENOTSUP => c"not supported by this CPU or this version",
+        libc::EILSEQ => c"text that is not UTF-8",
+        libc::EBADMSG => c"not an image, or a damaged one",
+        libc::EIO => c"input or output failed",
+        libc::ENOTRECOVERABLE => c"internal error in popfib; the handle can only be freed",
+        libc::EACCES | libc::EPERM => c"permission denied",
+        libc::EISDIR => c"the file is a directory",
+        libc::ENOTDIR => c"part of the path is not a directory",
+        libc::EMFILE | libc::ENFILE => c"too many open files",
+        libc::EFBIG | libc::EDQUOT => c"the file would be too large",
         _ => c"unknown error, see errno.h",
     };
     text.as_ptr()

@@ -1,13 +1,15 @@
 //! Tables in images: as those whose routes change, but read-only and open to all threads at once.
 
-use core::ffi::c_int;
+use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
 use std::sync::Arc;
 
 use popfib::{Address, Fib, Image, ImageTable, ImageWriter, Kernel, Leaf, NextHop, Prefix};
 
 use crate::bulk;
-use crate::engine::{Bulk, Engine, Lookup, RawPrefix, Readers, Visit, Walk, address, prefix, tell};
+use crate::engine::{
+    Engine, Lookup, Order, RawPrefix, Readers, Visit, Walk, address, prefix, tell,
+};
 use crate::error::{Errno, Result};
 use crate::live::family;
 
@@ -134,10 +136,16 @@ impl<A: Address, L: ImageLeaf> Engine for Frozen<A, L> {
     }
 
     // SAFETY: see `Engine`.
-    unsafe fn lookup_bulk(&self, bulk: Bulk) -> Result<()> {
+    unsafe fn lookup_bulk(
+        &self,
+        from: *const c_void,
+        to: *mut c_void,
+        count: usize,
+        order: Order,
+    ) -> Result<()> {
         // SAFETY: the caller's.
         unsafe {
-            bulk::each(bulk, |addresses, next_hops| {
+            bulk::each(from, to, count, order, |addresses, next_hops| {
                 self.fib
                     .lookup_batch_with(self.kernel, addresses, next_hops);
             })
@@ -213,10 +221,16 @@ impl<A: Address, L: Leaf> Lookup for FrozenReader<A, L> {
     }
 
     // SAFETY: see `Lookup`.
-    unsafe fn lookup_bulk(&mut self, bulk: Bulk) -> Result<()> {
+    unsafe fn lookup_bulk(
+        &mut self,
+        from: *const c_void,
+        to: *mut c_void,
+        count: usize,
+        order: Order,
+    ) -> Result<()> {
         // SAFETY: the caller's.
         unsafe {
-            bulk::each(bulk, |addresses, next_hops| {
+            bulk::each(from, to, count, order, |addresses, next_hops| {
                 self.fib
                     .lookup_batch_with(self.kernel, addresses, next_hops);
             })

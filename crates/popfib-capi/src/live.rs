@@ -1,13 +1,15 @@
 //! Tables whose routes change, and their readers.
 
-use core::ffi::c_int;
+use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
 use core::ptr::NonNull;
 
 use popfib::{Address, Guard, ImageWriter, Kernel, Leaf, LiveFib, NextHop, Options, Reader};
 
 use crate::bulk;
-use crate::engine::{Bulk, Engine, Lookup, RawPrefix, Readers, Visit, Walk, address, prefix, tell};
+use crate::engine::{
+    Engine, Lookup, Order, RawPrefix, Readers, Visit, Walk, address, prefix, tell,
+};
 use crate::error::{Errno, Result};
 
 /// A table and its writer.
@@ -93,10 +95,16 @@ impl<A: Address, L: Leaf> Engine for Live<A, L> {
     }
 
     // SAFETY: see `Engine`.
-    unsafe fn lookup_bulk(&self, bulk: Bulk) -> Result<()> {
+    unsafe fn lookup_bulk(
+        &self,
+        from: *const c_void,
+        to: *mut c_void,
+        count: usize,
+        order: Order,
+    ) -> Result<()> {
         // SAFETY: the caller's.
         unsafe {
-            bulk::each(bulk, |addresses, next_hops| {
+            bulk::each(from, to, count, order, |addresses, next_hops| {
                 self.fib
                     .lookup_batch_with(self.kernel, addresses, next_hops);
             })
@@ -167,18 +175,6 @@ struct LiveReader<A: Address, L: Leaf> {
     kernel: Kernel,
 }
 
-impl<A: Address, L: Leaf> LiveReader<A, L> {
-    /// Runs `body` with the guard, or with one for this time.
-    #[inline(always)]
-    fn inside<R>(&mut self, body: impl FnOnce(&mut Guard<'_, A, L>, Kernel) -> R) -> R {
-        match &mut self.guard {
-            Some(guard) => body(guard, self.kernel),
-            // SAFETY: ours, and no guard borrows it.
-            None => body(&mut unsafe { self.reader.as_mut() }.pin(), self.kernel),
-        }
-    }
-}
-
 impl<A: Address, L: Leaf> Lookup for LiveReader<A, L> {
     fn kernel(&self) -> Kernel {
         self.kernel
@@ -189,23 +185,40 @@ impl<A: Address, L: Leaf> Lookup for LiveReader<A, L> {
     unsafe fn lookup(&mut self, bytes: *const u8) -> u32 {
         // SAFETY: the caller's.
         let address = unsafe { address(bytes) };
-        self.inside(|guard, _| guard.lookup(address)).to_u32()
+        let next_hop = match &self.guard {
+            Some(guard) => guard.lookup(address),
+            // SAFETY: ours, and no guard borrows it.
+            None => unsafe { self.reader.as_mut() }.lookup(address),
+        };
+        next_hop.to_u32()
     }
 
     // SAFETY: see `Lookup`.
-    unsafe fn lookup_bulk(&mut self, bulk: Bulk) -> Result<()> {
-        let is_online = self.guard.is_some();
-        self.inside(|guard, kernel| {
+    unsafe fn lookup_bulk(
+        &mut self,
+        from: *const c_void,
+        to: *mut c_void,
+        count: usize,
+        order: Order,
+    ) -> Result<()> {
+        let kernel = self.kernel;
+        if let Some(guard) = &self.guard {
             // SAFETY: the caller's.
-            unsafe {
-                bulk::each(bulk, |addresses, next_hops| {
-                    if !is_online {
-                        guard.quiescent();
-                    }
+            return unsafe {
+                bulk::each(from, to, count, order, |addresses, next_hops| {
                     guard.lookup_batch_with(kernel, addresses, next_hops);
                 })
-            }
-        })
+            };
+        }
+        // SAFETY: ours, and no guard borrows it.
+        let mut guard = unsafe { self.reader.as_mut() }.pin();
+        // SAFETY: the caller's.
+        unsafe {
+            bulk::each(from, to, count, order, |addresses, next_hops| {
+                guard.quiescent();
+                guard.lookup_batch_with(kernel, addresses, next_hops);
+            })
+        }
     }
 
     fn quiescent(&mut self) {

@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_void};
 use core::ptr;
 
 use crate::border::{border, border_or, required, required_mut};
-use crate::engine::{Bulk, Lookup, Order};
+use crate::engine::{Lookup, Order};
 use crate::error::Result;
 use crate::kernel::c_name;
 use crate::table::Table;
@@ -70,19 +70,8 @@ unsafe extern "C" fn popfib_reader_lookup_bulk(
     next_hops: *mut c_void,
     count: usize,
 ) -> c_int {
-    let order = Order::Network;
     // SAFETY: the caller's.
-    unsafe {
-        lookup_bulk(
-            reader,
-            Bulk {
-                order,
-                addresses,
-                next_hops,
-                count,
-            },
-        )
-    }
+    unsafe { lookup_bulk(reader, addresses, next_hops, count, Order::Network) }
 }
 
 /// See popfib.h.
@@ -96,28 +85,27 @@ unsafe extern "C" fn popfib_reader_lookup_bulk_host(
     next_hops: *mut c_void,
     count: usize,
 ) -> c_int {
-    let order = Order::Host;
     // SAFETY: the caller's.
-    unsafe {
-        lookup_bulk(
-            reader,
-            Bulk {
-                order,
-                addresses,
-                next_hops,
-                count,
-            },
-        )
-    }
+    unsafe { lookup_bulk(reader, addresses, next_hops, count, Order::Host) }
 }
 
 /// # Safety
 /// As the two above.
 #[inline(always)]
-unsafe fn lookup_bulk(reader: *mut Reader, bulk: Bulk) -> c_int {
+unsafe fn lookup_bulk(
+    reader: *mut Reader,
+    from: *const c_void,
+    to: *mut c_void,
+    count: usize,
+    order: Order,
+) -> c_int {
     border(|| {
         // SAFETY: the caller's.
-        unsafe { required_mut(reader)?.0.lookup_bulk(bulk)? };
+        unsafe {
+            required_mut(reader)?
+                .0
+                .lookup_bulk(from, to, count, order)?
+        };
         Ok(0)
     })
 }

@@ -9,7 +9,7 @@ use popfib::{Address, Kernel, Leaf};
 
 use crate::border::{border, border_or, put, required, required_mut};
 use crate::config::{self, Config, Form};
-use crate::engine::{Bulk, Engine, Order, RawPrefix, Readers};
+use crate::engine::{Engine, Order, RawPrefix, Readers};
 use crate::error::{Errno, Result};
 use crate::kernel::c_name;
 use crate::live::Live;
@@ -239,19 +239,8 @@ unsafe extern "C" fn popfib_lookup_bulk(
     next_hops: *mut c_void,
     count: usize,
 ) -> c_int {
-    let order = Order::Network;
     // SAFETY: the caller's.
-    unsafe {
-        lookup_bulk(
-            table,
-            Bulk {
-                order,
-                addresses,
-                next_hops,
-                count,
-            },
-        )
-    }
+    unsafe { lookup_bulk(table, addresses, next_hops, count, Order::Network) }
 }
 
 /// See popfib.h.
@@ -265,28 +254,27 @@ unsafe extern "C" fn popfib_lookup_bulk_host(
     next_hops: *mut c_void,
     count: usize,
 ) -> c_int {
-    let order = Order::Host;
     // SAFETY: the caller's.
-    unsafe {
-        lookup_bulk(
-            table,
-            Bulk {
-                order,
-                addresses,
-                next_hops,
-                count,
-            },
-        )
-    }
+    unsafe { lookup_bulk(table, addresses, next_hops, count, Order::Host) }
 }
 
 /// # Safety
 /// As the two above.
 #[inline(always)]
-unsafe fn lookup_bulk(table: *const Table, bulk: Bulk) -> c_int {
+unsafe fn lookup_bulk(
+    table: *const Table,
+    from: *const c_void,
+    to: *mut c_void,
+    count: usize,
+    order: Order,
+) -> c_int {
     border(|| {
         // SAFETY: the caller's.
-        unsafe { required(table)?.engine().lookup_bulk(bulk)? };
+        unsafe {
+            required(table)?
+                .engine()
+                .lookup_bulk(from, to, count, order)?
+        };
         Ok(0)
     })
 }

@@ -72,7 +72,6 @@ static void bench(const char *dir, uint32_t family)
                         popfib_reader_lookup_bulk_host(reader, host + done * width, next_hops, burst);
                     else
                         popfib_reader_lookup_bulk(reader, network + done * width, next_hops, burst);
-                    popfib_reader_quiescent(reader);
                 }
                 const double time = seconds() - begin;
                 best = time < best ? time : best;

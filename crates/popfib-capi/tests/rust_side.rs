@@ -142,14 +142,13 @@ fn bench<A: Address>(dir: &Path, rib: &Rib<A>, family: u8) -> Result<(), Box<dyn
         start.elapsed().as_secs_f64()
     );
     let mut reader = live.reader();
-    let mut guard = reader.pin();
+    let guard = reader.pin();
     for burst in BURSTS {
         let mut next_hops = vec![0; burst];
         let host = best(|| {
             for addresses in addresses.chunks_exact(burst) {
                 guard.lookup_batch(addresses, &mut next_hops);
                 black_box(&mut next_hops);
-                guard.quiescent();
             }
         });
         println!("ipv{family} host {burst} {host:.1}");
@@ -157,7 +156,6 @@ fn bench<A: Address>(dir: &Path, rib: &Rib<A>, family: u8) -> Result<(), Box<dyn
             for addresses in turned.chunks_exact(burst) {
                 guard.lookup_batch_be(addresses, &mut next_hops);
                 black_box(&mut next_hops);
-                guard.quiescent();
             }
         });
         println!("ipv{family} network {burst} {network:.1}");

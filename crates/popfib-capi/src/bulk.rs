@@ -17,6 +17,10 @@ const BURST: usize = 4096;
 /// the more there are; beyond this, little is won.
 const TURNED: usize = 256;
 
+/// The addresses turned, in whole cache lines: kernels load as much at a time.
+#[repr(align(64))]
+struct Turned<A>([MaybeUninit<A>; TURNED]);
+
 /// Gives all addresses to `lookup`, some at a time.
 ///
 /// A burst in the order of this machine goes straight through: everything else is in functions of its own.
@@ -99,10 +103,10 @@ unsafe fn each_of_many<A: Address, L: Leaf>(
         }
         return Ok(());
     }
-    let mut turned = [const { MaybeUninit::<A>::uninit() }; TURNED];
+    let mut turned = Turned([const { MaybeUninit::<A>::uninit() }; TURNED]);
     let mut at = from.cast::<A::Bytes>();
     for next_hops in next_hops.chunks_mut(TURNED) {
-        let turned = &mut turned[..next_hops.len()];
+        let turned = &mut turned.0[..next_hops.len()];
         for key in &mut *turned {
             // SAFETY: there are `count` addresses, and as many keys in all.
             key.write(unsafe { address(at.cast()) });

@@ -175,6 +175,33 @@ struct LiveReader<A: Address, L: Leaf> {
     kernel: Kernel,
 }
 
+impl<A: Address, L: Leaf> LiveReader<A, L> {
+    /// Comes in for one bulk lookup. A function of its own, lest the registers that it needs
+    /// be saved for a reader that is online.
+    ///
+    /// # Safety
+    /// As for `Lookup::lookup_bulk`.
+    #[inline(never)]
+    unsafe fn lookup_bulk_offline(
+        &mut self,
+        from: *const c_void,
+        to: *mut c_void,
+        count: usize,
+        order: Order,
+    ) -> Result<()> {
+        let kernel = self.kernel;
+        // SAFETY: ours, and no guard borrows it.
+        let mut guard = unsafe { self.reader.as_mut() }.pin();
+        // SAFETY: the caller's.
+        unsafe {
+            bulk::each(from, to, count, order, |addresses, next_hops| {
+                guard.quiescent();
+                guard.lookup_batch_with(kernel, addresses, next_hops);
+            })
+        }
+    }
+}
+
 impl<A: Address, L: Leaf> Lookup for LiveReader<A, L> {
     fn kernel(&self) -> Kernel {
         self.kernel
@@ -210,15 +237,8 @@ impl<A: Address, L: Leaf> Lookup for LiveReader<A, L> {
                 })
             };
         }
-        // SAFETY: ours, and no guard borrows it.
-        let mut guard = unsafe { self.reader.as_mut() }.pin();
         // SAFETY: the caller's.
-        unsafe {
-            bulk::each(from, to, count, order, |addresses, next_hops| {
-                guard.quiescent();
-                guard.lookup_batch_with(kernel, addresses, next_hops);
-            })
-        }
+        unsafe { self.lookup_bulk_offline(from, to, count, order) }
     }
 
     fn quiescent(&mut self) {

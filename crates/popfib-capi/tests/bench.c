@@ -7,7 +7,7 @@
 
 #include "files.h"
 
-enum { ADDRESSES = 1 << 20, PASSES = 5 };
+enum { ADDRESSES = 1 << 20, PASSES = 25 };
 static const size_t BURSTS[] = {64, 256, 1024, 4096};
 
 static uint64_t random_number(uint64_t *state)

@@ -19,7 +19,7 @@ use popfib::{Address, ImageWriter, LiveFib, NextHop, Options, Rib};
 /// Addresses that `bench` looks up in a pass.
 const BENCH_ADDRESSES: usize = 1 << 20;
 const BURSTS: [usize; 4] = [64, 256, 1024, 4096];
-const PASSES: usize = 5;
+const PASSES: usize = 25;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();

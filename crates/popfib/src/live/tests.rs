@@ -249,6 +249,9 @@ fn readers_and_writer_may_go_in_any_order() {
     table.announce(prefix, NextHop::MIN).expect("fits");
     let mut other = reader.clone();
     assert_eq!(reader.lookup(0x1234), 1);
+    let mut next_hops = [9; 3];
+    table.lookup_batch(&[0x1200, 0x12ff, 0x1300], &mut next_hops);
+    assert_eq!(next_hops, [1, 1, 0], "the writer sees the same");
     drop(table);
     assert_eq!(reader.lookup(0x1234), 1);
     drop(reader);

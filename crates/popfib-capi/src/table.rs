@@ -371,8 +371,8 @@ unsafe fn ask<T>(table: *const Table, otherwise: T, ask: impl FnOnce(&Table) -> 
 where
     T: Copy,
 {
-    // SAFETY: the caller's.
     border_or(otherwise, || {
+        // SAFETY: the caller's.
         unsafe { table.as_ref() }.map_or(otherwise, ask)
     })
 }

@@ -1,0 +1,33 @@
+"""IP longest-prefix match: a dictionary of prefixes, and lookups of whole columns.
+
+>>> import popfib
+>>> t = popfib.Table()
+>>> t["10.0.0.0/8"] = "inside"
+>>> t["2001:db8::/32"] = "documentation"
+>>> t["10.1.2.3"]
+'inside'
+>>> t.get_key("2001:db8::1")
+'2001:db8::/32'
+"""
+
+from ._popfib import (
+    ArrowColumn,
+    Routes,
+    Table,
+    __version__,
+    canonical,
+    default_table,
+    load,
+    open,
+)
+
+__all__ = [
+    "ArrowColumn",
+    "Routes",
+    "Table",
+    "__version__",
+    "canonical",
+    "default_table",
+    "load",
+    "open",
+]

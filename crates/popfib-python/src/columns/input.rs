@@ -1,0 +1,212 @@
+//! What a column of addresses may be: numpy arrays, Arrow, or any iterable of keys.
+
+use std::net::IpAddr;
+
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use numpy::{
+    PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods,
+};
+use popfib::IpPrefix;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyString};
+
+use super::arrow;
+use super::lookup::{Invalid, Rows, address};
+use crate::keys;
+
+/// A column, kept alive while its rows are looked up.
+pub(super) enum Column<'py> {
+    Numbers(PyReadonlyArrayDyn<'py, u32>),
+    /// Rows of 4 or 16 bytes.
+    Bytes(PyReadonlyArrayDyn<'py, u8>, usize),
+    Addresses(Vec<Option<IpAddr>>),
+    Arrow(Vec<ArrayRef>),
+}
+
+impl<'py> Column<'py> {
+    /// # Errors
+    /// `TypeError` for a column of another type, `ValueError` for one of another shape.
+    pub(super) fn new(column: &Bound<'py, PyAny>, invalid: Invalid) -> PyResult<Self> {
+        if is_numpy(column)? {
+            return Self::of_numpy(column, invalid);
+        }
+        for text in [
+            column.is_instance_of::<PyString>(),
+            column.is_instance_of::<PyBytes>(),
+            column.is_instance_of::<PyDict>(),
+        ] {
+            if text {
+                let name = column.get_type().name()?;
+                return Err(PyTypeError::new_err(format!(
+                    "lookup_many takes a column of addresses, not one {name}"
+                )));
+            }
+        }
+        let stored = match column.getattr("dtype") {
+            // Objects of Python have no form in Arrow.
+            Ok(dtype) => dtype.str()?.to_str()? != "object",
+            Err(_) => true,
+        };
+        if stored && let Some(arrays) = arrow::import(column)? {
+            for array in &arrays {
+                check_type(array.data_type())?;
+            }
+            return Ok(Self::Arrow(arrays));
+        }
+        Self::of_objects(column, invalid)
+    }
+
+    fn of_numpy(array: &Bound<'py, PyAny>, invalid: Invalid) -> PyResult<Self> {
+        let py = array.py();
+        let dtype = array.getattr("dtype")?;
+        let kind: String = dtype.getattr("kind")?.extract()?;
+        let size: usize = dtype.getattr("itemsize")?.extract()?;
+        let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
+        let contiguous = |array: &Bound<'py, PyAny>| {
+            py.import("numpy")?
+                .call_method1("ascontiguousarray", (array,))
+        };
+        let one_dimension = || match shape.len() {
+            1 => Ok(()),
+            n => Err(PyValueError::new_err(format!(
+                "an array of {n} dimensions: a column has one"
+            ))),
+        };
+        match (kind.as_str(), size) {
+            ("u", 4) => {
+                one_dimension()?;
+                // Also turns numbers of the other byte order.
+                let array = py
+                    .import("numpy")?
+                    .call_method1("ascontiguousarray", (array, "=u4"))?;
+                Ok(Self::Numbers(
+                    array.cast::<PyArrayDyn<u32>>()?.try_readonly()?,
+                ))
+            }
+            ("u", 1) => match shape[..] {
+                [_, width @ (4 | 16)] => {
+                    let array = contiguous(array)?;
+                    let array = array.cast::<PyArrayDyn<u8>>()?.try_readonly()?;
+                    Ok(Self::Bytes(array, width))
+                }
+                _ => Err(PyValueError::new_err(format!(
+                    "bytes of shape {shape:?}: packed addresses have the shape (n, 4) or (n, 16)"
+                ))),
+            },
+            ("S" | "V", width @ (4 | 16)) => {
+                one_dimension()?;
+                let bytes = contiguous(array)?.call_method1("view", ("u1",))?;
+                let array = bytes.cast::<PyArrayDyn<u8>>()?.try_readonly()?;
+                Ok(Self::Bytes(array, width))
+            }
+            ("U" | "T" | "O", _) => {
+                one_dimension()?;
+                Self::of_objects(array, invalid)
+            }
+            _ => Err(PyTypeError::new_err(format!(
+                "an array of dtype {}: addresses are uint32 (IPv4), uint8 of shape (n, 4) or (n, 16), \
+                 S4 or S16 (packed), or text",
+                dtype.str()?
+            ))),
+        }
+    }
+
+    /// Keys one by one, by the interpreter.
+    fn of_objects(column: &Bound<'py, PyAny>, invalid: Invalid) -> PyResult<Self> {
+        let rows = column.try_iter().map_err(|_| {
+            let name = column.get_type().name();
+            PyTypeError::new_err(format!(
+                "lookup_many takes a numpy array, Arrow data, a Series or an iterable of keys, not {}",
+                name.map_or_else(|_| "this".to_owned(), |name| name.to_string())
+            ))
+        })?;
+        let mut addresses = Vec::with_capacity(column.len().unwrap_or(0));
+        for (row, key) in rows.enumerate() {
+            let address = match of_object(&key?) {
+                Ok(address) => address,
+                Err(error) if !error.is_instance_of::<PyValueError>(column.py()) => {
+                    return Err(error);
+                }
+                Err(_) if invalid == Invalid::Null => None,
+                Err(error) => {
+                    let reason = error.value(column.py());
+                    return Err(PyValueError::new_err(format!("row {row}: {reason}")));
+                }
+            };
+            addresses.push(address);
+        }
+        Ok(Self::Addresses(addresses))
+    }
+
+    /// The rows to look up, in order.
+    pub(super) fn rows(&self) -> Vec<Rows<'_>> {
+        match self {
+            // Contiguous as they were made above.
+            Self::Numbers(array) => vec![Rows::Numbers(array.as_slice().unwrap_or_default())],
+            Self::Bytes(array, width) => {
+                let bytes = array.as_slice().unwrap_or_default();
+                vec![match width {
+                    4 => Rows::Bytes4(bytes.as_chunks().0),
+                    _ => Rows::Bytes16(bytes.as_chunks().0),
+                }]
+            }
+            Self::Addresses(addresses) => vec![Rows::Addresses(addresses)],
+            Self::Arrow(arrays) => arrays.iter().map(|array| Rows::Arrow(&**array)).collect(),
+        }
+    }
+}
+
+/// Whether it is a numpy array. Does not import numpy: an array comes with it.
+fn is_numpy(column: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let modules = column.py().import("sys")?.getattr("modules")?;
+    match modules.call_method1("get", ("numpy",))? {
+        numpy if numpy.is_none() => Ok(false),
+        _ => Ok(column.is_instance_of::<PyUntypedArray>()),
+    }
+}
+
+/// The address of one row; `None` for what stands for no value.
+fn of_object(key: &Bound<'_, PyAny>) -> PyResult<Option<IpAddr>> {
+    if let Ok(text) = key.cast::<PyString>() {
+        return address(text.to_str()?)
+            .map(Some)
+            .map_err(PyValueError::new_err);
+    }
+    // None, and the NaN and NA of pandas.
+    if key.is_none() || key.extract::<f64>().is_ok_and(f64::is_nan) && !key.hasattr("version")? {
+        return Ok(None);
+    }
+    if key.get_type().name()?.to_str()? == "NAType" {
+        return Ok(None);
+    }
+    match keys::prefix(key)? {
+        IpPrefix::V4(prefix) if prefix.len() == 32 => Ok(Some(IpAddr::V4(prefix.address().into()))),
+        IpPrefix::V6(prefix) if prefix.len() == 128 => {
+            Ok(Some(IpAddr::V6(prefix.address().into())))
+        }
+        prefix => Err(PyValueError::new_err(format!(
+            "{prefix} is a prefix, not an address"
+        ))),
+    }
+}
+
+fn check_type(data_type: &DataType) -> PyResult<()> {
+    match data_type {
+        DataType::UInt32
+        | DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View
+        | DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView
+        | DataType::FixedSizeBinary(4 | 16) => Ok(()),
+        DataType::Dictionary(_, values) if !matches!(**values, DataType::Dictionary(..)) => {
+            check_type(values)
+        }
+        other => Err(PyTypeError::new_err(format!(
+            "a column of {other}: addresses are text, uint32 (IPv4) or binary of 4 or 16 bytes"
+        ))),
+    }
+}

@@ -1,0 +1,219 @@
+//! Python objects as prefixes: `str`, packed `bytes`, tuples, objects of `ipaddress`.
+//!
+//! A bare `int` is refused: 1 is an address of either family, and a table that
+//! guesses mixes them up. An address is the prefix of that one address.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use popfib::{IpPrefix, Prefix, PrefixError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyInt, PyString, PyTuple, PyType};
+
+/// What a key may be, for errors.
+const FORMS: &str = "a key is a str, packed bytes (4 or 16), (bytes, length), (int, 4 or 6), \
+    (int, 4 or 6, length) or an address or network of `ipaddress`";
+
+/// The prefix that `key` means; host bits are an error.
+///
+/// # Errors
+/// `TypeError` for other types, `ValueError` for what is no prefix.
+#[inline]
+pub(crate) fn prefix(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
+    match key.cast::<PyString>() {
+        Ok(text) => parse(text.to_str()?),
+        Err(_) => prefix_of_object(key),
+    }
+}
+
+/// The prefix that a text means.
+#[inline]
+pub(crate) fn parse(text: &str) -> PyResult<IpPrefix> {
+    // Addresses first: the general parser looks for colon and slash before.
+    if let Ok(address) = text.parse::<Ipv4Addr>() {
+        return Ok(Prefix::from(address).into());
+    }
+    text.parse().map_err(|error| invalid(text, error))
+}
+
+#[cold]
+fn invalid(text: &str, error: PrefixError) -> PyErr {
+    PyValueError::new_err(format!("{}: {error}", quote(text)))
+}
+
+/// Text from outside in quotes, shortened and escaped, for errors.
+pub(crate) fn quote(text: &str) -> String {
+    const SHOWN: usize = 60;
+    let shown: String = text.chars().take(SHOWN).collect();
+    let dots = if shown.len() < text.len() { "..." } else { "" };
+    format!("'{}{dots}'", shown.escape_debug())
+}
+
+#[cold]
+fn prefix_of_object(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
+    if let Ok(bytes) = key.cast::<PyBytes>() {
+        return Ok(IpPrefix::host(packed(bytes.as_bytes())?));
+    }
+    if let Ok(tuple) = key.cast::<PyTuple>() {
+        return prefix_of_tuple(tuple);
+    }
+    if key.is_instance_of::<PyInt>() {
+        return Err(PyTypeError::new_err(
+            "an int may be of either family: use (number, 4) or (number, 6)",
+        ));
+    }
+    let (address, len) = match ipaddress_kind(key)? {
+        Some(Kind::Address) => (key.clone(), None),
+        Some(Kind::Network) => {
+            let len = key.getattr("prefixlen")?.extract::<u8>()?;
+            (key.getattr("network_address")?, Some(len))
+        }
+        Some(Kind::Interface) => {
+            return Err(PyTypeError::new_err(
+                "an interface is an address and a network: use its `ip` or its `network`",
+            ));
+        }
+        None => {
+            let name = key.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("{FORMS}, not {name}")));
+        }
+    };
+    if let Ok(scope) = address.getattr("scope_id")
+        && !scope.is_none()
+    {
+        let text = address.str()?;
+        return Err(PyValueError::new_err(format!(
+            "{}: prefixes know no scope (the part behind %)",
+            quote(text.to_str()?)
+        )));
+    }
+    let bytes = address.getattr("packed")?.cast_into::<PyBytes>()?;
+    with_len(packed(bytes.as_bytes())?, len)
+}
+
+fn prefix_of_tuple(tuple: &Bound<'_, PyTuple>) -> PyResult<IpPrefix> {
+    let forms = || PyTypeError::new_err(FORMS);
+    if tuple.is_empty() {
+        return Err(forms());
+    }
+    let first = tuple.get_item(0)?;
+    if let Ok(bytes) = first.cast::<PyBytes>() {
+        if tuple.len() != 2 {
+            return Err(forms());
+        }
+        let len = length(&tuple.get_item(1)?)?;
+        return with_len(packed(bytes.as_bytes())?, Some(len));
+    }
+    if !first.is_instance_of::<PyInt>() || !(2..=3).contains(&tuple.len()) {
+        return Err(forms());
+    }
+    let family = tuple.get_item(1)?.extract::<i64>().map_err(|_| forms())?;
+    let too_wide = |_| {
+        PyValueError::new_err(format!(
+            "the number is no IPv{family} address: it is negative or too large"
+        ))
+    };
+    let address = match family {
+        4 => IpAddr::V4(first.extract::<u32>().map_err(too_wide)?.into()),
+        6 => IpAddr::V6(first.extract::<u128>().map_err(too_wide)?.into()),
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "the family is 4 or 6, not {family}"
+            )));
+        }
+    };
+    let len = match tuple.len() {
+        2 => None,
+        _ => Some(length(&tuple.get_item(2)?)?),
+    };
+    with_len(address, len)
+}
+
+fn length(object: &Bound<'_, PyAny>) -> PyResult<u8> {
+    if !object.is_instance_of::<PyInt>() {
+        return Err(PyTypeError::new_err("the prefix length is an int"));
+    }
+    // What does not fit is too long for either family; `with_len` says so.
+    match object.extract::<i64>() {
+        Ok(len) if len < 0 => Err(PyValueError::new_err("the prefix length is negative")),
+        len => Ok(len.map_or(u8::MAX, |len| len.try_into().unwrap_or(u8::MAX))),
+    }
+}
+
+fn with_len(address: IpAddr, len: Option<u8>) -> PyResult<IpPrefix> {
+    match len {
+        None => Ok(IpPrefix::host(address)),
+        Some(len) => IpPrefix::new(address, len)
+            .map_err(|error| PyValueError::new_err(format!("{address}: {error}"))),
+    }
+}
+
+/// The address of 4 or 16 bytes in network order.
+pub(crate) fn packed(bytes: &[u8]) -> PyResult<IpAddr> {
+    if let Ok(bytes) = <[u8; 4]>::try_from(bytes) {
+        Ok(IpAddr::from(bytes))
+    } else if let Ok(bytes) = <[u8; 16]>::try_from(bytes) {
+        Ok(IpAddr::from(bytes))
+    } else {
+        Err(PyValueError::new_err(format!(
+            "packed addresses have 4 or 16 bytes, not {}",
+            bytes.len()
+        )))
+    }
+}
+
+enum Kind {
+    Address,
+    Network,
+    Interface,
+}
+
+/// Which class of `ipaddress` an object is of.
+fn ipaddress_kind(object: &Bound<'_, PyAny>) -> PyResult<Option<Kind>> {
+    static TYPES: PyOnceLock<[Py<PyType>; 6]> = PyOnceLock::new();
+    let py = object.py();
+    let types = TYPES.get_or_try_init(py, || {
+        let module = py.import("ipaddress")?;
+        let class = |name| -> PyResult<Py<PyType>> {
+            Ok(module.getattr(name)?.cast_into::<PyType>()?.unbind())
+        };
+        // Interfaces are addresses too, so they come first.
+        PyResult::Ok([
+            class("IPv4Interface")?,
+            class("IPv6Interface")?,
+            class("IPv4Address")?,
+            class("IPv6Address")?,
+            class("IPv4Network")?,
+            class("IPv6Network")?,
+        ])
+    })?;
+    for (index, class) in types.iter().enumerate() {
+        if object.is_instance(class.bind(py))? {
+            return Ok(Some(match index {
+                0 | 1 => Kind::Interface,
+                2 | 3 => Kind::Address,
+                _ => Kind::Network,
+            }));
+        }
+    }
+    Ok(None)
+}
+
+/// Return (address, length, family) of a key in canonical form; clear host bits with `mask`.
+#[pyfunction]
+#[pyo3(signature = (key, /, *, mask = false))]
+pub(crate) fn canonical(key: &Bound<'_, PyAny>, mask: bool) -> PyResult<(String, u8, u8)> {
+    let prefix = match key.cast::<PyString>() {
+        Ok(text) if mask => {
+            let text = text.to_str()?;
+            IpPrefix::parse_masked(text).map_err(|error| invalid(text, error))?
+        }
+        _ => prefix(key)?,
+    };
+    let family = match prefix {
+        IpPrefix::V4(_) => 4,
+        IpPrefix::V6(_) => 6,
+    };
+    Ok((prefix.address().to_string(), prefix.len(), family))
+}

@@ -1,0 +1,502 @@
+//! `popfib.Table`: the dictionary.
+//!
+//! Every method turns its key into a prefix first, then asks the state under
+//! its lock, then makes Python objects of the answer.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use popfib::{Address, IpPrefix, NextHop, Rib};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
+use pyo3::{PyTraverseError, PyVisit};
+
+use crate::columns;
+use crate::files;
+use crate::keys;
+use crate::state::{Shared, State};
+use crate::walk::{Part, Routes};
+
+/// Inserts between two looks at signals.
+const SIGNALS: usize = 1 << 14;
+
+/// A map from IP prefixes of both families to objects, asked by longest match.
+///
+/// `Table(routes)` takes a mapping or an iterable of (prefix, value) pairs.
+#[pyclass(frozen, subclass, weakref, mapping, module = "popfib")]
+pub(crate) struct Table {
+    pub(crate) shared: Shared,
+}
+
+type Pairs = Vec<(String, Option<Py<PyAny>>)>;
+
+impl Table {
+    pub(crate) fn of(state: State) -> Self {
+        Self {
+            shared: Shared::new(state),
+        }
+    }
+
+    /// The value of the longest match.
+    #[inline]
+    fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Result<Py<PyAny>, IpPrefix>> {
+        let py = key.py();
+        let prefix = keys::prefix(key)?;
+        self.shared.with(py, |state| {
+            let number = state.lookup(py, prefix)?;
+            let value = state.values.get(number);
+            Ok(value.map(|value| value.clone_ref(py)).ok_or(prefix))
+        })
+    }
+
+    fn find_exact(&self, prefix: &Bound<'_, PyAny>) -> PyResult<Result<Py<PyAny>, IpPrefix>> {
+        let py = prefix.py();
+        let prefix = keys::prefix(prefix)?;
+        self.shared.with(py, |state| {
+            let number = state.exact(py, prefix)?;
+            let value = number.and_then(|number| state.values.get(number.get()));
+            Ok(value.map(|value| value.clone_ref(py)).ok_or(prefix))
+        })
+    }
+
+    fn take(&self, prefix: &Bound<'_, PyAny>) -> PyResult<Result<Py<PyAny>, IpPrefix>> {
+        let py = prefix.py();
+        let prefix = keys::prefix(prefix)?;
+        let removed = self.shared.with(py, |state| state.remove(py, prefix))?;
+        Ok(removed.ok_or(prefix))
+    }
+
+    fn insert(&self, prefix: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let prefix = keys::prefix(prefix)?;
+        self.shared
+            .with(value.py(), |state| state.insert(prefix, value))
+    }
+
+    /// What pickle stores: routes of either family, and the values that they number.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let copied = self.shared.with(py, |state| state.copy(py))?;
+        files::pickle(py, &copied)
+    }
+
+    fn insert_all(&self, routes: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = routes.py();
+        let pairs = match routes.cast::<PyList>() {
+            Ok(_) => routes.clone(),
+            // As dict does: what has keys is a mapping.
+            Err(_) if routes.hasattr("keys")? => routes.call_method0("items")?,
+            Err(_) => routes.clone(),
+        };
+        for (count, pair) in pairs.try_iter()?.enumerate() {
+            if count % SIGNALS == SIGNALS - 1 {
+                py.check_signals()?;
+            }
+            let pair = pair?;
+            let (prefix, value) = match (pair.cast::<PyTuple>(), pair.cast::<PyList>()) {
+                (Ok(pair), _) if pair.len() == 2 => (pair.get_item(0)?, pair.get_item(1)?),
+                (_, Ok(pair)) if pair.len() == 2 => (pair.get_item(0)?, pair.get_item(1)?),
+                _ => {
+                    return Err(PyTypeError::new_err(format!(
+                        "item {count} is not a pair (prefix, value)"
+                    )));
+                }
+            };
+            self.insert(&prefix, &value)?;
+        }
+        Ok(())
+    }
+
+    fn pairs(
+        &self,
+        prefix: &Bound<'_, PyAny>,
+        walk: impl FnOnce(&mut State, IpPrefix) -> PyResult<Vec<(IpPrefix, NextHop)>>,
+    ) -> PyResult<Pairs> {
+        let py = prefix.py();
+        let prefix = keys::prefix(prefix)?;
+        let (routes, places) = self.shared.with(py, |state| {
+            Ok((walk(state, prefix)?, state.values.places()))
+        })?;
+        let value = |number: NextHop| {
+            let place = places.get(number.get() as usize - 1)?;
+            place.as_ref().map(|value| value.clone_ref(py))
+        };
+        let routes = routes.into_iter();
+        Ok(routes
+            .map(|(prefix, number)| (prefix.to_string(), value(number)))
+            .collect())
+    }
+}
+
+fn no_match(key: IpPrefix) -> PyErr {
+    let address = key.address();
+    let host = if address.is_ipv4() { 32 } else { 128 };
+    PyKeyError::new_err(if key.len() == host {
+        format!("no route matches {address}")
+    } else {
+        format!("no route covers {key}")
+    })
+}
+
+fn no_route(prefix: IpPrefix) -> PyErr {
+    PyKeyError::new_err(format!("no route {prefix}"))
+}
+
+#[pymethods]
+impl Table {
+    #[new]
+    #[pyo3(signature = (routes = None, /))]
+    fn new(routes: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let table = Self::of(State::default());
+        if let Some(routes) = routes {
+            table.insert_all(routes)?;
+        }
+        Ok(table)
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.shared.with(py, |state| Ok(state.len()))
+    }
+
+    fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.find(key)?.map_err(no_match)
+    }
+
+    fn __setitem__(&self, prefix: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.insert(prefix, value)
+    }
+
+    fn __delitem__(&self, prefix: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.take(prefix)?.map(drop).map_err(no_route)
+    }
+
+    fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = key.py();
+        let prefix = keys::prefix(key)?;
+        self.shared
+            .with(py, |state| Ok(state.lookup(py, prefix)? != 0))
+    }
+
+    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Routes> {
+        Routes::new(slf, Part::Prefix)
+    }
+
+    /// Return the value of the longest match of an address or prefix, else `default`.
+    #[pyo3(signature = (key, default = None, /))]
+    fn get(
+        &self,
+        key: &Bound<'_, PyAny>,
+        default: Option<Py<PyAny>>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        Ok(self.find(key)?.ok().or(default))
+    }
+
+    /// Return the value of exactly this prefix, else `default`.
+    #[pyo3(signature = (prefix, default = None, /))]
+    fn get_exact(
+        &self,
+        prefix: &Bound<'_, PyAny>,
+        default: Option<Py<PyAny>>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        Ok(self.find_exact(prefix)?.ok().or(default))
+    }
+
+    /// Whether there is a route of exactly this prefix.
+    #[pyo3(signature = (prefix, /))]
+    fn has_key(&self, prefix: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.find_exact(prefix)?.is_ok())
+    }
+
+    /// Return the prefix of the longest match; None if there is none.
+    #[pyo3(signature = (key, /))]
+    fn get_key(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        let py = key.py();
+        let prefix = keys::prefix(key)?;
+        let route = self.shared.with(py, |state| state.covering(py, prefix))?;
+        Ok(route.map(|(prefix, _)| prefix.to_string()))
+    }
+
+    /// Return (prefix, value) of the longest match; None if there is none.
+    #[pyo3(signature = (key, /))]
+    fn longest_match(
+        &self,
+        key: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<(String, Option<Py<PyAny>>)>> {
+        let py = key.py();
+        let prefix = keys::prefix(key)?;
+        self.shared.with(py, |state| {
+            let route = state.covering(py, prefix)?;
+            Ok(route.map(|(prefix, number)| {
+                let value = state.values.get(number.get());
+                (prefix.to_string(), value.map(|value| value.clone_ref(py)))
+            }))
+        })
+    }
+
+    /// Return the longest prefix in the table that covers this one and is shorter; None if there is none.
+    #[pyo3(signature = (prefix, /))]
+    fn parent(&self, prefix: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        let py = prefix.py();
+        let prefix = keys::prefix(prefix)?;
+        let mut routes = self.shared.with(py, |state| state.supernets(py, prefix))?;
+        routes.retain(|(route, _)| *route != prefix);
+        Ok(routes.last().map(|(prefix, _)| prefix.to_string()))
+    }
+
+    /// Return the prefixes in the table inside this one and longer, in prefix order.
+    #[pyo3(signature = (prefix, /))]
+    fn children(&self, prefix: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+        let py = prefix.py();
+        let prefix = keys::prefix(prefix)?;
+        let routes = self.shared.with(py, |state| state.subnets(py, prefix))?;
+        let routes = routes.iter().filter(|(route, _)| *route != prefix);
+        Ok(routes.map(|(prefix, _)| prefix.to_string()).collect())
+    }
+
+    /// Return the routes that cover the prefix, itself included: (prefix, value) pairs, the shortest first.
+    #[pyo3(signature = (prefix, /))]
+    fn supernets(&self, prefix: &Bound<'_, PyAny>) -> PyResult<Pairs> {
+        let py = prefix.py();
+        self.pairs(prefix, |state, prefix| state.supernets(py, prefix))
+    }
+
+    /// Return the routes inside the prefix, itself included: (prefix, value) pairs in prefix order.
+    #[pyo3(signature = (prefix, /))]
+    fn subnets(&self, prefix: &Bound<'_, PyAny>) -> PyResult<Pairs> {
+        let py = prefix.py();
+        self.pairs(prefix, |state, prefix| state.subnets(py, prefix))
+    }
+
+    /// Return an iterator of the prefixes in prefix order, IPv4 first.
+    fn keys(slf: &Bound<'_, Self>) -> PyResult<Routes> {
+        Routes::new(slf, Part::Prefix)
+    }
+
+    /// Return an iterator of the values in the order of their prefixes.
+    fn values(slf: &Bound<'_, Self>) -> PyResult<Routes> {
+        Routes::new(slf, Part::Value)
+    }
+
+    /// Return an iterator of (prefix, value) pairs in prefix order, IPv4 first.
+    fn items(slf: &Bound<'_, Self>) -> PyResult<Routes> {
+        Routes::new(slf, Part::Both)
+    }
+
+    /// Insert the routes of a mapping or of an iterable of (prefix, value) pairs.
+    #[pyo3(signature = (routes, /))]
+    fn update(&self, routes: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.insert_all(routes)
+    }
+
+    /// Return the value of exactly this prefix; if there is none, insert `default` and return it.
+    #[pyo3(signature = (prefix, default = None, /))]
+    fn setdefault<'py>(
+        &self,
+        prefix: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = prefix.py();
+        let key = keys::prefix(prefix)?;
+        let default = default.unwrap_or_else(|| py.None().into_bound(py));
+        let found = self.shared.with(py, |state| {
+            let number = state.exact(py, key)?;
+            match number.and_then(|number| state.values.get(number.get())) {
+                Some(value) => Ok(Some(value.clone_ref(py))),
+                None => state.insert(key, &default).map(|()| None),
+            }
+        })?;
+        Ok(found.map_or(default, |value| value.into_bound(py)))
+    }
+
+    /// Remove exactly this prefix and return its value; without it, return `default` or raise KeyError.
+    #[pyo3(signature = (prefix, /, *default))]
+    fn pop(&self, prefix: &Bound<'_, PyAny>, default: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+        if default.len() > 1 {
+            let message = "pop takes a prefix and at most one default";
+            return Err(PyTypeError::new_err(message));
+        }
+        match self.take(prefix)? {
+            Ok(value) => Ok(value),
+            Err(prefix) if default.is_empty() => Err(no_route(prefix)),
+            Err(_) => Ok(default.get_item(0)?.unbind()),
+        }
+    }
+
+    /// Remove every route.
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        self.shared.with(py, |_| Ok(()))?;
+        drop(self.shared.replace(py, State::default()));
+        Ok(())
+    }
+
+    /// Compile what has changed now, and not when enough lookups make it worth while.
+    fn compile(&self, py: Python<'_>) -> PyResult<()> {
+        self.shared.with(py, |state| state.compile(py))
+    }
+
+    /// Give all memory back; the table can't be used afterwards.
+    fn close(&self, py: Python<'_>) {
+        drop(self.shared.replace(py, State::closed()));
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
+        self.close(py);
+    }
+
+    /// Bytes of the routes, the compiled tables and the array of values, without the values themselves.
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
+        self.shared.with(py, |state| Ok(state.bytes()))
+    }
+
+    /// Look up a column of addresses.
+    #[pyo3(signature = (addresses, /, *, output = "values", invalid = "raise", threads = 1))]
+    fn lookup_many<'py>(
+        &self,
+        addresses: &Bound<'py, PyAny>,
+        output: &str,
+        invalid: &str,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        columns::lookup_many(self, addresses, output, invalid, threads)
+    }
+
+    /// Return what the indices of `lookup_many` stand for: None for 0, then the values.
+    fn dictionary(&self, py: Python<'_>) -> PyResult<Vec<Option<Py<PyAny>>>> {
+        let places = self.shared.with(py, |state| Ok(state.values.places()))?;
+        let values = places.iter();
+        let values = values.map(|value| value.as_ref().map(|value| value.clone_ref(py)));
+        Ok(std::iter::once(None).chain(values).collect())
+    }
+
+    /// Write the compiled table as an image, for `popfib.open`.
+    #[pyo3(signature = (path, /, *, encode = None))]
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        encode: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        files::save(self, py, &path, encode)
+    }
+
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let py = slf.py();
+        let Ok(other) = other.cast::<Self>() else {
+            return Ok(py.NotImplemented());
+        };
+        let equal = slf.is(other) || equal(py, slf.get(), other.get())?;
+        Ok(equal.into_pyobject(py)?.to_owned().into_any().unbind())
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let py = slf.py();
+        let name = slf.get_type().fully_qualified_name()?;
+        let counts = slf
+            .get()
+            .shared
+            .with(py, |state| Ok((state.ipv4.len(), state.ipv6.len())));
+        Ok(match counts {
+            Ok((ipv4, ipv6)) => format!("<{name}: {ipv4} IPv4 and {ipv6} IPv6 routes>"),
+            Err(_) => format!("<{name}: closed>"),
+        })
+    }
+
+    /// Return a table of the same routes with the same values.
+    fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+        Ok(Self::of(self.shared.with(py, |state| state.copy(py))?))
+    }
+
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let copied = slf.get().shared.with(py, |state| state.copy(py))?;
+        restored(&slf.get_type(), copied)
+    }
+
+    fn __deepcopy__<'py>(
+        slf: &Bound<'py, Self>,
+        memo: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let new = restored(&slf.get_type(), State::default())?;
+        // Before the values, which may refer to the table.
+        memo.set_item(slf.as_ptr() as usize, &new)?;
+        let state = slf.get().parts(py)?;
+        let copied = py.import("copy")?.call_method1("deepcopy", (state, memo))?;
+        new.call_method1("__setstate__", (copied,))?;
+        Ok(new)
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyType>, (), Bound<'py, PyTuple>)> {
+        Ok((slf.get_type(), (), slf.get().parts(slf.py())?))
+    }
+
+    fn __setstate__(&self, state: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let py = state.py();
+        let (ipv4, ipv6, values): (Bound<'_, PyBytes>, Bound<'_, PyBytes>, Vec<Py<PyAny>>) = state
+            .extract()
+            .map_err(|_| PyValueError::new_err("not the state of a popfib.Table"))?;
+        let state = files::unpickle(py, ipv4.as_bytes(), ipv6.as_bytes(), values)?;
+        drop(self.shared.replace(py, state));
+        Ok(())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let visited = self.shared.try_with(|state| {
+            let mut values = state.values.unshared().iter().flatten();
+            values.try_for_each(|value| visit.call(value))
+        });
+        visited.unwrap_or(Ok(()))
+    }
+
+    fn __clear__(&self) {
+        let old = self.shared.try_with(std::mem::take);
+        drop(old);
+    }
+}
+
+/// A new object of a subclass, without its `__init__`.
+fn restored<'py>(class: &Bound<'py, PyType>, state: State) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    let new = class.call_method1("__new__", (class,))?;
+    drop(new.cast::<Table>()?.get().shared.replace(py, state));
+    Ok(new)
+}
+
+/// The same routes with equal values; each pair of values is compared once.
+fn equal(py: Python<'_>, a: &Table, b: &Table) -> PyResult<bool> {
+    let a = a.shared.with(py, |state| state.copy(py))?;
+    let b = b.shared.with(py, |state| state.copy(py))?;
+    if a.ipv4.len() != b.ipv4.len() || a.ipv6.len() != b.ipv6.len() {
+        return Ok(false);
+    }
+    let mut pairs = HashSet::new();
+    if !zip(a.ipv4.rib(), b.ipv4.rib(), &mut pairs) || !zip(a.ipv6.rib(), b.ipv6.rib(), &mut pairs)
+    {
+        return Ok(false);
+    }
+    for (x, y) in pairs {
+        if let (Some(x), Some(y)) = (a.values.get(x.get()), b.values.get(y.get())) {
+            let (x, y) = (x.bind(py), y.bind(py));
+            // Identity first, as containers of Python do.
+            if !x.is(y) && !x.eq(y)? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Whether two Ribs of one length have the same prefixes; adds the pairs of their values.
+fn zip<A: Address>(a: &Rib<A>, b: &Rib<A>, pairs: &mut HashSet<(NextHop, NextHop)>) -> bool {
+    a.iter().zip(b.iter()).all(|(a, b)| {
+        pairs.insert((a.1, b.1));
+        a.0 == b.0
+    })
+}

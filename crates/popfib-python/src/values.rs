@@ -1,0 +1,235 @@
+//! The objects that prefixes map to, each with the number that the Ribs hold.
+//!
+//! Routes to one object share a number, so the Fib can aggregate them, and a
+//! column of answers is a column of numbers with this as its dictionary. Two
+//! objects share a number if nobody can tell them apart: the same object, or
+//! equal ones of exactly the types `str`, `int`, `bytes` and `float` (bit by
+//! bit). Anything else goes by identity; so no `__hash__` or `__eq__` of a
+//! user's class is ever called, and lists are as good as strings.
+
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+use popfib::NextHop;
+use pyo3::exceptions::PyMemoryError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyFloat, PyInt, PyString};
+
+/// Numbers to objects; number `n` is place `n - 1`.
+pub(crate) type Places = Vec<Option<Py<PyAny>>>;
+
+/// Objects and their numbers, with the routes of each counted.
+#[derive(Default)]
+pub(crate) struct Values {
+    /// Shared with lookups under way, which read it after the lock is free.
+    places: Arc<Places>,
+    routes: Vec<u32>,
+    free: Vec<NextHop>,
+    index: HashTable<NextHop>,
+}
+
+impl Values {
+    /// Values with the numbers 1, 2, 3 and so on; no routes so far.
+    pub(crate) fn numbered(py: Python<'_>, objects: Vec<Py<PyAny>>) -> PyResult<Self> {
+        let mut values = Self {
+            routes: vec![0; objects.len()],
+            ..Self::default()
+        };
+        for (number, object) in (1..).map_while(NextHop::new).zip(&objects) {
+            let hash = hash(object.bind(py))?;
+            let known = &objects;
+            values
+                .index
+                .insert_unique(hash, number, |other| rehash(known[index(*other)].bind(py)));
+        }
+        values.places = Arc::new(objects.into_iter().map(Some).collect());
+        Ok(values)
+    }
+
+    /// The dictionary as it is now, for answers.
+    pub(crate) fn places(&self) -> Arc<Places> {
+        Arc::clone(&self.places)
+    }
+
+    /// The object of a number; `None` for 0.
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> Option<&Py<PyAny>> {
+        self.places.get((number as usize).wrapping_sub(1))?.as_ref()
+    }
+
+    /// The number of `object` for one more route.
+    pub(crate) fn add(&mut self, object: &Bound<'_, PyAny>) -> PyResult<NextHop> {
+        let py = object.py();
+        let hash = hash(object)?;
+        let places = &self.places;
+        let is_it = |number: &NextHop| {
+            places[index(*number)]
+                .as_ref()
+                .is_some_and(|known| same(known.bind(py), object))
+        };
+        let number = match self.index.find(hash, is_it) {
+            Some(number) => *number,
+            None => self.append(hash, object)?,
+        };
+        self.routes[index(number)] += 1;
+        Ok(number)
+    }
+
+    #[cold]
+    fn append(&mut self, hash: u64, object: &Bound<'_, PyAny>) -> PyResult<NextHop> {
+        let py = object.py();
+        let places = own(py, &mut self.places);
+        let number = match self.free.pop() {
+            Some(number) => {
+                places[index(number)] = Some(object.clone().unbind());
+                number
+            }
+            None => {
+                let number = u32::try_from(places.len() + 1)
+                    .ok()
+                    .filter(|number| *number <= u32::MAX >> 1)
+                    .and_then(NextHop::new)
+                    .ok_or_else(|| PyMemoryError::new_err("2^31 different values"))?;
+                places.push(Some(object.clone().unbind()));
+                self.routes.push(0);
+                number
+            }
+        };
+        self.index.insert_unique(hash, number, |other| {
+            places[index(*other)]
+                .as_ref()
+                .map_or(0, |known| rehash(known.bind(py)))
+        });
+        Ok(number)
+    }
+
+    /// One route less; returns the object if that was the last one.
+    pub(crate) fn remove(&mut self, py: Python<'_>, number: NextHop) -> Option<Py<PyAny>> {
+        let routes = &mut self.routes[index(number)];
+        *routes -= 1;
+        (*routes == 0).then(|| self.forget(py, number)).flatten()
+    }
+
+    fn forget(&mut self, py: Python<'_>, number: NextHop) -> Option<Py<PyAny>> {
+        let object = own(py, &mut self.places)[index(number)].take()?;
+        let hash = rehash(object.bind(py));
+        if let Ok(entry) = self.index.find_entry(hash, |other| *other == number) {
+            entry.remove();
+        }
+        self.free.push(number);
+        Some(object)
+    }
+
+    /// Counts the routes anew; returns the objects that have none.
+    pub(crate) fn count(
+        &mut self,
+        py: Python<'_>,
+        routes: impl Iterator<Item = NextHop>,
+    ) -> Vec<Py<PyAny>> {
+        self.routes.fill(0);
+        for number in routes {
+            self.routes[index(number)] += 1;
+        }
+        let unused = (1..).map_while(NextHop::new).zip(&self.routes);
+        let unused: Vec<_> = unused
+            .filter_map(|(number, routes)| (*routes == 0).then_some(number))
+            .collect();
+        let forgotten = unused.into_iter();
+        forgotten
+            .filter_map(|number| self.forget(py, number))
+            .collect()
+    }
+
+    /// The same numbers for the same objects, nothing shared.
+    pub(crate) fn copy(&self, py: Python<'_>) -> Self {
+        Self {
+            places: Arc::new(clone_places(py, &self.places)),
+            routes: self.routes.clone(),
+            free: self.free.clone(),
+            index: self.index.clone(),
+        }
+    }
+
+    /// For the garbage collector: the objects, if they are this table's alone. What a
+    /// lookup holds as well must not be taken for garbage.
+    pub(crate) fn unshared(&self) -> &[Option<Py<PyAny>>] {
+        match Arc::strong_count(&self.places) {
+            1 => &self.places,
+            _ => &[],
+        }
+    }
+
+    /// Heap bytes, without the objects' own.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Option<Py<PyAny>>>() * self.places.capacity()
+            + size_of::<u32>() * (self.routes.capacity() + self.free.capacity())
+            + self.index.allocation_size()
+    }
+}
+
+#[inline]
+fn index(number: NextHop) -> usize {
+    number.get() as usize - 1
+}
+
+/// The places to change; a copy if a lookup under way reads them.
+fn own<'a>(py: Python<'_>, places: &'a mut Arc<Places>) -> &'a mut Places {
+    if Arc::get_mut(places).is_none() {
+        *places = Arc::new(clone_places(py, places));
+    }
+    // Nobody else has it: the table is locked, and the copy is new.
+    Arc::get_mut(places).expect("an Arc that is not shared")
+}
+
+fn clone_places(py: Python<'_>, places: &Places) -> Places {
+    let clone = |object: &Py<PyAny>| object.clone_ref(py);
+    places
+        .iter()
+        .map(|place| place.as_ref().map(clone))
+        .collect()
+}
+
+/// Whether an object goes by its content.
+fn has_content(object: &Bound<'_, PyAny>) -> bool {
+    object.is_exact_instance_of::<PyString>()
+        || object.is_exact_instance_of::<PyInt>()
+        || object.is_exact_instance_of::<PyBytes>()
+        || object.is_exact_instance_of::<PyFloat>()
+}
+
+/// A hash by content or identity. Runs no code of a user's.
+fn hash(object: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let raw = if has_content(object) {
+        object.hash()? as u64
+    } else {
+        object.as_ptr() as u64 >> 4
+    };
+    // The hash of a small int is the int; the table needs all bits to vary.
+    Ok(raw
+        .wrapping_add(1)
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .rotate_left(32))
+}
+
+/// The hash of an object that was hashed before.
+fn rehash(object: &Bound<'_, PyAny>) -> u64 {
+    hash(object).unwrap_or(0)
+}
+
+/// Whether nobody can tell two objects apart. Runs no code of a user's.
+fn same(known: &Bound<'_, PyAny>, object: &Bound<'_, PyAny>) -> bool {
+    if known.is(object) {
+        return true;
+    }
+    if !has_content(object) || !known.get_type().is(&object.get_type()) {
+        return false;
+    }
+    match (
+        known.cast_exact::<PyFloat>(),
+        object.cast_exact::<PyFloat>(),
+    ) {
+        // 0.0 and -0.0 are equal, but not the same.
+        (Ok(known), Ok(object)) => known.value().to_bits() == object.value().to_bits(),
+        _ => known.eq(object).unwrap_or(false),
+    }
+}

@@ -1,0 +1,99 @@
+//! Iterators over the routes of a table, in prefix order.
+//!
+//! Each step asks the Rib for the route behind the last one, so an iterator
+//! holds no copy of the table and takes no memory. As a dictionary's, it ends
+//! with an error if prefixes come or go meanwhile.
+
+use popfib::IpPrefix;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
+
+use crate::table::Table;
+
+/// What an iterator gives of each route.
+#[derive(Clone, Copy)]
+pub(crate) enum Part {
+    Prefix,
+    Value,
+    Both,
+}
+
+/// The routes of a table in prefix order, IPv4 before IPv6.
+#[pyclass(module = "popfib")]
+pub(crate) struct Routes {
+    /// `None` at the end.
+    table: Option<Py<Table>>,
+    part: Part,
+    last: Option<IpPrefix>,
+    version: u64,
+    left: usize,
+}
+
+impl Routes {
+    pub(crate) fn new(table: &Bound<'_, Table>, part: Part) -> PyResult<Self> {
+        let py = table.py();
+        let (version, left) = table.get().shared.with(py, |state| {
+            state.thaw(py)?;
+            Ok((state.version, state.len()))
+        })?;
+        Ok(Self {
+            table: Some(table.clone().unbind()),
+            part,
+            last: None,
+            version,
+            left,
+        })
+    }
+}
+
+#[pymethods]
+impl Routes {
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let Some(table) = &self.table else {
+            return Ok(None);
+        };
+        let (version, last) = (self.version, self.last);
+        let next = table.get().shared.with(py, |state| {
+            if state.version != version {
+                return Err(PyRuntimeError::new_err(
+                    "prefixes were added to or removed from the table during iteration",
+                ));
+            }
+            Ok(state.next(last).map(|(prefix, number)| {
+                let value = state.values.get(number.get());
+                (prefix, value.map(|value| value.clone_ref(py)))
+            }))
+        })?;
+        let Some((prefix, value)) = next else {
+            self.table = None;
+            return Ok(None);
+        };
+        self.last = Some(prefix);
+        self.left = self.left.saturating_sub(1);
+        let object = match self.part {
+            Part::Prefix => prefix.to_string().into_pyobject(py)?.into_any(),
+            Part::Value => value.into_pyobject(py)?.into_any(),
+            Part::Both => (prefix.to_string(), value).into_pyobject(py)?.into_any(),
+        };
+        Ok(Some(object.unbind()))
+    }
+
+    fn __length_hint__(&self) -> usize {
+        self.table.as_ref().map_or(0, |_| self.left)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.table
+            .as_ref()
+            .map_or(Ok(()), |table| visit.call(table))
+    }
+
+    fn __clear__(&mut self) {
+        self.table = None;
+    }
+}

@@ -1,0 +1,220 @@
+"""`lookup_many`: every kind of column and of answer, and what is wrong with others."""
+
+import array
+import ipaddress
+
+import pytest
+
+import popfib
+
+np = pytest.importorskip("numpy")
+
+V4 = ["10.1.1.1", "10.9.9.9", "11.0.0.0", "255.255.255.255", "0.0.0.0"]
+V6 = ["2001:db8::1", "::", "2001:db9::", "ffff:" * 7 + "ffff"]
+
+
+@pytest.fixture
+def t():
+    return popfib.Table(
+        {"10.0.0.0/8": "a", "10.1.0.0/16": "b", "255.255.255.255/32": "last", "2001:db8::/32": "d", "ffff::/16": "end"}
+    )
+
+
+def expected(t, addresses):
+    return [None if a is None else t.get(a) for a in addresses]
+
+
+def packed(addresses):
+    return b"".join(ipaddress.ip_address(a).packed for a in addresses)
+
+
+def numbers(addresses):
+    return np.array([int(ipaddress.ip_address(a)) for a in addresses], dtype=np.uint32)
+
+
+def columns(addresses):
+    """The same addresses of one family as every kind of numpy array."""
+    raw = packed(addresses)
+    width = len(raw) // len(addresses)
+    rows = np.frombuffer(raw, np.uint8).reshape(-1, width)
+    yield rows
+    yield np.asfortranarray(rows)
+    yield np.repeat(rows, 2, axis=0)[::2]
+    yield np.frombuffer(raw, f"S{width}")
+    yield np.frombuffer(raw, f"V{width}")
+    yield np.array(addresses)
+    yield np.array(addresses, dtype=object)
+    yield np.array([ipaddress.ip_address(a) for a in addresses])
+    if width == 4:
+        yield numbers(addresses)
+        yield numbers(addresses).astype(">u4")
+        yield np.repeat(numbers(addresses), 3)[::3]
+
+
+@pytest.mark.parametrize("addresses", [V4, V6])
+def test_numpy(t, addresses):
+    want = expected(t, addresses)
+    for column in columns(addresses):
+        found = t.lookup_many(column)
+        assert found.dtype == object and found.tolist() == want
+        indices = t.lookup_many(column, output="indices")
+        assert indices.dtype == np.uint32
+        assert [t.dictionary()[i] for i in indices] == want
+        assert t.lookup_many(column, output="list") == want
+
+
+def test_iterables(t):
+    mixed = V4 + V6 + [None, ipaddress.ip_address("10.1.1.1"), (1, 4), b"\x0a\x01\x01\x01", float("nan")]
+    want = expected(t, mixed[:-1]) + [None]
+    for column in (mixed, tuple(mixed), iter(mixed), np.array(mixed, dtype=object)):
+        assert t.lookup_many(column, output="list") == want
+    assert t.lookup_many([]).tolist() == []
+    assert t.lookup_many(np.array([], np.uint32), output="indices").tolist() == []
+
+
+def test_many_threads(t):
+    rng = np.random.default_rng(1)
+    column = rng.integers(0, 2**32, 200_001, dtype=np.uint32)
+    want = t.lookup_many(column, output="indices")
+    for threads in (0, 2, 3, 16):
+        assert (t.lookup_many(column, output="indices", threads=threads) == want).all()
+    assert want[:2000].tolist() == [0 if (v := t.get((int(a), 4))) is None else t.dictionary().index(v) for a in column[:2000]]
+
+
+def test_stale_tables_answer_right(t):
+    """Before and after the compilation that enough lookups bring."""
+    column = numbers(V4)
+    for step in range(20):
+        t[f"10.9.{step}.0/24"] = step
+        assert t.lookup_many(column, output="list") == expected(t, V4)
+
+
+@pytest.mark.parametrize(
+    ("column", "error", "words"),
+    [
+        (np.zeros(3, np.int64), TypeError, "dtype int64"),
+        (np.zeros(3, np.float64), TypeError, "dtype float64"),
+        (np.zeros(3, np.uint64), TypeError, "dtype uint64"),
+        (np.zeros((3, 1), np.uint32), ValueError, "2 dimensions"),
+        (np.array(7, np.uint32), ValueError, "0 dimensions"),
+        (np.zeros(16, np.uint8), ValueError, r"\(n, 16\)"),
+        (np.zeros((3, 5), np.uint8), ValueError, r"\(n, 16\)"),
+        (np.zeros((3, 16, 1), np.uint8), ValueError, r"\(n, 16\)"),
+        (np.array([b"10.0.0.1"]), TypeError, "dtype |S8"),
+        (np.array(["x"]), ValueError, "row 0: 'x': not an address"),
+        (["10.0.0.1", "10.0.0.0/8"], ValueError, "row 1: '10.0.0.0/8'"),
+        ([(0, 4, 8)], ValueError, "row 0: 0.0.0.0/8 is a prefix"),
+        (["10.0.0.1", 7], TypeError, "an int may be of either family"),
+        ([b"123"], ValueError, "row 0: packed addresses"),
+        ("10.0.0.1", TypeError, "one str"),
+        (b"1234", TypeError, "one bytes"),
+        ({"10.0.0.1": 1}, TypeError, "one dict"),
+        (7, TypeError, "not int"),
+        (None, TypeError, "not NoneType"),
+        (array.array("I", [1]), TypeError, "either family"),
+    ],
+)
+def test_bad_columns(t, column, error, words):
+    with pytest.raises(error, match=words.replace("|", r"\|")):
+        t.lookup_many(column)
+
+
+def test_bad_options(t):
+    with pytest.raises(ValueError, match="output is 'values'"):
+        t.lookup_many([], output="numpy")
+    with pytest.raises(ValueError, match="invalid is 'raise'"):
+        t.lookup_many([], invalid="ignore")
+    with pytest.raises(OverflowError):
+        t.lookup_many([], threads=-1)
+    with pytest.raises(TypeError):
+        t.lookup_many([], 7)
+
+
+def test_invalid_as_null(t):
+    column = ["10.1.1.1", "x", "", "10.0.0.0/8", None, "::x"]
+    assert t.lookup_many(column, invalid="null", output="list") == ["b", None, None, None, None, None]
+
+
+def test_arrow_columns(t):
+    pa = pytest.importorskip("pyarrow")
+    mixed = [*V4, None, *V6] * 100
+    want = expected(t, mixed)
+    raw = [a and ipaddress.ip_address(a).packed for a in mixed]
+    fixed4 = [a and ipaddress.ip_address(a).packed for a in [*V4, None]]
+    fixed6 = [a and ipaddress.ip_address(a).packed for a in [*V6, None]]
+    kinds = [
+        (pa.array(mixed), want),
+        (pa.array(mixed, pa.large_string()), want),
+        (pa.array(mixed, pa.string_view()), want),
+        (pa.array(mixed).dictionary_encode(), want),
+        (pa.array(raw, pa.binary()), want),
+        (pa.array(raw, pa.large_binary()), want),
+        (pa.array(raw, pa.binary_view()), want),
+        (pa.array(fixed4, pa.binary(4)), expected(t, [*V4, None])),
+        (pa.array(fixed6, pa.binary(16)), expected(t, [*V6, None])),
+        (pa.array([*numbers(V4).tolist(), None], pa.uint32()), expected(t, [*V4, None])),
+        (pa.array([], pa.string()), []),
+        (pa.array([None, None], pa.string()), [None, None]),
+    ]
+    for column, answers in kinds:
+        for threads in (1, 3):
+            assert t.lookup_many(column, output="list", threads=threads) == answers, column.type
+        assert t.lookup_many(column[2:], output="list") == answers[2:], column.type
+        chunked = pa.chunked_array([column, column[1:], column[:0]], column.type)
+        assert t.lookup_many(chunked, output="list") == answers + answers[1:], column.type
+        answer = pa.array(t.lookup_many(column, output="arrow"))
+        assert pa.types.is_dictionary(answer.type)
+        answer.validate(full=True)
+        assert answer.to_pylist() == answers
+    with pytest.raises(ValueError, match="row 1: 'x': not an address"):
+        t.lookup_many(pa.array(["10.0.0.1", "x"]))
+    with pytest.raises(ValueError, match="row 3: 'x'"):
+        t.lookup_many(pa.chunked_array([["10.0.0.1"], ["::", "::1", "x"]]))
+    with pytest.raises(ValueError, match="row 2: 'x'"):
+        t.lookup_many(pa.array(["10.0.0.1", "11.0.0.1", "x"]).dictionary_encode())
+    assert t.lookup_many(pa.array(["10.0.0.1", "x"]).dictionary_encode()[:1], output="list") == ["a"]
+    assert t.lookup_many(pa.array(["10.0.0.1", "x"]), invalid="null", output="list") == ["a", None]
+    for bad in (pa.array([1]), pa.array([1.5]), pa.array([b"123"], pa.binary(3)), pa.table({"a": [1]}), pa.array([["a"]])):
+        with pytest.raises(TypeError, match="a column of"):
+            t.lookup_many(bad)
+
+
+def test_arrow_answers(t):
+    pa = pytest.importorskip("pyarrow")
+    ints = popfib.Table({"10.0.0.0/8": 7, "11.0.0.0/8": -1})
+    answer = pa.array(ints.lookup_many(["10.0.0.1", "11.0.0.1", "12.0.0.1"], output="arrow"))
+    assert answer.type.value_type == pa.int64() and answer.to_pylist() == [7, -1, None]
+    column = ints.lookup_many(["10.0.0.1"], output="arrow")
+    assert len(column) == 1 and "1 rows" in repr(column)
+    for _ in range(3):
+        assert pa.array(column).to_pylist() == [7]
+    empty = popfib.Table()
+    assert pa.array(empty.lookup_many(["10.0.0.1"], output="arrow")).to_pylist() == [None]
+    del ints["11.0.0.0/8"]
+    assert pa.array(ints.lookup_many(["10.0.0.1", "11.0.0.1"], output="arrow")).to_pylist() == [7, None]
+    for values, error in (([1, "a"], TypeError), ([[]], TypeError), ([True], TypeError), ([2**70], ValueError)):
+        other = popfib.Table((f"{n}.0.0.0/8", v) for n, v in enumerate(values))
+        with pytest.raises(error):
+            other.lookup_many(["10.0.0.1"], output="arrow")
+
+
+def test_objects_that_lie_about_arrow(t):
+    class Liar:
+        def __init__(self, answer):
+            self.answer = answer
+
+        def __arrow_c_array__(self, requested_schema=None):
+            if isinstance(self.answer, Exception):
+                raise self.answer
+            return self.answer
+
+    for answer in (None, (), (1, 2), RuntimeError("no")):
+        with pytest.raises((TypeError, ValueError, RuntimeError)):
+            t.lookup_many(Liar(answer))
+    pa = pytest.importorskip("pyarrow")
+    schema, data = pa.array(["10.0.0.1"]).__arrow_c_array__()
+    with pytest.raises(ValueError):
+        t.lookup_many(Liar((data, schema)))
+    assert t.lookup_many(Liar((schema, data)), output="list") == ["a"]
+    with pytest.raises(ValueError):
+        t.lookup_many(Liar((schema, data)))

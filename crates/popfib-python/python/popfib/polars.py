@@ -43,7 +43,7 @@ def lookup(
     column = table.lookup_many(
         addresses, output="arrow", invalid=invalid, threads=threads
     )
-    return pl.Series(addresses.name, column).cast(dtype)
+    return pl.Series(column).cast(dtype).rename(addresses.name)
 
 
 @pl.api.register_expr_namespace("popfib")

@@ -1,0 +1,174 @@
+"""Rates, times and bytes of popfib beside pytricia, and beside the Rust batch lookup.
+
+    python crates/popfib-python/bench.py [--runs 5] [--addresses 10000000] [--popfib target/release/popfib]
+
+The table is the built-in one (a tier-1 router's, 1.06 million routes), its values are AS numbers as ints.
+Each figure is the median of the runs, with the lowest and the highest in brackets; the libraries take turns,
+so that a busy machine slows both. The Rust rate is that of `popfib bench`, in turns with `lookup_many` as well.
+"""
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import popfib
+
+CHILD = """
+import gc, sys
+def rss():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+import popfib
+t = popfib.default_table(decode=int)
+pairs = list(t.items())
+del t
+ints = {v: v for _, v in pairs}
+pairs = [(p, ints[v]) for p, v in pairs]
+gc.collect()
+before = rss()
+if sys.argv[1] == "popfib":
+    t = popfib.Table(pairs)
+    t.compile()
+else:
+    import pytricia
+    t = pytricia.PyTricia(128)
+    u = pytricia.PyTricia(32)
+    for p, v in pairs:
+        (t if ":" in p else u)[p] = v
+print(rss() - before)
+"""
+
+
+def seconds(work):
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+class Figure:
+    def __init__(self, name, unit, bound, show=lambda x: x):
+        self.name, self.unit, self.bound, self.show, self.values = name, unit, bound, show, []
+
+    def __str__(self):
+        values = sorted(self.show(value) for value in self.values)
+        if not values:
+            return f"{self.name:<58} -"
+        spread = f"[{values[0]:.4g} .. {values[-1]:.4g}]"
+        return f"{self.name:<58} {statistics.median(values):>9.4g} {self.unit:<4} {spread:<22} {self.bound}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--addresses", type=int, default=10_000_000)
+    parser.add_argument("--popfib", default="target/release/popfib", help="the command, for the Rust rate")
+    args = parser.parse_args()
+
+    import numpy as np
+
+    try:
+        import pytricia
+    except ImportError:
+        pytricia = None
+        print("skipped: pytricia is not installed")
+    try:
+        import pyarrow as pa
+    except ImportError:
+        pa = None
+        print("skipped: Arrow columns: pyarrow is not installed")
+
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, Python {sys.version.split()[0]}")
+    pairs = list(popfib.default_table(decode=int).items())
+    ipv4 = [pair for pair in pairs if ":" not in pair[0]]
+    t = popfib.Table(pairs)
+    t.compile()
+    rng = random.Random(1)
+    texts = []
+    for prefix, _ in rng.choices(ipv4, k=200_000):
+        address, _, length = prefix.partition("/")
+        a, b, c, d = map(int, address.split("."))
+        host = (a << 24 | b << 16 | c << 8 | d) | rng.getrandbits(32 - int(length)) if length != "32" else 0
+        texts.append(".".join(str(host >> shift & 255) for shift in (24, 16, 8, 0)))
+    column = np.random.default_rng(1).integers(0, 2**32, args.addresses, dtype=np.uint32)
+    million = lambda count: lambda s: count / s / 1e6  # noqa: E731
+
+    figures = {
+        "str": Figure("t[str], M/s", "M/s", ">= 3", million(len(texts))),
+        "pytricia str": Figure("pytricia[str], M/s", "M/s", "", million(len(texts))),
+        "many": Figure("lookup_many(uint32), indices, random addresses", "M/s", ">= 150", million(args.addresses)),
+        "rust": Figure("Rust lookup_batch (popfib bench), random addresses", "M/s", ""),
+        "ratio": Figure("lookup_many / Rust, of the same turn", "", ">= 0.8"),
+        "values": Figure("lookup_many(uint32), values", "M/s", "", million(args.addresses)),
+        "arrow": Figure("lookup_many(Arrow strings), indices", "M/s", ">= 15", million(len(texts) * 10)),
+        "list": Figure("lookup_many(list of str), indices", "M/s", "", million(len(texts))),
+        "build": Figure("Table(list of pairs), compiled", "s", "<= 0.5"),
+        "pytricia build": Figure("pytricia, the same pairs one by one", "s", ""),
+        "open": Figure("popfib.open(image)", "ms", "<= 20", lambda s: s * 1e3),
+        "map": Figure("popfib.open(image, map=True)", "ms", "<= 20", lambda s: s * 1e3),
+    }
+    if pytricia:
+        judge = pytricia.PyTricia(32)
+        for prefix, value in ipv4:
+            judge[prefix] = value
+        judge.freeze()
+        assert [judge.get(a) for a in texts] == t.lookup_many(texts, output="list"), "answers differ"
+    strings = pa.array(texts * 10) if pa else None
+    names = popfib.default_table()
+    with tempfile.TemporaryDirectory() as folder:
+        image = os.path.join(folder, "table.fib")
+        names.save(image)
+
+        def each(table):
+            for text in texts:
+                table[text]
+
+        def build_pytricia():
+            tables = pytricia.PyTricia(32), pytricia.PyTricia(128)
+            for prefix, value in pairs:
+                tables[":" in prefix][prefix] = value
+
+        def add(name, work):
+            figures[name].values.append(seconds(work))
+
+        for _ in range(args.runs):
+            add("str", lambda: each(t))
+            if pytricia:
+                add("pytricia str", lambda: each(judge))
+            add("many", lambda: t.lookup_many(column, output="indices"))
+            if os.path.exists(args.popfib):
+                command = [args.popfib, "bench", "--family", "ipv4", "--traffic", "random", "--json"]
+                out = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+                rates = [row["mlps"] for row in json.loads(out) if row["kernel"] not in ("scalar", "portable")]
+                figures["rust"].values.append(max(rates))
+                rate = figures["many"].show(figures["many"].values[-1])
+                figures["ratio"].values.append(rate / max(rates))
+            add("values", lambda: t.lookup_many(column))
+            if pa:
+                add("arrow", lambda: t.lookup_many(strings, output="indices"))
+            add("list", lambda: t.lookup_many(texts, output="indices"))
+            add("build", lambda: popfib.Table(pairs).compile())
+            if pytricia:
+                add("pytricia build", build_pytricia)
+            add("open", lambda: popfib.open(image))
+            add("map", lambda: popfib.open(image, map=True))
+    for figure in figures.values():
+        print(figure)
+    if os.path.exists("/proc/self/statm"):
+        sizes = {}
+        for name in ["popfib"] + ["pytricia"] * bool(pytricia):
+            out = subprocess.run([sys.executable, "-c", CHILD, name], check=True, stdout=subprocess.PIPE).stdout
+            sizes[name] = int(out)
+            print(f"memory of a process for the table, {name:<23} {sizes[name] / 2**20:>9.4g} MiB")
+        if len(sizes) == 2:
+            print(f"popfib / pytricia {sizes['popfib'] / sizes['pytricia']:>50.3f}      <= 0.25")
+    print(f"Table.nbytes {t.nbytes / 2**20:>55.4g} MiB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,243 @@
+"""Loading, saving and opening tables, and all that can be wrong with a file."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+import popfib
+from conftest import TOP
+
+ROUTES = "# a table\n10.0.0.0/8 east\n10.1.0.0/16,west\n2001:db8::/32\teast\n192.0.2.1 host\n"
+
+
+@pytest.fixture
+def routes(tmp_path):
+    path = tmp_path / "routes.txt"
+    path.write_text(ROUTES)
+    return path
+
+
+def test_load(routes, tmp_path):
+    t = popfib.load(routes)
+    assert dict(t.items()) == {
+        "10.0.0.0/8": "east",
+        "10.1.0.0/16": "west",
+        "192.0.2.1/32": "host",
+        "2001:db8::/32": "east",
+    }
+    assert t.dictionary() == [None, "east", "west", "host"]
+    assert popfib.load(str(routes), "text") == t == popfib.load(routes, format="text")
+    packed = tmp_path / "routes.gz"
+    packed.write_bytes(gzip.compress(ROUTES.encode()))
+    assert popfib.load(packed) == t
+    lengths = popfib.load(routes, decode=len)
+    assert lengths["10.9.9.9"] == 4
+    t["10.2.0.0/16"] = "new"
+    assert t["10.2.0.1"] == "new" and t["10.1.0.1"] == "west"
+
+
+def test_load_of_several_peers(tmp_path):
+    path = tmp_path / "dump.txt"
+    line = "TABLE_DUMP2|1|B|192.0.2.{0}|{1}|10.0.0.0/8|{2}|IGP|198.51.100.{0}|0|0||NAG||\n"
+    path.write_text(line.format(1, 64500, "64500 64510 64520") + line.format(2, 64501, "64501 64530"))
+    assert list(popfib.load(path, peer=0).values()) == ["198.51.100.1"]
+    assert list(popfib.load(path, peer="AS64501", value="origin-as", decode=int).values()) == [64530]
+    assert list(popfib.load(path, peer="192.0.2.2", value="peer").values()) == ["192.0.2.2"]
+    with pytest.raises(ValueError, match="no route in it from peer AS7"):
+        popfib.load(path, peer="AS7")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "error", "words"),
+    [
+        ("", {}, ValueError, "there is no route"),
+        ("10.0.0.0/8 a\nhello there\n", {}, ValueError, r"bad\.txt:2: "),
+        ("10.0.0.1/8 a\n", {}, ValueError, r":1: .*host bits"),
+        (ROUTES, {"format": "exe"}, ValueError, "format 'exe': no such format"),
+        (ROUTES, {"value": "colour"}, ValueError, "value 'colour': there are"),
+        (ROUTES, {"peer": "x"}, ValueError, "peer 'x'"),
+        (ROUTES, {"peer": -1}, ValueError, "peer '-1'"),
+        (ROUTES, {"peer": 1.5}, TypeError, "a peer is"),
+        (ROUTES, {"format": "image"}, ValueError, "not a popfib image"),
+        (ROUTES, {"decode": int}, ValueError, "invalid literal"),
+        (ROUTES, {"decode": 7}, TypeError, "not callable"),
+    ],
+)
+def test_bad_files(tmp_path, text, options, error, words):
+    path = tmp_path / "bad.txt"
+    path.write_text(text)
+    with pytest.raises(error, match=words) as caught:
+        popfib.load(path, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_lenient_loads(tmp_path):
+    path = tmp_path / "odd.txt"
+    path.write_text("10.0.0.0/8 a\nhello there\n10.1.2.3/16 b\n")
+    assert list(popfib.load(path, skip_invalid=True)) == ["10.0.0.0/8"]
+    assert list(popfib.load(path, skip_invalid=True, mask=True)) == ["10.0.0.0/8", "10.1.0.0/16"]
+
+
+def test_files_that_are_not_there(tmp_path):
+    for use in (popfib.load, popfib.open):
+        with pytest.raises(FileNotFoundError, match="nothing"):
+            use(tmp_path / "nothing")
+    with pytest.raises(IsADirectoryError):
+        popfib.load(tmp_path)
+    with pytest.raises(OSError):
+        popfib.open(tmp_path)
+    with pytest.raises(TypeError):
+        popfib.load(7)
+    with pytest.raises(OSError, match="no/such"):
+        popfib.Table({"10.0.0.0/8": "a"}).save(tmp_path / "no" / "such" / "place")
+    if os.geteuid() != 0:
+        secret = tmp_path / "secret"
+        secret.write_text(ROUTES)
+        secret.chmod(0)
+        with pytest.raises(PermissionError):
+            popfib.load(secret)
+
+
+def test_save_and_open(routes, tmp_path):
+    t = popfib.load(routes)
+    t["10.3.0.0/16"] = "gone"
+    del t["10.3.0.0/16"]
+    path = tmp_path / "t.fib"
+    t.save(path)
+    for options in ({}, {"map": True}):
+        opened = popfib.open(path, **options)
+        assert len(opened) == 4 and opened["10.1.2.3"] == "west" and opened.get("11.0.0.0") is None
+        assert opened.longest_match("2001:db8::1") == ("2001:db8::/32", "east")
+        assert opened.lookup_many(["10.1.2.3", "::", "192.0.2.1"], output="list") == ["west", None, "host"]
+        assert opened == t and list(opened.items()) == list(t.items())
+        opened["10.1.0.0/16"] = "changed"
+        del opened["192.0.2.1"]
+        assert opened["10.1.2.3"] == "changed" and len(opened) == 3
+        assert opened.dictionary().count("west") == 0
+    again = popfib.open(path)
+    again["12.0.0.0/8"] = "first thing is a change"
+    assert again["12.1.1.1"].startswith("first") and again["10.1.2.3"] == "west"
+    assert popfib.load(path) == t
+    t.save(path)
+    assert popfib.open(path) == t
+    popfib.Table().save(path)
+    assert len(popfib.open(path)) == 0
+
+
+def test_images_of_other_values(tmp_path):
+    path = tmp_path / "t.fib"
+    t = popfib.Table({"10.0.0.0/8": {"as": 1}, "11.0.0.0/8": {"as": 2}, "12.0.0.0/8": {"as": 1}})
+    with pytest.raises(TypeError, match="values that are str, not dict"):
+        t.save(path)
+    with pytest.raises(TypeError, match="not int"):
+        t.save(path, encode=len)
+    assert not path.exists()
+    t.save(path, encode=json.dumps)
+    assert popfib.open(path, decode=json.loads) == t
+    assert popfib.open(path)["10.0.0.1"] == '{"as": 1}'
+
+
+def test_images_of_the_command(tmp_path):
+    """Without names or routes, as other writers may make them."""
+    command = TOP / "target" / "release" / "popfib"
+    if not command.exists():
+        pytest.skip("images of the command: target/release/popfib is not built")
+    source, path = tmp_path / "r.txt", tmp_path / "t.fib"
+    source.write_text(ROUTES)
+    subprocess.run([command, "compile", "--table", source, "-o", path], check=True)
+    assert popfib.open(path) == popfib.load(source)
+    subprocess.run([command, "compile", "--table", source, "-o", path, "--no-routes"], check=True)
+    bare = popfib.open(path)
+    assert bare["10.1.2.3"] == "west" and len(bare) == 4
+    for use in (lambda: list(bare), lambda: bare.get_key("10.1.2.3"), lambda: bare.__setitem__("1.0.0.0/8", 1)):
+        with pytest.raises(ValueError, match="without its routes"):
+            use()
+
+
+def test_damaged_images(tmp_path, rng):
+    good, path = tmp_path / "good.fib", tmp_path / "bad.fib"
+    popfib.Table({f"10.{n}.0.0/16": str(n % 7) for n in range(200)}).save(good)
+    data = good.read_bytes()
+    cases = [b"", data[:7], data[:64], data[:-1], data + b"x", bytes(1000)]
+    for _ in range(150):
+        broken = bytearray(data)
+        broken[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        cases.append(bytes(broken))
+    for case in cases:
+        path.write_bytes(case)
+        for map in (False, True):
+            with pytest.raises(ValueError, match=r"bad\.fib: ") as caught:
+                popfib.open(path, map=map)
+            assert "\n" not in str(caught.value)
+
+
+def test_a_mapped_image_survives_its_successor(tmp_path):
+    path = tmp_path / "t.fib"
+    popfib.Table({"10.0.0.0/8": "old"}).save(path)
+    with popfib.open(path, map=True) as t:
+        popfib.Table({"10.0.0.0/8": "new"}).save(path)
+        assert t["10.0.0.1"] == "old"
+        assert popfib.open(path)["10.0.0.1"] == "new"
+    with pytest.raises(ValueError, match="closed"):
+        t["10.0.0.1"]
+
+
+def test_default_table(built_in):
+    assert len(built_in) == 901_899 + 160_147
+    assert built_in["8.8.8.8"] == 15169 and built_in["2001:4860:4860::8888"] == 15169
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+@pytest.mark.parametrize("kind", ["endless", "silent"])
+def test_interrupt(tmp_path, kind):
+    """Ctrl-C ends a load within a second, also one that waits for a pipe."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    script = textwrap.dedent(f"""
+        import popfib, sys
+        try:
+            print("ready", flush=True)
+            popfib.load({str(pipe)!r})
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+            import os; os._exit(0)
+    """)
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout.readline() == "ready\n"
+        out = os.open(pipe, os.O_WRONLY)
+        os.write(out, b"10.0.0.0/8 a\n")
+        if kind == "endless":
+            os.set_blocking(out, False)
+            end = time.monotonic() + 0.5
+            while time.monotonic() < end:
+                try:
+                    # At most PIPE_BUF bytes: whole or not at all.
+                    os.write(out, b"10.1.0.0/16 some\n" * 200)
+                except BlockingIOError:
+                    time.sleep(0.001)
+        else:
+            time.sleep(0.3)
+        start = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.readline() == "interrupted\n"
+        assert time.monotonic() - start < 1
+        os.close(out)
+    finally:
+        child.kill()
+        child.wait()
+        child.stdout.close()
+
+
+def test_paths_are_escaped(tmp_path):
+    path = tmp_path / "a\nb"
+    with pytest.raises(FileNotFoundError) as caught:
+        popfib.load(path)
+    assert "\n" not in str(caught.value)

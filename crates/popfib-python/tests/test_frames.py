@@ -1,0 +1,131 @@
+"""pandas, Polars, DuckDB and Spark: each against the real library, where it is there."""
+
+import shutil
+
+import pytest
+
+import popfib
+
+ADDRESSES = ["10.1.1.1", "11.0.0.0", None, "2001:db8::1", "10.9.9.9"]
+
+
+@pytest.fixture
+def names():
+    return popfib.Table({"10.0.0.0/8": "a", "10.1.0.0/16": "b", "2001:db8::/32": "d"})
+
+
+@pytest.fixture
+def numbers():
+    return popfib.Table({"10.0.0.0/8": 1, "10.1.0.0/16": 2, "2001:db8::/32": 3})
+
+
+def test_pandas(names, numbers):
+    pd = pytest.importorskip("pandas")
+    import popfib.pandas  # noqa: F401
+
+    s = pd.Series(ADDRESSES, index=list("vwxyz"), name="src")
+    found = s.popfib.lookup(names)
+    assert (list(found.index), found.name) == (list("vwxyz"), "src")
+    assert [None if pd.isna(v) else v for v in found] == ["b", None, None, "d", "a"]
+    found = s.popfib.lookup(names, categorical=True)
+    assert found.dtype == "category" and list(found.index) == list("vwxyz")
+    assert [None if pd.isna(v) else v for v in found] == ["b", None, None, "d", "a"]
+    assert [None if pd.isna(v) else v for v in s.popfib.lookup(numbers)] == [2, None, None, 3, 1]
+    assert list(pd.Series([0x0A010101], dtype="uint32").popfib.lookup(numbers)) == [2]
+    assert list(s.astype("category").popfib.lookup(names).dropna()) == ["b", "d", "a"]
+    assert list(s.astype(object).popfib.lookup(names).dropna()) == ["b", "d", "a"]
+    assert len(s[:0].popfib.lookup(names)) == 0
+    with pytest.raises(ValueError, match="row 0: 'x'"):
+        pd.Series(["x"]).popfib.lookup(names, invalid="raise")
+    assert pd.Series(["x"]).popfib.lookup(names).isna().all()
+    with pytest.raises(TypeError):
+        pd.Series([1, 2]).popfib.lookup(names)
+    assert list(names.lookup_many(s, output="list")) == ["b", None, None, "d", "a"]
+
+
+def test_polars(names, numbers):
+    pl = pytest.importorskip("polars")
+    import popfib.polars  # noqa: F401
+
+    df = pl.DataFrame({"src": ADDRESSES})
+    found = df.select(pl.col("src").popfib.lookup(names))
+    assert found["src"].to_list() == ["b", None, None, "d", "a"] and found.schema["src"] == pl.String
+    lazy = df.lazy().with_columns(x=pl.col("src").popfib.lookup(numbers))
+    assert lazy.collect_schema()["x"] == pl.Int64
+    assert lazy.collect()["x"].to_list() == [2, None, None, 3, 1]
+    assert df["src"].popfib.lookup(names).name == "src"
+    assert pl.Series([0x0A010101], dtype=pl.UInt32).popfib.lookup(numbers).to_list() == [2]
+    assert df["src"].cast(pl.Categorical).popfib.lookup(names).to_list() == ["b", None, None, "d", "a"]
+    assert pl.Series([bytes([10, 1, 1, 1])]).popfib.lookup(names).to_list() == ["b"]
+    assert pl.Series([None]).popfib.lookup(names).to_list() == [None]
+    assert df[:0]["src"].popfib.lookup(names).to_list() == []
+    lists = popfib.Table({"10.0.0.0/8": ["x"]})
+    assert df["src"].popfib.lookup(lists).to_list() == [["x"], None, None, None, ["x"]]
+    assert pl.Series(["x"]).popfib.lookup(names).to_list() == [None]
+    with pytest.raises(ValueError, match="row 0: 'x'"):
+        pl.Series(["x"]).popfib.lookup(names, invalid="raise")
+    grouped = df.with_columns(as_=pl.col("src").popfib.lookup(names)).group_by("as_").len()
+    assert dict(grouped.iter_rows()) == {"a": 1, "b": 1, "d": 1, None: 2}
+
+
+def test_duckdb(names, numbers):
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    from popfib.duckdb import register
+
+    connection = duckdb.connect()
+    register(connection, "name_of", names)
+    register(connection, "number_of", numbers)
+    connection.execute("CREATE TABLE flows (src VARCHAR)")
+    connection.executemany("INSERT INTO flows VALUES (?)", [(a,) for a in ADDRESSES])
+    rows = connection.execute("SELECT src, name_of(src), number_of(src) FROM flows").fetchall()
+    assert rows == [
+        ("10.1.1.1", "b", 2),
+        ("11.0.0.0", None, None),
+        (None, None, None),
+        ("2001:db8::1", "d", 3),
+        ("10.9.9.9", "a", 1),
+    ]
+    many = "SELECT count(name_of('10.' || (i % 256) || '.0.1')) FROM range(100000) t(i)"
+    assert connection.execute(many).fetchone() == (100_000,)
+    assert connection.execute("SELECT name_of('x')").fetchone() == (None,)
+    with pytest.raises(TypeError, match="all values are str"):
+        register(connection, "bad", popfib.Table({"10.0.0.0/8": []}))
+
+
+def test_spark(names, tmp_path):
+    pytest.importorskip("pyspark")
+    if shutil.which("java") is None:
+        pytest.skip("Spark: no Java")
+    pytest.importorskip("pyarrow")
+    from pyspark import SparkFiles
+    from pyspark.sql import SparkSession
+
+    image = tmp_path / "names.fib"
+    names.save(image)
+    rows = 1_000_000
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("popfib")
+    spark = builder.config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        spark.sparkContext.addFile(str(image))
+
+        def enrich(batches):
+            import pyarrow as pa
+
+            import popfib
+
+            table = popfib.open(SparkFiles.get("names.fib"))
+            for batch in batches:
+                answers = pa.array(table.lookup_many(batch.column("src"), output="arrow"))
+                yield pa.RecordBatch.from_arrays([batch.column("src"), answers.dictionary_decode()], ["src", "name"])
+
+        column = "concat_ws('.', 9 + id % 3, id % 5, id % 256, 1) AS src"
+        frame = spark.range(rows).selectExpr(column).mapInArrow(enrich, "src string, name string")
+        found = {(r["name"]): r["count"] for r in frame.groupBy("name").count().collect()}
+    finally:
+        spark.stop()
+    addresses = [f"{9 + i % 3}.{i % 5}.{i % 256}.1" for i in range(rows)]
+    want = {}
+    for value in names.lookup_many(addresses, output="list"):
+        want[value] = want.get(value, 0) + 1
+    assert found == want

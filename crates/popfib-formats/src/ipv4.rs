@@ -6,9 +6,10 @@
 
 /// Reads `A.B.C.D` at the start of `text`: the address and the number of bytes read.
 ///
-/// Up to the caller: whether what follows may follow.
+/// Up to the caller: whether what follows may follow. `None` for any other text, addresses of other
+/// forms among it. Constant time.
 #[inline]
-pub(crate) fn address(text: &[u8]) -> Option<(u32, usize)> {
+pub fn address(text: &[u8]) -> Option<(u32, usize)> {
     let mut bits = 0;
     let mut at = 0;
     for octet in 0..4 {

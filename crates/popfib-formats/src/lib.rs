@@ -52,6 +52,7 @@ pub use error::ReadError;
 pub use format::{Format, open_routes};
 pub use image::image_table;
 pub use input::{Input, Progress};
+pub use ipv4::address as ipv4_address;
 pub use load::{LoadOptions, RouteTable, load, load_from};
 pub use next_hop_names::NextHopNames;
 pub use peers::{Peer, PeerFilter, RouteValue};

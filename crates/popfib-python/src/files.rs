@@ -172,27 +172,28 @@ fn values<'a>(
             Some(decode) => decode.call1((text,))?.unbind(),
         });
     }
-    Values::numbered(py, objects)
+    Ok(Values::numbered(objects))
 }
 
 /// Open an image that `Table.save` or `popfib compile` has written.
 #[pyfunction]
-#[pyo3(signature = (path, /, *, map = false, decode = None))]
+#[pyo3(signature = (path, /, *, map = false, trust = false, decode = None))]
 pub(crate) fn open(
     py: Python<'_>,
     path: PathBuf,
     map: bool,
+    trust: bool,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
     let name = path.display().to_string();
-    let opened = py.detach(|| {
-        if map {
-            // SAFETY: who says `map` promises that nobody writes to the file, as the
-            // documents of `popfib.open` ask; it is validated all the same.
-            unsafe { Image::map(&path) }
-        } else {
-            Image::open(&path)
-        }
+    let opened = py.detach(|| match (map, trust) {
+        // SAFETY: who says `trust` promises that the file is what popfib has written, and
+        // that nobody writes to it, as the documents of `popfib.open` ask.
+        (_, true) => unsafe { Image::map_trusted(&path) },
+        // SAFETY: who says `map` promises that nobody writes to the file, as the documents
+        // of `popfib.open` ask; it is validated all the same.
+        (true, false) => unsafe { Image::map(&path) },
+        (false, false) => Image::open(&path),
     });
     let image = Arc::new(opened.map_err(|error| match error {
         ImageError::Io(error) => os_error(&name, &error),
@@ -212,7 +213,7 @@ pub(crate) fn open(
 fn numbers(py: Python<'_>, image: &Image) -> PyResult<Values> {
     let highest = highest::<u32>(image)?.max(highest::<u128>(image)?);
     let objects = (1..=highest).map(|number| Ok(number.into_pyobject(py)?.into_any().unbind()));
-    Values::numbered(py, objects.collect::<PyResult<_>>()?)
+    Ok(Values::numbered(objects.collect::<PyResult<_>>()?))
 }
 
 fn highest<A: Address>(image: &Image) -> PyResult<u32> {
@@ -345,6 +346,6 @@ pub(crate) fn unpickle(
     let Some((ipv4, ipv6)) = ribs else {
         return Err(PyValueError::new_err("the pickled routes are damaged"));
     };
-    let values = Values::numbered(py, values)?;
+    let values = Values::numbered(values);
     Ok(State::new(py, ipv4, ipv6, values))
 }

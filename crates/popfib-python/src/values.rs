@@ -25,25 +25,21 @@ pub(crate) struct Values {
     places: Arc<Places>,
     routes: Vec<u32>,
     free: Vec<NextHop>,
-    index: HashTable<NextHop>,
+    /// Content or identity to number.
+    index: Option<HashTable<NextHop>>,
 }
 
 impl Values {
     /// Values with the numbers 1, 2, 3 and so on; no routes so far.
-    pub(crate) fn numbered(py: Python<'_>, objects: Vec<Py<PyAny>>) -> PyResult<Self> {
-        let mut values = Self {
+    ///
+    /// The index is made when it is needed, so that opening an image does not wait for it.
+    pub(crate) fn numbered(objects: Vec<Py<PyAny>>) -> Self {
+        Self {
             routes: vec![0; objects.len()],
-            ..Self::default()
-        };
-        for (number, object) in (1..).map_while(NextHop::new).zip(&objects) {
-            let hash = hash(object.bind(py))?;
-            let known = &objects;
-            values
-                .index
-                .insert_unique(hash, number, |other| rehash(known[index(*other)].bind(py)));
+            places: Arc::new(objects.into_iter().map(Some).collect()),
+            index: None,
+            free: Vec::new(),
         }
-        values.places = Arc::new(objects.into_iter().map(Some).collect());
-        Ok(values)
     }
 
     /// The dictionary as it is now, for answers.
@@ -61,13 +57,20 @@ impl Values {
     pub(crate) fn add(&mut self, object: &Bound<'_, PyAny>) -> PyResult<NextHop> {
         let py = object.py();
         let hash = hash(object)?;
+        if self.index.is_none() {
+            self.index = Some(index_of(py, &self.places));
+        }
         let places = &self.places;
         let is_it = |number: &NextHop| {
             places[index(*number)]
                 .as_ref()
                 .is_some_and(|known| same(known.bind(py), object))
         };
-        let number = match self.index.find(hash, is_it) {
+        let found = self
+            .index
+            .as_ref()
+            .and_then(|index| index.find(hash, is_it));
+        let number = match found {
             Some(number) => *number,
             None => self.append(hash, object)?,
         };
@@ -95,11 +98,9 @@ impl Values {
                 number
             }
         };
-        self.index.insert_unique(hash, number, |other| {
-            places[index(*other)]
-                .as_ref()
-                .map_or(0, |known| rehash(known.bind(py)))
-        });
+        if let Some(table) = &mut self.index {
+            table.insert_unique(hash, number, |other| rehash_at(py, places, *other));
+        }
         Ok(number)
     }
 
@@ -113,7 +114,9 @@ impl Values {
     fn forget(&mut self, py: Python<'_>, number: NextHop) -> Option<Py<PyAny>> {
         let object = own(py, &mut self.places)[index(number)].take()?;
         let hash = rehash(object.bind(py));
-        if let Ok(entry) = self.index.find_entry(hash, |other| *other == number) {
+        let entry = self.index.as_mut();
+        if let Some(Ok(entry)) = entry.map(|index| index.find_entry(hash, |other| *other == number))
+        {
             entry.remove();
         }
         self.free.push(number);
@@ -163,13 +166,30 @@ impl Values {
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Option<Py<PyAny>>>() * self.places.capacity()
             + size_of::<u32>() * (self.routes.capacity() + self.free.capacity())
-            + self.index.allocation_size()
+            + self.index.as_ref().map_or(0, HashTable::allocation_size)
     }
 }
 
 #[inline]
 fn index(number: NextHop) -> usize {
     number.get() as usize - 1
+}
+
+/// The index of all places.
+fn index_of(py: Python<'_>, places: &Places) -> HashTable<NextHop> {
+    let mut table = HashTable::with_capacity(places.len());
+    for (number, place) in (1..).map_while(NextHop::new).zip(places) {
+        if place.is_some() {
+            let hash = rehash_at(py, places, number);
+            table.insert_unique(hash, number, |other| rehash_at(py, places, *other));
+        }
+    }
+    table
+}
+
+fn rehash_at(py: Python<'_>, places: &Places, number: NextHop) -> u64 {
+    let place = places[index(number)].as_ref();
+    place.map_or(0, |object| rehash(object.bind(py)))
 }
 
 /// The places to change; a copy if a lookup under way reads them.

@@ -111,7 +111,7 @@ def test_save_and_open(routes, tmp_path):
     del t["10.3.0.0/16"]
     path = tmp_path / "t.fib"
     t.save(path)
-    for options in ({}, {"map": True}):
+    for options in ({}, {"map": True}, {"trust": True}):
         opened = popfib.open(path, **options)
         assert len(opened) == 4 and opened["10.1.2.3"] == "west" and opened.get("11.0.0.0") is None
         assert opened.longest_match("2001:db8::1") == ("2001:db8::/32", "east")

@@ -1,6 +1,7 @@
 """pandas, Polars, DuckDB and Spark: each against the real library, where it is there."""
 
 import shutil
+import sys
 
 import pytest
 
@@ -93,7 +94,7 @@ def test_duckdb(names, numbers):
         register(connection, "bad", popfib.Table({"10.0.0.0/8": []}))
 
 
-def test_spark(names, tmp_path):
+def test_spark(names, tmp_path, monkeypatch):
     pytest.importorskip("pyspark")
     if shutil.which("java") is None:
         pytest.skip("Spark: no Java")
@@ -101,6 +102,8 @@ def test_spark(names, tmp_path):
     from pyspark import SparkFiles
     from pyspark.sql import SparkSession
 
+    # The workers run the interpreter of this environment.
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     image = tmp_path / "names.fib"
     names.save(image)
     rows = 1_000_000

@@ -39,7 +39,9 @@ def register(
         )
         return pa.array(column).dictionary_decode().cast(arrow)
 
-    connection.create_function(
+    # DuckDB's types don't describe functions over Arrow columns.
+    untyped: Any = connection
+    untyped.create_function(
         name,
         lookup,
         ["VARCHAR"],

@@ -13,15 +13,13 @@ from popfib import Table
 
 __all__ = ["lookup"]
 
-_Invalid = Literal["raise", "null"]
-
 
 def lookup(
     addresses: pd.Series[Any],
     table: Table[Any],
     *,
     categorical: bool = False,
-    invalid: _Invalid = "null",
+    invalid: Literal["raise", "null"] = "null",
     threads: int = 1,
 ) -> pd.Series[Any]:
     """The values of a column of addresses, missing where there is no route.

@@ -13,8 +13,6 @@ from popfib import Table
 
 __all__ = ["dtype_of", "lookup"]
 
-_Invalid = Literal["raise", "null"]
-
 
 def dtype_of(table: Table[Any]) -> Any:
     """The type of a column of the table's values: String, Int64 or Object."""
@@ -28,7 +26,7 @@ def lookup(
     addresses: pl.Series,
     table: Table[Any],
     *,
-    invalid: _Invalid = "null",
+    invalid: Literal["raise", "null"] = "null",
     threads: int = 1,
 ) -> pl.Series:
     """The values of a column of addresses, null where there is no route."""
@@ -52,7 +50,7 @@ class _Expr:
         self._expr = expr
 
     def lookup(
-        self, table: Table[Any], *, invalid: _Invalid = "null", threads: int = 1
+        self, table: Table[Any], *, invalid: Literal["raise", "null"] = "null", threads: int = 1
     ) -> pl.Expr:
         """The values of the addresses, null where there is no route."""
 
@@ -70,7 +68,7 @@ class _Series:
         self._series = series
 
     def lookup(
-        self, table: Table[Any], *, invalid: _Invalid = "null", threads: int = 1
+        self, table: Table[Any], *, invalid: Literal["raise", "null"] = "null", threads: int = 1
     ) -> pl.Series:
         """The values of the addresses, null where there is no route."""
         return lookup(self._series, table, invalid=invalid, threads=threads)

@@ -4,7 +4,8 @@
 //! block at a time: each block is split by family into two arrays on the stack,
 //! and the answers are put back in their places.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::thread;
 
 use arrow_array::cast::AsArray;
@@ -49,7 +50,12 @@ pub(super) enum Lpm<'a, A: Address> {
     Rib(&'a Rib<A>),
 }
 
-impl<A: Address> Lpm<'_, A> {
+impl<'a, A: Address> Lpm<'a, A> {
+    /// The Fib if there is one, else the Rib.
+    pub(super) fn of(fib: Option<&'a Arc<Fib<A, u32>>>, rib: &'a Rib<A>) -> Self {
+        fib.map_or(Self::Rib(rib), |fib| Self::Fib(fib))
+    }
+
     fn batch(&self, addresses: &[A], numbers: &mut [u32]) {
         match self {
             Self::Fib(fib) => fib.lookup_batch(addresses, numbers),
@@ -134,21 +140,22 @@ impl Rows<'_> {
     }
 }
 
-/// Looks up all rows, in as many threads as asked for (0: one for each core).
+/// Looks up all rows into `numbers`, one for each, in as many threads as asked for (0: one for
+/// each core).
 pub(super) fn lookup(
     rows: &[Rows<'_>],
     source: &Source<'_>,
     invalid: Invalid,
     threads: usize,
-) -> Result<Vec<u32>, String> {
-    let count = rows.iter().map(Rows::len).sum();
-    let mut numbers = vec![0; count];
+    numbers: &mut [u32],
+) -> Result<(), String> {
+    let count = numbers.len();
     let threads = match threads {
         0 => thread::available_parallelism().map_or(1, usize::from),
         threads => threads.min(1024),
     };
     let share = count.div_ceil(threads).max(ROWS_PER_THREAD);
-    let mut left = numbers.as_mut_slice();
+    let mut left = numbers;
     let mut first = 0;
     let mut errors: Vec<(usize, String)> = Vec::new();
     let mut collect = |first: usize, result: Result<(), (usize, String)>| {
@@ -189,7 +196,7 @@ pub(super) fn lookup(
         });
     }
     match errors.into_iter().min() {
-        None => Ok(numbers),
+        None => Ok(()),
         Some((row, reason)) => Err(format!("row {row}: {reason}")),
     }
 }
@@ -374,9 +381,9 @@ impl<A: Address> Part<A> {
 /// The address that a text means.
 #[inline(always)]
 pub(super) fn address(text: &str) -> Result<IpAddr, String> {
-    match text.parse::<Ipv4Addr>() {
-        Ok(address) => Ok(IpAddr::V4(address)),
-        Err(_) => other_address(text),
+    match popfib_formats::ipv4_address(text.as_bytes()) {
+        Some((bits, read)) if read == text.len() => Ok(IpAddr::V4(bits.into())),
+        _ => other_address(text),
     }
 }
 

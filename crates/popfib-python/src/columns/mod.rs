@@ -10,6 +10,7 @@ mod input;
 mod lookup;
 mod output;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::table::Table;
@@ -32,37 +33,34 @@ pub(crate) fn lookup_many<'py>(
     let column = Column::new(addresses, invalid)?;
     let rows = column.rows();
     let count = rows.iter().map(|rows| rows.len()).sum();
+    let mut answers = output.answers(py, count)?;
+    let numbers = answers.numbers();
     // Compiled tables are looked up in without the lock; the table may change meanwhile.
-    let (compiled, walked, places) = table.shared.with(py, |state| {
+    let (compiled, result, places) = table.shared.with(py, |state| {
         state.ipv4.expect(py, count);
         state.ipv6.expect(py, count);
         let places = state.values.places();
         if let (Some(ipv4), Some(ipv6)) = (state.ipv4.fib(), state.ipv6.fib()) {
-            return Ok((Some((ipv4.clone(), ipv6.clone())), None, places));
+            return Ok((Some((ipv4.clone(), ipv6.clone())), Ok(()), places));
         }
         let source = Source {
-            ipv4: state
-                .ipv4
-                .fib()
-                .map_or(Lpm::Rib(state.ipv4.rib()), |fib| Lpm::Fib(fib)),
-            ipv6: state
-                .ipv6
-                .fib()
-                .map_or(Lpm::Rib(state.ipv6.rib()), |fib| Lpm::Fib(fib)),
+            ipv4: Lpm::of(state.ipv4.fib(), state.ipv4.rib()),
+            ipv6: Lpm::of(state.ipv6.fib(), state.ipv6.rib()),
         };
-        let numbers = py.detach(|| lookup::lookup(&rows, &source, invalid, threads));
-        Ok((None, Some(numbers), places))
+        let numbers = &mut *numbers;
+        let result = py.detach(|| lookup::lookup(&rows, &source, invalid, threads, numbers));
+        Ok((None, result, places))
     })?;
-    let numbers = match compiled {
+    let result = match compiled {
+        None => result,
         Some((ipv4, ipv6)) => {
             let source = Source {
                 ipv4: Lpm::Fib(&ipv4),
                 ipv6: Lpm::Fib(&ipv6),
             };
-            py.detach(|| lookup::lookup(&rows, &source, invalid, threads))
+            py.detach(|| lookup::lookup(&rows, &source, invalid, threads, numbers))
         }
-        None => walked.unwrap_or_else(|| Ok(Vec::new())),
     };
-    let numbers = numbers.map_err(pyo3::exceptions::PyValueError::new_err)?;
-    output.make(py, numbers, &places)
+    result.map_err(PyValueError::new_err)?;
+    output.make(py, answers, &places)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::types::UInt32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int64Array, StringArray, UInt32Array};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
-use numpy::PyArray1;
+use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1};
 use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyString};
@@ -40,12 +40,32 @@ impl Output {
         }
     }
 
+    /// Room for the numbers of `count` rows.
+    pub(super) fn answers(self, py: Python<'_>, count: usize) -> PyResult<Answers<'_>> {
+        if matches!(self, Self::Indices | Self::Values) {
+            need_numpy(py)?;
+        }
+        match self {
+            // numpy's own memory: it asks for huge pages, without which a large
+            // result costs a third of the time in page faults.
+            Self::Indices => {
+                let array = PyArray1::zeros(py, count, false);
+                Ok(Answers::Array(array.try_readwrite()?))
+            }
+            _ => Ok(Answers::Vec(vec![0; count])),
+        }
+    }
+
     pub(super) fn make<'py>(
         self,
         py: Python<'py>,
-        numbers: Vec<u32>,
+        answers: Answers<'py>,
         places: &Places,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let numbers = match answers {
+            Answers::Array(array) => return Ok((**array).clone().into_any()),
+            Answers::Vec(numbers) => numbers,
+        };
         let none = py.None();
         let object = |number: &u32| {
             let place = places.get((*number as usize).wrapping_sub(1));
@@ -55,12 +75,8 @@ impl Output {
                 .clone_ref(py)
         };
         match self {
-            Self::Indices => {
-                need_numpy(py)?;
-                Ok(PyArray1::from_vec(py, numbers).into_any())
-            }
+            Self::Indices => Ok(PyArray1::from_vec(py, numbers).into_any()),
             Self::Values => {
-                need_numpy(py)?;
                 let objects: Vec<_> = numbers.iter().map(object).collect();
                 Ok(PyArray1::from_vec(py, objects).into_any())
             }
@@ -69,6 +85,22 @@ impl Output {
                 let column = dictionary_encoded(py, numbers, places)?;
                 Ok(Bound::new(py, ArrowColumn::new(&column))?.into_any())
             }
+        }
+    }
+}
+
+/// The numbers of all rows, while they are looked up.
+pub(super) enum Answers<'py> {
+    Array(PyReadwriteArray1<'py, u32>),
+    Vec(Vec<u32>),
+}
+
+impl Answers<'_> {
+    pub(super) fn numbers(&mut self) -> &mut [u32] {
+        match self {
+            // New and in one piece.
+            Self::Array(array) => array.as_slice_mut().unwrap_or_default(),
+            Self::Vec(numbers) => numbers,
         }
     }
 }

@@ -241,7 +241,7 @@ fn same(known: &Bound<'_, PyAny>, object: &Bound<'_, PyAny>) -> bool {
     if known.is(object) {
         return true;
     }
-    if !has_content(object) || !known.get_type().is(&object.get_type()) {
+    if !has_content(object) || !known.get_type().is(object.get_type()) {
         return false;
     }
     match (

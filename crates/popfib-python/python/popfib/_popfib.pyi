@@ -39,6 +39,17 @@ class _HasItems(Protocol[_T]):
 
 _Routes: TypeAlias = _HasItems[_V] | Iterable[tuple[_Key, _V]]
 
+__all__ = [
+    "ArrowColumn",
+    "Routes",
+    "Table",
+    "__version__",
+    "canonical",
+    "default_table",
+    "load",
+    "open",
+]
+
 __version__: str
 
 @disjoint_base

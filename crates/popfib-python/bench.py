@@ -3,8 +3,10 @@
     python crates/popfib-python/bench.py [--runs 5] [--addresses 10000000] [--popfib target/release/popfib]
 
 The table is the built-in one (a tier-1 router's, 1.06 million routes), its values are AS numbers as ints.
-Each figure is the median of the runs, with the lowest and the highest in brackets; the libraries take turns,
-so that a busy machine slows both. The Rust rate is that of `popfib bench`, in turns with `lookup_many` as well.
+Each figure is the median of the runs, with the lowest and the highest in brackets; the libraries take turns.
+Times are CPU times of this process, which looks up in one thread: on a busy machine others' time is not counted,
+though their traffic to memory still slows all. The Rust rate is that of `popfib bench`, in turns with `lookup_many`;
+it goes by the wall clock, so `lookup_many` is timed by the wall clock too for their ratio, best run to best run.
 """
 
 import argparse
@@ -45,10 +47,10 @@ print(rss() - before)
 """
 
 
-def seconds(work):
-    start = time.perf_counter()
+def seconds(work, clock=time.process_time):
+    start = clock()
     work()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 class Figure:
@@ -104,7 +106,8 @@ def main():
         "pytricia str": Figure("pytricia[str], M/s", "M/s", "", million(len(texts))),
         "many": Figure("lookup_many(uint32), indices, random addresses", "M/s", ">= 150", million(args.addresses)),
         "rust": Figure("Rust lookup_batch (popfib bench), random addresses", "M/s", ""),
-        "ratio": Figure("lookup_many / Rust, of the same turn", "", ">= 0.8"),
+        "wall": Figure("lookup_many by the wall clock", "M/s", "", million(args.addresses)),
+        "ratio": Figure("lookup_many / Rust, best to best", "", ">= 0.8"),
         "values": Figure("lookup_many(uint32), values", "M/s", "", million(args.addresses)),
         "arrow": Figure("lookup_many(Arrow strings), indices", "M/s", ">= 15", million(len(texts) * 10)),
         "list": Figure("lookup_many(list of str), indices", "M/s", "", million(len(texts))),
@@ -148,8 +151,8 @@ def main():
                 out = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
                 rates = [row["mlps"] for row in json.loads(out) if row["kernel"] not in ("scalar", "portable")]
                 figures["rust"].values.append(max(rates))
-                rate = figures["many"].show(figures["many"].values[-1])
-                figures["ratio"].values.append(rate / max(rates))
+                wall = seconds(lambda: t.lookup_many(column, output="indices"), time.perf_counter)
+                figures["wall"].values.append(wall)
             add("values", lambda: t.lookup_many(column))
             if pa:
                 add("arrow", lambda: t.lookup_many(strings, output="indices"))
@@ -160,6 +163,9 @@ def main():
             add("open", lambda: popfib.open(image))
             add("map", lambda: popfib.open(image, map=True))
             add("trust", lambda: popfib.open(image, trust=True))
+    if figures["rust"].values:
+        best = figures["wall"].show(min(figures["wall"].values))
+        figures["ratio"].values.append(best / max(figures["rust"].values))
     for figure in figures.values():
         print(figure)
     if os.path.exists("/proc/self/statm"):

@@ -374,7 +374,7 @@ def test_close(t):
         lambda: len(t),
         lambda: list(t),
         lambda: t.__setitem__("10.0.0.0/8", 1),
-        lambda: t.lookup_many(["10.0.0.1"]),
+        lambda: t.lookup_many(["10.0.0.1"], output="list"),
         lambda: t.copy(),
         lambda: t.clear(),
         lambda: t.save("nowhere"),

@@ -299,13 +299,14 @@ mod tests {
         Growing::<u128>::new(1, 1).grow_to(7_000_001);
     }
 
-    /// Both ends of the series, built for real: some GiB of memory.
+    /// The series up to ten million routes, built for real. The hundred million of its end
+    /// take too much memory for every machine that runs the tests.
     #[test]
-    #[ignore = "100 million routes"]
+    #[ignore = "10 million routes"]
     fn heavy_the_papers_projection() {
         fn build<A: Synthetic>() {
             let mut growing = Growing::<A>::new(64, 1);
-            for routes in A::SERIES {
+            for routes in A::SERIES.iter().filter(|routes| **routes <= 10_000_000) {
                 let rib = growing.grow_to(*routes);
                 match Fib::<A, u16>::compile(rib, &Options::default()) {
                     Ok(fib) => println!("{routes} routes: {} bytes", fib.bytes()),

@@ -10,18 +10,27 @@ use crate::compile_error::CompileError;
 use crate::fib::arena::Arena;
 use crate::fib::encode::{HEAD, block_len};
 use crate::fib::layout::{MAX_WORDS, NODE, PLACE, View, WIDE};
-use crate::memory::{self, Global};
+use crate::memory::{self, Allocator};
 
-/// Root table and arena of the same table with nothing between its blocks.
+/// Root table and arena of a table.
+pub(super) struct Compact<Al: Allocator> {
+    pub(super) root: Vec<u32, Al>,
+    pub(super) arena: Vec<u32, Al>,
+}
+
+/// The same table with nothing between its blocks.
 ///
 /// # Errors
 /// [`CompileError::OutOfMemory`], and those of [`Arena::alloc`].
-pub(super) fn compact(view: View<'_>) -> Result<(Vec<u32>, Vec<u32>), CompileError> {
+pub(super) fn compact<Al: Allocator + Clone>(
+    view: View<'_>,
+    alloc: &Al,
+) -> Result<Compact<Al>, CompileError> {
     let mut mover = Mover {
         view,
-        arena: Arena::new_in(MAX_WORDS, Global)?,
+        arena: Arena::new_in(MAX_WORDS, alloc.clone())?,
     };
-    let mut root = Vec::new();
+    let mut root = Vec::new_in(alloc.clone());
     memory::reserve(&mut root, view.root.len())?;
     for entry in view.root {
         // Relaxed: this is the writer.
@@ -34,15 +43,18 @@ pub(super) fn compact(view: View<'_>) -> Result<(Vec<u32>, Vec<u32>), CompileErr
             mover.block(pointer)?
         });
     }
-    Ok((root, mover.arena.finish()))
+    Ok(Compact {
+        root,
+        arena: mover.arena.finish(),
+    })
 }
 
-struct Mover<'a> {
+struct Mover<'a, Al: Allocator> {
     view: View<'a>,
-    arena: Arena,
+    arena: Arena<Al>,
 }
 
-impl Mover<'_> {
+impl<Al: Allocator + Clone> Mover<'_, Al> {
     /// Moves a block and what lies below it; returns its new pointer.
     fn block(&mut self, pointer: u32) -> Result<u32, CompileError> {
         let place = pointer & PLACE;

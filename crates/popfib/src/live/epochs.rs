@@ -15,10 +15,11 @@
 //! Rejected: crossbeam-epoch. It needs a full barrier for each pin, defers one
 //! closure for each freed block, and has no quiescent form without std.
 
-use alloc::boxed::Box;
+use allocator_api2::boxed::Box;
 use core::ptr;
 use core::sync::atomic::Ordering;
 
+use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, fence};
 
 /// What a reader shows outside of lookups.
@@ -26,11 +27,12 @@ const OUTSIDE: usize = 0;
 
 /// The clock and its readers.
 #[derive(Debug)]
-pub(super) struct Epochs {
+pub(super) struct Epochs<Al: Allocator = Global> {
     /// The current epoch, from 1 on. Written by the one writer.
     now: AtomicUsize,
     /// All slots ever made, linked; they live as long as the clock.
     slots: AtomicPtr<Slot>,
+    alloc: Al,
 }
 
 /// A reader's place to show its epoch; two cache lines, so that readers don't disturb each other.
@@ -49,27 +51,34 @@ unsafe impl Send for Slot {}
 // SAFETY: as above.
 unsafe impl Sync for Slot {}
 
-impl Epochs {
-    pub(super) fn new() -> Self {
+impl<Al: Allocator + Clone> Epochs<Al> {
+    pub(super) fn new_in(alloc: Al) -> Self {
         Self {
+            alloc,
             now: AtomicUsize::new(1),
             slots: AtomicPtr::new(ptr::null_mut()),
         }
     }
 
     /// A slot for a new reader, outside. Lock-free; O(readers there have ever been at a time).
-    pub(super) fn register(&self) -> &Slot {
+    ///
+    /// # Errors
+    /// [`OutOfMemory`], if there has to be one slot more.
+    pub(super) fn register(&self) -> Result<&Slot, OutOfMemory> {
         for slot in self.slots() {
             // Acquire: pairs with the release of the slot by its last reader.
             if !slot.taken.load(Ordering::Relaxed) && !slot.taken.swap(true, Ordering::Acquire) {
-                return slot;
+                return Ok(slot);
             }
         }
-        let slot = Box::into_raw(Box::new(Slot {
+        let slot = Slot {
             shown: AtomicUsize::new(OUTSIDE),
             taken: AtomicBool::new(true),
             next: self.slots.load(Ordering::Relaxed),
-        }));
+        };
+        let slot = Box::try_new_in(slot, self.alloc.clone())
+            .map_err(|_| OutOfMemory::new(size_of::<Slot>()))?;
+        let (slot, _) = Box::into_raw_with_allocator(slot);
         loop {
             // SAFETY: made above, and not linked yet: nobody else has it.
             let next = unsafe { (*slot).next };
@@ -79,7 +88,7 @@ impl Epochs {
                 .compare_exchange_weak(next, slot, Ordering::Release, Ordering::Relaxed)
             {
                 // SAFETY: linked slots live as long as the clock.
-                Ok(_) => return unsafe { &*slot },
+                Ok(_) => return Ok(unsafe { &*slot }),
                 // SAFETY: as above.
                 Err(head) => unsafe { (*slot).next = head },
             }
@@ -151,12 +160,12 @@ impl Slot {
     }
 }
 
-impl Drop for Epochs {
+impl<Al: Allocator> Drop for Epochs<Al> {
     fn drop(&mut self) {
         let mut next = self.slots.load(Ordering::Relaxed);
         while !next.is_null() {
             // SAFETY: made by `register` from a box; nobody else is left.
-            let slot = unsafe { Box::from_raw(next) };
+            let slot = unsafe { Box::from_raw_in(next, &self.alloc) };
             next = slot.next;
         }
     }
@@ -236,8 +245,11 @@ mod tests {
 
     #[test]
     fn an_epoch_passes_when_its_readers_have_left() {
-        let epochs = Epochs::new();
-        let (first, second) = (epochs.register(), epochs.register());
+        let epochs = Epochs::new_in(Global);
+        let (first, second) = (
+            epochs.register().expect("memory"),
+            epochs.register().expect("memory"),
+        );
         epochs.enter(first);
         let ended = epochs.end_epoch();
         assert!(!epochs.all_passed(ended));
@@ -256,9 +268,9 @@ mod tests {
 
     #[test]
     fn slots_are_used_again() {
-        let epochs = Epochs::new();
-        let first: *const Slot = epochs.register();
-        let second: *const Slot = epochs.register();
+        let epochs = Epochs::new_in(Global);
+        let first: *const Slot = epochs.register().expect("memory");
+        let second: *const Slot = epochs.register().expect("memory");
         assert_ne!(first, second);
         // SAFETY: slots live as long as the clock.
         let slot = unsafe { &*first };
@@ -266,6 +278,6 @@ mod tests {
         epochs.unregister(slot);
         let ended = epochs.end_epoch();
         assert!(epochs.all_passed(ended));
-        assert_eq!(first, epochs.register() as *const Slot);
+        assert_eq!(first, epochs.register().expect("memory") as *const Slot);
     }
 }

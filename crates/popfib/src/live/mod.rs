@@ -27,8 +27,7 @@ mod reader;
 mod shared;
 mod space;
 
-use alloc::sync::Arc;
-use alloc::vec::Vec;
+use allocator_api2::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem;
@@ -40,12 +39,12 @@ use crate::compile_error::CompileError;
 use crate::fib::compile::{self, compile};
 use crate::fib::layout::{Arrays, MAX_WORDS, View, as_words};
 use crate::fib::{CheckError, Options, check, lookup};
-use crate::memory::Global;
+use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::{Leaf, NextHop};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
-use patch::{Log, Patch};
-use shared::Shared;
+use patch::{Log, Patch, grow};
+use shared::Handle;
 use space::Space;
 
 pub use patch::Replaced;
@@ -83,15 +82,15 @@ const SPARE: usize = 256;
 /// assert_eq!(table.lookup(0x0a02_0203), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct LiveFib<A: Address, L: Leaf = u16> {
-    rib: Rib<A>,
+pub struct LiveFib<A: Address, L: Leaf = u16, Al: Allocator + Clone = Global> {
+    rib: Rib<A, Al>,
     options: Options,
-    shared: Arc<Shared>,
+    shared: Handle<Al>,
     space: Space,
-    log: Log,
+    log: Log<Al>,
     /// Blocks that were replaced in this epoch, and those of an epoch that has ended.
-    replaced: Vec<(u32, u32)>,
-    waiting: Vec<(u32, u32)>,
+    replaced: Vec<(u32, u32), Al>,
+    waiting: Vec<(u32, u32), Al>,
     waiting_since: usize,
     changes: Changes,
     types: PhantomData<fn(A) -> L>,
@@ -131,39 +130,53 @@ impl<A: Address, L: Leaf> LiveFib<A, L> {
     pub fn new(options: Options) -> Result<Self, CompileError> {
         Self::from_rib(Rib::new(), options)
     }
+}
 
-    /// A table of the routes of `rib`.
+impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
+    /// A table of the routes of `rib`, with all its memory from the Rib's allocator.
     ///
     /// # Errors
     /// As [`Fib::compile`](crate::Fib::compile).
-    pub fn from_rib(rib: Rib<A>, options: Options) -> Result<Self, CompileError> {
-        let (arrays, space) = arrays::<A, L>(&rib, &options)?;
+    pub fn from_rib(rib: Rib<A, Al>, options: Options) -> Result<Self, CompileError> {
+        let alloc = rib.allocator().clone();
+        let (arrays, space) = arrays::<A, L, Al>(&rib, &options)?;
         Ok(Self {
             rib,
             options,
-            shared: Arc::new(Shared::new(arrays)),
+            shared: Handle::new(arrays, alloc.clone())?,
             space,
-            log: Log::default(),
-            replaced: Vec::new(),
-            waiting: Vec::new(),
+            log: Log::new_in(&alloc),
+            replaced: Vec::new_in(alloc.clone()),
+            waiting: Vec::new_in(alloc),
             waiting_since: 0,
             changes: Changes::default(),
             types: PhantomData,
         })
     }
 
+    /// One more reader. Ends the program if memory is exhausted; [`LiveFib::try_reader`] does not.
+    pub fn reader(&self) -> Reader<A, L, Al> {
+        match self.try_reader() {
+            Ok(reader) => reader,
+            Err(error) => error.abort(),
+        }
+    }
+
     /// One more reader.
-    pub fn reader(&self) -> Reader<A, L> {
-        Reader::new(Arc::clone(&self.shared))
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn try_reader(&self) -> Result<Reader<A, L, Al>, OutOfMemory> {
+        Reader::new(self.shared.clone())
     }
 
     /// The routes.
-    pub fn rib(&self) -> &Rib<A> {
+    pub fn rib(&self) -> &Rib<A, Al> {
         &self.rib
     }
 
     /// The routes, without the Fib. Readers go on with the last state.
-    pub fn into_rib(self) -> Rib<A> {
+    pub fn into_rib(self) -> Rib<A, Al> {
         self.rib
     }
 
@@ -203,15 +216,19 @@ impl<A: Address, L: Leaf> LiveFib<A, L> {
     ///
     /// # Errors
     /// [`CompileError::Words`], if the table grows beyond what can be numbered, as it
-    /// may if the route held others together. Nothing has changed then.
+    /// may if the route held others together; [`CompileError::OutOfMemory`]. Nothing
+    /// has changed then.
     pub fn withdraw(&mut self, prefix: Prefix<A>) -> Result<Option<NextHop>, CompileError> {
-        let Some(old) = self.rib.remove(prefix) else {
+        // So that the route can come back if the Fib can't follow.
+        self.rib.reserve_removal()?;
+        let Some(old) = self.rib.remove_and_stay(prefix) else {
             return Ok(None);
         };
         if let Err(error) = self.follow(prefix, Some(old), None) {
             self.rib.insert(prefix, old);
             return Err(error);
         }
+        self.rib.compact_if_sparse();
         Ok(Some(old))
     }
 
@@ -353,6 +370,12 @@ impl<A: Address, L: Leaf> LiveFib<A, L> {
             new,
         );
         let result = patch.change(prefix, vertex);
+        // Gives the log back.
+        drop(patch);
+        let result = result.and_then(|()| {
+            // Before anything is switched: nothing may fail behind that.
+            Ok(grow(&mut self.replaced, log.retired.len())?)
+        });
         match result {
             Ok(()) => {
                 for (at, pointer) in &log.root {
@@ -422,13 +445,14 @@ impl<A: Address, L: Leaf> LiveFib<A, L> {
     #[cold]
     fn compact(&mut self) -> Result<(), CompileError> {
         let view = self.view();
-        let (mut root, mut arena) = compact::compact(view)?;
-        let (arrays, space) = spacious(View {
-            root: as_words(&mut root),
-            arena: as_words(&mut arena),
+        let mut compact = compact::compact(view, self.rib.allocator())?;
+        let view = View {
+            root: as_words(&mut compact.root),
+            arena: as_words(&mut compact.arena),
             ..view
-        })?;
-        self.publish(arrays, space);
+        };
+        let (arrays, space) = spacious(view, self.rib.allocator().clone())?;
+        self.publish(arrays, space)?;
         self.changes.moves += 1;
         Ok(())
     }
@@ -436,40 +460,42 @@ impl<A: Address, L: Leaf> LiveFib<A, L> {
     /// Compiles the table anew.
     #[cold]
     fn recompile(&mut self) -> Result<(), CompileError> {
-        let (arrays, space) = arrays::<A, L>(&self.rib, &self.options)?;
-        self.publish(arrays, space);
+        let (arrays, space) = arrays::<A, L, Al>(&self.rib, &self.options)?;
+        self.publish(arrays, space)?;
         self.changes.compiles += 1;
         Ok(())
     }
 
-    fn publish(&mut self, arrays: Arrays, space: Space) {
-        self.shared.publish(arrays);
+    fn publish(&mut self, arrays: Arrays<Al>, space: Space) -> Result<(), OutOfMemory> {
+        self.shared.publish(arrays)?;
         self.space = space;
         // These lie in the arrays of before, which go as a whole.
         self.replaced.clear();
         self.waiting.clear();
         self.shared.free_older();
+        Ok(())
     }
 }
 
 /// The compiled arrays of `rib` with words to spare, and which these are.
-fn arrays<A: Address, L: Leaf>(
-    rib: &Rib<A>,
+fn arrays<A: Address, L: Leaf, Al: Allocator + Clone>(
+    rib: &Rib<A, Al>,
     options: &Options,
-) -> Result<(Arrays, Space), CompileError> {
-    let mut compiled = compile::<A, L, _>(rib, options, MAX_WORDS, Global)?;
-    spacious(compiled.view())
+) -> Result<(Arrays<Al>, Space), CompileError> {
+    let alloc = rib.allocator().clone();
+    let mut compiled = compile::<A, L, _>(rib, options, MAX_WORDS, alloc.clone())?;
+    spacious(compiled.view(), alloc)
 }
 
 /// A copy of the arrays with words to spare, and which these are.
-fn spacious(view: View<'_>) -> Result<(Arrays, Space), CompileError> {
+fn spacious<Al: Allocator>(view: View<'_>, alloc: Al) -> Result<(Arrays<Al>, Space), CompileError> {
     let used = view.arena.len();
     let len = (used + used / 8 + SPARE).min(MAX_WORDS - 1);
-    let arrays = Arrays::with_arena(view, len, Global)?;
+    let arrays = Arrays::with_arena(view, len, alloc)?;
     Ok((arrays, Space::new(len, used)))
 }
 
-impl<A: Address, L: Leaf> fmt::Debug for LiveFib<A, L> {
+impl<A: Address, L: Leaf, Al: Allocator + Clone> fmt::Debug for LiveFib<A, L, Al> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LiveFib")
             .field("routes", &self.rib.len())

@@ -13,7 +13,7 @@
 //! and which blocks become free, and if the arena has no room the whole patch is
 //! forgotten.
 
-use alloc::vec::Vec;
+use allocator_api2::vec::Vec;
 use core::sync::atomic::Ordering;
 
 use super::space::Space;
@@ -23,6 +23,7 @@ use crate::fib::compile;
 use crate::fib::encode::{Encoding, HEAD, MAX_BLOCK, block_len, decode};
 use crate::fib::layout::{NODE, PLACE, View, WIDE};
 use crate::fold::{Fold, STRIDE, Slot, Store};
+use crate::memory::{self, Allocator, OutOfMemory};
 use crate::prefix::Prefix;
 use crate::rib::{Rib, Vertex};
 
@@ -33,16 +34,16 @@ const INHERITED: u32 = u32::MAX;
 const MAX_PAGE: usize = 1 << 8;
 
 /// What a patch is going to do; kept between patches for its memory.
-#[derive(Debug, Default)]
-pub(super) struct Log {
+#[derive(Debug)]
+pub(super) struct Log<Al: Allocator> {
     /// Root entries and what they become.
-    pub(super) root: Vec<(u32, u32)>,
+    pub(super) root: Vec<(u32, u32), Al>,
     /// Words of the arena (entries of pages, values of wide blocks) and what they become.
-    pub(super) arena: Vec<(u32, u32)>,
+    pub(super) arena: Vec<(u32, u32), Al>,
     /// Blocks and pages that are seen no more: place and length.
-    pub(super) retired: Vec<(u32, u32)>,
+    pub(super) retired: Vec<(u32, u32), Al>,
     /// Blocks and pages that were built: place and length.
-    pub(super) built: Vec<(u32, u32)>,
+    pub(super) built: Vec<(u32, u32), Al>,
     /// What the patch replaces, as the paper counts it.
     pub(super) replaced: Replaced,
 }
@@ -58,7 +59,17 @@ pub struct Replaced {
     pub leaves: u64,
 }
 
-impl Log {
+impl<Al: Allocator + Clone> Log<Al> {
+    pub(super) fn new_in(alloc: &Al) -> Self {
+        Self {
+            root: Vec::new_in(alloc.clone()),
+            arena: Vec::new_in(alloc.clone()),
+            retired: Vec::new_in(alloc.clone()),
+            built: Vec::new_in(alloc.clone()),
+            replaced: Replaced::default(),
+        }
+    }
+
     pub(super) fn clear(&mut self) {
         self.root.clear();
         self.arena.clear();
@@ -76,27 +87,27 @@ enum Below {
 }
 
 /// A patch in the making.
-pub(super) struct Patch<'a, A: Address> {
-    pub(super) rib: &'a Rib<A>,
+pub(super) struct Patch<'a, A: Address, Al: Allocator + Clone> {
+    pub(super) rib: &'a Rib<A, Al>,
     pub(super) view: View<'a>,
     pub(super) aggregation: bool,
     pub(super) max_next_hop: u32,
     pub(super) space: &'a mut Space,
-    pub(super) log: &'a mut Log,
+    pub(super) log: &'a mut Log<Al>,
     /// What is inherited from the changed route, or without it, from now on.
     pub(super) next_hop: u32,
     /// Slots with routes below: a stack.
-    below: Vec<(u8, Vertex<'a, A>)>,
+    below: Vec<(u8, Vertex<'a, A>), Al>,
 }
 
-impl<'a, A: Address> Patch<'a, A> {
+impl<'a, A: Address, Al: Allocator + Clone> Patch<'a, A, Al> {
     pub(super) fn new(
-        rib: &'a Rib<A>,
+        rib: &'a Rib<A, Al>,
         view: View<'a>,
         aggregation: bool,
         max_next_hop: u32,
         space: &'a mut Space,
-        log: &'a mut Log,
+        log: &'a mut Log<Al>,
         next_hop: u32,
     ) -> Self {
         Self {
@@ -107,7 +118,7 @@ impl<'a, A: Address> Patch<'a, A> {
             space,
             log,
             next_hop,
-            below: Vec::new(),
+            below: Vec::new_in(rib.allocator().clone()),
         }
     }
 
@@ -132,17 +143,18 @@ impl<'a, A: Address> Patch<'a, A> {
             let old = self.root(first);
             let new = self.descend(old, prefix, vertex, root_bits, below)?;
             if new != old {
-                self.log.root.push((first, new));
+                push(&mut self.log.root, (first, new))?;
                 self.log.replaced.direct_entries += 1;
             }
             return Ok(());
         }
         // Few entries for most prefixes: no allocation for them.
-        let (mut few, mut many) = ([0; 64], Vec::new());
+        let (mut few, mut many) = ([0; 64], Vec::new_in(self.rib.allocator().clone()));
         let count = 1usize << (root_bits - prefix.len());
         let entries = if count <= few.len() {
             &mut few[..count]
         } else {
+            memory::reserve(&mut many, count)?;
             many.resize(count, 0);
             &mut many[..]
         };
@@ -152,7 +164,7 @@ impl<'a, A: Address> Patch<'a, A> {
         self.spread(entries, vertex, below)?;
         for (entry, at) in entries.iter().zip(first..) {
             if *entry != self.root(at) {
-                self.log.root.push((at, *entry));
+                push(&mut self.log.root, (at, *entry))?;
                 self.log.replaced.direct_entries += 1;
             }
         }
@@ -229,7 +241,7 @@ impl<'a, A: Address> Patch<'a, A> {
             page[first] = new;
             return self.store_page(pointer, page, Some((prefix, depth)));
         }
-        self.log.arena.push((at, new));
+        push(&mut self.log.arena, (at, new))?;
         self.log.replaced.direct_entries += 1;
         Ok(pointer)
     }
@@ -259,6 +271,7 @@ impl<'a, A: Address> Patch<'a, A> {
         let mut next_hops = [INHERITED; 64];
         let next_hops = &mut next_hops[..1 << width];
         let first = self.below.len();
+        grow(&mut self.below, next_hops.len())?;
         let (rib, stack) = (self.rib, &mut self.below);
         rib.expand(vertex, width, next_hops, |slot, vertex| {
             stack.push((slot, vertex));
@@ -318,7 +331,7 @@ impl<'a, A: Address> Patch<'a, A> {
             return Ok(pointer);
         }
         if self.is_leaf(new, place) {
-            self.retire_block(pointer);
+            self.retire_block(pointer)?;
             return Ok(new[0]);
         }
         if new == old {
@@ -329,13 +342,13 @@ impl<'a, A: Address> Patch<'a, A> {
             let first = (pointer & PLACE) + HEAD as u32;
             for (value, at) in encoding.values().iter().zip(first..) {
                 if *value != self.word(at) {
-                    self.log.arena.push((at, *value));
+                    push(&mut self.log.arena, (at, *value))?;
                 }
             }
             return Ok(pointer);
         }
         let stored = self.store_new(&encoding)?;
-        self.retire_block(pointer);
+        self.retire_block(pointer)?;
         Ok(stored)
     }
 
@@ -348,12 +361,12 @@ impl<'a, A: Address> Patch<'a, A> {
     ) -> Result<u32, CompileError> {
         let first = pointer & PLACE;
         if self.is_leaf(page, place) {
-            self.log.retired.push((first, page.len() as u32));
+            push(&mut self.log.retired, (first, page.len() as u32))?;
             return Ok(page[0]);
         }
         for (entry, at) in page.iter().zip(first..) {
             if *entry != self.word(at) {
-                self.log.arena.push((at, *entry));
+                push(&mut self.log.arena, (at, *entry))?;
                 self.log.replaced.direct_entries += 1;
             }
         }
@@ -382,7 +395,8 @@ impl<'a, A: Address> Patch<'a, A> {
     ) -> Result<u32, CompileError> {
         let page_bits = self.view.page_bits;
         let (rib, aggregation, max) = (self.rib, self.aggregation, self.max_next_hop);
-        let mut fold = Fold::new(rib, aggregation, max, &mut *self);
+        let alloc = rib.allocator().clone();
+        let mut fold = Fold::new_in(rib, aggregation, max, &mut *self, alloc);
         if below == Below::Blocks {
             return fold.node(vertex, inherited).map(compile::pointer);
         }
@@ -410,6 +424,8 @@ impl<'a, A: Address> Patch<'a, A> {
     /// Writes `words` where no reader looks yet; returns the place.
     fn write_new(&mut self, words: &[u32]) -> Result<u32, CompileError> {
         let arena = self.view.arena;
+        // First, lest a place be taken that nobody knows of.
+        grow(&mut self.log.built, 1)?;
         let Some(place) = self.space.alloc(arena, words.len()) else {
             return Err(CompileError::Words {
                 max: arena.len() as u64,
@@ -423,9 +439,9 @@ impl<'a, A: Address> Patch<'a, A> {
         Ok(place)
     }
 
-    fn retire_block(&mut self, pointer: u32) {
+    fn retire_block(&mut self, pointer: u32) -> Result<(), OutOfMemory> {
         let len = block_len(pointer, self.view.value_bits, self.runs(pointer));
-        self.log.retired.push((pointer & PLACE, len as u32));
+        push(&mut self.log.retired, (pointer & PLACE, len as u32))
     }
 
     fn runs(&self, pointer: u32) -> u64 {
@@ -457,8 +473,21 @@ impl<'a, A: Address> Patch<'a, A> {
     }
 }
 
+/// Makes room for `more` elements, with some for later.
+pub(super) fn grow<T, Al: Allocator>(vec: &mut Vec<T, Al>, more: usize) -> Result<(), OutOfMemory> {
+    vec.try_reserve(more)
+        .map_err(|_| OutOfMemory::new((vec.len() + more) * size_of::<T>()))
+}
+
+/// Adds to a log, or says that there is no memory for that.
+fn push<T, Al: Allocator>(log: &mut Vec<T, Al>, item: T) -> Result<(), OutOfMemory> {
+    grow(log, 1)?;
+    log.push(item);
+    Ok(())
+}
+
 /// Nodes that are built anew.
-impl<A: Address> Store for &mut Patch<'_, A> {
+impl<A: Address, Al: Allocator + Clone> Store for &mut Patch<'_, A, Al> {
     /// A pointer.
     type Node = u32;
 

@@ -1,16 +1,16 @@
 //! The readers of a live table.
 
-use alloc::sync::Arc;
 use core::marker::PhantomData;
 use core::mem;
 use core::ptr::NonNull;
 
 use super::epochs::Slot;
-use super::shared::Shared;
+use super::shared::Handle;
 use crate::address::Address;
 use crate::batch::Kernel;
 use crate::fib::layout::View;
 use crate::fib::lookup;
+use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::Leaf;
 
 /// Addresses that [`Reader::lookup_batch`] looks up before it lets the writer
@@ -27,8 +27,8 @@ const BURST: usize = 4096;
 /// A reader may outlive the writer: it then sees the last state of the table. It can be sent to
 /// another thread, and cloned for one more.
 #[derive(Debug)]
-pub struct Reader<A: Address, L: Leaf = u16> {
-    shared: Arc<Shared>,
+pub struct Reader<A: Address, L: Leaf = u16, Al: Allocator + Clone = Global> {
+    shared: Handle<Al>,
     /// This reader's own, until it is dropped; it lives as long as `shared`.
     slot: NonNull<Slot>,
     types: PhantomData<fn(A) -> L>,
@@ -36,18 +36,26 @@ pub struct Reader<A: Address, L: Leaf = u16> {
 
 // SAFETY: a slot is shared by atomic operations; that only one thread at a time
 // uses it as its own follows from `&mut self`.
-unsafe impl<A: Address, L: Leaf> Send for Reader<A, L> {}
+unsafe impl<A: Address, L: Leaf, Al: Allocator + Clone + Send + Sync> Send for Reader<A, L, Al> {}
 // SAFETY: a shared reader gives away nothing but clones of itself.
-unsafe impl<A: Address, L: Leaf> Sync for Reader<A, L> {}
+unsafe impl<A: Address, L: Leaf, Al: Allocator + Clone + Send + Sync> Sync for Reader<A, L, Al> {}
 
-impl<A: Address, L: Leaf> Reader<A, L> {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
-        let slot = NonNull::from(shared.epochs.register());
-        Self {
+impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
+    pub(super) fn new(shared: Handle<Al>) -> Result<Self, OutOfMemory> {
+        let slot = NonNull::from(shared.epochs.register()?);
+        Ok(Self {
             shared,
             slot,
             types: PhantomData,
-        }
+        })
+    }
+
+    /// One more reader of the same table.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
+        Self::new(self.shared.clone())
     }
 
     /// Comes in: until the guard is dropped, or says that it is
@@ -55,7 +63,7 @@ impl<A: Address, L: Leaf> Reader<A, L> {
     ///
     /// Costs two or three nanoseconds, so best once for a burst of lookups.
     #[inline]
-    pub fn pin(&mut self) -> Guard<'_, A, L> {
+    pub fn pin(&mut self) -> Guard<'_, A, L, Al> {
         self.shared.epochs.enter(self.slot());
         Guard { reader: self }
     }
@@ -93,14 +101,18 @@ impl<A: Address, L: Leaf> Reader<A, L> {
     }
 }
 
-impl<A: Address, L: Leaf> Clone for Reader<A, L> {
-    /// One more reader of the same table.
+impl<A: Address, L: Leaf, Al: Allocator + Clone> Clone for Reader<A, L, Al> {
+    /// One more reader of the same table. Ends the program if memory is exhausted;
+    /// [`Reader::try_clone`] does not.
     fn clone(&self) -> Self {
-        Self::new(Arc::clone(&self.shared))
+        match self.try_clone() {
+            Ok(reader) => reader,
+            Err(error) => error.abort(),
+        }
     }
 }
 
-impl<A: Address, L: Leaf> Drop for Reader<A, L> {
+impl<A: Address, L: Leaf, Al: Allocator + Clone> Drop for Reader<A, L, Al> {
     fn drop(&mut self) {
         self.shared.epochs.unregister(self.slot());
     }
@@ -129,11 +141,11 @@ impl<A: Address, L: Leaf> Drop for Reader<A, L> {
 /// A thread that holds a guard and sleeps keeps the writer from using freed memory again, which
 /// then grows with the changes; drop the guard before.
 #[derive(Debug)]
-pub struct Guard<'r, A: Address, L: Leaf = u16> {
-    reader: &'r mut Reader<A, L>,
+pub struct Guard<'r, A: Address, L: Leaf = u16, Al: Allocator + Clone = Global> {
+    reader: &'r mut Reader<A, L, Al>,
 }
 
-impl<A: Address, L: Leaf> Guard<'_, A, L> {
+impl<A: Address, L: Leaf, Al: Allocator + Clone> Guard<'_, A, L, Al> {
     /// The next hop of the longest prefix that holds `address`; 0 if there is none.
     #[inline]
     pub fn lookup(&self, address: A) -> L {
@@ -183,7 +195,7 @@ impl<A: Address, L: Leaf> Guard<'_, A, L> {
     }
 }
 
-impl<A: Address, L: Leaf> Drop for Guard<'_, A, L> {
+impl<A: Address, L: Leaf, Al: Allocator + Clone> Drop for Guard<'_, A, L, Al> {
     #[inline]
     fn drop(&mut self) {
         self.reader.slot().leave();

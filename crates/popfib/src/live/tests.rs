@@ -1,5 +1,7 @@
 //! The live table against its Rib and against a fresh compile, after every change.
 
+use alloc::vec::Vec;
+
 use super::*;
 use crate::Fib;
 use crate::fib::encode::{block_len, decode};

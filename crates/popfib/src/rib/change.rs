@@ -95,6 +95,21 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     ///
     /// Never fails for want of memory: what would move to a smaller place stays then.
     pub fn remove(&mut self, prefix: Prefix<A>) -> Option<NextHop> {
+        let removed = self.remove_and_stay(prefix)?;
+        self.compact_if_sparse();
+        Some(removed)
+    }
+
+    /// Makes sure that what [`remove_and_stay`](Rib::remove_and_stay) takes away can be
+    /// inserted again right behind it, without more memory.
+    pub(crate) fn reserve_removal(&mut self) -> Result<(), OutOfMemory> {
+        // A node has at most 64 children, and 127 prefixes.
+        self.nodes.reserve_move(64)?;
+        self.values.reserve_move(127)
+    }
+
+    /// [`remove`](Rib::remove) without moving anything together.
+    pub(crate) fn remove_and_stay(&mut self, prefix: Prefix<A>) -> Option<NextHop> {
         let (bits, depth) = (prefix.address(), node_depth(prefix.len()));
         let mut parent: NodeIndex = None;
         let mut at: NodeIndex = None;
@@ -122,7 +137,6 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
             self.remove_child(parent, bits);
             self.leave_out(parent);
         }
-        self.compact_if_sparse();
         Some(removed)
     }
 
@@ -200,7 +214,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     ///
     /// O(routes), but as much must have been moved by the changes before it.
     #[inline]
-    fn compact_if_sparse(&mut self) {
+    pub(crate) fn compact_if_sparse(&mut self) {
         if self.nodes.is_sparse() || self.values.is_sparse() || self.is_empty() {
             self.compact();
         }

@@ -150,6 +150,12 @@ impl<T: Slot, Al: Allocator> Runs<T, Al> {
         self.reserve(block_size(class))
     }
 
+    /// Makes sure that a removal from a run of up to `longest` elements finds a place to move
+    /// to. The run's own block is then free, for an insertion that takes the removal back.
+    pub(super) fn reserve_move(&mut self, longest: usize) -> Result<(), OutOfMemory> {
+        self.reserve(block_size(CLASS_OF[longest - 1]))
+    }
+
     /// Makes sure of the memory for one element more in the run of `len` elements at `start`.
     #[inline]
     pub(super) fn reserve_insert(&mut self, start: u32, len: usize) -> Result<(), OutOfMemory> {

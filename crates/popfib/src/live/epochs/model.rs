@@ -11,6 +11,7 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
 use super::Epochs;
+use crate::memory::Global;
 
 /// What a block holds when it is used again.
 const REUSED: u32 = 99;
@@ -27,7 +28,7 @@ unsafe impl Sync for Table {}
 impl Table {
     fn new() -> Arc<Self> {
         Arc::new(Self {
-            epochs: Epochs::new(),
+            epochs: Epochs::new_in(Global),
             pointer: AtomicUsize::new(0),
             blocks: [UnsafeCell::new(1), UnsafeCell::new(0)],
         })
@@ -66,7 +67,7 @@ fn model_of_readers_that_come_and_go() {
             .map(|_| {
                 let table = Arc::clone(&table);
                 thread::spawn(move || {
-                    let slot = table.epochs.register();
+                    let slot = table.epochs.register().expect("memory");
                     table.epochs.enter(slot);
                     let seen = table.lookup();
                     slot.leave();
@@ -88,7 +89,7 @@ fn model_of_a_reader_that_goes_on() {
         let table = Table::new();
         let reader = Arc::clone(&table);
         let reader = thread::spawn(move || {
-            let slot = reader.epochs.register();
+            let slot = reader.epochs.register().expect("memory");
             reader.epochs.enter(slot);
             let first = reader.lookup();
             reader.epochs.show(slot);
@@ -116,7 +117,7 @@ fn model_of_a_writer_that_does_not_wait() {
         let table = Table::new();
         let reader = Arc::clone(&table);
         let reader = thread::spawn(move || {
-            let slot = reader.epochs.register();
+            let slot = reader.epochs.register().expect("memory");
             reader.epochs.enter(slot);
             reader.lookup();
             slot.leave();

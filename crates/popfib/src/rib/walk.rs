@@ -10,21 +10,21 @@ use crate::address::Address;
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
 
-/// All routes of a [`Rib`] in prefix order.
+/// All routes of a [`Rib`](super::Rib) in prefix order.
 #[derive(Clone, Debug)]
 pub struct Iter<'a, A: Address> {
     walk: Walk<'a, A>,
     left: usize,
 }
 
-/// The routes of a [`Rib`] inside a prefix, in prefix order.
+/// The routes of a [`Rib`](super::Rib) inside a prefix, in prefix order.
 #[derive(Clone, Debug)]
 pub struct Subnets<'a, A: Address> {
     walk: Walk<'a, A>,
     within: Prefix<A>,
 }
 
-/// The routes of a [`Rib`] that cover a prefix, the shortest first.
+/// The routes of a [`Rib`](super::Rib) that cover a prefix, the shortest first.
 #[derive(Clone, Debug)]
 pub struct Supernets<'a, A: Address> {
     rib: View<'a, A>,

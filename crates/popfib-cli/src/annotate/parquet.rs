@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use popfib::{Address, IpPrefix, Prefix, Rib};
+use popfib::{IpPrefix, Prefix, Rib};
+use popfib_baselines::Key;
 use popfib_formats::{AddressBatch, Run};
 use popfib_parquet::{self as parquet, Dictionary, NONE, ParquetError, ParquetWriter};
 
@@ -177,7 +178,7 @@ struct FamilyRuns<'b> {
     next_hops: &'b [u32],
 }
 
-fn family<'b, A: Address>(
+fn family<'b, A: Key>(
     addresses: &[A],
     family: &'b mut Option<Family<A>>,
     rib: &Rib<A>,

@@ -61,7 +61,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
     /// Comes in: until the guard is dropped, or says that it is
     /// [quiescent](Guard::quiescent), the writer frees nothing that was in the table.
     ///
-    /// Costs two or three nanoseconds, so best once for a burst of lookups.
+    /// Costs a hundredth of a burst of 64 lookups (docs/live.md), so best once for a burst.
     #[inline]
     pub fn pin(&mut self) -> Guard<'_, A, L, Al> {
         self.shared.epochs.enter(self.slot());

@@ -1,6 +1,6 @@
 //! The blocks of an arena moved together into another, as they are.
 //!
-//! A tenth of the time of a compilation: nothing is decoded, and the Rib is not looked at.
+//! Less than a compilation: nothing is decoded, and the Rib is not looked at.
 //! Blocks end up in the order of their addresses, as a compilation puts them.
 
 use allocator_api2::vec::Vec;

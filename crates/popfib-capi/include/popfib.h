@@ -32,9 +32,9 @@
  *                      failed so answers lookups still, and its readers do; everything else but
  *                      popfib_free() says the same from then on. Any function that returns `int` may
  *                      return this; it is not repeated below.
- *   The others stand with each function. popfib takes memory as malloc() does. Where the amount is large
- *   a refusal is reported (-ENOMEM); where it is small (handles, lists of changes, file names) and
- *   while an image is made, the program ends by abort(), as Rust programs do.
+ *   The others stand with each function. -ENOMEM means that a table or a reader was refused memory, however
+ *   little. Only what images need beside the file's content (names, handles, what is compiled while one is
+ *   saved) comes from malloc() in any case, and there a refusal ends the program by abort(), as in Rust programs.
  *   Undefined: pointers that are neither NULL nor valid, handles that were freed, arrays shorter than
  *   the count says, breaking the rules on threads, leaving a callback by longjmp() or a C++ exception.
  *
@@ -82,6 +82,23 @@ typedef struct popfib_image popfib_image;
 
 /* ---------------------------------------------------------------- tables */
 
+/* Gives `size` bytes that begin at a multiple of `alignment`, a power of two of which the size is a multiple too,
+ * so that aligned_alloc() can serve; NULL for "no". What it gives need not be zero. `user` is the configuration's.
+ *
+ * Alignments are of 128 bytes at most, but for one: on Linux a compiled table of 1 MiB or more, which is one piece
+ * of memory, is first asked for with 2 MiB, and the system advised to use huge pages there; if that is refused,
+ * with 64 bytes. Misaligned memory is given back and counts as refused.
+ *
+ * Is called by functions marked "-ENOMEM", in the thread that calls them. It must not call popfib for the same
+ * table. As popfib_reader_create() may be called by any thread at any time, so may this, at the same time as from
+ * others if readers are made or freed so. */
+typedef void *(*popfib_allocate_fn)(void *user, size_t alignment, size_t size);
+
+/* Takes back what popfib_allocate_fn gave for that alignment and size; never NULL. Is called by functions that change
+ * or free a table or a reader, in the thread that calls them, also after popfib_free(): the last reader of a table
+ * that is gone frees what is left of it. */
+typedef void (*popfib_release_fn)(void *user, void *memory, size_t alignment, size_t size);
+
 /* What a table shall be. Fields of later versions will come behind these, with 0 for what there was
  * before; `size` tells which version a program was built with. */
 struct popfib_config {
@@ -93,13 +110,16 @@ struct popfib_config {
     uint32_t reserved;      /* 0 */
     const char *kernel;     /* the code of bulk lookups, by a name of popfib_kernel_list(); NULL for the one
                              * that the environment variable POPFIB_KERNEL names, else the fastest */
+    popfib_allocate_fn allocate; /* where all memory of the table and its readers is from and where it */
+    popfib_release_fn release;   /* goes back to, the handles' included: both functions, or NULL and NULL for */
+    void *user;                  /* malloc(); what they are called with */
 };
 
-#define POPFIB_CONFIG_INIT(family) { sizeof(struct popfib_config), (family), 0, 0, 0, NULL }
+#define POPFIB_CONFIG_INIT(family) { sizeof(struct popfib_config), (family), 0, 0, 0, NULL, NULL, NULL, NULL }
 
 /* Makes a table without routes. Free it by popfib_free().
- * [any] -EINVAL: also an unknown name of a kernel. -ENOTSUP: this CPU can't run that kernel. -E2BIG: the
- * structure is longer than this version knows and not 0 there. -ENOMEM. */
+ * [any] -EINVAL: also an unknown name of a kernel, or one of allocate and release without the other. -ENOTSUP: this
+ * CPU can't run that kernel. -E2BIG: the structure is longer than this version knows and not 0 there. -ENOMEM. */
 int popfib_create(const struct popfib_config *config, popfib_table **table);
 
 /* Frees a table, or does nothing for NULL. Its readers go on with the last state.
@@ -203,7 +223,7 @@ int popfib_walk_covered(const popfib_table *table, const uint8_t *prefix, uint8_
 
 /* Makes a reader. Free it by popfib_reader_free(). The table may be of an image: code that looks up is then
  * the same.
- * [any] But not while the table is freed. Only -EINVAL. */
+ * [any] But not while the table is freed. -ENOMEM. */
 int popfib_reader_create(const popfib_table *table, popfib_reader **reader);
 
 /* Frees a reader, online or not, or does nothing for NULL. The last of them frees what is left of a
@@ -274,7 +294,8 @@ int popfib_image_open(const char *path, uint32_t mode, popfib_image **image);
 void popfib_image_free(popfib_image *image);
 
 /* Makes a table of the image's routes of config->family. It can't be changed (-EROFS), so that all that is left
- * can be called by any thread at any time. direct_bits must be 0. Free it by popfib_free().
+ * can be called by any thread at any time. direct_bits must be 0, and allocate and release NULL: the table is what the
+ * image has, and where the image is. Free it by popfib_free().
  * [any] -ENOENT: the image has none of this family. -ERANGE: next hops of 16 bits are too narrow. -EINVAL,
  * -ENOTSUP, -E2BIG: as for popfib_create(). */
 int popfib_image_table(const popfib_image *image, const struct popfib_config *config, popfib_table **table);

@@ -4,13 +4,14 @@
 //! 0 in them means what there was before: a shorter structure is filled up with zeros, a longer one is
 //! accepted if what this version does not know is 0.
 
-use core::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
 use core::ptr;
 
 use popfib::{Kernel, Options};
 
 use crate::error::{Errno, Result};
+use crate::memory::{Allocate, Memory, Release};
 
 /// A structure of the header, of numbers and pointers only.
 ///
@@ -31,6 +32,9 @@ pub(crate) struct Config {
     pub(crate) direct_bits: u32,
     pub(crate) reserved: u32,
     pub(crate) kernel: *const c_char,
+    pub(crate) allocate: Option<Allocate>,
+    pub(crate) release: Option<Release>,
+    pub(crate) user: *mut c_void,
 }
 
 // SAFETY: see its fields.
@@ -112,6 +116,19 @@ impl Config {
             bits => Some(u8::try_from(bits).map_err(|_| Errno::INVALID)?),
         };
         Ok(Options::default().direct_bits(direct_bits))
+    }
+
+    /// Where memory comes from.
+    pub(crate) fn memory(&self) -> Result<Memory> {
+        match (self.allocate, self.release) {
+            (None, None) => Ok(Memory::Heap),
+            (Some(allocate), Some(release)) => Ok(Memory::Caller {
+                allocate,
+                release,
+                user: self.user,
+            }),
+            _ => Err(Errno::INVALID),
+        }
     }
 
     /// The kernel of that name; for none the one that the environment names, else the best.

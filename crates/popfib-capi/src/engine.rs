@@ -9,6 +9,7 @@ use core::ops::ControlFlow;
 use popfib::{Address, ImageWriter, Kernel, NextHop, Prefix};
 
 use crate::error::{Errno, Result};
+use crate::memory::Own;
 
 /// The order of the bytes of the addresses of a bulk lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +69,7 @@ pub(crate) trait Engine {
 
 /// Makes readers; used while another thread changes the table.
 pub(crate) trait Readers {
-    fn reader(&self) -> Box<dyn Lookup>;
+    fn reader(&self) -> Result<Own<dyn Lookup>>;
 }
 
 /// A reader.

@@ -13,6 +13,7 @@ use crate::border::{border, border_or, put, required, required_mut};
 use crate::config::{self, Config, Form, ImageConfig};
 use crate::error::{Errno, Result};
 use crate::image_table::{Frozen, ImageLeaf};
+use crate::memory::{Memory, Own, hand_out};
 use crate::table::Table;
 
 /// `POPFIB_IMAGE_COPY` and the like.
@@ -160,12 +161,12 @@ unsafe extern "C" fn popfib_image_free(image: *mut ImageHandle) {
     });
 }
 
-fn frozen<A: Address, L: ImageLeaf>(image: &Arc<Image>, config: &Config) -> Result<Table> {
+fn frozen<A: Address, L: ImageLeaf>(image: &Arc<Image>, config: &Config) -> Result<Own<Table>> {
     // SAFETY: the caller of `popfib_image_table` promises that the name is one.
     let kernel = unsafe { config.kernel()? };
     let engine = Frozen::<A, L>::new(image, kernel)?;
-    let readers = engine.readers()?;
-    Ok(Table::new(engine, readers))
+    let readers = engine.readers();
+    Table::new(engine, readers, Memory::Heap)
 }
 
 /// See popfib.h.
@@ -184,7 +185,8 @@ unsafe extern "C" fn popfib_image_table(
         *place = ptr::null_mut();
         // SAFETY: the caller's.
         let (image, config) = unsafe { (&required(image)?.0, config::read(config)?) };
-        if config.direct_bits != 0 {
+        // The compiled table is what it is, and where it is.
+        if config.direct_bits != 0 || !matches!(config.memory()?, Memory::Heap) {
             return Err(Errno::INVALID);
         }
         let table = match config.form()? {
@@ -193,7 +195,7 @@ unsafe extern "C" fn popfib_image_table(
             Form::Ipv6Narrow => frozen::<u128, u16>(image, &config)?,
             Form::Ipv6Wide => frozen::<u128, u32>(image, &config)?,
         };
-        *place = Box::into_raw(Box::new(table));
+        *place = hand_out(table);
         Ok(0)
     })
 }

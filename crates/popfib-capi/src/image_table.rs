@@ -4,6 +4,7 @@ use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
 use std::sync::Arc;
 
+use allocator_api2::unsize_box;
 use popfib::{Address, Fib, Image, ImageTable, ImageWriter, Kernel, Leaf, NextHop, Prefix};
 
 use crate::bulk;
@@ -12,6 +13,7 @@ use crate::engine::{
 };
 use crate::error::{Errno, Result};
 use crate::live::family;
+use crate::memory::{Memory, Own};
 
 /// The width of answers, with the image's Fib for it.
 pub(crate) trait ImageLeaf: Leaf {
@@ -33,9 +35,7 @@ impl ImageLeaf for u32 {
 /// The table of one family of an image.
 pub(crate) struct Frozen<A: Address, L: Leaf> {
     image: Arc<Image>,
-    /// Shares the image's memory and keeps it.
-    fib: Fib<A, L>,
-    kernel: Kernel,
+    lookups: FrozenReader<A, L>,
 }
 
 impl<A: Address, L: ImageLeaf> Frozen<A, L> {
@@ -44,16 +44,15 @@ impl<A: Address, L: ImageLeaf> Frozen<A, L> {
         let fib = L::fib(table).ok_or(Errno::RANGE)?;
         Ok(Self {
             image: Arc::clone(image),
-            fib: fib.try_clone()?,
-            kernel,
+            lookups: FrozenReader {
+                fib: Arc::new(fib.try_clone()?),
+                kernel,
+            },
         })
     }
 
-    pub(crate) fn readers(&self) -> Result<FrozenReader<A, L>> {
-        Ok(FrozenReader {
-            fib: Arc::new(self.fib.try_clone()?),
-            kernel: self.kernel,
-        })
+    pub(crate) fn readers(&self) -> FrozenReader<A, L> {
+        self.lookups.clone()
     }
 
     /// The table, if it has its routes.
@@ -98,7 +97,7 @@ impl<A: Address, L: ImageLeaf> Engine for Frozen<A, L> {
     }
 
     fn kernel(&self) -> Kernel {
-        self.kernel
+        self.lookups.kernel
     }
 
     fn route_count(&self) -> usize {
@@ -132,7 +131,7 @@ impl<A: Address, L: ImageLeaf> Engine for Frozen<A, L> {
     // SAFETY: see `Engine`.
     unsafe fn lookup(&self, bytes: *const u8) -> u32 {
         // SAFETY: the caller's.
-        self.fib.lookup(unsafe { address(bytes) }).to_u32()
+        unsafe { self.lookups.one(bytes) }
     }
 
     // SAFETY: see `Engine`.
@@ -144,12 +143,7 @@ impl<A: Address, L: ImageLeaf> Engine for Frozen<A, L> {
         order: Order,
     ) -> Result<()> {
         // SAFETY: the caller's.
-        unsafe {
-            bulk::each(from, to, count, order, |addresses, next_hops| {
-                self.fib
-                    .lookup_batch_with(self.kernel, addresses, next_hops);
-            })
-        }
+        unsafe { self.lookups.many(from, to, count, order) }
     }
 
     // SAFETY: see `Engine`.
@@ -195,34 +189,27 @@ impl<A: Address, L: ImageLeaf> Engine for Frozen<A, L> {
 }
 
 /// A reader of a table that nobody changes, and what makes more of them.
+#[derive(Clone)]
 pub(crate) struct FrozenReader<A: Address, L: Leaf> {
+    /// Shares the image's memory and keeps it.
     fib: Arc<Fib<A, L>>,
     kernel: Kernel,
 }
 
-impl<A: Address, L: Leaf> Readers for FrozenReader<A, L> {
-    fn reader(&self) -> Box<dyn Lookup> {
-        Box::new(Self {
-            fib: Arc::clone(&self.fib),
-            kernel: self.kernel,
-        })
-    }
-}
-
-impl<A: Address, L: Leaf> Lookup for FrozenReader<A, L> {
-    fn kernel(&self) -> Kernel {
-        self.kernel
-    }
-
-    // SAFETY: see `Lookup`.
-    unsafe fn lookup(&mut self, bytes: *const u8) -> u32 {
+impl<A: Address, L: Leaf> FrozenReader<A, L> {
+    /// # Safety
+    /// As for [`Lookup::lookup`].
+    #[inline(always)]
+    unsafe fn one(&self, bytes: *const u8) -> u32 {
         // SAFETY: the caller's.
         self.fib.lookup(unsafe { address(bytes) }).to_u32()
     }
 
-    // SAFETY: see `Lookup`.
-    unsafe fn lookup_bulk(
-        &mut self,
+    /// # Safety
+    /// As for [`Lookup::lookup_bulk`].
+    #[inline(always)]
+    unsafe fn many(
+        &self,
         from: *const c_void,
         to: *mut c_void,
         count: usize,
@@ -235,6 +222,37 @@ impl<A: Address, L: Leaf> Lookup for FrozenReader<A, L> {
                     .lookup_batch_with(self.kernel, addresses, next_hops);
             })
         }
+    }
+}
+
+impl<A: Address, L: Leaf> Readers for FrozenReader<A, L> {
+    fn reader(&self) -> Result<Own<dyn Lookup>> {
+        let reader = Memory::Heap.own(self.clone())?;
+        Ok(unsize_box!(reader))
+    }
+}
+
+impl<A: Address, L: Leaf> Lookup for FrozenReader<A, L> {
+    fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    // SAFETY: see `Lookup`.
+    unsafe fn lookup(&mut self, bytes: *const u8) -> u32 {
+        // SAFETY: the caller's.
+        unsafe { self.one(bytes) }
+    }
+
+    // SAFETY: see `Lookup`.
+    unsafe fn lookup_bulk(
+        &mut self,
+        from: *const c_void,
+        to: *mut c_void,
+        count: usize,
+        order: Order,
+    ) -> Result<()> {
+        // SAFETY: the caller's.
+        unsafe { self.many(from, to, count, order) }
     }
 
     fn quiescent(&mut self) {}

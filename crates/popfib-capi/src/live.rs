@@ -4,36 +4,39 @@ use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
 use core::ptr::NonNull;
 
-use popfib::{Address, Guard, ImageWriter, Kernel, Leaf, LiveFib, NextHop, Options, Reader};
+use allocator_api2::unsize_box;
+use popfib::{Address, Guard, ImageWriter, Kernel, Leaf, LiveFib, NextHop, Options, Reader, Rib};
 
 use crate::bulk;
 use crate::engine::{
     Engine, Lookup, Order, RawPrefix, Readers, Visit, Walk, address, prefix, tell,
 };
 use crate::error::{Errno, Result};
+use crate::memory::{Memory, Own, hand_out, take_back};
 
 /// A table and its writer.
 pub(crate) struct Live<A: Address, L: Leaf> {
-    fib: LiveFib<A, L>,
+    fib: LiveFib<A, L, Memory>,
     options: Options,
     kernel: Kernel,
 }
 
 impl<A: Address, L: Leaf> Live<A, L> {
-    pub(crate) fn new(options: Options, kernel: Kernel) -> Result<Self> {
+    pub(crate) fn new(options: Options, kernel: Kernel, memory: Memory) -> Result<Self> {
         Ok(Self {
-            fib: LiveFib::new(options.clone())?,
+            fib: LiveFib::from_rib(Rib::new_in(memory), options.clone())?,
             options,
             kernel,
         })
     }
 
     /// What makes readers of this table.
-    pub(crate) fn readers(&self) -> LiveReaders<A, L> {
-        LiveReaders {
-            model: self.fib.reader(),
+    pub(crate) fn readers(&self) -> Result<LiveReaders<A, L>> {
+        Ok(LiveReaders {
+            model: self.fib.try_reader()?,
             kernel: self.kernel,
-        }
+            memory: *self.fib.rib().allocator(),
+        })
     }
 }
 
@@ -151,28 +154,35 @@ pub(crate) fn family<A: Address>() -> u32 {
 
 /// Makes readers: clones of one that never looks up.
 pub(crate) struct LiveReaders<A: Address, L: Leaf> {
-    model: Reader<A, L>,
+    model: Reader<A, L, Memory>,
     kernel: Kernel,
+    memory: Memory,
 }
 
 impl<A: Address, L: Leaf> Readers for LiveReaders<A, L> {
-    fn reader(&self) -> Box<dyn Lookup> {
-        let reader = Box::new(self.model.clone());
-        Box::new(LiveReader {
+    fn reader(&self) -> Result<Own<dyn Lookup>> {
+        let reader = self.memory.own(self.model.try_clone()?)?;
+        // SAFETY: a box is not null.
+        let reader = unsafe { NonNull::new_unchecked(hand_out(reader)) };
+        // Refused, the value is dropped, and frees the reader.
+        let reader = self.memory.own(LiveReader {
             guard: None,
-            reader: NonNull::from(Box::leak(reader)),
+            reader,
             kernel: self.kernel,
-        })
+            memory: self.memory,
+        })?;
+        Ok(unsize_box!(reader))
     }
 }
 
 /// A reader, and, while it is online, its guard.
 struct LiveReader<A: Address, L: Leaf> {
     /// Borrows `reader`, which nothing else uses meanwhile.
-    guard: Option<Guard<'static, A, L>>,
+    guard: Option<Guard<'static, A, L, Memory>>,
     /// From a box; freed after the guard.
-    reader: NonNull<Reader<A, L>>,
+    reader: NonNull<Reader<A, L, Memory>>,
     kernel: Kernel,
+    memory: Memory,
 }
 
 impl<A: Address, L: Leaf> LiveReader<A, L> {
@@ -265,6 +275,6 @@ impl<A: Address, L: Leaf> Drop for LiveReader<A, L> {
     fn drop(&mut self) {
         self.guard = None;
         // SAFETY: made from a box in `reader`, and no guard borrows it any more.
-        drop(unsafe { Box::from_raw(self.reader.as_ptr()) });
+        drop(unsafe { take_back(self.reader.as_ptr(), self.memory) });
     }
 }

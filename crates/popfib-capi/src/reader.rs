@@ -7,10 +7,11 @@ use crate::border::{border, border_or, required, required_mut};
 use crate::engine::{Lookup, Order};
 use crate::error::Result;
 use crate::kernel::c_name;
+use crate::memory::{Memory, Own, hand_out, take_back};
 use crate::table::Table;
 
 /// What a `popfib_reader` points to.
-struct Reader(Box<dyn Lookup>);
+struct Reader(Own<dyn Lookup>, Memory);
 
 /// See popfib.h.
 ///
@@ -23,8 +24,9 @@ unsafe extern "C" fn popfib_reader_create(table: *const Table, reader: *mut *mut
         let place = unsafe { required_mut(reader)? };
         *place = ptr::null_mut();
         // SAFETY: the caller's. Of the table nothing is used that its writer changes.
-        let reader = unsafe { required(table)? }.readers.reader();
-        *place = Box::into_raw(Box::new(Reader(reader)));
+        let table = unsafe { required(table)? };
+        let reader = Reader(table.readers.reader()?, table.memory);
+        *place = hand_out(table.memory.own(reader)?);
         Ok(0)
     })
 }
@@ -37,8 +39,8 @@ unsafe extern "C" fn popfib_reader_create(table: *const Table, reader: *mut *mut
 unsafe extern "C" fn popfib_reader_free(reader: *mut Reader) {
     border_or((), || {
         if !reader.is_null() {
-            // SAFETY: from `Box::into_raw`, and the caller gives it up.
-            drop(unsafe { Box::from_raw(reader) });
+            // SAFETY: from `hand_out`, and the caller gives it up.
+            drop(unsafe { take_back(reader, (*reader).1) });
         }
     });
 }

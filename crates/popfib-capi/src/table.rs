@@ -5,6 +5,7 @@ use core::ffi::{c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use allocator_api2::unsize_box;
 use popfib::{Address, Kernel, Leaf};
 
 use crate::border::{border, border_or, put, required, required_mut};
@@ -13,12 +14,14 @@ use crate::engine::{Engine, Order, RawPrefix, Readers};
 use crate::error::{Errno, Result};
 use crate::kernel::c_name;
 use crate::live::Live;
+use crate::memory::{Memory, Own, hand_out, take_back};
 
 /// What a `popfib_table` points to.
 pub(crate) struct Table {
     /// Changed by one thread, while others may use `readers`.
-    engine: UnsafeCell<Box<dyn Engine>>,
-    pub(crate) readers: Box<dyn Readers>,
+    engine: UnsafeCell<Own<dyn Engine>>,
+    pub(crate) readers: Own<dyn Readers>,
+    pub(crate) memory: Memory,
     pub(crate) family: u32,
     next_hop_bits: u32,
     kernel: Kernel,
@@ -29,16 +32,24 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn new(engine: impl Engine + 'static, readers: impl Readers + 'static) -> Self {
-        Self {
-            family: engine.family(),
-            next_hop_bits: engine.next_hop_bits(),
-            kernel: engine.kernel(),
-            engine: UnsafeCell::new(Box::new(engine)),
-            readers: Box::new(readers),
+    pub(crate) fn new(
+        engine: impl Engine + 'static,
+        readers: impl Readers + 'static,
+        memory: Memory,
+    ) -> Result<Own<Self>> {
+        let (family, next_hop_bits) = (engine.family(), engine.next_hop_bits());
+        let kernel = engine.kernel();
+        let (engine, readers) = (memory.own(engine)?, memory.own(readers)?);
+        memory.own(Self {
+            engine: UnsafeCell::new(unsize_box!(engine)),
+            readers: unsize_box!(readers),
+            memory,
+            family,
+            next_hop_bits,
+            kernel,
             walks: AtomicUsize::new(0),
             is_broken: AtomicBool::new(false),
-        }
+        })
     }
 
     /// The engine for lookups, which work whatever happened: the compiled table changes in single,
@@ -97,12 +108,13 @@ impl Drop for Walking<'_> {
     }
 }
 
-fn live<A: Address, L: Leaf>(config: &Config) -> Result<Table> {
+fn live<A: Address, L: Leaf>(config: &Config) -> Result<Own<Table>> {
     // SAFETY: the caller of `popfib_create` promises that the name is one.
     let kernel = unsafe { config.kernel()? };
-    let engine = Live::<A, L>::new(config.options()?, kernel)?;
-    let readers = engine.readers();
-    Ok(Table::new(engine, readers))
+    let memory = config.memory()?;
+    let engine = Live::<A, L>::new(config.options()?, kernel, memory)?;
+    let readers = engine.readers()?;
+    Table::new(engine, readers, memory)
 }
 
 /// See popfib.h.
@@ -123,7 +135,7 @@ unsafe extern "C" fn popfib_create(config: *const Config, table: *mut *mut Table
             Form::Ipv6Narrow => live::<u128, u16>(&config)?,
             Form::Ipv6Wide => live::<u128, u32>(&config)?,
         };
-        *place = Box::into_raw(Box::new(table));
+        *place = hand_out(table);
         Ok(0)
     })
 }
@@ -136,8 +148,8 @@ unsafe extern "C" fn popfib_create(config: *const Config, table: *mut *mut Table
 unsafe extern "C" fn popfib_free(table: *mut Table) {
     border_or((), || {
         if !table.is_null() {
-            // SAFETY: from `Box::into_raw`, and the caller gives it up.
-            drop(unsafe { Box::from_raw(table) });
+            // SAFETY: from `hand_out`, and the caller gives it up.
+            drop(unsafe { take_back(table, (*table).memory) });
         }
     });
 }
@@ -390,6 +402,9 @@ mod tests {
             direct_bits: 0,
             reserved: 0,
             kernel: c"scalar".as_ptr(),
+            allocate: None,
+            release: None,
+            user: ptr::null_mut(),
         };
         let mut table = ptr::null_mut();
         let prefix = [10, 0, 0, 0].as_ptr();

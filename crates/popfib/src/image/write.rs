@@ -14,6 +14,7 @@ use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::layout::Word;
 use crate::fib::{Fib, Options};
+use crate::memory::Allocator;
 use crate::next_hop::NextHop;
 use crate::rib::Rib;
 
@@ -87,7 +88,7 @@ impl ImageWriter {
     /// As [`Fib::compile`], and [`CompileError::NextHop`] for one without a name.
     pub fn table<A: Address>(
         &mut self,
-        rib: &Rib<A>,
+        rib: &Rib<A, impl Allocator + Clone>,
         options: &Options,
         keep_routes: bool,
     ) -> Result<(), CompileError> {
@@ -131,7 +132,7 @@ impl ImageWriter {
     fn fib<A: Address>(
         &mut self,
         kinds: FibKinds,
-        rib: &Rib<A>,
+        rib: &Rib<A, impl Allocator + Clone>,
         options: &Options,
         highest: u32,
         next_hops: usize,

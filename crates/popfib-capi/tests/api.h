@@ -1,0 +1,69 @@
+/* What the files of the program `api` share: routes to test with, and each other's tests. */
+#ifndef API_H
+#define API_H
+
+#include "check.h"
+
+/* The routes of the tests, in the order of a walk; the IPv6 ones begin with the bytes of the IPv4 ones. */
+struct route {
+    uint8_t prefix[16];
+    uint8_t length;
+    uint32_t next_hop;
+};
+static const struct route ROUTES[] = {
+    {{0}, 0, 1},
+    {{10}, 8, 2},
+    {{10, 1}, 16, 3},
+    {{10, 1, 2}, 24, 4},
+    {{10, 1, 2, 3}, 32, 5},
+    {{10, 1, 2, 4}, 31, 6},
+    {{192, 0, 2}, 24, 65535},
+};
+enum { COUNT = sizeof ROUTES / sizeof ROUTES[0] };
+
+static const uint8_t HOST[16] = {10, 1, 2, 3}, ELSEWHERE[16] = {172, 16};
+
+static inline popfib_table *create(uint32_t family, uint32_t bits)
+{
+    struct popfib_config config = POPFIB_CONFIG_INIT(family);
+    popfib_table *table;
+    config.next_hop_bits = bits;
+    RETURNS(0, popfib_create(&config, &table));
+    CHECK(popfib_family(table) == family);
+    CHECK(popfib_next_hop_bits(table) == (bits == 0 ? 32 : bits));
+    CHECK(strcmp(popfib_kernel(table), "") != 0);
+    return table;
+}
+
+static inline popfib_table *filled(uint32_t family, uint32_t bits)
+{
+    popfib_table *table = create(family, bits);
+    for (int at = COUNT; at-- > 0;)
+        RETURNS(0, popfib_add(table, ROUTES[at].prefix, ROUTES[at].length, ROUTES[at].next_hop));
+    CHECK(popfib_count(table) == COUNT);
+    return table;
+}
+
+/* The next hop at an index of an array of either width. */
+static inline uint32_t element(const void *next_hops, uint32_t bits, size_t index)
+{
+    if (bits == 16)
+        return ((const uint16_t *)next_hops)[index];
+    return ((const uint32_t *)next_hops)[index];
+}
+
+/* api_table.c */
+void test_routes(uint32_t family, uint32_t bits);
+void test_bulk(uint32_t family, uint32_t bits);
+void test_readers(uint32_t family, uint32_t bits);
+
+/* api_walks.c; the table has the routes above. */
+void test_walks(popfib_table *table);
+void test_changes_in_walks(void);
+/* A callback that ends the walk with -1. */
+int refuse(void *user, const uint8_t *prefix, uint8_t length, uint32_t next_hop);
+
+/* api_images.c; they write into the directory. */
+void test_images(const char *dir);
+
+#endif

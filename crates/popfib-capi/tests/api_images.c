@@ -1,0 +1,277 @@
+/* Images, whole and damaged: a part of the program `api`. */
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api.h"
+
+static char path[4096], other_path[4096];
+
+/* Of an image's table nothing comes from the caller's memory. */
+static void *allocate(void *user, size_t alignment, size_t size)
+{
+    (void)user, (void)alignment, (void)size;
+    return NULL;
+}
+
+static void release(void *user, void *memory, size_t alignment, size_t size)
+{
+    (void)user, (void)memory, (void)alignment, (void)size;
+}
+
+static void check_image_table(popfib_image *image, uint32_t family, uint32_t bits)
+{
+    struct popfib_config config = POPFIB_CONFIG_INIT(family);
+    popfib_table *table;
+    popfib_reader *reader;
+    uint8_t length;
+    uint32_t next_hop;
+    config.next_hop_bits = bits;
+    RETURNS(0, popfib_image_table(image, &config, &table));
+    CHECK(popfib_family(table) == family && popfib_next_hop_bits(table) == bits);
+    CHECK(popfib_count(table) == COUNT && popfib_bytes(table) > 0 && popfib_kernel(table) != NULL);
+    test_walks(table);
+    for (int at = 0; at < COUNT; at++) {
+        RETURNS(0, popfib_get(table, ROUTES[at].prefix, ROUTES[at].length, &next_hop));
+        CHECK(next_hop == ROUTES[at].next_hop);
+    }
+    RETURNS(-ENOENT, popfib_get(table, ELSEWHERE, 32, &next_hop));
+    RETURNS(0, popfib_longest_match(table, HOST, NULL, &length, &next_hop));
+    CHECK(length == 32 && next_hop == 5);
+    RETURNS(-EROFS, popfib_add(table, HOST, 32, 1));
+    RETURNS(-EROFS, popfib_delete(table, HOST, 32));
+    RETURNS(0, popfib_reclaim(table));
+    RETURNS(0, popfib_reader_create(table, &reader));
+    RETURNS(0, popfib_reader_online(reader));
+    popfib_free(table);
+    CHECK(popfib_reader_lookup(reader, HOST) == 5);
+    uint32_t *space = (uint32_t *)calloc(16, sizeof *space);
+    CHECK(space != NULL);
+    RETURNS(0, popfib_reader_lookup_bulk(reader, HOST, space, 1));
+    CHECK(element(space, bits, 0) == 5);
+    space[0] = space[4] = 0;
+    RETURNS(0, popfib_reader_lookup_bulk_host(reader, space, space + 4, 1));
+    CHECK(element(space + 4, bits, 0) == 1);
+    free(space);
+    RETURNS(0, popfib_reader_quiescent(reader));
+    RETURNS(0, popfib_reader_offline(reader));
+    popfib_reader_free(reader);
+}
+
+static void test_whole_images(void)
+{
+    popfib_table *ipv4 = filled(POPFIB_IPV4, 16), *ipv6 = filled(POPFIB_IPV6, 32), *table;
+    popfib_image *image;
+    struct popfib_config config = POPFIB_CONFIG_INIT(POPFIB_IPV4);
+    const char *name;
+    size_t length;
+
+    RETURNS(0, popfib_image_save(path, NULL, ipv4, ipv6));
+    for (uint32_t mode = POPFIB_IMAGE_COPY; mode <= POPFIB_IMAGE_MAP_TRUSTED; mode++) {
+        RETURNS(0, popfib_image_open(path, mode, &image));
+        check_image_table(image, POPFIB_IPV4, 16);
+        check_image_table(image, POPFIB_IPV4, 32);
+        check_image_table(image, POPFIB_IPV6, 16);
+        check_image_table(image, POPFIB_IPV6, 32);
+        RETURNS(-ENODATA, popfib_image_name(image, 1, &name, &length));
+        /* A table outlives the image. */
+        RETURNS(0, popfib_image_table(image, &config, &table));
+        popfib_image_free(image);
+        CHECK(popfib_lookup(table, HOST) == 5);
+        popfib_free(table);
+    }
+    RETURNS(-EINVAL, popfib_image_open(path, 3, &image));
+    RETURNS(-EINVAL, popfib_image_open(NULL, POPFIB_IMAGE_COPY, &image));
+    RETURNS(-EINVAL, popfib_image_open(path, POPFIB_IMAGE_COPY, NULL));
+    RETURNS(-ENOENT, popfib_image_open(other_path, POPFIB_IMAGE_COPY, &image));
+    CHECK(image == NULL);
+    RETURNS(-EINVAL, popfib_image_save(NULL, NULL, ipv4, ipv6));
+    RETURNS(-EINVAL, popfib_image_save(path, NULL, NULL, NULL));
+    RETURNS(-EINVAL, popfib_image_save(path, NULL, ipv6, NULL));
+    RETURNS(-EINVAL, popfib_image_save(path, NULL, ipv4, ipv4));
+    RETURNS(-EINVAL, popfib_image_save("/", NULL, ipv4, ipv6));
+    RETURNS(-ENOENT, popfib_image_save("/nowhere/image", NULL, ipv4, ipv6));
+    RETURNS(-EISDIR, popfib_image_open("/", POPFIB_IMAGE_COPY, &image));
+
+    /* Of one family, and with next hops that need 32 bits. */
+    RETURNS(0, popfib_add(ipv6, HOST, 32, 65536));
+    RETURNS(0, popfib_image_save(path, NULL, NULL, ipv6));
+    RETURNS(0, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));
+    RETURNS(-ENOENT, popfib_image_table(image, &config, &table));
+    CHECK(table == NULL);
+    config.family = POPFIB_IPV6;
+    config.next_hop_bits = 16;
+    RETURNS(-ERANGE, popfib_image_table(image, &config, &table));
+    config.next_hop_bits = 32;
+    config.direct_bits = 18;
+    RETURNS(-EINVAL, popfib_image_table(image, &config, &table));
+    config.direct_bits = 0;
+    config.allocate = allocate;
+    config.release = release;
+    RETURNS(-EINVAL, popfib_image_table(image, &config, &table));
+    config.allocate = NULL;
+    config.release = NULL;
+    config.kernel = "fastest";
+    RETURNS(-EINVAL, popfib_image_table(image, &config, &table));
+    config.kernel = NULL;
+    config.size = 8;
+    RETURNS(-EINVAL, popfib_image_table(image, &config, &table));
+    config.size = sizeof config;
+    RETURNS(-EINVAL, popfib_image_table(NULL, &config, &table));
+    RETURNS(-EINVAL, popfib_image_table(image, NULL, &table));
+    RETURNS(-EINVAL, popfib_image_table(image, &config, NULL));
+    /* The table of an image can be saved again. */
+    RETURNS(0, popfib_image_table(image, &config, &table));
+    popfib_image_free(image);
+    RETURNS(0, popfib_image_save(other_path, NULL, NULL, table));
+    popfib_free(table);
+    RETURNS(0, popfib_image_open(other_path, POPFIB_IMAGE_MAP, &image));
+    popfib_image_free(image);
+
+    /* Names and provenance. */
+    static const char *const NAMES[] = {"east", "west", "", "s\xc3\xbc" "d", "five"};
+    struct popfib_image_config content = POPFIB_IMAGE_CONFIG_INIT;
+    content.names = NAMES;
+    content.name_count = 5;
+    content.source = "a test";
+    content.created = 1800000000;
+    RETURNS(-ERANGE, popfib_image_save(path, &content, ipv4, NULL)); /* 65535 has none */
+    RETURNS(0, popfib_delete(ipv4, ROUTES[5].prefix, 31));
+    RETURNS(0, popfib_delete(ipv4, ROUTES[6].prefix, 24));
+    RETURNS(0, popfib_image_save(path, &content, ipv4, NULL));
+    RETURNS(0, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));
+    RETURNS(0, popfib_image_name(image, 4, &name, &length));
+    CHECK(length == 4 && memcmp(name, NAMES[3], length) == 0);
+    RETURNS(0, popfib_image_name(image, 3, &name, &length));
+    CHECK(length == 0);
+    RETURNS(0, popfib_image_name(image, 1, NULL, NULL));
+    RETURNS(-ENOENT, popfib_image_name(image, 0, &name, &length));
+    RETURNS(-ENOENT, popfib_image_name(image, 6, &name, &length));
+    RETURNS(-EINVAL, popfib_image_name(NULL, 1, &name, &length));
+    popfib_image_free(image);
+    popfib_image_free(NULL);
+
+    static const char *const BROKEN[] = {"east", "\xff", "", "", ""}, *const MISSING[] = {"a", NULL};
+    content.names = BROKEN;
+    RETURNS(-EILSEQ, popfib_image_save(path, &content, ipv4, NULL));
+    content.names = MISSING;
+    content.name_count = 2;
+    RETURNS(-EINVAL, popfib_image_save(path, &content, ipv4, NULL));
+    content.names = NULL;
+    content.source = "\xff";
+    RETURNS(-EILSEQ, popfib_image_save(path, &content, ipv4, NULL));
+    content.source = NULL;
+    content.flags = 2;
+    RETURNS(-EINVAL, popfib_image_save(path, &content, ipv4, NULL));
+    content.size = 4;
+    RETURNS(-EINVAL, popfib_image_save(path, &content, ipv4, NULL));
+
+    /* Without routes: lookups only. */
+    content.size = sizeof content;
+    content.flags = POPFIB_IMAGE_NO_ROUTES;
+    RETURNS(0, popfib_image_save(path, &content, ipv4, NULL));
+    RETURNS(0, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));
+    config.family = POPFIB_IPV4;
+    RETURNS(0, popfib_image_table(image, &config, &table));
+    CHECK(popfib_lookup(table, HOST) == 5 && popfib_count(table) == COUNT - 2);
+    RETURNS(-ENODATA, popfib_get(table, HOST, 32, NULL));
+    RETURNS(-ENODATA, popfib_longest_match(table, HOST, NULL, NULL, NULL));
+    RETURNS(-ENODATA, popfib_walk(table, refuse, NULL));
+    RETURNS(-ENODATA, popfib_walk_covering(table, HOST, 32, refuse, NULL));
+    RETURNS(-ENODATA, popfib_walk_covered(table, HOST, 32, refuse, NULL));
+    RETURNS(-ENODATA, popfib_image_save(other_path, NULL, table, NULL));
+    popfib_free(table);
+    popfib_image_free(image);
+
+    struct {
+        struct popfib_image_config known;
+        uint64_t unknown;
+    } longer = {POPFIB_IMAGE_CONFIG_INIT, 1};
+    longer.known.size = sizeof longer;
+    RETURNS(-E2BIG, popfib_image_save(path, &longer.known, ipv4, NULL));
+
+    popfib_free(ipv4);
+    popfib_free(ipv6);
+}
+
+static size_t read_file(const char *from, uint8_t *bytes, size_t space)
+{
+    FILE *file = fopen(from, "rb");
+    CHECK(file != NULL);
+    const size_t length = fread(bytes, 1, space, file);
+    CHECK(length < space);
+    fclose(file);
+    return length;
+}
+
+static void write_file(const char *to, const uint8_t *bytes, size_t length)
+{
+    FILE *file = fopen(to, "wb");
+    CHECK(file != NULL);
+    CHECK(fwrite(bytes, 1, length, file) == length);
+    CHECK(fclose(file) == 0);
+}
+
+/* Whatever is wrong with an image, opening it says so. */
+static void test_damaged_images(void)
+{
+    static uint8_t bytes[1 << 16];
+    popfib_table *table = filled(POPFIB_IPV4, 16);
+    popfib_image *image;
+    RETURNS(0, popfib_image_save(path, NULL, table, NULL));
+    popfib_free(table);
+    const size_t length = read_file(path, bytes, sizeof bytes);
+    for (size_t at = 0; at < length; at++) {
+        const uint8_t whole = bytes[at];
+        bytes[at] ^= (uint8_t)(1 << at % 8);
+        write_file(other_path, bytes, length);
+        const int error = popfib_image_open(other_path, at % 2 ? POPFIB_IMAGE_COPY : POPFIB_IMAGE_MAP, &image);
+        const int is_version = 8 <= at && at < 12;
+        CHECK(error == -EBADMSG || (is_version && error == -ENOTSUP));
+        CHECK(image == NULL);
+        bytes[at] = whole;
+    }
+    for (size_t cut = 0; cut < length; cut += cut < 128 ? 1 : 37) {
+        write_file(other_path, bytes, cut);
+        RETURNS(-EBADMSG, popfib_image_open(other_path, POPFIB_IMAGE_COPY, &image));
+    }
+    write_file(other_path, bytes, length + 1);
+    RETURNS(-EBADMSG, popfib_image_open(other_path, POPFIB_IMAGE_COPY, &image));
+    bytes[8] = 2;
+    write_file(other_path, bytes, length);
+    RETURNS(-ENOTSUP, popfib_image_open(other_path, POPFIB_IMAGE_COPY, &image));
+    if (geteuid() != 0) {
+        CHECK(chmod(path, 0) == 0);
+        RETURNS(-EACCES, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));
+    }
+}
+
+/* A file that may not be as large as it would be. */
+static void test_file_limit(void)
+{
+    popfib_table *table = filled(POPFIB_IPV4, 16);
+    struct rlimit limit, before;
+    struct stat old_file, new_file;
+    RETURNS(0, popfib_image_save(other_path, NULL, table, NULL));
+    CHECK(stat(other_path, &old_file) == 0);
+    CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    CHECK(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    limit = before;
+    limit.rlim_cur = 100;
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    RETURNS(-EFBIG, popfib_image_save(other_path, NULL, table, NULL));
+    CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    CHECK(stat(other_path, &new_file) == 0);
+    CHECK(old_file.st_ino == new_file.st_ino && old_file.st_size == new_file.st_size);
+    popfib_free(table);
+}
+
+void test_images(const char *dir)
+{
+    snprintf(path, sizeof path, "%s/image", dir);
+    snprintf(other_path, sizeof other_path, "%s/other", dir);
+    test_whole_images();
+    test_damaged_images();
+    test_file_limit();
+}

@@ -1,14 +1,21 @@
 /*
- * Rates of a reader's bulk lookups, as `rust_side bench` prints them: family, order, burst, million a second.
+ * Rates of a reader's bulk lookups from C and, by rust_bench.rs, from Rust: the same addresses into the same place by
+ * turns, a pass of a few milliseconds each. Prints medians, in million a second of CPU time, and the median
+ * of the ratios of neighbouring passes.
  *
- *     bench DIR      DIR as `rust_side answers` has filled it
+ *     bench DIR ROUNDS      DIR as `rust_side` has filled it
  */
+#include <stdbool.h>
 #include <time.h>
 
 #include "files.h"
 
-enum { ADDRESSES = 1 << 20, PASSES = 25 };
-static const size_t BURSTS[] = {64, 256, 1024, 4096};
+enum { ADDRESSES = 1 << 20, LONGEST = 4096, MOST_ROUNDS = 10000 };
+static const size_t BURSTS[] = {64, 256, 1024, LONGEST};
+
+void *rust_bench_table(uint32_t family, const void *routes, size_t count);
+void rust_bench_pass(const void *bench, const void *addresses, size_t count, uint32_t *next_hops, size_t burst,
+                     bool network);
 
 static uint64_t random_number(uint64_t *state)
 {
@@ -18,15 +25,49 @@ static uint64_t random_number(uint64_t *state)
     return *state * 0x2545f4914f6cdd1du;
 }
 
+/* CPU time: what other programs take of it does not count. */
 static double seconds(void)
 {
     struct timespec now;
-    CHECK(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
+    CHECK(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void bench(const char *dir, uint32_t family)
+static int compare(const void *one, const void *other)
 {
+    const double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare);
+    return values[count / 2];
+}
+
+static double c_pass(popfib_reader *reader, const uint8_t *addresses, size_t width, uint32_t *next_hops, size_t burst,
+                     bool network)
+{
+    const double begin = seconds();
+    for (size_t done = 0; done < ADDRESSES; done += burst) {
+        if (network)
+            popfib_reader_lookup_bulk(reader, addresses + done * width, next_hops, burst);
+        else
+            popfib_reader_lookup_bulk_host(reader, addresses + done * width, next_hops, burst);
+    }
+    return seconds() - begin;
+}
+
+static double rust_pass(const void *rust, const uint8_t *addresses, uint32_t *next_hops, size_t burst, bool network)
+{
+    const double begin = seconds();
+    rust_bench_pass(rust, addresses, ADDRESSES, next_hops, burst, network);
+    return seconds() - begin;
+}
+
+static void bench(const char *dir, uint32_t family, size_t rounds)
+{
+    static double c[MOST_ROUNDS], rust[MOST_ROUNDS], ratios[MOST_ROUNDS];
     const size_t width = family == POPFIB_IPV4 ? 4 : 16;
     struct popfib_config config = POPFIB_CONFIG_INIT(family);
     popfib_table *table;
@@ -36,15 +77,16 @@ static void bench(const char *dir, uint32_t family)
         (struct file_route *)read_elements(dir, "routes", family, sizeof *routes, &route_count);
     uint8_t *from = (uint8_t *)read_elements(dir, "addresses", family, width, &address_count);
     RETURNS(0, popfib_create(&config, &table));
-    const double start = seconds();
     for (size_t at = 0; at < route_count; at++)
         RETURNS(0, popfib_add(table, routes[at].prefix, routes[at].length, routes[at].next_hop));
-    fprintf(stderr, "ipv%u: %zu routes in %.2f s\n", (unsigned)family, route_count, seconds() - start);
+    const void *in_rust = rust_bench_table(family, routes, route_count);
     free(routes);
 
-    uint8_t *network = (uint8_t *)malloc(ADDRESSES * width), *host = (uint8_t *)malloc(ADDRESSES * width);
-    uint32_t *next_hops = (uint32_t *)malloc(4096 * sizeof *next_hops);
-    CHECK(network && host && next_hops);
+    uint8_t *network = (uint8_t *)aligned_alloc(64, ADDRESSES * width);
+    uint8_t *host = (uint8_t *)aligned_alloc(64, ADDRESSES * width);
+    uint32_t *next_hops = (uint32_t *)aligned_alloc(64, LONGEST * sizeof *next_hops);
+    uint32_t *others = (uint32_t *)aligned_alloc(64, LONGEST * sizeof *others);
+    CHECK(network && host && next_hops && others);
     for (size_t at = 0; at < ADDRESSES; at++)
         memcpy(network + at * width, from + at % address_count * width, width);
     free(from);
@@ -62,22 +104,19 @@ static void bench(const char *dir, uint32_t family)
     RETURNS(0, popfib_reader_create(table, &reader));
     RETURNS(0, popfib_reader_online(reader));
     for (size_t at = 0; at < sizeof BURSTS / sizeof BURSTS[0]; at++) {
-        const size_t burst = BURSTS[at];
-        for (int order = 0; order < 2; order++) {
-            double best = 1e9;
-            for (int pass = 0; pass < PASSES; pass++) {
-                const double begin = seconds();
-                for (size_t done = 0; done < ADDRESSES; done += burst) {
-                    if (order == 0)
-                        popfib_reader_lookup_bulk_host(reader, host + done * width, next_hops, burst);
-                    else
-                        popfib_reader_lookup_bulk(reader, network + done * width, next_hops, burst);
-                }
-                const double time = seconds() - begin;
-                best = time < best ? time : best;
+        for (int is_network = 0; is_network < 2; is_network++) {
+            const uint8_t *addresses = is_network ? network : host;
+            const size_t burst = BURSTS[at];
+            for (size_t round = 0; round < rounds; round++) {
+                c[round] = c_pass(reader, addresses, width, next_hops, burst, is_network);
+                rust[round] = rust_pass(in_rust, addresses, others, burst, is_network);
+                ratios[round] = rust[round] / c[round];
+                CHECK(memcmp(next_hops, others, burst * sizeof *others) == 0);
             }
-            printf("ipv%u %s %zu %.1f\n", (unsigned)family, order == 0 ? "host" : "network", burst,
-                   ADDRESSES / best / 1e6);
+            printf("ipv%u   %-8s %6zu %8.1f %8.1f %6.3f\n", (unsigned)family, is_network ? "network" : "host", burst,
+                   ADDRESSES / median(c, rounds) / 1e6, ADDRESSES / median(rust, rounds) / 1e6,
+                   median(ratios, rounds));
+            fflush(stdout);
         }
     }
     popfib_reader_free(reader);
@@ -85,12 +124,16 @@ static void bench(const char *dir, uint32_t family)
     free(network);
     free(host);
     free(next_hops);
+    free(others);
 }
 
 int main(int argc, char **argv)
 {
-    CHECK(argc == 2);
-    bench(argv[1], POPFIB_IPV4);
-    bench(argv[1], POPFIB_IPV6);
+    CHECK(argc == 3);
+    const size_t rounds = strtoul(argv[2], NULL, 10);
+    CHECK(rounds > 0 && rounds <= MOST_ROUNDS);
+    printf("%-6s %-8s %6s %8s %8s %6s\n", "family", "order", "burst", "C", "Rust", "ratio");
+    bench(argv[1], POPFIB_IPV4, rounds);
+    bench(argv[1], POPFIB_IPV6, rounds);
     return 0;
 }

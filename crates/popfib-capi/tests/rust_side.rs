@@ -1,7 +1,6 @@
-//! The same tables asked in Rust: what the tests and the benchmark in C are compared with.
+//! A real table asked in Rust: what the tests in C are compared with, and what the benchmark asks.
 //!
-//!     rust_side answers DIR      writes routes, addresses, answers and an image of a real table to DIR
-//!     rust_side bench DIR        rates of bulk lookups, as `bench.c` prints them
+//!     rust_side DIR      writes routes, addresses, answers and an image to DIR
 //!
 //! Files, by family F (4 or 6), numbers in the order of this machine:
 //! `routes-F` (records of 24 bytes: prefix, padded to 16 bytes; length; three bytes of 0; next hop),
@@ -10,37 +9,21 @@
 
 use std::error::Error;
 use std::fs;
-use std::hint::black_box;
 use std::path::Path;
-use std::time::Instant;
 
-use popfib::{Address, ImageWriter, LiveFib, NextHop, Options, Rib};
-
-/// Addresses that `bench` looks up in a pass.
-const BENCH_ADDRESSES: usize = 1 << 20;
-const BURSTS: [usize; 4] = [64, 256, 1024, 4096];
-const PASSES: usize = 25;
+use popfib::{Address, ImageWriter, NextHop, Options, Rib};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let args: Vec<String> = std::env::args().skip(1).collect();
+    let dir = std::env::args().nth(1).ok_or("rust_side DIR")?;
+    let dir = Path::new(&dir);
     let table = popfib_formats::default_table();
     let (ipv4, ipv6) = (narrow(&table.ipv4), narrow(&table.ipv6));
-    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["answers", dir] => {
-            let dir = Path::new(dir);
-            answers(dir, &ipv4, 4)?;
-            answers(dir, &ipv6, 6)?;
-            let mut image = ImageWriter::new("", 0);
-            image.table(&ipv4, &Options::default(), true)?;
-            image.table(&ipv6, &Options::default(), true)?;
-            image.save(dir.join("image"))?;
-        }
-        ["bench", dir] => {
-            bench(Path::new(dir), &ipv4, 4)?;
-            bench(Path::new(dir), &ipv6, 6)?;
-        }
-        _ => return Err("rust_side answers DIR | rust_side bench DIR".into()),
-    }
+    answers(dir, &ipv4, 4)?;
+    answers(dir, &ipv6, 6)?;
+    let mut image = ImageWriter::new("", 0);
+    image.table(&ipv4, &Options::default(), true)?;
+    image.table(&ipv6, &Options::default(), true)?;
+    image.save(dir.join("image"))?;
     Ok(())
 }
 
@@ -107,77 +90,4 @@ fn answers<A: Address>(dir: &Path, rib: &Rib<A>, family: u8) -> Result<(), Box<d
     fs::write(file("answers"), next_hops)?;
     fs::write(file("lengths"), lengths)?;
     Ok(())
-}
-
-/// Rates of a reader's bulk lookups, the best of some passes.
-fn bench<A: Address>(dir: &Path, rib: &Rib<A>, family: u8) -> Result<(), Box<dyn Error>> {
-    let bytes = fs::read(dir.join(format!("addresses-{family}")))?;
-    let width = usize::from(A::WIDTH / 8);
-    let mut addresses: Vec<A> = bytes
-        .chunks_exact(width)
-        .map(|bytes| {
-            A::truncate(
-                bytes
-                    .iter()
-                    .fold(0, |value, byte| value << 8 | u128::from(*byte)),
-            )
-        })
-        .cycle()
-        .take(BENCH_ADDRESSES)
-        .collect();
-    shuffle(&mut addresses);
-    let turned: Vec<A::Bytes> = addresses
-        .iter()
-        .map(|address| address.to_be_bytes())
-        .collect();
-    // Route by route, as C does: the table then lies in memory alike.
-    let mut live: LiveFib<A, u32> = LiveFib::new(Options::default())?;
-    let start = Instant::now();
-    for (prefix, next_hop) in rib.iter() {
-        live.announce(prefix, next_hop)?;
-    }
-    eprintln!(
-        "ipv{family}: {} routes in {:.2} s",
-        rib.len(),
-        start.elapsed().as_secs_f64()
-    );
-    let mut reader = live.reader();
-    let guard = reader.pin();
-    for burst in BURSTS {
-        let mut next_hops = vec![0; burst];
-        let host = best(|| {
-            for addresses in addresses.chunks_exact(burst) {
-                guard.lookup_batch(addresses, &mut next_hops);
-                black_box(&mut next_hops);
-            }
-        });
-        println!("ipv{family} host {burst} {host:.1}");
-        let network = best(|| {
-            for addresses in turned.chunks_exact(burst) {
-                guard.lookup_batch_be(addresses, &mut next_hops);
-                black_box(&mut next_hops);
-            }
-        });
-        println!("ipv{family} network {burst} {network:.1}");
-    }
-    Ok(())
-}
-
-/// The order that `bench.c` puts them in.
-fn shuffle<T>(values: &mut [T]) {
-    let mut state = 2;
-    for at in (1..values.len()).rev() {
-        values.swap(at, (random(&mut state) % (at as u64 + 1)) as usize);
-    }
-}
-
-/// Million lookups per second in the fastest pass.
-fn best(mut pass: impl FnMut()) -> f64 {
-    (0..PASSES)
-        .map(|_| {
-            let start = Instant::now();
-            pass();
-            BENCH_ADDRESSES as f64 / start.elapsed().as_secs_f64() / 1e6
-        })
-        .fold(0.0, f64::max)
 }

@@ -66,6 +66,6 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
     let mut table = table::load(&args.table)?;
     table.ipv4 = args.method.aggregate(Family::Ipv4, &table.ipv4);
     table.ipv6 = args.method.aggregate(Family::Ipv6, &table.ipv6);
-    destination.write(&table)?;
+    args.destination.write(destination, &table)?;
     Ok(Verdict::Good)
 }

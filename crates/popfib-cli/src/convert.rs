@@ -26,6 +26,6 @@ pub(crate) struct ConvertArgs {
 pub(crate) fn run(args: &ConvertArgs) -> Result<Verdict, Failure> {
     let destination = args.destination.open()?;
     let table = table::load(&args.table)?;
-    destination.write(&table)?;
+    args.destination.write(destination, &table)?;
     Ok(Verdict::Good)
 }

@@ -1,4 +1,5 @@
-//! Where a command that makes a table puts it: standard output or a file.
+//! Where a command puts what it makes: standard output, or a file that is there
+//! as a whole or not at all.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -36,63 +37,77 @@ fn forms() -> impl TypedValueParser<Value = WriteFormat> {
 impl DestinationArgs {
     /// Opens the destination, before any work is done that an error here would waste.
     pub(crate) fn open(&self) -> Result<Destination, Failure> {
-        let sink = match self.output.as_deref() {
-            Some(path) if path.as_os_str() != "-" => {
-                Sink::File(OutputFile::create(path).map_err(|e| of_file(path, &e))?)
-            }
-            _ => Sink::Stdout(Output::new()),
-        };
-        Ok(Destination {
-            form: self.to,
-            path: self.output.clone().unwrap_or_default(),
-            sink,
-        })
+        Destination::open(self.output.as_deref())
+    }
+
+    /// Writes the whole table and ends the file.
+    pub(crate) fn write(&self, to: Destination, table: &RouteTable) -> Result<(), Failure> {
+        to.write_table(table, self.to)
     }
 }
 
-/// A table's way out.
-pub(crate) struct Destination {
-    form: WriteFormat,
-    path: PathBuf,
-    sink: Sink,
-}
-
-enum Sink {
+/// Standard output, or a file that takes its place when it is finished.
+pub(crate) enum Destination {
     Stdout(Output),
-    File(OutputFile),
+    File(PathBuf, OutputFile),
 }
 
 impl Destination {
+    /// The file at `path`; standard output if there is no path or it is `-`.
+    pub(crate) fn open(path: Option<&Path>) -> Result<Self, Failure> {
+        match path {
+            Some(path) if path.as_os_str() != "-" => match OutputFile::create(path) {
+                Ok(file) => Ok(Self::File(path.to_owned(), file)),
+                Err(error) => Err(of_file(path, &error)),
+            },
+            _ => Ok(Self::Stdout(Output::new())),
+        }
+    }
+
+    /// Writes `bytes`, which are best many.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.sink().write_all(bytes).map_err(|e| self.failed(e))
+    }
+
+    /// Hands what is written to a reader who waits for it.
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+        self.sink().flush().map_err(|e| self.failed(e))
+    }
+
     /// Writes the whole table and ends the file.
-    pub(crate) fn write(mut self, table: &RouteTable) -> Result<(), Failure> {
-        let written = write_table(table, self.form, &mut self.sink);
-        let ended = written.and_then(|()| match &mut self.sink {
-            Sink::Stdout(output) => Ok(Write::flush(output)?),
-            Sink::File(_) => Ok(()),
-        });
-        match (ended, self.sink) {
-            (Ok(()), Sink::Stdout(_)) => Ok(()),
-            (Ok(()), Sink::File(file)) => file.finish().map_err(|e| of_file(&self.path, &e)),
-            (Err(WriteError::Io(error)), Sink::Stdout(_)) => Err(Failure::Output(error)),
-            (Err(WriteError::Io(error)), Sink::File(_)) => Err(of_file(&self.path, &error)),
+    pub(crate) fn write_table(
+        mut self,
+        table: &RouteTable,
+        form: WriteFormat,
+    ) -> Result<(), Failure> {
+        match write_table(table, form, self.sink()) {
+            Ok(()) => self.finish(),
+            Err(WriteError::Io(error)) => Err(self.failed(error)),
             // The route is at fault, which is the table's.
-            (Err(error), _) => Err(format!("{}: {error}", table.name.escape_debug()).into()),
-        }
-    }
-}
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Stdout(output) => output.write(bytes),
-            Self::File(file) => file.write(bytes),
+            Err(error) => Err(format!("{}: {error}", table.name.escape_debug()).into()),
         }
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    /// Gives the file its place.
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        self.flush()?;
         match self {
-            Self::Stdout(output) => Write::flush(output),
-            Self::File(file) => file.flush(),
+            Self::Stdout(_) => Ok(()),
+            Self::File(path, file) => file.finish().map_err(|e| of_file(&path, &e)),
+        }
+    }
+
+    fn sink(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Stdout(output) => output,
+            Self::File(_, file) => file,
+        }
+    }
+
+    fn failed(&self, error: io::Error) -> Failure {
+        match self {
+            Self::Stdout(_) => Failure::Output(error),
+            Self::File(path, _) => of_file(path, &error),
         }
     }
 }

@@ -43,6 +43,8 @@ mod intervals;
 mod live;
 mod memory;
 mod multi_rib;
+#[cfg(feature = "std")]
+mod new_file;
 mod next_hop;
 mod prefix;
 mod rib;
@@ -59,6 +61,8 @@ pub use intervals::{Interval, Intervals};
 pub use live::{Changes, Guard, LiveBytes, LiveFib, Reader, Replaced};
 pub use memory::{AllocError, Allocator, Global, OutOfMemory};
 pub use multi_rib::{BestChange, MultiRib, Path};
+#[cfg(feature = "std")]
+pub use new_file::NewFile;
 pub use next_hop::{Leaf, NextHop};
 pub use prefix::{IpPrefix, Prefix, PrefixError};
 pub use rib::{ByLength, Iter as RibIter, Rib, Subnets, Supernets, Vertex};

@@ -13,7 +13,6 @@ mod parquet;
 mod sink;
 mod source;
 mod tails;
-mod target;
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -23,12 +22,12 @@ use popfib_formats::{AddressBatch, AddressFormat, Column, Input, RouteTable};
 
 use crate::Verdict;
 use crate::args::{FibArgs, TableArgs};
+use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::{progress, table};
 
 use sink::Sink;
 use source::Source;
-use target::Target;
 
 /// Annotate addresses with matched prefix and next hop, at the speed of a stream.
 ///
@@ -70,8 +69,8 @@ pub(crate) struct AnnotateArgs {
     #[arg(long)]
     value_only: bool,
 
-    /// File for the answers, written beside and put in place when it is whole [default: standard
-    /// output]
+    /// File for the answers, in place of an old one once it is complete; compressed if its name ends
+    /// in .gz, .bz2 or .zst [default: standard output]
     #[arg(short = 'o', value_name = "FILE")]
     output_file: Option<PathBuf>,
 
@@ -154,7 +153,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
         fib: &args.fib,
         value_only: args.value_only,
     };
-    let mut target = Target::new(args.output_file.as_deref())?;
+    let mut target = Destination::open(args.output_file.as_deref())?;
     let mut sink = None;
     for file in files {
         if let Err(failure) = annotate(file, args, &question, &mut sink, &mut target) {
@@ -164,7 +163,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
         }
     }
     if let Some(sink) = sink {
-        target.write(&sink.finish()?)?;
+        target.bytes(&sink.finish()?)?;
     }
     target.finish()?;
     Ok(Verdict::Good)
@@ -176,7 +175,7 @@ fn annotate<'t>(
     args: &AnnotateArgs,
     question: &'t Question<'t>,
     sink: &mut Option<Sink<'t>>,
-    target: &mut Target,
+    target: &mut Destination,
 ) -> Result<(), Failure> {
     let input = Input::open(path)?.max_size(args.table.read.max_size);
     let name = input.name().escape_debug().to_string();
@@ -191,7 +190,7 @@ fn annotate<'t>(
         }
         None => sink.insert(Sink::new(&source, args, question)?),
     };
-    target.write(sink.head())?;
+    target.bytes(sink.head())?;
 
     let mut batch = AddressBatch::new();
     let mut skipped = 0;
@@ -199,7 +198,7 @@ fn annotate<'t>(
         match source.next_batch(&mut batch) {
             Ok(false) => break,
             Ok(true) => {
-                target.write(sink.answer(&batch, &source)?)?;
+                target.bytes(sink.answer(&batch, &source)?)?;
                 if batch.len() < AddressBatch::FULL {
                     target.flush()?;
                 }

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use clap::Args;
 use popfib_eval::Latencies;
 use popfib_formats::{
-    Change, Input, OutputFile, PeerFilter, RouteTable, UpdateFormat, UpdateOptions, UpdateSource,
-    WriteFormat, open_updates, write_table,
+    Change, Input, PeerFilter, RouteTable, UpdateFormat, UpdateOptions, UpdateSource, WriteFormat,
+    open_updates,
 };
 use serde::Serialize;
 
@@ -22,6 +22,7 @@ use self::family::Family;
 use self::readers::{Reading, Team};
 use crate::Verdict;
 use crate::args::TableArgs;
+use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use crate::table;
@@ -152,10 +153,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
     }
     let cores = readers::cores(args.readers)?;
     // Before the work, which an error here would waste.
-    let destination = args.write_table.as_deref().map(|path| {
-        OutputFile::create(path)
-            .map_err(|error| Failure::Message(format!("{}: {error}", path.display())))
-    });
+    let destination = args.write_table.as_deref();
+    let destination = destination.map(|path| Destination::open(Some(path)));
     let destination = destination.transpose()?;
     let mut table = table::load(&args.table)?;
     let input = Input::open(&args.updates)?.max_size(args.table.read.max_size);
@@ -171,33 +170,10 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
     let mut ipv4 = Family::new(std::mem::take(&mut table.ipv4), args.options())?;
     let mut ipv6 = Family::new(std::mem::take(&mut table.ipv6), args.options())?;
     let mut skipped = 0;
-    let mut more = next_stretch(
-        &mut *source,
-        &mut table,
-        &mut ipv4,
-        &mut ipv6,
-        args,
-        &mut skipped,
-    )?;
-    if ipv4.waiting() + ipv6.waiting() == 0 {
-        return Err(format!("{name}: there is no update in it").into());
-    }
     let reading = std::thread::scope(|scope| -> Result<_, Failure> {
-        // Readers ask for the family that has more to do.
-        let team = if ipv4.waiting() >= ipv6.waiting() {
-            Team::start(scope, &ipv4, &cores)?
-        } else {
-            Team::start(scope, &ipv6, &cores)?
-        };
+        let mut team = None;
         loop {
-            team.meanwhile(|| -> Result<(), Failure> {
-                ipv4.apply(args.check_every)?;
-                ipv6.apply(args.check_every)
-            })?;
-            if !more {
-                return Ok(team.stop());
-            }
-            more = next_stretch(
+            let more = next_stretch(
                 &mut *source,
                 &mut table,
                 &mut ipv4,
@@ -205,6 +181,22 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
                 args,
                 &mut skipped,
             )?;
+            let team = match &mut team {
+                Some(team) => team,
+                // Readers ask for the family that has more to do.
+                none => none.insert(match (ipv4.waiting(), ipv6.waiting()) {
+                    (0, 0) => return Err(format!("{name}: there is no update in it").into()),
+                    (of_4, of_6) if of_4 >= of_6 => Team::start(scope, &ipv4, &cores)?,
+                    _ => Team::start(scope, &ipv6, &cores)?,
+                }),
+            };
+            team.meanwhile(|| -> Result<(), Failure> {
+                ipv4.apply(args.check_every)?;
+                ipv6.apply(args.check_every)
+            })?;
+            if !more {
+                return Ok(team.stop());
+            }
         }
     })?;
     table::note_skipped(&name, skipped);
@@ -212,17 +204,10 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
         note(format_args!("{name}: {line}"));
     }
     let report = report(&*source, &mut ipv4, &mut ipv6, reading)?;
-    if let Some(mut file) = destination {
+    if let Some(destination) = destination {
         table.ipv4 = ipv4.into_rib();
         table.ipv6 = ipv6.into_rib();
-        let path = args
-            .write_table
-            .as_deref()
-            .unwrap_or(std::path::Path::new("-"));
-        write_table(&table, WriteFormat::Text, &mut file)
-            .map_err(|error| error.to_string())
-            .and_then(|()| file.finish().map_err(|error| error.to_string()))
-            .map_err(|error| Failure::Message(format!("{}: {error}", path.display())))?;
+        destination.write_table(&table, WriteFormat::Text)?;
     }
     print(&report, args.json)?;
     Ok(if report.mismatches == 0 {

@@ -105,7 +105,7 @@ impl<'scope> Team<'scope> {
     }
 
     /// Ends the readers.
-    pub(crate) fn stop(mut self) -> Reading {
+    pub(crate) fn stop(&mut self) -> Reading {
         self.doing.store(STOP, Ordering::Relaxed);
         let mut reading = Reading {
             readers: self.readers.len(),

@@ -200,3 +200,56 @@ fn heavy_real_streams() {
         assert!(bytes("fib_bytes") < 1.15 * bytes("fresh_bytes"), "{report}");
     }
 }
+
+#[test]
+fn updates_made_of_the_table_leave_it_as_it_was() {
+    let table = file("replay-made.txt", TABLE);
+    let after = file("replay-made-after.txt", "");
+    for (what, counts) in [
+        (&["--churn", "7"][..], (14, 7, 7)),
+        (&["--fill"], (5, 5, 0)),
+    ] {
+        let mut args = vec![
+            "replay",
+            "--table",
+            &table,
+            "--json",
+            "--write-table",
+            &after,
+        ];
+        args.extend(what);
+        let report: Value = serde_json::from_str(good(&run(&args))).expect("JSON");
+        let of = |key: &str| report[key].as_u64().expect(key);
+        assert_eq!((of("updates"), of("announced"), of("withdrawn")), counts);
+        assert_eq!((of("repeated"), of("absent"), of("mismatches")), (0, 0, 0));
+        let after = fs::read_to_string(&after).expect("written");
+        let expected = "10.0.0.0/8 east\n10.1.0.0/16 192.0.2.1\n10.1.2.3/32 64500\n\
+                        2001:db8::/32 east\n2001:db8:0:1::/64 west\n";
+        assert_eq!(after.replace('\t', " "), expected);
+    }
+}
+
+#[test]
+fn updates_come_from_one_place() {
+    let table = file("replay-one.txt", TABLE);
+    for (args, reason) in [
+        (&[][..], "required"),
+        (&["--churn", "1", "--fill"], "cannot be used with"),
+        (&["--churn", "0"], "0 is not in"),
+        (&["--fill", "--readers", "1"], "cannot be used with"),
+        (
+            &["--churn", "1", "--updates-peer", "0"],
+            "cannot be used with",
+        ),
+    ] {
+        let mut all = vec!["replay", "--table", &table];
+        all.extend(args);
+        let output = run(&all);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(
+            stderr(&output).contains(reason),
+            "{args:?}: {}",
+            stderr(&output)
+        );
+    }
+}

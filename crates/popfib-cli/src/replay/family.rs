@@ -59,6 +59,12 @@ impl<A: Address> Family<A> {
         self.waiting.push((prefix, next_hop));
     }
 
+    /// Begins anew without routes.
+    pub(crate) fn clear(&mut self) -> Result<(), Failure> {
+        self.table = LiveFib::from_rib(Rib::new(), self.options.clone())?;
+        Ok(())
+    }
+
     /// Updates to apply.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()

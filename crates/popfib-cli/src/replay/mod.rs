@@ -7,28 +7,24 @@
 
 mod family;
 mod readers;
+mod stream;
 
 use std::path::PathBuf;
 
 use clap::Args;
 use popfib_eval::Latencies;
-use popfib_formats::{
-    Change, Input, PeerFilter, RouteTable, UpdateFormat, UpdateOptions, UpdateSource, WriteFormat,
-    open_updates,
-};
+use popfib_formats::{PeerFilter, UpdateFormat, WriteFormat};
 use serde::Serialize;
 
 use self::family::Family;
 use self::readers::{Reading, Team};
+use self::stream::Stream;
 use crate::Verdict;
-use crate::args::TableArgs;
+use crate::args::{TableArgs, is_stdin};
 use crate::destination::Destination;
 use crate::failure::Failure;
-use crate::output::{Output, note};
+use crate::output::Output;
 use crate::table;
-
-/// Updates that are read before they are applied.
-const STRETCH: usize = 1 << 20;
 
 /// Apply a stream of updates to a table, as fast as it goes, and report how long they take.
 ///
@@ -40,19 +36,19 @@ Examples:
   popfib replay --table rib.mrt.gz --updates updates.mrt.gz
   popfib replay --table routes.txt --updates updates.txt --readers 1 --json
   popfib replay --table routes.txt --updates updates.txt --write-table after.txt.gz
+  popfib replay --table routes.txt --churn 100000
 
 JSON, one object: updates, announced, withdrawn, mean_us, p50_us, p99_us, max_us, mismatches and more.")]
 pub(crate) struct ReplayArgs {
-    /// Updates to apply, compressed or not; `-` is standard input
-    #[arg(long, value_name = "FILE")]
-    updates: PathBuf,
+    #[command(flatten)]
+    what: What,
 
     /// Format of the updates; `popfib formats` lists them [default: recognised by content]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["churn", "fill"])]
     updates_format: Option<UpdateFormat>,
 
     /// Apply the updates of this peer only: index, address or AS (AS64500)
-    #[arg(long, value_name = "PEER")]
+    #[arg(long, value_name = "PEER", conflicts_with_all = ["churn", "fill"])]
     updates_peer: Option<PeerFilter>,
 
     /// Threads that look up bursts of 64 addresses meanwhile, each on a core of its own
@@ -81,6 +77,23 @@ pub(crate) struct ReplayArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// Where updates come from.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct What {
+    /// Updates to apply, compressed or not; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    updates: Option<PathBuf>,
+
+    /// Withdraw N random routes of the table, each announced again before the next
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    churn: Option<u32>,
+
+    /// Begin without routes and announce those of the table in random order
+    #[arg(long, conflicts_with = "readers")]
+    fill: bool,
 }
 
 impl ReplayArgs {
@@ -148,7 +161,7 @@ struct Bursts {
 }
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
-    if args.table.is_stdin() && args.updates.as_os_str() == "-" {
+    if args.table.is_stdin() && args.what.updates.as_deref().is_some_and(is_stdin) {
         return Err("standard input is the table, so the updates have to be a file".into());
     }
     let cores = readers::cores(args.readers)?;
@@ -157,35 +170,20 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
     let destination = destination.map(|path| Destination::open(Some(path)));
     let destination = destination.transpose()?;
     let mut table = table::load(&args.table)?;
-    let input = Input::open(&args.updates)?.max_size(args.table.read.max_size);
-    let name = input.name().to_owned();
-    let mut source = open_updates(
-        input,
-        &UpdateOptions {
-            format: args.updates_format,
-            peer: args.updates_peer,
-            mask: args.table.read.mask,
-        },
-    );
+    let mut stream = Stream::open(args)?;
     let mut ipv4 = Family::new(std::mem::take(&mut table.ipv4), args.options())?;
     let mut ipv6 = Family::new(std::mem::take(&mut table.ipv6), args.options())?;
-    let mut skipped = 0;
     let reading = std::thread::scope(|scope| -> Result<_, Failure> {
         let mut team = None;
         loop {
-            let more = next_stretch(
-                &mut *source,
-                &mut table,
-                &mut ipv4,
-                &mut ipv6,
-                args,
-                &mut skipped,
-            )?;
+            let more = stream.next_stretch(&mut table.next_hops, &mut ipv4, &mut ipv6)?;
             let team = match &mut team {
                 Some(team) => team,
                 // Readers ask for the family that has more to do.
                 none => none.insert(match (ipv4.waiting(), ipv6.waiting()) {
-                    (0, 0) => return Err(format!("{name}: there is no update in it").into()),
+                    (0, 0) => {
+                        return Err(format!("{}: there is no update in it", stream.name()).into());
+                    }
                     (of_4, of_6) if of_4 >= of_6 => Team::start(scope, &ipv4, &cores)?,
                     _ => Team::start(scope, &ipv6, &cores)?,
                 }),
@@ -199,11 +197,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
             }
         }
     })?;
-    table::note_skipped(&name, skipped);
-    for line in source.notes() {
-        note(format_args!("{name}: {line}"));
-    }
-    let report = report(&*source, &mut ipv4, &mut ipv6, reading)?;
+    stream.tell();
+    let report = report(stream.out_of_order(), &mut ipv4, &mut ipv6, reading)?;
     if let Some(destination) = destination {
         table.ipv4 = ipv4.into_rib();
         table.ipv6 = ipv6.into_rib();
@@ -217,39 +212,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
     })
 }
 
-/// Reads the next updates; false if they were the last.
-fn next_stretch(
-    source: &mut dyn UpdateSource,
-    table: &mut RouteTable,
-    ipv4: &mut Family<u32>,
-    ipv6: &mut Family<u128>,
-    args: &ReplayArgs,
-    skipped: &mut u64,
-) -> Result<bool, Failure> {
-    for _ in 0..STRETCH {
-        let update = match source.next_update() {
-            Ok(Some(update)) => update,
-            Ok(None) => return Ok(false),
-            Err(error) if args.table.read.skip_invalid && error.is_invalid_line() => {
-                *skipped += 1;
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let next_hop = match update.change {
-            Change::Announce(name) => Some(table.next_hops.intern(name)),
-            Change::Withdraw => None,
-        };
-        match update.prefix {
-            popfib::IpPrefix::V4(prefix) => ipv4.push(prefix, next_hop),
-            popfib::IpPrefix::V6(prefix) => ipv6.push(prefix, next_hop),
-        }
-    }
-    Ok(true)
-}
-
 fn report(
-    source: &dyn UpdateSource,
+    out_of_order: u64,
     ipv4: &mut Family<u32>,
     ipv6: &mut Family<u128>,
     reading: Reading,
@@ -269,7 +233,7 @@ fn report(
         withdrawn: counts.withdrawn,
         absent: counts.absent,
         repeated: counts.repeated,
-        out_of_order: source.out_of_order(),
+        out_of_order,
         mean_us: decimals(counts.all.mean_us()),
         p50_us: decimals(counts.all.percentile_us(0.5)),
         p99_us: decimals(counts.all.percentile_us(0.99)),

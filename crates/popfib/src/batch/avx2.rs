@@ -16,13 +16,18 @@
 //! keys that are narrower than a window. AVX2 counts no bits: that is done by
 //! nibbles, with a table in a register.
 
-use core::arch::asm;
+mod vectors;
+
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
+use self::vectors::{
+    any_leads_on, count_ones, gather_bytes, gather_pairs, gather_words, lower_halves, upper_halves,
+    wide,
+};
 use super::{BYTE_READ_BITS, portable};
 use crate::address::Address;
-use crate::fib::layout::{PLACE, STRIDE, View, Word};
+use crate::fib::layout::{PLACE, STRIDE, View};
 use crate::fib::lookup::lookup_each;
 use crate::next_hop::Leaf;
 
@@ -268,12 +273,6 @@ unsafe fn first_pass<A: Address, L: Leaf, const ALL: bool, const N: usize>(
     count
 }
 
-#[target_feature(enable = "avx2")]
-#[inline]
-fn any_leads_on(pointers: __m256i) -> bool {
-    _mm256_movemask_ps(_mm256_castsi256_ps(pointers)) != 0
-}
-
 /// Of eight addresses the first 32 bits, and the 32 bits from `depth` on.
 ///
 /// # Safety
@@ -320,14 +319,6 @@ unsafe fn windows<A: Address>(addresses: *const A, depth: u8) -> (__m256i, __m25
         _mm256_permutevar8x32_epi32(leading, order),
         _mm256_permutevar8x32_epi32(windows, order),
     )
-}
-
-/// The upper 32 bits of eight times 64.
-#[target_feature(enable = "avx2")]
-#[inline]
-fn upper_halves(low: __m256i, high: __m256i) -> __m256i {
-    let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
-    _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(low, high))
 }
 
 /// What the blocks that `pointers` lead to hold in the slots that the first 6
@@ -387,113 +378,6 @@ unsafe fn values<const N: usize>(
         values[n] = _mm256_srlv_epi32(_mm256_sllv_epi32(bits, up), down);
     }
     values
-}
-
-// All reads of the Fib's arrays are these three. They are instructions of their own
-// and not intrinsics because a writer may store the words meanwhile; see `batch/mod.rs`.
-// The instruction clears its mask.
-
-/// `words[index]` of each lane.
-///
-/// # Safety
-/// The indices are in range.
-#[target_feature(enable = "avx2")]
-#[inline]
-unsafe fn gather_words(words: *const Word, index: __m256i) -> __m256i {
-    let mut lanes = _mm256_setzero_si256();
-    // SAFETY: as this function's.
-    unsafe {
-        asm!(
-            "vpcmpeqd {mask}, {mask}, {mask}",
-            "vpgatherdd {lanes}, [{words} + 4 * {index}], {mask}",
-            lanes = inout(ymm_reg) lanes,
-            mask = out(ymm_reg) _,
-            index = in(ymm_reg) index,
-            words = in(reg) words,
-            options(nostack, preserves_flags),
-        );
-    }
-    lanes
-}
-
-/// `words[index]` and the word behind it of each lane, as 64 bits. The two may be of
-/// different times.
-///
-/// # Safety
-/// The indices plus 1 are in range.
-#[target_feature(enable = "avx2")]
-#[inline]
-unsafe fn gather_pairs(words: *const Word, index: __m128i) -> __m256i {
-    let mut lanes = _mm256_setzero_si256();
-    // SAFETY: as this function's.
-    unsafe {
-        asm!(
-            "vpcmpeqd {mask}, {mask}, {mask}",
-            "vpgatherdq {lanes}, [{words} + 4 * {index}], {mask}",
-            lanes = inout(ymm_reg) lanes,
-            mask = out(ymm_reg) _,
-            index = in(xmm_reg) index,
-            words = in(reg) words,
-            options(nostack, preserves_flags),
-        );
-    }
-    lanes
-}
-
-/// The 32 bits from byte `index` of `words` on, of each lane.
-///
-/// # Safety
-/// The indices plus 3 are in range.
-#[target_feature(enable = "avx2")]
-#[inline]
-unsafe fn gather_bytes(words: *const Word, index: __m256i) -> __m256i {
-    let mut lanes = _mm256_setzero_si256();
-    // SAFETY: as this function's.
-    unsafe {
-        asm!(
-            "vpcmpeqd {mask}, {mask}, {mask}",
-            "vpgatherdd {lanes}, [{words} + {index}], {mask}",
-            lanes = inout(ymm_reg) lanes,
-            mask = out(ymm_reg) _,
-            index = in(ymm_reg) index,
-            words = in(reg) words,
-            options(nostack, preserves_flags),
-        );
-    }
-    lanes
-}
-
-/// All ones where a pointer leads to a wide block.
-#[target_feature(enable = "avx2")]
-#[inline]
-fn wide(pointers: __m256i) -> __m256i {
-    _mm256_srai_epi32::<31>(_mm256_slli_epi32::<1>(pointers))
-}
-
-/// The lower 32 bits of eight times 64, in order.
-#[target_feature(enable = "avx2")]
-#[inline]
-fn lower_halves(low: __m256i, high: __m256i) -> __m256i {
-    let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
-    let mixed = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(low, high));
-    _mm256_permute4x64_epi64::<0b11_01_10_00>(mixed)
-}
-
-/// The population counts of four times 64 bits.
-#[target_feature(enable = "avx2")]
-#[inline]
-fn count_ones(bits: __m256i) -> __m256i {
-    let ones = _mm256_broadcastsi128_si256(_mm_setr_epi8(
-        0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
-    ));
-    let nibble = _mm256_set1_epi8(15);
-    let low = _mm256_and_si256(bits, nibble);
-    let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bits), nibble);
-    let sums = _mm256_add_epi8(
-        _mm256_shuffle_epi8(ones, low),
-        _mm256_shuffle_epi8(ones, high),
-    );
-    _mm256_sad_epu8(sums, _mm256_setzero_si256())
 }
 
 /// Takes the first `count` lanes down to their next hops. `used` levels of

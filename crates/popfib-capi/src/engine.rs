@@ -9,7 +9,7 @@ use core::ops::ControlFlow;
 use popfib::{Address, ImageWriter, Kernel, NextHop, Prefix};
 
 use crate::error::{Errno, Result};
-use crate::memory::Own;
+use crate::reader::Reader;
 
 /// The order of the bytes of the addresses of a bulk lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,8 @@ pub(crate) trait Engine {
 
 /// Makes readers; used while another thread changes the table.
 pub(crate) trait Readers {
-    fn reader(&self) -> Result<Own<dyn Lookup>>;
+    /// One as C has it.
+    fn reader(&self) -> Result<*mut Reader>;
 }
 
 /// A reader.

@@ -4,7 +4,6 @@ use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
 use std::sync::Arc;
 
-use allocator_api2::unsize_box;
 use popfib::{Address, Fib, Image, ImageTable, ImageWriter, Kernel, Leaf, NextHop, Prefix};
 
 use crate::bulk;
@@ -13,7 +12,8 @@ use crate::engine::{
 };
 use crate::error::{Errno, Result};
 use crate::live::family;
-use crate::memory::{Memory, Own};
+use crate::memory::Memory;
+use crate::reader::Reader;
 
 /// The width of answers, with the image's Fib for it.
 pub(crate) trait ImageLeaf: Leaf {
@@ -226,9 +226,8 @@ impl<A: Address, L: Leaf> FrozenReader<A, L> {
 }
 
 impl<A: Address, L: Leaf> Readers for FrozenReader<A, L> {
-    fn reader(&self) -> Result<Own<dyn Lookup>> {
-        let reader = Memory::Heap.own(self.clone())?;
-        Ok(unsize_box!(reader))
+    fn reader(&self) -> Result<*mut Reader> {
+        Reader::make(self.clone(), Memory::Heap)
     }
 }
 
@@ -243,6 +242,7 @@ impl<A: Address, L: Leaf> Lookup for FrozenReader<A, L> {
         unsafe { self.one(bytes) }
     }
 
+    #[inline(always)]
     // SAFETY: see `Lookup`.
     unsafe fn lookup_bulk(
         &mut self,

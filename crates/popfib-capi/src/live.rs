@@ -4,7 +4,6 @@ use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
 use core::ptr::NonNull;
 
-use allocator_api2::unsize_box;
 use popfib::{Address, Guard, ImageWriter, Kernel, Leaf, LiveFib, NextHop, Options, Reader, Rib};
 
 use crate::bulk;
@@ -12,7 +11,8 @@ use crate::engine::{
     Engine, Lookup, Order, RawPrefix, Readers, Visit, Walk, address, prefix, tell,
 };
 use crate::error::{Errno, Result};
-use crate::memory::{Memory, Own, hand_out, take_back};
+use crate::memory::{Memory, hand_out, take_back};
+use crate::reader;
 
 /// A table and its writer.
 pub(crate) struct Live<A: Address, L: Leaf> {
@@ -160,18 +160,18 @@ pub(crate) struct LiveReaders<A: Address, L: Leaf> {
 }
 
 impl<A: Address, L: Leaf> Readers for LiveReaders<A, L> {
-    fn reader(&self) -> Result<Own<dyn Lookup>> {
+    fn reader(&self) -> Result<*mut reader::Reader> {
         let reader = self.memory.own(self.model.try_clone()?)?;
         // SAFETY: a box is not null.
         let reader = unsafe { NonNull::new_unchecked(hand_out(reader)) };
         // Refused, the value is dropped, and frees the reader.
-        let reader = self.memory.own(LiveReader {
+        let reader = LiveReader {
             guard: None,
             reader,
             kernel: self.kernel,
             memory: self.memory,
-        })?;
-        Ok(unsize_box!(reader))
+        };
+        reader::Reader::make(reader, self.memory)
     }
 }
 
@@ -230,6 +230,7 @@ impl<A: Address, L: Leaf> Lookup for LiveReader<A, L> {
         next_hop.to_u32()
     }
 
+    #[inline(always)]
     // SAFETY: see `Lookup`.
     unsafe fn lookup_bulk(
         &mut self,

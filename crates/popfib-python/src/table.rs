@@ -353,16 +353,17 @@ impl Table {
         self.shared.with(py, |state| Ok(state.bytes()))
     }
 
-    /// Look up a column of addresses.
-    #[pyo3(signature = (addresses, /, *, output = "values", invalid = "raise", threads = 1))]
+    /// Look up a column of addresses; with output="indices" into the uint32 array `out`, if given.
+    #[pyo3(signature = (addresses, /, *, output = "values", invalid = "raise", threads = 1, out = None))]
     fn lookup_many<'py>(
         &self,
         addresses: &Bound<'py, PyAny>,
         output: &str,
         invalid: &str,
         threads: usize,
+        out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        columns::lookup_many(self, addresses, output, invalid, threads)
+        columns::lookup_many(self, addresses, output, invalid, threads, out)
     }
 
     /// Return what the indices of `lookup_many` stand for: None for 0, then the values.

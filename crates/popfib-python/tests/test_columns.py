@@ -63,6 +63,57 @@ def test_numpy(t, addresses):
         assert t.lookup_many(column, output="list") == want
 
 
+def test_out(t):
+    for column in list(columns(V4)) + list(columns(V6)) + [V4, []]:
+        whole = np.full(len(column) + 2, 77, np.uint32)
+        out = whole[1:-1]
+        found = t.lookup_many(column, output="indices", out=out)
+        assert found is out
+        assert out.tolist() == t.lookup_many(column, output="indices").tolist()
+        assert whole[0] == whole[-1] == 77
+    # With threads, and again and again.
+    column = np.random.default_rng(1).integers(0, 2**32, 100_000, dtype=np.uint32)
+    out = np.empty(len(column), np.uint32)
+    for threads in (1, 3):
+        out.fill(77)
+        t.lookup_many(column, output="indices", threads=threads, out=out)
+        assert (out == t.lookup_many(column, output="indices")).all()
+
+
+def read_only(array):
+    array.flags.writeable = False
+    return array
+
+
+@pytest.mark.parametrize(
+    ("out", "error", "words"),
+    [
+        ([0] * 5, TypeError, "numpy array of uint32"),
+        (np.zeros(5, np.int32), TypeError, "numpy array of uint32"),
+        (np.zeros(5, ">u4"), TypeError, "numpy array of uint32"),
+        (np.zeros((5, 1), np.uint32), TypeError, "one dimension"),
+        (np.zeros(4, np.uint32), ValueError, "4 places for 5 addresses"),
+        (np.zeros(6, np.uint32), ValueError, "6 places for 5 addresses"),
+        (np.zeros(10, np.uint32)[::2], ValueError, "in one piece"),
+        (np.zeros(5, np.uint32)[::-1], ValueError, "in one piece"),
+        (read_only(np.zeros(5, np.uint32)), ValueError, "read-only"),
+    ],
+)
+def test_bad_out(t, out, error, words):
+    with pytest.raises(error, match=words):
+        t.lookup_many(V4, output="indices", out=out)
+
+
+def test_out_is_not_the_addresses(t):
+    column = numbers(V4)
+    with pytest.raises(ValueError, match="that of the addresses"):
+        t.lookup_many(column, output="indices", out=column)
+    assert (column == numbers(V4)).all()
+    for output in ("values", "list", "arrow"):
+        with pytest.raises(ValueError, match="out goes with output='indices'"):
+            t.lookup_many(column, output=output, out=np.zeros(len(column), np.uint32))
+
+
 def test_iterables(t):
     mixed = V4 + V6 + [None, ipaddress.ip_address("10.1.1.1"), (1, 4), b"\x0a\x01\x01\x01", float("nan")]
     want = expected(t, mixed[:-1]) + [None]

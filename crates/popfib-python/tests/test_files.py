@@ -1,6 +1,7 @@
 """Loading, saving and opening tables, and all that can be wrong with a file."""
 
 import gzip
+import itertools
 import json
 import os
 import signal
@@ -234,6 +235,29 @@ def test_interrupt(tmp_path, kind):
         child.kill()
         child.wait()
         child.stdout.close()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+@pytest.mark.parametrize("work", ["insert", "look up"])
+def test_interrupt_without_files(work):
+    """So it does where routes or addresses come from an iterator that runs no Python code."""
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    start = time.monotonic()
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            if work == "insert":
+                popfib.Table(itertools.repeat(("10.0.0.0/8", 1)))
+            else:
+                popfib.Table().lookup_many(itertools.repeat("10.0.0.1"), output="list")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - start < 1.2
 
 
 def test_paths_are_escaped(tmp_path):

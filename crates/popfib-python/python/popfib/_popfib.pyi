@@ -108,6 +108,7 @@ class Table(Generic[_V]):
         output: Literal["values"] = "values",
         invalid: Literal["raise", "null"] = "raise",
         threads: int = 1,
+        out: None = None,
     ) -> NDArray[np.object_]: ...
     @overload
     def lookup_many(
@@ -118,6 +119,7 @@ class Table(Generic[_V]):
         output: Literal["indices"],
         invalid: Literal["raise", "null"] = "raise",
         threads: int = 1,
+        out: NDArray[np.uint32] | None = None,
     ) -> NDArray[np.uint32]: ...
     @overload
     def lookup_many(
@@ -128,6 +130,7 @@ class Table(Generic[_V]):
         output: Literal["list"],
         invalid: Literal["raise", "null"] = "raise",
         threads: int = 1,
+        out: None = None,
     ) -> list[_V | None]: ...
     @overload
     def lookup_many(
@@ -138,6 +141,7 @@ class Table(Generic[_V]):
         output: Literal["arrow"],
         invalid: Literal["raise", "null"] = "raise",
         threads: int = 1,
+        out: None = None,
     ) -> ArrowColumn: ...
     def dictionary(self) -> list[_V | None]: ...
     def save(

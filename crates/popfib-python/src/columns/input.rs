@@ -16,6 +16,9 @@ use super::arrow;
 use super::lookup::{Invalid, Rows, address};
 use crate::keys;
 
+/// Keys read between two looks at signals.
+const SIGNALS: usize = 1 << 16;
+
 /// A column, kept alive while its rows are looked up.
 pub(super) enum Column<'py> {
     Numbers(PyReadonlyArrayDyn<'py, u32>),
@@ -124,6 +127,9 @@ impl<'py> Column<'py> {
         })?;
         let mut addresses = Vec::with_capacity(column.len().unwrap_or(0));
         for (row, key) in rows.enumerate() {
+            if row % SIGNALS == SIGNALS - 1 {
+                column.py().check_signals()?;
+            }
             let address = match of_object(&key?) {
                 Ok(address) => address,
                 Err(error) if !error.is_instance_of::<PyValueError>(column.py()) => {

@@ -26,6 +26,7 @@ pub(crate) fn lookup_many<'py>(
     output: &str,
     invalid: &str,
     threads: usize,
+    out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = addresses.py();
     let output = Output::by_name(output)?;
@@ -33,7 +34,7 @@ pub(crate) fn lookup_many<'py>(
     let column = Column::new(addresses, invalid)?;
     let rows = column.rows();
     let count = rows.iter().map(|rows| rows.len()).sum();
-    let mut answers = output.answers(py, count)?;
+    let mut answers = output.answers(py, count, out)?;
     let numbers = answers.numbers();
     // Compiled tables are looked up in without the lock; the table may change meanwhile.
     let (compiled, result, places) = table.shared.with(py, |state| {

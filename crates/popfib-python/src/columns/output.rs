@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::types::UInt32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int64Array, StringArray, UInt32Array};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
-use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1};
+use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyString};
@@ -40,12 +40,22 @@ impl Output {
         }
     }
 
-    /// Room for the numbers of `count` rows.
-    pub(super) fn answers(self, py: Python<'_>, count: usize) -> PyResult<Answers<'_>> {
+    /// Room for the numbers of `count` rows: in `out`, if there is one.
+    ///
+    /// # Errors
+    /// `TypeError` if that is no array of numbers, `ValueError` for all else that is wrong with it.
+    pub(super) fn answers<'py>(
+        self,
+        py: Python<'py>,
+        count: usize,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Answers<'py>> {
         if matches!(self, Self::Indices | Self::Values) {
             need_numpy(py)?;
         }
         match self {
+            Self::Indices if let Some(out) = out => given(out, count),
+            _ if out.is_some() => Err(PyValueError::new_err("out goes with output='indices'")),
             // numpy's own memory: it asks for huge pages, without which a large
             // result costs a third of the time in page faults.
             Self::Indices => {
@@ -103,6 +113,26 @@ impl Answers<'_> {
             Self::Vec(numbers) => numbers,
         }
     }
+}
+
+/// Room in an array of the caller's, as `out` of numpy's functions.
+fn given<'py>(out: &Bound<'py, PyAny>, count: usize) -> PyResult<Answers<'py>> {
+    let array = out.cast::<PyArray1<u32>>().map_err(|_| {
+        PyTypeError::new_err("out is a numpy array of uint32 with one dimension, or None")
+    })?;
+    if array.len() != count {
+        return Err(PyValueError::new_err(format!(
+            "out has {} places for {count} addresses",
+            array.len()
+        )));
+    }
+    let array = array.try_readwrite().map_err(|_| {
+        PyValueError::new_err("out is read-only, or its memory is that of the addresses")
+    })?;
+    if !array.is_contiguous() {
+        return Err(PyValueError::new_err("out is not in one piece"));
+    }
+    Ok(Answers::Array(array))
 }
 
 /// An error in place of the panic of a library that finds no numpy.

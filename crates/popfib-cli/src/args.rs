@@ -58,6 +58,11 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "WHAT")]
     pub(crate) value: Option<RouteValue>,
 
+    /// Which value of a record: keys in a MaxMind database (country.iso_code), or a column of a CSV
+    /// file by name or number [default: the one that tells most]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) value_path: Option<String>,
+
     /// Skip and count lines that cannot be read, instead of stopping at the first; keep what there is
     /// of a file that is cut off
     #[arg(long)]
@@ -79,6 +84,7 @@ impl ReadArgs {
             ("--format", self.format.is_some()),
             ("--peer", self.peer.is_some()),
             ("--value", self.value.is_some()),
+            ("--value-path", self.value_path.is_some()),
         ];
         given
             .iter()
@@ -94,6 +100,7 @@ impl ReadArgs {
             mask: self.mask,
             peer: self.peer,
             value: self.value.unwrap_or_default(),
+            value_path: self.value_path.clone(),
         }
     }
 }

@@ -370,48 +370,6 @@ fn a_full_device_is_an_error_and_stays_a_device() {
     assert!(bad(&output).starts_with("standard output: "));
 }
 
-/// A disk of 256 KiB, gone when this is dropped; `None` where the test may not mount one.
-#[cfg(target_os = "linux")]
-struct SmallDisk(std::path::PathBuf);
-
-#[cfg(target_os = "linux")]
-impl SmallDisk {
-    fn mount() -> Option<Self> {
-        let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("annotate-small-disk");
-        fs::create_dir_all(&place).ok()?;
-        let done = std::process::Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"])
-            .arg(&place)
-            .stderr(Stdio::null())
-            .status();
-        done.is_ok_and(|status| status.success())
-            .then_some(Self(place))
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = std::process::Command::new("umount").arg(&self.0).status();
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_leaves_the_old_file() {
-    let Some(disk) = SmallDisk::mount() else {
-        println!("skipped: a_full_disk_leaves_the_old_file: this user may not mount a tmpfs");
-        return;
-    };
-    let path = disk.0.join("answers.txt");
-    fs::write(&path, "old").unwrap();
-    let input = "10.0.0.1\n".repeat(100_000);
-    let output = annotate("disk", &["-o", path.to_str().unwrap()], input);
-    assert!(bad(&output).starts_with(path.to_str().unwrap()));
-    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-    assert_eq!(fs::read_dir(&disk.0).unwrap().count(), 1);
-}
-
 #[cfg(unix)]
 #[test]
 fn a_closed_pipe_ends_quietly() {
@@ -467,4 +425,24 @@ fn parquet_keeps_its_rows() {
     assert!(bad(&run(&[&cut])).starts_with(&format!("{cut}: ")));
     let output = run_with(&["annotate", "--table", &table], &fs::read(&one).unwrap());
     assert!(bad(&output).contains("files only"));
+}
+
+/// What is open already is written, not replaced: a shell may append to it.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_open_file_is_appended_to() {
+    let table = file("annotate-open-table", TABLE);
+    let addresses = file("annotate-open-addresses", "10.0.0.1\n");
+    let path = file("annotate-open", "before\n");
+    for place in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        fs::write(&path, "before\n").unwrap();
+        let open = fs::File::options().append(true).open(&path).unwrap();
+        let output = popfib(&["annotate", "--table", &table, &addresses, "-o", place])
+            .stdout(open)
+            .output()
+            .unwrap();
+        assert_eq!(stderr(&output), "", "{place}");
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text, "before\n10.0.0.1\t10.0.0.0/8\teast\n", "{place}");
+    }
 }

@@ -156,3 +156,78 @@ fn the_built_in_table_in_every_form() {
         assert_eq!(text, format!("{}/{} {}", fields[0], fields[1], fields[2]));
     }
 }
+
+#[test]
+fn csv_is_read_back() {
+    // What needs quotes, and what might be taken for something else.
+    let names = [
+        "east",
+        "a, b",
+        "a;b",
+        "a \"quoted\" name",
+        "Not routed",
+        "0",
+        "10.0.0.0/8",
+        "#1",
+        "prefix",
+        "\u{fc}ber",
+        "-",
+        "null",
+    ];
+    let lines: String = (0..)
+        .zip(names)
+        .map(|(n, name)| {
+            let prefix = format!("10.{n}.0.0/16");
+            serde_json::json!({"prefix": prefix, "next_hop": name}).to_string() + "\n"
+        })
+        .collect();
+    let given = file("convert-names", lines);
+    let directory = directory("convert-csv");
+    let csv = directory.join("routes.csv.gz");
+    let csv = csv.to_str().unwrap();
+    let jsonl = |table: &str| {
+        let output = run(&["convert", "--table", table, "--to", "jsonl"]);
+        good(&output).to_owned()
+    };
+    for table in [&given, &file("convert-csv-table", TABLE)] {
+        good(&run(&[
+            "convert", "--table", table, "--to", "csv", "-o", csv,
+        ]));
+        assert_eq!(jsonl(csv), jsonl(table));
+    }
+    // Each malformed line is told by file, line and reason.
+    for (line, reason) in [
+        ("10.0.0.0/33,a", "length"),
+        ("10.0.0.1/8,a", "host bits"),
+        ("10.0.0.0/8", "no value"),
+        ("10.0.0.0/8,\"a", "quote"),
+        (",a", "field 1 is missing"),
+        ("10.0.0.0/8,a\u{7}", "control character"),
+    ] {
+        let table = file(
+            "convert-bad.csv",
+            format!("prefix,next_hop\n10.0.0.0/8,a\n{line}\n"),
+        );
+        let output = run(&["convert", "--table", &table]);
+        let error = bad(&output);
+        assert!(
+            error.starts_with(&format!("{table}:3: ")),
+            "{line}: {error}"
+        );
+        assert!(error.contains(reason), "{line}: {error}");
+    }
+}
+
+#[test]
+fn values_are_chosen_by_path() {
+    let table = file(
+        "convert-values.csv",
+        "network,asn,country\n10.0.0.0/8,64500,AA\n",
+    );
+    let with = |column| run(&["convert", "--table", &table, "--value-path", column]);
+    assert_eq!(good(&with("country")), "10.0.0.0/8 AA\n");
+    assert_eq!(good(&with("2")), "10.0.0.0/8 64500\n");
+    assert!(bad(&with("city")).starts_with(&format!("{table}:1: no column \"city\"")));
+    let output = run(&["convert", "--value-path", "country"]);
+    assert!(bad(&output).starts_with("--value-path is about a file"));
+}

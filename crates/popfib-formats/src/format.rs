@@ -79,6 +79,11 @@ impl Format {
         self.0.name
     }
 
+    /// Whether [`LoadOptions::value_path`] means anything for it.
+    fn has_many_values(self) -> bool {
+        [Self(&delimited::csv::FORMAT), Self(&mmdb::FORMAT)].contains(&self)
+    }
+
     /// What it is, in one line.
     pub fn description(self) -> &'static str {
         self.0.description
@@ -124,6 +129,10 @@ pub fn open_routes(
     let format = options
         .format
         .unwrap_or_else(|| Format::detect(input.peek(text_table::FORMAT.detect)));
+    if options.value_path.is_some() && !format.has_many_values() {
+        let reason = format!("{} has no values to choose from", format.name());
+        return Err(ReadError::file(input.name(), reason));
+    }
     (format.0.open)(input, options)
 }
 

@@ -40,7 +40,7 @@ impl RouteTable {
 }
 
 /// How a table is read, and what to do about lines that are not quite right.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
     /// The file's format; detected by its content if `None`.
     pub format: Option<Format>,
@@ -54,6 +54,11 @@ pub struct LoadOptions {
     pub peer: Option<PeerFilter>,
     /// What stands for the next hop, where a file tells more than one thing.
     pub value: RouteValue,
+    /// Which value, where the records of a file have many: the keys that lead
+    /// to it in a MaxMind database (`country.iso_code`; lists count from 0), or
+    /// a column of a CSV file by its name or its number from 1. An error for
+    /// other formats. If `None`, the one that tells most.
+    pub value_path: Option<String>,
 }
 
 impl LoadOptions {
@@ -65,6 +70,7 @@ impl LoadOptions {
             mask: false,
             peer: None,
             value: RouteValue::NextHop,
+            value_path: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A record is a structure of any shape; the value is its most telling scalar:
 //! the record itself if it is one, else the first of [`TELLING`] that it has,
-//! else the first scalar in it. The file is read into memory as a whole, because
+//! else the first scalar in it; or what the caller names, where it is there. The file is read into memory as a whole, because
 //! what describes it stands at its end; the networks are walked as they are
 //! asked for. IPv4 networks in a tree of IPv6 are handed out as IPv4, once.
 
@@ -25,7 +25,7 @@ pub(crate) static FORMAT: Entry = Entry {
     name: "mmdb",
     description: "MaxMind databases (MMDB); the AS number, country code or first scalar of each record",
     detect,
-    open: |input, _| Ok(Box::new(Mmdb::open(input)?)),
+    open: |input, options| Ok(Box::new(Mmdb::open(input, options.value_path.as_deref())?)),
 };
 
 /// The largest database that is read: twenty times the largest of the known ones.
@@ -84,19 +84,23 @@ pub(crate) struct Mmdb {
     name: String,
     walk: Walk,
     /// Records seen before, by their offset: many networks share one.
-    values: HashMap<usize, String>,
+    values: HashMap<usize, Option<String>>,
     value: String,
+    /// The keys to the value, if the caller has chosen one.
+    path: Option<Vec<String>>,
+    /// Networks whose records don't have it.
+    without: u64,
     /// How many more networks, with records or without, the tree can hold.
     left: u64,
     at_end: bool,
 }
 
 impl Mmdb {
-    /// Reads the database in `input`.
+    /// Reads the database in `input`, of its records what is at `path`.
     ///
     /// # Errors
     /// If it can't be read to its end, is too large, or no such database.
-    pub(crate) fn open(mut input: Input) -> Result<Self, ReadError> {
+    pub(crate) fn open(mut input: Input, path: Option<&str>) -> Result<Self, ReadError> {
         let name = input.name().to_owned();
         let mut data = Vec::new();
         let mut buffer = vec![0; 64 << 10];
@@ -126,6 +130,8 @@ impl Mmdb {
             walk,
             values: HashMap::new(),
             value: String::new(),
+            path: path.map(|path| path.split('.').map(str::to_owned).collect()),
+            without: 0,
             left,
             at_end: false,
         })
@@ -134,31 +140,41 @@ impl Mmdb {
     /// The next network with its value in `self.value`.
     fn advance(&mut self) -> Result<Option<IpPrefix>, String> {
         let (values, value, left) = (&mut self.values, &mut self.value, &mut self.left);
+        let (path, without) = (self.path.as_deref(), &mut self.without);
         self.walk.with_dependent_mut(|_, networks| {
-            let (found, offset) = loop {
-                let Some(found) = networks.next() else {
-                    return Ok(None);
+            loop {
+                let (found, offset) = loop {
+                    let Some(found) = networks.next() else {
+                        return Ok(None);
+                    };
+                    let found = found.map_err(|e| format!("the database is damaged: {e}"))?;
+                    let fewer = left.checked_sub(1);
+                    *left = fewer.ok_or("the database is damaged: parts of its tree are shared")?;
+                    if let Some(offset) = found.offset() {
+                        break (found, offset);
+                    }
                 };
-                let found = found.map_err(|e| format!("the database is damaged: {e}"))?;
-                let fewer = left.checked_sub(1);
-                *left = fewer.ok_or("the database is damaged: parts of its tree are shared")?;
-                if let Some(offset) = found.offset() {
-                    break (found, offset);
+                let network = found
+                    .network()
+                    .map_err(|e| format!("the database is damaged: {e}"))?;
+                let prefix = prefix(network.ip(), network.prefix())?;
+                if !values.contains_key(&offset) {
+                    let found = match path {
+                        Some(path) => scalar_at(&found, path),
+                        None => scalar(&found).map(Some),
+                    };
+                    let found = found.map_err(|e| format!("{prefix}: {e}"))?;
+                    values.insert(offset, found);
                 }
-            };
-            let network = found
-                .network()
-                .map_err(|e| format!("the database is damaged: {e}"))?;
-            let prefix = prefix(network.ip(), network.prefix())?;
-            match values.get(&offset) {
-                Some(known) => known.clone_into(value),
-                None => {
-                    let scalar = scalar(&found).map_err(|e| format!("{prefix}: {e}"))?;
-                    scalar.clone_into(value);
-                    values.insert(offset, scalar);
+                match &values[&offset] {
+                    Some(found) => found.clone_into(value),
+                    None => {
+                        *without += 1;
+                        continue;
+                    }
                 }
+                return Ok(Some(prefix));
             }
-            Ok(Some(prefix))
         })
     }
 }
@@ -181,6 +197,22 @@ fn scalar(found: &LookupResult<'_, Vec<u8>>) -> Result<String, String> {
     match found.decode::<Scalar>().map_err(damaged)? {
         Some(Scalar(Some(value))) => checked(value),
         _ => Err("no scalar in the record".to_owned()),
+    }
+}
+
+/// The value at `path` in a record; `None` if there is no scalar.
+fn scalar_at(found: &LookupResult<'_, Vec<u8>>, path: &[String]) -> Result<Option<String>, String> {
+    let elements: Vec<_> = path
+        .iter()
+        .map(|key| match key.parse() {
+            Ok(index) => PathElement::Index(index),
+            Err(_) => PathElement::Key(key),
+        })
+        .collect();
+    // A record of another shape is not at fault, as above.
+    match found.decode_path::<Scalar>(&elements) {
+        Ok(Some(Scalar(Some(value)))) => checked(value).map(Some),
+        _ => Ok(None),
     }
 }
 
@@ -277,6 +309,15 @@ impl RouteSource for Mmdb {
                 self.at_end = true;
                 Err(ReadError::file(&self.name, reason))
             }
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let path = self.path.as_deref().unwrap_or_default().join(".");
+        match self.without {
+            0 => Vec::new(),
+            1 => vec![format!("1 network without {path} left out")],
+            n => vec![format!("{n} networks without {path} left out")],
         }
     }
 }

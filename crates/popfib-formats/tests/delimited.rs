@@ -197,3 +197,34 @@ fn without_the_column_there_is_nothing_to_read() {
     assert_eq!(error("a,b,c\n10.0.0.0/8,1,2\n", &skip), wanted);
     assert!(error("prefix\n10.0.0.0/8\n", &options).contains("no column"));
 }
+
+#[test]
+fn the_column_of_values_can_be_chosen() {
+    let with = |column: &str| popfib_formats::LoadOptions {
+        value_path: Some(column.to_owned()),
+        ..STRICT
+    };
+    let named = "network,asn,country,as name\n10.0.0.0/8,64500,AA,\"a, b\"\n";
+    for (column, value) in [("country", "AA"), ("as name", "a, b"), ("2", "64500")] {
+        let table = read(named, &with(column)).unwrap();
+        assert_eq!(routes(&table), [format!("10.0.0.0/8 {value}")], "{column}");
+    }
+    let ranges = "10.0.0.0\t10.0.0.255\t64500\tAA\tname\n";
+    let table = read(ranges, &with("4")).unwrap();
+    assert_eq!(routes(&table), ["10.0.0.0/24 AA"]);
+    let column = |text, column| error(text, &with(column));
+    assert!(
+        column(named, "city").contains("no column \"city\" in \"network\", \"asn\""),
+        "{}",
+        column(named, "city")
+    );
+    for name in ["0", "9", "country"] {
+        let error = column(ranges, name);
+        assert!(
+            error.starts_with("t:1: no heading, and no column"),
+            "{error}"
+        );
+    }
+    let error = column("network,asn,country\n10.0.0.0/8,64500,\n", "country");
+    assert_eq!(error, "t:2: no value behind \"10.0.0.0/8\"");
+}

@@ -256,6 +256,44 @@ fn what_is_no_database_is_an_error() {
 }
 
 #[test]
+fn the_value_can_be_chosen() {
+    let names = |name| {
+        [
+            ("iso_code", Value::Text(name)),
+            ("geoname_id", Value::Number(7)),
+        ]
+    };
+    let (one, two) = (names("AA"), names("BB"));
+    let cities = [Value::Text("first"), Value::Text("second")];
+    let records = [
+        Value::Map(&[("asn", Value::Number(64500)), ("country", Value::Map(&one))]),
+        Value::Map(&[
+            ("country", Value::Map(&two)),
+            ("cities", Value::Array(&cities)),
+        ]),
+        Value::Text("no map at all"),
+    ];
+    let networks = [1, 2, 3].map(|n| (v4(n, 0, 0, 0), 8, n as usize - 1));
+    let file = database(4, &networks, &records);
+    let with = |path: &str| LoadOptions {
+        value_path: Some(path.to_owned()),
+        ..STRICT
+    };
+    let table = read(file.clone(), &with("country.iso_code")).unwrap();
+    assert_eq!(routes(&table), ["1.0.0.0/8 AA", "2.0.0.0/8 BB"]);
+    assert_eq!(table.notes, ["1 network without country.iso_code left out"]);
+    let table = read(file.clone(), &with("cities.1")).unwrap();
+    assert_eq!(routes(&table), ["2.0.0.0/8 second"]);
+    assert_eq!(table.notes, ["2 networks without cities.1 left out"]);
+    // Nothing has it, and other formats have nothing to choose from.
+    assert!(error(file, &with("no.such")).starts_with("t: "));
+    assert_eq!(
+        error("10.0.0.0/8 a\n", &with("country")),
+        "t: text has no values to choose from"
+    );
+}
+
+#[test]
 fn a_tree_of_shared_parts_has_an_end() {
     let options = LoadOptions {
         format: Format::by_name("mmdb"),

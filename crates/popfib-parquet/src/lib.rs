@@ -1,15 +1,18 @@
 //! Parquet: a column of addresses in, the same rows with prefix and next hop out.
 //!
-//! [`ParquetAddresses`] reads a file's rows in batches and finds the addresses
-//! of one column in them; [`ParquetWriter`] writes rows and their answers. A
+//! [`ParquetAddresses`] reads the addresses of one column in batches;
+//! [`ParquetWriter`] writes the rows again and their [`Answers`] behind them. A
 //! crate of its own, because the libraries below it are larger than all the
 //! rest of popfib: who doesn't need Parquet leaves it out.
 
+mod answers;
+mod chunk;
 mod error;
+mod hybrid;
 mod read;
 mod write;
 
-pub use arrow_schema::SchemaRef;
+pub use answers::Answers;
 pub use error::ParquetError;
 pub use read::ParquetAddresses;
-pub use write::{Answers, Dictionary, NONE, ParquetWriter};
+pub use write::ParquetWriter;

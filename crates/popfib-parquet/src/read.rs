@@ -6,10 +6,15 @@ use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, SchemaRef};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use parquet::column::writer::ColumnCloseResult;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use popfib_formats::{AddressBatch, Column, parse_address};
 
 use crate::ParquetError;
@@ -18,35 +23,38 @@ use crate::ParquetError;
 ///
 /// The column is text (each distinct value of a dictionary is parsed once),
 /// unsigned 32-bit numbers (IPv4), or binary values of 4 or 16 bytes in network
-/// order. A null is a row without an address, and so is empty text.
+/// order. A null is a row without an address, and so is empty text. No other
+/// column is decoded.
 pub struct ParquetAddresses {
     name: String,
-    rows: ParquetRecordBatchReader,
-    schema: SchemaRef,
-    /// Where the addresses are among the columns that are read.
-    column: usize,
+    file: File,
+    metadata: ArrowReaderMetadata,
+    /// The column of the addresses.
+    mask: ProjectionMask,
     skip_invalid: bool,
     skipped: u64,
-    /// Rows before the current ones.
+    /// The rows of a row group that are not read yet; `None` before the first.
+    rows: Option<ParquetRecordBatchReader>,
+    /// The row group at hand.
+    group: usize,
+    /// Rows read of this group, and before it.
+    group_rows: u64,
     row: u64,
-    current: Option<RecordBatch>,
 }
 
 impl ParquetAddresses {
-    /// Opens the file at `path` and finds the column. With `all_columns`, all
-    /// are read, to be written again.
+    /// Opens the file at `path` and finds the column.
     ///
     /// # Errors
     /// If it cannot be read, is no Parquet file, has no such column, or one of
     /// another type.
-    pub fn open(path: &Path, column: &Column, all_columns: bool) -> Result<Self, ParquetError> {
+    pub fn open(path: &Path, column: &Column) -> Result<Self, ParquetError> {
         let name = path.display().to_string();
         let failure = |reason: &dyn std::fmt::Display| ParquetError::new(&name, reason);
         let file = File::open(path).map_err(|error| failure(&format!("cannot open: {error}")))?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file)
-            .map_err(|error| failure(&error))?
-            .with_batch_size(AddressBatch::FULL);
-        let all = builder.schema().clone();
+        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+            .map_err(|error| failure(&error))?;
+        let all = metadata.schema();
         let found = match column {
             Column::Number(number) => Some(number - 1).filter(|&index| index < all.fields().len()),
             Column::Name(name) => all.fields().iter().position(|field| field.name() == name),
@@ -75,22 +83,17 @@ impl ParquetAddresses {
                 field.data_type()
             )));
         }
-        let (builder, column) = if all_columns {
-            (builder, index)
-        } else {
-            let mask = ProjectionMask::roots(builder.parquet_schema(), [index]);
-            (builder.with_projection(mask), 0)
-        };
-        let rows = builder.build().map_err(|error| failure(&error))?;
         Ok(Self {
-            schema: arrow_array::RecordBatchReader::schema(&rows),
+            mask: ProjectionMask::roots(metadata.parquet_schema(), [index]),
             name,
-            rows,
-            column,
+            file,
+            metadata,
             skip_invalid: false,
             skipped: 0,
+            rows: None,
+            group: 0,
+            group_rows: 0,
             row: 0,
-            current: None,
         })
     }
 
@@ -106,36 +109,96 @@ impl ParquetAddresses {
         self.skipped
     }
 
-    /// The columns that are read.
-    pub fn schema(&self) -> &SchemaRef {
-        &self.schema
+    /// The columns of the file, as Arrow has them.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        self.metadata.schema()
     }
 
-    /// The rows that the last batch came from.
-    pub fn rows(&self) -> Option<&RecordBatch> {
-        self.current.as_ref()
+    /// What the file says about itself.
+    pub(crate) fn metadata(&self) -> &ParquetMetaData {
+        self.metadata.metadata()
     }
 
-    /// Replaces what is in `batch` by the addresses of the next rows, one each; false at the end.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The row group that the last batch came from.
+    fn group(&self) -> &RowGroupMetaData {
+        self.metadata().row_group(self.group)
+    }
+
+    /// Whether the last batch was the last of its row group.
+    pub(crate) fn is_at_group_end(&self) -> bool {
+        self.group_rows == self.group().num_rows() as u64
+    }
+
+    /// The columns of this row group as they lie in the file, to be copied.
+    pub(crate) fn columns(&self) -> parquet::errors::Result<Vec<ColumnCloseResult>> {
+        let copy = |column: &parquet::file::metadata::ColumnChunkMetaData| {
+            if column.file_path().is_some() {
+                let reason = format!("{}: a column lies in another file", self.name);
+                return Err(parquet::errors::ParquetError::General(reason));
+            }
+            // Some writers put 0 for a dictionary that is not there, or not told apart.
+            let dictionary = column.dictionary_page_offset().filter(|&offset| offset > 0);
+            let column = column.clone().into_builder();
+            let metadata = column.set_dictionary_page_offset(dictionary).build()?;
+            Ok(ColumnCloseResult {
+                bytes_written: metadata.compressed_size() as u64,
+                rows_written: self.group_rows,
+                metadata,
+                // They stay behind; all are but aids in leaving out what is not asked for.
+                bloom_filter: None,
+                column_index: None,
+                offset_index: None,
+            })
+        };
+        self.group().columns().iter().map(copy).collect()
+    }
+
+    /// Replaces what is in `batch` by the addresses of the next rows, one each;
+    /// false at the end. A batch is of one row group.
     ///
     /// # Errors
     /// If the file is damaged, or a cell is no address and not to be skipped.
     pub fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ParquetError> {
         batch.clear();
+        let name = self.name.clone();
+        let damaged = |row, error: &dyn std::fmt::Display| {
+            ParquetError::new(&name, format!("behind row {row}: {error}"))
+        };
         let rows = loop {
-            match self.rows.next() {
-                None => return Ok(false),
-                Some(Ok(rows)) if rows.num_rows() == 0 => {}
-                Some(Ok(rows)) => break rows,
-                Some(Err(error)) => {
-                    let reason = format!("behind row {}: {error}", self.row);
-                    return Err(ParquetError::new(&self.name, reason));
+            if let Some(rows) = &mut self.rows {
+                match rows.next() {
+                    Some(Ok(rows)) if rows.num_rows() == 0 => continue,
+                    Some(Ok(rows)) => break rows,
+                    Some(Err(error)) => return Err(damaged(self.row, &error)),
+                    None if !self.is_at_group_end() => {
+                        return Err(damaged(self.row, &"the row group is cut off"));
+                    }
+                    None => {
+                        self.rows = None;
+                        self.group += 1;
+                    }
                 }
+            } else if self.group < self.metadata().num_row_groups() {
+                self.group_rows = 0;
+                let group = self.file.try_clone().map_err(Into::into).and_then(|file| {
+                    ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
+                        .with_batch_size(AddressBatch::FULL)
+                        .with_projection(self.mask.clone())
+                        .with_row_groups(vec![self.group])
+                        .build()
+                });
+                self.rows = Some(group.map_err(|error| damaged(self.row, &error))?);
+            } else {
+                return Ok(false);
             }
         };
-        let result = self.addresses(rows.column(self.column), batch);
+        let result = self.addresses(rows.column(0), batch);
         self.row += rows.num_rows() as u64;
-        self.current = Some(rows);
+        self.group_rows += rows.num_rows() as u64;
         result.map(|()| true)
     }
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use popfib::{IpPrefix, Prefix, Rib};
+use popfib::{IpPrefix, NextHop, Prefix, Rib};
 use popfib_baselines::Key;
 use popfib_formats::{AddressBatch, Run};
-use popfib_parquet::{self as parquet, Dictionary, NONE, ParquetError, ParquetWriter};
+use popfib_parquet::{self as parquet, ParquetAddresses, ParquetError, ParquetWriter};
 
 use super::answers::Answers;
 use super::source::Source;
@@ -22,44 +22,19 @@ impl From<ParquetError> for Failure {
 pub(super) struct Columns<'t> {
     question: &'t Question<'t>,
     writer: ParquetWriter,
-    /// The columns of the first file, if it was a Parquet file.
-    schema: Option<parquet::SchemaRef>,
+    answers: parquet::Answers,
     ipv4: Option<Family<u32>>,
     ipv6: Option<Family<u128>>,
-    prefixes: Texts,
-    prefix_dictionary: Dictionary,
-    next_hop_dictionary: Dictionary,
-    /// Of the batch at hand.
-    prefix_numbers: Vec<u32>,
-    next_hop_numbers: Vec<u32>,
+    /// The numbers of the answers of the batch at hand.
+    numbers: Vec<u32>,
     taken: Vec<u8>,
 }
 
-/// The answers of one family, and what their numbers mean in the dictionaries.
+/// The answers of one family.
 struct Family<A> {
     answers: Answers<A>,
-    /// The number of the first prefix.
-    first: u32,
-    /// The number of each answer's next hop, the first being that of no match.
-    next_hops: Vec<u32>,
-}
-
-/// Texts one behind the other.
-#[derive(Default)]
-struct Texts {
-    text: String,
-    ends: Vec<usize>,
-}
-
-impl Texts {
-    fn iter(&self) -> impl Iterator<Item = &str> {
-        let mut start = 0;
-        self.ends.iter().map(move |&end| {
-            let text = &self.text[start..end];
-            start = end;
-            text
-        })
-    }
+    /// How many answers of the other family come before.
+    before: u32,
 }
 
 impl<'t> Columns<'t> {
@@ -72,33 +47,23 @@ impl<'t> Columns<'t> {
             .output_file
             .as_deref()
             .unwrap_or(Path::new("standard output"));
-        let schema = columns(source).cloned();
+        let with_prefixes = !question.value_only;
         let names = &question.table.next_hops;
-        let next_hops = (1..=names.len() as u32)
-            .map(|number| popfib::NextHop::new(number).and_then(|number| names.name(number)));
+        let names = (1..).map_while(|number| names.name(NextHop::new(number)?));
         Ok(Self {
             question,
-            writer: ParquetWriter::new(
-                &name.display().to_string(),
-                schema.as_ref(),
-                !question.value_only,
-            )?,
-            schema,
+            writer: ParquetWriter::new(&name.display().to_string(), kept(source), with_prefixes)?,
+            answers: parquet::Answers::new(names, with_prefixes),
             ipv4: None,
             ipv6: None,
-            prefixes: Texts::default(),
-            prefix_dictionary: Dictionary::new::<&str>([]),
-            next_hop_dictionary: Dictionary::new(next_hops.map(Option::unwrap_or_default)),
-            prefix_numbers: Vec::new(),
-            next_hop_numbers: Vec::new(),
+            numbers: Vec::new(),
             taken: Vec::new(),
         })
     }
 
-    /// Whether `source` has the columns of the first file.
+    /// Whether the columns of `source` can be added to those of the files before.
     pub(super) fn takes(&self, source: &Source) -> bool {
-        columns(source).map(|schema| schema.fields())
-            == self.schema.as_ref().map(|schema| schema.fields())
+        self.writer.takes(kept(source))
     }
 
     pub(super) fn answer(
@@ -106,134 +71,66 @@ impl<'t> Columns<'t> {
         batch: &AddressBatch,
         source: &Source,
     ) -> Result<&[u8], Failure> {
-        let Self {
-            question, prefixes, ..
-        } = self;
-        let before = prefixes.ends.len();
-        let ipv4 = family(
-            batch.ipv4(),
-            &mut self.ipv4,
-            &question.table.ipv4,
-            question,
-            prefixes,
-        )?;
-        let ipv6 = family(
-            batch.ipv6(),
-            &mut self.ipv6,
-            &question.table.ipv6,
-            question,
-            prefixes,
-        )?;
-        if prefixes.ends.len() > before {
-            self.prefix_dictionary = Dictionary::new(prefixes.iter());
-        }
-        self.prefix_numbers.clear();
-        self.next_hop_numbers.clear();
-        let (mut ipv4, mut ipv6) = (ipv4, ipv6);
+        let (question, answers) = (self.question, &mut self.answers);
+        let (table, ipv4, ipv6) = (&question.table, &mut self.ipv4, &mut self.ipv6);
+        let (of_4, before_4) = numbers(batch.ipv4(), ipv4, &table.ipv4, question, answers)?;
+        let (of_6, before_6) = numbers(batch.ipv6(), ipv6, &table.ipv6, question, answers)?;
+        self.numbers.clear();
+        let (mut of_4, mut of_6) = (of_4.iter(), of_6.iter());
+        let all = &mut self.numbers;
         for &run in batch.runs() {
+            let moved = |before| move |&number| if number == 0 { 0 } else { before + number };
             match run {
-                Run::Ipv4(count) => {
-                    ipv4.write(count, &mut self.prefix_numbers, &mut self.next_hop_numbers)
-                }
-                Run::Ipv6(count) => {
-                    ipv6.write(count, &mut self.prefix_numbers, &mut self.next_hop_numbers)
-                }
-                Run::Missing(count) => {
-                    for numbers in [&mut self.prefix_numbers, &mut self.next_hop_numbers] {
-                        numbers.resize(numbers.len() + count, NONE);
-                    }
-                }
+                Run::Ipv4(count) => all.extend(of_4.by_ref().take(count).map(moved(before_4))),
+                Run::Ipv6(count) => all.extend(of_6.by_ref().take(count).map(moved(before_6))),
+                Run::Missing(count) => all.resize(all.len() + count, 0),
             }
         }
-        let rows = match source {
-            Source::Parquet(source) => source.rows(),
-            Source::File(_) => None,
-        };
-        let prefixes = (&self.prefix_dictionary, &self.prefix_numbers[..]);
-        let answers = parquet::Answers {
-            prefixes: (!question.value_only).then_some(prefixes),
-            next_hops: (&self.next_hop_dictionary, &self.next_hop_numbers),
-        };
-        self.writer.write(batch, rows, &answers)?;
-        self.taken = self.writer.take();
+        self.writer
+            .write(batch, kept(source), &self.numbers, &self.answers)?;
+        self.writer.take(&mut self.taken);
         Ok(&self.taken)
     }
 
     pub(super) fn finish(self) -> Result<Vec<u8>, Failure> {
-        Ok(self.writer.finish()?)
+        Ok(self.writer.finish(&self.answers)?)
     }
 }
 
-fn columns(source: &Source) -> Option<&parquet::SchemaRef> {
+/// The file whose columns are kept.
+fn kept(source: &Source) -> Option<&ParquetAddresses> {
     match source {
-        Source::Parquet(source) => Some(source.schema()),
+        Source::Parquet(source) => Some(source),
         Source::File(_) => None,
     }
 }
 
-/// What is left of a batch's answers of one family.
-struct FamilyRuns<'b> {
-    numbers: &'b [u32],
-    first: u32,
-    next_hops: &'b [u32],
-}
-
-fn family<'b, A: Key>(
+/// The numbers of the answers within a family, and how many come before it.
+fn numbers<'f, A: Key>(
     addresses: &[A],
-    family: &'b mut Option<Family<A>>,
+    family: &'f mut Option<Family<A>>,
     rib: &Rib<A>,
     question: &Question<'_>,
-    prefixes: &mut Texts,
-) -> Result<FamilyRuns<'b>, Failure>
+    all: &mut parquet::Answers,
+) -> Result<(&'f [u32], u32), Failure>
 where
     Prefix<A>: Into<IpPrefix>,
 {
     if addresses.is_empty() {
-        return Ok(FamilyRuns {
-            numbers: &[],
-            first: 0,
-            next_hops: &[],
-        });
+        return Ok((&[], 0));
     }
     let family = match family {
         Some(family) => family,
         empty => {
-            let first = prefixes.ends.len() as u32;
-            let mut next_hops = vec![NONE];
+            let before = all.last();
             let answers = Answers::new(rib, question, |answer| {
-                if let Some(prefix) = answer.prefix {
-                    prefixes.text.push_str(prefix);
-                    prefixes.ends.push(prefixes.text.len());
-                }
-                next_hops.push(answer.next_hop_number - 1);
+                all.push(
+                    answer.prefix.unwrap_or_default(),
+                    answer.next_hop_number - 1,
+                );
             })?;
-            empty.insert(Family {
-                answers,
-                first,
-                next_hops,
-            })
+            empty.insert(Family { answers, before })
         }
     };
-    Ok(FamilyRuns {
-        numbers: family.answers.numbers(addresses),
-        first: family.first,
-        next_hops: &family.next_hops,
-    })
-}
-
-impl FamilyRuns<'_> {
-    /// Adds the numbers in the dictionaries of the next `count` answers.
-    fn write(&mut self, count: usize, prefixes: &mut Vec<u32>, next_hops: &mut Vec<u32>) {
-        let (numbers, more) = self.numbers.split_at(count);
-        self.numbers = more;
-        prefixes.extend(numbers.iter().map(|&number| match number.checked_sub(1) {
-            Some(index) => self.first + index,
-            None => NONE,
-        }));
-        next_hops.extend(
-            numbers
-                .iter()
-                .map(|&number| self.next_hops[number as usize]),
-        );
-    }
+    Ok((family.answers.numbers(addresses), family.before))
 }

@@ -48,8 +48,7 @@ impl Source {
     #[cfg(feature = "parquet")]
     fn open_parquet(path: &Path, args: &AnnotateArgs) -> Result<Self, Failure> {
         let column = args.column.clone().unwrap_or_default();
-        let all_columns = args.output == super::OutputForm::Parquet;
-        let source = ParquetAddresses::open(path, &column, all_columns)?;
+        let source = ParquetAddresses::open(path, &column)?;
         Ok(Self::Parquet(Box::new(
             source.skip_invalid(args.table.read.skip_invalid),
         )))

@@ -26,13 +26,13 @@ use crate::format::{Entry, head_lines};
 use crate::lines::Lines;
 use crate::names::{FIRST, LAST, PREFIX, VALUE, rank};
 use crate::show::text;
-use crate::{Input, ReadError, Route, RouteSource};
+use crate::{Input, LoadOptions, ReadError, Route, RouteSource};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "csv",
     description: "CSV or TSV with a prefix or the ends of a range, and an AS number, country or other value (iptoasn, GeoLite2, IP2Location, DB-IP)",
     detect,
-    open: |input, options| Ok(Box::new(Delimited::new(input, options.mask))),
+    open: |input, options| Ok(Box::new(Delimited::new(input, options))),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -109,6 +109,26 @@ impl Layout {
         })
     }
 
+    /// The column called `name` in the heading, or with this number, from 1.
+    fn find(&self, name: &str, fields: &Fields) -> Result<usize, String> {
+        let mut columns = 0..fields.len();
+        let named = columns.find(|&n| self.is_heading && fields.get(n).trim() == name);
+        let numbered = || name.parse().ok().and_then(|n: usize| n.checked_sub(1));
+        let found = named.or_else(|| numbered().filter(|&n| n < fields.len()));
+        found.ok_or_else(|| {
+            let names: Vec<_> = (0..fields.len().min(20))
+                .map(|n| quote(fields.get(n).as_bytes()).to_string())
+                .collect();
+            let what = if self.is_heading {
+                ""
+            } else {
+                "no heading, and "
+            };
+            let name = quote(name.as_bytes());
+            format!("{what}no column {name} in {}", names.join(", "))
+        })
+    }
+
     fn without_heading(fields: &Fields) -> Option<Self> {
         let [first, second] = [fields.get(0), fields.get(1)];
         let source = if fields.len() > 1 && first.contains('/') && first.parse::<IpPrefix>().is_ok()
@@ -142,6 +162,8 @@ fn are_ends(first: &str, last: &str) -> bool {
 pub(crate) struct Delimited {
     lines: Lines,
     mask: bool,
+    /// The column of the values, if the caller has chosen it.
+    column: Option<String>,
     fields: Option<(Fields, Layout)>,
     /// Whether numbers are addresses of IPv6.
     numbers_are_ipv6: bool,
@@ -152,11 +174,12 @@ pub(crate) struct Delimited {
 }
 
 impl Delimited {
-    /// Reads routes from `input`. With `mask`, host bits are cleared and no error.
-    pub(crate) fn new(input: Input, mask: bool) -> Self {
+    /// Reads routes from `input`.
+    pub(crate) fn new(input: Input, options: &LoadOptions) -> Self {
         Self {
             lines: Lines::new(input),
-            mask,
+            mask: options.mask,
+            column: options.value_path.clone(),
             fields: None,
             numbers_are_ipv6: false,
             range: None,
@@ -227,7 +250,7 @@ impl Delimited {
         fields
             .split(first)
             .map_err(|reason| self.lines.invalid(reason))?;
-        let Some(layout) = Layout::of(&fields) else {
+        let Some(mut layout) = Layout::of(&fields) else {
             self.at_end = true;
             let reason = format!(
                 "no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in {}",
@@ -235,6 +258,12 @@ impl Delimited {
             );
             return Err(self.lines.stopped(reason));
         };
+        if let Some(column) = &self.column {
+            layout.values = vec![layout.find(column, &fields).map_err(|reason| {
+                self.at_end = true;
+                self.lines.stopped(reason)
+            })?];
+        }
         let is_heading = layout.is_heading;
         self.fields = Some((fields, layout));
         Ok(is_heading)

@@ -117,17 +117,27 @@ fn a_failed_save_leaves_what_was_there() {
     }
 }
 
-/// Pages of this process that map `path`, by /proc/self/smaps: size, and how much
-/// of that is private.
+/// What /proc/PID/smaps says of the pages of a process that map a file, in KiB.
 #[cfg(target_os = "linux")]
-fn mapped(path: &std::path::Path) -> Option<(u64, u64)> {
+#[derive(Default)]
+struct Mapped {
+    resident: u64,
+    private: u64,
+    shared: u64,
+    /// Each page counted by its part: 1 of so many who have it.
+    proportional: u64,
+}
+
+/// `None` if the process does not map `path`, or there is nothing to tell it by.
+#[cfg(target_os = "linux")]
+fn mapped(process: &str, path: &std::path::Path) -> Option<Mapped> {
     let path = path.canonicalize().ok()?;
-    let smaps = fs::read_to_string("/proc/self/smaps").ok()?;
+    let smaps = fs::read_to_string(format!("/proc/{process}/smaps")).ok()?;
     let mut lines = smaps
         .lines()
         .skip_while(|line| !line.ends_with(path.to_str().unwrap()));
     lines.next()?;
-    let (mut resident, mut private) = (0, 0);
+    let mut mapped = Mapped::default();
     for line in lines {
         let mut words = line.split_whitespace();
         let name = words.next()?;
@@ -136,36 +146,81 @@ fn mapped(path: &std::path::Path) -> Option<(u64, u64)> {
         }
         let kib = words.next().and_then(|word| word.parse::<u64>().ok());
         match name {
-            "Rss:" => resident += kib?,
-            "Private_Dirty:" | "Anonymous:" => private += kib?,
+            "Rss:" => mapped.resident += kib?,
+            "Private_Dirty:" | "Anonymous:" => mapped.private += kib?,
+            "Shared_Clean:" | "Shared_Dirty:" => mapped.shared += kib?,
+            "Pss:" => mapped.proportional += kib?,
             _ => {}
         }
     }
-    Some((resident, private))
+    Some(mapped)
 }
 
 /// A mapped image is the system's one copy of the file: nothing of it is this
-/// process's own, so any other that maps it has the same pages.
+/// process's own, and another that maps it has the same pages. The other is
+/// this test again, told by a variable to be it.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_mapped_image_is_shared() {
+fn two_processes_share_a_mapped_image() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::process::{Command, Stdio};
+
+    const OTHER: &str = "POPFIB_TEST_MAPS_IMAGE";
+    const MAPPED: &str = "the image is mapped";
+    let map = |path: &std::path::Path| {
+        // SAFETY: nobody writes to the file.
+        let image = unsafe { Image::map(path) }.unwrap();
+        ask(&image, 1);
+        image
+    };
+    if let Some(path) = std::env::var_os(OTHER) {
+        let image = map(path.as_ref());
+        println!("{MAPPED}");
+        // Until the first process has seen enough.
+        std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+        drop(image);
+        return;
+    }
+
     let directory = directory("image-shared");
     let path = directory.join("t.fib");
     writer(100_000).save(&path).unwrap();
-    // SAFETY: nobody writes to the file.
-    let image = unsafe { Image::map(&path) }.unwrap();
-    ask(&image, 1);
-    let Some((resident, private)) = mapped(&path) else {
-        println!("skipped: no /proc/self/smaps to see the shared pages in");
+    let image = map(&path);
+    let Some(alone) = mapped("self", &path) else {
+        println!("skipped: two_processes_share_a_mapped_image: no /proc/self/smaps");
         return;
     };
     // Validation has read all of it.
-    assert!(resident >= image.bytes() as u64 / 1024, "{resident} KiB");
-    assert_eq!(private, 0);
-    assert!(mapped(&directory.join("t.fib")).is_some());
+    let size = image.bytes() as u64 / 1024;
+    assert!(alone.resident >= size, "{} KiB", alone.resident);
+    assert_eq!(alone.private, 0);
+
+    let mut other = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--nocapture"])
+        .arg("files::two_processes_share_a_mapped_image")
+        .env(OTHER, &path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(other.stdout.take().unwrap()).lines();
+    let is_mapped = lines
+        .map_while(Result::ok)
+        .any(|line| line.contains(MAPPED));
+    assert!(is_mapped, "the other process maps the image");
+    for process in ["self", &other.id().to_string()] {
+        let both = mapped(process, &path).unwrap();
+        assert!(both.resident >= size);
+        assert_eq!(both.private, 0);
+        assert_eq!(both.shared, both.resident, "every page is the other's, too");
+        assert!(both.proportional * 2 <= both.resident + 8);
+    }
+    other.stdin.take().unwrap().flush().unwrap();
+    assert!(other.wait().unwrap().success());
+
     // What is opened instead is not mapped.
     drop(image);
     let image = Image::open(&path).unwrap();
-    assert_eq!(mapped(&path), None);
+    assert!(mapped("self", &path).is_none());
     drop(image);
 }

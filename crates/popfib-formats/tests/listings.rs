@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use common::{STRICT, error, read, routes};
 use popfib_formats::{Format, LoadOptions, load};
 
-const LENIENT: LoadOptions = LoadOptions {
-    skip_invalid: true,
-    mask: true,
-    ..STRICT
+const LENIENT: LoadOptions = {
+    let mut options = STRICT;
+    options.skip_invalid = true;
+    options.mask = true;
+    options
 };
 
 fn captures() -> Vec<PathBuf> {

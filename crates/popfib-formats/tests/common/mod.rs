@@ -9,13 +9,15 @@ use std::path::{Path, PathBuf};
 use popfib_formats::{Input, LoadOptions, ReadError, RouteTable, load_from};
 
 pub(crate) const STRICT: LoadOptions = LoadOptions::new();
-pub(crate) const SKIP: LoadOptions = LoadOptions {
-    skip_invalid: true,
-    ..STRICT
+pub(crate) const SKIP: LoadOptions = {
+    let mut options = STRICT;
+    options.skip_invalid = true;
+    options
 };
-pub(crate) const MASK: LoadOptions = LoadOptions {
-    mask: true,
-    ..STRICT
+pub(crate) const MASK: LoadOptions = {
+    let mut options = STRICT;
+    options.mask = true;
+    options
 };
 
 pub(crate) fn input(data: impl Into<Vec<u8>>) -> Input {

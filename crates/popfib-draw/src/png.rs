@@ -1,0 +1,85 @@
+//! From SVG to PNG, with the same text on every machine.
+//!
+//! The library that draws, resvg, knows neither the reader's colour scheme nor,
+//! as it is built here, the fonts of the system. So the picture's style sheet is
+//! replaced by one with the rules of the theme alone (one injected beside it would
+//! lose against the picture's), and all text is set in the font that this crate
+//! carries: Inter (regular and semibold), cut down to Latin-1 and a few signs.
+//! Letters beyond that are left out of a PNG; an SVG has them.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::fontdb::Database;
+use resvg::usvg::{Options, Tree};
+
+use crate::theme::{self, Theme};
+
+/// Most pixels along a side.
+pub const MAX_PIXELS: u32 = 16_384;
+
+/// Why there is no PNG.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PngError {
+    /// The picture is no SVG; the reason is the parser's.
+    Svg(String),
+    /// A side would have no pixel, or more than [`MAX_PIXELS`].
+    Size,
+    /// There is no memory for the pixels, or they could not be encoded.
+    Encode,
+}
+
+impl fmt::Display for PngError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Svg(reason) => write!(f, "the picture is no SVG: {reason}"),
+            Self::Size => write!(f, "a picture has 1 to {MAX_PIXELS} pixels a side"),
+            Self::Encode => f.write_str("the pixels could not be encoded"),
+        }
+    }
+}
+
+impl Error for PngError {}
+
+static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
+    let mut fonts = Database::new();
+    fonts.load_font_data(include_bytes!("../assets/inter-regular.ttf").to_vec());
+    fonts.load_font_data(include_bytes!("../assets/inter-semibold.ttf").to_vec());
+    Arc::new(fonts)
+});
+
+/// Draws `svg`, `scale` pixels for each of its units, as a PNG.
+///
+/// A picture that this crate made is drawn in `theme`, any other as it is.
+/// Takes time and memory by the number of pixels, four bytes each.
+///
+/// # Errors
+/// [`PngError`].
+pub fn png(svg: &str, scale: f64, theme: Theme) -> Result<Vec<u8>, PngError> {
+    let options = Options {
+        fontdb: FONTS.clone(),
+        font_family: "Inter".to_owned(),
+        ..Options::default()
+    };
+    let themed = svg.replacen(&theme::style(), &theme::style_of(theme), 1);
+    let tree =
+        Tree::from_str(&themed, &options).map_err(|error| PngError::Svg(error.to_string()))?;
+    let side = |length: f32| {
+        let pixels = (f64::from(length) * scale).round();
+        let allowed = 1.0..=f64::from(MAX_PIXELS);
+        allowed.contains(&pixels).then_some(pixels as u32)
+    };
+    let (Some(width), Some(height)) = (side(tree.size().width()), side(tree.size().height()))
+    else {
+        return Err(PngError::Size);
+    };
+    let mut pixels = Pixmap::new(width, height).ok_or(PngError::Encode)?;
+    let transform = Transform::from_scale(
+        width as f32 / tree.size().width(),
+        height as f32 / tree.size().height(),
+    );
+    resvg::render(&tree, transform, &mut pixels.as_mut());
+    pixels.encode_png().map_err(|_| PngError::Encode)
+}

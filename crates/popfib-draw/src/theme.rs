@@ -1,0 +1,72 @@
+//! Light and dark: the one set of colours that everything here is drawn in.
+//!
+//! An SVG names classes, never colours, and carries one `<style>` with the
+//! light colours and, behind `prefers-color-scheme: dark`, the dark ones; so a
+//! file, or a page that holds it, follows its reader. Pixels know no such
+//! question and are asked for in one [`Theme`].
+//!
+//! Series colours are Okabe and Ito's, told apart by all common forms of colour
+//! blindness, without their yellow, which white swallows, and with lighter tones
+//! of the same hues on dark ground. From the ninth series on lines are dashed.
+
+/// What a picture of pixels is drawn for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Theme {
+    /// Dark ink on white.
+    #[default]
+    Light,
+    /// Light ink on near black.
+    Dark,
+}
+
+/// How many series have a colour of their own.
+pub(crate) const COLOURS: usize = 8;
+
+const SERIES: [[&str; COLOURS]; 2] = [
+    [
+        "#0072b2", "#d55e00", "#009e73", "#b8569a", "#c98500", "#3aa0dc", "#6b7480", "#7a6a00",
+    ],
+    [
+        "#4aa9e6", "#ff8b42", "#2fc99b", "#e69bc8", "#f2b53c", "#9bd6fa", "#aab4be", "#e8dc5a",
+    ],
+];
+
+/// Ground, ink, softer ink, grid, axes.
+const GROUND: [[&str; 5]; 2] = [
+    ["#ffffff", "#1b2128", "#59636e", "#e4e8ec", "#8b949e"],
+    ["#12161b", "#e8edf2", "#9ca7b3", "#2a313a", "#6b7683"],
+];
+
+impl Theme {
+    /// The rules that turn classes into this theme's colours.
+    pub(crate) fn rules(self) -> String {
+        let [ground, ink, soft, grid, axis] = GROUND[self as usize];
+        let mut css = format!(
+            ".pf-ground{{fill:{ground}}}.pf-halo{{stroke:{ground}}}.pf-ink{{fill:{ink}}}\
+             .pf-soft{{fill:{soft}}}.pf-rule{{stroke:{ink}}}.pf-grid{{stroke:{grid}}}\
+             .pf-axis{{stroke:{axis}}}"
+        );
+        for (i, colour) in SERIES[self as usize].iter().enumerate() {
+            css.push_str(&format!(
+                ".pf-f{i}{{fill:{colour}}}.pf-l{i}{{stroke:{colour}}}"
+            ));
+        }
+        css
+    }
+}
+
+const FONT: &str = ".pf{font-family:Inter,'Helvetica Neue',Arial,sans-serif}";
+
+/// The contents of an SVG's `<style>`.
+pub(crate) fn style() -> String {
+    format!(
+        "{}@media (prefers-color-scheme:dark){{{}}}",
+        style_of(Theme::Light),
+        Theme::Dark.rules()
+    )
+}
+
+/// The same for one theme, whatever the reader prefers.
+pub(crate) fn style_of(theme: Theme) -> String {
+    format!("{FONT}{}", theme.rules())
+}

@@ -15,6 +15,7 @@ mod completions;
 mod convert;
 mod destination;
 mod diff;
+mod draw;
 mod failure;
 mod formats;
 mod image;
@@ -76,6 +77,7 @@ enum Command {
     Diff(diff::DiffArgs),
     Aggregate(aggregate::AggregateArgs),
     Convert(convert::ConvertArgs),
+    Draw(draw::DrawArgs),
     Peers(peers::PeersArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -107,6 +109,7 @@ fn run() -> Result<Verdict, Failure> {
         Command::Diff(args) => diff::run(&args),
         Command::Aggregate(args) => aggregate::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Draw(args) => draw::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),
         Command::Man(args) => man::run(&args, Cli::command()),

@@ -176,3 +176,16 @@ impl Display for Escaped<'_> {
         Ok(())
     }
 }
+
+/// A count with its thousands apart: `1,042,325`.
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

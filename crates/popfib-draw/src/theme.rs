@@ -37,6 +37,47 @@ const GROUND: [[&str; 5]; 2] = [
     ["#12161b", "#e8edf2", "#9ca7b3", "#2a313a", "#6b7683"],
 ];
 
+/// How many colours a ramp from little to much has.
+pub(crate) const RAMP: usize = 16;
+
+/// Anchors of the ramp: from close to the ground to far from it.
+const RAMPS: [[[u8; 3]; 5]; 2] = [
+    [
+        [0xd3, 0xe9, 0xf5],
+        [0x74, 0xb9, 0xdd],
+        [0x2c, 0x73, 0xb8],
+        [0x45, 0x2f, 0x8f],
+        [0x2a, 0x0d, 0x45],
+    ],
+    [
+        [0x22, 0x35, 0x55],
+        [0x2f, 0x6a, 0xae],
+        [0x35, 0xa9, 0xc0],
+        [0x93, 0xdd, 0x93],
+        [0xfd, 0xf2, 0xa0],
+    ],
+];
+
+/// The colour at `share`, 0 to 1, of the way along `anchors`.
+pub(crate) fn between(anchors: &[[u8; 3]], share: f64) -> [u8; 3] {
+    let at = share.clamp(0.0, 1.0) * (anchors.len() - 1) as f64;
+    let first = (at as usize).min(anchors.len() - 2);
+    let part = at - first as f64;
+    let mix = |i: usize| {
+        let (low, high) = (
+            f64::from(anchors[first][i]),
+            f64::from(anchors[first + 1][i]),
+        );
+        (low + part * (high - low)).round() as u8
+    };
+    [mix(0), mix(1), mix(2)]
+}
+
+/// A colour as CSS writes it.
+pub(crate) fn hex([red, green, blue]: [u8; 3]) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
 impl Theme {
     /// The rules that turn classes into this theme's colours.
     pub(crate) fn rules(self) -> String {
@@ -50,6 +91,10 @@ impl Theme {
             css.push_str(&format!(
                 ".pf-f{i}{{fill:{colour}}}.pf-l{i}{{stroke:{colour}}}"
             ));
+        }
+        for i in 0..RAMP {
+            let colour = between(&RAMPS[self as usize], i as f64 / (RAMP - 1) as f64);
+            css.push_str(&format!(".pf-h{i}{{fill:{}}}", hex(colour)));
         }
         css
     }

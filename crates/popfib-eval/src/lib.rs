@@ -8,6 +8,7 @@
 //! hops of a router, and [`datasets`] makes whole tables.
 
 pub mod datasets;
+mod depths;
 mod latencies;
 mod measure;
 mod modes;
@@ -18,6 +19,7 @@ mod traffic;
 mod yardstick;
 mod zipf;
 
+pub use depths::{DepthMap, Depths};
 pub use latencies::Latencies;
 pub use measure::{Passes, Spread, measure};
 pub use modes::{Modes, modes};

@@ -1,0 +1,302 @@
+//! `popfib draw`: pictures of a table.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+use popfib::{Address, NextHop, Prefix, Rib};
+use popfib_draw::{Colouring, Hilbert, Radial, heat_map, hilbert, png, radial};
+use popfib_eval::Depths;
+use popfib_formats::RouteTable;
+
+use crate::Verdict;
+use crate::args::{Family, TableArgs};
+use crate::destination::Destination;
+use crate::failure::Failure;
+use crate::table::{self, counted};
+
+/// Draw a picture of a table: its tries, how deep they are, who holds what.
+///
+/// SVG files follow their reader's light or dark.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib draw radial -o trie.svg
+  popfib draw heatmap --table routes.txt.gz -o depth.png --theme dark
+  popfib draw hilbert --family ipv6 -o ipv6.svg
+  popfib draw hilbert --prefix 10.0.0.0/8 --by length -o ten.png --size 2048")]
+pub(crate) struct DrawArgs {
+    #[command(subcommand)]
+    picture: Picture,
+}
+
+#[derive(Subcommand)]
+enum Picture {
+    /// The binary radix tree and the Poptrie side by side: addresses around the circle, prefix
+    /// length outwards
+    Radial(RadialArgs),
+    /// All addresses by the length of their match and by the bits that decide it (Poptrie paper,
+    /// Figure 7)
+    Heatmap(CommonArgs),
+    /// Who holds what in the address space, along Hilbert's curve
+    Hilbert(HilbertArgs),
+}
+
+#[derive(Args)]
+struct CommonArgs {
+    #[command(flatten)]
+    table: TableArgs,
+
+    /// Family to draw [default: that of --prefix, or IPv4 if the table has any]
+    #[arg(long, value_name = "FAMILY", value_enum)]
+    family: Option<Family>,
+
+    /// File to write, in place of an old one once it is complete; its name ends in .svg or .png
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Pixels along a side of the map, or of each trie; text grows along
+    #[arg(long, value_name = "PIXELS", default_value_t = 1024,
+          value_parser = clap::value_parser!(u32).range(64..=4096))]
+    size: u32,
+
+    /// Colours of a PNG
+    #[arg(long, value_enum, default_value_t = Theme::Light)]
+    theme: Theme,
+}
+
+#[derive(Args)]
+struct RadialArgs {
+    #[command(flatten)]
+    common: CommonArgs,
+
+    #[command(flatten)]
+    part: PartArgs,
+}
+
+#[derive(Args)]
+struct HilbertArgs {
+    #[command(flatten)]
+    common: CommonArgs,
+
+    #[command(flatten)]
+    part: PartArgs,
+
+    /// What colours mean
+    #[arg(long, value_enum, default_value_t = By::NextHop)]
+    by: By,
+}
+
+#[derive(Args)]
+struct PartArgs {
+    /// Draw the addresses of this prefix only [default: all of IPv4, 2000::/3 of IPv6]
+    #[arg(long, value_name = "PREFIX")]
+    prefix: Option<popfib::IpPrefix>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Theme {
+    /// Dark ink on white
+    Light,
+    /// Light ink on near black
+    Dark,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum By {
+    /// The next hop: in tables of origins the AS
+    NextHop,
+    /// The length of the matching prefix
+    Length,
+}
+
+/// The forms of a picture, by file name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Svg,
+    Png,
+}
+
+impl Form {
+    fn of(path: &Path) -> Result<Self, Failure> {
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+        match extension.to_ascii_lowercase().as_str() {
+            "svg" => Ok(Self::Svg),
+            "png" => Ok(Self::Png),
+            _ => {
+                let path = path.display().to_string();
+                let path = path.escape_debug();
+                Err(format!("{path}: the name of a picture ends in .svg or .png").into())
+            }
+        }
+    }
+}
+
+pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
+    let (common, prefix) = match &args.picture {
+        Picture::Radial(args) => (&args.common, args.part.prefix),
+        Picture::Heatmap(common) => (common, None),
+        Picture::Hilbert(args) => (&args.common, args.part.prefix),
+    };
+    let form = Form::of(&common.output)?;
+    let family = chosen_family(common.family, prefix)?;
+    let mut destination = Destination::open(Some(&common.output))?;
+    let table = table::load(&common.table)?;
+    let drawn = match family.unwrap_or(present(&table)) {
+        Family::Ipv4 => draw(
+            &args.picture,
+            &table,
+            &table.ipv4,
+            Family::Ipv4,
+            common,
+            prefix,
+        )?,
+        Family::Ipv6 => draw(
+            &args.picture,
+            &table,
+            &table.ipv6,
+            Family::Ipv6,
+            common,
+            prefix,
+        )?,
+    };
+    match form {
+        Form::Svg => destination.bytes(drawn.svg.as_bytes())?,
+        Form::Png => {
+            let theme = match common.theme {
+                Theme::Light => popfib_draw::Theme::Light,
+                Theme::Dark => popfib_draw::Theme::Dark,
+            };
+            let pixels = png(&drawn.svg, f64::from(common.size) / drawn.side, theme)
+                .map_err(|error| error.to_string())?;
+            destination.bytes(&pixels)?;
+        }
+    }
+    destination.finish()?;
+    Ok(Verdict::Good)
+}
+
+/// The family that the options ask for, if they do.
+fn chosen_family(
+    family: Option<Family>,
+    prefix: Option<popfib::IpPrefix>,
+) -> Result<Option<Family>, Failure> {
+    let of_prefix = prefix.map(|prefix| match prefix {
+        popfib::IpPrefix::V4(_) => Family::Ipv4,
+        popfib::IpPrefix::V6(_) => Family::Ipv6,
+    });
+    match (family, of_prefix) {
+        (Some(family), Some(of_prefix)) if family != of_prefix => {
+            Err("--prefix is of the other family than --family".into())
+        }
+        (family, of_prefix) => Ok(family.or(of_prefix)),
+    }
+}
+
+/// The family that a table has.
+fn present(table: &RouteTable) -> Family {
+    if table.ipv4.is_empty() {
+        Family::Ipv6
+    } else {
+        Family::Ipv4
+    }
+}
+
+/// A picture, and how long the side is that `--size` is about.
+struct Drawn {
+    svg: String,
+    side: f64,
+}
+
+fn draw<A: Address>(
+    picture: &Picture,
+    table: &RouteTable,
+    rib: &Rib<A>,
+    family: Family,
+    common: &CommonArgs,
+    prefix: Option<popfib::IpPrefix>,
+) -> Result<Drawn, Failure> {
+    let family = match family {
+        Family::Ipv4 => "IPv4",
+        Family::Ipv6 => "IPv6",
+    };
+    let name = match &common.table.table {
+        _ if common.table.fib.is_some() => "image".to_owned(),
+        Some(path) => file_name(path),
+        None => "built-in table".to_owned(),
+    };
+    if rib.is_empty() {
+        return Err(format!("{}: there is no {family} route in it", name.escape_debug()).into());
+    }
+    let note = format!(
+        "{name}, {}",
+        counted(rib.len() as u64, &format!("{family} route"))
+    );
+    let within = prefix
+        .map(|prefix| Prefix::<A>::new(A::truncate(bits_of(prefix)), prefix.len()))
+        .transpose()
+        .map_err(|error| error.to_string())?;
+    let size = common.size as usize;
+    Ok(match picture {
+        Picture::Radial(_) => {
+            let title = format!("Binary radix tree and Poptrie, {family}");
+            let what = Radial {
+                title: &title,
+                note: &note,
+                within,
+                size,
+            };
+            Drawn {
+                svg: radial(rib, &what)?,
+                side: popfib_draw::RADIAL_SIDE,
+            }
+        }
+        Picture::Heatmap(_) => {
+            let title = format!("Binary radix depth of all {family} addresses");
+            let map = Depths::new(rib).map();
+            let svg = heat_map(&title, &note, &map, A::WIDTH);
+            Drawn {
+                svg,
+                side: popfib_draw::HEAT_MAP_SIDE,
+            }
+        }
+        Picture::Hilbert(args) => {
+            let name = |next_hop: NextHop| {
+                let name = table.next_hops.name(next_hop);
+                name.map_or_else(|| next_hop.to_string(), str::to_owned)
+            };
+            let (title, colouring) = match args.by {
+                By::NextHop => ("Who holds what", Colouring::NextHop(&name)),
+                By::Length => ("Length of the matching prefix", Colouring::Length),
+            };
+            let title = format!("{title}, {family}");
+            let what = Hilbert {
+                title: &title,
+                note: &note,
+                within,
+                size,
+                colouring,
+            };
+            Drawn {
+                svg: hilbert(rib, &what),
+                side: popfib_draw::HILBERT_SIDE,
+            }
+        }
+    })
+}
+
+/// The last part of a path, as a title shows it.
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    if name == "-" {
+        return "standard input".to_owned();
+    }
+    name.to_string_lossy().into_owned()
+}
+
+/// A prefix's address as a number.
+fn bits_of(prefix: popfib::IpPrefix) -> u128 {
+    match prefix {
+        popfib::IpPrefix::V4(prefix) => prefix.address().into(),
+        popfib::IpPrefix::V6(prefix) => prefix.address(),
+    }
+}

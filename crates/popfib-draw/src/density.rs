@@ -1,0 +1,135 @@
+//! Lines beyond number, as how many of them cross each pixel.
+//!
+//! A line adds its weight to the pixels that it crosses, shared by the two
+//! nearest ones of each step; how dark a pixel then is follows the logarithm
+//! of its sum, so that a single line is seen beside a thousand.
+
+use crate::layer::Layer;
+use crate::theme::between;
+
+/// How many tones, and how many colours, a density is shown in: with
+/// transparency for nothing they fill a palette.
+const TONES: usize = 15;
+const BANDS: usize = 17;
+
+/// The faintest that is visible on light and on dark ground.
+const FAINTEST: f64 = 0.14;
+
+/// From the centre outwards; each is seen on white and on black.
+const COLOURS: [[u8; 3]; 6] = [
+    [0x9a, 0x5b, 0xd6],
+    [0x5b, 0x6f, 0xe0],
+    [0x1f, 0x8f, 0xd6],
+    [0x10, 0xa0, 0x8c],
+    [0xd6, 0x8a, 0x1c],
+    [0xdb, 0x4b, 0x5b],
+];
+
+/// The colour at a share of the way outwards.
+pub(crate) fn colour_at(share: f64) -> [u8; 3] {
+    between(&COLOURS, share)
+}
+
+/// Weights by pixel.
+pub(crate) struct Density {
+    side: usize,
+    weights: Vec<f32>,
+}
+
+impl Density {
+    pub(crate) fn new(side: usize) -> Self {
+        let weights = vec![0.0; side * side];
+        Self { side, weights }
+    }
+
+    /// Adds a line between two places, in pixels.
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), weight: f32) {
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let steps = dx.abs().max(dy.abs()).ceil().max(1.0);
+        let is_steep = dy.abs() > dx.abs();
+        for step in 0..steps as usize {
+            let share = (step as f64 + 0.5) / steps;
+            let (x, y) = (from.0 + share * dx - 0.5, from.1 + share * dy - 0.5);
+            if is_steep {
+                let (low, part) = (x.floor(), x - x.floor());
+                self.add(low, y.round(), weight * (1.0 - part) as f32);
+                self.add(low + 1.0, y.round(), weight * part as f32);
+            } else {
+                let (low, part) = (y.floor(), y - y.floor());
+                self.add(x.round(), low, weight * (1.0 - part) as f32);
+                self.add(x.round(), low + 1.0, weight * part as f32);
+            }
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, x: f64, y: f64, weight: f32) {
+        let side = self.side as f64;
+        if (0.0..side).contains(&x) && (0.0..side).contains(&y) {
+            self.weights[y as usize * self.side + x as usize] += weight;
+        }
+    }
+
+    /// The weight that one pixel in a thousand exceeds, of those that have any.
+    pub(crate) fn high(&self) -> f32 {
+        let mut weights: Vec<f32> = self.weights.iter().copied().filter(|w| *w > 0.0).collect();
+        if weights.is_empty() {
+            return 1.0;
+        }
+        let at = (weights.len() - 1) * 999 / 1000;
+        *weights.select_nth_unstable_by(at, f32::total_cmp).1
+    }
+
+    /// The picture, in colours from the centre outwards; `high` and more has the full tone.
+    pub(crate) fn layer(&self, high: f32) -> Layer {
+        let mut layer = Layer::new(self.side);
+        for band in 0..BANDS {
+            let [red, green, blue] = colour_at(band as f64 / (BANDS - 1) as f64);
+            for tone in 1..=TONES {
+                let opacity = FAINTEST + (1.0 - FAINTEST) * (tone as f64 / TONES as f64);
+                layer
+                    .palette
+                    .push([red, green, blue, (opacity * 255.0) as u8]);
+            }
+        }
+        let full = f64::from(high).max(2.0).ln_1p();
+        let middle = self.side as f64 / 2.0;
+        for (at, weight) in self.weights.iter().enumerate().filter(|(_, w)| **w > 0.04) {
+            let tone = (f64::from(*weight).ln_1p() / full * TONES as f64).ceil();
+            let (x, y) = ((at % self.side) as f64 + 0.5, (at / self.side) as f64 + 0.5);
+            let radius = (x - middle).hypot(y - middle) / middle;
+            let band = (radius.min(1.0) * (BANDS - 1) as f64).round() as usize;
+            layer.pixels[at] =
+                (1 + band * TONES + tone.clamp(1.0, TONES as f64) as usize - 1) as u8;
+        }
+        layer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_leaves_its_weight_where_it_goes() {
+        let mut density = Density::new(16);
+        density.line((0.0, 4.5), (16.0, 4.5), 2.0);
+        let sum: f32 = density.weights.iter().sum();
+        assert_eq!(sum, 32.0);
+        assert!(density.weights[4 * 16..5 * 16].iter().all(|w| *w == 2.0));
+        // Partly and wholly outside.
+        density.line((8.5, -8.0), (8.5, 2.0), 1.0);
+        density.line((-50.0, -3.0), (-40.0, 90.0), 1.0);
+        assert_eq!(density.weights.iter().sum::<f32>(), 34.0);
+        let layer = density.layer(density.high());
+        assert!(layer.palette.len() <= 256);
+        assert!(
+            layer
+                .pixels
+                .iter()
+                .all(|p| usize::from(*p) < layer.palette.len())
+        );
+        assert_eq!(layer.pixels.iter().filter(|p| **p > 0).count(), 18);
+        assert_eq!(Density::new(4).high(), 1.0);
+    }
+}

@@ -1,0 +1,188 @@
+//! The heat map of the binary radix depth (Poptrie paper, Fig. 7): all
+//! addresses by the length of the prefix that they match and by the bits that
+//! have to be looked at until that is certain.
+//!
+//! A cell is a few bytes of vector, coloured by the logarithm of its addresses,
+//! as one /8 holds as many of them as 65,536 /24s. Where both numbers are equal
+//! nothing longer is near; the further above that diagonal, the more a lookup
+//! has to read for a short match. Lengths beyond the longest are not drawn.
+
+use popfib_eval::DepthMap;
+
+use crate::svg::{Anchor, LABEL, SOFT, Svg, TITLE};
+use crate::theme::RAMP;
+
+const LEFT: f64 = 64.0;
+const TOP: f64 = 92.0;
+/// About how long the side of all cells together is, in units of the SVG.
+pub const SIDE: f64 = 560.0;
+const BAR: f64 = 16.0;
+
+/// Draws the heat map of the depths of keys of `width` bits: 32 for IPv4.
+///
+/// `note` says which table it is; the shares of addresses deeper than 18 and 24
+/// bits, which are what direct pointing and DIR-24-8 leave over, are added. An
+/// empty map gives an empty picture.
+pub fn heat_map(title: &str, note: &str, map: &DepthMap, width: u8) -> String {
+    let deepest = map.cells.iter().map(|(_, depth, _)| *depth).max();
+    // Half of a long key, unless there is something in the other.
+    let rows = match deepest.unwrap_or(0) {
+        depth if depth <= width.min(64) => width.min(64),
+        depth => depth,
+    };
+    let cell = (SIDE / f64::from(rows + 1)).floor().max(4.0);
+    // Prefix lengths, and before them a column for addresses without a route.
+    let side = cell * f64::from(rows + 1);
+    let (left, bottom) = (LEFT + cell + 6.0, TOP + side);
+    let right = left + side;
+    let mut svg = Svg::new(right + 112.0, bottom + 58.0, title);
+    svg.label((16.0, 28.0), Anchor::Start, TITLE, title);
+    svg.label((16.0, 48.0), Anchor::Start, SOFT, note);
+    let shares = format!(
+        "share of addresses deeper than 18 bits: {}, than 24: {}",
+        percent(map.share_deeper(18)),
+        percent(map.share_deeper(24))
+    );
+    svg.label((16.0, 66.0), Anchor::Start, SOFT, &shares);
+
+    let column = |length: Option<u8>| match length {
+        Some(length) => left + f64::from(length) * cell,
+        None => LEFT,
+    };
+    let row = |depth: u8| bottom - f64::from(depth + 1) * cell;
+    let step = if rows > 64 { 16 } else { 8 };
+    for at in (0..=rows).step_by(step) {
+        let middle = cell / 2.0;
+        let (x, y) = (column(Some(at)) + middle, row(at) + middle);
+        svg.line("pf-grid", (x, TOP), (x, bottom));
+        svg.line("pf-grid", (LEFT, y), (right, y));
+        svg.label((x, bottom + 18.0), Anchor::Middle, SOFT, &format!("/{at}"));
+        svg.label((LEFT - 8.0, y + 4.0), Anchor::End, SOFT, &at.to_string());
+    }
+    svg.label(
+        (LEFT + cell / 2.0, bottom + 18.0),
+        Anchor::Middle,
+        SOFT,
+        "none",
+    );
+    // Where the depth is the length: nothing lies below.
+    let ends = ((left, bottom), (right, TOP));
+    svg.line("pf-axis", ends.0, ends.1);
+
+    let most = map
+        .cells
+        .iter()
+        .map(|(_, _, count)| log2(*count))
+        .fold(0.0, f64::max);
+    let colour = |bits: f64| match most {
+        0.0 => RAMP - 1,
+        most => (bits / most * (RAMP - 1) as f64).round() as usize,
+    };
+    let gap = if cell >= 8.0 { 1.0 } else { 0.5 };
+    for (length, depth, count) in &map.cells {
+        let at = (column(*length) + gap / 2.0, row(*depth) + gap / 2.0);
+        let class = format!("pf-h{}", colour(log2(*count)));
+        svg.rect(&class, at, (cell - gap, cell - gap));
+    }
+    let middle = (left + right) / 2.0;
+    svg.label(
+        (middle, bottom + 42.0),
+        Anchor::Middle,
+        LABEL,
+        "length of the matching prefix",
+    );
+    let middle = (TOP + bottom) / 2.0;
+    let depth = "binary radix depth (bits)";
+    svg.turned((20.0, middle), -90.0, Anchor::Middle, LABEL, depth);
+    legend(&mut svg, (right + 28.0, bottom), most);
+    svg.finish()
+}
+
+/// The ramp with its numbers of addresses, upwards from `at`.
+fn legend(svg: &mut Svg, (x, bottom): (f64, f64), most: f64) {
+    let patch = 13.0;
+    for i in 0..RAMP {
+        let y = bottom - (i + 1) as f64 * patch;
+        svg.rect(&format!("pf-h{i}"), (x, y), (BAR, patch));
+        if i % 5 == 0 {
+            let bits = most * i as f64 / (RAMP - 1) as f64;
+            let label = format!("2^{bits:.0}");
+            svg.label(
+                (x + BAR + 6.0, y + patch - 2.0),
+                Anchor::Start,
+                SOFT,
+                &label,
+            );
+        }
+    }
+    let top = bottom - RAMP as f64 * patch - 8.0;
+    svg.label((x, top), Anchor::Start, SOFT, "addresses");
+}
+
+/// The logarithm of a count, which is at least 1.
+fn log2(count: u128) -> f64 {
+    (count.max(1) as f64).log2()
+}
+
+/// `22.1 %`; what is there at all is not called 0.
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        share if share.is_nan() => "none".to_owned(),
+        share if share > 0.0 && share < 0.01 => "less than 0.01 %".to_owned(),
+        share => format!("{share:.2} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theme;
+
+    /// The classes of the cells, without the style and the legend's.
+    fn cells(svg: &str) -> usize {
+        let body = svg.replace(&theme::style(), "");
+        body.matches("class=\"pf-h").count() - RAMP
+    }
+
+    #[test]
+    fn a_rectangle_for_each_cell() {
+        let cells_of = |cells: &[(Option<u8>, u8, u128)]| DepthMap {
+            cells: cells.to_vec(),
+        };
+        let map = cells_of(&[
+            (None, 8, 1 << 31),
+            (Some(8), 24, 1 << 30),
+            (Some(24), 24, 1 << 30),
+        ]);
+        let svg = heat_map("A & B", "<note>", &map, 32);
+        roxmltree::Document::parse(&svg).unwrap();
+        assert_eq!(cells(&svg), 3);
+        assert!(svg.contains("deeper than 18 bits: 50.00 %, than 24: 0.00 %"));
+        for empty in [
+            heat_map("", "", &cells_of(&[]), 32),
+            heat_map("", "", &cells_of(&[]), 128),
+        ] {
+            roxmltree::Document::parse(&empty).unwrap();
+            assert_eq!(cells(&empty), 0);
+        }
+        // A /128, and all of the space in one cell.
+        let svg = heat_map(
+            "",
+            "",
+            &cells_of(&[(Some(128), 128, 1), (None, 0, u128::MAX)]),
+            128,
+        );
+        roxmltree::Document::parse(&svg).unwrap();
+        assert_eq!(cells(&svg), 2);
+        assert!(svg.contains(">/128<"));
+    }
+
+    #[test]
+    fn shares_are_said_as_they_are() {
+        let said = [f64::NAN, 0.0, 1e-9, 0.2211, 1.0].map(percent);
+        assert_eq!(
+            said,
+            ["none", "0.00 %", "less than 0.01 %", "22.11 %", "100.00 %"]
+        );
+    }
+}

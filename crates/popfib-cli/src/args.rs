@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use popfib::{Kernel, KernelError};
-use popfib_baselines::Baseline;
+pub(crate) use popfib_eval::Algorithm;
 use popfib_formats::{Format, Input, LoadOptions, PeerFilter, RouteValue};
 
 use crate::failure::Failure;
@@ -191,46 +191,9 @@ fn parse_kernel(name: &str) -> Result<Kernel, KernelError> {
     Kernel::by_name(name)
 }
 
-/// The structures by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Algorithm {
-    /// popfib's own layout of Poptrie
-    Popfib,
-    /// Poptrie in the paper's layout
-    Poptrie,
-    /// Poptrie in the paper's layout without leafvec
-    PoptrieBasic,
-    /// Another structure, from its paper
-    Baseline(Baseline),
-}
-
-impl Algorithm {
-    /// All of them, the Poptries first.
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let poptries = [Self::Popfib, Self::Poptrie, Self::PoptrieBasic];
-        poptries
-            .into_iter()
-            .chain(Baseline::ALL.map(Self::Baseline))
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Popfib => "popfib",
-            Self::Poptrie => "poptrie",
-            Self::PoptrieBasic => "poptrie-basic",
-            Self::Baseline(baseline) => baseline.name(),
-        }
-    }
-
-    /// The name with what help says of it.
-    pub(crate) fn possible_value(self) -> PossibleValue {
-        PossibleValue::new(self.name()).help(match self {
-            Self::Popfib => "popfib's own layout of Poptrie",
-            Self::Poptrie => "Poptrie in the paper's layout",
-            Self::PoptrieBasic => "Poptrie in the paper's layout without leafvec",
-            Self::Baseline(baseline) => baseline.about(),
-        })
-    }
+/// A structure with what help says of it.
+pub(crate) fn possible_value(algorithm: Algorithm) -> PossibleValue {
+    PossibleValue::new(algorithm.name()).help(algorithm.about())
 }
 
 /// One structure, or all.
@@ -251,7 +214,7 @@ impl ValueEnum for Selection {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match self {
-            Self::One(algorithm) => algorithm.possible_value(),
+            Self::One(algorithm) => possible_value(*algorithm),
             Self::All => PossibleValue::new("all").help("Each of these, one after the other"),
         })
     }

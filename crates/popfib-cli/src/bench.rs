@@ -9,7 +9,7 @@ use popfib::{Kernel, Rib};
 use popfib_baselines::CannotBuild;
 use popfib_eval::{
     Buffer, Modes, Passes, Spread, Traffic, Traveller, Yardstick, cores, generate, measure, modes,
-    pin,
+    pin, together,
 };
 use popfib_formats::RouteTable;
 use serde::Serialize;
@@ -483,20 +483,6 @@ fn team(args: &BenchArgs) -> Result<Vec<usize>, Failure> {
         pin(*core).map_err(|error| error.to_string())?;
     }
     Ok(cores.into_iter().take(threads).skip(1).collect())
-}
-
-/// Runs `pass` here and on each of the other cores at the same time.
-fn together(helpers: &[usize], pass: impl Fn() + Sync) {
-    std::thread::scope(|scope| {
-        for core in helpers {
-            scope.spawn(|| {
-                // The cores are those that this process may run on.
-                pin(*core).expect("a core of the team");
-                pass();
-            });
-        }
-        pass();
-    });
 }
 
 fn out_of_memory(error: std::io::Error) -> Failure {

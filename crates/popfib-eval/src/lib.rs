@@ -1,33 +1,55 @@
-//! What is measured, and against what: shared by `popfib bench` and the
-//! comparison with other implementations, so that both mean the same.
+//! What is measured, and against what: shared by `popfib bench`, `popfib
+//! evaluate` and the comparison with other implementations, so that all mean
+//! the same.
 //!
-//! [`Traffic`] makes the addresses of a pass from a seed; [`Buffer`] holds them
-//! on huge pages; [`modes`] takes the time of a lookup in three ways,
-//! [`measure`] times passes in turn with the [`Yardstick`], on the core that
-//! [`pin`] names. [`skewed_next_hops`] gives a table of bare prefixes the next
+//! [`build`] makes any [`Algorithm`] an [`AnyFib`], and [`agreement`] holds its
+//! answers against the routes. [`Traffic`] makes the addresses of a pass from a
+//! seed, a [`Stream`] makes them while they are looked up, a [`Trace`] is those
+//! of a file; [`Buffer`] holds them on huge pages. [`measure`] times passes in
+//! turn with the [`Yardstick`], [`modes`] takes the time of a lookup in three
+//! ways, a [`Counter`] that of each lookup alone, on the core that [`pin`] names;
+//! [`UpdateTimes`] are those of changes to a live table. [`skewed_next_hops`] gives a table of bare prefixes the next
 //! hops of a router, and [`datasets`] makes whole tables.
 
+mod agreement;
+mod algorithm;
+mod any_fib;
+mod cycles;
 pub mod datasets;
 mod depths;
+mod distribution;
+mod empty;
 mod latencies;
 mod measure;
 mod modes;
 mod next_hops;
 mod pin;
 mod random;
+mod stream;
+mod trace;
 mod traffic;
+mod updates;
 mod yardstick;
 mod zipf;
 
 pub use depths::{DepthMap, Depths};
+pub use agreement::{Agreement, agreement};
+pub use algorithm::Algorithm;
+pub use any_fib::{AnyFib, Compiled, build};
+pub use cycles::Counter;
+pub use distribution::Distribution;
+pub use empty::Empty;
 pub use latencies::Latencies;
 pub use measure::{Passes, Spread, measure};
 pub use modes::{Modes, modes};
 pub use next_hops::skewed_next_hops;
-pub use pin::{cores, pin};
+pub use pin::{cores, pin, together};
 pub use popfib_baselines::Buffer;
 pub use random::Random;
+pub use stream::{Repeated, Sequential, Stream, Xorshift, stream_pass};
+pub use trace::Trace;
 pub use traffic::{Traffic, Traveller, generate};
+pub use updates::{Update, UpdateTimes};
 pub use yardstick::Yardstick;
 
 /// Results of a router's burst: lookups are measured into a buffer of this

@@ -44,3 +44,19 @@ pub fn pin(core: usize) -> io::Result<()> {
         "threads can't be pinned to core {core} on this system"
     )))
 }
+
+/// Runs `pass` on this thread and at the same time on each of the cores `helpers`.
+///
+/// # Panics
+/// If one of `helpers` is no core that this process may run on, see [`cores`].
+pub fn together(helpers: &[usize], pass: impl Fn() + Sync) {
+    std::thread::scope(|scope| {
+        for core in helpers {
+            scope.spawn(|| {
+                pin(*core).expect("a core of this process");
+                pass();
+            });
+        }
+        pass();
+    });
+}

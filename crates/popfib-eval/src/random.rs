@@ -37,6 +37,13 @@ impl Random {
         items[self.below(items.len())]
     }
 
+    /// Puts `items` into random order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+
     /// A number in `0.0..1.0`.
     pub fn fraction(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64

@@ -7,21 +7,23 @@
 //! `repeated` is `random` with each address 16 times in a row;
 //! `routes` is a random host of a uniformly chosen route;
 //! `zipf` draws from 650,000 (IPv6: 200,000) such hosts by Zipf's law, exponent 1;
+//! `good-cache` is a random host of each route in the order of the routes, and
+//! `bad-cache` the same hosts shuffled, from the start again as often as needed;
 //! `file:PATH` is the addresses of that family in a file, from the start again as often as needed.
 
-use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use bytemuck::Pod;
 use popfib::{Address, Prefix, Rib};
-use popfib_formats::{AddressReader, Input, ReadError};
+use popfib_formats::ReadError;
 
 use crate::random::Random;
+use crate::trace::Trace;
 use crate::zipf::Zipf;
 
 /// Times in a row that `repeated` asks for an address.
-const REPEATS: usize = 16;
+pub(crate) const REPEATS: usize = 16;
 
 /// A pattern by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +38,10 @@ pub enum Traffic {
     Routes,
     /// Such hosts by Zipf's law.
     Zipf,
+    /// One address a route, in the order of the routes.
+    GoodCache,
+    /// The same addresses, shuffled.
+    BadCache,
     /// Those of a file.
     File(PathBuf),
 }
@@ -50,13 +56,17 @@ impl FromStr for Traffic {
             "repeated" => Self::Repeated,
             "routes" => Self::Routes,
             "zipf" => Self::Zipf,
+            "good-cache" => Self::GoodCache,
+            "bad-cache" => Self::BadCache,
             _ => match name.strip_prefix("file:") {
                 // Every family reads the file anew, which a pipe does not allow.
                 Some("-") => return Err("traffic cannot come from standard input".into()),
                 Some(path) if !path.is_empty() => Self::File(path.into()),
                 _ => {
                     return Err(
-                        "traffic is random, sequential, repeated, routes, zipf or file:PATH".into(),
+                        "traffic is random, sequential, repeated, routes, zipf, good-cache, \
+                         bad-cache or file:PATH"
+                            .into(),
                     );
                 }
             },
@@ -73,6 +83,8 @@ impl Traffic {
             Self::Repeated => "repeated".to_owned(),
             Self::Routes => "routes".to_owned(),
             Self::Zipf => "zipf".to_owned(),
+            Self::GoodCache => "good-cache".to_owned(),
+            Self::BadCache => "bad-cache".to_owned(),
             Self::File(path) => format!("file:{}", path.display()),
         }
     }
@@ -86,8 +98,8 @@ pub trait Traveller: Address + Pod {
     /// Where uniform addresses are drawn from.
     fn uniform() -> Prefix<Self>;
 
-    /// The address as a key, if it is of this family.
-    fn of(address: IpAddr) -> Option<Self>;
+    /// The addresses of this family.
+    fn of_trace(trace: Trace) -> Vec<Self>;
 }
 
 impl Traveller for u32 {
@@ -97,11 +109,8 @@ impl Traveller for u32 {
         Prefix::DEFAULT_ROUTE
     }
 
-    fn of(address: IpAddr) -> Option<u32> {
-        match address {
-            IpAddr::V4(a) => Some(a.into()),
-            IpAddr::V6(_) => None,
-        }
+    fn of_trace(trace: Trace) -> Vec<u32> {
+        trace.ipv4
     }
 }
 
@@ -113,11 +122,8 @@ impl Traveller for u128 {
         Prefix::new(0x20 << 120, 8).expect("2000::/8 is a prefix")
     }
 
-    fn of(address: IpAddr) -> Option<u128> {
-        match address {
-            IpAddr::V6(a) => Some(a.into()),
-            IpAddr::V4(_) => None,
-        }
+    fn of_trace(trace: Trace) -> Vec<u128> {
+        trace.ipv6
     }
 }
 
@@ -149,7 +155,7 @@ pub fn generate<A: Traveller>(
             .take(count)
             .collect(),
         Traffic::File(path) => {
-            let pool = read_file(path, count)?;
+            let pool = A::of_trace(Trace::read(path, &[], Some(count))?);
             if pool.is_empty() {
                 return Ok(None);
             }
@@ -168,20 +174,15 @@ pub fn generate<A: Traveller>(
             let zipf = Zipf::new(pool.len(), 1.0);
             (0..count).map(|_| pool[zipf.rank(&mut random)]).collect()
         }
+        Traffic::GoodCache | Traffic::BadCache => {
+            let mut pool: Vec<A> = prefixes.iter().map(|prefix| random.host(*prefix)).collect();
+            if *traffic == Traffic::BadCache {
+                random.shuffle(&mut pool);
+            }
+            pool.into_iter().cycle().take(count).collect()
+        }
     };
     Ok(Some(addresses))
-}
-
-/// The addresses of one family in a file, one a line; reads on no further once there are `count`.
-fn read_file<A: Traveller>(path: &Path, count: usize) -> Result<Vec<A>, ReadError> {
-    let mut addresses = Vec::new();
-    for address in AddressReader::new(Input::open(path)?) {
-        addresses.extend(A::of(address?));
-        if addresses.len() == count {
-            break;
-        }
-    }
-    Ok(addresses)
 }
 
 #[cfg(test)]
@@ -274,6 +275,22 @@ mod tests {
     }
 
     #[test]
+    fn caches_are_asked_for_each_route_once() {
+        let table = rib::<u32>(&["10.0.0.0/8", "10.1.0.0/16", "11.0.0.0/8", "12.0.0.0/8"]);
+        let made = |traffic| generate(&traffic, &table, 8, 1).unwrap().unwrap();
+        let good = made(Traffic::GoodCache);
+        for (address, (prefix, _)) in good.iter().zip(table.iter().chain(table.iter())) {
+            assert!(prefix.contains(*address));
+        }
+        assert_eq!(good[..4], good[4..]);
+        let (mut bad, mut sorted) = (made(Traffic::BadCache), good.clone());
+        assert_ne!(bad, good);
+        bad.sort_unstable();
+        sorted.sort_unstable();
+        assert_eq!(bad, sorted);
+    }
+
+    #[test]
     fn a_file_is_read_by_family_and_repeated() {
         let name = format!("popfib-traffic-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
@@ -314,6 +331,8 @@ mod tests {
             "repeated",
             "routes",
             "zipf",
+            "good-cache",
+            "bad-cache",
             "file:a/b",
         ] {
             assert_eq!(name.parse::<Traffic>().unwrap().name(), name);

@@ -265,6 +265,27 @@ fn packets_of_pcap_in_either_byte_order() {
 }
 
 #[test]
+fn packets_are_left_out_by_their_source() {
+    let file = pcap(Endian::Little, 0xa1b2_c3d4, 1, &all_kinds());
+    let options = AddressOptions {
+        exclude_sources: vec!["192.0.2.1".parse().unwrap(), "10.0.0.1".parse().unwrap()],
+        ..Default::default()
+    };
+    let input = Input::from_reader("t", Cursor::new(file.clone()));
+    let mut source = AddressFile::open(input, None, &options).unwrap();
+    let mut batch = AddressBatch::new();
+    let mut count = 0;
+    while source.next_batch(&mut batch).unwrap() {
+        count += batch.len();
+    }
+    assert_eq!((count, source.excluded()), (2, 3));
+    assert_eq!(read(&file, None, &options), DESTINATIONS[3..]);
+    let text = Input::from_reader("t", &b"10.0.0.1\n"[..]);
+    let error = AddressFile::open(text, None, &options).unwrap_err();
+    assert!(error.to_string().contains("packets only"), "{error}");
+}
+
+#[test]
 fn packets_of_pcapng_in_either_byte_order() {
     for endian in [Endian::Little, Endian::Big] {
         let mut file = Ng::new(endian);

@@ -39,6 +39,7 @@ impl Source {
             } else {
                 Side::Destination
             },
+            ..AddressOptions::default()
         };
         Ok(Self::File(Box::new(AddressFile::open(
             input, format, &options,

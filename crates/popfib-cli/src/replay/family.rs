@@ -1,9 +1,7 @@
 //! One family's live table, the updates that wait for it, and what they took.
 
-use std::time::Instant;
-
 use popfib::{Address, Changes, Fib, Intervals, LiveFib, NextHop, Options, Prefix, Reader, Rib};
-use popfib_eval::Latencies;
+use popfib_eval::{Update, UpdateTimes};
 
 use crate::failure::Failure;
 use crate::output::note;
@@ -15,32 +13,9 @@ const TOLD: u64 = 10;
 pub(crate) struct Family<A: Address> {
     table: LiveFib<A, u32>,
     options: Options,
-    waiting: Vec<(Prefix<A>, Option<NextHop>)>,
-    pub(crate) counts: Counts,
+    waiting: Vec<Update<A>>,
+    pub(crate) counts: UpdateTimes,
     mismatches: u64,
-}
-
-/// What became of the updates.
-#[derive(Clone, Default)]
-pub(crate) struct Counts {
-    pub(crate) announced: u64,
-    pub(crate) withdrawn: u64,
-    pub(crate) absent: u64,
-    pub(crate) repeated: u64,
-    /// The time of each update, and of those that changed the FIB.
-    pub(crate) all: Latencies,
-    pub(crate) changing: Latencies,
-}
-
-impl Counts {
-    pub(crate) fn append(&mut self, other: &Self) {
-        self.announced += other.announced;
-        self.withdrawn += other.withdrawn;
-        self.absent += other.absent;
-        self.repeated += other.repeated;
-        self.all.append(&other.all);
-        self.changing.append(&other.changing);
-    }
 }
 
 impl<A: Address> Family<A> {
@@ -49,7 +24,7 @@ impl<A: Address> Family<A> {
             table: LiveFib::from_rib(rib, options.clone())?,
             options,
             waiting: Vec::new(),
-            counts: Counts::default(),
+            counts: UpdateTimes::default(),
             mismatches: 0,
         })
     }
@@ -83,40 +58,10 @@ impl<A: Address> Family<A> {
         let waiting = std::mem::take(&mut self.waiting);
         let stretch = check_every.map_or(waiting.len().max(1), |every| every as usize);
         for updates in waiting.chunks(stretch) {
-            self.apply_all(updates)?;
+            self.counts.apply(&mut self.table, updates)?;
             if check_every.is_some() {
                 self.compare();
             }
-        }
-        Ok(())
-    }
-
-    fn apply_all(&mut self, updates: &[(Prefix<A>, Option<NextHop>)]) -> Result<(), Failure> {
-        let counts = &mut self.counts;
-        let mut patches = total(self.table.changes());
-        // One reading of the clock an update: the end of one is the start of the next.
-        let mut start = Instant::now();
-        for (prefix, next_hop) in updates {
-            match next_hop {
-                Some(next_hop) => {
-                    let old = self.table.announce(*prefix, *next_hop)?;
-                    counts.announced += 1;
-                    counts.repeated += u64::from(old == Some(*next_hop));
-                }
-                None => {
-                    let old = self.table.withdraw(*prefix)?;
-                    counts.withdrawn += 1;
-                    counts.absent += u64::from(old.is_none());
-                }
-            }
-            let end = Instant::now();
-            counts.all.add(end - start);
-            let now = total(self.table.changes());
-            if now != patches {
-                counts.changing.add(end - start);
-                patches = now;
-            }
-            start = end;
         }
         Ok(())
     }
@@ -170,9 +115,4 @@ impl<A: Address> Family<A> {
     pub(crate) fn into_rib(self) -> Rib<A> {
         self.table.into_rib()
     }
-}
-
-/// Changes of the FIB, patched or compiled.
-fn total(changes: Changes) -> u64 {
-    changes.patches + changes.compiles
 }

@@ -21,7 +21,7 @@ use serde::Serialize;
 use self::probes::probes;
 use crate::Verdict;
 use crate::any_fib::{AnyFib, build, compile};
-use crate::args::{Algorithm, FibArgs, TableArgs, scalar};
+use crate::args::{Algorithm, FibArgs, TableArgs, possible_value, scalar};
 use crate::failure::Failure;
 use crate::image::{self, Opened};
 use crate::output::{Output, note};
@@ -97,7 +97,7 @@ impl ValueEnum for Against {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match self {
             Self::Rib => PossibleValue::new("rib").help("Longest match in the route store"),
-            Self::Algorithm(algorithm) => algorithm.possible_value(),
+            Self::Algorithm(algorithm) => possible_value(*algorithm),
         })
     }
 }
@@ -430,6 +430,9 @@ mod tests {
         }
         fn check(&self) -> Result<(), String> {
             self.fib.check()
+        }
+        fn lookup(&self, address: u16) -> u32 {
+            self.fib.lookup(address) + u32::from(self.at.contains(&address))
         }
         fn lookup_into(&self, kernel: Kernel, addresses: &[u16], next_hops: &mut [u32]) {
             self.fib.lookup_into(kernel, addresses, next_hops);

@@ -80,6 +80,8 @@ pub struct AddressOptions {
     pub column: Option<Column>,
     /// Which address of a packet.
     pub side: Side,
+    /// Packets from these addresses are left out.
+    pub exclude_sources: Vec<IpAddr>,
 }
 
 /// An [`AddressSource`] of any format but Parquet, which needs a crate of its own.
@@ -99,7 +101,8 @@ impl AddressFile {
     /// Opens `input` as `format`, or as what its first bytes say.
     ///
     /// # Errors
-    /// If it cannot be read, has no such column, or is Parquet.
+    /// If it cannot be read, has no such column, is Parquet, or holds no packets
+    /// where sources are to be left out.
     pub fn open(
         mut input: Input,
         format: Option<AddressFormat>,
@@ -110,6 +113,12 @@ impl AddressFile {
             None if options.column.is_some() => AddressFormat::detect_table(&mut input),
             None => AddressFormat::detect(&mut input),
         };
+        if format != AddressFormat::Pcap && !options.exclude_sources.is_empty() {
+            return Err(ReadError::file(
+                input.name(),
+                "sources can be left out of a capture of packets only",
+            ));
+        }
         Ok(match format {
             AddressFormat::Text => Self::Text(TextAddresses::new(input)),
             AddressFormat::Csv | AddressFormat::Tsv => {
@@ -117,7 +126,10 @@ impl AddressFile {
                 let column = options.column.clone().unwrap_or_default();
                 Self::Csv(Box::new(CsvAddresses::new(input, delimiter, &column)?))
             }
-            AddressFormat::Pcap => Self::Pcap(PcapAddresses::new(input, options.side)?),
+            AddressFormat::Pcap => {
+                let packets = PcapAddresses::new(input, options.side)?;
+                Self::Pcap(packets.excluding(options.exclude_sources.clone()))
+            }
             AddressFormat::RawIpv4 => Self::Raw(RawAddresses::ipv4(input)),
             AddressFormat::RawIpv6 => Self::Raw(RawAddresses::ipv6(input)),
             AddressFormat::Parquet => {
@@ -131,6 +143,14 @@ impl AddressFile {
 }
 
 impl AddressFile {
+    /// Packets left out so far because of where they come from.
+    pub fn excluded(&self) -> u64 {
+        match self {
+            Self::Pcap(source) => source.excluded(),
+            _ => 0,
+        }
+    }
+
     /// The format that it is read as.
     pub fn format(&self) -> AddressFormat {
         match self {

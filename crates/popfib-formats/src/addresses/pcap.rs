@@ -29,11 +29,18 @@ const MAX_BLOCK: usize = 16 << 20;
 /// and loopback. Packets that are not IP are counted and left out.
 pub struct PcapAddresses {
     window: Window,
-    side: Side,
+    filter: Filter,
     kind: Kind,
     packets: u64,
     not_ip: u64,
+    excluded: u64,
     error: Option<ReadError>,
+}
+
+/// What is taken of a packet, and of which packets.
+struct Filter {
+    side: Side,
+    exclude_sources: Vec<IpAddr>,
 }
 
 type ParseFrame = fn(&[u8]) -> IResult<&[u8], LegacyPcapBlock<'_>, PcapError<&[u8]>>;
@@ -54,6 +61,8 @@ enum Kind {
 enum Content {
     Address(IpAddr),
     NoAddress(NoAddress),
+    /// It comes from where packets are left out.
+    Excluded,
     UnknownLink(i32),
     /// It is no packet.
     Other,
@@ -101,12 +110,28 @@ impl PcapAddresses {
         };
         Ok(Self {
             window,
-            side,
+            filter: Filter {
+                side,
+                exclude_sources: Vec::new(),
+            },
             kind,
             packets: 0,
             not_ip: 0,
+            excluded: 0,
             error: None,
         })
+    }
+
+    /// Leaves out packets that come from one of `sources`.
+    #[must_use]
+    pub fn excluding(mut self, sources: Vec<IpAddr>) -> Self {
+        self.filter.exclude_sources = sources;
+        self
+    }
+
+    /// How many packets so far were left out because of where they come from.
+    pub fn excluded(&self) -> u64 {
+        self.excluded
     }
 
     /// How many packets so far were no IP packets.
@@ -121,7 +146,7 @@ impl PcapAddresses {
             let data = self.window.data();
             let parsed = match &mut self.kind {
                 Kind::Legacy { link, parse } => parse(data)
-                    .map(|(rest, frame)| (rest.len(), packet(Ok(*link), frame.data, self.side))),
+                    .map(|(rest, frame)| (rest.len(), packet(Ok(*link), frame.data, &self.filter))),
                 Kind::Ng {
                     is_big_endian,
                     interfaces,
@@ -134,7 +159,7 @@ impl PcapAddresses {
                     parse(data).map(|(rest, block)| {
                         (
                             rest.len(),
-                            content(&block, is_big_endian, interfaces, self.side),
+                            content(&block, is_big_endian, interfaces, &self.filter),
                         )
                     })
                 }
@@ -152,6 +177,7 @@ impl PcapAddresses {
                     match content {
                         Content::Address(address) => return Ok(Some(address)),
                         Content::NoAddress(NoAddress::NotIp) => self.not_ip += 1,
+                        Content::Excluded => self.excluded += 1,
                         Content::NoAddress(NoAddress::Damaged(reason)) => {
                             return Err(self.invalid(place, reason));
                         }
@@ -210,9 +236,16 @@ fn unsupported(link_type: i32) -> String {
     format!("link type {link_type} is not supported")
 }
 
-fn packet(link: Result<Link, i32>, data: &[u8], side: Side) -> Content {
+fn packet(link: Result<Link, i32>, data: &[u8], filter: &Filter) -> Content {
+    let is_excluded = |link| {
+        // Without such sources, a packet is taken apart once.
+        !filter.exclude_sources.is_empty()
+            && link::address(link, data, Side::Source)
+                .is_ok_and(|source| filter.exclude_sources.contains(&source))
+    };
     match link {
-        Ok(link) => match link::address(link, data, side) {
+        Ok(link) => match link::address(link, data, filter.side) {
+            Ok(_) if is_excluded(link) => Content::Excluded,
             Ok(address) => Content::Address(address),
             Err(reason) => Content::NoAddress(reason),
         },
@@ -225,7 +258,7 @@ fn content(
     block: &Block<'_>,
     is_big_endian: &mut bool,
     interfaces: &mut Vec<Result<Link, i32>>,
-    side: Side,
+    filter: &Filter,
 ) -> Content {
     const NO_INTERFACE: Content =
         Content::NoAddress(NoAddress::Damaged("its interface is not described"));
@@ -247,7 +280,7 @@ fn content(
     // The data is padded; a simple packet says how long it was and not how much of it is there.
     let data = data.get(..len as usize).unwrap_or(data);
     match interfaces.get(interface as usize) {
-        Some(&link) => packet(link, data, side),
+        Some(&link) => packet(link, data, filter),
         None => NO_INTERFACE,
     }
 }

@@ -1,0 +1,46 @@
+//! What is compared, by name: popfib's own Poptrie, the paper's, and all baselines.
+
+use popfib_baselines::Baseline;
+
+/// A structure that answers lookups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// popfib's own layout of Poptrie.
+    Popfib,
+    /// Poptrie in the paper's layout.
+    Poptrie,
+    /// Poptrie in the paper's layout without leafvec.
+    PoptrieBasic,
+    /// Another structure, from its paper.
+    Baseline(Baseline),
+}
+
+impl Algorithm {
+    /// All of them, the Poptries first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let poptries = [Self::Popfib, Self::Poptrie, Self::PoptrieBasic];
+        poptries
+            .into_iter()
+            .chain(Baseline::ALL.map(Self::Baseline))
+    }
+
+    /// The name by which it is asked for.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Popfib => "popfib",
+            Self::Poptrie => "poptrie",
+            Self::PoptrieBasic => "poptrie-basic",
+            Self::Baseline(baseline) => baseline.name(),
+        }
+    }
+
+    /// What it is, in a few words.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Popfib => "popfib's own layout of Poptrie",
+            Self::Poptrie => "Poptrie in the paper's layout",
+            Self::PoptrieBasic => "Poptrie in the paper's layout without leafvec",
+            Self::Baseline(baseline) => baseline.about(),
+        }
+    }
+}

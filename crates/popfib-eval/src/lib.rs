@@ -37,6 +37,7 @@ pub use agreement::{Agreement, agreement};
 pub use algorithm::Algorithm;
 pub use any_fib::{AnyFib, Compiled, build};
 pub use cycles::Counter;
+pub use depths::{DepthMap, Depths};
 pub use distribution::Distribution;
 pub use empty::Empty;
 pub use latencies::Latencies;

@@ -16,6 +16,7 @@ mod convert;
 mod destination;
 mod diff;
 mod draw;
+mod evaluate;
 mod failure;
 mod formats;
 mod image;
@@ -71,6 +72,7 @@ enum Command {
     Verify(verify::VerifyArgs),
     Replay(replay::ReplayArgs),
     Bench(bench::BenchArgs),
+    Evaluate(evaluate::EvaluateArgs),
     Compile(compile::CompileArgs),
     Formats(formats::FormatsArgs),
     Routes(routes::RoutesArgs),
@@ -103,6 +105,7 @@ fn run() -> Result<Verdict, Failure> {
         Command::Verify(args) => verify::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
         Command::Compile(args) => compile::run(&args),
         Command::Formats(args) => formats::run(&args),
         Command::Routes(args) => routes::run(&args),

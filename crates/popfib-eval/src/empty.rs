@@ -2,7 +2,8 @@
 
 use std::hint::black_box;
 
-use popfib::Kernel;
+use popfib::{Address, Kernel};
+use popfib_baselines::empty;
 
 use crate::any_fib::AnyFib;
 
@@ -11,7 +12,7 @@ use crate::any_fib::AnyFib;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Empty;
 
-impl<A: Copy + Into<u128>> AnyFib<A> for Empty {
+impl<A: Address> AnyFib<A> for Empty {
     fn direct_bits(&self) -> u8 {
         0
     }
@@ -48,11 +49,6 @@ impl<A: Copy + Into<u128>> AnyFib<A> for Empty {
     }
 
     fn chain(&self, addresses: &[A]) {
-        let mask = black_box(0u128);
-        let mut answer = 0u128;
-        for &address in addresses {
-            answer = address.into() ^ (answer & mask);
-        }
-        black_box(answer);
+        black_box(empty(addresses));
     }
 }

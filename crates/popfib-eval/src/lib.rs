@@ -32,7 +32,6 @@ mod updates;
 mod yardstick;
 mod zipf;
 
-pub use depths::{DepthMap, Depths};
 pub use agreement::{Agreement, agreement};
 pub use algorithm::Algorithm;
 pub use any_fib::{AnyFib, Compiled, build};

@@ -1,0 +1,15 @@
+//! What is measured, one question of the paper a file. Each gives plain numbers;
+//! what they look like is [`crate::page`]'s business.
+
+pub(crate) mod contest;
+pub(crate) mod cycles;
+pub(crate) mod depth;
+mod entrant;
+pub(crate) mod forms;
+mod pace;
+pub(crate) mod series;
+pub(crate) mod threads;
+pub(crate) mod updates;
+
+pub(crate) use entrant::Entrant;
+pub(crate) use pace::{Figures, Pattern};

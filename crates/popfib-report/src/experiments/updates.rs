@@ -1,0 +1,100 @@
+//! Changes to a live table: recorded ones, and a full table route by route (the
+//! paper's section 4.9).
+
+use popfib::{CompileError, Intervals, LiveFib, NextHop, Options, Rib};
+use popfib_eval::{Random, Traveller, Update, UpdateTimes};
+use serde::{Deserialize, Serialize};
+
+/// Routes that are withdrawn and announced again where no changes were recorded.
+const FLAPS: usize = 20_000;
+
+/// What a stream of updates took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Stream {
+    pub(crate) name: String,
+    pub(crate) announced: u64,
+    pub(crate) withdrawn: u64,
+    /// Updates that changed an answer.
+    pub(crate) changed: u64,
+    pub(crate) mean_us: f64,
+    pub(crate) p50_us: f64,
+    pub(crate) p99_us: f64,
+    pub(crate) max_us: f64,
+    pub(crate) total_ms: f64,
+    /// What an update replaced, on average.
+    pub(crate) direct_entries: f64,
+    pub(crate) leaves: f64,
+    pub(crate) nodes: f64,
+    /// Answers held against the routes afterwards, and those that were wrong.
+    pub(crate) verified: u64,
+    pub(crate) mismatches: u64,
+}
+
+/// Applies `updates` to the routes of `rib`, with 18 direct bits.
+pub(crate) fn recorded<A: Traveller>(
+    name: &str,
+    rib: &Rib<A>,
+    updates: &[Update<A>],
+) -> Result<Stream, CompileError> {
+    let options = Options::default().direct_bits(Some(18));
+    let mut table = LiveFib::<A, u32>::from_rib(rib.clone(), options)?;
+    stream(name, &mut table, updates)
+}
+
+/// Withdraws random routes and announces them again, one after the other.
+pub(crate) fn flaps<A: Traveller>(rib: &Rib<A>) -> Result<Stream, CompileError> {
+    let mut random = Random::new(1);
+    let mut routes: Vec<_> = rib.iter().collect();
+    random.shuffle(&mut routes);
+    routes.truncate(FLAPS);
+    let both = |(prefix, next_hop)| [(prefix, None), (prefix, Some(next_hop))];
+    let updates: Vec<Update<A>> = routes.into_iter().flat_map(both).collect();
+    recorded("random routes down and up", rib, &updates)
+}
+
+/// Inserts all routes into an empty table, in random order.
+pub(crate) fn full_table<A: Traveller>(rib: &Rib<A>) -> Result<Stream, CompileError> {
+    let mut updates: Vec<Update<A>> = rib
+        .iter()
+        .map(|(prefix, next_hop)| (prefix, Some(next_hop)))
+        .collect();
+    Random::new(1).shuffle(&mut updates);
+    let options = Options::default().direct_bits(Some(18));
+    let mut table = LiveFib::<A, u32>::new(options)?;
+    stream("full table, random order", &mut table, &updates)
+}
+
+fn stream<A: Traveller>(
+    name: &str,
+    table: &mut LiveFib<A, u32>,
+    updates: &[Update<A>],
+) -> Result<Stream, CompileError> {
+    let mut times = UpdateTimes::default();
+    times.apply(table, updates)?;
+    let (mut verified, mut mismatches) = (0, 0);
+    for interval in Intervals::new(table.rib()) {
+        let expected = interval.next_hop.map_or(0, NextHop::get);
+        for address in [interval.first, interval.last] {
+            verified += 1;
+            mismatches += u64::from(table.lookup(address) != expected);
+        }
+    }
+    let changes = table.changes();
+    let each = |count: u64| count as f64 / updates.len().max(1) as f64;
+    Ok(Stream {
+        name: name.to_owned(),
+        announced: times.announced,
+        withdrawn: times.withdrawn,
+        changed: times.changing.count(),
+        mean_us: times.all.mean_us(),
+        p50_us: times.all.percentile_us(0.5),
+        p99_us: times.all.percentile_us(0.99),
+        max_us: times.all.max_us(),
+        total_ms: times.all.mean_us() * times.all.count() as f64 / 1e3,
+        direct_entries: each(changes.replaced.direct_entries),
+        leaves: each(changes.replaced.leaves),
+        nodes: each(changes.replaced.nodes),
+        verified,
+        mismatches,
+    })
+}

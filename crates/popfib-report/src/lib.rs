@@ -1,0 +1,52 @@
+//! The Poptrie paper's evaluation (Asai and Ohara, SIGCOMM 2015, section 4),
+//! repeated on any table: every structure verified and measured, every figure
+//! beside the paper's, as one report.
+//!
+//! A [`Plan`] says what is measured and how thoroughly; [`evaluate`] measures it
+//! part by part and writes the report into a directory. Each part's result is
+//! kept there as soon as it is known, so that an interrupted run goes on where
+//! it was, and a second run with more tables measures these only.
+
+mod error;
+mod experiments;
+mod files;
+mod heat;
+mod machine;
+mod page;
+mod paper;
+mod plan;
+mod results;
+mod run;
+mod sheet;
+mod store;
+mod write;
+
+pub use error::ReportError;
+pub use machine::Machine;
+pub use plan::{Effort, NamedTrace, NamedUpdates, Plan, Table};
+pub use run::Watcher;
+
+use std::path::{Path, PathBuf};
+
+/// Measures what `plan` asks for and writes the report into the directory `output`, which is made
+/// if it is not there. Returns the report's page.
+///
+/// The calling thread stays pinned to a core. In `output`: `report.html`, which needs nothing else;
+/// `figures/` (SVG, PNG), `tables/` (CSV, Markdown), `results.json`, and `units/`, the results of
+/// single parts, which are used again where tables, effort, machine and build are the same.
+///
+/// # Errors
+/// [`ReportError`]. What was measured before is kept. A structure that cannot be built or that
+/// answers wrong is no error: the report says so.
+pub fn evaluate(
+    plan: &Plan,
+    output: &Path,
+    watcher: &mut dyn Watcher,
+) -> Result<PathBuf, ReportError> {
+    // All directories first: one that cannot be written to is told before an hour's work.
+    for name in ["", "figures", "tables"] {
+        files::directory(&output.join(name))?;
+    }
+    let results = run::run(plan, output, watcher)?;
+    write::write(&results, output)
+}

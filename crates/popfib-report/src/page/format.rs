@@ -1,0 +1,93 @@
+//! Figures as people read them.
+
+use crate::experiments::Figures;
+
+/// What stands where there is no figure.
+pub(super) const NONE: &str = "–";
+
+/// A number with so many digits behind the point.
+pub(super) fn number(value: f64, places: usize) -> String {
+    if value.is_finite() {
+        format!("{value:.places$}")
+    } else {
+        NONE.to_owned()
+    }
+}
+
+/// A rate or a time: three digits or so, whatever its size.
+pub(super) fn short(value: f64) -> String {
+    let places = match value.abs() {
+        1_000.0.. => 0,
+        100.0.. => 1,
+        10.0.. => 2,
+        _ => 3,
+    };
+    number(value, places)
+}
+
+/// A count, in groups of three digits.
+pub(super) fn count(value: impl Into<u128>) -> String {
+    let digits = value.into().to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Bytes in MiB.
+pub(super) fn mib(bytes: usize) -> String {
+    number(bytes as f64 / f64::from(1 << 20), 2)
+}
+
+/// A share in per cent.
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", number(share * 100.0, 2))
+}
+
+/// Mean and standard deviation, as the paper gives them.
+pub(super) fn mean(figures: &Figures) -> String {
+    if figures.0.is_empty() {
+        return NONE.to_owned();
+    }
+    let deviation = number(figures.deviation(), 2);
+    format!("{} ({deviation})", short(figures.mean()))
+}
+
+/// What `value` gives, or nothing.
+pub(super) fn or_none<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| NONE.to_owned(), show)
+}
+
+/// Names as a list: a, b and c.
+pub(super) fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_readable() {
+        assert_eq!(count(1_062_046usize as u64), "1,062,046");
+        assert_eq!((count(0u32), count(999u32)), ("0".into(), "999".into()));
+        assert_eq!(short(240.52), "240.5");
+        assert_eq!(
+            (short(1_234.5), short(0.041)),
+            ("1234".into(), "0.041".into())
+        );
+        assert_eq!(number(f64::NAN, 2), NONE);
+        assert_eq!(mib(1 << 20), "1.00");
+        let names = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(listed(&names), "a, b and c");
+        assert_eq!(mean(&Figures(vec![2.0, 4.0])), "3.000 (1.41)");
+    }
+}

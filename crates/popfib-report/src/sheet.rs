@@ -1,0 +1,179 @@
+//! Tables of figures: one content, as HTML, Markdown and CSV.
+
+use std::fmt::Write;
+
+/// A table with a name and remarks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sheet {
+    /// The name of its files.
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<Vec<String>>,
+    /// How figures came about, in a sentence or two; may be empty.
+    pub(crate) note: String,
+}
+
+impl Sheet {
+    /// An empty table with these columns.
+    pub(crate) fn new(id: impl Into<String>, title: impl Into<String>, columns: &[&str]) -> Self {
+        Self {
+            id: id.into(),
+            title: title.into(),
+            columns: columns.iter().map(|c| (*c).to_owned()).collect(),
+            rows: Vec::new(),
+            note: String::new(),
+        }
+    }
+
+    /// Adds a row with a cell for each column.
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
+        debug_assert_eq!(cells.len(), self.columns.len());
+        self.rows.push(cells);
+    }
+
+    pub(crate) fn to_csv(&self) -> String {
+        let line = |cells: &[String]| {
+            let quoted: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
+            quoted.join(",") + "\n"
+        };
+        let rows: String = self.rows.iter().map(|row| line(row)).collect();
+        line(&self.columns) + &rows
+    }
+
+    pub(crate) fn to_markdown(&self) -> String {
+        let mut text = format!("**{}**\n\n", markdown_cell(&self.title));
+        let line = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|cell| markdown_cell(cell)).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        text += &line(&self.columns);
+        let rules: Vec<String> = (0..self.columns.len())
+            .map(|column| {
+                if self.is_numeric(column) {
+                    "--:"
+                } else {
+                    "---"
+                }
+                .to_owned()
+            })
+            .collect();
+        text += &format!("| {} |\n", rules.join(" | "));
+        for row in &self.rows {
+            text += &line(row);
+        }
+        if !self.note.is_empty() {
+            let _ = write!(text, "\n{}\n", self.note);
+        }
+        text
+    }
+
+    pub(crate) fn to_html(&self) -> String {
+        let mut html = format!(
+            "<figure class=\"sheet\" id=\"{0}\"><figcaption>{1} <span class=\"files\"><a href=\"tables/{0}.csv\">CSV</a> \
+             <a href=\"tables/{0}.md\">Markdown</a></span></figcaption><div class=\"scroll\"><table><thead><tr>",
+            escaped(&self.id),
+            escaped(&self.title)
+        );
+        let class = |column: usize| match self.is_numeric(column) {
+            true => " class=\"n\"",
+            false => "",
+        };
+        for (column, name) in self.columns.iter().enumerate() {
+            let _ = write!(html, "<th{}>{}</th>", class(column), escaped(name));
+        }
+        html += "</tr></thead><tbody>";
+        for row in &self.rows {
+            html += "<tr>";
+            for (column, cell) in row.iter().enumerate() {
+                let _ = write!(html, "<td{}>{}</td>", class(column), escaped(cell));
+            }
+            html += "</tr>";
+        }
+        html += "</tbody></table></div>";
+        if !self.note.is_empty() {
+            let _ = write!(html, "<p class=\"note\">{}</p>", escaped(&self.note));
+        }
+        html + "</figure>"
+    }
+
+    /// Whether a column holds figures, which stand to the right.
+    fn is_numeric(&self, column: usize) -> bool {
+        let mut cells = self.rows.iter().filter_map(|row| row.get(column));
+        cells.any(|cell| cell.starts_with(|c: char| c.is_ascii_digit()))
+            && self.rows.iter().all(|row| {
+                row.get(column).is_none_or(|cell| {
+                    cell.is_empty()
+                        || cell.starts_with(|c: char| c.is_ascii_digit() || "–-".contains(c))
+                })
+            })
+    }
+}
+
+/// Text with what means something to HTML and XML spelled out.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            // No control characters: a table's name may hold any.
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn csv_cell(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}
+
+fn markdown_cell(cell: &str) -> String {
+    let line: String = cell
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    line.replace('\\', "\\\\")
+        .replace('|', "\\|")
+        .replace('<', "\\<")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sheet() -> Sheet {
+        let mut sheet = Sheet::new("a", "A <b>", &["name", "rate"]);
+        sheet.row(vec!["x | \"y\", z".into(), "12.5".into()]);
+        sheet.row(vec!["<script>".into(), "–".into()]);
+        sheet
+    }
+
+    #[test]
+    fn csv_quotes_what_it_must() {
+        let csv = "name,rate\n\"x | \"\"y\"\", z\",12.5\n<script>,–\n";
+        assert_eq!(sheet().to_csv(), csv);
+    }
+
+    #[test]
+    fn markdown_keeps_its_columns() {
+        let text = sheet().to_markdown();
+        assert!(text.contains("| x \\| \"y\", z | 12.5 |"), "{text}");
+        assert!(text.contains("| --- | --: |"), "{text}");
+    }
+
+    #[test]
+    fn html_lets_no_markup_in() {
+        let html = sheet().to_html();
+        assert!(!html.contains("<script>") && html.contains("&lt;script&gt;"));
+        roxmltree::Document::parse(&html).unwrap();
+    }
+}

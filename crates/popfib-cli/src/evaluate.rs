@@ -8,15 +8,23 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use popfib_eval::Trace;
+use popfib_eval::{Trace, skewed_next_hops};
 use popfib_formats::{Change, Input, RouteTable, UpdateOptions, default_table, open_updates};
-use popfib_report::{Effort, NamedTrace, NamedUpdates, Plan, Table, Watcher, evaluate};
+use popfib_report::{
+    Effort, NamedTrace, NamedUpdates, Plan, Table, Watcher, evaluate, forget, prepare,
+};
 
 use crate::Verdict;
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use crate::table;
+
+/// Next hops of the built-in table, as in the comparison with other implementations.
+const NEXT_HOPS: u32 = 500;
+
+/// The most next hops that all structures hold.
+const NARROW: u32 = (1 << 15) - 1;
 
 /// The most addresses that are taken of a trace.
 const MOST_ADDRESSES: usize = 1 << 27;
@@ -55,6 +63,11 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "FILE")]
     updates: Vec<PathBuf>,
 
+    /// Lead the routes of all tables to N next hops, drawn by Zipf's law as a router would have them
+    /// [default: 500 for the built-in table, which has origin AS numbers]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    next_hops: Option<u32>,
+
     /// End within three minutes: short passes, and less of the rest
     #[arg(long)]
     quick: bool,
@@ -76,8 +89,16 @@ pub(crate) struct EvaluateArgs {
 }
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Verdict, Failure> {
-    prepare(&args.output, args.fresh)
-        .map_err(|error| format!("{}: {error}", args.output.display()))?;
+    // Before tables are read, which an error here would waste.
+    let prepared = prepare(&args.output);
+    let prepared = prepared.and_then(|()| {
+        if args.fresh {
+            forget(&args.output)
+        } else {
+            Ok(())
+        }
+    });
+    prepared.map_err(|error| error.to_string())?;
     let mut plan = Plan {
         tables: tables(args)?,
         traces: traces(args)?,
@@ -99,38 +120,56 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
-/// Makes the directory, and finds out whether it can be written to, before tables are read.
-fn prepare(directory: &Path, fresh: bool) -> io::Result<()> {
-    std::fs::create_dir_all(directory)?;
-    tempfile::tempfile_in(directory)?;
-    let units = directory.join("units");
-    if fresh && units.is_dir() {
-        std::fs::remove_dir_all(units)?;
-    }
-    Ok(())
-}
-
 fn tables(args: &EvaluateArgs) -> Result<Vec<Table>, Failure> {
     if args.table.is_empty() {
         if let Some(option) = args.read.of_file() {
             return Err(format!("{option} is about a file, so there has to be a --table").into());
         }
-        return Ok(vec![Table {
+        let mut table = Table {
             name: "built-in".into(),
             routes: default_table(),
-        }]);
+        };
+        draw_next_hops(&mut table, args.next_hops.unwrap_or(NEXT_HOPS));
+        return Ok(vec![table]);
     }
     if args.table.iter().filter(|path| is_stdin(path)).count() > 1 {
         return Err("standard input can be one of the tables, not several".into());
     }
     let mut names = Names::default();
     let read = |path: &PathBuf| {
-        Ok(Table {
+        let mut table = Table {
             routes: table::load_file(path, &args.read)?,
             name: names.of(path),
-        })
+        };
+        match args.next_hops {
+            Some(count) => draw_next_hops(&mut table, count),
+            None => note_many(&table),
+        }
+        Ok(table)
     };
     args.table.iter().map(read).collect()
+}
+
+/// Gives the routes of `table` next hops of a router's kind.
+fn draw_next_hops(table: &mut Table, count: u32) {
+    let routes = &mut table.routes;
+    routes.ipv4 = skewed_next_hops(&routes.ipv4, count, 4);
+    routes.ipv6 = skewed_next_hops(&routes.ipv6, count, 6);
+    table.name = format!("{}, {count} next hops", table.name);
+}
+
+/// Notes that structures with narrow entries cannot hold the table.
+fn note_many(table: &Table) {
+    let bounds = [
+        table.routes.ipv4.next_hop_bound(),
+        table.routes.ipv6.next_hop_bound(),
+    ];
+    if bounds.into_iter().any(|bound| bound > NARROW) {
+        note(format_args!(
+            "{}: SAIL, DIR-24-8 and DXR hold no such many next hops; --next-hops 500 draws others",
+            table.name.escape_debug()
+        ));
+    }
 }
 
 fn traces(args: &EvaluateArgs) -> Result<Vec<NamedTrace>, Failure> {

@@ -10,7 +10,6 @@
 mod error;
 mod experiments;
 mod files;
-mod heat;
 mod machine;
 mod page;
 mod paper;
@@ -28,6 +27,32 @@ pub use run::Watcher;
 
 use std::path::{Path, PathBuf};
 
+/// Makes the directory of a report, and finds out whether it can be written to: better before tables
+/// are read than after an hour's work. [`evaluate`] does so, too.
+///
+/// # Errors
+/// [`ReportError::Output`].
+pub fn prepare(output: &Path) -> Result<(), ReportError> {
+    for name in ["", "figures", "tables", "units"] {
+        files::directory(&output.join(name))?;
+    }
+    let probe = output.join("probe");
+    files::write(&probe, b"can be written")?;
+    std::fs::remove_file(&probe).map_err(error::at(&probe))
+}
+
+/// Forgets what was measured for the report in `output`, so that all is measured again.
+///
+/// # Errors
+/// [`ReportError::Output`].
+pub fn forget(output: &Path) -> Result<(), ReportError> {
+    let units = output.join("units");
+    match std::fs::remove_dir_all(&units) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error::at(&units)(error)),
+        _ => Ok(()),
+    }
+}
+
 /// Measures what `plan` asks for and writes the report into the directory `output`, which is made
 /// if it is not there. Returns the report's page.
 ///
@@ -43,10 +68,7 @@ pub fn evaluate(
     output: &Path,
     watcher: &mut dyn Watcher,
 ) -> Result<PathBuf, ReportError> {
-    // All directories first: one that cannot be written to is told before an hour's work.
-    for name in ["", "figures", "tables"] {
-        files::directory(&output.join(name))?;
-    }
+    prepare(output)?;
     let results = run::run(plan, output, watcher)?;
     write::write(&results, output)
 }

@@ -43,15 +43,11 @@ fn table(name: &str, routes: u32) -> Table {
         let next_hop = NextHop::new(i % 7 + 1).unwrap();
         let len = [8, 12, 16, 20, 24, 28][i as usize % 6];
         let bits = i.wrapping_mul(0x9e37_79b9) & (u32::MAX << (32 - len));
-        table
-            .ipv4
-            .insert(Prefix::new(bits, len).unwrap(), next_hop);
+        table.ipv4.insert(Prefix::new(bits, len).unwrap(), next_hop);
         let len = [32, 40, 48][i as usize % 3];
         let bits = (0x2001u128 << 112 | u128::from(i.wrapping_mul(0x9e37_79b9)) << 80)
             & (u128::MAX << (128 - len));
-        table
-            .ipv6
-            .insert(Prefix::new(bits, len).unwrap(), next_hop);
+        table.ipv6.insert(Prefix::new(bits, len).unwrap(), next_hop);
     }
     Table {
         name: name.into(),
@@ -149,7 +145,10 @@ fn outline(output: &Path) -> String {
                     .collect();
                 lines.push(format!("table {id}: {}", columns.join(" | ")));
                 // Which exist depends on the number of cores, on luck, or on figures.
-                if ["fig8", "fig11", "heat", "not-ahead"].iter().any(|what| id.starts_with(what)) {
+                if ["fig8", "fig11", "heat", "not-ahead"]
+                    .iter()
+                    .any(|what| id.starts_with(what))
+                {
                     continue;
                 }
                 let names: Vec<String> = rows()
@@ -166,7 +165,10 @@ fn outline(output: &Path) -> String {
 #[test]
 fn a_report_is_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
-    let seen = run(&plan(vec![table("one", 120), table("two & <more>", 30)]), folder.path());
+    let seen = run(
+        &plan(vec![table("one", 120), table("two & <more>", 30)]),
+        folder.path(),
+    );
     assert_eq!(seen.begun.len(), seen.parts);
     assert_eq!(
         seen.notes,
@@ -187,7 +189,11 @@ fn a_report_is_as_it_was() {
     // Everything that the page leads to is there, and nothing is asked of the network.
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(!page.contains("src=") && !page.contains("@import"));
-    for link in page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+    for link in page
+        .split("href=\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+    {
         match link.strip_prefix('#') {
             Some(id) => assert!(page.contains(&format!("id=\"{id}\"")), "{link}"),
             None => assert!(folder.path().join(link).is_file(), "{link}"),
@@ -195,7 +201,11 @@ fn a_report_is_as_it_was() {
     }
     for name in files(&folder.path().join("figures")) {
         let bytes = fs::read(folder.path().join("figures").join(&name)).unwrap();
-        let starts: &[u8] = if name.ends_with(".png") { b"\x89PNG" } else { b"<svg" };
+        let starts: &[u8] = if name.ends_with(".png") {
+            b"\x89PNG"
+        } else {
+            b"<svg"
+        };
         assert!(bytes.starts_with(starts), "{name}");
     }
 }
@@ -206,7 +216,12 @@ fn figures_have_the_data_that_they_must() {
     run(&plan(vec![table("one", 120)]), folder.path());
     let results = results(folder.path());
     let heat = found(&results, "heat");
-    let total: u64 = heat[0]["cells"].as_array().unwrap().iter().map(|cell| cell[2].as_u64().unwrap()).sum();
+    let total: u64 = heat[0]["cells"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cell| cell[2].as_u64().unwrap())
+        .sum();
     assert_eq!(total, 1 << 32);
     for cycles in found(&results, "cycles") {
         if cycles["unavailable"].is_string() {
@@ -226,7 +241,8 @@ fn figures_have_the_data_that_they_must() {
     for (contest, width) in contests.iter().zip([32, 128]) {
         for row in contest["rows"].as_array().unwrap() {
             assert_eq!(row["mismatches"], 0, "{row}");
-            let is_for_ipv4 = ["DIR-24-8", "SAIL", "D18R (modified)"].contains(&row["name"].as_str().unwrap());
+            let is_for_ipv4 =
+                ["DIR-24-8", "SAIL", "D18R (modified)"].contains(&row["name"].as_str().unwrap());
             if width == 128 && is_for_ipv4 {
                 // A structure that cannot be built has a row that says why; the rest goes on.
                 let reason = row["cannot_build"].as_str().unwrap();
@@ -243,10 +259,18 @@ fn figures_have_the_data_that_they_must() {
         }
     }
     let table3 = fs::read_to_string(folder.path().join("tables/table3-structures-2.csv")).unwrap();
-    assert!(table3.contains("DIR-24-8,cannot build: keys have 128 bits"), "{table3}");
+    assert!(
+        table3.contains("DIR-24-8,cannot build: keys have 128 bits"),
+        "{table3}"
+    );
     let updates = found(&results, "updates");
     assert_eq!(updates[0][0]["name"], "two");
-    assert!(updates.iter().flat_map(|found| found.as_array().unwrap()).all(|stream| stream["mismatches"] == 0));
+    assert!(
+        updates
+            .iter()
+            .flat_map(|found| found.as_array().unwrap())
+            .all(|stream| stream["mismatches"] == 0)
+    );
 }
 
 #[test]
@@ -265,9 +289,16 @@ fn a_second_run_measures_what_is_missing_only() {
     let resumed = run(&plan(vec![table("one", 60)]), folder.path());
     assert_eq!(resumed.begun.len(), 1, "{:?}", resumed.begun);
     assert!(resumed.begun[0].contains("IPv4: what leafvec"));
-    assert!(!files(&folder.path().join("units")).iter().any(|name| name.ends_with("unfinished")));
+    assert!(
+        !files(&folder.path().join("units"))
+            .iter()
+            .any(|name| name.ends_with("unfinished"))
+    );
     // Another table is another run, a second table is one in addition.
-    let more = run(&plan(vec![table("one", 60), table("two", 61)]), folder.path());
+    let more = run(
+        &plan(vec![table("one", 60), table("two", 61)]),
+        folder.path(),
+    );
     assert_eq!((more.reused, more.begun.len()), (first.parts, 2));
     let other = run(&plan(vec![table("one", 62)]), folder.path());
     assert_eq!(other.reused, 0);
@@ -281,7 +312,9 @@ fn a_second_run_measures_what_is_missing_only() {
 fn a_table_with_one_route() {
     let folder = tempfile::tempdir().unwrap();
     let mut routes = RouteTable::default();
-    routes.ipv4.insert("192.0.2.0/24".parse().unwrap(), NextHop::MIN);
+    routes
+        .ipv4
+        .insert("192.0.2.0/24".parse().unwrap(), NextHop::MIN);
     let table = Table {
         name: "one route".into(),
         routes,
@@ -295,9 +328,17 @@ fn a_table_with_one_route() {
     run(&plan, folder.path());
     let results = results(folder.path());
     for row in found(&results, "contest")[0]["rows"].as_array().unwrap() {
-        assert_eq!((&row["cannot_build"], &row["mismatches"]), (&Value::Null, &Value::from(0)), "{row}");
+        assert_eq!(
+            (&row["cannot_build"], &row["mismatches"]),
+            (&Value::Null, &Value::from(0)),
+            "{row}"
+        );
     }
-    assert_eq!(found(&results, "contest").len(), 1, "there is no IPv6 route");
+    assert_eq!(
+        found(&results, "contest").len(),
+        1,
+        "there is no IPv6 route"
+    );
 }
 
 #[test]
@@ -307,7 +348,11 @@ fn a_run_out_of_time_says_what_it_left_out() {
     hurried.effort.budget = Some(Duration::ZERO);
     let seen = run(&hurried, folder.path());
     assert!(seen.begun.is_empty());
-    let told = seen.notes.iter().filter(|note| note.starts_with("left out, for time: ")).count();
+    let told = seen
+        .notes
+        .iter()
+        .filter(|note| note.starts_with("left out, for time: "))
+        .count();
     assert_eq!(told, seen.parts);
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert_eq!(page.matches("left out, for time").count(), seen.parts);
@@ -321,7 +366,10 @@ fn what_cannot_be_written_is_told_with_its_name() {
     let mut seen = Seen::default();
     let error = evaluate(&plan(vec![table("one", 5)]), &file, &mut seen).unwrap_err();
     assert!(matches!(error, ReportError::Output { .. }));
-    assert!(error.to_string().starts_with(&file.display().to_string()), "{error}");
+    assert!(
+        error.to_string().starts_with(&file.display().to_string()),
+        "{error}"
+    );
     assert!(seen.begun.is_empty(), "nothing is measured for nothing");
     let none = Plan {
         tables: Vec::new(),

@@ -1,7 +1,7 @@
 //! What came out, in short; how it was measured; what was verified.
 
 use super::Section;
-use super::format::{count, listed, number, or_none, percent, short};
+use super::format::{count, listed, number, or_none, short};
 use crate::paper;
 use crate::results::{Family, Results};
 use crate::sheet::Sheet;
@@ -244,6 +244,5 @@ pub(super) fn left_out(results: &Results) -> Section {
         results.effort,
         number(seconds / 60.0, 1)
     ));
-    let _ = percent;
     section
 }

@@ -2,7 +2,7 @@
 
 use popfib_draw::chart::{Axis, Bar, BarChart, Bars};
 
-use super::format::{NONE, count, listed, mean, mib, number, or_none, short};
+use super::format::{NONE, count, mean, mib, number, or_none, short};
 use super::{Section, id};
 use crate::experiments::contest::{Contest, Row};
 use crate::paper;
@@ -198,7 +198,12 @@ pub(super) fn all_tables(results: &Results) -> Section {
             chart.to_svg(),
         );
     }
-    if contests.len() < 2 {
+    if contests
+        .iter()
+        .filter(|(_, family, _)| *family == Family::Ipv4)
+        .count()
+        < 2
+    {
         return section;
     }
     let columns = [
@@ -432,6 +437,5 @@ pub(super) fn latency(results: &Results) -> Section {
              overlap as CPU or kernel can make them. The empty loop is not subtracted. The paper has no such figures.",
         );
     }
-    let _ = listed;
     section
 }

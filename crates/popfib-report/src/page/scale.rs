@@ -2,7 +2,7 @@
 
 use popfib_draw::chart::{Axis, LineChart, Series};
 
-use super::format::{NONE, count, mean, mib, number, or_none, short};
+use super::format::{NONE, count, mean, mib, number, or_none};
 use super::{Section, id, places};
 use crate::paper;
 use crate::results::{Family, Outcome, Results};
@@ -233,6 +233,5 @@ pub(super) fn series(results: &Results) -> Section {
             chart.to_svg(),
         );
     }
-    let _ = short;
     section
 }

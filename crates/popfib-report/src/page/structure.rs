@@ -1,5 +1,8 @@
 //! What tables look like, and what the forms of a Poptrie make of them.
 
+use popfib_draw::heat_map;
+use popfib_eval::DepthMap;
+
 use super::format::{NONE, count, mean, mib, number, or_none, percent};
 use super::{Section, id, places};
 use crate::experiments::depth::Heat;
@@ -35,16 +38,25 @@ pub(super) fn depths(results: &Results) -> Section {
         section
             .sheets
             .push(cells(heat, &id("heat", place, family), &table.name));
-        if let Some(svg) = crate::heat::svg(heat, &table.name) {
-            section.figure(
-                id("fig7-depth", place, family),
-                format!(
-                    "Binary radix depth of all IPv4 addresses in {} (the paper's Fig. 7)",
-                    table.name
-                ),
-                svg,
-            );
-        }
+        let cells = heat.cells.iter();
+        let map = DepthMap {
+            cells: cells
+                .map(|(length, depth, count)| (*length, *depth, u128::from(*count)))
+                .collect(),
+        };
+        section.figure(
+            id("fig7-depth", place, family),
+            format!(
+                "Binary radix depth of all IPv4 addresses in {} (the paper's Fig. 7)",
+                table.name
+            ),
+            heat_map(
+                "Binary radix depth of all IPv4 addresses",
+                &table.name,
+                &map,
+                32,
+            ),
+        );
     }
     if sheet.rows.is_empty() {
         return section;

@@ -38,7 +38,9 @@ Traffic:
   repeated    random, each address 16 times in a row
   routes      a random host of a uniformly chosen route
   zipf        Zipf(1.0) over 650,000 (IPv6: 200,000) such hosts
-  file:PATH   the addresses of a file, one a line, from the start again as often as needed
+  good-cache  a random host of each route, in the order of the routes
+  bad-cache   the same hosts, shuffled
+  file:PATH   the addresses of a file (a list, a column, a capture), again as often as needed
 
 Examples:
   popfib bench

@@ -10,7 +10,7 @@ use common::{STRICT, error, read, routes};
 use popfib_formats::{Format, LoadOptions, load};
 
 const LENIENT: LoadOptions = {
-    let mut options = STRICT;
+    let mut options = LoadOptions::new();
     options.skip_invalid = true;
     options.mask = true;
     options

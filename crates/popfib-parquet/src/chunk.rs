@@ -191,14 +191,13 @@ fn write(
 }
 
 /// Appends the levels of a page's rows: which of them are not null.
-pub(crate) fn levels(are_there: impl ExactSizeIterator<Item = bool>, body: &mut Vec<u8>) {
+pub(crate) fn levels(are_there: impl ExactSizeIterator<Item = bool> + Clone, body: &mut Vec<u8>) {
     let start = body.len();
     body.extend_from_slice(&[0; 4]);
-    let rows = are_there.len();
-    let levels: Vec<u32> = are_there.map(u32::from).collect();
-    if levels.iter().all(|&level| level == 1) {
-        hybrid::repeat(1, rows, 1, body);
+    if are_there.clone().all(|is_there| is_there) {
+        hybrid::repeat(1, are_there.len(), 1, body);
     } else {
+        let levels: Vec<u32> = are_there.map(u32::from).collect();
         hybrid::encode(&levels, 1, body);
     }
     let len = (body.len() - start - 4) as u32;

@@ -121,8 +121,9 @@ impl ParquetWriter {
     /// `source` is where the batch came from, if its columns are kept.
     ///
     /// # Errors
-    /// If there are not as many numbers as rows, or the source's columns are
-    /// not those of the source before or can't be read.
+    /// If there are not as many numbers as rows, or one that is none of
+    /// `answers`; if the source's columns are not those of the source before or
+    /// can't be read.
     pub fn write(
         &mut self,
         batch: &AddressBatch,
@@ -143,6 +144,9 @@ impl ParquetWriter {
     ) -> Result<()> {
         if numbers.len() != batch.len() {
             return Err(Error::General("not an answer for each row".to_owned()));
+        }
+        if numbers.iter().any(|&number| number > answers.last()) {
+            return Err(Error::General("a number without an answer".to_owned()));
         }
         if let Some(addresses) = &mut self.addresses {
             addresses.push(batch)?;

@@ -10,12 +10,12 @@ use popfib_formats::{Input, LoadOptions, ReadError, RouteTable, load_from};
 
 pub(crate) const STRICT: LoadOptions = LoadOptions::new();
 pub(crate) const SKIP: LoadOptions = {
-    let mut options = STRICT;
+    let mut options = LoadOptions::new();
     options.skip_invalid = true;
     options
 };
 pub(crate) const MASK: LoadOptions = {
-    let mut options = STRICT;
+    let mut options = LoadOptions::new();
     options.mask = true;
     options
 };

@@ -56,7 +56,7 @@ pub fn forget(output: &Path) -> Result<(), ReportError> {
 /// Measures what `plan` asks for and writes the report into the directory `output`, which is made
 /// if it is not there. Returns the report's page.
 ///
-/// The calling thread stays pinned to a core. In `output`: `report.html`, which needs nothing else;
+/// Measured in a thread of its own, which is pinned to a core. In `output`: `report.html`, which needs nothing else;
 /// `figures/` (SVG, PNG), `tables/` (CSV, Markdown), `results.json`, and `units/`, the results of
 /// single parts, which are used again where tables, effort, machine and build are the same.
 ///
@@ -66,9 +66,15 @@ pub fn forget(output: &Path) -> Result<(), ReportError> {
 pub fn evaluate(
     plan: &Plan,
     output: &Path,
-    watcher: &mut dyn Watcher,
+    watcher: &mut (dyn Watcher + Send),
 ) -> Result<PathBuf, ReportError> {
     prepare(output)?;
-    let results = run::run(plan, output, watcher)?;
+    // The caller's thread would stay on the core that is measured.
+    let results = std::thread::scope(|scope| {
+        let measured = scope.spawn(|| run::run(plan, output, watcher));
+        measured
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })?;
     write::write(&results, output)
 }

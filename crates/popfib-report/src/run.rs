@@ -89,6 +89,7 @@ pub(crate) fn run(
     let key = |part: &Part<'_>| {
         let Machine {
             cpu,
+            cores,
             kernel,
             version,
             commit,
@@ -97,7 +98,7 @@ pub(crate) fn run(
         } = &results.machine;
         let effort = &plan.effort;
         format!(
-            "{:016x} {effort:?} {cpu} {kernel} {version} {commit} {compiler}",
+            "{:016x} {effort:?} {cpu} {cores} {kernel} {version} {commit} {compiler}",
             part.digest
         )
     };

@@ -86,7 +86,13 @@ impl Sheet {
         for row in &self.rows {
             html += "<tr>";
             for (column, cell) in row.iter().enumerate() {
-                let _ = write!(html, "<td{}>{}</td>", class(column), escaped(cell));
+                // A reason is a sentence: it may be broken into lines.
+                let class = if cell.contains(": ") {
+                    ""
+                } else {
+                    class(column)
+                };
+                let _ = write!(html, "<td{class}>{}</td>", escaped(cell));
             }
             html += "</tr>";
         }
@@ -97,16 +103,18 @@ impl Sheet {
         html + "</figure>"
     }
 
-    /// Whether a column holds figures, which stand to the right.
+    /// Whether a column holds figures, which stand to the right, apart from reasons why there is none.
     fn is_numeric(&self, column: usize) -> bool {
-        let mut cells = self.rows.iter().filter_map(|row| row.get(column));
-        cells.any(|cell| cell.starts_with(|c: char| c.is_ascii_digit()))
-            && self.rows.iter().all(|row| {
-                row.get(column).is_none_or(|cell| {
-                    cell.is_empty()
-                        || cell.starts_with(|c: char| c.is_ascii_digit() || "–-".contains(c))
-                })
-            })
+        let is_figure = |cell: &str| cell.starts_with(|c: char| c.is_ascii_digit());
+        let is_none = |cell: &str| {
+            cell.is_empty()
+                || cell == "–"
+                || ["cannot build", "left out"]
+                    .iter()
+                    .any(|why| cell.starts_with(why))
+        };
+        let cells = || self.rows.iter().filter_map(|row| row.get(column));
+        cells().any(|cell| is_figure(cell)) && cells().all(|cell| is_figure(cell) || is_none(cell))
     }
 }
 

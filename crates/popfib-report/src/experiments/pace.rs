@@ -14,6 +14,9 @@ use crate::error::ReportError;
 /// The fewest addresses of a pass: several bursts.
 const FEWEST: usize = 8 * BURST;
 
+/// The most addresses of a pass.
+const MOST: usize = 1 << 31;
+
 /// Addresses of a kind, for passes of any length.
 pub(crate) enum Pattern<A> {
     /// Random, made while they are looked up.
@@ -104,14 +107,16 @@ impl<A: Traveller> Pattern<A> {
         loop {
             let time = timed(|| self.pass(fib, kernel, 0, count));
             // Long enough to tell, but for the first touch of the table.
-            if time * 8 >= wished || count >= 1 << 32 {
+            if time * 8 >= wished || count >= MOST / 4 {
                 let wished = wished.as_secs_f64() / time.as_secs_f64().max(1e-9);
                 let count = (count as f64 * wished) as usize / BURST * BURST;
                 let most = match self {
-                    Self::Sequential(firsts) if A::WIDTH == 32 => (1 << 32) / firsts.len(),
+                    Self::Sequential(firsts) if A::WIDTH == 32 => {
+                        ((1u64 << 32) / firsts.len() as u64) as usize
+                    }
                     _ => usize::MAX,
                 };
-                return count.clamp(FEWEST, 1 << 34).min(most);
+                return count.clamp(FEWEST, MOST).min(most);
             }
             count *= 4;
         }

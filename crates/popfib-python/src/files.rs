@@ -177,7 +177,7 @@ fn values<'a>(
 
 /// Open an image that `Table.save` or `popfib compile` has written.
 #[pyfunction]
-#[pyo3(signature = (path, /, *, map = false, trust = false, decode = None))]
+#[pyo3(signature = (path, /, *, map = true, trust = false, decode = None))]
 pub(crate) fn open(
     py: Python<'_>,
     path: PathBuf,
@@ -190,8 +190,8 @@ pub(crate) fn open(
         // SAFETY: who says `trust` promises that the file is what popfib has written, and
         // that nobody writes to it, as the documents of `popfib.open` ask.
         (_, true) => unsafe { Image::map_trusted(&path) },
-        // SAFETY: who says `map` promises that nobody writes to the file, as the documents
-        // of `popfib.open` ask; it is validated all the same.
+        // SAFETY: the documents of `popfib.open` ask that nobody writes to the file, or for
+        // `map=False`; it is validated all the same.
         (true, false) => unsafe { Image::map(&path) },
         (false, false) => Image::open(&path),
     });

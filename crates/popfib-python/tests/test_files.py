@@ -182,7 +182,7 @@ def test_damaged_images(tmp_path, rng):
 def test_a_mapped_image_survives_its_successor(tmp_path):
     path = tmp_path / "t.fib"
     popfib.Table({"10.0.0.0/8": "old"}).save(path)
-    with popfib.open(path, map=True) as t:
+    with popfib.open(path) as t:
         popfib.Table({"10.0.0.0/8": "new"}).save(path)
         assert t["10.0.0.1"] == "old"
         assert popfib.open(path)["10.0.0.1"] == "new"

@@ -190,14 +190,14 @@ def load(
 ) -> Table[_V]: ...
 @overload
 def open(
-    path: _Path, /, *, map: bool = False, trust: bool = False, decode: None = None
+    path: _Path, /, *, map: bool = True, trust: bool = False, decode: None = None
 ) -> Table[str]: ...
 @overload
 def open(
     path: _Path,
     /,
     *,
-    map: bool = False,
+    map: bool = True,
     trust: bool = False,
     decode: Callable[[str], _V],
 ) -> Table[_V]: ...

@@ -12,7 +12,7 @@ use crate::Verdict;
 use crate::args::{Family, TableArgs};
 use crate::destination::Destination;
 use crate::failure::Failure;
-use crate::table::{self, counted};
+use crate::table;
 
 /// Draw a picture of a table: its tries, how deep they are, who holds what.
 ///
@@ -229,7 +229,7 @@ fn draw<A: Address>(
     }
     let note = format!(
         "{name}, {}",
-        counted(rib.len() as u64, &format!("{family} route"))
+        popfib_draw::counted(rib.len() as u64, &format!("{family} route"))
     );
     let within = prefix
         .map(|prefix| Prefix::<A>::new(A::truncate(bits_of(prefix)), prefix.len()))

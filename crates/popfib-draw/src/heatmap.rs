@@ -56,27 +56,27 @@ pub fn heat_map(title: &str, note: &str, map: &DepthMap, width: u8) -> String {
         let (x, y) = (column(Some(at)) + middle, row(at) + middle);
         svg.line("pf-grid", (x, TOP), (x, bottom));
         svg.line("pf-grid", (LEFT, y), (right, y));
-        svg.label((x, bottom + 18.0), Anchor::Middle, SOFT, &format!("/{at}"));
+        // Beside "none" there is little room.
+        let (x, anchor) = match at {
+            0 => (left, Anchor::Start),
+            _ => (x, Anchor::Middle),
+        };
+        svg.label((x, bottom + 18.0), anchor, SOFT, &format!("/{at}"));
         svg.label((LEFT - 8.0, y + 4.0), Anchor::End, SOFT, &at.to_string());
     }
-    svg.label(
-        (LEFT + cell / 2.0, bottom + 18.0),
-        Anchor::Middle,
-        SOFT,
-        "none",
-    );
+    svg.label((LEFT + cell, bottom + 18.0), Anchor::End, SOFT, "none");
     // Where the depth is the length: nothing lies below.
     let ends = ((left, bottom), (right, TOP));
     svg.line("pf-axis", ends.0, ends.1);
 
-    let most = map
-        .cells
-        .iter()
-        .map(|(_, _, count)| log2(*count))
-        .fold(0.0, f64::max);
-    let colour = |bits: f64| match most {
-        0.0 => RAMP - 1,
-        most => (bits / most * (RAMP - 1) as f64).round() as usize,
+    let counts = || map.cells.iter().map(|(_, _, count)| log2(*count));
+    let most = counts().fold(0.0, f64::max);
+    let least = counts().fold(most, f64::min);
+    let colour = |bits: f64| {
+        let share = (bits - least) / (most - least);
+        // Equal counts are all of the most.
+        let share = if share.is_nan() { 1.0 } else { share };
+        (share * (RAMP - 1) as f64).round() as usize
     };
     let gap = if cell >= 8.0 { 1.0 } else { 0.5 };
     for (length, depth, count) in &map.cells {
@@ -94,18 +94,18 @@ pub fn heat_map(title: &str, note: &str, map: &DepthMap, width: u8) -> String {
     let middle = (TOP + bottom) / 2.0;
     let depth = "binary radix depth (bits)";
     svg.turned((20.0, middle), -90.0, Anchor::Middle, LABEL, depth);
-    legend(&mut svg, (right + 28.0, bottom), most);
+    legend(&mut svg, (right + 28.0, bottom), least, most);
     svg.finish()
 }
 
 /// The ramp with its numbers of addresses, upwards from `at`.
-fn legend(svg: &mut Svg, (x, bottom): (f64, f64), most: f64) {
+fn legend(svg: &mut Svg, (x, bottom): (f64, f64), least: f64, most: f64) {
     let patch = 13.0;
     for i in 0..RAMP {
         let y = bottom - (i + 1) as f64 * patch;
         svg.rect(&format!("pf-h{i}"), (x, y), (BAR, patch));
         if i % 5 == 0 {
-            let bits = most * i as f64 / (RAMP - 1) as f64;
+            let bits = least + (most - least) * i as f64 / (RAMP - 1) as f64;
             let label = format!("2^{bits:.0}");
             svg.label(
                 (x + BAR + 6.0, y + patch - 2.0),
@@ -125,11 +125,12 @@ fn log2(count: u128) -> f64 {
 }
 
 /// `22.1 %`; what is there at all is not called 0.
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     match share * 100.0 {
         share if share.is_nan() => "none".to_owned(),
-        share if share > 0.0 && share < 0.01 => "less than 0.01 %".to_owned(),
-        share => format!("{share:.2} %"),
+        share if share > 0.0 && share < 0.005 => "< 0.01 %".to_owned(),
+        // A sum of nothing is minus zero.
+        share => format!("{:.2} %", share + 0.0),
     }
 }
 
@@ -179,10 +180,7 @@ mod tests {
 
     #[test]
     fn shares_are_said_as_they_are() {
-        let said = [f64::NAN, 0.0, 1e-9, 0.2211, 1.0].map(percent);
-        assert_eq!(
-            said,
-            ["none", "0.00 %", "less than 0.01 %", "22.11 %", "100.00 %"]
-        );
+        let said = [f64::NAN, -0.0, 1e-9, 0.2211, 1.0].map(percent);
+        assert_eq!(said, ["none", "0.00 %", "< 0.01 %", "22.11 %", "100.00 %"]);
     }
 }

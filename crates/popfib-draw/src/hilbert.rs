@@ -5,13 +5,15 @@
 //! next hop (where tables name origins, the AS) or the length of the prefix that
 //! they match. The next hops with the most addresses have the strong colours
 //! and the legend; all others have one of a few pale ones each, by number, so
-//! that borders show. Where no route is, nothing is drawn.
+//! that borders show. Where no route is, nothing is drawn. IPv6 is so empty that
+//! there a pixel shows what most of its routed addresses have.
 
 use std::collections::HashMap;
 
 use popfib::{Address, Intervals, NextHop, Prefix, Rib};
 
 use crate::density::colour_at;
+use crate::heatmap::percent;
 use crate::layer::Layer;
 use crate::span::Span;
 use crate::svg::{Anchor, LABEL, Number, SOFT, Svg, TITLE};
@@ -119,7 +121,7 @@ pub fn hilbert<A: Address>(rib: &Rib<A>, what: &Hilbert<'_, A>) -> String {
             crate::theme::hex(*colour)
         ));
         svg.label((x + 20.0, y), Anchor::Start, LABEL, &shortened(name));
-        let share = format!("{:.2} %", share * 100.0);
+        let share = percent(*share);
         svg.label((LEFT + SIDE + LEGEND - 12.0, y), Anchor::End, SOFT, &share);
     }
     svg.finish()
@@ -166,7 +168,7 @@ impl Values {
             while at < end {
                 let pixel = (at as usize).min(count - 1);
                 if pixel > filling {
-                    values.pixels[filling] = most(&mut parts);
+                    values.pixels[filling] = most::<A>(&mut parts);
                     filling = pixel;
                 }
                 let until = end.min(pixel as f64 + 1.0);
@@ -177,13 +179,17 @@ impl Values {
                 at = until;
             }
         }
-        values.pixels[filling] = most(&mut parts);
+        values.pixels[filling] = most::<A>(&mut parts);
         values
     }
 }
 
-/// The value with the largest part; a route rather than none where they are equal.
-fn most(parts: &mut Vec<(Option<u32>, f64)>) -> Option<u32> {
+/// The value with the largest part; a route rather than none where they are equal, and for keys
+/// beyond 64 bits always.
+fn most<A: Address>(parts: &mut Vec<(Option<u32>, f64)>) -> Option<u32> {
+    if A::WIDTH > 64 {
+        parts.retain(|part| part.0.is_some());
+    }
     let largest = parts
         .iter()
         .max_by(|a, b| a.1.total_cmp(&b.1).then(a.0.is_some().cmp(&b.0.is_some())));

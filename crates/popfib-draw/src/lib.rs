@@ -26,4 +26,5 @@ pub use heatmap::{SIDE as HEAT_MAP_SIDE, heat_map};
 pub use hilbert::{Colouring, Hilbert, SIDE as HILBERT_SIDE, hilbert};
 pub use png::{MAX_PIXELS, PngError, png};
 pub use radial::{Radial, SIDE as RADIAL_SIDE, radial};
+pub use svg::counted;
 pub use theme::Theme;

@@ -83,3 +83,45 @@ pub fn png(svg: &str, scale: f64, theme: Theme) -> Result<Vec<u8>, PngError> {
     resvg::render(&tree, transform, &mut pixels.as_mut());
     pixels.encode_png().map_err(|_| PngError::Encode)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::svg::{Anchor, LABEL, Svg};
+
+    /// Width, height, and the pixels in red, green, blue, opacity.
+    fn decoded(bytes: &[u8]) -> (u32, u32, Vec<u8>) {
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
+            .read_info()
+            .unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        assert_eq!(info.color_type, png::ColorType::Rgba);
+        (info.width, info.height, pixels)
+    }
+
+    #[test]
+    fn a_theme_colours_ground_and_text() {
+        let mut svg = Svg::new(60.0, 20.0, "");
+        svg.label((2.0, 15.0), Anchor::Start, LABEL, "Äbc 1");
+        let svg = svg.finish();
+        for (theme, ground) in [(Theme::Light, [255; 3]), (Theme::Dark, [0x12, 0x16, 0x1b])] {
+            let (width, height, pixels) = decoded(&super::png(&svg, 1.5, theme).unwrap());
+            assert_eq!((width, height), (90, 30));
+            assert_eq!(pixels[..3], ground);
+            // Letters of ink, so there is a font.
+            let inked = pixels.chunks(4).filter(|p| p[..3] != ground).count();
+            assert!((100..1000).contains(&inked), "{theme:?}: {inked}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_an_error() {
+        let svg = Svg::new(60.0, 20.0, "").finish();
+        for scale in [0.0, -1.0, 0.02, 300.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(super::png(&svg, scale, Theme::Light), Err(PngError::Size));
+        }
+        let error = super::png("<p>", 1.0, Theme::Light).unwrap_err();
+        assert!(error.to_string().starts_with("the picture is no SVG: "));
+    }
+}

@@ -108,15 +108,15 @@ impl Shape {
     }
 
     /// Calls `visit` with each node and each run of leaves: what it is, first address and depth
-    /// of its parent and of itself, and how many blocks of its depth it covers.
-    pub(crate) fn walk<A: Address>(&self, visit: &mut impl FnMut(Part, (A, u8), (A, u8), u8)) {
+    /// of its parent and of itself, and its last address.
+    pub(crate) fn walk<A: Address>(&self, visit: &mut impl FnMut(Part, (A, u8), (A, u8), A)) {
         let root = (A::MIN, 0);
         for (at, entry) in self.entries.iter().enumerate().filter(|(_, e)| **e > 0) {
             let here = (
                 A::from_leading(at as u32, self.direct_bits),
                 self.direct_bits,
             );
-            visit(Part::Node, root, here, 1);
+            visit(Part::Node, root, here, last_of(here));
             self.below(*entry - 1, here, visit);
         }
     }
@@ -125,7 +125,7 @@ impl Shape {
         &self,
         node: u32,
         here: (A, u8),
-        visit: &mut impl FnMut(Part, (A, u8), (A, u8), u8),
+        visit: &mut impl FnMut(Part, (A, u8), (A, u8), A),
     ) {
         let node = self.nodes.nodes[node as usize];
         let (address, depth) = here;
@@ -138,14 +138,18 @@ impl Shape {
         let mut children = self.nodes.children[node.first_child..].iter();
         for at in bits(node.children) {
             let child = slot(at);
-            visit(Part::Node, here, child, 1);
+            visit(Part::Node, here, child, last_of(child));
             self.below(*children.next().expect("one for each bit"), child, visit);
         }
         for (first, last) in bits(node.first_leaves).zip(bits(node.last_leaves)) {
-            let blocks = ((last >> (STRIDE - width)) - (first >> (STRIDE - width))) as u8 + 1;
-            visit(Part::Leaf, here, slot(first), blocks);
+            visit(Part::Leaf, here, slot(first), last_of(slot(last)));
         }
     }
+}
+
+/// The last address of a block.
+fn last_of<A: Address>((address, depth): (A, u8)) -> A {
+    address | !A::mask(depth)
 }
 
 /// The numbers of the bits that are set.
@@ -166,10 +170,10 @@ mod tests {
         let fib: Fib<A, u32> = Fib::compile(rib, &Options::default()).unwrap();
         let shape = Shape::new(rib).unwrap();
         let (mut nodes, mut leaves) = (0, 0);
-        shape.walk::<A>(&mut |part, (above, top), (at, depth), blocks| {
+        shape.walk::<A>(&mut |part, (above, top), (at, depth), last| {
             assert!(top <= depth && depth <= A::WIDTH);
             assert!(at & A::mask(top) == above, "inside of its parent");
-            assert!((1..=64).contains(&blocks));
+            assert!(at <= last && last & A::mask(top) == above);
             match part {
                 Part::Node => nodes += 1,
                 Part::Leaf => leaves += 1,

@@ -15,7 +15,7 @@ use popfib::{Address, CompileError, Prefix, Rib};
 use crate::density::Density;
 use crate::poptrie::{Part, Shape};
 use crate::span::Span;
-use crate::svg::{Anchor, LABEL, Number, SOFT, Svg, TITLE, grouped};
+use crate::svg::{Anchor, LABEL, Number, SOFT, Svg, TITLE, counted, grouped};
 
 /// What a radial picture shows.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ pub const SIDE: f64 = 2.0 * RADIUS;
 
 /// Of a disc, and of the space around it that its labels need.
 const RADIUS: f64 = 300.0;
-const MARGIN: f64 = 40.0;
+const MARGIN: f64 = 58.0;
 const TOP: f64 = 96.0;
 const BELOW: f64 = 70.0;
 /// How much of an edge counts that comes from the root table, which is no pointer of a node.
@@ -45,13 +45,14 @@ const LEAF: f32 = 0.5;
 /// Draws the tree and the Poptrie of `rib`.
 ///
 /// O(routes * key width) time; for keys beyond 32 bits half a second more for
-/// the root table, which takes 64 MiB meanwhile.
+/// the root table, which takes 64 MiB meanwhile. Keys beyond 64 bits are spread
+/// around the circle by the number of routes, since nearly all of their space is empty.
 ///
 /// # Errors
 /// [`CompileError`], where the table cannot be compiled.
 pub fn radial<A: Address>(rib: &Rib<A>, what: &Radial<'_, A>) -> Result<String, CompileError> {
     let span = Span::of(what.within);
-    let disc = Disc::new(span, outermost(rib, span), what.size);
+    let disc = Disc::new(rib, span, what.size);
     let (tree, vertices, left_out) = radix(rib, &disc);
     let shape = Shape::new(rib)?;
     let (poptrie, inside, levels) = nodes(&shape, &disc);
@@ -63,11 +64,15 @@ pub fn radial<A: Address>(rib: &Rib<A>, what: &Radial<'_, A>) -> Result<String, 
     let mut svg = Svg::new(width, height, what.title);
     svg.label((16.0, 30.0), Anchor::Start, TITLE, what.title);
     svg.label((16.0, 50.0), Anchor::Start, SOFT, what.note);
-    let mut note = "Address clockwise from the top, prefix length outwards".to_owned();
+    let mut note = "Address clockwise from the top".to_owned();
+    if disc.starts.is_some() {
+        note += ", spread by the number of routes";
+    }
+    note += ", prefix length outwards";
     if left_out > 0 {
-        let routes = grouped(left_out as u64);
+        let routes = counted(left_out as u64, "route");
         note += &format!(
-            "; longer than /{} and not drawn: {routes} routes",
+            "; longer than /{} and not drawn: {routes}",
             disc.outermost
         );
     }
@@ -136,15 +141,50 @@ struct Disc<A> {
     span: Span<A>,
     outermost: u8,
     size: usize,
+    /// The first addresses of all routes shown, which spread long keys.
+    starts: Option<Vec<A>>,
 }
 
 impl<A: Address> Disc<A> {
-    fn new(span: Span<A>, outermost: u8, size: usize) -> Self {
+    fn new(rib: &Rib<A>, span: Span<A>, size: usize) -> Self {
+        let routes = rib.iter().map(|(prefix, _)| prefix);
+        let starts = routes.filter(|prefix| span.prefix.covers(prefix));
+        let starts: Vec<A> = starts.map(|prefix| prefix.first()).collect();
         Self {
             span,
-            outermost,
+            outermost: outermost(rib, span),
             size,
+            starts: (A::WIDTH > 64 && !starts.is_empty()).then_some(starts),
         }
+    }
+
+    /// How far around the circle the middle of these addresses is, which are within the span.
+    fn turn(&self, first: A, last: A) -> f64 {
+        match &self.starts {
+            Some(starts) => {
+                let before = starts.partition_point(|start| *start < first);
+                let upto = starts.partition_point(|start| *start <= last);
+                (before + upto) as f64 / 2.0 / starts.len() as f64
+            }
+            None => {
+                let size = last.to_u128() - first.to_u128();
+                let whole = 2f64.powi(i32::from(A::WIDTH - self.span.prefix.len()));
+                self.span.at(first) + 0.5 * (size as f64 + 1.0) / whole
+            }
+        }
+    }
+
+    /// The pixel of the block of the first `len` bits of `address`.
+    fn place(&self, address: A, len: u8) -> (f64, f64) {
+        let first = address & A::mask(len);
+        self.place_of(first, first | !A::mask(len), len)
+    }
+
+    /// The pixel of these addresses, at a length. What holds all that is shown is the centre.
+    fn place_of(&self, first: A, last: A, len: u8) -> (f64, f64) {
+        let shown = self.span.prefix;
+        let (first, last) = (first.max(shown.first()), last.min(shown.last()));
+        self.pixel(self.turn(first, last), self.outwards(len))
     }
 
     /// How far outwards a length is, 0 to 1.
@@ -187,7 +227,7 @@ impl<A: Address> Disc<A> {
             let halo = "class=\"pf-ink pf-halo\" font-size=\"11.5\" font-weight=\"600\" \
                         stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\"";
             svg.label(
-                (x, y - radius + 4.0),
+                (x, y - radius + if *len == self.outermost { 15.0 } else { 4.0 }),
                 Anchor::Middle,
                 halo,
                 &format!("/{len}"),
@@ -212,9 +252,15 @@ impl<A: Address> Disc<A> {
         }
     }
 
-    /// The first address of an eighth of what is shown.
+    /// The address at an eighth of the circle.
     fn eighth(&self, eighth: u8) -> String {
         let shown = self.span.prefix;
+        if let Some(starts) = &self.starts {
+            // Of the route there, the first 32 bits, which is what is given out.
+            let start = starts[starts.len() * usize::from(eighth) / 8];
+            let block = Prefix::new_masked(start, 32).expect("the key has 128 bits");
+            return block.to_string().trim_end_matches("/32").to_owned();
+        }
         let len = (shown.len() + 3).min(A::WIDTH);
         let below = A::from_leading(eighth.into(), 3).shift_down(len - 3);
         let address = if len - 3 == shown.len() {
@@ -226,14 +272,12 @@ impl<A: Address> Disc<A> {
             .expect("within the key")
             .to_string();
         let text = text.split('/').next().unwrap_or_default().to_owned();
-        // 64.0.0.0 is 64, 2400:: is 2400.
+        // 64.0.0.0 is 64.
         match A::WIDTH {
             32 if shown.len() <= 5 => text.split('.').next().unwrap_or_default().to_owned(),
-            128 => text
-                .strip_suffix("::")
-                .map_or(text.clone(), |t| format!("{t}::")),
             _ => text,
         }
+    }
     }
 }
 
@@ -255,8 +299,7 @@ fn radix<A: Address>(rib: &Rib<A>, disc: &Disc<A>) -> (Density, u64, usize) {
         before = Some(prefix);
         vertices += u64::from(prefix.len() - common);
         left_out += usize::from(prefix.len() > disc.outermost);
-        let place =
-            |len: u8| disc.pixel(disc.span.middle(prefix.address(), len), disc.outwards(len));
+        let place = |len: u8| disc.place(prefix.address(), len);
         let mut from = place(common);
         for len in common + 1..=prefix.len().min(disc.outermost) {
             let to = place(len);
@@ -271,16 +314,10 @@ fn radix<A: Address>(rib: &Rib<A>, disc: &Disc<A>) -> (Density, u64, usize) {
 fn nodes<A: Address>(shape: &Shape, disc: &Disc<A>) -> (Density, u64, u8) {
     let mut density = Density::new(disc.size);
     let (mut nodes, mut levels) = (0, 0);
-    shape.walk::<A>(&mut |part, (above, top), (address, depth), blocks| {
+    shape.walk::<A>(&mut |part, (above, top), (address, depth), last| {
         if !disc.shows(address, depth) {
             return;
         }
-        let place = |address: A, len: u8, blocks: u8| {
-            // What holds all that is shown is its centre.
-            let turn = disc.span.at(address & A::mask(len))
-                + 0.5 * f64::from(blocks) * disc.span.share(len);
-            disc.pixel(turn, disc.outwards(len))
-        };
         let weight = match part {
             Part::Node => {
                 nodes += 1;
@@ -294,8 +331,75 @@ fn nodes<A: Address>(shape: &Shape, disc: &Disc<A>) -> (Density, u64, u8) {
             Part::Leaf => LEAF,
         };
         if depth <= disc.outermost || top < disc.outermost {
-            density.line(place(above, top, 1), place(address, depth, blocks), weight);
+            let to = disc.place_of(address, last, depth);
+            density.line(disc.place(above, top), to, weight);
         }
     });
     (density, nodes, levels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use popfib::NextHop;
+
+    fn draw<A: Address>(routes: &[&str], within: Option<&str>) -> String
+    where
+        Prefix<A>: std::str::FromStr<Err: std::fmt::Debug>,
+    {
+        let rib: Rib<A> = routes
+            .iter()
+            .map(|text| (text.parse().unwrap(), NextHop::MIN))
+            .collect();
+        let what = Radial {
+            title: "a < b",
+            note: "\u{1}",
+            within: within.map(|text| text.parse().unwrap()),
+            size: 64,
+        };
+        let svg = radial(&rib, &what).unwrap();
+        roxmltree::Document::parse(&svg).unwrap();
+        assert_eq!(svg.matches("data:image/png;base64,").count(), 2);
+        svg
+    }
+
+    #[test]
+    fn vertices_are_those_of_the_binary_tree() {
+        let vertices = |routes: &[&str], within| {
+            let svg = draw::<u32>(routes, within);
+            let before = svg.split(" vertices").next().unwrap();
+            before[before.rfind('>').unwrap() + 1..].to_owned()
+        };
+        assert_eq!(vertices(&[], None), "1");
+        assert_eq!(vertices(&["0.0.0.0/0"], None), "1");
+        assert_eq!(vertices(&["10.0.0.0/8"], None), "9");
+        assert_eq!(vertices(&["10.0.0.0/8", "11.0.0.0/8"], None), "10");
+        assert_eq!(
+            vertices(&["10.0.0.0/8", "10.1.0.0/16", "10.1.2.3/32"], None),
+            "33"
+        );
+        // Of the part that is shown its own root is the first.
+        assert_eq!(
+            vertices(&["10.0.0.0/8", "10.1.0.0/16"], Some("10.0.0.0/8")),
+            "9"
+        );
+        assert_eq!(
+            vertices(&["10.0.0.0/8", "10.1.0.0/16"], Some("11.0.0.0/8")),
+            "1"
+        );
+        assert_eq!(vertices(&["10.0.0.1/32"], Some("10.0.0.1/32")), "1");
+        draw::<u128>(&[], None);
+        draw::<u128>(&["::/0", "2001:db8::1/128"], None);
+        draw::<u128>(&["2001:db8::/32"], Some("2001:db8::/127"));
+    }
+
+    #[test]
+    fn few_long_prefixes_do_not_push_the_others_to_the_centre() {
+        let many: Vec<String> = (0..200).map(|i| format!("2001:db8:{i:x}::/48")).collect();
+        let mut routes: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(!draw::<u128>(&routes, None).contains("not drawn"));
+        routes.push("2001:db8::1/128");
+        assert!(draw::<u128>(&routes, None).contains("longer than /64 and not drawn: 1 route"));
+        assert!(!draw::<u128>(&routes[198..], None).contains("not drawn"));
+    }
 }

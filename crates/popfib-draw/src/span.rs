@@ -32,14 +32,4 @@ impl<A: Address> Span<A> {
         let key = address.skip_bits(self.prefix.len()).to_u128();
         key as f64 / 2f64.powi(i32::from(A::WIDTH))
     }
-
-    /// The middle of the block of the first `len` bits of `address`.
-    pub(crate) fn middle(&self, address: A, len: u8) -> f64 {
-        self.at(address & A::mask(len)) + 0.5 * self.share(len)
-    }
-
-    /// How much of the span a prefix of `len` bits is.
-    pub(crate) fn share(&self, len: u8) -> f64 {
-        0.5f64.powi(i32::from(len) - i32::from(self.prefix.len()))
-    }
 }

@@ -189,3 +189,9 @@ pub(crate) fn grouped(count: u64) -> String {
     }
     text
 }
+
+/// `1 route`, `1,042,325 routes`.
+pub fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(count))
+}

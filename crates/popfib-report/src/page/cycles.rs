@@ -79,10 +79,10 @@ fn percentiles(cycles: &Cycles, family: Family, id: &str, at: &str) -> Sheet {
         "99 %",
         "beyond 4,095",
         "paper's mean",
-        "50 % ",
-        "75 % ",
-        "95 % ",
-        "99 % ",
+        "paper's 50 %",
+        "paper's 75 %",
+        "paper's 95 %",
+        "paper's 99 %",
     ];
     let mut sheet = Sheet::new(
         id,

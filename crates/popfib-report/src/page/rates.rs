@@ -85,14 +85,14 @@ fn structures(contest: &Contest, family: Family, id: &str, title: &str) -> Sheet
     let columns = [
         "structure",
         "MiB",
-        "paper's",
+        "paper's MiB",
         "build, ms",
         "random, Mlps (std)",
         "median",
-        "paper's ",
+        "paper's Mlps",
         "over the yardstick",
         "Poptrie18 / this",
-        "paper's  ",
+        "paper's ratio",
     ];
     let mut sheet = Sheet::new(id, title, &columns);
     let own = contest.row("Poptrie18").and_then(|row| row.rate("random"));
@@ -342,7 +342,12 @@ pub(super) fn traces(results: &Results) -> Section {
             .filter(|name| name.starts_with("trace "))
             .enumerate()
         {
-            let columns = ["structure", "Mlps (std)", "Poptrie18 / this", "paper's"];
+            let columns = [
+                "structure",
+                "Mlps (std)",
+                "Poptrie18 / this",
+                "paper's ratio",
+            ];
             let name = format!("fig12-trace-{}-{}", place + 1, number_of + 1);
             let title = format!("{}, {}: {traffic}", table.name, family.name());
             let mut sheet = Sheet::new(name.clone(), title.clone(), &columns);

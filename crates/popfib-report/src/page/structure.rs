@@ -126,15 +126,15 @@ fn sheet(forms: &[Form], family: Family, id: &str, title: &str) -> Sheet {
         "form",
         "s",
         "inodes",
-        "paper's",
+        "paper's inodes",
         "leaves",
-        "paper's ",
+        "paper's leaves",
         "MiB",
-        "paper's  ",
+        "paper's MiB",
         "compile, ms (std)",
-        "paper's   ",
+        "paper's ms",
         "Mlps (std)",
-        "paper's    ",
+        "paper's Mlps",
     ];
     let mut sheet = Sheet::new(id, title, &columns);
     for form in forms {

@@ -71,10 +71,7 @@ pub fn radial<A: Address>(rib: &Rib<A>, what: &Radial<'_, A>) -> Result<String, 
     note += ", prefix length outwards";
     if left_out > 0 {
         let routes = counted(left_out as u64, "route");
-        note += &format!(
-            "; longer than /{} and not drawn: {routes}",
-            disc.outermost
-        );
+        note += &format!("; longer than /{} and not drawn: {routes}", disc.outermost);
     }
     svg.label((16.0, 67.0), Anchor::Start, SOFT, &note);
 
@@ -227,7 +224,10 @@ impl<A: Address> Disc<A> {
             let halo = "class=\"pf-ink pf-halo\" font-size=\"11.5\" font-weight=\"600\" \
                         stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\"";
             svg.label(
-                (x, y - radius + if *len == self.outermost { 15.0 } else { 4.0 }),
+                (
+                    x,
+                    y - radius + if *len == self.outermost { 15.0 } else { 4.0 },
+                ),
                 Anchor::Middle,
                 halo,
                 &format!("/{len}"),
@@ -277,7 +277,6 @@ impl<A: Address> Disc<A> {
             32 if shown.len() <= 5 => text.split('.').next().unwrap_or_default().to_owned(),
             _ => text,
         }
-    }
     }
 }
 

@@ -22,8 +22,8 @@ pub(super) fn step(low: f64, high: f64, count: usize) -> f64 {
 /// The powers of ten between `low` and `high`, or every other one and so on if there are more
 /// than `count`; with 2 and 5 between where there are only a few.
 pub(super) fn logarithmic(low: f64, high: f64, count: usize) -> Vec<f64> {
-    let first = (low.log10() - 1e-9).floor() as i32;
-    let last = (high.log10() + 1e-9).ceil() as i32;
+    let first = (low.log10() + 1e-9).floor() as i32;
+    let last = (high.log10() - 1e-9).ceil() as i32;
     let decades = (last - first).max(1) as usize;
     let between: &[f64] = match decades {
         1 | 2 => &[1.0, 2.0, 5.0],

@@ -121,7 +121,8 @@ fn outline(output: &Path) -> String {
     let text = |node: roxmltree::Node<'_, '_>| {
         let parts: String = node
             .descendants()
-            .filter_map(|node| node.is_text().then(|| node.text().unwrap_or("")))
+            .filter(|node| node.is_text())
+            .map(|node| node.text().unwrap_or(""))
             .collect();
         parts.replace(&format!("popfib ({kernel})"), "popfib (KERNEL)")
     };

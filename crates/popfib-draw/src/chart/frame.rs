@@ -161,7 +161,7 @@ impl Names {
 
     /// Writes name `i` below the position `x`.
     pub(super) fn write(&self, frame: &mut Frame, i: usize, x: f64, name: &str) {
-        if i % self.every != 0 {
+        if !i.is_multiple_of(self.every) {
             return;
         }
         if self.turned {

@@ -54,7 +54,7 @@ struct CommonArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Pixels along a side of the map, or of each trie; text grows along
+    /// Pixels along a side of the map, or of each trie (at most 2048); text grows along
     #[arg(long, value_name = "PIXELS", default_value_t = 1024,
           value_parser = clap::value_parser!(u32).range(64..=4096))]
     size: u32,
@@ -109,6 +109,9 @@ enum By {
     Length,
 }
 
+/// Of two densities side by side, with their surroundings; files beyond it are too large to share.
+const MAX_RADIAL: u32 = 2048;
+
 /// The forms of a picture, by file name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -138,6 +141,9 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
         Picture::Hilbert(args) => (&args.common, args.part.prefix),
     };
     let form = Form::of(&common.output)?;
+    if matches!(args.picture, Picture::Radial(_)) && common.size > MAX_RADIAL {
+        return Err(format!("--size of a radial picture is at most {MAX_RADIAL}").into());
+    }
     let family = chosen_family(common.family, prefix)?;
     let mut destination = Destination::open(Some(&common.output))?;
     let table = table::load(&common.table)?;

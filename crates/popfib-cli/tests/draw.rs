@@ -123,6 +123,8 @@ fn bad_usage_and_places_that_take_nothing() {
     for size in ["63", "4097", "x"] {
         assert_eq!(draw(&["-o", &svg, "--size", size]).status.code(), Some(2));
     }
+    let output = run(&["draw", "radial", "--size", "2049", "-o", &svg]);
+    assert_eq!(bad(&output), "--size of a radial picture is at most 2048");
     // An old picture stays until the new one is complete.
     let old = file("draw-old.svg", "old");
     let output = draw(&["--family", "ipv6", "-o", &old]);

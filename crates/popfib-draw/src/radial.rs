@@ -35,7 +35,9 @@ pub const SIDE: f64 = 2.0 * RADIUS;
 
 /// Of a disc, and of the space around it that its labels need.
 const RADIUS: f64 = 300.0;
-const MARGIN: f64 = 58.0;
+const MARGIN: f64 = 44.0;
+/// To the left and the right, where an IPv6 address has to fit.
+const MARGIN_ACROSS: f64 = 96.0;
 const TOP: f64 = 96.0;
 const BELOW: f64 = 70.0;
 /// How much of an edge counts that comes from the root table, which is no pointer of a node.
@@ -58,7 +60,7 @@ pub fn radial<A: Address>(rib: &Rib<A>, what: &Radial<'_, A>) -> Result<String, 
     let (poptrie, inside, levels) = nodes(&shape, &disc);
     let high = tree.high().max(poptrie.high());
 
-    let width = 2.0 * (2.0 * (RADIUS + MARGIN));
+    let width = 4.0 * (RADIUS + MARGIN_ACROSS);
     let centre_y = TOP + MARGIN + RADIUS;
     let height = centre_y + RADIUS + MARGIN + BELOW;
     let mut svg = Svg::new(width, height, what.title);
@@ -103,7 +105,7 @@ pub fn radial<A: Address>(rib: &Rib<A>, what: &Radial<'_, A>) -> Result<String, 
         ),
     ];
     for (side, (density, rings, name, about)) in halves.into_iter().enumerate() {
-        let centre = ((2 * side + 1) as f64 * (RADIUS + MARGIN), centre_y);
+        let centre = ((2 * side + 1) as f64 * (RADIUS + MARGIN_ACROSS), centre_y);
         svg.element(format_args!(
             "image x=\"{}\" y=\"{}\" width=\"{d}\" height=\"{d}\" href=\"{}\"",
             Number(centre.0 - RADIUS),

@@ -162,7 +162,7 @@ fn mapped(process: &str, path: &std::path::Path) -> Option<Mapped> {
 #[test]
 #[cfg(target_os = "linux")]
 fn two_processes_share_a_mapped_image() {
-    use std::io::{BufRead, BufReader, Read, Write};
+    use std::io::{BufRead, BufReader, Read};
     use std::process::{Command, Stdio};
 
     const OTHER: &str = "POPFIB_TEST_MAPS_IMAGE";
@@ -204,9 +204,8 @@ fn two_processes_share_a_mapped_image() {
         .spawn()
         .unwrap();
     let lines = BufReader::new(other.stdout.take().unwrap()).lines();
-    let is_mapped = lines
-        .map_while(Result::ok)
-        .any(|line| line.contains(MAPPED));
+    let mut lines = lines.map_while(Result::ok);
+    let is_mapped = lines.any(|line| line.contains(MAPPED));
     assert!(is_mapped, "the other process maps the image");
     for process in ["self", &other.id().to_string()] {
         let both = mapped(process, &path).unwrap();
@@ -215,7 +214,9 @@ fn two_processes_share_a_mapped_image() {
         assert_eq!(both.shared, both.resident, "every page is the other's, too");
         assert!(both.proportional * 2 <= both.resident + 8);
     }
-    other.stdin.take().unwrap().flush().unwrap();
+    drop(other.stdin.take());
+    // It also reports as a test.
+    lines.for_each(drop);
     assert!(other.wait().unwrap().success());
 
     // What is opened instead is not mapped.

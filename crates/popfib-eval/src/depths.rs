@@ -95,7 +95,9 @@ impl DepthMap {
     /// The share of all addresses that are deeper than `depth`.
     pub fn share_deeper(&self, depth: u8) -> f64 {
         let deep = self.cells.iter().filter(|cell| cell.1 > depth);
-        deep.map(|(_, _, count)| *count as f64).sum::<f64>() / self.total() as f64
+        // A sum of nothing would be minus zero.
+        let deep = deep.fold(0.0, |sum, (_, _, count)| sum + *count as f64);
+        deep / self.total() as f64
     }
 }
 

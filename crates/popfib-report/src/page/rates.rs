@@ -46,7 +46,7 @@ pub(super) fn all_structures(results: &Results) -> Section {
             let figures = row.rates.get("random")?;
             Some(Bar {
                 value: figures.mean(),
-                error: Some(figures.deviation()),
+                error: Some(figures.deviation().min(figures.mean())),
             })
         };
         let chart = BarChart {
@@ -165,7 +165,7 @@ pub(super) fn all_tables(results: &Results) -> Section {
             let figures = contest.row(name)?.rates.get("random")?;
             Some(Bar {
                 value: figures.mean(),
-                error: Some(figures.deviation()),
+                error: Some(figures.deviation().min(figures.mean())),
             })
         };
         let chart = BarChart {
@@ -311,7 +311,7 @@ fn by_traffic(contest: &Contest, kinds: &[&String], title: String) -> String {
         let figures = row.rates.get(kind)?;
         Some(Bar {
             value: figures.mean(),
-            error: Some(figures.deviation()),
+            error: Some(figures.deviation().min(figures.mean())),
         })
     };
     BarChart {
@@ -373,7 +373,7 @@ pub(super) fn traces(results: &Results) -> Section {
                 let figures = &row.rates[traffic];
                 Some(Bar {
                     value: figures.mean(),
-                    error: Some(figures.deviation()),
+                    error: Some(figures.deviation().min(figures.mean())),
                 })
             };
             let chart = BarChart {

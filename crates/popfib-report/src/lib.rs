@@ -33,7 +33,8 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// [`ReportError::Output`].
 pub fn prepare(output: &Path) -> Result<(), ReportError> {
-    for name in ["", "figures", "tables", "units"] {
+    files::directory(output)?;
+    for name in ["figures", "tables", "units"] {
         files::directory(&output.join(name))?;
     }
     let probe = output.join("probe");

@@ -179,6 +179,14 @@ mod tests {
     }
 
     #[test]
+    fn a_real_table_leaves_no_address_out() {
+        let table = popfib_formats::default_table();
+        let map = popfib_eval::Depths::new(&table.ipv4).map();
+        assert_eq!(map.total(), 1 << 32);
+        assert_eq!(cells(&heat_map("", "", &map, 32)), map.cells.len());
+    }
+
+    #[test]
     fn shares_are_said_as_they_are() {
         let said = [f64::NAN, -0.0, 1e-9, 0.2211, 1.0].map(percent);
         assert_eq!(said, ["none", "0.00 %", "< 0.01 %", "22.11 %", "100.00 %"]);

@@ -1,0 +1,446 @@
+//! `popfib annotate`: every form of input and output, streaming, output files.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::common::{TABLE, bad, file, good, popfib, run, run_with, stderr, stdout};
+
+const ADDRESSES: &str = "10.1.2.3\n10.1.2.4\n2001:DB8:0:1::5\n11.0.0.0\n10.9.0.0\n::1\n";
+
+/// Runs `popfib annotate --table TABLE` with more arguments and `input` on standard input.
+fn annotate(name: &str, args: &[&str], input: impl AsRef<[u8]>) -> std::process::Output {
+    let table = file(&format!("annotate-{name}-table"), TABLE);
+    let args = [&["annotate", "--table", &table], args].concat();
+    run_with(&args, input.as_ref())
+}
+
+#[test]
+fn text_is_what_lookup_prints() {
+    assert_eq!(
+        good(&annotate("text", &[], ADDRESSES)),
+        "10.1.2.3\t10.1.2.3/32\t64500\n\
+         10.1.2.4\t10.1.0.0/16\t192.0.2.1\n\
+         2001:db8:0:1::5\t2001:db8:0:1::/64\twest\n\
+         11.0.0.0\t-\t-\n\
+         10.9.0.0\t10.0.0.0/8\teast\n\
+         ::1\t-\t-\n"
+    );
+    assert_eq!(
+        good(&annotate("value", &["--value-only"], ADDRESSES)),
+        "64500\n192.0.2.1\nwest\n-\neast\n-\n"
+    );
+    assert_eq!(good(&annotate("empty", &[], "")), "");
+}
+
+#[test]
+fn csv_and_json_lines_of_addresses() {
+    let input = "10.1.2.3\n2001:DB8::\n::\n";
+    for (args, expected) in [
+        (
+            &["--output", "csv"][..],
+            "address,prefix,next_hop\n10.1.2.3,10.1.2.3/32,64500\n2001:db8::,2001:db8::/32,east\n::,,\n",
+        ),
+        (
+            &["--output", "csv", "--value-only"],
+            "address,next_hop\n10.1.2.3,64500\n2001:db8::,east\n::,\n",
+        ),
+        (
+            &["--output", "jsonl"],
+            "{\"address\":\"10.1.2.3\",\"prefix\":\"10.1.2.3/32\",\"next_hop\":\"64500\"}\n\
+             {\"address\":\"2001:db8::\",\"prefix\":\"2001:db8::/32\",\"next_hop\":\"east\"}\n\
+             {\"address\":\"::\",\"prefix\":null,\"next_hop\":null}\n",
+        ),
+        (
+            &["--output", "jsonl", "--value-only"],
+            "{\"address\":\"10.1.2.3\",\"next_hop\":\"64500\"}\n\
+             {\"address\":\"2001:db8::\",\"next_hop\":\"east\"}\n\
+             {\"address\":\"::\",\"next_hop\":null}\n",
+        ),
+    ] {
+        assert_eq!(good(&annotate("forms", args, input)), expected, "{args:?}");
+    }
+}
+
+#[test]
+fn csv_keeps_the_columns_byte_by_byte() {
+    let input = "id;ip;\"a;note\"\r\n1;\"10.1.2.3\";\"two\r\nlines, \"\"quoted\"\"\"\r\n2;;\r\n3;10.9.9.9;x\r\n";
+    assert_eq!(
+        good(&annotate(
+            "csv",
+            &["--column", "ip", "--output", "csv"],
+            input
+        )),
+        "id;ip;\"a;note\";prefix;next_hop\r\n\
+         1;\"10.1.2.3\";\"two\r\nlines, \"\"quoted\"\"\";10.1.2.3/32;64500\r\n\
+         2;;;;\r\n\
+         3;10.9.9.9;x;10.0.0.0/8;east\r\n"
+    );
+    assert_eq!(
+        good(&annotate("csv-text", &["--column", "2"], input)),
+        "10.1.2.3\t10.1.2.3/32\t64500\n-\t-\t-\n10.9.9.9\t10.0.0.0/8\teast\n"
+    );
+    // No header in, no header out.
+    let args = ["--output", "csv", "--value-only"];
+    assert_eq!(
+        good(&annotate("tsv", &args, "10.9.9.9\ta\n")),
+        "10.9.9.9\ta\teast\n"
+    );
+}
+
+#[test]
+fn answers_are_quoted_where_the_form_needs_it() {
+    let table = file(
+        "annotate-quoted-table",
+        "10.0.0.0/8 a;\"b\\\n11.0.0.0/8 \"q\"\n",
+    );
+    let run = |form: &str| {
+        let output = run_with(
+            &[
+                "annotate",
+                "--table",
+                &table,
+                "--output",
+                form,
+                "--value-only",
+            ],
+            b"11.0.0.1\n",
+        );
+        good(&output).to_owned()
+    };
+    assert_eq!(run("csv"), "address,next_hop\n11.0.0.1,\"\"\"q\"\"\"\n");
+    assert_eq!(
+        run("jsonl"),
+        "{\"address\":\"11.0.0.1\",\"next_hop\":\"\\\"q\\\"\"}\n"
+    );
+}
+
+#[test]
+fn long_names_are_written_whole() {
+    let long = "n".repeat(500);
+    let mut routes: String = (0..200).map(|n| format!("10.{n}.0.0/16 {n}\n")).collect();
+    routes.push_str(&format!("11.0.0.0/8 {long}\n"));
+    let table = file("annotate-long-table", routes);
+    let output = run_with(&["annotate", "--table", &table], b"11.1.1.1\n10.7.0.0\n");
+    assert_eq!(
+        good(&output),
+        format!("11.1.1.1\t11.0.0.0/8\t{long}\n10.7.0.0\t10.7.0.0/16\t7\n")
+    );
+}
+
+#[test]
+fn many_addresses_of_both_families_are_what_lookup_prints() {
+    let table = file("annotate-many-table", TABLE);
+    let mut bits = 1u64;
+    let input: String = (0..100_000)
+        .map(|n| {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let [a, b, c, ..] = bits.to_be_bytes();
+            match n / 1000 % 3 {
+                0 => format!("10.{}.{b}.{c}\n", a % 3),
+                1 if n % 2 == 0 => format!("2001:db8:{}:{:x}::{b:x}\n", a % 2, b % 3),
+                _ => format!("{}.1.{}.{c}\n", 9 + a % 3, b % 4),
+            }
+        })
+        .collect();
+    let looked_up = run_with(&["lookup", "--table", &table], input.as_bytes());
+    let output = annotate("many", &[], &input);
+    assert!(good(&output) == good(&looked_up));
+    let values: String = good(&looked_up)
+        .lines()
+        .map(|line| format!("{}\n", line.rsplit('\t').next().unwrap()))
+        .collect();
+    assert!(good(&annotate("many", &["--value-only"], &input)) == values);
+}
+
+#[test]
+fn files_one_behind_the_other() {
+    let table = file("annotate-files-table", TABLE);
+    let one = file("annotate-files-1.csv", "ip,n\n10.0.0.1,1\n");
+    let two = file("annotate-files-2.csv", "ip,n\n10.1.0.1,2\n");
+    let other = file("annotate-files-3.csv", "n,ip\n3,10.1.0.1\n");
+    let args = [
+        "annotate", "--table", &table, "--output", "csv", "--column", "ip",
+    ];
+    let output = run(&[&args[..], &[&one, &two]].concat());
+    assert_eq!(
+        good(&output),
+        "ip,n,prefix,next_hop\n10.0.0.1,1,10.0.0.0/8,east\n10.1.0.1,2,10.1.0.0/16,192.0.2.1\n"
+    );
+    let output = run(&[&args[..], &[&one, &other]].concat());
+    assert!(bad(&output).starts_with(&format!("{other}: ")));
+    // As text, columns don't matter.
+    let output = run(&[
+        "annotate",
+        "--table",
+        &table,
+        "--column",
+        "ip",
+        "--value-only",
+        &one,
+        &other,
+    ]);
+    assert_eq!(good(&output), "east\n192.0.2.1\n");
+    let output = run(&["annotate", "--table", &table, "-", "-"]);
+    assert!(bad(&output).contains("standard input"));
+    assert!(bad(&run(&["annotate", "--table", "-"])).contains("standard input"));
+}
+
+/// A pcap file of bare IP packets to these addresses.
+fn packets(destinations: &[[u8; 4]]) -> Vec<u8> {
+    let mut file = Vec::new();
+    for value in [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 101] {
+        file.extend(value.to_le_bytes());
+    }
+    for destination in destinations {
+        for value in [0u32, 0, 20, 20] {
+            file.extend(value.to_le_bytes());
+        }
+        file.extend([0x45, 0, 0, 20, 0, 0, 0, 0, 64, 17, 0, 0, 10, 9, 9, 9]);
+        file.extend(destination);
+    }
+    file
+}
+
+#[test]
+fn packets_and_records() {
+    let mut capture = packets(&[[10, 1, 2, 3], [11, 0, 0, 1]]);
+    assert_eq!(
+        good(&annotate("pcap", &[], &capture)),
+        "10.1.2.3\t10.1.2.3/32\t64500\n11.0.0.1\t-\t-\n"
+    );
+    assert_eq!(
+        good(&annotate(
+            "pcap-sources",
+            &["--sources", "--value-only"],
+            &capture
+        )),
+        "east\neast\n"
+    );
+    capture.pop();
+    let output = annotate("pcap-cut", &["--value-only"], &capture);
+    assert_eq!(
+        bad(&output),
+        "<stdin>: byte 60: packet 2: the file is cut off, 35 bytes into it"
+    );
+    assert_eq!(stdout(&output), "64500\n");
+    let output = annotate("pcap-cut", &["--value-only", "--skip-invalid"], &capture);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stdout(&output), "64500\n");
+    assert_eq!(
+        stderr(&output),
+        "popfib: <stdin>: 1 invalid packet skipped\n"
+    );
+
+    let records = [10, 1, 2, 3, 11, 0, 0, 1];
+    let args = ["--input-format", "raw-ipv4", "--value-only"];
+    assert_eq!(good(&annotate("raw", &args, records)), "64500\n-\n");
+}
+
+#[test]
+fn an_invalid_line_ends_the_answers_or_is_skipped() {
+    let input = "10.0.0.1\n10.0.0\n10.1.0.1\n";
+    let output = annotate("invalid", &["--value-only"], input);
+    assert_eq!(bad(&output), "<stdin>:2: \"10.0.0\": not an address");
+    assert_eq!(stdout(&output), "east\n");
+    let output = annotate("invalid", &["--value-only", "--skip-invalid"], input);
+    assert_eq!(stdout(&output), "east\n192.0.2.1\n");
+    assert_eq!(stderr(&output), "popfib: <stdin>: 1 invalid line skipped\n");
+    let output = annotate("column", &["--column", "ip"], "a,b\n1,2\n");
+    assert_eq!(
+        bad(&output),
+        "<stdin>: no column \"ip\"; there are \"a\", \"b\""
+    );
+}
+
+#[test]
+fn a_slow_pipe_gets_each_answer_at_once() {
+    let table = file("annotate-slow-table", TABLE);
+    for (args, head, host) in [
+        (&[][..], "", ""),
+        (&["--output", "csv", "--column", "ip"], "ip,n\n", ",1"),
+    ] {
+        let args = [&["annotate", "--table", &table, "--value-only"], args].concat();
+        let mut child = popfib(&args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap());
+        let (sender, receiver) = mpsc::channel();
+        let reader = thread::spawn(move || {
+            for line in answers.lines() {
+                sender.send(line.unwrap()).unwrap();
+            }
+        });
+        let soon = || {
+            receiver
+                .recv_timeout(Duration::from_secs(30))
+                .expect("an answer in time")
+        };
+        write!(stdin, "{head}").unwrap();
+        for address in ["10.0.0.1", "2001:db8::1", "10.0.0.2"] {
+            writeln!(stdin, "{address}{host}").unwrap();
+            if !head.is_empty() && address == "10.0.0.1" {
+                assert_eq!(soon(), "ip,n,next_hop");
+            }
+            assert!(soon().ends_with("east"));
+        }
+        drop(stdin);
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        reader.join().unwrap();
+    }
+}
+
+#[test]
+fn an_output_file_is_there_as_a_whole_or_not_at_all() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("annotate-output");
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir(&directory).unwrap();
+    let path = directory.join("answers.txt");
+    let out = path.to_str().unwrap();
+    let listed = || fs::read_dir(&directory).unwrap().count();
+
+    assert_eq!(good(&annotate("file", &["-o", out], "10.0.0.1\n")), "");
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        "10.0.0.1\t10.0.0.0/8\teast\n"
+    );
+    assert_eq!(listed(), 1);
+    // An error leaves the old file, and nothing beside it.
+    let output = annotate("file", &["-o", out], "10.1.0.1\nnonsense\n");
+    bad(&output);
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        "10.0.0.1\t10.0.0.0/8\teast\n"
+    );
+    assert_eq!(listed(), 1);
+    // A symbolic link stays one.
+    #[cfg(unix)]
+    {
+        let link = directory.join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        good(&annotate(
+            "file",
+            &["-o", link.to_str().unwrap(), "--value-only"],
+            "10.0.0.1\n",
+        ));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "east\n");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+    let missing = directory.join("no/answers.txt");
+    let output = annotate("file", &["-o", missing.to_str().unwrap()], "10.0.0.1\n");
+    assert!(bad(&output).starts_with(missing.to_str().unwrap()));
+    let output = annotate("file", &["-o", directory.to_str().unwrap()], "10.0.0.1\n");
+    assert!(bad(&output).contains("directory"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_is_an_error_and_stays_a_device() {
+    use std::os::unix::fs::FileTypeExt;
+    let output = annotate("full", &["-o", "/dev/full"], "10.0.0.1\n");
+    assert!(bad(&output).starts_with("/dev/full: "));
+    assert!(
+        fs::metadata("/dev/full")
+            .unwrap()
+            .file_type()
+            .is_char_device()
+    );
+
+    let table = file("annotate-full-table", TABLE);
+    let addresses = file("annotate-full-addresses", ADDRESSES);
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let output = popfib(&["annotate", "--table", &table, &addresses])
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .spawn()
+        .and_then(|child| child.wait_with_output())
+        .unwrap();
+    assert!(bad(&output).starts_with("standard output: "));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let table = file("annotate-pipe-table", TABLE);
+    let addresses = file("annotate-pipe-addresses", "10.0.0.1\n".repeat(100_000));
+    for form in ["text", "csv", "jsonl"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = popfib(&["annotate", "--table", &table, "--output", form, &addresses])
+            .stdout(writer)
+            .stderr(Stdio::piped())
+            .spawn()
+            .and_then(|child| child.wait_with_output())
+            .unwrap();
+        assert_eq!(stderr(&output), "", "{form}");
+        assert_eq!(output.status.code(), Some(0), "{form}");
+    }
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_keeps_its_rows() {
+    let directory = env!("CARGO_TARGET_TMPDIR");
+    let (one, two) = (
+        format!("{directory}/annotate-1.parquet"),
+        format!("{directory}/annotate-2.parquet"),
+    );
+    let args = ["--output", "parquet", "-o", &one, "--column", "ip"];
+    good(&annotate(
+        "parquet",
+        &args,
+        "ip,n\n10.1.2.3,1\n,2\n2001:db8::1,3\n11.0.0.1,4\n",
+    ));
+    assert!(fs::read(&one).unwrap().starts_with(b"PAR1"));
+
+    // Its own output is a Parquet file like any other: addresses, and prefixes that are none.
+    let table = file("annotate-parquet-table", TABLE);
+    let run = |args: &[&str]| run(&[&["annotate", "--table", &table], args].concat());
+    assert_eq!(
+        good(&run(&[&one])),
+        "10.1.2.3\t10.1.2.3/32\t64500\n-\t-\t-\n2001:db8::1\t2001:db8::/32\teast\n11.0.0.1\t-\t-\n"
+    );
+    assert_eq!(
+        bad(&run(&[&one, "--column", "prefix"])),
+        format!("{one}: row 1: \"10.1.2.3/32\": not an address")
+    );
+    assert!(
+        bad(&run(&[&one, "--column", "ip"])).contains("no column \"ip\"; there are \"address\"")
+    );
+    // It has the columns already that would be added.
+    assert!(bad(&run(&[&one, "--output", "parquet", "-o", &two])).contains("\"prefix\" already"));
+    let cut = file("annotate-cut.parquet", &fs::read(&one).unwrap()[..100]);
+    assert!(bad(&run(&[&cut])).starts_with(&format!("{cut}: ")));
+    let output = run_with(&["annotate", "--table", &table], &fs::read(&one).unwrap());
+    assert!(bad(&output).contains("files only"));
+}
+
+/// What is open already is written, not replaced: a shell may append to it.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_open_file_is_appended_to() {
+    let table = file("annotate-open-table", TABLE);
+    let addresses = file("annotate-open-addresses", "10.0.0.1\n");
+    let path = file("annotate-open", "before\n");
+    for place in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        fs::write(&path, "before\n").unwrap();
+        let open = fs::File::options().append(true).open(&path).unwrap();
+        let output = popfib(&["annotate", "--table", &table, &addresses, "-o", place])
+            .stdout(open)
+            .output()
+            .unwrap();
+        assert_eq!(stderr(&output), "", "{place}");
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text, "before\n10.0.0.1\t10.0.0.0/8\teast\n", "{place}");
+    }
+}

@@ -1,0 +1,273 @@
+//! `popfib compile`, and `--fib` in place of a table.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::{TABLE, file, popfib, run, stderr, stdout};
+use serde_json::Value;
+
+/// An image of `TABLE`, named `name`.
+fn image(name: &str, options: &[&str]) -> String {
+    let table = file(&format!("{name}.txt"), TABLE);
+    let image = format!("{}/{name}", env!("CARGO_TARGET_TMPDIR"));
+    let output = popfib(&["compile", "--table", &table, "-o", &image])
+        .args(options)
+        .env("SOURCE_DATE_EPOCH", "1779000000")
+        .output()
+        .unwrap();
+    assert_eq!((stdout(&output), stderr(&output)), ("", ""));
+    assert!(output.status.success());
+    image
+}
+
+fn json(args: &[&str]) -> Value {
+    let output = run(args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    serde_json::from_str(stdout(&output)).expect("JSON")
+}
+
+const ADDRESSES: [&str; 5] = [
+    "10.1.2.3",
+    "10.1.9.9",
+    "10.200.0.1",
+    "9.9.9.9",
+    "2001:db8:0:1::5",
+];
+
+#[test]
+fn an_image_answers_as_its_table_does() {
+    let image = image("answers.fib", &[]);
+    let table = file("answers.txt", TABLE);
+    let from_table = run(&[&["lookup", "--table", &table][..], &ADDRESSES[..]].concat());
+    for more in [
+        &["--fib", &image][..],
+        &["--fib", &image, "--trust"],
+        &["--table", &image],
+    ] {
+        let output = run(&[&["lookup"][..], more, &ADDRESSES[..]].concat());
+        assert_eq!(stdout(&output), stdout(&from_table), "{more:?}");
+        assert!(output.status.success());
+    }
+}
+
+#[test]
+fn without_routes_the_prefix_is_not_told() {
+    let image = image("no-routes.fib", &["--no-routes"]);
+    let output = run(&["lookup", "--fib", &image, "10.1.2.3", "9.9.9.9"]);
+    assert_eq!(stdout(&output), "10.1.2.3\t-\t64500\n9.9.9.9\t-\t-\n");
+    let answer = json(&["lookup", "--json", "--fib", &image, "10.1.2.3"]);
+    assert_eq!(
+        (&answer["prefix"], &answer["next_hop"]),
+        (&Value::Null, &"64500".into())
+    );
+    for args in [
+        &["verify", "--fib", &image][..],
+        &["compile", "--fib", &image, "-o", &image],
+        &["lookup", "--table", &image, "10.1.2.3"],
+        &["bench", "--fib", &image, "--algorithm", "radix"],
+    ] {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(2));
+        let wanted = format!("popfib: {image}: the image was compiled without");
+        assert!(stderr(&output).starts_with(&wanted), "{}", stderr(&output));
+        assert_eq!(stderr(&output).lines().count(), 1);
+    }
+    let info = json(&["info", "--json", "--fib", &image]);
+    assert_eq!(
+        (&info["ipv4"]["routes"], &info["ipv4"]["next_hops"]),
+        (&3.into(), &3.into())
+    );
+    assert_eq!(info["image"]["has_routes"], false);
+}
+
+#[test]
+fn info_tells_where_an_image_comes_from() {
+    let image = image("info.fib", &["--direct-bits", "7"]);
+    let info = json(&["info", "--json", "--fib", &image]);
+    let about = &info["image"];
+    assert!(about["source"].as_str().unwrap().ends_with("info.fib.txt"));
+    assert_eq!(about["created"], 1_779_000_000);
+    assert_eq!(
+        about["writer"],
+        concat!("popfib ", env!("CARGO_PKG_VERSION"))
+    );
+    assert_eq!(about["bytes"], fs::metadata(&image).unwrap().len());
+    assert_eq!(about["file"], image);
+    let table = file("info.txt", TABLE);
+    let wanted = json(&["info", "--json", "--table", &table, "--direct-bits", "7"]);
+    for family in ["ipv4", "ipv6"] {
+        for key in [
+            "routes",
+            "next_hops",
+            "nodes",
+            "leaves",
+            "direct_bits",
+            "bytes",
+        ] {
+            assert_eq!(info[family][key], wanted[family][key], "{family} {key}");
+        }
+    }
+    assert!(wanted.get("image").is_none());
+    let output = run(&["info", "--fib", &image]);
+    assert!(
+        stdout(&output).contains("1779000000 s since 1970"),
+        "{}",
+        stdout(&output)
+    );
+}
+
+#[test]
+fn verify_and_bench_use_the_image_itself() {
+    let image = image("verify.fib", &["--no-aggregation", "--direct-bits", "3"]);
+    for trust in [&["--fib", &image][..], &["--fib", &image, "--trust"]] {
+        let report = json(&[&["verify", "--json", "--random", "1000"][..], trust].concat());
+        assert_eq!(report["ipv4"]["mismatches"], 0);
+        assert!(report["ipv6"]["addresses"].as_u64() > Some(1000));
+        let args = [
+            "bench",
+            "--json",
+            "--count",
+            "1000",
+            "--runs",
+            "1",
+            "--traffic",
+            "random",
+        ];
+        let rows = json(&[&args[..], trust].concat());
+        assert_eq!(
+            (&rows[0]["direct_bits"], &rows[0]["build_ms"]),
+            (&3.into(), &0.0.into())
+        );
+        // The others are built from the image's routes, also as judges.
+        let rows = json(&[&args[..], trust, &["--algorithm", "all"]].concat());
+        for row in rows.as_array().unwrap() {
+            let is_image = row["algorithm"] == "popfib";
+            assert_eq!(row["direct_bits"] == 3, is_image, "{row}");
+            assert_eq!(row["build_ms"] == 0.0, is_image, "{row}");
+        }
+        for option in ["--direct-bits=4", "--no-aggregation"] {
+            let output = run(&[&args[..], trust, &[option]].concat());
+            assert_eq!(output.status.code(), Some(2));
+            assert!(stderr(&output).contains("is compiled already"), "{option}");
+            let poptrie = [trust, &[option, "--algorithm", "poptrie"]].concat();
+            assert!(json(&[&args[..], &poptrie].concat())[0]["mlps"].is_f64());
+        }
+        let against = ["verify", "--json", "--random", "10", "--against", "radix"];
+        let report = json(&[&against[..], trust].concat());
+        assert_eq!(report["ipv4"]["mismatches"], 0);
+        assert!(report["ipv4"]["addresses"].as_u64() > Some(10));
+    }
+    for option in [
+        &["--direct-bits", "4"][..],
+        &["--no-aggregation"],
+        &["--no-leafvec"],
+    ] {
+        let output = run(&[&["verify", "--fib", &image][..], option].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(
+            stderr(&output).contains("is compiled already"),
+            "{}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn an_image_of_an_image_is_the_same() {
+    let first = image("first.fib", &[]);
+    let second = format!("{}/second.fib", env!("CARGO_TARGET_TMPDIR"));
+    let output = run(&["compile", "--fib", &first, "-o", &second]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let answers = |image| json(&["lookup", "--json", "--fib", image, "10.1.2.3"]);
+    assert_eq!(answers(&first), answers(&second));
+    // As a table, an image may also come through a pipe.
+    let bytes = fs::read(&first).unwrap();
+    let output = crate::common::run_with(&["lookup", "--table", "-", "10.1.2.3"], &bytes);
+    assert_eq!(stdout(&output), "10.1.2.3\t10.1.2.3/32\t64500\n");
+}
+
+#[test]
+fn what_is_no_image_is_told_in_one_line() {
+    let good = fs::read(image("good.fib", &[])).unwrap();
+    let mut damaged = good.clone();
+    damaged[good.len() / 2] ^= 1;
+    let mut later = good.clone();
+    later[8] = 7;
+    let directory = env!("CARGO_TARGET_TMPDIR");
+    let file = |name: &str, content: &[u8]| file(name, content);
+    for (path, reason) in [
+        (file("empty.fib", b""), "not a popfib image".to_owned()),
+        (
+            file("text.fib", TABLE.as_bytes()),
+            "not a popfib image".to_owned(),
+        ),
+        (
+            file("later.fib", &later),
+            "an image of version 7.0; this program reads".to_owned(),
+        ),
+        (
+            file("cut.fib", &good[..999]),
+            format!("cut off at byte 999 of {}", good.len()),
+        ),
+        (
+            file("longer.fib", &[&good[..], b"!"].concat()),
+            "1 bytes follow behind".to_owned(),
+        ),
+        (file("damaged.fib", &damaged), "byte ".to_owned()),
+        (directory.to_owned(), "is a directory".to_owned()),
+        (format!("{directory}/none.fib"), "No such file".to_owned()),
+    ] {
+        let output = run(&["lookup", "--fib", &path, "10.1.2.3"]);
+        assert_eq!((output.status.code(), stdout(&output)), (Some(2), ""));
+        let text = stderr(&output);
+        assert!(
+            text.starts_with(&format!("popfib: {path}: {reason}")),
+            "{text}"
+        );
+        assert_eq!(text.lines().count(), 1);
+    }
+    let output = run(&["lookup", "--trust", "10.1.2.3"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// The names in a directory.
+fn names(directory: &Path) -> Vec<String> {
+    let names = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    names.map(|name| name.into_string().unwrap()).collect()
+}
+
+/// No room for the new image: the old one stays, and nothing is left behind.
+#[test]
+#[cfg(unix)]
+fn a_failed_compile_leaves_the_old_image() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("full");
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir(&directory).unwrap();
+    let image = directory.join("t.fib");
+    fs::write(&image, "old").unwrap();
+    let table = file("full.txt", TABLE);
+    // A limit for files, in blocks of 512 bytes or more, that an error tells of.
+    let output = Command::new("sh")
+        .args([
+            "-c",
+            "trap '' XFSZ; ulimit -f 1; exec \"$0\" compile --table \"$1\" -o \"$2\"",
+        ])
+        .arg(env!("CARGO_BIN_EXE_popfib"))
+        .arg(&table)
+        .arg(&image)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let wanted = format!("popfib: {}: File too large", image.display());
+    assert!(stderr(&output).starts_with(&wanted), "{}", stderr(&output));
+    assert_eq!(names(&directory), ["t.fib"]);
+    assert_eq!(fs::read(&image).unwrap(), b"old");
+    for path in ["/dev/null", "/proc/t.fib", "/none/t.fib"] {
+        let output = run(&["compile", "--table", &table, "-o", path]);
+        assert_eq!(output.status.code(), Some(2), "{path}");
+        assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
+    }
+}

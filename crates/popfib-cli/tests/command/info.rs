@@ -1,0 +1,166 @@
+//! `popfib info` and what all commands that load a table share.
+
+use crate::common::{TABLE, bad, file, good, keys, run, run_with, stderr};
+use serde_json::Value;
+
+fn info(args: &[&str]) -> Value {
+    let args = [&["info", "--json"], args].concat();
+    serde_json::from_str(good(&run(&args))).expect("one JSON value")
+}
+
+#[test]
+fn json_has_the_keys_of_the_contract() {
+    let table = file("info-json", TABLE);
+    let info = info(&["--table", &table]);
+    assert_eq!(keys(&info), ["ipv4", "ipv6"]);
+    for family in ["ipv4", "ipv6"] {
+        assert_eq!(
+            keys(&info[family]),
+            [
+                "bytes",
+                "compile_ms",
+                "direct_bits",
+                "leaves",
+                "next_hops",
+                "nodes",
+                "rib_bytes",
+                "routes"
+            ]
+        );
+        assert!(info[family]["compile_ms"].is_f64());
+    }
+    assert_eq!(info["ipv4"]["routes"], 3);
+    assert_eq!(info["ipv4"]["next_hops"], 3);
+    assert_eq!(info["ipv6"]["routes"], 2);
+    assert_eq!(info["ipv6"]["next_hops"], 2);
+}
+
+#[test]
+fn the_text_has_both_families() {
+    let table = file("info-text", TABLE);
+    let output = run(&["info", "--table", &table]);
+    let lines: Vec<Vec<&str>> = good(&output)
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(lines[0], ["IPv4", "IPv6"]);
+    assert_eq!(lines[1], ["routes", "3", "2"]);
+    assert_eq!(lines[2], ["next", "hops", "3", "2"]);
+    assert_eq!(lines.len(), 9);
+}
+
+#[test]
+fn options_change_what_is_compiled() {
+    // Two halves with one next hop are one leaf if aggregated.
+    let routes = "10.0.0.0/9 a\n10.128.0.0/9 a\n10.1.0.0/16 b\n2001:db8::/32 a\n";
+    let table = file("info-options", routes);
+    let with = |options: &[&str]| info(&[&["--table", table.as_str()], options].concat());
+    for bits in [0, 7, 18, 24] {
+        let info = with(&["--direct-bits", &bits.to_string()]);
+        for family in ["ipv4", "ipv6"] {
+            assert_eq!(info[family]["direct_bits"], bits);
+            // The root table of longer keys has 16 bits at most; pages are for routes only.
+            let root = if family == "ipv6" { bits.min(16) } else { bits };
+            assert!(info[family]["bytes"].as_u64().unwrap() >= 4 << root);
+        }
+    }
+    let count = |info: &Value, key| info["ipv4"][key].as_u64().unwrap();
+    let plain = with(&["--direct-bits", "0"]);
+    let basic = with(&["--direct-bits", "0", "--no-leafvec"]);
+    assert_eq!(count(&basic, "nodes"), count(&plain, "nodes"));
+    assert!(count(&basic, "leaves") > count(&plain, "leaves"));
+    let apart = "10.0.0.0/9 a\n10.128.0.0/9 a\n";
+    let apart = file("info-apart", apart);
+    let nodes = |options: &[&str]| {
+        let args = [&["--table", apart.as_str(), "--direct-bits", "0"], options].concat();
+        count(&info(&args), "nodes")
+    };
+    assert!(nodes(&["--no-aggregation"]) >= nodes(&[]));
+    assert_eq!(with(&["--kernel", "scalar"])["ipv4"]["routes"], 3);
+}
+
+#[test]
+fn bad_options_are_usage_errors() {
+    for args in [
+        &["info", "--direct-bits", "25"][..],
+        &["info", "--direct-bits", "-1"],
+        &["info", "--kernel", "quantum"],
+        &["info", "--table"],
+        &["info", "unasked"],
+        &["bench", "--threads", "0"],
+        &["bench", "--threads", "100000"],
+        &["bench", "--kernel", "portable", "--algorithm", "poptrie"],
+        &["info", "--no-leafvec", "--algorithm", "popfib"],
+        &["info", "--algorithm", "quantum"],
+        &["verify", "--against", "lulea"],
+        &["frobnicate"],
+        &[],
+    ] {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty());
+    }
+    assert!(stderr(&run(&["info", "--kernel", "quantum"])).contains("scalar"));
+    assert!(stderr(&run(&["verify", "--against", "lulea"])).contains("rib"));
+}
+
+#[test]
+fn next_hops_beyond_16_bits_are_taken() {
+    use std::fmt::Write;
+    let mut routes = String::new();
+    for n in 0..70_000 {
+        writeln!(routes, "10.{}.{}.{} hop{n}", n >> 16, n >> 8 & 255, n & 255).unwrap();
+    }
+    let table = file("info-70000", routes);
+    for options in [&[][..], &["--no-leafvec"]] {
+        let info = info(&[&["--table", table.as_str()], options].concat());
+        assert_eq!(info["ipv4"]["next_hops"], 70_000);
+        let args = ["verify", "--random", "1000", "--table", &table];
+        let output = run(&[&args, options].concat());
+        assert!(good(&output).lines().nth(1).unwrap().ends_with(" 0"));
+    }
+    let output = run(&["lookup", "--table", &table, "10.1.17.111"]);
+    assert_eq!(good(&output), "10.1.17.111\t10.1.17.111/32\thop69999\n");
+}
+
+#[test]
+fn replaced_routes_are_counted_and_the_last_wins() {
+    let table = file(
+        "info-replaced",
+        "10.0.0.0/8 a\n10.0.0.0/8 b\n10.0.0.0/8 c\n::/0 d\n",
+    );
+    let output = run(&["lookup", "--table", &table, "10.0.0.1"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.stdout, b"10.0.0.1\t10.0.0.0/8\tc\n");
+    let note = format!("popfib: {table}: 2 routes replaced by a later line for the same prefix\n");
+    assert_eq!(stderr(&output), note);
+}
+
+#[test]
+fn invalid_lines_are_skipped_if_asked() {
+    let routes = "10.0.0.0/8 a\nnonsense\n10.0.0.1/8 b\n11.0.0.0/8 c\n";
+    let output = run_with(
+        &["info", "--json", "--table", "-", "--skip-invalid"],
+        routes.as_bytes(),
+    );
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        stderr(&output).contains("2 invalid lines skipped"),
+        "{}",
+        stderr(&output)
+    );
+    let info: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(info["ipv4"]["routes"], 2);
+    // Nothing is left to skip to.
+    let output = run_with(&["info", "--table", "-", "--skip-invalid"], b"nonsense\n");
+    bad(&output);
+}
+
+#[test]
+fn host_bits_are_cleared_if_asked() {
+    let output = run_with(
+        &["lookup", "--table", "-", "--mask", "10.200.0.1"],
+        b"10.1.2.3/8 a\n2001:db8::1/32 b\n",
+    );
+    assert_eq!(good(&output), "10.200.0.1\t10.0.0.0/8\ta\n");
+}

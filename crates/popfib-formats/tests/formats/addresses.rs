@@ -1,0 +1,502 @@
+//! Address sources: every format, cut in pieces of any length, and everything that can be wrong.
+
+use std::io::{self, Cursor, Read};
+use std::net::IpAddr;
+use std::path::Path;
+
+use crate::packets::{Endian, Ng, ethernet, ipv4, ipv6, pcap, qinq, vlan};
+use popfib_formats::{
+    AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Column, Input, Run,
+    Side,
+};
+
+/// Hands out its data in pieces of the given length, however much is asked for.
+struct Pieces(Cursor<Vec<u8>>, usize);
+
+impl Read for Pieces {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = buf.len().min(self.1);
+        self.0.read(&mut buf[..n])
+    }
+}
+
+/// Addresses as text, `-` for a row without, and errors, in the order of the file.
+fn read(data: &[u8], format: Option<AddressFormat>, options: &AddressOptions) -> Vec<String> {
+    let all = |piece| {
+        let input = Input::from_reader("t", Pieces(Cursor::new(data.to_vec()), piece));
+        let mut source = match AddressFile::open(input, format, options) {
+            Ok(source) => source,
+            Err(error) => return vec![error.to_string()],
+        };
+        let mut batch = AddressBatch::new();
+        let mut seen = Vec::new();
+        loop {
+            match source.next_batch(&mut batch) {
+                Ok(false) => return seen,
+                Ok(true) => seen.extend(shown(&batch)),
+                Err(error) => {
+                    seen.push(error.to_string());
+                    assert!(seen.len() < 1000, "errors without end");
+                }
+            }
+        }
+    };
+    let whole = all(usize::MAX);
+    for piece in [1, 3, 1000] {
+        assert_eq!(all(piece), whole, "in pieces of {piece}");
+    }
+    whole
+}
+
+fn shown(batch: &AddressBatch) -> Vec<String> {
+    let mut ipv4 = batch.ipv4().iter();
+    let mut ipv6 = batch.ipv6().iter();
+    let mut seen = Vec::new();
+    for run in batch.runs() {
+        match *run {
+            Run::Ipv4(n) => seen.extend(
+                ipv4.by_ref()
+                    .take(n)
+                    .map(|&a| IpAddr::V4(a.into()).to_string()),
+            ),
+            Run::Ipv6(n) => seen.extend(
+                ipv6.by_ref()
+                    .take(n)
+                    .map(|&a| IpAddr::V6(a.into()).to_string()),
+            ),
+            Run::Missing(n) => seen.extend((0..n).map(|_| "-".to_string())),
+        }
+    }
+    assert_eq!(seen.len(), batch.len());
+    seen
+}
+
+fn detected(data: &[u8]) -> Vec<String> {
+    read(data, None, &AddressOptions::default())
+}
+
+fn column(data: &str, column: Column) -> Vec<String> {
+    read(
+        data.as_bytes(),
+        None,
+        &AddressOptions {
+            column: Some(column),
+            ..Default::default()
+        },
+    )
+}
+
+fn named(name: &str) -> Column {
+    Column::Name(name.to_owned())
+}
+
+#[test]
+fn text_of_both_families_with_comments() {
+    assert_eq!(
+        detected(b"\xef\xbb\xbf# list\r\n10.0.0.1\r\n\n10.0.0.2 ; one\n 2001:DB8::1\t\n::ffff:1.2.3.4\n255.255.255.255\n10.0.0.3"),
+        ["10.0.0.1", "10.0.0.2", "2001:db8::1", "::ffff:1.2.3.4", "255.255.255.255", "10.0.0.3"]
+    );
+    assert!(detected(b"").is_empty());
+    assert!(detected(b"# nothing\n").is_empty());
+}
+
+#[test]
+fn many_lines_are_all_read() {
+    let lines: Vec<String> = (0..50_000u32)
+        .map(|n| IpAddr::V4((n * 85_899).into()).to_string())
+        .collect();
+    assert!(detected(lines.join("\n").as_bytes()) == lines);
+    assert!(detected((lines.join("\r\n") + "\r\n").as_bytes()) == lines);
+}
+
+#[test]
+fn an_invalid_line_is_told_in_its_place() {
+    assert_eq!(
+        detected(b"10.0.0.1\n10.0.0.2\nnonsense\n10.0.0.4\n10.0.0\n\x00\n"),
+        [
+            "10.0.0.1",
+            "10.0.0.2",
+            "t:3: \"nonsense\": not an address",
+            "10.0.0.4",
+            "t:5: \"10.0.0\": not an address",
+            "t:6: this is not text: control character U+0000",
+        ]
+    );
+    let long = format!("10.0.0.1\n{}\n10.0.0.3\n", "1".repeat(70_000));
+    assert_eq!(
+        detected(long.as_bytes()),
+        [
+            "10.0.0.1",
+            "t:2: the line is longer than 65536 bytes",
+            "10.0.0.3"
+        ]
+    );
+}
+
+#[test]
+fn a_column_by_number_and_by_name() {
+    let table = "time,src,\"dst, really\"\r\n1,10.0.0.1,\"2001:db8::1\"\r\n\r\n2,,::\r\n3,\" 10.0.0.3 \",::3";
+    assert_eq!(column(table, named("src")), ["10.0.0.1", "-", "10.0.0.3"]);
+    assert_eq!(
+        column(table, named("dst, really")),
+        ["2001:db8::1", "::", "::3"]
+    );
+    assert_eq!(
+        column(table, Column::Number(2)),
+        ["10.0.0.1", "-", "10.0.0.3"]
+    );
+    // The first column if none is given, and no header where the first row is data.
+    assert_eq!(
+        detected(b"10.0.0.1,a\n10.0.0.2,b\n"),
+        ["10.0.0.1", "10.0.0.2"]
+    );
+    assert_eq!(detected(b"ip\tname\n10.0.0.1\ta, b\n"), ["10.0.0.1"]);
+    assert_eq!(detected(b"ip;name\n10.0.0.1;1,5\n"), ["10.0.0.1"]);
+    assert_eq!(column("ip\n10.0.0.1\n", named("ip")), ["10.0.0.1"]);
+}
+
+#[test]
+fn quotes_and_line_ends_inside_of_cells() {
+    let table = "note,ip\n\"one \"\"two\"\"\nthree\",10.0.0.1\n\"a,b\",\"10.0.0.2\"\nx,bad\n";
+    assert_eq!(
+        column(table, named("ip")),
+        ["10.0.0.1", "10.0.0.2", "t:5: \"bad\": not an address"]
+    );
+}
+
+#[test]
+fn rows_without_the_column() {
+    assert_eq!(
+        column("a,b\n1,2\n", named("ip")),
+        ["t: no column \"ip\"; there are \"a\", \"b\""]
+    );
+    assert_eq!(
+        column("", named("ip")),
+        ["t: no column \"ip\": the file is empty"]
+    );
+    assert_eq!(
+        column("a,b\n1,2\n", Column::Number(3)),
+        ["t:1: no column 3: the row has 2 columns"]
+    );
+    assert_eq!(
+        column("n,ip\n1,10.0.0.1\n2\n3,10.0.0.3\n", named("ip")),
+        [
+            "10.0.0.1",
+            "t:3: no column 2: the row has 1 column",
+            "10.0.0.3"
+        ]
+    );
+}
+
+#[test]
+fn a_quote_that_is_never_closed_ends_in_an_error() {
+    let mut table = String::from("ip,note\n10.0.0.1,\"");
+    table.push_str(&"10.0.0.2,x\n".repeat(200_000));
+    let input = Input::from_reader("t", Cursor::new(table.into_bytes()));
+    let mut source = AddressFile::open(input, None, &AddressOptions::default()).unwrap();
+    let mut batch = AddressBatch::new();
+    let error = source.next_batch(&mut batch).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "t: line 2: the row is longer than 1048576 bytes"
+    );
+    assert!(!error.is_invalid_line());
+    assert!(!source.next_batch(&mut batch).unwrap());
+}
+
+#[test]
+fn raw_records() {
+    let options = AddressOptions::default();
+    let data: Vec<u8> = (1..=8).collect();
+    assert_eq!(
+        read(&data, Some(AddressFormat::RawIpv4), &options),
+        ["1.2.3.4", "5.6.7.8"]
+    );
+    let data: Vec<u8> = (0..18).collect();
+    assert_eq!(
+        read(&data, Some(AddressFormat::RawIpv6), &options),
+        [
+            "1:203:405:607:809:a0b:c0d:e0f",
+            "t: byte 16: cut off: 2 bytes left of a record of 16"
+        ]
+    );
+    assert!(read(&[], Some(AddressFormat::RawIpv4), &options).is_empty());
+}
+
+/// Packets of every kind, and what they hold.
+fn all_kinds() -> Vec<Vec<u8>> {
+    let v4 = ipv4([192, 0, 2, 1], [10, 0, 0, 1], 0);
+    // The second fragment: no port in it, but both addresses.
+    let fragment = ipv4([192, 0, 2, 1], [10, 0, 0, 2], 0x2001);
+    vec![
+        ethernet(0x0800, &v4),
+        ethernet(0x0800, &fragment),
+        vlan(0x0800, &v4),
+        qinq(0x86dd, &ipv6("2001:db8::a", "2001:db8::b")),
+        ethernet(0x0806, &[0; 28]),
+        ethernet(0x86dd, &ipv6("fe80::1", "ff02::1")),
+    ]
+}
+
+const DESTINATIONS: [&str; 5] = ["10.0.0.1", "10.0.0.2", "10.0.0.1", "2001:db8::b", "ff02::1"];
+const SOURCES: [&str; 5] = [
+    "192.0.2.1",
+    "192.0.2.1",
+    "192.0.2.1",
+    "2001:db8::a",
+    "fe80::1",
+];
+
+#[test]
+fn packets_of_pcap_in_either_byte_order() {
+    for endian in [Endian::Little, Endian::Big] {
+        for magic in [0xa1b2_c3d4, 0xa1b2_3c4d] {
+            let file = pcap(endian, magic, 1, &all_kinds());
+            assert_eq!(detected(&file), DESTINATIONS);
+            let options = AddressOptions {
+                side: Side::Source,
+                ..Default::default()
+            };
+            assert_eq!(read(&file, None, &options), SOURCES);
+        }
+    }
+}
+
+#[test]
+fn packets_are_left_out_by_their_source() {
+    let file = pcap(Endian::Little, 0xa1b2_c3d4, 1, &all_kinds());
+    let options = AddressOptions {
+        exclude_sources: vec!["192.0.2.1".parse().unwrap(), "10.0.0.1".parse().unwrap()],
+        ..Default::default()
+    };
+    let input = Input::from_reader("t", Cursor::new(file.clone()));
+    let mut source = AddressFile::open(input, None, &options).unwrap();
+    let mut batch = AddressBatch::new();
+    let mut count = 0;
+    while source.next_batch(&mut batch).unwrap() {
+        count += batch.len();
+    }
+    assert_eq!((count, source.excluded()), (2, 3));
+    assert_eq!(read(&file, None, &options), DESTINATIONS[3..]);
+    let text = Input::from_reader("t", &b"10.0.0.1\n"[..]);
+    let error = AddressFile::open(text, None, &options).unwrap_err();
+    assert!(error.to_string().contains("packets only"), "{error}");
+}
+
+#[test]
+fn packets_of_pcapng_in_either_byte_order() {
+    for endian in [Endian::Little, Endian::Big] {
+        let mut file = Ng::new(endian);
+        file.interface(1);
+        for packet in all_kinds() {
+            file.packet(0, &packet);
+        }
+        file.unknown();
+        file.simple_packet(&all_kinds()[0]);
+        // A second interface, then a second section that begins anew.
+        file.interface(101);
+        file.packet(1, &ipv4([1; 4], [2; 4], 0));
+        let mut second = Ng::new(Endian::Little);
+        second.interface(101);
+        second.packet(0, &ipv6("::1", "::2"));
+        let bytes = [file.bytes(), second.bytes()].concat();
+        let wanted = [&DESTINATIONS[..], &["10.0.0.1", "2.2.2.2", "::2"]].concat();
+        assert_eq!(detected(&bytes), wanted);
+    }
+}
+
+#[test]
+fn interfaces_that_are_not_understood() {
+    let mut file = Ng::new(Endian::Little);
+    file.packet(0, &[0; 60]);
+    file.interface(147);
+    file.packet(0, &[0; 60]);
+    let seen = detected(file.bytes());
+    assert_eq!(
+        seen[0],
+        "t: byte 28: packet 1: its interface is not described"
+    );
+    assert!(
+        seen[1].ends_with("packet 2: link type 147 is not supported"),
+        "{seen:?}"
+    );
+    assert_eq!(seen.len(), 2);
+    assert_eq!(
+        detected(&pcap(Endian::Little, 0xa1b2_c3d4, 147, &[])),
+        ["t: link type 147 is not supported"]
+    );
+}
+
+#[test]
+fn other_link_types() {
+    let v4 = ipv4([192, 0, 2, 1], [10, 0, 0, 1], 0);
+    let v6 = ipv6("::1", "::2");
+    let with = |head: &[u8], packet: &[u8]| [head, packet].concat();
+    let cooked = |kind: u16| [&[0; 14][..], &kind.to_be_bytes()].concat();
+    let cooked2 = |kind: u16| [&kind.to_be_bytes()[..], &[0; 18]].concat();
+    for (link, packets) in [
+        (101, vec![v4.clone(), v6.clone()]),
+        (12, vec![v4.clone(), v6.clone()]),
+        (0, vec![with(&[2, 0, 0, 0], &v4), with(&[30, 0, 0, 0], &v6)]),
+        (
+            108,
+            vec![with(&[0, 0, 0, 2], &v4), with(&[0, 0, 0, 24], &v6)],
+        ),
+        (
+            113,
+            vec![with(&cooked(0x0800), &v4), with(&cooked(0x86dd), &v6)],
+        ),
+        (
+            276,
+            vec![with(&cooked2(0x0800), &v4), with(&cooked2(0x86dd), &v6)],
+        ),
+    ] {
+        let file = pcap(Endian::Little, 0xa1b2_c3d4, link, &packets);
+        assert_eq!(detected(&file), ["10.0.0.1", "::2"], "link type {link}");
+    }
+}
+
+#[test]
+fn packets_cut_short_are_told_and_skipped() {
+    let whole = ethernet(0x0800, &ipv4([1; 4], [2; 4], 0));
+    let packets = vec![
+        whole[..33].to_vec(),
+        whole[..13].to_vec(),
+        vec![],
+        whole.clone(),
+    ];
+    let seen = detected(&pcap(Endian::Little, 0xa1b2_c3d4, 1, &packets));
+    assert_eq!(
+        seen[0],
+        "t: byte 24: packet 1: cut off before its addresses"
+    );
+    assert_eq!(seen[3], "2.2.2.2");
+    assert_eq!(seen.len(), 4);
+    let wrong = ethernet(0x0800, &ipv6("::1", "::2"));
+    let seen = detected(&pcap(Endian::Little, 0xa1b2_c3d4, 1, &[wrong]));
+    assert_eq!(seen, ["t: byte 24: packet 1: the IP version is wrong"]);
+}
+
+#[test]
+fn a_file_cut_off_gives_the_packets_before() {
+    let packets = all_kinds();
+    let file = pcap(Endian::Little, 0xa1b2_c3d4, 1, &packets[..2]);
+    for cut in 25..file.len() {
+        let second = 24 + 16 + packets[0].len();
+        let seen = detected(&file[..cut]);
+        let error = match cut {
+            _ if cut < second => format!(
+                "t: byte 24: packet 1: the file is cut off, {} bytes into it",
+                cut - 24
+            ),
+            _ if cut == second => String::new(),
+            _ => format!(
+                "t: byte {second}: packet 2: the file is cut off, {} bytes into it",
+                cut - second
+            ),
+        };
+        let mut wanted: Vec<&str> = if cut < second {
+            vec![]
+        } else {
+            vec!["10.0.0.1"]
+        };
+        wanted.extend((!error.is_empty()).then_some(&error[..]));
+        assert_eq!(seen, wanted, "cut at {cut}");
+    }
+    assert_eq!(detected(&file[..20]), ["t: cut off inside the pcap header"]);
+}
+
+#[test]
+fn a_block_of_impossible_length_ends_the_file() {
+    let mut file = Ng::new(Endian::Little);
+    file.interface(101);
+    file.packet(0, &ipv4([1; 4], [2; 4], 0));
+    let at = file.bytes().len();
+    let mut bytes = file.bytes().to_vec();
+    bytes.extend_from_slice(&[6, 0, 0, 0, 3, 0, 0, 0]);
+    bytes.extend_from_slice(&[0; 64]);
+    let seen = detected(&bytes);
+    assert_eq!(seen[0], "2.2.2.2");
+    assert_eq!(
+        seen[1],
+        format!("t: byte {at}: behind packet 1: the block is damaged")
+    );
+    assert_eq!(seen.len(), 2);
+}
+
+#[test]
+fn formats_are_told_apart_by_content() {
+    for (data, format) in [
+        (&b"10.0.0.1\n"[..], AddressFormat::Text),
+        (b"# a,b\n10.0.0.1\n", AddressFormat::Text),
+        (b"10.0.0.1 # a,b\n", AddressFormat::Text),
+        (b"10.0.0.1,x\n", AddressFormat::Csv),
+        (b"a;b\n", AddressFormat::Csv),
+        (b"a\tb\n", AddressFormat::Tsv),
+        (b"PAR1", AddressFormat::Parquet),
+        (b"PAR", AddressFormat::Text),
+        (b"\xd4\xc3\xb2\xa1", AddressFormat::Pcap),
+        (b"\n\r\r\n", AddressFormat::Pcap),
+        (b"\n\r\n10.0.0.1\n", AddressFormat::Text),
+        (b"", AddressFormat::Text),
+    ] {
+        let mut input = Input::from_reader("t", Cursor::new(data.to_vec()));
+        assert_eq!(
+            AddressFormat::detect(&mut input),
+            format,
+            "{:?}",
+            String::from_utf8_lossy(data)
+        );
+    }
+}
+
+#[test]
+fn detection_waits_for_the_first_line_only() {
+    struct FirstLine(&'static [u8]);
+    impl Read for FirstLine {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            assert!(!self.0.is_empty(), "more was asked for");
+            self.0.read(buf)
+        }
+    }
+    let input = Input::from_reader("t", FirstLine(b"10.0.0.1\n"));
+    let mut source = AddressFile::open(input, None, &AddressOptions::default()).unwrap();
+    let mut batch = AddressBatch::new();
+    assert!(source.next_batch(&mut batch).unwrap());
+    assert_eq!(shown(&batch), ["10.0.0.1"]);
+}
+
+#[test]
+fn a_real_capture() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/data/raw/addrs/snabb-sanitized4k_truncated128.pcap");
+    if !file.exists() {
+        println!("skipped: a_real_capture: {} is not there", file.display());
+        return;
+    }
+    let data = std::fs::read(file).unwrap();
+    let seen = detected(&data);
+    let errors = seen.iter().filter(|line| line.contains(' ')).count();
+    assert_eq!(errors, 0);
+    assert!(seen.len() > 2000, "{}", seen.len());
+    // Counted by a walk over the records that shares nothing with the reader.
+    let mut at = 24;
+    let mut wanted = Vec::new();
+    while at < data.len() {
+        let len = u32::from_le_bytes(data[at + 8..at + 12].try_into().unwrap()) as usize;
+        let packet = &data[at + 16..at + 16 + len];
+        at += 16 + len;
+        // Most of them have a VLAN tag.
+        let tag = if packet[12..14] == [0x81, 0] { 4 } else { 0 };
+        let packet = &packet[tag..];
+        match packet[12..14] {
+            [8, 0] => {
+                wanted.push(IpAddr::from(<[u8; 4]>::try_from(&packet[30..34]).unwrap()).to_string())
+            }
+            [0x86, 0xdd] => wanted
+                .push(IpAddr::from(<[u8; 16]>::try_from(&packet[38..54]).unwrap()).to_string()),
+            _ => {}
+        }
+    }
+    assert!(seen == wanted);
+}

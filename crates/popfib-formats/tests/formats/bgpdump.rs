@@ -1,0 +1,102 @@
+//! `bgpdump -m` lines as tables.
+
+use crate::common::{SKIP, STRICT, error, read, routes};
+use popfib_formats::{Format, LoadOptions, RouteValue};
+
+const LINES: &str = "\
+TABLE_DUMP2|1404172800|B|192.0.2.1|64501|10.0.0.0/8|64501 2 3|IGP|192.0.2.11|0|0||NAG||
+TABLE_DUMP2|1404172800|B|192.0.2.2|64502|10.0.0.0/8|64502 3|IGP|192.0.2.12|0|0||NAG||
+TABLE_DUMP2|1404172800|B|192.0.2.1|64501|11.0.0.0/8|64501 (1 2) {4,5}|IGP|192.0.2.11|0|0||NAG||
+TABLE_DUMP2|1404172800|B|192.0.2.2|64502|11.0.0.0/8|64502 3|IGP|192.0.2.12|0|0||NAG||
+TABLE_DUMP2|1404172800|B|2001:db8::1|64503|2001:db8::/32||IGP|2001:db8::1|0|0||NAG||
+";
+
+fn with(peer: Option<&str>, value: RouteValue) -> LoadOptions {
+    LoadOptions {
+        peer: peer.map(|peer| peer.parse().unwrap()),
+        value,
+        ..STRICT
+    }
+}
+
+#[test]
+fn tables_of_several_peers() {
+    assert_eq!(Format::detect(LINES.as_bytes()).name(), "bgpdump");
+    let all = |options| routes(&read(LINES, &options).unwrap());
+    let next_hops = [
+        "10.0.0.0/8 192.0.2.12",
+        "11.0.0.0/8 192.0.2.12",
+        "2001:db8::/32 2001:db8::1",
+    ];
+    // `(1` and `2)` are two words, of which the first is seen to be a confederation.
+    assert_eq!(all(with(None, RouteValue::NextHop)), next_hops);
+    let one = all(with(Some("AS64501"), RouteValue::OriginAs));
+    assert_eq!(one, ["10.0.0.0/8 3", "11.0.0.0/8 {4,5}"]);
+    let one = all(with(Some("2"), RouteValue::OriginAs));
+    assert_eq!(one, ["2001:db8::/32 64503"]);
+    let single = LINES.replace("{4,5}", "{4}");
+    let table = read(single, &with(Some("0"), RouteValue::OriginAs)).unwrap();
+    assert_eq!(routes(&table)[1], "11.0.0.0/8 4");
+    let peers = all(with(Some("192.0.2.1"), RouteValue::Peer));
+    assert_eq!(peers, ["10.0.0.0/8 192.0.2.1", "11.0.0.0/8 192.0.2.1"]);
+}
+
+#[test]
+fn announcements_are_routes_of_which_the_last_counts() {
+    let lines = "\
+BGP4MP|1|A|192.0.2.1|64501|10.0.0.0/8|1|IGP|192.0.2.11|0|0||NAG||
+BGP4MP|2|A|192.0.2.1|64501|10.0.0.0/8|1 2 3|IGP|192.0.2.12|0|0||NAG||
+BGP4MP|3|W|192.0.2.1|64501|10.0.0.0/8
+BGP4MP|4|STATE|192.0.2.1|64501|6|1
+";
+    let table = read(lines, &STRICT).unwrap();
+    assert_eq!(routes(&table), ["10.0.0.0/8 192.0.2.12"]);
+    assert_eq!(table.notes, ["1 withdrawal left out"]);
+}
+
+#[test]
+fn lines_that_are_invalid() {
+    let cases = [
+        (
+            "TABLE_DUMP2|x|B|1.1.1.1|1|::/0|1|IGP|1.1.1.1|",
+            "\"x\": not a time",
+        ),
+        (
+            "TABLE_DUMP2|1|B|one|1|::/0|1|IGP|1.1.1.1|",
+            "\"one\": not an address",
+        ),
+        (
+            "TABLE_DUMP2|1|B|1.1.1.1|AS1|::/0|1|IGP|1.1.1.1|",
+            "\"AS1\": not an AS number",
+        ),
+        (
+            "TABLE_DUMP2|1|B|1.1.1.1|1|::/0|1|IGP",
+            "no next hop in this line",
+        ),
+        (
+            "TABLE_DUMP2|1|B|1.1.1.1|1|::/0|1|IGP|",
+            "a route without a next hop",
+        ),
+        ("10.0.0.0/8 a", "not a line of bgpdump -m"),
+        (
+            "TABLE_DUMP2|\u{1}|B",
+            "this is not text: control character U+0001",
+        ),
+    ];
+    for (line, reason) in cases {
+        let data = format!("{LINES}{line}\n{LINES}");
+        assert_eq!(error(data.clone(), &STRICT), format!("t:6: {reason}"));
+        let table = read(data, &SKIP).unwrap();
+        assert_eq!(
+            (table.ipv4.len(), table.ipv6.len(), table.skipped),
+            (2, 1, 1)
+        );
+    }
+    assert!(
+        error(
+            "TABLE_DUMP2|1|B|1.1.1.1|1|10.0.0.1/8|1|IGP|1.1.1.1|\n",
+            &STRICT
+        )
+        .contains("host bits")
+    );
+}

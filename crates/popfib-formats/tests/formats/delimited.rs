@@ -1,0 +1,228 @@
+//! CSV, TSV, ranges, pfx2as, pyasn and JSON records, as the public data sets have them.
+
+use crate::common::{MASK, SKIP, STRICT, error, read, routes};
+use popfib_formats::Format;
+
+/// Reads `text`, which must be recognised as the named format.
+fn read_as(format: &str, text: &str) -> Vec<String> {
+    assert_eq!(Format::detect(text.as_bytes()).name(), format, "{text}");
+    routes(&read(text, &STRICT).unwrap())
+}
+
+#[test]
+fn ranges_become_prefixes() {
+    let iptoasn = "1.0.0.0\t1.0.0.255\t13335\tUS\tCLOUDFLARENET\n\
+        1.0.1.0\t1.0.3.255\t0\tNone\tNot routed\n\
+        1.0.4.0\t1.0.6.255\t38803\tAU\tWPL-AS-AP \"Wirefreebroadband\" Pty Ltd\n\
+        2001:200::\t2001:200:1:ffff:ffff:ffff:ffff:ffff\t2500\tJP\tWIDE-BB\n";
+    assert_eq!(
+        read_as("csv", iptoasn),
+        [
+            "1.0.0.0/24 13335",
+            "1.0.4.0/23 38803",
+            "1.0.6.0/24 38803",
+            "2001:200::/47 2500"
+        ]
+    );
+    let location = "1.0.0.0,1.0.0.255,13335,\"Cloudflare, Inc.\"\r\n1.0.0.9,1.0.0.9,US,\"\"\r\n";
+    assert_eq!(
+        read_as("csv", location),
+        ["1.0.0.0/24 13335", "1.0.0.9/32 US"]
+    );
+    let numbers = "\"16777216\",\"16777471\",\"US\",\"United States\"\n\"16777472\",\"16778239\",\"CN\",\"China\"\n";
+    assert_eq!(
+        read_as("csv", numbers),
+        ["1.0.0.0/24 US", "1.0.1.0/24 CN", "1.0.2.0/23 CN"]
+    );
+    // A file of IPv6 begins with a number beyond IPv4; small ones are IPv6, too.
+    let numbers = "\"0\",\"4294967296\",\"-\"\n\"5\",\"5\",\"X\"\n";
+    assert_eq!(
+        read_as("csv", numbers),
+        ["::/96 -", "::5/128 X", "::1:0:0/128 -"]
+    );
+    let heading = "Start IP;End IP;Country Code\n10.0.0.0;10.0.0.1;DE\n";
+    assert_eq!(read_as("csv", heading), ["10.0.0.0/31 DE"]);
+}
+
+#[test]
+fn headings_name_the_columns() {
+    let geolite = "network,autonomous_system_number,autonomous_system_organization\n\
+        1.0.0.0/24,13335,CLOUDFLARENET\n2001:200::/32,2500,\"WIDE, Project\"\n";
+    assert_eq!(
+        read_as("csv", geolite),
+        ["1.0.0.0/24 13335", "2001:200::/32 2500"]
+    );
+    let blocks = "network,geoname_id,registered_country_geoname_id,is_anonymous_proxy\n\
+        1.0.0.0/24,2077456,1861060,0\n1.0.1.0/24,,1814991,0\n";
+    assert_eq!(
+        read_as("csv", blocks),
+        ["1.0.0.0/24 2077456", "1.0.1.0/24 1814991"]
+    );
+    let other = "# tenants\nTenant\tCIDR\na b\t10.0.0.0/8\n";
+    assert_eq!(read_as("csv", other), ["10.0.0.0/8 a b"]);
+    assert_eq!(read_as("csv", "10.0.0.0/8,1,x\n"), ["10.0.0.0/8 1"]);
+    let masked = read("network,asn\n10.0.0.1/8,1\n", &MASK).unwrap();
+    assert_eq!(routes(&masked), ["10.0.0.0/8 1"]);
+}
+
+#[test]
+fn as_files_of_caida_and_pyasn() {
+    let pfx2as = "1.0.0.0\t24\t13335\n1.0.4.0\t22\t38803_56203\n2001:200::\t32\t2500,7660\n";
+    assert_eq!(
+        read_as("pfx2as", pfx2as),
+        [
+            "1.0.0.0/24 13335",
+            "1.0.4.0/22 38803_56203",
+            "2001:200::/32 2500,7660"
+        ]
+    );
+    let pyasn = "; IP-ASN32-DAT file\n; Original file : <MRT>\n1.0.0.0/24\t13335\n";
+    assert_eq!(read_as("text", pyasn), ["1.0.0.0/24 13335"]);
+}
+
+#[test]
+fn json_records() {
+    let lines = "{\"prefix\":\"10.0.0.0/8\",\"next_hop\":\"192.0.2.1\"}\n\n\
+        {\"address\":\"9.9.9.9\",\"prefix\":null,\"next_hop\":null}\n\
+        {\"asn\":64496,\"country\":\"DE\",\"network\":\"2001:db8::/32\"}\n\
+        {\"cidr\":\"10.1.0.0/16\",\"name\":{\"x\":1},\"Origin-AS\":\"AS7\"}\r\n";
+    assert_eq!(
+        read_as("json-lines", lines),
+        [
+            "10.0.0.0/8 192.0.2.1",
+            "10.1.0.0/16 AS7",
+            "2001:db8::/32 64496"
+        ]
+    );
+    let array = "[ {\"prefix\":\"10.0.0.0/8\",\n\"value\":true},{\"prefix\":\"11.0.0.0/8\",\"value\":-1.5}\n]";
+    assert_eq!(
+        read_as("json", array),
+        ["10.0.0.0/8 true", "11.0.0.0/8 -1.5"]
+    );
+}
+
+#[test]
+fn faults_name_the_line() {
+    for (text, wanted) in [
+        (
+            "1.0.0.0,1.0.0.255,x\n1.0.1.9,1.0.1.0,x\n",
+            "t:2: \"1.0.1.9\" to \"1.0.1.0\": the first address of the range is behind the last",
+        ),
+        (
+            "1.0.0.0,1.0.0.255,x\n1.0.1.9,::1,x\n",
+            "t:2: \"1.0.1.9\" to \"::1\": the ends of the range are of two families",
+        ),
+        (
+            "1.0.0.0,1.0.0.255,x\n1.0.1.9,hello,x\n",
+            "t:2: \"hello\": not an address",
+        ),
+        (
+            "1.0.0.0,1.0.0.255,x\n1.0.1.0,1.0.1.9\n",
+            "t:2: no value behind \"1.0.1.9\"",
+        ),
+        ("1.0.0.0,1.0.0.255,x\n1.0.1.0\n", "t:2: field 2 is missing"),
+        (
+            "1.0.0.0,1.0.0.255,x\n\"1.0.1.0,1.0.1.9,x\n",
+            "t:2: a quote is not closed on this line",
+        ),
+        (
+            "1.0.0.0,1.0.0.255,x\n1.0.1.0,1.0.1.9,\u{1}\n",
+            "t:2: this is not text: control character U+0001",
+        ),
+        (
+            "network,asn\n1.0.0.1/24,5\n",
+            "t:2: \"1.0.0.1/24\": host bits",
+        ),
+        (
+            "network,asn\n1.0.0.0/24,\n",
+            "t:2: no value behind \"1.0.0.0/24\"",
+        ),
+        ("network,asn\n,5\n", "t:2: field 1 is missing"),
+        (
+            "{\"prefix\":\"10.0.0.0/8\",\"value\":1}\n{\"prefix\":\"10.0.0.1/8\",\"value\":1}\n",
+            "t:2: \"10.0.0.1/8\": host bits",
+        ),
+        (
+            "{\"prefix\":\"10.0.0.0/8\",\"value\":1}\n{\"value\":1}\n",
+            "t:2: no prefix in this object",
+        ),
+        (
+            "{\"prefix\":\"10.0.0.0/8\",\"value\":1}\n{\"prefix\":\"11.0.0.0/8\"}\n",
+            "t:2: no next hop behind \"11.0.0.0/8\"",
+        ),
+        (
+            "{\"prefix\":\"10.0.0.0/8\",\"value\":1}\n{\"prefix\":\"11.0.0.0/8\"",
+            "t:2: EOF while parsing an object",
+        ),
+        (
+            "{\"prefix\":\"10.0.0.0/8\",\"value\":\"a\\nb\"}\n",
+            "t:1: this is not text: control character U+000A",
+        ),
+        (
+            "{\"prefix\":\"10.0.0.0/8\",\"value\":1} x\n",
+            "t:1: trailing characters",
+        ),
+        (
+            "[{\"prefix\":\"10.0.0.0/8\",\"value\":1}\n,7]",
+            "t:2: invalid type: integer `7`, expected an object",
+        ),
+        (
+            "[{\"prefix\":\"10.0.0.0/8\",\"value\":1}\n",
+            "t:2: the JSON is cut off",
+        ),
+    ] {
+        let seen = error(text, &STRICT);
+        assert!(
+            seen.starts_with(wanted),
+            "{text:?}\n gives {seen}\nwanted {wanted}"
+        );
+    }
+}
+
+#[test]
+fn without_the_column_there_is_nothing_to_read() {
+    let csv = Format::by_name("csv");
+    let options = popfib_formats::LoadOptions {
+        format: csv,
+        ..STRICT
+    };
+    let wanted = "t:1: no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in \"a,b,c\"";
+    assert_eq!(error("a,b,c\n10.0.0.0/8,1,2\n", &options), wanted);
+    let skip = popfib_formats::LoadOptions {
+        format: csv,
+        ..SKIP
+    };
+    assert_eq!(error("a,b,c\n10.0.0.0/8,1,2\n", &skip), wanted);
+    assert!(error("prefix\n10.0.0.0/8\n", &options).contains("no column"));
+}
+
+#[test]
+fn the_column_of_values_can_be_chosen() {
+    let with = |column: &str| popfib_formats::LoadOptions {
+        value_path: Some(column.to_owned()),
+        ..STRICT
+    };
+    let named = "network,asn,country,as name\n10.0.0.0/8,64500,AA,\"a, b\"\n";
+    for (column, value) in [("country", "AA"), ("as name", "a, b"), ("2", "64500")] {
+        let table = read(named, &with(column)).unwrap();
+        assert_eq!(routes(&table), [format!("10.0.0.0/8 {value}")], "{column}");
+    }
+    let ranges = "10.0.0.0\t10.0.0.255\t64500\tAA\tname\n";
+    let table = read(ranges, &with("4")).unwrap();
+    assert_eq!(routes(&table), ["10.0.0.0/24 AA"]);
+    let column = |text, column| error(text, &with(column));
+    assert!(
+        column(named, "city").contains("no column \"city\" in \"network\", \"asn\""),
+        "{}",
+        column(named, "city")
+    );
+    for name in ["0", "9", "country"] {
+        let error = column(ranges, name);
+        assert!(
+            error.starts_with("t:1: no heading, and no column"),
+            "{error}"
+        );
+    }
+    let error = column("network,asn,country\n10.0.0.0/8,64500,\n", "country");
+    assert_eq!(error, "t:2: no value behind \"10.0.0.0/8\"");
+}

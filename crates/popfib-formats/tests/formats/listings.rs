@@ -1,0 +1,251 @@
+//! What routers print: every capture is read as its `.routes` says.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::{STRICT, error, read, routes};
+use popfib_formats::{Format, LoadOptions, load};
+
+const LENIENT: LoadOptions = {
+    let mut options = LoadOptions::new();
+    options.skip_invalid = true;
+    options.mask = true;
+    options
+};
+
+fn captures() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/vendor-ntc");
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut captures: Vec<_> = files
+        .filter(|path| path.extension().is_some_and(|e| e == "raw"))
+        .collect();
+    captures.sort();
+    assert_eq!(captures.len(), 31);
+    captures
+}
+
+/// The error of a strict reading and the routes of a lenient one.
+fn outcome(path: &Path) -> String {
+    let mut text = String::new();
+    if let Err(e) = load(path, &STRICT) {
+        let message = e.to_string();
+        let file = format!("{}:", path.display());
+        let place = message.strip_prefix(&file).expect("the file's name first");
+        writeln!(text, "! {place}").unwrap();
+    }
+    match load(path, &LENIENT) {
+        Ok(table) => {
+            for route in routes(&table) {
+                writeln!(text, "{route}").unwrap();
+            }
+        }
+        Err(e) => assert!(e.to_string().contains("no valid route"), "{e}"),
+    }
+    text
+}
+
+#[test]
+fn every_capture_is_read_or_refused_as_recorded() {
+    for path in captures() {
+        let seen = outcome(&path);
+        let recorded = path.with_extension("routes");
+        let wanted = fs::read_to_string(&recorded).unwrap();
+        assert!(seen == wanted, "{}:\n{seen}", path.display());
+    }
+}
+
+/// Reads `text` in the named format and expects it to be recognised as that.
+fn read_as(format: &str, text: &str) -> Vec<String> {
+    assert_eq!(Format::detect(text.as_bytes()).name(), format, "{text}");
+    routes(&read(text, &STRICT).unwrap())
+}
+
+const LEGEND: &str = "Codes: C - connected, B - BGP\n       > - selected route, * - FIB route\n\n";
+
+#[test]
+fn rows_with_codes() {
+    let text = format!(
+        "{LEGEND}\
+         S>* 10.0.0.0/8 [1/0] unreachable (blackhole), weight 1, 00:00:05\n\
+         B>  10.1.0.0/16 [20/0] via 192.0.2.9 inactive, weight 1, 1d02h\n\
+         \x20 *                   via 192.0.2.1, eth0, weight 1, 1d02h\n\
+         B   10.2.0.0/16 [200/0] via 192.0.2.2, eth0, 1d02h\n\
+         B>r 10.3.0.0/16 [200/0] via 192.0.2.3 inactive, weight 1, 1d02h\n\
+         O>* 2001:db8::/32 [110/20] via fe80::1, eth1, weight 1, 00:00:05\n\
+         r1# \n"
+    );
+    assert_eq!(
+        read_as("show-route", &text),
+        [
+            "10.0.0.0/8 blackhole",
+            "10.1.0.0/16 192.0.2.1",
+            "2001:db8::/32 fe80::1"
+        ]
+    );
+}
+
+#[test]
+fn faults_of_listings_name_the_line() {
+    let codes = |rows: &str| format!("{LEGEND}{rows}");
+    let bgp = |rows: &str| {
+        format!("   Network          Next Hop            Metric LocPrf Weight Path\n{rows}")
+    };
+    for (text, wanted) in [
+        (codes("C>* 10.0.0.1/8 is directly connected, eth0\n"), "t:4: \"10.0.0.1/8\": host bits are set behind the prefix length"),
+        (codes("C>* 10.0.0.0/33 is directly connected, eth0\n"), "t:4: \"10.0.0.0/33\": "),
+        (codes("B>* 10.0.0.0/8 [20/0]\nC>* 10.1.0.0/16 is directly connected, eth0\n"), "t:4: no next hop behind \"10.0.0.0/8\""),
+        (codes("C>* 10.1.0.0/16 is directly connected, eth0\nB>* 10.0.0.0/8 [20"), "t:5: no next hop behind \"10.0.0.0/8\""),
+        (codes("via 10.0.0.1, eth0\n"), "t:4: a next hop without a prefix before it"),
+        (codes("hello, world\n"), "t:4: \"hello, world\": not a route"),
+        (codes("C>* 10.0.0.0/8 is \u{7} connected\n"), "t:4: this is not text: control character U+0007"),
+        (codes("VRF a:\nC>* 10.0.0.0/8 is directly connected, eth0\nVRF b:\nC>* 10.1.0.0/16 is directly connected, eth0\n"), "t:7: routes of table \"b\" begin here, behind those of table \"a\"; a file is one table"),
+        (bgp("*> 10.0.0.1/8       0.0.0.0                  0         32768 i\n"), "t:2: \"10.0.0.1/8\": host bits"),
+        (bgp("*> 10.1.0.0         0.0.0.0                  0         32768 i\n"), "t:2: \"10.1.0.0/8\": host bits"),
+        (bgp("*> 10.0.0.0/8\n*> 11.0.0.0/8       0.0.0.0   0  32768 i\n"), "t:2: no next hop behind \"10.0.0.0/8\""),
+        (bgp("*>                  0.0.0.0                  0         32768 i\n"), "t:2: a path without a network before it"),
+        (bgp("*> hello            0.0.0.0                  0         32768 i\n"), "t:2: \"hello\": "),
+        (bgp("hello, world\n"), "t:2: \"hello, world\": not a route"),
+        ("Table master4:\n10.0.0.0/8  unicast [a 1] * (200)\n10.1.0.0/16  unicast [a 1] * (200)\n\tvia 10.0.0.1 on e\n".into(), "t:2: no next hop behind \"10.0.0.0/8\""),
+        ("Table master4:\n10.0.0.1/8  unicast [a 1] * (200)\n".into(), "t:2: \"10.0.0.1/8\": host bits"),
+        ("Table master4:\n  unicast [a 1] * (200)\n".into(), "t:2: a route without a network before it"),
+        ("Table master4:\nhello, world\n".into(), "t:2: \"hello, world\": not a route"),
+        ("10.0.0.0/8, ubest/mbest: 1/0\n10.1.0.0/16, ubest/mbest: 1/0\n    *via 10.0.0.1, [1/0], static\n".into(), "t:1: no next hop behind"),
+        ("10.0.0.1/8, ubest/mbest: 1/0\n".into(), "t:1: \"10.0.0.1/8\": host bits"),
+        ("10.0.0.0/8, ubest/mbest: 1/0\n  *via 10.0.0.1, [1/0], static\nhello\n".into(), "t:3: \"hello\": not a route"),
+        ("Destination: 10.0.0.0/8\n  Protocol: Static\n".into(), "t:1: no next hop behind \"10.0.0.0/8\""),
+        ("Destination/Mask  Proto  Pre Cost  NextHop  Interface\n10.0.0.0/8 Static 60\n".into(), "t:2: no next hop behind \"10.0.0.0/8\""),
+        ("Destination/Mask  Proto  Pre Cost  NextHop  Interface\nhello\n".into(), "t:2: \"hello\": not a route"),
+        ("destination  nexthop  metric flags  age interface  next-AS\n10.0.0.0/8   192.0.2.1\n".into(), "t:2: no flags behind \"10.0.0.0/8\""),
+        ("destination  nexthop  metric flags  age interface  next-AS\n10.0.0.0/8\n".into(), "t:2: no next hop behind \"10.0.0.0/8\""),
+        ("0 A S dst-address=10.0.0.0/8 distance=1\n".into(), "t:1: no gateway behind \"10.0.0.0/8\""),
+        ("0 A S dst-address=10.0.0.0/8 gateway=a\nhello\n".into(), "t:2: \"hello\": not a route"),
+        ("10.0.0.0/8 via hello dev eth0\n".into(), "t:1: \"hello\": not an address"),
+        ("10.0.0.0/8 dev eth0 metric x\n".into(), "t:1: \"x\": not a metric"),
+        ("10.0.0.0/8 dev eth0 scope link\n10.0.0.1/8 dev eth0\n".into(), "t:2: \"10.0.0.1/8\": host bits"),
+        ("10.0.0.0/8 dev eth0 scope link\n10.1.0.0/16 proto bgp\n".into(), "t:2: no next hop behind \"10.1.0.0/16\""),
+        ("10.0.0.0/8 dev eth0 scope link\n10.1.0.0/16 via".into(), "t:2: nothing behind \"via\""),
+        ("1.0.0.0\t24\t13335\n1.0.1.0\t24\n".into(), "t:2: \"1.0.1.0\\t24\": not a network, a length and an AS"),
+        ("1.0.0.0\t24\t13335\n1.0.1.1\t24\t5\n".into(), "t:2: \"1.0.1.1/24\": host bits"),
+    ] {
+        let seen = error(text.clone(), &STRICT);
+        assert!(seen.starts_with(wanted), "{text:?}\n gives {seen}\nwanted {wanted}");
+    }
+}
+
+#[test]
+fn kernel_routes() {
+    let text = "default proto static metric 10 \n\
+        \tnexthop via 10.0.0.9 dev eth0 weight 1 dead linkdown \n\
+        \tnexthop via 10.0.0.1 dev eth0 weight 1 \n\
+        default via 10.0.0.2 dev eth1 metric 5 \n\
+        blackhole 10.9.0.0/16 \n\
+        10.1.0.0/16 via inet6 fe80::1 dev eth0 \n\
+        10.2.0.0/16 tos 0x10 via 10.0.0.1 dev eth0 \n\
+        10.3.0.0/16 dev eth2 scope link dead linkdown \n\
+        10.4.0.1 dev wg0 scope link \n";
+    assert_eq!(
+        read_as("ip-route", text),
+        [
+            "0.0.0.0/0 10.0.0.2",
+            "10.1.0.0/16 fe80::1",
+            "10.4.0.1/32 wg0",
+            "10.9.0.0/16 blackhole",
+        ]
+    );
+    let text = "2001:db8::/32 via fe80::1 dev eth0 metric 1024 pref medium\n\
+        unreachable default dev lo metric 4294967295 error -101 pref medium\n\
+        default from 2001:db8::/48 via fe80::3 dev eth0 metric 1 pref medium\n\
+        default via fe80::2 dev eth0 metric 1024 pref medium\n\
+        default nhid 7 metric 2048 pref medium \\\tnexthop via fe80::4 dev a weight 1 \\\tnexthop via fe80::5 dev b\n";
+    assert_eq!(
+        read_as("ip-route", text),
+        ["::/0 fe80::2", "2001:db8::/32 fe80::1"]
+    );
+    let json = r#"[{"dst":"default","gateway":"10.0.0.1","dev":"eth0","metric":9,"flags":[]},
+        {"dst":"default","gateway":"10.0.0.2","dev":"eth0","metric":5,"flags":[]},
+        {"dst":"10.0.0.0/8","flags":[],"nexthops":[{"gateway":"10.0.0.9","dev":"a","flags":["dead"]},{"gateway":"10.0.0.3","dev":"b","flags":[]}]},
+        {"type":"blackhole","dst":"10.9.0.0/16","flags":[]},
+        {"dst":"10.1.0.0/16","via":{"family":"inet6","host":"fe80::1"},"dev":"eth0","flags":[]},
+        {"dst":"10.2.0.0/16","dev":"eth0","flags":["dead"]},
+        {"dst":"10.3.0.0/16","tos":"0x10","dev":"eth0","flags":[]},
+        {"dst":"10.4.0.1","dev":"wg0","scope":"link","flags":[]},
+        {"dst":"default","gateway":"fe80::1","dev":"eth0","flags":[],"pref":"medium"}]"#;
+    assert_eq!(
+        read_as("ip-route-json", json),
+        [
+            "0.0.0.0/0 10.0.0.2",
+            "10.0.0.0/8 10.0.0.3",
+            "10.1.0.0/16 fe80::1",
+            "10.4.0.1/32 wg0",
+            "10.9.0.0/16 blackhole",
+            "::/0 fe80::1",
+        ]
+    );
+}
+
+#[test]
+fn bird_kinds_and_second_best() {
+    let text = "BIRD 2.0.12 ready.\nTable master4:\n\
+        10.0.0.0/8           unicast [bgp1 2026-01-01 from 192.0.2.9] (100) [AS64500i]\n\
+        \tvia 192.0.2.9 on eth0\n\
+        \x20                    unicast [bgp2 2026-01-01] * (100) [AS64501i]\n\
+        \tvia 192.0.2.1 on eth0 weight 1\n\
+        \tvia 192.0.2.2 on eth1 weight 1\n\
+        \tBGP.as_path: 64501\n\
+        10.1.0.0/16          blackhole [s1 2026-01-01] * (200)\n\
+        10.2.0.0/16          unicast [direct1 2026-01-01] * (240)\n\
+        \tdev eth2\n\n\
+        Table master6:\n\
+        2001:db8::/32        unreachable [s2 2026-01-01] * (200)\nbird> \n";
+    assert_eq!(
+        read_as("bird", text),
+        [
+            "10.0.0.0/8 192.0.2.1",
+            "10.1.0.0/16 blackhole",
+            "10.2.0.0/16 eth2",
+            "2001:db8::/32 unreachable"
+        ]
+    );
+}
+
+#[test]
+fn junos_active_routes() {
+    let text = "\ninet.0: 4 destinations, 5 routes (4 active, 0 holddown, 0 hidden)\n\
+        + = Active Route, - = Last Active, * = Both\n\n\
+        0.0.0.0/0          *[Static/5] 1w2d 03:04:05\n\
+        \x20                   >  to 192.0.2.1 via ge-0/0/0.0\n\
+        \x20                   [BGP/170] 1d 02:03:04, localpref 100\n\
+        \x20                     AS path: 64500 I, validation-state: unverified\n\
+        \x20                   >  to 192.0.2.2 via ge-0/0/1.0\n\
+        10.0.0.0/8         *[OSPF/10] 1d 02:03:04, metric 2\n\
+        \x20                      to 192.0.2.3 via ge-0/0/0.0\n\
+        \x20                   >  to 192.0.2.4 via ge-0/0/1.0\n\
+        10.1.0.0/16        *[Static/5] 1w2d 03:04:05\n\
+        \x20                      Discard\n\
+        10.2.0.0/24        *[Direct/0] 1w2d 03:04:05\n\
+        \x20                   >  via ge-0/0/2.0\n\
+        10.2.0.1/32        *[Local/0] 1w2d 03:04:05\n\
+        \x20                      Local via ge-0/0/2.0\n\n\
+        mpls.0: 1 destinations, 1 routes (1 active, 0 holddown, 0 hidden)\n\
+        299776             *[LDP/9] 1w2d 03:04:05, metric 1\n\
+        \x20                   >  to 192.0.2.1 via ge-0/0/0.0, Pop\n\n\
+        inet6.0: 1 destinations, 1 routes (1 active, 0 holddown, 0 hidden)\n\
+        2001:db8:1111:2222::/64\n\
+        \x20                  *[BGP/170] 1w2d 03:04:05, localpref 100\n\
+        \x20                   >  to 2001:db8::1 via ge-0/0/0.0\n\n\
+        a@r1> \n";
+    assert_eq!(
+        read_as("junos", text),
+        [
+            "0.0.0.0/0 192.0.2.1",
+            "10.0.0.0/8 192.0.2.4",
+            "10.1.0.0/16 Discard",
+            "10.2.0.0/24 ge-0/0/2.0",
+            "10.2.0.1/32 ge-0/0/2.0",
+            "2001:db8:1111:2222::/64 2001:db8::1",
+        ]
+    );
+}

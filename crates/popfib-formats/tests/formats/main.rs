@@ -1,0 +1,25 @@
+//! The tests of all formats, in one program: each is linked with the library's
+//! generic code, which takes longer than to run it. `memory.rs` measures its process and stands alone.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod addresses;
+mod bad_files;
+mod bgpdump;
+mod delimited;
+mod detection;
+mod frr_bird;
+mod inputs;
+mod listings;
+mod mmdb;
+mod mrt;
+mod mrt_file;
+mod packets;
+mod real_mrt;
+mod real_tables;
+mod round_trip;
+mod text_format;
+mod tools;
+mod updates;
+mod write;

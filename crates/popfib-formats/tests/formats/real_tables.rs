@@ -1,0 +1,70 @@
+//! Real tables, read whole and compared with a reading that shares no code.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::net::IpAddr;
+
+use crate::common::{STRICT, shared_data};
+use popfib::IpPrefix;
+use popfib_formats::{AddressReader, Input, load};
+
+fn unpack(path: &std::path::Path) -> String {
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(File::open(path).unwrap())
+        .read_to_string(&mut text)
+        .unwrap();
+    text
+}
+
+#[test]
+fn every_table_is_read_as_it_is() {
+    let Some(data) = shared_data("every_table_is_read_as_it_is") else {
+        return;
+    };
+    let mut files = 0;
+    for entry in fs::read_dir(data.join("tables")).unwrap() {
+        let path = entry.unwrap().path();
+        let table = load(&path, &STRICT).unwrap();
+        let text = unpack(&path);
+        let mut wanted: Vec<((IpAddr, u8), &str)> = text
+            .lines()
+            .map(|line| {
+                let (prefix, next_hop) = line.split_once(' ').unwrap();
+                let (address, len) = prefix.split_once('/').unwrap();
+                ((address.parse().unwrap(), len.parse().unwrap()), next_hop)
+            })
+            .collect();
+        wanted.sort_unstable();
+        let v4 = table.ipv4.iter().map(|(p, n)| (IpPrefix::V4(p), n));
+        let v6 = table.ipv6.iter().map(|(p, n)| (IpPrefix::V6(p), n));
+        let seen = v4
+            .chain(v6)
+            .map(|(p, n)| ((p.address(), p.len()), table.next_hops.name(n).unwrap()));
+        assert!(seen.eq(wanted), "{}", path.display());
+        assert_eq!(
+            (table.replaced, table.skipped),
+            (0, 0),
+            "{}",
+            path.display()
+        );
+        files += 1;
+    }
+    assert!(files >= 20, "{files} tables");
+}
+
+#[test]
+fn every_trace_is_read_as_it_is() {
+    let Some(data) = shared_data("every_trace_is_read_as_it_is") else {
+        return;
+    };
+    let mut files = 0;
+    for entry in fs::read_dir(data.join("traces")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = unpack(&path);
+        let wanted = text.lines().map(|line| line.parse::<IpAddr>().unwrap());
+        let seen = AddressReader::new(Input::open(&path).unwrap()).map(Result::unwrap);
+        assert!(seen.eq(wanted), "{}", path.display());
+        files += 1;
+    }
+    assert!(files >= 3, "{files} traces");
+}

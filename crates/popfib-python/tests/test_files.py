@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import pytest
@@ -202,7 +203,9 @@ def test_interrupt(tmp_path, kind):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     script = textwrap.dedent(f"""
-        import popfib, sys
+        import popfib, signal
+        # Programs in the background inherit that it is ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             print("ready", flush=True)
             popfib.load({str(pipe)!r})
@@ -211,6 +214,9 @@ def test_interrupt(tmp_path, kind):
             import os; os._exit(0)
     """)
     child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    # What does not answer ends the test, not its run.
+    watchdog = threading.Timer(30, child.kill)
+    watchdog.start()
     try:
         assert child.stdout.readline() == "ready\n"
         out = os.open(pipe, os.O_WRONLY)
@@ -232,6 +238,7 @@ def test_interrupt(tmp_path, kind):
         assert time.monotonic() - start < 1
         os.close(out)
     finally:
+        watchdog.cancel()
         child.kill()
         child.wait()
         child.stdout.close()

@@ -243,7 +243,7 @@ fn bytes() {
 #[test]
 fn text_of_every_kind() {
     // Both families, so that they take turns.
-    let of = |n: u32| if n % 3 == 0 { v6(n) } else { v4(n) };
+    let of = |n: u32| if n.is_multiple_of(3) { v6(n) } else { v4(n) };
     let addresses = some(3000, true, of);
     let text = || {
         addresses
@@ -324,7 +324,11 @@ fn files_one_behind_the_other() {
 fn addresses_without_a_file_become_a_column() {
     let directory = directory("column");
     let to = directory.join("to");
-    let all = some(3000, true, |n| if n % 2 == 0 { v6(n) } else { v4(n) });
+    let all = some(
+        3000,
+        true,
+        |n| if n.is_multiple_of(2) { v6(n) } else { v4(n) },
+    );
     let answers = answers(true);
     let mut writer = ParquetWriter::new("out", None, true).unwrap();
     let mut bytes = Vec::new();

@@ -18,6 +18,9 @@ use crate::{Input, ReadError};
 /// The longest row. A quote that is never closed makes one row of the rest of the file.
 const MAX_ROW: usize = 1 << 20;
 
+/// Bytes of the mark that some programs put before UTF-8.
+const BYTE_ORDER_MARK_LEN: usize = 3;
+
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Column {
@@ -84,6 +87,11 @@ impl CsvAddresses {
             holds_row: false,
             is_done: false,
         };
+        // The reader takes a byte order mark only if it comes as a whole, and with nothing
+        // behind it takes that for the end.
+        while source.window.data().len() <= BYTE_ORDER_MARK_LEN
+            && source.window.fill(Place::Line(1))?
+        {}
         if !source.read_record()? {
             if let Column::Name(name) = column {
                 let reason = format!("no column {}: the file is empty", quote(name.as_bytes()));

@@ -165,6 +165,12 @@ fn quotes_and_line_ends_inside_of_cells() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_a_name() {
+    let named = column("\u{feff}ip,name\n192.0.2.1,a\n", Column::Name("ip".into()));
+    assert_eq!(named, ["192.0.2.1"]);
+}
+
+#[test]
 fn rows_without_the_column() {
     assert_eq!(
         column("a,b\n1,2\n", named("ip")),

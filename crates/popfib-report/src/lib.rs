@@ -33,7 +33,8 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// [`ReportError::Output`].
 pub fn prepare(output: &Path) -> Result<(), ReportError> {
-    files::directory(output)?;
+    // Not cleaned: others may be writing files of their own there.
+    std::fs::create_dir_all(output).map_err(error::at(output))?;
     for name in ["figures", "tables", "units"] {
         files::directory(&output.join(name))?;
     }

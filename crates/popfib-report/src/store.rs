@@ -81,8 +81,8 @@ mod tests {
         assert_eq!(store.get::<String>("a", "k1"), None);
         fs::write(folder.path().join("units/a.json"), "{\"key\"").unwrap();
         assert_eq!(store.get::<Vec<i32>>("a", "k1"), None);
-        fs::write(folder.path().join("units/b.json.unfinished"), "{").unwrap();
+        fs::write(folder.path().join("units/.popfib-1-0.tmp"), "{").unwrap();
         Store::open(folder.path()).unwrap();
-        assert!(!folder.path().join("units/b.json.unfinished").exists());
+        assert!(!folder.path().join("units/.popfib-1-0.tmp").exists());
     }
 }

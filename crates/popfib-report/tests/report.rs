@@ -286,14 +286,14 @@ fn a_second_run_measures_what_is_missing_only() {
     // As if it had been interrupted in the middle of a part.
     let lost = folder.path().join("units/forms-ipv4-0.json");
     fs::remove_file(&lost).unwrap();
-    fs::write(lost.with_extension("json.unfinished"), "{\"key\":").unwrap();
+    fs::write(lost.with_file_name(".popfib-1-0.tmp"), "{\"key\":").unwrap();
     let resumed = run(&plan(vec![table("one", 60)]), folder.path());
     assert_eq!(resumed.begun.len(), 1, "{:?}", resumed.begun);
     assert!(resumed.begun[0].contains("IPv4: what leafvec"));
     assert!(
         !files(&folder.path().join("units"))
             .iter()
-            .any(|name| name.ends_with("unfinished"))
+            .any(|name| name.starts_with(".popfib-"))
     );
     // Another table is another run, a second table is one in addition.
     let more = run(

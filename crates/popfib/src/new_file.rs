@@ -16,6 +16,9 @@ use std::process;
 /// Names that are tried for the new file: others' and those of killed processes are passed over.
 const ATTEMPTS: u32 = 1000;
 
+/// How names of new files begin and end; between are the process and a number.
+const NAME: (&str, &str) = (".popfib-", ".tmp");
+
 /// A file that is written beside its place, and takes it with [`NewFile::finish`].
 ///
 /// Dropped before that, it leaves nothing behind. Writes are not buffered.
@@ -83,6 +86,13 @@ impl NewFile {
         }
     }
 
+    /// Whether `path` is named as a file that is not finished: by a process that still writes
+    /// it, or by one that was killed.
+    pub fn is_unfinished(path: impl AsRef<Path>) -> bool {
+        let name = path.as_ref().file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with(NAME.0) && name.ends_with(NAME.1))
+    }
+
     fn beside(place: PathBuf, permissions: Option<fs::Permissions>) -> io::Result<Self> {
         if place.file_name().is_none() {
             let error = "not the name of a file";
@@ -98,7 +108,7 @@ impl NewFile {
         let mut attempt = 0;
         loop {
             // Not made of the place's name, which may be as long as names can be.
-            let name = format!(".popfib-{}-{attempt}.tmp", process::id());
+            let name = format!("{}{}-{attempt}{}", NAME.0, process::id(), NAME.1);
             let new = place.with_file_name(name);
             match options.open(&new) {
                 Ok(file) => {

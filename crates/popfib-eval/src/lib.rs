@@ -49,7 +49,7 @@ pub use random::Random;
 pub use stream::{Repeated, Sequential, Stream, Xorshift, stream_pass};
 pub use trace::Trace;
 pub use traffic::{Traffic, Traveller, generate};
-pub use updates::{Update, UpdateTimes};
+pub use updates::{Update, UpdateTimes, check_answers, churn, shuffled};
 pub use yardstick::Yardstick;
 
 /// Results of a router's burst: lookups are measured into a buffer of this

@@ -1,10 +1,12 @@
-//! Updates applied to a live table, each of them timed.
+//! Updates applied to a live table, each of them timed; updates made of a table's own
+//! routes; and whether the table is right afterwards.
 
 use std::time::Instant;
 
-use popfib::{Address, Changes, CompileError, Leaf, LiveFib, NextHop, Prefix};
+use popfib::{Address, Changes, CompileError, Intervals, Leaf, LiveFib, NextHop, Prefix, Rib};
 
 use crate::latencies::Latencies;
+use crate::random::Random;
 
 /// A route that is announced, or with no next hop withdrawn.
 pub type Update<A> = (Prefix<A>, Option<NextHop>);
@@ -76,6 +78,42 @@ impl UpdateTimes {
     }
 }
 
+/// `count` withdrawals of random routes of `rib`, each announced again before the next goes.
+pub fn churn<A: Address>(rib: &Rib<A>, count: usize) -> Vec<Update<A>> {
+    let routes = shuffled(rib);
+    let both = |&(prefix, next_hop): &Update<A>| [(prefix, None), (prefix, next_hop)];
+    routes.iter().cycle().take(count).flat_map(both).collect()
+}
+
+/// Announcements of all routes of `rib`, in random order, the same each time.
+pub fn shuffled<A: Address>(rib: &Rib<A>) -> Vec<Update<A>> {
+    let routes = rib.iter();
+    let mut updates: Vec<_> = routes.map(|(prefix, hop)| (prefix, Some(hop))).collect();
+    Random::new(1).shuffle(&mut updates);
+    updates
+}
+
+/// Holds the answers of `table` against its routes, at both ends of every stretch of addresses
+/// with one longest match; tells `wrong` the address, the answer and the one that was expected.
+/// Returns how many addresses were asked for. O(routes).
+pub fn check_answers<A: Address, L: Leaf>(
+    table: &LiveFib<A, L>,
+    mut wrong: impl FnMut(A, u32, u32),
+) -> u64 {
+    let mut asked = 0;
+    for interval in Intervals::new(table.rib()) {
+        let expected = interval.next_hop.map_or(0, NextHop::get);
+        for address in [interval.first, interval.last] {
+            asked += 1;
+            let answer = table.lookup(address).to_u32();
+            if answer != expected {
+                wrong(address, answer, expected);
+            }
+        }
+    }
+    asked
+}
+
 /// Changes of the Fib, patched or compiled.
 fn total(changes: Changes) -> u64 {
     changes.patches + changes.compiles
@@ -85,6 +123,31 @@ fn total(changes: Changes) -> u64 {
 mod tests {
     use super::*;
     use popfib::Options;
+
+    #[test]
+    fn updates_made_of_a_table_bring_it_back() {
+        let mut rib = Rib::<u32>::new();
+        for (place, text) in ["0.0.0.0/0", "10.0.0.0/8", "10.1.0.0/16"]
+            .iter()
+            .enumerate()
+        {
+            let next_hop = NextHop::new(place as u32 + 1).unwrap();
+            rib.insert(text.parse().unwrap(), next_hop);
+        }
+        let mut table = LiveFib::<u32>::new(Options::default()).unwrap();
+        let mut times = UpdateTimes::default();
+        times.apply(&mut table, &shuffled(&rib)).unwrap();
+        // More than there are routes: from the first again.
+        times.apply(&mut table, &churn(&rib, 7)).unwrap();
+        assert_eq!((times.announced, times.withdrawn), (10, 7));
+        assert_eq!((times.repeated, times.absent), (0, 0));
+        assert!(table.rib().iter().eq(rib.iter()));
+        assert_eq!(
+            check_answers(&table, |_, _, _| panic!("a wrong answer")),
+            10
+        );
+        assert!(churn(&Rib::<u32>::new(), 3).is_empty());
+    }
 
     #[test]
     fn what_was_there_and_what_was_not_is_counted() {

@@ -1,7 +1,7 @@
 //! One family's live table, the updates that wait for it, and what they took.
 
-use popfib::{Address, Changes, Fib, Intervals, LiveFib, NextHop, Options, Prefix, Reader, Rib};
-use popfib_eval::{Update, UpdateTimes};
+use popfib::{Address, Changes, Fib, LiveFib, NextHop, Options, Prefix, Reader, Rib};
+use popfib_eval::{Update, UpdateTimes, check_answers, shuffled};
 
 use crate::failure::Failure;
 use crate::output::note;
@@ -34,8 +34,14 @@ impl<A: Address> Family<A> {
         self.waiting.push((prefix, next_hop));
     }
 
-    /// Begins anew without routes.
-    pub(crate) fn clear(&mut self) -> Result<(), Failure> {
+    /// Updates to apply later.
+    pub(crate) fn waits_for(&mut self, updates: Vec<Update<A>>) {
+        self.waiting.extend(updates);
+    }
+
+    /// Begins anew without routes; announcing them all waits, in random order.
+    pub(crate) fn fill(&mut self) -> Result<(), Failure> {
+        self.waits_for(shuffled(self.rib()));
         self.table = LiveFib::from_rib(Rib::new(), self.options.clone())?;
         Ok(())
     }
@@ -79,19 +85,14 @@ impl<A: Address> Family<A> {
             self.mismatches += 1;
             return;
         }
-        for interval in Intervals::new(self.table.rib()) {
-            let expected = interval.next_hop.map_or(0, NextHop::get);
-            for address in [interval.first, interval.last] {
-                let answer = self.table.lookup(address);
-                if answer != expected {
-                    self.mismatches += 1;
-                    if self.mismatches <= TOLD {
-                        let host = Prefix::host(address);
-                        note(format_args!("{host:?}: next hop {answer}, not {expected}"));
-                    }
-                }
+        let mismatches = &mut self.mismatches;
+        check_answers(&self.table, |address, answer, expected| {
+            *mismatches += 1;
+            if *mismatches <= TOLD {
+                let host = Prefix::host(address);
+                note(format_args!("{host:?}: next hop {answer}, not {expected}"));
             }
-        }
+        });
     }
 
     pub(crate) fn changes(&self) -> Changes {

@@ -1,7 +1,7 @@
 //! Where updates come from: a file, or made of the table's own routes.
 
-use popfib::{Address, IpPrefix, NextHop, Prefix};
-use popfib_eval::Random;
+use popfib::IpPrefix;
+use popfib_eval::churn;
 use popfib_formats::{Change, Input, NextHopNames, UpdateOptions, UpdateSource, open_updates};
 
 use super::ReplayArgs;
@@ -122,44 +122,15 @@ impl Stream {
                 let routes = (ipv4.routes(), ipv6.routes());
                 // Each family has the part of the updates that it has of the routes.
                 let of_4 = *count * routes.0 / (routes.0 + routes.1).max(1);
-                churn(ipv4, of_4);
-                churn(ipv6, *count - of_4);
+                ipv4.waits_for(churn(ipv4.rib(), of_4));
+                ipv6.waits_for(churn(ipv6.rib(), *count - of_4));
                 Ok(false)
             }
             Self::Fill => {
-                fill(ipv4)?;
-                fill(ipv6)?;
+                ipv4.fill()?;
+                ipv6.fill()?;
                 Ok(false)
             }
         }
     }
-}
-
-/// Withdraws `count` random routes, each of which comes back before the next goes.
-fn churn<A: Address>(family: &mut Family<A>, count: usize) {
-    let routes = shuffled(family);
-    for (prefix, next_hop) in routes.iter().cycle().take(count) {
-        family.push(*prefix, None);
-        family.push(*prefix, Some(*next_hop));
-    }
-}
-
-/// Empties the table, and announces its routes.
-fn fill<A: Address>(family: &mut Family<A>) -> Result<(), Failure> {
-    let routes = shuffled(family);
-    family.clear()?;
-    for (prefix, next_hop) in routes {
-        family.push(prefix, Some(next_hop));
-    }
-    Ok(())
-}
-
-/// The routes of a table in random order (Fisher and Yates), the same each time.
-fn shuffled<A: Address>(family: &Family<A>) -> Vec<(Prefix<A>, NextHop)> {
-    let mut routes: Vec<_> = family.rib().iter().collect();
-    let mut random = Random::new(1);
-    for last in (1..routes.len()).rev() {
-        routes.swap(last, random.below(last + 1));
-    }
-    routes
 }

@@ -1,8 +1,8 @@
 //! Changes to a live table: recorded ones, and a full table route by route (the
 //! paper's section 4.9).
 
-use popfib::{CompileError, Intervals, LiveFib, NextHop, Options, Rib};
-use popfib_eval::{Random, Traveller, Update, UpdateTimes};
+use popfib::{CompileError, LiveFib, Options, Rib};
+use popfib_eval::{Traveller, Update, UpdateTimes, check_answers, churn, shuffled};
 use serde::{Deserialize, Serialize};
 
 /// Routes that are withdrawn and announced again where no changes were recorded.
@@ -43,25 +43,15 @@ pub(crate) fn recorded<A: Traveller>(
 
 /// Withdraws random routes and announces them again, one after the other.
 pub(crate) fn flaps<A: Traveller>(rib: &Rib<A>) -> Result<Stream, CompileError> {
-    let mut random = Random::new(1);
-    let mut routes: Vec<_> = rib.iter().collect();
-    random.shuffle(&mut routes);
-    routes.truncate(FLAPS);
-    let both = |(prefix, next_hop)| [(prefix, None), (prefix, Some(next_hop))];
-    let updates: Vec<Update<A>> = routes.into_iter().flat_map(both).collect();
-    recorded("random routes down and up", rib, &updates)
+    let flaps = FLAPS.min(rib.len());
+    recorded("random routes down and up", rib, &churn(rib, flaps))
 }
 
 /// Inserts all routes into an empty table, in random order.
 pub(crate) fn full_table<A: Traveller>(rib: &Rib<A>) -> Result<Stream, CompileError> {
-    let mut updates: Vec<Update<A>> = rib
-        .iter()
-        .map(|(prefix, next_hop)| (prefix, Some(next_hop)))
-        .collect();
-    Random::new(1).shuffle(&mut updates);
     let options = Options::default().direct_bits(Some(18));
     let mut table = LiveFib::<A, u32>::new(options)?;
-    stream("full table, random order", &mut table, &updates)
+    stream("full table, random order", &mut table, &shuffled(rib))
 }
 
 fn stream<A: Traveller>(
@@ -71,14 +61,8 @@ fn stream<A: Traveller>(
 ) -> Result<Stream, CompileError> {
     let mut times = UpdateTimes::default();
     times.apply(table, updates)?;
-    let (mut verified, mut mismatches) = (0, 0);
-    for interval in Intervals::new(table.rib()) {
-        let expected = interval.next_hop.map_or(0, NextHop::get);
-        for address in [interval.first, interval.last] {
-            verified += 1;
-            mismatches += u64::from(table.lookup(address) != expected);
-        }
-    }
+    let mut mismatches = 0;
+    let verified = check_answers(table, |_, _, _| mismatches += 1);
     let changes = table.changes();
     let each = |count: u64| count as f64 / updates.len().max(1) as f64;
     Ok(Stream {

@@ -111,13 +111,13 @@ impl Image {
     /// file that exists, but puts a new one in its place: images that are mapped
     /// go on with the old file.
     ///
+    /// # Errors
+    /// As [`Image::open`].
+    ///
     /// # Safety
     /// Nobody writes to this file while the image, or a clone of one of its Fibs,
     /// lives: what was validated would no longer be what is looked up. (A file
     /// that gets shorter ends the process with the signal SIGBUS.)
-    ///
-    /// # Errors
-    /// As [`Image::open`].
     #[cfg(feature = "std")]
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self, ImageError> {
         // SAFETY: the caller's; and it is validated.
@@ -129,12 +129,12 @@ impl Image {
     /// Takes a time that does not grow with the tables. Only the header and the
     /// places of the sections are checked.
     ///
+    /// # Errors
+    /// As [`Image::open`], for what is checked.
+    ///
     /// # Safety
     /// The file is what [`ImageWriter`] has written, unchanged: on anything else
     /// lookups may read anywhere in memory. And as for [`Image::map`].
-    ///
-    /// # Errors
-    /// As [`Image::open`], for what is checked.
     #[cfg(feature = "std")]
     pub unsafe fn map_trusted(path: impl AsRef<Path>) -> Result<Self, ImageError> {
         // SAFETY: the caller's.

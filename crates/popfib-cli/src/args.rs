@@ -58,8 +58,8 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "WHAT")]
     pub(crate) value: Option<RouteValue>,
 
-    /// Which value of a record: keys in a MaxMind database (country.iso_code), or a column of a CSV
-    /// file by name or number [default: the one that tells most]
+    /// Which value of a record: keys in a MaxMind database or a JSON object (country.iso_code), or a
+    /// column of a CSV file by name or number [default: the one that tells most]
     #[arg(long, value_name = "PATH")]
     pub(crate) value_path: Option<String>,
 

@@ -6,16 +6,10 @@
 //! routes, then each format is asked in turn, and the text table is left for
 //! what nobody claims, so that its errors tell what is wrong with the file.
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::input::Input;
+use crate::registry::registry;
 use crate::{LoadOptions, ReadError, RouteSource};
 use crate::{bgpdump, delimited, image, ip_route, json, mmdb, mrt, show, text_table};
-
-/// A format of tables, known by its name.
-#[derive(Clone, Copy)]
-pub struct Format(&'static Entry);
 
 /// What a format's module tells about it.
 pub(crate) struct Entry {
@@ -56,62 +50,21 @@ static FORMATS: &[&Entry] = &[
     &show::routeros::FORMAT,
 ];
 
+registry! {
+    /// A format of tables, known by its name.
+    Format of FORMATS: Entry, no_such: "no such format"
+}
+
 impl Format {
-    /// All formats.
-    pub fn all() -> impl Iterator<Item = Self> {
-        FORMATS.iter().copied().map(Self)
-    }
-
-    /// The format called `name`.
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::all().find(|format| format.name() == name)
-    }
-
-    /// The format of a file that begins with `head`, decompressed. 64 KiB of it
-    /// are enough to tell.
-    pub fn detect(head: &[u8]) -> Self {
-        let found = FORMATS.iter().find(|entry| (entry.detect)(head));
-        Self(found.unwrap_or(&FORMATS[0]))
-    }
-
-    /// What `--format` calls it.
-    pub fn name(self) -> &'static str {
-        self.0.name
-    }
-
     /// Whether [`LoadOptions::value_path`] means anything for it.
     fn has_many_values(self) -> bool {
-        [Self(&delimited::csv::FORMAT), Self(&mmdb::FORMAT)].contains(&self)
-    }
-
-    /// What it is, in one line.
-    pub fn description(self) -> &'static str {
-        self.0.description
-    }
-}
-
-impl PartialEq for Format {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl Eq for Format {}
-
-impl fmt::Debug for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Format({})", self.name())
-    }
-}
-
-impl FromStr for Format {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        Self::by_name(name).ok_or_else(|| {
-            let names: Vec<_> = Self::all().map(Self::name).collect();
-            format!("no such format; there are: {}", names.join(", "))
-        })
+        let many = [
+            &delimited::csv::FORMAT,
+            &json::records::LINES,
+            &json::records::ARRAY,
+            &mmdb::FORMAT,
+        ];
+        many.into_iter().any(|entry| self == Self(entry))
     }
 }
 

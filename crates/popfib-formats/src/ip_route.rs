@@ -21,13 +21,13 @@ use popfib::IpPrefix;
 use crate::error::quote;
 use crate::format::{Entry, head_lines};
 use crate::rows::Rows;
-use crate::show::{Grammar, Listing};
+use crate::show::{self, Grammar};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "ip-route",
     description: "`ip route` and `ip -6 route` of Linux",
     detect,
-    open: |input, options| Ok(Box::new(Listing::<IpRoute>::new(input, options.mask))),
+    open: show::open::<IpRoute>,
 };
 
 /// The types of routes that are no unicast.

@@ -33,6 +33,7 @@ mod mrt;
 mod names;
 mod next_hop_names;
 mod peers;
+mod registry;
 mod route;
 mod rows;
 mod show;

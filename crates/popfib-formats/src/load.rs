@@ -55,8 +55,8 @@ pub struct LoadOptions {
     /// What stands for the next hop, where a file tells more than one thing.
     pub value: RouteValue,
     /// Which value, where the records of a file have many: the keys that lead
-    /// to it in a MaxMind database (`country.iso_code`; lists count from 0), or
-    /// a column of a CSV file by its name or its number from 1. An error for
+    /// to it in a MaxMind database or a JSON object (`country.iso_code`; lists
+    /// count from 0), or a column of a CSV file by its name or its number from 1. An error for
     /// other formats. If `None`, the one that tells most.
     pub value_path: Option<String>,
 }

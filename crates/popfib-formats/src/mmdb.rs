@@ -18,6 +18,7 @@ use serde::de::{Deserialize, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::error::Place;
 use crate::format::Entry;
+use crate::names::left_out;
 use crate::show::text;
 use crate::{Input, ReadError, Route, RouteSource};
 
@@ -314,11 +315,7 @@ impl RouteSource for Mmdb {
 
     fn notes(&self) -> Vec<String> {
         let path = self.path.as_deref().unwrap_or_default().join(".");
-        match self.without {
-            0 => Vec::new(),
-            1 => vec![format!("1 network without {path} left out")],
-            n => vec![format!("{n} networks without {path} left out")],
-        }
+        left_out(self.without, "network", &path)
     }
 }
 

@@ -50,6 +50,15 @@ pub(crate) const VALUE: &[&str] = &[
     "name",
 ];
 
+/// The note that of `count` things a value was looked for in vain.
+pub(crate) fn left_out(count: u64, what: &str, path: &str) -> Vec<String> {
+    match count {
+        0 => Vec::new(),
+        1 => vec![format!("1 {what} without {path} left out")],
+        n => vec![format!("{n} {what}s without {path} left out")],
+    }
+}
+
 /// The rank of `name` among `names`; 0 is the best.
 pub(crate) fn rank(name: &str, names: &[&str]) -> Option<usize> {
     let mut plain = [0; 32];

@@ -1,14 +1,87 @@
 //! What the readers of listings and documents hand out: routes and faults.
 //!
-//! Here is what they have in common: host bits, the first of several routes for
-//! one prefix, and that a file is one table.
+//! Here is what they have in common: a [`Pieces`] reads the file line by line or
+//! item by item, and the [`RowSource`] around it is the [`RouteSource`]; [`Rows`]
+//! knows of host bits, takes the first of several routes for one prefix, and
+//! sees to it that a file is one table.
 
-use std::mem;
+use std::{fmt, mem};
 
 use popfib::IpPrefix;
 
-use crate::Route;
 use crate::error::quote;
+use crate::{ReadError, Route, RouteSource};
+
+/// A file that is read piece by piece.
+pub(crate) trait Pieces: Send {
+    /// Reads the next piece and hands at most one route or fault to `rows`;
+    /// whether there was one.
+    ///
+    /// # Errors
+    /// Those of the file. What is wrong with the piece alone goes to `rows`.
+    fn advance(&mut self, rows: &mut Rows) -> Result<bool, ReadError>;
+
+    /// There are no more pieces: hands out what was waiting for them, at most
+    /// one route. Called until there is nothing left.
+    fn end(&mut self, rows: &mut Rows);
+
+    /// The error of a fault in this line.
+    fn invalid(&self, line: u64, reason: String) -> ReadError;
+
+    /// As [`RouteSource::notes`].
+    fn notes(&self) -> Vec<String>;
+}
+
+/// The [`RouteSource`] of pieces.
+pub(crate) struct RowSource<P> {
+    pieces: P,
+    rows: Rows,
+    at_end: bool,
+}
+
+impl<P: Pieces> RowSource<P> {
+    /// Reads routes from `pieces`. With `mask`, host bits are cleared and no error.
+    pub(crate) fn new(pieces: P, mask: bool) -> Self {
+        Self {
+            pieces,
+            rows: Rows::new(mask),
+            at_end: false,
+        }
+    }
+}
+
+impl<P: Pieces> RouteSource for RowSource<P> {
+    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
+        loop {
+            if let Some((line, reason)) = self.rows.take_flaw() {
+                return Err(self.pieces.invalid(line, reason));
+            }
+            if self.rows.has_found() {
+                return Ok(self.rows.take_found());
+            }
+            if !self.at_end {
+                self.at_end = !self.pieces.advance(&mut self.rows)?;
+                continue;
+            }
+            self.pieces.end(&mut self.rows);
+            if self.rows.is_idle() {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.pieces.notes()
+    }
+}
+
+impl<P> fmt::Debug for RowSource<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RowSource")
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
+    }
+}
 
 /// What a grammar has found, and what all grammars have to know.
 #[derive(Debug, Default)]

@@ -1,12 +1,11 @@
 //! What every format of updates yields: routes that come and go, in order.
 
-use std::fmt;
 use std::net::IpAddr;
-use std::str::FromStr;
 
 use popfib::IpPrefix;
 
 use crate::peers::{Peer, PeerFilter, PeerList};
+use crate::registry::registry;
 use crate::{Input, ReadError, bgpdump, mrt, update_text};
 
 /// One change of one route.
@@ -66,10 +65,6 @@ pub struct UpdateOptions {
     pub mask: bool,
 }
 
-/// A format of updates, known by its name.
-#[derive(Clone, Copy)]
-pub struct UpdateFormat(&'static UpdateEntry);
-
 /// What a format's module tells about it, as [`Entry`](crate::format::Entry).
 pub(crate) struct UpdateEntry {
     pub(crate) name: &'static str,
@@ -86,57 +81,9 @@ static FORMATS: &[&UpdateEntry] = &[
     &mrt::UPDATE_FORMAT,
 ];
 
-impl UpdateFormat {
-    /// All formats.
-    pub fn all() -> impl Iterator<Item = Self> {
-        FORMATS.iter().copied().map(Self)
-    }
-
-    /// The format called `name`.
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::all().find(|format| format.name() == name)
-    }
-
-    /// The format of a file that begins with `head`, decompressed.
-    pub fn detect(head: &[u8]) -> Self {
-        let found = FORMATS.iter().find(|entry| (entry.detect)(head));
-        Self(found.unwrap_or(&FORMATS[0]))
-    }
-
-    /// What `--format` calls it.
-    pub fn name(self) -> &'static str {
-        self.0.name
-    }
-
-    /// What it is, in one line.
-    pub fn description(self) -> &'static str {
-        self.0.description
-    }
-}
-
-impl PartialEq for UpdateFormat {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl Eq for UpdateFormat {}
-
-impl fmt::Debug for UpdateFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "UpdateFormat({})", self.name())
-    }
-}
-
-impl FromStr for UpdateFormat {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        Self::by_name(name).ok_or_else(|| {
-            let names: Vec<_> = Self::all().map(Self::name).collect();
-            format!("no such format of updates; there are: {}", names.join(", "))
-        })
-    }
+registry! {
+    /// A format of updates, known by its name.
+    UpdateFormat of FORMATS: UpdateEntry, no_such: "no such format of updates"
 }
 
 /// Opens the updates of `input`, in the format of the options or as detected.

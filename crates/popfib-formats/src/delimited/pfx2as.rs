@@ -12,13 +12,13 @@ use popfib::IpPrefix;
 use crate::error::quote;
 use crate::format::{Entry, head_lines};
 use crate::rows::Rows;
-use crate::show::{Grammar, Listing};
+use crate::show::{self, Grammar};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "pfx2as",
     description: "CAIDA's pfx2as: network, length, AS",
     detect,
-    open: |input, options| Ok(Box::new(Listing::<Pfx2As>::new(input, options.mask))),
+    open: show::open::<Pfx2As>,
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -59,6 +59,4 @@ impl Grammar for Pfx2As {
         rows.route(prefix, asn);
         Ok(())
     }
-
-    fn end(&mut self, _: &mut Rows) {}
 }

@@ -10,7 +10,7 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{Document, Grammar, first_byte, keys, reason};
+use super::{Grammar, first_byte, keys, reason};
 use crate::format::Entry;
 use crate::rows::Rows;
 
@@ -18,7 +18,7 @@ pub(crate) static FORMAT: Entry = Entry {
     name: "frr-json",
     description: "`show ip route json`, `show ipv6 route json` and `show bgp json` of FRR; next hops of selected routes",
     detect,
-    open: |input, options| Ok(Box::new(Document::<Frr>::new(input, options.mask))),
+    open: super::open::<Frr>,
 };
 
 pub(super) fn detect(head: &[u8]) -> bool {

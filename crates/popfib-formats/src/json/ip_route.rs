@@ -8,7 +8,7 @@
 
 use serde::Deserialize;
 
-use super::{Document, Grammar, first_byte, keys, reason};
+use super::{Grammar, first_byte, keys, reason};
 use crate::format::Entry;
 use crate::ip_route::{BestByMetric, Candidate};
 use crate::rows::Rows;
@@ -17,7 +17,7 @@ pub(crate) static FORMAT: Entry = Entry {
     name: "ip-route-json",
     description: "`ip -j route` and `ip -j -6 route` of Linux",
     detect,
-    open: |input, options| Ok(Box::new(Document::<IpRoute>::new(input, options.mask))),
+    open: super::open::<IpRoute>,
 };
 
 fn detect(head: &[u8]) -> bool {

@@ -2,24 +2,22 @@
 //!
 //! A whole document may be larger than memory, so [`Items`] cuts it into the
 //! elements of its outermost array, or the members of its objects, without
-//! parsing them; each then goes to serde_json. A [`Grammar`] makes routes of
-//! them and the [`Document`] around both is the [`RouteSource`].
+//! parsing them; each then goes to serde_json, and a [`Grammar`] makes routes of
+//! them. [`open`] makes a [`RouteSource`] of all that.
 
 pub(crate) mod frr;
 pub(crate) mod ip_route;
 mod items;
 pub(crate) mod records;
 
-use std::fmt;
-
 use serde_json::Error;
 
-use crate::rows::Rows;
-use crate::{Input, ReadError, Route, RouteSource};
+use crate::rows::{Pieces, RowSource, Rows};
+use crate::{Input, LoadOptions, ReadError, RouteSource};
 use items::Items;
 
 /// What the items of one format mean.
-pub(crate) trait Grammar: Default + Send {
+pub(crate) trait Grammar: Send {
     /// Whether the members of the member `key` are the items, rather than its
     /// value as a whole; `key` is empty for an outermost object.
     fn descends(&mut self, key: &str, rows: &mut Rows) -> bool;
@@ -30,64 +28,72 @@ pub(crate) trait Grammar: Default + Send {
     /// An error concerns this item alone.
     fn item(&mut self, key: &str, json: &[u8], rows: &mut Rows) -> Result<(), String>;
 
-    /// The document is over: hands out what was waiting for more items.
+    /// As [`Pieces::end`].
     fn end(&mut self, _: &mut Rows) {}
+
+    /// As [`RouteSource::notes`].
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
-/// The [`RouteSource`] of a grammar.
-pub(crate) struct Document<G> {
+/// Opens a document in this grammar.
+pub(crate) fn open<G: Grammar + Default + 'static>(
+    input: Input,
+    options: &LoadOptions,
+) -> Result<Box<dyn RouteSource>, ReadError> {
+    Ok(document(G::default(), input, options.mask))
+}
+
+/// The document that `grammar` makes of `input`.
+pub(crate) fn document(
+    grammar: impl Grammar + 'static,
+    input: Input,
+    mask: bool,
+) -> Box<dyn RouteSource> {
+    let document = Document {
+        items: Items::new(input),
+        grammar,
+        is_damaged: false,
+    };
+    Box::new(RowSource::new(document, mask))
+}
+
+struct Document<G> {
     items: Items,
     grammar: G,
-    rows: Rows,
-    at_end: bool,
+    /// Behind an error of the document nothing is known to be an item.
+    is_damaged: bool,
 }
 
-impl<G: Grammar> Document<G> {
-    /// Reads routes from `input`. With `mask`, host bits are cleared and no error.
-    pub(crate) fn new(input: Input, mask: bool) -> Self {
-        Self {
-            items: Items::new(input),
-            grammar: G::default(),
-            rows: Rows::new(mask),
-            at_end: false,
+impl<G: Grammar> Pieces for Document<G> {
+    fn advance(&mut self, rows: &mut Rows) -> Result<bool, ReadError> {
+        if self.is_damaged {
+            return Ok(false);
         }
-    }
-}
-
-impl<G: Grammar> RouteSource for Document<G> {
-    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        loop {
-            if let Some((line, reason)) = self.rows.take_flaw() {
-                return Err(self.items.invalid(line, reason));
-            }
-            if self.rows.has_found() {
-                return Ok(self.rows.take_found());
-            }
-            if self.at_end {
-                self.grammar.end(&mut self.rows);
-                if self.rows.is_idle() {
-                    return Ok(None);
-                }
-                continue;
-            }
-            let (grammar, rows) = (&mut self.grammar, &mut self.rows);
-            let advanced = self.items.advance(|key| grammar.descends(key, rows));
-            // Behind an error nothing is known to be an item: that is the end.
-            self.at_end = !matches!(advanced, Ok(true));
-            if !advanced? {
-                continue;
-            }
-            rows.at_line(self.items.line());
-            if let Err(reason) = grammar.item(self.items.key(), self.items.json(), rows) {
-                rows.complain(rows.line(), reason);
-            }
+        let advanced = self.items.advance(|key| self.grammar.descends(key, rows));
+        self.is_damaged = advanced.is_err();
+        if !advanced? {
+            return Ok(false);
         }
+        rows.at_line(self.items.line());
+        let (key, json) = (self.items.key(), self.items.json());
+        if let Err(reason) = self.grammar.item(key, json, rows) {
+            rows.complain(rows.line(), reason);
+        }
+        Ok(true)
     }
-}
 
-impl<G> fmt::Debug for Document<G> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Document").finish_non_exhaustive()
+    fn end(&mut self, rows: &mut Rows) {
+        self.grammar.end(rows);
+    }
+
+    fn invalid(&self, line: u64, reason: String) -> ReadError {
+        self.items.invalid(line, reason)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.grammar.notes()
     }
 }
 

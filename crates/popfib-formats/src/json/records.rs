@@ -12,24 +12,24 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{Deserialize, DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 
-use super::{Document, Grammar, first_byte, frr, keys, reason};
+use super::{Grammar, document, first_byte, frr, keys, reason};
 use crate::format::{Entry, head_lines};
-use crate::names::{PREFIX, VALUE, rank};
+use crate::names::{PREFIX, VALUE, left_out, rank};
 use crate::rows::Rows;
-use crate::show;
+use crate::{LoadOptions, show};
 
 pub(crate) static LINES: Entry = Entry {
     name: "json-lines",
     description: "JSON objects, one a line, with `prefix`, `network` or `cidr` and `next_hop`, `value`, `asn`, `origin` or `country`",
     detect: detect_lines,
-    open: |input, options| Ok(Box::new(show::Listing::<Records>::new(input, options.mask))),
+    open: |input, options| Ok(show::listing(Records::new(options), input, options.mask)),
 };
 
 pub(crate) static ARRAY: Entry = Entry {
     name: "json",
     description: "a JSON array of such objects",
     detect: detect_array,
-    open: |input, options| Ok(Box::new(Document::<Records>::new(input, options.mask))),
+    open: |input, options| Ok(document(Records::new(options), input, options.mask)),
 };
 
 fn has_prefix(object: &[u8]) -> bool {
@@ -48,13 +48,62 @@ fn detect_array(head: &[u8]) -> bool {
     first_byte(head) == Some(b'[') && has_prefix(head)
 }
 
-#[derive(Default)]
 pub(crate) struct Records {
     prefix: String,
     value: String,
+    /// The members that lead to the value, if the caller has chosen one.
+    path: Option<Path>,
+    /// Objects that don't have it.
+    without: u64,
+}
+
+/// A path to a value: as the caller wrote it, and as a JSON pointer (RFC 6901).
+struct Path {
+    name: String,
+    pointer: String,
+}
+
+impl Path {
+    fn new(name: &str) -> Self {
+        let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
+        Self {
+            name: name.to_owned(),
+            pointer: name
+                .split('.')
+                .flat_map(|key| ["/".to_owned(), escaped(key)])
+                .collect(),
+        }
+    }
+
+    /// Reads what it leads to in `object` to `text`; whether that is a value.
+    fn follow(&self, object: &[u8], text: &mut String) -> Result<bool, String> {
+        let object: serde_json::Value = serde_json::from_slice(object).map_err(|e| reason(&e))?;
+        let Some(value) = object.pointer(&self.pointer) else {
+            return Ok(false);
+        };
+        let cell = Scalar(text).deserialize(value).map_err(|e| reason(&e))?;
+        Ok(cell == Cell::Text && !text.is_empty())
+    }
 }
 
 impl Records {
+    fn new(options: &LoadOptions) -> Self {
+        let path = options.value_path.as_deref().map(Path::new);
+        Self {
+            prefix: String::new(),
+            value: String::new(),
+            path,
+            without: 0,
+        }
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        let path = self.path.as_ref();
+        path.map_or_else(Vec::new, |path| {
+            left_out(self.without, "object", &path.name)
+        })
+    }
+
     fn record(&mut self, json: &[u8], rows: &mut Rows) -> Result<(), String> {
         let mut parser = serde_json::Deserializer::from_slice(json);
         let read = Members(self).deserialize(&mut parser);
@@ -69,7 +118,12 @@ impl Records {
             } => Ok(()),
             found => {
                 let prefix = rows.prefix(&self.prefix)?;
-                if found.value != Cell::Text || self.value.is_empty() {
+                if let Some(path) = &self.path {
+                    if !path.follow(json, &mut self.value)? {
+                        self.without += 1;
+                        return Ok(());
+                    }
+                } else if found.value != Cell::Text || self.value.is_empty() {
                     return Err(format!("no next hop behind \"{prefix}\""));
                 }
                 // Strings may hold by escapes what lines may not.
@@ -89,7 +143,9 @@ impl show::Grammar for Records {
         self.record(line.as_bytes(), rows)
     }
 
-    fn end(&mut self, _: &mut Rows) {}
+    fn notes(&self) -> Vec<String> {
+        self.left_out()
+    }
 }
 
 impl Grammar for Records {
@@ -99,6 +155,10 @@ impl Grammar for Records {
 
     fn item(&mut self, _: &str, json: &[u8], rows: &mut Rows) -> Result<(), String> {
         self.record(json, rows)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.left_out()
     }
 }
 

@@ -14,10 +14,10 @@
 
 use popfib::IpPrefix;
 
+use super::Grammar;
 use super::words::{
     is_address, is_prompt, looks_like_prefix, not_a_route, with_classful_len, word_at,
 };
-use super::{Grammar, Listing};
 use crate::format::{Entry, head_lines};
 use crate::rows::Rows;
 
@@ -25,7 +25,7 @@ pub(crate) static FORMAT: Entry = Entry {
     name: "show-bgp",
     description: "`show bgp` and `show ip bgp` of FRR, Cisco IOS, IOS XR and NX-OS, Arista EOS; next hops of the best paths",
     detect,
-    open: |input, options| Ok(Box::new(Listing::<BgpTable>::new(input, options.mask))),
+    open: super::open::<BgpTable>,
 };
 
 fn detect(head: &[u8]) -> bool {

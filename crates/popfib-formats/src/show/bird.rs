@@ -13,8 +13,8 @@
 
 use popfib::IpPrefix;
 
+use super::Grammar;
 use super::words::{is_prompt, not_a_route};
-use super::{Grammar, Listing};
 use crate::format::{Entry, head_lines};
 use crate::rows::Rows;
 
@@ -22,7 +22,7 @@ pub(crate) static FORMAT: Entry = Entry {
     name: "bird",
     description: "`show route` and `show route all` of BIRD 2",
     detect,
-    open: |input, options| Ok(Box::new(Listing::<Bird>::new(input, options.mask))),
+    open: super::open::<Bird>,
 };
 
 fn detect(head: &[u8]) -> bool {

@@ -16,11 +16,11 @@ use std::net::Ipv4Addr;
 
 use popfib::IpPrefix;
 
+use super::Grammar;
 use super::words::{
     classful_len, is_date, is_prompt, is_time, is_unspecified, looks_like_prefix, not_a_route,
     word_at,
 };
-use super::{Grammar, Listing};
 use crate::error::quote;
 use crate::format::{Entry, head_lines};
 use crate::rows::Rows;
@@ -29,7 +29,7 @@ pub(crate) static FORMAT: Entry = Entry {
     name: "show-route",
     description: "`show ip route` and `show ipv6 route` of FRR, Cisco IOS, IOS XR and ASA, Arista EOS, FortiOS, EdgeOS",
     detect,
-    open: |input, options| Ok(Box::new(Listing::<CodedRoutes>::new(input, options.mask))),
+    open: super::open::<CodedRoutes>,
 };
 
 fn detect(head: &[u8]) -> bool {

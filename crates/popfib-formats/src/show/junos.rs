@@ -12,8 +12,8 @@
 
 use popfib::IpPrefix;
 
+use super::Grammar;
 use super::words::{is_date, is_prompt, looks_like_prefix, not_a_route};
-use super::{Grammar, Listing};
 use crate::format::{Entry, head_lines};
 use crate::rows::Rows;
 
@@ -21,7 +21,7 @@ pub(crate) static FORMAT: Entry = Entry {
     name: "junos",
     description: "`show route` of Juniper Junos",
     detect,
-    open: |input, options| Ok(Box::new(Listing::<Junos>::new(input, options.mask))),
+    open: super::open::<Junos>,
 };
 
 fn detect(head: &[u8]) -> bool {

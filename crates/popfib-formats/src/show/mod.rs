@@ -1,7 +1,7 @@
 //! Listings: what routers print when asked for their routes.
 //!
 //! A [`Grammar`] knows one family of such texts and is fed line by line; the
-//! [`Listing`] around it is the [`RouteSource`]. Common to all of them:
+//! routes it finds come out of the [`RouteSource`] that [`open`] makes. Common to all of them:
 //!
 //! - A route's value is its next hop's address; for connected networks the
 //!   interface; for routes that drop or reject the router's word for that.
@@ -24,12 +24,11 @@ pub(crate) mod routeros;
 pub(crate) mod vrp;
 mod words;
 
-use std::fmt;
 use std::str;
 
 use crate::lines::Lines;
-use crate::rows::Rows;
-use crate::{Input, ReadError, Route, RouteSource};
+use crate::rows::{Pieces, RowSource, Rows};
+use crate::{Input, LoadOptions, ReadError, RouteSource};
 
 /// One family of listings.
 pub(crate) trait Grammar: Send {
@@ -38,65 +37,61 @@ pub(crate) trait Grammar: Send {
     /// An error concerns this line alone.
     fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String>;
 
-    /// The listing is over: hands out what was waiting for more lines, at most
-    /// one route. Called until there is nothing left.
-    fn end(&mut self, rows: &mut Rows);
+    /// As [`Pieces::end`].
+    fn end(&mut self, _: &mut Rows) {}
+
+    /// As [`RouteSource::notes`].
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
-/// The [`RouteSource`] of a grammar.
-pub(crate) struct Listing<G> {
+/// Opens a listing in this grammar.
+pub(crate) fn open<G: Grammar + Default + 'static>(
+    input: Input,
+    options: &LoadOptions,
+) -> Result<Box<dyn RouteSource>, ReadError> {
+    Ok(listing(G::default(), input, options.mask))
+}
+
+/// The listing that `grammar` makes of `input`.
+pub(crate) fn listing(
+    grammar: impl Grammar + 'static,
+    input: Input,
+    mask: bool,
+) -> Box<dyn RouteSource> {
+    let lines = Lines::new(input);
+    Box::new(RowSource::new(Listing { lines, grammar }, mask))
+}
+
+struct Listing<G> {
     lines: Lines,
     grammar: G,
-    rows: Rows,
-    at_end: bool,
 }
 
-impl<G: Grammar + Default> Listing<G> {
-    /// Reads routes from `input`. With `mask`, host bits are cleared and no error.
-    pub(crate) fn new(input: Input, mask: bool) -> Self {
-        Self {
-            lines: Lines::new(input),
-            grammar: G::default(),
-            rows: Rows::new(mask),
-            at_end: false,
+impl<G: Grammar> Pieces for Listing<G> {
+    fn advance(&mut self, rows: &mut Rows) -> Result<bool, ReadError> {
+        rows.at_line(self.lines.number() + 1);
+        if !self.lines.advance()? {
+            return Ok(false);
         }
-    }
-}
-
-impl<G: Grammar> RouteSource for Listing<G> {
-    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        loop {
-            if let Some((line, reason)) = self.rows.take_flaw() {
-                return Err(self.lines.invalid_at(line, reason));
-            }
-            if self.rows.has_found() {
-                return Ok(self.rows.take_found());
-            }
-            if self.at_end {
-                self.grammar.end(&mut self.rows);
-                if self.rows.is_idle() {
-                    return Ok(None);
-                }
-                continue;
-            }
-            self.rows.at_line(self.lines.number() + 1);
-            if !self.lines.advance()? {
-                self.at_end = true;
-                continue;
-            }
-            let line = text(self.lines.line());
-            if let Err(reason) = line.and_then(|line| self.grammar.line(line, &mut self.rows)) {
-                self.rows.complain(self.rows.line(), reason);
-            }
+        let line = text(self.lines.line());
+        if let Err(reason) = line.and_then(|line| self.grammar.line(line, rows)) {
+            rows.complain(rows.line(), reason);
         }
+        Ok(true)
     }
-}
 
-impl<G> fmt::Debug for Listing<G> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listing")
-            .field("lines", &self.lines)
-            .finish_non_exhaustive()
+    fn end(&mut self, rows: &mut Rows) {
+        self.grammar.end(rows);
+    }
+
+    fn invalid(&self, line: u64, reason: String) -> ReadError {
+        self.lines.invalid_at(line, reason)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.grammar.notes()
     }
 }
 

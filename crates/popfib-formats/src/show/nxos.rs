@@ -15,8 +15,8 @@
 
 use popfib::IpPrefix;
 
+use super::Grammar;
 use super::words::{is_address, is_prompt, looks_like_prefix, not_a_route};
-use super::{Grammar, Listing};
 use crate::format::{Entry, head_lines};
 use crate::rows::Rows;
 
@@ -24,7 +24,7 @@ pub(crate) static FORMAT: Entry = Entry {
     name: "nxos",
     description: "`show ip route` and `show forwarding route` of Cisco NX-OS",
     detect,
-    open: |input, options| Ok(Box::new(Listing::<Nxos>::new(input, options.mask))),
+    open: super::open::<Nxos>,
 };
 
 fn detect(head: &[u8]) -> bool {

@@ -10,8 +10,8 @@
 //! the flags marks the active routes. Connected ones (`C`) show their own
 //! address as the next hop; what tells is the interface.
 
+use super::Grammar;
 use super::words::{is_prompt, looks_like_prefix, not_a_route};
-use super::{Grammar, Listing};
 use crate::format::{Entry, head_lines};
 use crate::rows::Rows;
 
@@ -19,7 +19,7 @@ pub(crate) static FORMAT: Entry = Entry {
     name: "panos",
     description: "`show routing route` of Palo Alto PAN-OS",
     detect,
-    open: |input, options| Ok(Box::new(Listing::<Panos>::new(input, options.mask))),
+    open: super::open::<Panos>,
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -92,6 +92,4 @@ impl Grammar for Panos {
         }
         Ok(())
     }
-
-    fn end(&mut self, _: &mut Rows) {}
 }

@@ -10,8 +10,8 @@
 //! blanks, and nothing quotes them. Messages of the log, which the console mixes
 //! in, are left out.
 
+use super::Grammar;
 use super::words::{is_prompt, is_time, not_a_route};
-use super::{Grammar, Listing};
 use crate::format::{Entry, head_lines};
 use crate::rows::Rows;
 
@@ -19,7 +19,7 @@ pub(crate) static FORMAT: Entry = Entry {
     name: "routeros",
     description: "`/ip route print terse` of MikroTik RouterOS",
     detect,
-    open: |input, options| Ok(Box::new(Listing::<RouterOs>::new(input, options.mask))),
+    open: super::open::<RouterOs>,
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -96,8 +96,6 @@ impl Grammar for RouterOs {
         }
         Ok(())
     }
-
-    fn end(&mut self, _: &mut Rows) {}
 }
 
 /// The first of the gateways that can be reached.

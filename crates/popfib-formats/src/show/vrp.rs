@@ -15,8 +15,8 @@
 //! tells is the interface, also where it is NULL0. Of the verbose records,
 //! which show all routes, those whose state is not active are left out.
 
+use super::Grammar;
 use super::words::{is_address, is_prompt, looks_like_prefix, not_a_route};
-use super::{Grammar, Listing};
 use crate::format::{Entry, head_lines};
 use crate::rows::Rows;
 
@@ -24,7 +24,7 @@ pub(crate) static FORMAT: Entry = Entry {
     name: "vrp",
     description: "`display ip routing-table [verbose]` of Huawei VRP and HP Comware",
     detect,
-    open: |input, options| Ok(Box::new(Listing::<Vrp>::new(input, options.mask))),
+    open: super::open::<Vrp>,
 };
 
 fn detect(head: &[u8]) -> bool {

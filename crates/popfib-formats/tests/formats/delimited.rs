@@ -226,3 +226,32 @@ fn the_column_of_values_can_be_chosen() {
     let error = column("network,asn,country\n10.0.0.0/8,64500,\n", "country");
     assert_eq!(error, "t:2: no value behind \"10.0.0.0/8\"");
 }
+
+#[test]
+fn the_value_of_json_objects_can_be_chosen() {
+    let objects = [
+        r#"{"prefix":"10.0.0.0/8","asn":1,"geo":{"city":"A","tags":["x","y"]}}"#,
+        r#"{"prefix":"11.0.0.0/8","asn":2,"geo":{"city":null,"tags":["x",7]}}"#,
+        r#"{"prefix":"12.0.0.0/8","geo":"nowhere","a/b~c":true}"#,
+    ];
+    let with = |path: &str| popfib_formats::LoadOptions {
+        value_path: Some(path.to_owned()),
+        ..STRICT
+    };
+    let documents = [objects.join("\n"), format!("[{}]", objects.join(","))];
+    for document in &documents {
+        let chosen = |path, wanted: &[&str], note: &str| {
+            let table = read(document.as_str(), &with(path)).unwrap();
+            assert_eq!(routes(&table), wanted, "{path}");
+            assert_eq!(table.notes, [note], "{path}");
+        };
+        let note = "2 objects without geo.city left out";
+        chosen("geo.city", &["10.0.0.0/8 A"], note);
+        let tags = ["10.0.0.0/8 y", "11.0.0.0/8 7"];
+        chosen("geo.tags.1", &tags, "1 object without geo.tags.1 left out");
+        let note = "2 objects without a/b~c left out";
+        chosen("a/b~c", &["12.0.0.0/8 true"], note);
+        let none = error(document.as_str(), &with("city"));
+        assert!(none.ends_with("; 3 objects without city left out"), "{none}");
+    }
+}

@@ -12,7 +12,7 @@ use crate::table;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  popfib convert --table routes.txt.gz --to jsonl > routes.jsonl
+  popfib convert --table routes.txt.gz --to json-lines > routes.jsonl
   popfib convert --to pfx2as -o origins.pfx2as.gz
   popfib convert --table routes.txt --mask | popfib info --table -")]
 pub(crate) struct ConvertArgs {

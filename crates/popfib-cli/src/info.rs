@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt::Display;
+use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
 use popfib::{ImageTable, Rib};
@@ -157,6 +158,16 @@ fn image_info(
     }
 }
 
+/// A time in seconds since 1970, as RFC 3339 writes it.
+fn date(seconds: u64) -> String {
+    const YEAR_10000: u64 = 253_402_300_800;
+    if seconds == 0 || seconds >= YEAR_10000 {
+        // Not told, or damaged.
+        return "unknown".to_owned();
+    }
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(seconds)).to_string()
+}
+
 fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
     if let Some(image) = &info.image {
         let mut row =
@@ -164,7 +175,7 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
         // Text from the image may hold anything.
         row("image", &image.file.escape_debug())?;
         row("source", &image.source.escape_debug())?;
-        row("created", &format_args!("{} s since 1970", image.created))?;
+        row("created", &date(image.created))?;
         row("writer", &image.writer.escape_debug())?;
         row("bytes", &image.bytes)?;
         row(
@@ -193,4 +204,18 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
         &format!("{:.3}", a.compile_ms),
         &format!("{:.3}", b.compile_ms),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn dates() {
+        assert_eq!(date(1_779_000_000), "2026-05-17T06:40:00Z");
+        assert_eq!(date(253_402_300_799), "9999-12-31T23:59:59Z");
+        for seconds in [0, 253_402_300_800, u64::MAX] {
+            assert_eq!(date(seconds), "unknown");
+        }
+    }
 }

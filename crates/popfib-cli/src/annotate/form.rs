@@ -11,7 +11,7 @@ pub(super) enum Form {
     /// A table with a delimiter; the user's own if the input was one.
     Csv(Table),
     /// One JSON object a line.
-    Jsonl,
+    JsonLines,
 }
 
 /// What a CSV file looks like.
@@ -68,7 +68,7 @@ impl Form {
     pub(super) fn lead(&self) -> &'static [u8] {
         match self {
             Self::Text | Self::Csv(_) => b"",
-            Self::Jsonl => b"{\"address\":\"",
+            Self::JsonLines => b"{\"address\":\"",
         }
     }
 
@@ -95,7 +95,7 @@ impl Form {
                 cell(next_hop.unwrap_or_default(), table.delimiter, to);
                 to.extend_from_slice(table.line_end());
             }
-            Self::Jsonl => {
+            Self::JsonLines => {
                 let text = |text| serde_json::to_string(&text).expect("a string is JSON");
                 to.push(b'"');
                 if !value_only {
@@ -115,12 +115,12 @@ impl Form {
         match self {
             Self::Text if !value_only => line.push(b'-'),
             Self::Text | Self::Csv(_) => {}
-            Self::Jsonl => line.extend_from_slice(b"{\"address\":null"),
+            Self::JsonLines => line.extend_from_slice(b"{\"address\":null"),
         }
         let mut tail = Vec::new();
         self.tail(None, value_only, &mut tail);
         // The quote that ends an address.
-        let quote = usize::from(*self == Self::Jsonl);
+        let quote = usize::from(*self == Self::JsonLines);
         line.extend_from_slice(&tail[quote..]);
         line
     }

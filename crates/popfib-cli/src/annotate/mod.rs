@@ -40,7 +40,7 @@ Examples:
   popfib annotate addresses.txt.gz > answers.tsv
   tail -f access.log | cut -d' ' -f1 | popfib annotate --value-only
   popfib annotate flows.csv --column src_ip --output csv -o annotated.csv
-  popfib annotate capture.pcap --sources --table routes.mrt.gz --output jsonl
+  popfib annotate capture.pcap --sources --table routes.mrt.gz --output json-lines
   popfib annotate flows.parquet --column dst --output parquet -o annotated.parquet
 
 JSON lines, one object an address: address, prefix and next_hop (null where there is no match).")]
@@ -113,7 +113,8 @@ enum OutputForm {
     /// The columns of the input and behind them prefix and next_hop
     Csv,
     /// One JSON object a line
-    Jsonl,
+    #[value(alias = "jsonl")]
+    JsonLines,
     /// The columns of the input and behind them prefix and next_hop, in a Parquet file
     #[cfg(feature = "parquet")]
     Parquet,

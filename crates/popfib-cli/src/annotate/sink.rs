@@ -92,7 +92,7 @@ impl<'t> Sink<'t> {
 fn form(source: &Source, args: &AnnotateArgs) -> Form {
     match args.output {
         OutputForm::Text => Form::Text,
-        OutputForm::Jsonl => Form::Jsonl,
+        OutputForm::JsonLines => Form::JsonLines,
         OutputForm::Csv => Form::Csv(table(source)),
         #[cfg(feature = "parquet")]
         OutputForm::Parquet => unreachable!("Parquet is no form of lines"),

@@ -50,7 +50,7 @@ fn csv_and_json_lines_of_addresses() {
             "address,next_hop\n10.1.2.3,64500\n2001:db8::,east\n::,\n",
         ),
         (
-            &["--output", "jsonl"],
+            &["--output", "json-lines"],
             "{\"address\":\"10.1.2.3\",\"prefix\":\"10.1.2.3/32\",\"next_hop\":\"64500\"}\n\
              {\"address\":\"2001:db8::\",\"prefix\":\"2001:db8::/32\",\"next_hop\":\"east\"}\n\
              {\"address\":\"::\",\"prefix\":null,\"next_hop\":null}\n",

@@ -252,6 +252,9 @@ fn the_value_of_json_objects_can_be_chosen() {
         let note = "2 objects without a/b~c left out";
         chosen("a/b~c", &["12.0.0.0/8 true"], note);
         let none = error(document.as_str(), &with("city"));
-        assert!(none.ends_with("; 3 objects without city left out"), "{none}");
+        assert!(
+            none.ends_with("; 3 objects without city left out"),
+            "{none}"
+        );
     }
 }

@@ -23,6 +23,12 @@ use crate::{Input, ReadError};
 /// pcapng may be longer.
 const MAX_BLOCK: usize = 16 << 20;
 
+/// What every block of pcapng has: its type, and its length twice.
+const MIN_BLOCK: u32 = 12;
+
+/// The type of the block that begins a section of pcapng.
+const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+
 /// An [`AddressSource`] of captured packets, an address each.
 ///
 /// Ethernet (VLAN tags skipped), bare IP, Linux's "any" device in both forms,
@@ -77,7 +83,7 @@ impl PcapAddresses {
         let mut window = Window::new(input, MAX_BLOCK);
         while window.data().len() < 24 && window.fill(Place::Byte(0))? {}
         let no_pcap = |window: &Window| ReadError::file(window.name(), "this is no pcap file");
-        let kind = if window.data().starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]) {
+        let kind = if window.data().starts_with(&SECTION_HEADER) {
             Kind::Ng {
                 is_big_endian: false,
                 interfaces: Vec::new(),
@@ -144,6 +150,7 @@ impl PcapAddresses {
     fn next_address(&mut self, may_wait: bool) -> Result<Option<IpAddr>, ReadError> {
         loop {
             let data = self.window.data();
+            let mut is_whole = false;
             let parsed = match &mut self.kind {
                 Kind::Legacy { link, parse } => parse(data)
                     .map(|(rest, frame)| (rest.len(), packet(Ok(*link), frame.data, &self.filter))),
@@ -151,6 +158,13 @@ impl PcapAddresses {
                     is_big_endian,
                     interfaces,
                 } => {
+                    if let Some(len) = block_len(data, *is_big_endian) {
+                        // Not checked by the parser, which reckons with it.
+                        if len < MIN_BLOCK {
+                            return Err(self.damaged());
+                        }
+                        is_whole = len as usize <= data.len();
+                    }
                     let parse = if *is_big_endian {
                         parse_block_be
                     } else {
@@ -187,6 +201,8 @@ impl PcapAddresses {
                         Content::Other => {}
                     }
                 }
+                // Something in it is longer than itself.
+                Err(Nom::Incomplete(_)) if is_whole => return Err(self.damaged()),
                 Err(Nom::Incomplete(_)) if !may_wait && !self.window.is_at_end() => {
                     return Ok(None);
                 }
@@ -226,6 +242,20 @@ impl PcapAddresses {
         self.window.close();
         ReadError::at(self.window.name(), place, reason)
     }
+}
+
+/// The length of the block of pcapng that begins `data`, as it says itself.
+fn block_len(data: &[u8], is_big_endian: bool) -> Option<u32> {
+    let (block_type, rest) = data.split_first_chunk()?;
+    let len = *rest.first_chunk()?;
+    // A section says behind the length which order that is in.
+    (*block_type != SECTION_HEADER).then(|| {
+        if is_big_endian {
+            u32::from_be_bytes(len)
+        } else {
+            u32::from_le_bytes(len)
+        }
+    })
 }
 
 fn data_len(window: &Window) -> usize {

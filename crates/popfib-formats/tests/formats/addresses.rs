@@ -418,16 +418,15 @@ fn a_block_of_impossible_length_ends_the_file() {
     file.interface(101);
     file.packet(0, &ipv4([1; 4], [2; 4], 0));
     let at = file.bytes().len();
-    let mut bytes = file.bytes().to_vec();
-    bytes.extend_from_slice(&[6, 0, 0, 0, 3, 0, 0, 0]);
-    bytes.extend_from_slice(&[0; 64]);
-    let seen = detected(&bytes);
-    assert_eq!(seen[0], "2.2.2.2");
-    assert_eq!(
-        seen[1],
-        format!("t: byte {at}: behind packet 1: the block is damaged")
-    );
-    assert_eq!(seen.len(), 2);
+    let process_information = 0x8000_0001;
+    for (kind, len) in [(6, 3), (process_information, 9), (process_information, 12)] {
+        let mut bytes = file.bytes().to_vec();
+        bytes.extend_from_slice(&u32::to_le_bytes(kind));
+        bytes.extend_from_slice(&u32::to_le_bytes(len));
+        bytes.extend_from_slice(&[0; 64]);
+        let error = format!("t: byte {at}: behind packet 1: the block is damaged");
+        assert_eq!(detected(&bytes), ["2.2.2.2", &error], "{kind} {len}");
+    }
 }
 
 #[test]

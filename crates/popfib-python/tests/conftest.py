@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import pathlib
 import random
 
@@ -65,6 +66,14 @@ def random_prefix(rng, family, crowded=True):
     bits = bits >> (width - length) << (width - length)
     kind = ipaddress.IPv4Address if family == 4 else ipaddress.IPv6Address
     return f"{kind(bits)}/{length}"
+
+
+def rss():
+    """Bytes of this process in memory."""
+    path = pathlib.Path("/proc/self/statm")
+    if not path.exists():
+        pytest.skip("memory of a process: no /proc")
+    return int(path.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def probes(rng, prefixes, count):

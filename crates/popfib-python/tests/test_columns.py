@@ -6,6 +6,7 @@ import ipaddress
 import pytest
 
 import popfib
+from conftest import rss
 
 np = pytest.importorskip("numpy")
 
@@ -71,6 +72,18 @@ def test_out(t):
         assert found is out
         assert out.tolist() == t.lookup_many(column, output="indices").tolist()
         assert whole[0] == whole[-1] == 77
+    # Rows that are no address are written too.
+    kinds = [["10.1.1.1", None], np.array(["10.1.1.1", "x"]), [None] * 1000]
+    try:
+        import pyarrow as pa
+    except ImportError:
+        pass
+    else:
+        kinds += [pa.array(kinds[0]), pa.array(kinds[0]).dictionary_encode(), pa.array([1, None], pa.uint32())]
+    for column in kinds:
+        out = np.full(len(column), 77, np.uint32)
+        want = [0 if v is None else 2 for v in t.lookup_many(column, output="list", invalid="null")]
+        assert t.lookup_many(column, output="indices", invalid="null", out=out).tolist() == want
     # With threads, and again and again.
     column = np.random.default_rng(1).integers(0, 2**32, 100_000, dtype=np.uint32)
     out = np.empty(len(column), np.uint32)
@@ -78,6 +91,51 @@ def test_out(t):
         out.fill(77)
         t.lookup_many(column, output="indices", threads=threads, out=out)
         assert (out == t.lookup_many(column, output="indices")).all()
+
+
+def test_large_arrays_use_memory_again(t):
+    """That of an array that is gone, and never that of one that somebody has."""
+    rng = np.random.default_rng(2)
+    first, second = (rng.integers(10 << 24, 11 << 24, 700_000, dtype=np.uint32) for _ in range(2))
+
+    def look_up(column):
+        return t.lookup_many(column, output="indices")
+
+    want = [look_up(column).tolist() for column in (first, second)]
+    assert want[0] != want[1]
+    one, two = look_up(first), look_up(second)
+    for array in (one, two):
+        assert array.flags.writeable and array.flags.c_contiguous and array.ctypes.data % 4096 == 0
+    assert not np.shares_memory(one, two)
+    assert (one.tolist(), two.tolist()) == (want[0], want[1])
+    # A view keeps it, however many come and go.
+    view, last = one[5:], want[0][5:]
+    del one
+    for column in (first, second) * 3:
+        assert look_up(column).tolist() == want[column is second]
+    assert view.tolist() == last and two.tolist() == want[1]
+    # Other sizes: shorter, a little longer, much longer and much shorter than what is kept.
+    for count in (600_000, 699_999, 700_000, 524_288, 524_287, 1_100_000, 5_000_000, 1_000, 600_000, 0):
+        column = np.resize(second, count)
+        found = look_up(column)
+        assert len(found) == count
+        assert (found[:: max(1, count // 1000)] == np.resize(two, count)[:: max(1, count // 1000)]).all()
+    # Rows without an address are 0 in memory that held answers.
+    column = [None] * 600_000
+    del found
+    look_up(first)
+    assert not look_up(column).any()
+
+
+def test_large_arrays_do_not_pile_up(t):
+    column = np.full(8_000_000, 0x0A010101, np.uint32)
+    kept = [t.lookup_many(column, output="indices") for _ in range(4)]
+    before = rss()
+    del kept
+    assert rss() < before - 2 * column.nbytes
+    for _ in range(20):
+        assert t.lookup_many(column, output="indices")[-1] == 2
+    assert rss() < before - 2 * column.nbytes
 
 
 def read_only(array):

@@ -1,13 +1,13 @@
 """Threads that hammer one table, and memory that must not grow."""
 
 import gc
-import os
 import threading
 import tracemalloc
 
 import pytest
 
 import popfib
+from conftest import rss
 
 np = pytest.importorskip("numpy")
 
@@ -93,11 +93,6 @@ def test_the_gil_is_free_during_lookups():
     assert during > 1000
 
 
-def rss():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def churn():
     t = popfib.Table((f"10.{n >> 8}.{n & 255}.0/24", [n]) for n in range(2000))
     t.compile()
@@ -132,7 +127,6 @@ def test_objects_do_not_leak():
     assert after - before < 50_000
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no /proc")
 def test_memory_does_not_leak():
     for _ in range(10):
         churn()

@@ -260,6 +260,7 @@ fn arrow(
             let mut is_sound = vec![false; words.len()];
             for (row, key) in rows.normalized_keys().into_iter().enumerate() {
                 if rows.keys().is_null(row) {
+                    numbers[row] = 0;
                     continue;
                 }
                 numbers[row] = answers[key];
@@ -316,7 +317,7 @@ fn valued(
     }
 }
 
-/// Reads and looks up all rows, a block at a time.
+/// Reads and looks up all rows, a block at a time; 0 for those that are no address.
 #[inline(always)]
 fn blocks(
     source: &Source<'_>,
@@ -327,6 +328,7 @@ fn blocks(
     let mut ipv4 = Part::<u32>::new();
     let mut ipv6 = Part::<u128>::new();
     for (block, numbers) in numbers.chunks_mut(BLOCK).enumerate() {
+        numbers.fill(0);
         for place in 0..numbers.len() {
             let row = block * BLOCK + place;
             match read(row) {

@@ -8,6 +8,8 @@
 mod arrow;
 mod input;
 mod lookup;
+#[cfg(target_os = "linux")]
+mod memory;
 mod output;
 
 use pyo3::exceptions::PyValueError;

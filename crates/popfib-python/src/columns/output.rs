@@ -56,10 +56,12 @@ impl Output {
         match self {
             Self::Indices if let Some(out) = out => given(out, count),
             _ if out.is_some() => Err(PyValueError::new_err("out goes with output='indices'")),
-            // numpy's own memory: it asks for huge pages, without which a large
-            // result costs a third of the time in page faults.
             Self::Indices => {
-                let array = PyArray1::zeros(py, count, false);
+                #[cfg(target_os = "linux")]
+                let array = super::memory::array(py, count);
+                #[cfg(not(target_os = "linux"))]
+                let array = None;
+                let array = array.unwrap_or_else(|| PyArray1::zeros(py, count, false));
                 Ok(Answers::Array(array.try_readwrite()?))
             }
             _ => Ok(Answers::Vec(vec![0; count])),

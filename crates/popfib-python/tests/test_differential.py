@@ -205,6 +205,93 @@ def test_compat_pytricia_is_pytricia(family, seed, rng):
         table[known[0]] = 1
 
 
+def outcomes(expressions, tables):
+    """What each expression gives on each of the two libraries, KeyError and the like by their type."""
+    for expression in expressions:
+        found = []
+        for make in tables:
+            try:
+                found.append(eval(expression, {"ipaddress": ipaddress, "t": make()}))
+            except (AttributeError, KeyError, RuntimeWarning, TypeError, ValueError) as error:
+                found.append(type(error))
+        yield expression, *found
+
+
+# What the README of pytricia tells, statement by statement, and what follows from it.
+PYTRICIA = """
+len(t)
+t["10.0.0.0/8"], t["10.1.0.0/16"], t["10.1.0.0/24"], t["10.1.2.3"]
+t["192.168.0.0/16"]
+t.get("10.1.0.0/16"), t.get("10.1.0.0/32"), t.get("10.0.0.0/24"), t.get("192.168.0.0"), t.get("192.168.0.0", 5)
+t.get_key("10.1.0.0/16"), t.get_key("10.1.0.0/32"), t.get_key("10.0.0.0/24"), t.get_key("192.168.0.0")
+t.insert("10.2.0.0/16", "c"), t.keys(), t["10.2.3.4"]
+t.insert("10.2.0.0", 16, "c"), t.keys(), t["10.2.3.4"]
+t.insert(bytes([10, 0, 1, 0]), 24, 3), t.keys()
+t.insert(ipaddress.IPv6Address("2001:db8:200e:abc::1"), 56, 1), t.insert("2001:db8:200e::/56", 2), sorted(t.keys())
+t.insert(ipaddress.IPv6Network("2001:db8:200e::/56"), 2), t["2001:db8:200e::1"], t[ipaddress.ip_address("2001:db8:200e::1")]
+t.insert("10.2.0.0/16"), 1
+t.insert("10.2.0.0", 16, 1, 2)
+t.__delitem__("10.0.0.0/8"), t.get("10.1.0.0/16"), t.get("10.2.0.0"), list(t)
+t.__delitem__("10.2.0.0/16")
+t.delete("10.1.0.0/16"), t.keys()
+t.delete("10.2.0.0/16")
+list(t), t.keys(), [t[prefix] for prefix in t]
+"10.0.0.0/8" in t, "10.2.0.0/8" in t, "192.168.0.0/16" in t, "192.168.0.0" in t, "10.1.2.3" in t, "10.0.0.0/12" in t
+t.has_key("10.1.0.0/16"), t.has_key("10.1.0.0"), t.has_key("10.0.0.0/8"), t.has_key("10.0.0.0/12")
+t.parent("10.1.0.0/16"), t.parent("10.0.0.0/8")
+t.parent("10.1.42.0/24")
+t.__setitem__("10.1.1.0/24", "c"), t.children("10.0.0.0/8"), t.children("10.1.0.0/16"), t.children("10.1.1.0/24")
+t.children("10.1.42.0/24")
+t.values()
+t.items()
+t[10 << 24], t[(10 << 24) + (1 << 16)], t.get(1), t.get_key(10 << 24), (10 << 24) in t, 1 in t
+t.insert(10 << 24, 1), t.keys()
+t[b"\\x0a\\1\\1\\1"], t[ipaddress.ip_address("10.1.1.1")], t[ipaddress.ip_network("10.1.1.0/24")]
+t.insert("10.2.0.5/16", 1), t.insert("10.2.0.6/16", 2), t.keys(), t.get_key("10.2.9.9"), t["10.2.0.5"], len(t)
+t.insert("10.2.0.5", 16, 1), t.parent("10.2.0.0/16"), t.children("10.0.0.0/8"), t.has_key("10.2.0.0/16")
+t.insert("10.2.0.5/16", 1), t.delete("10.2.0.0/16"), t.insert("10.2.0.0/16", 1), t.keys()
+t.freeze(), t["10.1.1.1"], t.thaw(), t.insert("11.0.0.0/8", 1), t["11.1.1.1"]
+t.freeze(), t.insert("11.0.0.0/8", 1)
+t.freeze(), t.delete("10.0.0.0/8")
+t.freeze(), t.__delitem__("10.0.0.0/8")
+t["hello"]
+"hello" in t
+t.get(None), 1
+t.has_key([])
+t.delete(1.5)
+bool(t), t == t, t != 7, hash(t) == hash(t)
+"""
+
+
+@pytest.mark.parametrize("bits", [32, 128])
+def test_compat_pytricia_documented(bits):
+    pytricia = pytest.importorskip("pytricia")
+
+    def maker(module):
+        def make():
+            t = module.PyTricia(bits)
+            t["10.0.0.0/8"] = "a"
+            t["10.1.0.0/16"] = "b"
+            return t
+
+        return make
+
+    for expression, theirs, ours in outcomes(PYTRICIA.strip().splitlines(), [maker(pytricia), maker(compat_pytricia)]):
+        assert ours == theirs, expression
+
+
+def test_compat_pytricia_makes():
+    pytricia = pytest.importorskip("pytricia")
+    for arguments in [(), (1,), (64,), (128,), (128, 10, True), (32, 2), ("a",), (-1,), (129,), (32, 99), (0,)]:
+        found = []
+        for module in (pytricia, compat_pytricia):
+            try:
+                found.append(module.PyTricia(*arguments).keys())
+            except ValueError:
+                found.append(ValueError)
+        assert found[0] == found[1], arguments
+
+
 def test_compat_pytricia_keys():
     pytricia = pytest.importorskip("pytricia")
     for module in (compat_pytricia, pytricia):
@@ -233,10 +320,71 @@ def test_compat_pytricia_pickles():
 
     t = compat_pytricia.PyTricia()
     t["10.0.0.0/8"] = "a"
+    t["10.1.0.7/16"] = "b"
+    t.freeze()
     other = pickle.loads(pickle.dumps(t))
-    assert other["10.1.1.1"] == "a"
-    with pytest.raises(ValueError, match="not IPv4"):
+    assert other["10.1.1.1"] == "b" and other.keys() == ["10.0.0.0/8", "10.1.0.7/16"]
+    with pytest.raises(ValueError, match="frozen"):
         other["::/0"] = 1
+    other.thaw()
+    # Families are apart here, which pytricia's are not.
+    other["2000::/8"] = 1
+    assert other.get("32.0.0.1") is None and other["20ff::"] == 1
+
+
+# What the README of py-radix tells.
+RADIX = """
+t.add("10.0.0.0/16").prefix, t.add("10.0.0.0", 16).prefix, t.add(network="10.0.0.0", masklen=16).prefix
+t.add(packed=b"\\xac\\x12\\x16\\0", masklen=23).prefix
+t.add("10.0.0.0/8") is t.search_exact("10.0.0.0/8"), t.add("10.0.0.0/8").data
+t.search_exact("10.0.0.0/8").data, t.search_exact(packed=b"\\x0a\\0\\0\\0", masklen=8).data, t.search_exact("10.0.0.0/9")
+t.search_best("10.123.45.6").prefix, t.search_best("10.1.0.0/17").prefix, t.search_best("11.0.0.0")
+t.search_best("10.1.0.0/16").network, t.search_best("10.1.0.0/16").prefixlen, t.search_best("10.1.0.0/16").packed
+t.search_best("10.1.0.0/16").family, t.search_best("2001:db8::1").family
+t.search_worst("10.1.2.3").prefix, t.search_worst("11.0.0.0")
+[n.prefix for n in t.search_covering("10.1.2.3")], t.search_covering("11.0.0.0")
+sorted(n.prefix for n in t.search_covered("10.0.0.0/8")), t.search_covered("11.0.0.0/8")
+t.add("2001:DB8::/3").prefix, t.add("::/0").prefix, t.add("10.0.0.5/8").prefix
+[n.prefix for n in t.nodes()], t.prefixes(), [n.prefix for n in t]
+[n.data.update(x=1) for n in t], t.search_exact("10.0.0.0/8").data
+[t.delete("10.1.0.0/16") for n in t]
+[t.add("11.0.0.0/8") and 1 for n in t]
+t.delete("10.0.0.0/8"), t.prefixes()
+t.delete("11.0.0.0/8")
+t.search_exact("10.1.0.0/16").parent.prefix, t.search_exact("10.0.0.0/8").parent
+setattr(t.search_exact("10.0.0.0/8"), "prefix", "x")
+setattr(t.search_exact("10.0.0.0/8"), "other", "x")
+bool(t), t == t, [t.delete(p) for p in t.prefixes()], bool(t)
+t.add()
+t.add("10.0.0.0", packed=b"abcd")
+t.add("10.0.0.0", -1).prefix
+t.add("10.0.0.0", -2)
+t.add("10.0.0.0", 33)
+t.add("10.0.0.0/8", 8)
+t.add("10.0.0.0/33")
+t.add("hello")
+t.add(7)
+t.add(b"abcd")
+t.add(packed=b"abc")
+t.search_best()
+t.search_best("10.0.0.0", "x")
+"""
+
+
+def test_compat_radix_documented():
+    radix = pytest.importorskip("radix")
+
+    def maker(module):
+        def make():
+            t = module.Radix()
+            for prefix in ("10.0.0.0/8", "10.1.0.0/16", "2001:db8::/32"):
+                t.add(prefix).data["name"] = prefix
+            return t
+
+        return make
+
+    for expression, theirs, ours in outcomes(RADIX.strip().splitlines(), [maker(radix), maker(compat_radix)]):
+        assert ours == theirs, expression
 
 
 def described(node):

@@ -1,10 +1,11 @@
 """`PyTricia` as the package pytricia has it, over popfib's table.
 
-Change `import pytricia` into `from popfib.compat import pytricia`. What differs:
+Change `import pytricia` into `from popfib.compat import pytricia`. As there, a prefix that was inserted with host bits
+comes back with them (`10.2.0.5/16`). What differs:
 
-* Prefixes come back in canonical form: `10.2.0.5/16` is inserted as `10.2.0.0/16`.
-* A table for one family refuses prefixes of the other with ValueError; lookups across never match.
-* `maxbits` limits nothing but names the family, as `family` does; pickling needs no `freeze`.
+* The families never match across: `32.0.0.1` is not inside `2000::/8`. Keys are listed with IPv4 first.
+* `maxbits` and `family` limit nothing; a prefix length or number beyond an address is ValueError.
+* A change while prefixes are iterated over is RuntimeError; pickling needs no `freeze`.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ __all__ = ["PyTricia"]
 
 
 class PyTricia:
-    """A dictionary from the prefixes of one family to objects, asked by longest match."""
+    """A dictionary from prefixes to objects, asked by longest match."""
 
-    __slots__ = ("_family", "_frozen", "_raw", "_table")
+    __slots__ = ("_frozen", "_raw", "_spelled", "_table")
 
     def __init__(
         self,
@@ -30,40 +31,44 @@ class PyTricia:
         family: int = socket.AF_INET,
         raw_output: bool = False,
     ) -> None:
-        if not 0 < maxbits <= 128:
-            raise ValueError("maxbits is 1 to 128")
+        if not isinstance(maxbits, int) or not 0 <= maxbits <= 128:
+            raise ValueError("maxbits is 0 to 128")
         if family not in (socket.AF_INET, socket.AF_INET6):
             raise ValueError("family is socket.AF_INET or socket.AF_INET6")
-        self._family = 6 if family == socket.AF_INET6 or maxbits > 32 else 4
         self._raw = raw_output
         self._frozen = False
         self._table: Table[Any] = Table()
+        # Prefixes that were given with host bits, by the prefix without.
+        self._spelled: dict[str, str] = {}
 
-    def _key(self, prefix: Any, length: int | None = None) -> Any:
-        """The prefix in the form of Table's keys, host bits cleared."""
+    @staticmethod
+    def _read(prefix: Any, length: int | None = None) -> tuple[str, str]:
+        """The prefix without its host bits, and with them."""
         if isinstance(prefix, tuple):
             prefix, length = prefix
         try:
             if isinstance(prefix, int):
-                prefix = (prefix, self._family)
-            address, bits, _ = canonical(prefix, mask=True)
-            if length is not None:
-                bits = int(length)
-            address, bits, _ = canonical(f"{address}/{bits}", mask=True)
+                prefix = (prefix, 4)
+            if isinstance(prefix, str) and "/" in prefix:
+                _, bits, _ = canonical(prefix, mask=True)
+                address, _, _ = canonical(prefix.partition("/")[0])
+            else:
+                address, bits, _ = canonical(prefix)
+            given = f"{address}/{bits if length is None else int(length)}"
+            address, bits, _ = canonical(given, mask=True)
         except (TypeError, ValueError) as error:
             raise ValueError(f"Invalid prefix: {error}") from None
-        return f"{address}/{bits}"
+        return f"{address}/{bits}", given
 
-    def _own_key(self, prefix: Any, length: int | None = None) -> Any:
-        """The key of a change."""
+    def _key(self, prefix: Any) -> str:
+        return self._read(prefix)[0]
+
+    def _changed(self) -> None:
         if self._frozen:
             raise ValueError("the table is frozen; thaw() allows changes")
-        key = self._key(prefix, length)
-        if (6 if ":" in key else 4) != self._family:
-            raise ValueError(f"Invalid prefix: {key} is not IPv{self._family}")
-        return key
 
     def _out(self, prefix: str) -> Any:
+        prefix = self._spelled.get(prefix, prefix)
         if not self._raw:
             return prefix
         address, _, bits = prefix.partition("/")
@@ -76,10 +81,13 @@ class PyTricia:
             return self._table[self._key(prefix)]
 
     def __setitem__(self, prefix: Any, data: Any) -> None:
-        self._table[self._own_key(prefix)] = data
+        self.insert(prefix, data)
 
     def __delitem__(self, prefix: Any) -> None:
-        del self._table[self._own_key(prefix)]
+        self._changed()
+        key = self._present(prefix)
+        del self._table[key]
+        self._spelled.pop(key, None)
 
     def __contains__(self, prefix: Any) -> bool:
         return self._key(prefix) in self._table
@@ -91,16 +99,20 @@ class PyTricia:
         return map(self._out, self._table)
 
     def __getstate__(self) -> tuple[Any, ...]:
-        return self._family, self._raw, self._frozen, self._table
+        return self._raw, self._frozen, self._table, self._spelled
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self._family, self._raw, self._frozen, self._table = state
+        self._raw, self._frozen, self._table, self._spelled = state
 
     def insert(self, prefix: Any, *args: Any) -> None:
         """insert(prefix, data) or insert(address, length, data)."""
         if len(args) not in (1, 2):
-            raise TypeError("insert takes (prefix, data) or (address, length, data)")
-        self._table[self._own_key(prefix, *args[:-1])] = args[-1]
+            raise ValueError("insert takes (prefix, data) or (address, length, data)")
+        self._changed()
+        key, given = self._read(prefix, *args[:-1])
+        if given != key and not self._table.has_key(key):
+            self._spelled[key] = given
+        self._table[key] = args[-1]
 
     def delete(self, prefix: Any) -> None:
         """Remove exactly this prefix; KeyError if there is none."""
@@ -123,7 +135,7 @@ class PyTricia:
         """All prefixes."""
         return list(self)
 
-    def _present(self, prefix: Any) -> Any:
+    def _present(self, prefix: Any) -> str:
         key = self._key(prefix)
         if not self._table.has_key(key):
             raise KeyError("Prefix doesn't exist.")

@@ -49,6 +49,14 @@ class RadixNode:
         return f"<{self.prefix}>"
 
 
+def _walk(nodes: Iterator[RadixNode]) -> Iterator[RadixNode]:
+    """The nodes; a change of the tree meanwhile is the warning, as an exception, that py-radix makes of it."""
+    try:
+        yield from nodes
+    except RuntimeError as error:
+        raise RuntimeWarning(str(error)) from None
+
+
 class Radix:
     """Prefixes of both families, each with a node that is searched for."""
 
@@ -61,12 +69,15 @@ class Radix:
     def _key(
         network: str | None, masklen: int | None, packed: bytes | None
     ) -> str:
+        given: Any = packed if network is None else network
         if (network is None) == (packed is None):
             raise TypeError("give a network or packed=, one of them")
-        given = network if network is not None else packed
-        assert given is not None
+        if not isinstance(given, str if packed is None else bytes):
+            raise TypeError("a network is a str, and packed= is bytes")
+        if not isinstance(masklen, int | None):
+            raise TypeError("masklen is an int")
         address, length, _ = canonical(given, mask=True)
-        if masklen is not None and masklen >= 0:
+        if masklen is not None and masklen != -1:
             if network is not None and "/" in network:
                 raise ValueError("masklen is given twice")
             length = masklen
@@ -150,10 +161,7 @@ class Radix:
         return list(self._table.keys())
 
     def __iter__(self) -> Iterator[RadixNode]:
-        return self._table.values()
-
-    def __len__(self) -> int:
-        return len(self._table)
+        return _walk(self._table.values())
 
     def __getstate__(self) -> list[tuple[str, dict[Any, Any]]]:
         return [(key, node.data) for key, node in self._table.items()]

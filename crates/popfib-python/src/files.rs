@@ -72,7 +72,7 @@ fn in_background<T: Send + 'static>(
 #[expect(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn load(
     py: Python<'_>,
-    path: PathBuf,
+    #[pyo3(from_py_with = path_of)] path: PathBuf,
     format: Option<&str>,
     value: &str,
     peer: Option<&Bound<'_, PyAny>>,
@@ -120,10 +120,33 @@ fn read(path: &Path, cancel: Arc<AtomicBool>, options: &LoadOptions) -> PyResult
     popfib_formats::load_from(Input::from_reader(name.clone(), reader), options).map_err(read_error)
 }
 
-/// An `OSError` of the kind that fits, with the file's name.
+/// A path as Python's own functions take it: `str`, `bytes` or what has `__fspath__`.
+pub(crate) fn path_of(path: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    let os = path.py().import("os")?;
+    os.call_method1("fsdecode", (path,))?.extract()
+}
+
+/// The `OSError` that Python's own functions raise: of the class that fits, with number and file name.
 fn os_error(name: &str, error: &io::Error) -> PyErr {
-    let message = format!("{}: {error}", name.escape_debug());
-    io::Error::new(error.kind(), message).into()
+    let number = match error.kind() {
+        // EISDIR on every Unix; Windows opens no directory. Who found it out asked for it himself.
+        io::ErrorKind::IsADirectory => Some(21),
+        _ => error.raw_os_error(),
+    };
+    match number {
+        Some(number) => PyOSError::new_err((number, without_number(error), name.to_owned())),
+        None => {
+            let message = format!("{}: {error}", name.escape_debug());
+            io::Error::new(error.kind(), message).into()
+        }
+    }
+}
+
+/// What an error of the system says without its number, which Python puts in front.
+fn without_number(error: &dyn std::error::Error) -> String {
+    let message = error.to_string();
+    let end = message.find(" (os error ").unwrap_or(message.len());
+    message[..end].to_owned()
 }
 
 /// A file that can't be read is an `OSError`, one that is not as it should be a `ValueError`.
@@ -132,9 +155,9 @@ fn read_error(error: ReadError) -> PyErr {
     let system = error
         .source()
         .and_then(|source| source.downcast_ref::<io::Error>())
-        .filter(|source| source.raw_os_error().is_some());
+        .and_then(io::Error::raw_os_error);
     match system {
-        Some(source) => io::Error::new(source.kind(), error.to_string()).into(),
+        Some(number) => PyOSError::new_err((number, without_number(&error))),
         None => PyValueError::new_err(error.to_string()),
     }
 }
@@ -180,7 +203,7 @@ fn values<'a>(
 #[pyo3(signature = (path, /, *, map = true, trust = false, decode = None))]
 pub(crate) fn open(
     py: Python<'_>,
-    path: PathBuf,
+    #[pyo3(from_py_with = path_of)] path: PathBuf,
     map: bool,
     trust: bool,
     decode: Option<&Bound<'_, PyAny>>,

@@ -58,11 +58,6 @@ fn prefix_of_object(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
     if let Ok(tuple) = key.cast::<PyTuple>() {
         return prefix_of_tuple(tuple);
     }
-    if key.is_instance_of::<PyInt>() {
-        return Err(PyTypeError::new_err(
-            "an int may be of either family: use (number, 4) or (number, 6)",
-        ));
-    }
     let (address, len) = match ipaddress_kind(key)? {
         Some(Kind::Address) => (key.clone(), None),
         Some(Kind::Network) => {
@@ -72,6 +67,11 @@ fn prefix_of_object(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
         Some(Kind::Interface) => {
             return Err(PyTypeError::new_err(
                 "an interface is an address and a network: use its `ip` or its `network`",
+            ));
+        }
+        None if integer(key).is_some() => {
+            return Err(PyTypeError::new_err(
+                "an int may be of either family: use (number, 4) or (number, 6)",
             ));
         }
         None => {
@@ -105,7 +105,8 @@ fn prefix_of_tuple(tuple: &Bound<'_, PyTuple>) -> PyResult<IpPrefix> {
         let len = length(&tuple.get_item(1)?)?;
         return with_len(packed(bytes.as_bytes())?, Some(len));
     }
-    if !first.is_instance_of::<PyInt>() || !(2..=3).contains(&tuple.len()) {
+    let number = integer(&first).ok_or_else(forms)?;
+    if !(2..=3).contains(&tuple.len()) {
         return Err(forms());
     }
     let family = tuple.get_item(1)?.extract::<i64>().map_err(|_| forms())?;
@@ -115,8 +116,8 @@ fn prefix_of_tuple(tuple: &Bound<'_, PyTuple>) -> PyResult<IpPrefix> {
         ))
     };
     let address = match family {
-        4 => IpAddr::V4(first.extract::<u32>().map_err(too_wide)?.into()),
-        6 => IpAddr::V6(first.extract::<u128>().map_err(too_wide)?.into()),
+        4 => IpAddr::V4(number.extract::<u32>().map_err(too_wide)?.into()),
+        6 => IpAddr::V6(number.extract::<u128>().map_err(too_wide)?.into()),
         _ => {
             return Err(PyValueError::new_err(format!(
                 "the family is 4 or 6, not {family}"
@@ -130,12 +131,19 @@ fn prefix_of_tuple(tuple: &Bound<'_, PyTuple>) -> PyResult<IpPrefix> {
     with_len(address, len)
 }
 
-fn length(object: &Bound<'_, PyAny>) -> PyResult<u8> {
-    if !object.is_instance_of::<PyInt>() {
-        return Err(PyTypeError::new_err("the prefix length is an int"));
+/// An int, or what passes for one, as the scalars of numpy do.
+fn integer<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyInt>> {
+    match object.cast::<PyInt>() {
+        Ok(number) => Some(number.clone()),
+        Err(_) => object.call_method0("__index__").ok()?.cast_into().ok(),
     }
+}
+
+fn length(object: &Bound<'_, PyAny>) -> PyResult<u8> {
+    let number =
+        integer(object).ok_or_else(|| PyTypeError::new_err("the prefix length is an int"))?;
     // What does not fit is too long for either family; `with_len` says so.
-    match object.extract::<i64>() {
+    match number.extract::<i64>() {
         Ok(len) if len < 0 => Err(PyValueError::new_err("the prefix length is negative")),
         len => Ok(len.map_or(u8::MAX, |len| len.try_into().unwrap_or(u8::MAX))),
     }

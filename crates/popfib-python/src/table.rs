@@ -360,9 +360,12 @@ impl Table {
         addresses: &Bound<'py, PyAny>,
         output: &str,
         invalid: &str,
-        threads: usize,
+        threads: isize,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let threads = usize::try_from(threads).map_err(|_| {
+            PyValueError::new_err("threads is a number, and 0 means one for each core")
+        })?;
         columns::lookup_many(self, addresses, output, invalid, threads, out)
     }
 
@@ -379,7 +382,7 @@ impl Table {
     fn save(
         &self,
         py: Python<'_>,
-        path: PathBuf,
+        #[pyo3(from_py_with = files::path_of)] path: PathBuf,
         encode: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         files::save(self, py, &path, encode)

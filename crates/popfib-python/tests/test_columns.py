@@ -212,8 +212,21 @@ def test_stale_tables_answer_right(t):
         (np.array([b"10.0.0.1"]), TypeError, "dtype |S8"),
         (np.array(["x"]), ValueError, "row 0: 'x': not an address"),
         (["10.0.0.1", "10.0.0.0/8"], ValueError, "row 1: '10.0.0.0/8'"),
+        (np.ma.array([1, 2], mask=[True, False], dtype=np.uint32), TypeError, "a masked array"),
+        (np.array([(1, 2)], [("a", "u2"), ("b", "u2")]), TypeError, "dtype"),
+        (np.array(["2020-01-01"], "M8[D]"), TypeError, "dtype datetime64"),
+        (np.array([1j]), TypeError, "dtype complex128"),
+        (np.array([True]), TypeError, "dtype bool"),
+        (np.array([]), TypeError, "dtype float64"),
+        (np.array("10.0.0.1"), ValueError, "0 dimensions"),
+        (np.array([["10.0.0.1"]]), ValueError, "2 dimensions"),
+        (np.zeros((0, 0), np.uint8), ValueError, r"\(n, 16\)"),
+        (np.uint32(7), TypeError, "not uint32"),
+        ([["10.0.0.1"]], TypeError, "row 0: a key is .*, not list"),
+        ([1.5], TypeError, "row 0: a key is .*, not float"),
         ([(0, 4, 8)], ValueError, "row 0: 0.0.0.0/8 is a prefix"),
-        (["10.0.0.1", 7], TypeError, "an int may be of either family"),
+        (["10.0.0.1", 7], TypeError, "row 1: an int may be of either family"),
+        ([np.uint32(7)], TypeError, "row 0: an int may be of either family"),
         ([b"123"], ValueError, "row 0: packed addresses"),
         ("10.0.0.1", TypeError, "one str"),
         (b"1234", TypeError, "one bytes"),
@@ -233,10 +246,50 @@ def test_bad_options(t):
         t.lookup_many([], output="numpy")
     with pytest.raises(ValueError, match="invalid is 'raise'"):
         t.lookup_many([], invalid="ignore")
-    with pytest.raises(OverflowError):
+    with pytest.raises(ValueError, match="0 means one for each core"):
         t.lookup_many([], threads=-1)
+    with pytest.raises(OverflowError):
+        t.lookup_many([], threads=2**70)
     with pytest.raises(TypeError):
         t.lookup_many([], 7)
+
+
+def test_iterables_that_lie(t):
+    class Column:
+        def __init__(self, rows, length=None):
+            self.rows, self.length = rows, length
+
+        def __len__(self):
+            if isinstance(self.length, Exception):
+                raise self.length
+            return self.length
+
+        def __iter__(self):
+            for row in self.rows:
+                if isinstance(row, Exception):
+                    raise row
+                yield row
+
+    for length in (0, 1, 2**62, RuntimeError("no")):
+        assert t.lookup_many(Column(["10.1.1.1", "10.9.9.9"], length), output="list") == ["b", "a"]
+    with pytest.raises(RuntimeError, match="row"):
+        t.lookup_many(Column(["10.1.1.1", RuntimeError("row")], 2), invalid="null")
+
+    class Hostile:
+        def __hash__(self):
+            raise RuntimeError("hash")
+
+        def __float__(self):
+            raise RuntimeError("float")
+
+        def __index__(self):
+            raise RuntimeError("index")
+
+        def __eq__(self, other):
+            raise RuntimeError("eq")
+
+    with pytest.raises(TypeError, match="row 1: a key is .*, not Hostile"):
+        t.lookup_many(["10.1.1.1", Hostile()])
 
 
 def test_invalid_as_null(t):
@@ -264,6 +317,7 @@ def test_arrow_columns(t):
         (pa.array([*numbers(V4).tolist(), None], pa.uint32()), expected(t, [*V4, None])),
         (pa.array([], pa.string()), []),
         (pa.array([None, None], pa.string()), [None, None]),
+        (pa.array([None, None, None]), [None, None, None]),
     ]
     for column, answers in kinds:
         for threads in (1, 3):

@@ -1,6 +1,8 @@
 """Loading, saving and opening tables, and all that can be wrong with a file."""
 
+import errno
 import gzip
+import io
 import itertools
 import json
 import os
@@ -88,15 +90,29 @@ def test_lenient_loads(tmp_path):
 
 
 def test_files_that_are_not_there(tmp_path):
+    missing = tmp_path / "nothing"
     for use in (popfib.load, popfib.open):
-        with pytest.raises(FileNotFoundError, match="nothing"):
-            use(tmp_path / "nothing")
-    with pytest.raises(IsADirectoryError):
-        popfib.load(tmp_path)
-    with pytest.raises(OSError):
-        popfib.open(tmp_path)
-    with pytest.raises(TypeError):
-        popfib.load(7)
+        # As Python's own open() says it.
+        with pytest.raises(FileNotFoundError) as theirs:
+            open(missing)
+        with pytest.raises(FileNotFoundError) as ours:
+            use(missing)
+        assert str(ours.value) == str(theirs.value)
+        assert (ours.value.errno, ours.value.filename) == (errno.ENOENT, str(missing))
+        with pytest.raises(IsADirectoryError) as ours:
+            use(tmp_path)
+        assert (ours.value.errno, ours.value.filename) == (errno.EISDIR, str(tmp_path))
+        for bad in (7, None, 1.5, [], io.StringIO("x")):
+            with pytest.raises(TypeError, match="str, bytes or os.PathLike"):
+                use(bad)
+        for odd in ("", "a\0b"):
+            with pytest.raises(OSError):
+                use(odd)
+    t = popfib.Table({"10.0.0.0/8": "a"})
+    with pytest.raises(OSError, match="not a regular file"):
+        t.save(tmp_path)
+    with pytest.raises(TypeError, match="str, bytes or os.PathLike"):
+        t.save(None)
     with pytest.raises(OSError, match="no/such"):
         popfib.Table({"10.0.0.0/8": "a"}).save(tmp_path / "no" / "such" / "place")
     if os.geteuid() != 0:
@@ -105,6 +121,21 @@ def test_files_that_are_not_there(tmp_path):
         secret.chmod(0)
         with pytest.raises(PermissionError):
             popfib.load(secret)
+
+
+def test_paths(routes, tmp_path):
+    for path in (routes, str(routes), os.fsencode(routes)):
+        t = popfib.load(path)
+    for path in (tmp_path / "t.fib", str(tmp_path / "t.fib"), os.fsencode(tmp_path / "t.fib")):
+        t.save(path)
+        assert popfib.open(path) == t
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="no file that opens and can't be read")
+def test_a_file_that_can_not_be_read():
+    with pytest.raises(OSError, match="/proc/self/mem") as caught:
+        popfib.load("/proc/self/mem")
+    assert caught.value.errno == errno.EIO
 
 
 def test_save_and_open(routes, tmp_path):

@@ -41,6 +41,7 @@ def test_pandas(names, numbers):
     assert pd.Series(["x"]).popfib.lookup(names).isna().all()
     with pytest.raises(TypeError):
         pd.Series([1, 2]).popfib.lookup(names)
+    assert names.lookup_many([None, float("nan"), pd.NA, pd.NaT], output="list") == [None] * 4
     assert list(names.lookup_many(s, output="list")) == ["b", None, None, "d", "a"]
 
 

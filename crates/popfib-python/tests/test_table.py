@@ -210,6 +210,64 @@ def test_bad_keys(t, key, error, words):
     assert list(t.items()) == before
 
 
+def test_numbers_of_numpy(t):
+    np = pytest.importorskip("numpy")
+    for number in (np.uint32(0x0A010101), np.int64(0x0A010101)):
+        assert t[(number, 4)] == t[(number, np.uint8(4), np.int64(32))] == "c"
+    assert t[np.str_("10.1.1.1")] == t[np.bytes_(b"\x0a\x01\x01\x01")] == "c"
+    for key, error, words in (
+        (np.uint32(1), TypeError, r"\(number, 4\)"),
+        ((np.int64(-1), 4), ValueError, "negative or too large"),
+        ((np.float64(1), 4), TypeError, "a key is"),
+        (np.float64(1), TypeError, "not float64"),
+        ((0, 4, np.float32(8)), TypeError, "length is an int"),
+        (np.zeros(4, np.uint8), TypeError, "not ndarray"),
+    ):
+        with pytest.raises(error, match=words):
+            t[key]
+
+
+def test_wrong_calls(t):
+    """A slip of the keyboard is an error that says so."""
+    for use in (
+        lambda: popfib.Table({}, {}),
+        lambda: popfib.Table(a=1),
+        lambda: t.get(),
+        lambda: t.get("10.0.0.1", default=1),
+        lambda: t.update({}, {}),
+        lambda: t.update(a=1),
+        lambda: t.lookup_many(),
+        lambda: t.lookup_many([], outptu="list"),
+        lambda: t.lookup_many([], output=None),
+        lambda: t.lookup_many([], invalid=1),
+        lambda: t.lookup_many([], threads=1.5),
+        lambda: popfib.load("x", decod=int),
+        lambda: popfib.open("x", mmap=True),
+        lambda: popfib.default_table(int),
+        lambda: popfib.canonical("10.0.0.0/8", True),
+        lambda: popfib.ArrowColumn(),
+        lambda: popfib.Routes(),
+        lambda: t[:],
+        lambda: t + t,
+    ):
+        with pytest.raises(TypeError):
+            use()
+    for use in (lambda: t.lookup, lambda: t.popitem, lambda: setattr(t, "x", 1)):
+        with pytest.raises(AttributeError):
+            use()
+
+
+def test_canonical():
+    assert popfib.canonical("2001:DB8:0::/32") == ("2001:db8::", 32, 6)
+    assert popfib.canonical("10.0.0.1/8", mask=True) == ("10.0.0.0", 8, 4)
+    assert popfib.canonical((1, 6)) == ("::1", 128, 6)
+    for key, error in (("10.0.0.1/8", ValueError), ("x", ValueError), ((1, 4, 8), ValueError), (7, TypeError)):
+        with pytest.raises(error):
+            popfib.canonical(key)
+    with pytest.raises(ValueError):
+        popfib.canonical("x", mask=True)
+
+
 def test_key_errors(t):
     for use, words in (
         (lambda: t["11.0.0.0"], "no route matches 11.0.0.0"),

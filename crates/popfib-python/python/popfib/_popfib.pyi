@@ -31,7 +31,7 @@ _Key: TypeAlias = (
     | IPv4Network
     | IPv6Network
 )
-_Path: TypeAlias = str | PathLike[str]
+_Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 
 class _HasItems(Protocol[_T]):
     def keys(self) -> Iterable[Any]: ...

@@ -71,6 +71,11 @@ impl<'py> Column<'py> {
             py.import("numpy")?
                 .call_method1("ascontiguousarray", (array,))
         };
+        if array.hasattr("mask")? {
+            return Err(PyTypeError::new_err(
+                "a masked array: its `filled` makes an array, and pyarrow.array() keeps what is masked as null",
+            ));
+        }
         let one_dimension = || match shape.len() {
             1 => Ok(()),
             n => Err(PyValueError::new_err(format!(
@@ -98,7 +103,8 @@ impl<'py> Column<'py> {
                     "bytes of shape {shape:?}: packed addresses have the shape (n, 4) or (n, 16)"
                 ))),
             },
-            ("S" | "V", width @ (4 | 16)) => {
+            // Not of fields.
+            ("S" | "V", width @ (4 | 16)) if dtype.getattr("names")?.is_none() => {
                 one_dimension()?;
                 let bytes = contiguous(array)?.call_method1("view", ("u1",))?;
                 let array = bytes.cast::<PyArrayDyn<u8>>()?.try_readonly()?;
@@ -125,21 +131,27 @@ impl<'py> Column<'py> {
                 name.map_or_else(|_| "this".to_owned(), |name| name.to_string())
             ))
         })?;
-        let mut addresses = Vec::with_capacity(column.len().unwrap_or(0));
+        // A length may be anything that an object says.
+        let mut addresses = Vec::with_capacity(column.len().unwrap_or(0).min(SIGNALS));
         for (row, key) in rows.enumerate() {
             if row % SIGNALS == SIGNALS - 1 {
                 column.py().check_signals()?;
             }
+            let py = column.py();
             let address = match of_object(&key?) {
                 Ok(address) => address,
-                Err(error) if !error.is_instance_of::<PyValueError>(column.py()) => {
-                    return Err(error);
+                Err(error) if error.is_instance_of::<PyValueError>(py) => match invalid {
+                    Invalid::Null => None,
+                    Invalid::Raise => {
+                        let reason = error.value(py);
+                        return Err(PyValueError::new_err(format!("row {row}: {reason}")));
+                    }
+                },
+                Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+                    let reason = error.value(py);
+                    return Err(PyTypeError::new_err(format!("row {row}: {reason}")));
                 }
-                Err(_) if invalid == Invalid::Null => None,
-                Err(error) => {
-                    let reason = error.value(column.py());
-                    return Err(PyValueError::new_err(format!("row {row}: {reason}")));
-                }
+                Err(error) => return Err(error),
             };
             addresses.push(address);
         }
@@ -180,11 +192,11 @@ fn of_object(key: &Bound<'_, PyAny>) -> PyResult<Option<IpAddr>> {
             .map(Some)
             .map_err(PyValueError::new_err);
     }
-    // None, and the NaN and NA of pandas.
+    // None, and the NaN, NA and NaT of pandas.
     if key.is_none() || key.extract::<f64>().is_ok_and(f64::is_nan) && !key.hasattr("version")? {
         return Ok(None);
     }
-    if key.get_type().name()?.to_str()? == "NAType" {
+    if matches!(key.get_type().name()?.to_str()?, "NAType" | "NaTType") {
         return Ok(None);
     }
     match keys::prefix(key)? {
@@ -200,7 +212,8 @@ fn of_object(key: &Bound<'_, PyAny>) -> PyResult<Option<IpAddr>> {
 
 fn check_type(data_type: &DataType) -> PyResult<()> {
     match data_type {
-        DataType::UInt32
+        DataType::Null
+        | DataType::UInt32
         | DataType::Utf8
         | DataType::LargeUtf8
         | DataType::Utf8View

@@ -216,6 +216,10 @@ fn arrow(
 ) -> Result<(), (usize, String)> {
     use arrow_schema::DataType as Type;
     match rows.data_type() {
+        Type::Null => {
+            numbers.fill(0);
+            Ok(())
+        }
         Type::UInt32 => {
             let values = rows
                 .as_primitive::<arrow_array::types::UInt32Type>()

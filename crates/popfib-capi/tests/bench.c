@@ -1,7 +1,8 @@
 /*
  * Rates of a reader's bulk lookups from C and, by rust_bench.rs, from Rust: the same addresses into the same place by
  * turns, a pass of a few milliseconds each. Prints medians, in million a second of CPU time, and the median
- * of the ratios of neighbouring passes.
+ * of the ratios of neighbouring passes. Then what a lookup of one address costs by a reader that is online, by one that
+ * comes in and leaves each time, and the difference, in nanoseconds.
  *
  *     bench DIR ROUNDS      DIR as `rust_side` has filled it
  */
@@ -10,7 +11,7 @@
 
 #include "files.h"
 
-enum { ADDRESSES = 1 << 20, LONGEST = 4096, MOST_ROUNDS = 10000 };
+enum { ADDRESSES = 1 << 20, LONGEST = 4096, HOT = 256, MOST_ROUNDS = 10000 };
 static const size_t BURSTS[] = {64, 256, 1024, LONGEST};
 
 void *rust_bench_table(uint32_t family, const void *routes, size_t count);
@@ -63,6 +64,39 @@ static double rust_pass(const void *rust, const uint8_t *addresses, uint32_t *ne
     const double begin = seconds();
     rust_bench_pass(rust, addresses, ADDRESSES, next_hops, burst, network);
     return seconds() - begin;
+}
+
+/* Of few addresses, which are in the cache with what they lead to: the way in and out is what differs. */
+static double single_pass(popfib_reader *reader, const uint8_t *addresses, size_t width)
+{
+    uint32_t sum = 0;
+    const double begin = seconds();
+    for (size_t at = 0; at < ADDRESSES; at++)
+        sum += popfib_reader_lookup(reader, addresses + at % HOT * width);
+    const double taken = seconds() - begin;
+    CHECK(sum != 0);
+    return taken;
+}
+
+static void bench_single(popfib_table *table, const uint8_t *addresses, size_t width, size_t rounds)
+{
+    static double stays[MOST_ROUNDS], comes[MOST_ROUNDS], differences[MOST_ROUNDS];
+    const double ns = 1e9 / ADDRESSES;
+    popfib_reader *online, *offline;
+    RETURNS(0, popfib_reader_create(table, &online));
+    RETURNS(0, popfib_reader_create(table, &offline));
+    RETURNS(0, popfib_reader_online(online));
+    for (size_t round = 0; round < rounds; round++) {
+        stays[round] = single_pass(online, addresses, width);
+        comes[round] = single_pass(offline, addresses, width);
+        differences[round] = comes[round] - stays[round];
+    }
+    printf("ipv%u   one address: online %.1f ns, offline %.1f ns, difference %.1f ns\n",
+           (unsigned)popfib_family(table), median(stays, rounds) * ns, median(comes, rounds) * ns,
+           median(differences, rounds) * ns);
+    fflush(stdout);
+    popfib_reader_free(online);
+    popfib_reader_free(offline);
 }
 
 static void bench(const char *dir, uint32_t family, size_t rounds)
@@ -124,6 +158,7 @@ static void bench(const char *dir, uint32_t family, size_t rounds)
         }
     }
     popfib_reader_free(reader);
+    bench_single(table, network, width, rounds);
     popfib_free(table);
     free(network);
     free(host);

@@ -59,7 +59,9 @@ fn in_background<T: Send + 'static>(
                 cancel.store(true, Ordering::Relaxed);
             })?,
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyOSError::new_err("the load has failed"));
+                return Err(PyOSError::new_err(
+                    "the thread that reads the file has failed",
+                ));
             }
         }
     }
@@ -209,7 +211,8 @@ pub(crate) fn open(
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
     let name = path.display().to_string();
-    let opened = py.detach(|| match (map, trust) {
+    // Of a pipe the system waits for a writer.
+    let opened = in_background(py, &AtomicBool::new(false), move || match (map, trust) {
         // SAFETY: who says `trust` promises that the file is what popfib has written, and
         // that nobody writes to it, as the documents of `popfib.open` ask.
         (_, true) => unsafe { Image::map_trusted(&path) },
@@ -217,7 +220,7 @@ pub(crate) fn open(
         // `map=False`; it is validated all the same.
         (true, false) => unsafe { Image::map(&path) },
         (false, false) => Image::open(&path),
-    });
+    })?;
     let image = Arc::new(opened.map_err(|error| match error {
         ImageError::Io(error) => os_error(&name, &error),
         error => PyValueError::new_err(format!("{}: {error}", name.escape_debug())),

@@ -228,9 +228,9 @@ def test_default_table(built_in):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
-@pytest.mark.parametrize("kind", ["endless", "silent"])
+@pytest.mark.parametrize("kind", ["endless", "silent", "no writer", "no writer, open"])
 def test_interrupt(tmp_path, kind):
-    """Ctrl-C ends a load within a second, also one that waits for a pipe."""
+    """Ctrl-C ends a load within a second, also one that waits for a pipe or for somebody to write there."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     script = textwrap.dedent(f"""
@@ -239,7 +239,7 @@ def test_interrupt(tmp_path, kind):
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             print("ready", flush=True)
-            popfib.load({str(pipe)!r})
+            popfib.{"open" if kind.endswith("open") else "load"}({str(pipe)!r})
         except KeyboardInterrupt:
             print("interrupted", flush=True)
             import os; os._exit(0)
@@ -248,10 +248,12 @@ def test_interrupt(tmp_path, kind):
     # What does not answer ends the test, not its run.
     watchdog = threading.Timer(30, child.kill)
     watchdog.start()
+    out = None
     try:
         assert child.stdout.readline() == "ready\n"
-        out = os.open(pipe, os.O_WRONLY)
-        os.write(out, b"10.0.0.0/8 a\n")
+        if not kind.startswith("no writer"):
+            out = os.open(pipe, os.O_WRONLY)
+            os.write(out, b"10.0.0.0/8 a\n")
         if kind == "endless":
             os.set_blocking(out, False)
             end = time.monotonic() + 0.5
@@ -267,8 +269,9 @@ def test_interrupt(tmp_path, kind):
         child.send_signal(signal.SIGINT)
         assert child.stdout.readline() == "interrupted\n"
         assert time.monotonic() - start < 1
-        os.close(out)
     finally:
+        if out is not None:
+            os.close(out)
         watchdog.cancel()
         child.kill()
         child.wait()

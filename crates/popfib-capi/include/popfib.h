@@ -203,8 +203,8 @@ int popfib_walk_covered(const popfib_table *table, const uint8_t *prefix, uint8_
 
 /* ---------------------------------------------------------------- readers
  *
- * A new reader is offline: each of its lookups comes in, looks and leaves by itself, which costs two or three
- * nanoseconds, and the thread may do what it likes in between. A thread of a data plane goes online and says
+ * A new reader is offline: each of its lookups comes in, looks and leaves by itself, which costs about a
+ * nanosecond, and the thread may do what it likes in between. A thread of a data plane goes online and says
  * popfib_reader_quiescent() after each burst, which is cheaper still:
  *
  *     popfib_reader_online(reader);

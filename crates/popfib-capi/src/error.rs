@@ -124,3 +124,34 @@ extern "C" fn popfib_strerror(error: c_int) -> *const c_char {
     };
     text.as_ptr()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What tests in C would need tables of gigabytes or broken hardware for.
+    #[test]
+    fn errors_have_the_numbers_that_the_header_gives() {
+        let cases: [(Errno, c_int); 7] = [
+            (CompileError::Words { max: 1 }.into(), libc::ENOSPC),
+            (CompileError::Nodes { max: 1 }.into(), libc::ENOSPC),
+            (ImageError::BigEndianHost.into(), libc::ENOTSUP),
+            (
+                std::io::Error::from_raw_os_error(libc::ENOSPC).into(),
+                libc::ENOSPC,
+            ),
+            (
+                std::io::Error::from_raw_os_error(libc::EDQUOT).into(),
+                libc::EDQUOT,
+            ),
+            (std::io::Error::other("odd").into(), libc::EIO),
+            (
+                ImageError::Io(std::io::ErrorKind::IsADirectory.into()).into(),
+                libc::EISDIR,
+            ),
+        ];
+        for (error, number) in cases {
+            assert_eq!(error.code(), -number);
+        }
+    }
+}

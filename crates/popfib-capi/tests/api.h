@@ -23,6 +23,9 @@ enum { COUNT = sizeof ROUTES / sizeof ROUTES[0] };
 
 static const uint8_t HOST[16] = {10, 1, 2, 3}, ELSEWHERE[16] = {172, 16};
 
+/* All kernels there are; not every CPU can run all of them. */
+static const char *const KERNELS[] = {"scalar", "portable", "avx2", "avx512bw", "avx512"};
+
 static inline popfib_table *create(uint32_t family, uint32_t bits)
 {
     struct popfib_config config = POPFIB_CONFIG_INIT(family);

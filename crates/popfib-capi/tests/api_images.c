@@ -114,7 +114,26 @@ static void test_whole_images(void)
     config.release = NULL;
     config.kernel = "fastest";
     RETURNS(-EINVAL, popfib_image_table(image, &config, &table));
+    for (size_t at = 0; at < sizeof KERNELS / sizeof KERNELS[0]; at++) {
+        config.kernel = KERNELS[at];
+        const int error = popfib_image_table(image, &config, &table);
+        CHECK((error == 0 && strcmp(popfib_kernel(table), KERNELS[at]) == 0) || (error == -ENOTSUP && table == NULL));
+        popfib_free(table);
+    }
     config.kernel = NULL;
+    struct {
+        struct popfib_config known;
+        uint64_t unknown;
+    } later = {config, 1};
+    later.known.size = sizeof later;
+    RETURNS(-E2BIG, popfib_image_table(image, &later.known, &table));
+    CHECK(table == NULL);
+    later.unknown = 0;
+    RETURNS(0, popfib_image_table(image, &later.known, &table));
+    popfib_free(table);
+    config.reserved = 1;
+    RETURNS(-EINVAL, popfib_image_table(image, &config, &table));
+    config.reserved = 0;
     config.size = 8;
     RETURNS(-EINVAL, popfib_image_table(image, &config, &table));
     config.size = sizeof config;
@@ -241,10 +260,15 @@ static void test_damaged_images(void)
     bytes[8] = 2;
     write_file(other_path, bytes, length);
     RETURNS(-ENOTSUP, popfib_image_open(other_path, POPFIB_IMAGE_COPY, &image));
-    if (geteuid() != 0) {
-        CHECK(chmod(path, 0) == 0);
-        RETURNS(-EACCES, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));
-    }
+
+    /* No right to read it. The superuser, who may read all, is somebody else meanwhile. */
+    const uid_t self = geteuid();
+    CHECK(chmod(path, 0) == 0);
+    CHECK(self != 0 || seteuid(65534) == 0);
+    RETURNS(-EACCES, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));
+    CHECK(image == NULL);
+    CHECK(seteuid(self) == 0);
+    CHECK(chmod(path, 0600) == 0);
 }
 
 /* A file that may not be as large as it would be. */

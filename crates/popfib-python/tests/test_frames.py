@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import popfib
+from conftest import TOP
 
 ADDRESSES = ["10.1.1.1", "11.0.0.0", None, "2001:db8::1", "10.9.9.9"]
 
@@ -93,6 +94,51 @@ def test_duckdb(names, numbers):
     assert connection.execute("SELECT name_of('x')").fetchone() == (None,)
     with pytest.raises(TypeError, match="all values are str"):
         register(connection, "bad", popfib.Table({"10.0.0.0/8": []}))
+
+
+def blocks(path):
+    """The examples of a document that are no doctests."""
+    parts = path.read_text().split("```python\n")[1:]
+    return [part.split("```")[0] for part in parts if not part.startswith(">>>")]
+
+
+def test_the_readme():
+    np = pytest.importorskip("numpy")
+    (block,) = blocks(TOP / "crates" / "popfib-python" / "README.md")
+    *statements, one, many = block.strip().splitlines()
+    names = {}
+    exec("\n".join(statements), names)
+    assert repr(eval(one, names)) == one.partition("# ")[2].partition(":")[0]
+    found = eval(many, names)
+    assert isinstance(found, np.ndarray) and repr(found) == many.partition("# ")[2]
+
+
+def test_the_guide(names):
+    (block,) = blocks(TOP / "docs" / "python.md")
+    data = {"src": ADDRESSES}
+    parts = dict(part.split("\n", 1) for part in block.strip().split("\n\n"))
+    assert len(parts) == 3
+    for first, rest in parts.items():
+        library = first.split()[1].partition(".")[2]
+        module = pytest.importorskip(library)
+        given = {"t": names}
+        if library == "duckdb":
+            given["connection"] = module.connect()
+            given["connection"].execute("CREATE TABLE flows (src VARCHAR)")
+            given["connection"].executemany("INSERT INTO flows VALUES (?)", [(a,) for a in ADDRESSES])
+        else:
+            given["df"] = module.DataFrame(data)
+            given["pl"] = module
+        exec(first, given)
+        *statements, last = rest.strip().splitlines()
+        exec("\n".join(statements), given)
+        if library == "polars":
+            assert eval(last, given)["origin"].to_list() == ["b", None, None, "d", "a"]
+        elif library == "pandas":
+            exec(last, given)
+            assert given["df"]["origin"].dropna().tolist() == ["b", "d", "a"]
+        else:
+            assert dict(eval(last, given).fetchall()) == {"a": 1, "b": 1, "d": 1, None: 2}
 
 
 def test_spark(names, tmp_path, monkeypatch):

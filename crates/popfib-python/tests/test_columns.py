@@ -2,6 +2,9 @@
 
 import array
 import ipaddress
+import subprocess
+import sys
+import textwrap
 
 import pytest
 
@@ -252,6 +255,27 @@ def test_bad_options(t):
         t.lookup_many([], threads=2**70)
     with pytest.raises(TypeError):
         t.lookup_many([], 7)
+
+
+def test_without_numpy():
+    script = textwrap.dedent("""
+        import sys
+        sys.modules["numpy"] = None
+        import popfib
+        t = popfib.Table({"10.0.0.0/8": "a"})
+        assert t.lookup_many(["10.0.0.1", None], output="list") == ["a", None]
+        assert len(t.lookup_many(["10.0.0.1", None], output="arrow")) == 2
+        for output in ("values", "indices"):
+            try:
+                t.lookup_many(["10.0.0.1"], output=output)
+            except ImportError as error:
+                assert "output='list' and 'arrow' work without it" in str(error)
+            else:
+                raise AssertionError(output)
+        print("done")
+    """)
+    run = subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.PIPE, text=True)
+    assert run.stdout == "done\n"
 
 
 def test_iterables_that_lie(t):

@@ -1,5 +1,6 @@
 """Loading, saving and opening tables, and all that can be wrong with a file."""
 
+import ctypes
 import errno
 import gzip
 import io
@@ -192,6 +193,44 @@ def test_images_of_the_command(tmp_path):
     for use in (lambda: list(bare), lambda: bare.get_key("10.1.2.3"), lambda: bare.__setitem__("1.0.0.0/8", 1)):
         with pytest.raises(ValueError, match="without its routes"):
             use()
+
+
+class ImageConfig(ctypes.Structure):
+    """`struct popfib_image_config` of popfib.h."""
+
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("created", ctypes.c_uint64),
+        ("source", ctypes.c_char_p),
+        ("names", ctypes.c_void_p),
+        ("name_count", ctypes.c_uint32),
+        ("flags", ctypes.c_uint32),
+    ]
+
+
+def test_images_without_names(tmp_path):
+    """Which the C library writes: values are the numbers, unless there are no routes to find them in."""
+    library = TOP / "target" / "capi" / "root" / "usr" / "lib" / "libpopfib.so"
+    if not library.exists():
+        pytest.skip("images of the C library: crates/popfib-capi/test has not built it")
+    c = ctypes.CDLL(str(library))
+    named, path = tmp_path / "named.fib", tmp_path / "t.fib"
+    popfib.Table({"10.0.0.0/8": "a", "10.1.0.0/16": "b"}).save(named)
+    image, table = ctypes.c_void_p(), ctypes.c_void_p()
+    # A popfib_config of all zeros but size and family.
+    config = (ctypes.c_uint64 * 7)(56, 4)
+    assert c.popfib_image_open(os.fsencode(named), 0, ctypes.byref(image)) == 0
+    assert c.popfib_image_table(image, config, ctypes.byref(table)) == 0
+    save = ImageConfig(size=ctypes.sizeof(ImageConfig))
+    assert c.popfib_image_save(os.fsencode(path), ctypes.byref(save), table, None) == 0
+    t = popfib.open(path)
+    assert dict(t.items()) == {"10.0.0.0/8": 1, "10.1.0.0/16": 2} and t["10.1.2.3"] == 2
+    save.flags = 1
+    assert c.popfib_image_save(os.fsencode(path), ctypes.byref(save), table, None) == 0
+    with pytest.raises(ValueError, match="neither names of its next hops nor routes"):
+        popfib.open(path)
+    c.popfib_free(table)
+    c.popfib_image_free(image)
 
 
 def test_damaged_images(tmp_path, rng):

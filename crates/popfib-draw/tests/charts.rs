@@ -92,6 +92,21 @@ fn lines() {
 }
 
 #[test]
+fn things_that_are_counted_have_no_fractions() {
+    let chart = LineChart {
+        x: Axis::linear("threads").of_whole_numbers(),
+        series: vec![Series::new("a", vec![(1.0, 5.0), (2.0, 7.0)])],
+        ..LineChart::default()
+    };
+    let texts = texts(&chart.to_svg());
+    assert!(texts.iter().any(|text| text == "1") && texts.iter().any(|text| text == "2"));
+    assert!(
+        !texts.iter().any(|text| text.starts_with("1.")),
+        "{texts:?}"
+    );
+}
+
+#[test]
 fn bars() {
     let chart = BarChart {
         title: "Rates".into(),

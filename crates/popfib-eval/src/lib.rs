@@ -7,13 +7,15 @@
 //! seed, a [`Stream`] makes them while they are looked up, a [`Trace`] is those
 //! of a file; [`Buffer`] holds them on huge pages. [`measure`] times passes in
 //! turn with the [`Yardstick`], [`modes`] takes the time of a lookup in three
-//! ways, a [`Counter`] that of each lookup alone, on the core that [`pin`] names;
+//! ways, a [`Counter`] that of each lookup alone, on the core that [`pin`] names,
+//! and [`Counters`] what the CPU counts meanwhile;
 //! [`UpdateTimes`] are those of changes to a live table. [`skewed_next_hops`] gives a table of bare prefixes the next
 //! hops of a router, and [`datasets`] makes whole tables.
 
 mod agreement;
 mod algorithm;
 mod any_fib;
+mod counters;
 mod cycles;
 pub mod datasets;
 mod depths;
@@ -35,6 +37,7 @@ mod zipf;
 pub use agreement::{Agreement, agreement};
 pub use algorithm::Algorithm;
 pub use any_fib::{AnyFib, Compiled, build};
+pub use counters::{Counters, Event};
 pub use cycles::Counter;
 pub use depths::{DepthMap, Depths};
 pub use distribution::Distribution;

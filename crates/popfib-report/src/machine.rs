@@ -67,8 +67,17 @@ pub(crate) fn available_bytes() -> Option<u64> {
     memory_kib("MemAvailable").map(|kib| kib * 1024)
 }
 
+/// The most memory that this process has taken, if the system says so.
+pub(crate) fn peak_bytes() -> Option<u64> {
+    kib("/proc/self/status", "VmHWM").map(|kib| kib * 1024)
+}
+
 fn memory_kib(name: &str) -> Option<u64> {
-    let info = read("/proc/meminfo");
+    kib("/proc/meminfo", name)
+}
+
+fn kib(path: &str, name: &str) -> Option<u64> {
+    let info = read(path);
     let line = info.lines().find(|line| line.starts_with(name))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::experiments::contest::Contest;
+use crate::experiments::counters::Counted;
 use crate::experiments::cycles::Cycles;
 use crate::experiments::depth::Heat;
 use crate::experiments::forms::Form;
@@ -71,12 +72,36 @@ pub(crate) enum Outcome {
     Forms(Vec<Form>),
     Heat(Heat),
     Cycles(Cycles),
+    Counters(Counted),
     Threads(Vec<Scaling>),
     Updates(Vec<Stream>),
     Series(Vec<Size>),
 }
 
 impl Results {
+    /// Results with one table and one part.
+    #[cfg(test)]
+    pub(crate) fn of(family: Family, outcome: Outcome) -> Self {
+        Self {
+            machine: Machine::this(),
+            effort: "tiny".into(),
+            runs: 2,
+            pass_ms: 1.0,
+            tables: vec![TableFacts {
+                name: "one".into(),
+                routes: [200_000, 200_000],
+                next_hops: [7, 7],
+            }],
+            parts: vec![Finished {
+                table: 0,
+                family,
+                seconds: 1.0,
+                outcome,
+            }],
+            notes: Vec::new(),
+        }
+    }
+
     /// What was found for a table and family, by `pick`.
     pub(crate) fn find<'a, T>(
         &'a self,

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use popfib::Rib;
 use popfib_eval::datasets::syn::Syn;
-use popfib_eval::{Traffic, Traveller, Yardstick, cores, pin};
+use popfib_eval::{Counters, Event, Traffic, Traveller, Yardstick, cores, pin};
 
 use crate::error::ReportError;
 use crate::experiments::{
-    Entrant, Pattern, contest, cycles, depth, forms, series, threads, updates,
+    Entrant, Pattern, contest, counters, cycles, depth, forms, series, threads, updates,
 };
 use crate::machine::Machine;
 use crate::plan::{Effort, Plan, digest, digest_of};
@@ -159,6 +159,8 @@ fn facts(table: &crate::plan::Table) -> TableFacts {
 /// The parts of a plan as they are put together.
 struct Parts<'a> {
     effort: &'a Effort,
+    /// Whether the machine has hardware counters: if not, finding that out takes no time.
+    has_counters: bool,
     parts: Vec<Part<'a>>,
 }
 
@@ -166,6 +168,7 @@ impl<'a> Parts<'a> {
     fn of(plan: &'a Plan, notes: &mut Vec<String>) -> Self {
         let mut parts = Self {
             effort: &plan.effort,
+            has_counters: Counters::new(&Event::HARDWARE).is_ok(),
             parts: Vec::new(),
         };
         for trace in &plan.traces {
@@ -344,6 +347,25 @@ impl<'a> Parts<'a> {
                 let effort = &bench.effort;
                 let found = cycles::cycles(rib, &Entrant::of_cycles(), effort);
                 Ok(Outcome::Cycles(found))
+            },
+        );
+        let counted = Entrant::all();
+        let estimate = match self.has_counters {
+            // Builds are but a small part of builds and verification.
+            true => self.passes(counted.len()) + building(counted.len()) / 5,
+            false => Duration::ZERO,
+        };
+        self.push(
+            (
+                "counters",
+                format!("{name}, {family_name}: hardware counters"),
+            ),
+            at,
+            table_digest,
+            estimate,
+            move |bench| {
+                let found = counters::counters(rib, &counted, &bench.effort);
+                Ok(Outcome::Counters(found))
             },
         );
         let cores = std::thread::available_parallelism().map_or(1, usize::from);

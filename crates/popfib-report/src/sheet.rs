@@ -85,14 +85,19 @@ impl Sheet {
         html += "</tr></thead><tbody>";
         for row in &self.rows {
             html += "<tr>";
-            for (column, cell) in row.iter().enumerate() {
-                // A reason is a sentence: it may be broken into lines.
-                let class = if cell.contains(": ") {
-                    ""
-                } else {
-                    class(column)
-                };
-                let _ = write!(html, "<td{class}>{}</td>", escaped(cell));
+            let mut column = 0;
+            while let Some(cell) = row.get(column) {
+                if is_reason(cell) {
+                    // It stands in the place of all figures that are not there.
+                    let missing = row[column + 1..].iter().take_while(|cell| is_none(cell));
+                    let span = 1 + missing.count();
+                    let cell = escaped(cell);
+                    let _ = write!(html, "<td class=\"why\" colspan=\"{span}\">{cell}</td>");
+                    column += span;
+                    continue;
+                }
+                let _ = write!(html, "<td{}>{}</td>", class(column), escaped(cell));
+                column += 1;
             }
             html += "</tr>";
         }
@@ -105,17 +110,25 @@ impl Sheet {
 
     /// Whether a column holds figures, which stand to the right, apart from reasons why there is none.
     fn is_numeric(&self, column: usize) -> bool {
-        let is_figure = |cell: &str| cell.starts_with(|c: char| c.is_ascii_digit());
-        let is_none = |cell: &str| {
-            cell.is_empty()
-                || cell == "–"
-                || ["cannot build", "left out"]
-                    .iter()
-                    .any(|why| cell.starts_with(why))
+        let is_figure = |cell: &str| {
+            let cell = cell.trim_start_matches("< ");
+            cell.starts_with(|c: char| c.is_ascii_digit())
         };
-        let cells = || self.rows.iter().filter_map(|row| row.get(column));
-        cells().any(|cell| is_figure(cell)) && cells().all(|cell| is_figure(cell) || is_none(cell))
+        // The first column has names, also where one is missing.
+        let may_miss = |cell: &str| column > 0 && (is_none(cell) || is_reason(cell));
+        let mut cells = self.rows.iter().filter_map(|row| row.get(column));
+        cells.all(|cell| is_figure(cell) || may_miss(cell))
     }
+}
+
+/// Whether a cell has nothing in it.
+fn is_none(cell: &str) -> bool {
+    cell.is_empty() || cell == "–"
+}
+
+/// Whether a cell says why there are no figures.
+fn is_reason(cell: &str) -> bool {
+    cell.starts_with("cannot build: ") || cell.starts_with("left out: ")
 }
 
 /// Text with what means something to HTML and XML spelled out.
@@ -176,6 +189,20 @@ mod tests {
         let text = sheet().to_markdown();
         assert!(text.contains("| x \\| \"y\", z | 12.5 |"), "{text}");
         assert!(text.contains("| --- | --: |"), "{text}");
+    }
+
+    #[test]
+    fn a_reason_takes_the_place_of_figures() {
+        let mut sheet = Sheet::new("a", "A", &["name", "MiB", "rate", "paper"]);
+        let row = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
+        sheet.row(row(["x", "1.0", "–", "7"]));
+        sheet.row(row(["y", "cannot build: too many", "–", "8"]));
+        let html = sheet.to_html();
+        let wanted =
+            "<td class=\"why\" colspan=\"2\">cannot build: too many</td><td class=\"n\">8</td>";
+        assert!(html.contains(wanted), "{html}");
+        assert!(html.contains("<td class=\"n\">–</td>"), "{html}");
+        assert!(sheet.to_csv().ends_with("y,cannot build: too many,–,8\n"));
     }
 
     #[test]

@@ -24,7 +24,7 @@ use popfib::{Address, Rib};
 use crate::buffer::Buffer;
 use crate::cannot_build::CannotBuild;
 use crate::lpm::{Structure, lpm};
-use crate::routes::sorted;
+use crate::routes::{Route, sorted};
 
 use lookup::View;
 
@@ -57,6 +57,14 @@ impl<A: Address> Structure<A> for Sail<A> {
         if A::WIDTH != 32 {
             return Err(CannotBuild::KeyWidth { width: A::WIDTH });
         }
+        let routes = sorted(rib, MAX as u32 - 1)?;
+        // Counted before anything is filled: what lies below 2^15 chunks can take gigabytes.
+        if chunks(&routes) > MAX {
+            return Err(CannotBuild::TooMany {
+                what: "chunks of routes beyond /16",
+                max: MAX as u64,
+            });
+        }
         let mut levels = Levels {
             bcn16: vec![0; 1 << 16],
             bn24: Vec::new(),
@@ -64,10 +72,9 @@ impl<A: Address> Structure<A> for Sail<A> {
             n32: Vec::new(),
         };
         // A covering prefix comes before what it covers, so each overwrites its part.
-        for (prefix, next_hop) in sorted(rib, MAX as u32 - 1)? {
+        for (prefix, next_hop) in routes {
             let address = prefix.address().leading(32);
-            let part = levels.part(address, prefix.len())?;
-            part.fill(next_hop as u16);
+            levels.part(address, prefix.len()).fill(next_hop as u16);
         }
         Ok(Self {
             bcn16: Buffer::copy_of(&levels.bcn16)?,
@@ -105,6 +112,19 @@ impl<A: Address> Structure<A> for Sail<A> {
 
 lpm!([A: Address] Sail<A>);
 
+/// Chunks of level 24 that the routes need: one for each /16 with a longer route inside.
+fn chunks<A: Address>(routes: &[Route<A>]) -> usize {
+    let longer = routes.iter().filter(|(prefix, _)| prefix.len() > 16);
+    let mut count = 0;
+    let mut last = None;
+    for (prefix, _) in longer {
+        let first = Some(prefix.address().leading(16));
+        count += usize::from(first != last);
+        last = first;
+    }
+    count
+}
+
 /// The arrays while they grow.
 struct Levels {
     bcn16: Vec<u16>,
@@ -115,27 +135,21 @@ struct Levels {
 
 impl Levels {
     /// The entries that a prefix covers in the level of its length.
-    fn part(&mut self, address: u32, len: u8) -> Result<&mut [u16], CannotBuild> {
+    fn part(&mut self, address: u32, len: u8) -> &mut [u16] {
         let first = address as usize >> 16;
         if len <= 16 {
-            return Ok(&mut self.bcn16[first..][..1 << (16 - len)]);
+            return &mut self.bcn16[first..][..1 << (16 - len)];
         }
         let entry = &mut self.bcn16[first];
         if *entry & DEEPER == 0 {
             let chunk = self.bn24.len() / 256;
-            if chunk == MAX {
-                return Err(CannotBuild::TooMany {
-                    what: "chunks of routes beyond /16",
-                    max: MAX as u64,
-                });
-            }
             self.bn24.resize(self.bn24.len() + 256, *entry);
             self.c24.resize(self.c24.len() + 256, 0);
             *entry = DEEPER | chunk as u16;
         }
         let second = usize::from(*entry & !DEEPER) << 8 | address as usize >> 8 & 0xff;
         if len <= 24 {
-            return Ok(&mut self.bn24[second..][..1 << (24 - len)]);
+            return &mut self.bn24[second..][..1 << (24 - len)];
         }
         let entry = &mut self.bn24[second];
         if *entry & DEEPER == 0 {
@@ -145,6 +159,6 @@ impl Levels {
             *entry = DEEPER;
         }
         let third = (self.c24[second] as usize) << 8 | address as usize & 0xff;
-        Ok(&mut self.n32[third..][..1 << (32 - len)])
+        &mut self.n32[third..][..1 << (32 - len)]
     }
 }

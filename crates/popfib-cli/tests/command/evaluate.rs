@@ -129,3 +129,56 @@ fn next_hops_that_nobody_holds_are_noted_and_drawn_anew() {
     let csv = fs::read_to_string(format!("{output}/tables/table3-structures-1.csv")).unwrap();
     assert!(!csv.contains("SAIL,cannot build"), "{csv}");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_stops_a_run_that_then_goes_on() {
+    use crate::full_disk::SmallDisk;
+
+    let Some(disk) = SmallDisk::mount("evaluate-disk", "size=24k") else {
+        println!(
+            "skipped: a_full_disk_stops_a_run_that_then_goes_on: this user may not mount a tmpfs"
+        );
+        return;
+    };
+    let table = file("evaluate-disk-table.txt", TABLE);
+    let output = disk.0.join("report").to_str().expect("UTF-8").to_owned();
+    let args = ["evaluate", "--tiny", "--table", &table, "-o", &output];
+    let full = run(&args);
+    let told = stderr(&full);
+    assert_eq!(full.status.code(), Some(2), "{told}");
+    let line = told.lines().last().unwrap();
+    assert!(line.starts_with(&format!("popfib: {output}/")), "{told}");
+    assert!(line.contains("No space left on device"), "{told}");
+    assert_eq!(stdout(&full), "");
+    let units = || -> Vec<String> {
+        let entries = fs::read_dir(format!("{output}/units")).unwrap();
+        let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
+        entries
+            .map(|entry| name(entry).into_string().unwrap())
+            .collect()
+    };
+    // What was measured is there as a whole, and nothing else.
+    let kept = units();
+    assert!(!kept.is_empty(), "{told}");
+    for name in &kept {
+        let text = fs::read(format!("{output}/units/{name}")).unwrap();
+        assert!(
+            serde_json::from_slice::<serde_json::Value>(&text).is_ok(),
+            "{name}"
+        );
+    }
+
+    // A disk that takes nothing at all: told before anything is measured.
+    assert!(disk.remount("ro"));
+    let line = bad(&run(&args)).to_owned();
+    assert!(line.contains("Read-only file system"), "{line}");
+
+    assert!(disk.remount("rw,size=32m"));
+    let resumed = run(&args);
+    let told = stderr(&resumed);
+    assert_eq!(resumed.status.code(), Some(0), "{told}");
+    let earlier = format!("{} of them measured earlier", kept.len());
+    assert!(told.contains(&earlier), "{told}");
+    assert!(fs::metadata(format!("{output}/report.html")).is_ok());
+}

@@ -8,21 +8,28 @@ use std::process::{Command, Stdio};
 
 use crate::common::{file, run, stderr};
 
-/// A disk of 256 KiB, gone when this is dropped.
-struct SmallDisk(PathBuf);
+/// A small disk, gone when this is dropped.
+pub(crate) struct SmallDisk(pub(crate) PathBuf);
 
 impl SmallDisk {
-    /// `None` where the test may not mount one.
-    fn mount() -> Option<Self> {
-        let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("small-disk");
+    /// Of these options of a tmpfs; `None` where the test may not mount one.
+    pub(crate) fn mount(name: &str, options: &str) -> Option<Self> {
+        let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::create_dir_all(&place).ok()?;
-        let done = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"])
-            .arg(&place)
-            .stderr(Stdio::null())
-            .status();
-        let is_mounted = done.is_ok_and(|status| status.success());
-        is_mounted.then_some(Self(place))
+        let disk = Self(place);
+        let is_mounted = disk.mount_with(&["-t", "tmpfs", "-o", options, "tmpfs"]);
+        is_mounted.then_some(disk)
+    }
+
+    /// Changes the options.
+    pub(crate) fn remount(&self, options: &str) -> bool {
+        self.mount_with(&["-o", &format!("remount,{options}")])
+    }
+
+    fn mount_with(&self, args: &[&str]) -> bool {
+        let mut command = Command::new("mount");
+        command.args(args).arg(&self.0).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
     }
 }
 
@@ -34,7 +41,7 @@ impl Drop for SmallDisk {
 
 #[test]
 fn a_full_disk_leaves_the_old_file() {
-    let Some(disk) = SmallDisk::mount() else {
+    let Some(disk) = SmallDisk::mount("small-disk", "size=256k") else {
         println!("skipped: a_full_disk_leaves_the_old_file: this user may not mount a tmpfs");
         return;
     };

@@ -21,6 +21,8 @@ pub struct Axis {
     pub scale: Scale,
     /// The lowest and the highest value shown; `None` for what the data needs.
     pub range: Option<(f64, f64)>,
+    /// Whether there is nothing between one number and the next, as of things that are counted.
+    pub is_whole: bool,
 }
 
 impl Axis {
@@ -47,6 +49,13 @@ impl Axis {
         self
     }
 
+    /// The same with ticks at whole numbers only.
+    #[must_use]
+    pub fn of_whole_numbers(mut self) -> Self {
+        self.is_whole = true;
+        self
+    }
+
     /// The axis for these values over a stretch of pixels; `zero` if it begins
     /// at 0 where it is linear.
     pub(super) fn place(
@@ -65,6 +74,7 @@ impl Axis {
             scale: self.scale,
             low,
             high,
+            is_whole: self.is_whole,
             pixels,
         }
     }
@@ -133,6 +143,7 @@ pub(super) struct Placed {
     scale: Scale,
     low: f64,
     high: f64,
+    is_whole: bool,
     /// Where the lowest and the highest value are.
     pixels: (f64, f64),
 }
@@ -182,6 +193,7 @@ impl Placed {
         };
         values
             .into_iter()
+            .filter(|value| !self.is_whole || (value - value.round()).abs() < 1e-9)
             .filter_map(|value| Some((self.at(value)?, ticks::number(value))))
             .collect()
     }

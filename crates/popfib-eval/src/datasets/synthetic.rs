@@ -177,6 +177,11 @@ impl<A: Synthetic> Growing<A> {
     }
 
     /// The table as it is.
+    pub fn rib(&self) -> &Rib<A> {
+        &self.rib
+    }
+
+    /// The table as it is, alone.
     pub fn into_rib(self) -> Rib<A> {
         self.rib
     }

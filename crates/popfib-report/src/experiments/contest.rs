@@ -161,40 +161,48 @@ impl Row {
     pub(crate) fn rate(&self, traffic: &str) -> Option<f64> {
         self.rates.get(traffic).map(Figures::mean)
     }
+
+    /// The direct bits of the Poptrie that this structure is held against: its own 16, or the paper's 18.
+    pub(crate) fn opponents_bits(&self) -> u8 {
+        if self.direct_bits == 16 { 16 } else { 18 }
+    }
 }
 
 impl Contest {
-    /// Median rate of the structure `name` on random addresses.
-    fn median(&self, name: &str) -> Option<f64> {
-        Some(self.row(name)?.rates.get("random")?.median())
-    }
-
     /// The row of this name.
     pub(crate) fn row(&self, name: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.name == name)
     }
 
-    /// Opponents that a Poptrie as they are looked up, one address after the other, does not
-    /// outrun on random addresses: opponent, Poptrie, and the ratio of its rate to theirs.
-    pub(crate) fn not_behind(&self) -> Vec<(String, String, f64)> {
+    /// Where a Poptrie that is looked up as its opponents are, one address after the other, does not
+    /// outrun one on random addresses.
+    pub(crate) fn losses(&self) -> Vec<Loss<'_>> {
         let mut found = Vec::new();
-        for row in &self.rows {
-            let is_poptrie = row.name.starts_with("Poptrie") || row.name.starts_with("popfib");
-            // DIR-24-8 spends memory that the paper's question excludes.
-            if is_poptrie || row.name == "DIR-24-8" {
+        for other in &self.rows {
+            if other.name.starts_with("Poptrie") || other.name.starts_with("popfib") {
                 continue;
             }
-            let bits = if row.direct_bits == 16 { 16 } else { 18 };
-            for poptrie in [format!("popfib{bits}"), format!("Poptrie{bits}")] {
+            let bits = other.opponents_bits();
+            for name in [format!("Poptrie{bits}"), format!("popfib{bits}")] {
+                let Some(own) = self.row(&name) else { continue };
                 // Medians: a pass that something disturbed must not decide.
-                let rates = (self.median(&poptrie), self.median(&row.name));
-                if let (Some(own), Some(other)) = rates
-                    && own < other
-                {
-                    found.push((row.name.clone(), poptrie, own / other));
+                let rates = (own.rates.get("random"), other.rates.get("random"));
+                if let (Some(ours), Some(theirs)) = rates {
+                    let ratio = ours.median() / theirs.median();
+                    if ratio < 1.0 {
+                        found.push(Loss { other, own, ratio });
+                    }
                 }
             }
         }
         found
     }
+}
+
+/// A structure that is ahead of a Poptrie of the same s.
+pub(crate) struct Loss<'a> {
+    pub(crate) other: &'a Row,
+    pub(crate) own: &'a Row,
+    /// The Poptrie's rate over the structure's, by medians.
+    pub(crate) ratio: f64,
 }

@@ -2,6 +2,7 @@
 //! what they look like is [`crate::page`]'s business.
 
 pub(crate) mod contest;
+pub(crate) mod counters;
 pub(crate) mod cycles;
 pub(crate) mod depth;
 mod entrant;

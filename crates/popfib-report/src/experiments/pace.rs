@@ -146,6 +146,11 @@ impl Figures {
         (squares / (self.0.len().max(2) - 1) as f64).sqrt()
     }
 
+    /// Standard deviation over the mean.
+    pub(crate) fn relative(&self) -> f64 {
+        self.deviation() / self.mean()
+    }
+
     pub(crate) fn median(&self) -> f64 {
         popfib_eval::Spread::of(&self.0).median
     }

@@ -1,6 +1,8 @@
 //! Tables of a size that nobody has yet (the paper's section 5 projects a
 //! hundred million IPv4 routes and seven million IPv6 routes).
 
+use std::time::Instant;
+
 use popfib::Rib;
 use popfib_baselines::Baseline;
 use popfib_eval::datasets::synthetic::{Growing, Synthetic};
@@ -24,6 +26,10 @@ const BYTES_A_ROUTE: u64 = 120;
 pub(crate) struct Size {
     pub(crate) routes: usize,
     pub(crate) rib_bytes: usize,
+    /// The most memory that the process has taken until then, if the system says so.
+    pub(crate) peak_bytes: Option<u64>,
+    /// To make the table, route by route.
+    pub(crate) rib_ms: f64,
     /// Why it was left out.
     pub(crate) left_out: Option<String>,
     pub(crate) rows: Vec<Row>,
@@ -31,22 +37,28 @@ pub(crate) struct Size {
 
 /// Builds, verifies and measures each size of the series, up to `largest` and to what memory there is.
 pub(crate) fn series<A: Synthetic>(largest: usize, effort: &Effort) -> Vec<Size> {
-    let entrants = [
+    let others: &[Baseline] = match A::WIDTH {
+        32 => &[Baseline::Sail, Baseline::Dxr18Modified, Baseline::Dir24x8],
+        // Those are for IPv4 only.
+        _ => &[Baseline::Dxr18, Baseline::TreeBitmap64],
+    };
+    let mut entrants = vec![
         Entrant::popfib(18),
         Entrant::popfib_batch(),
         Entrant::poptrie(18),
-        Entrant::baseline(Baseline::Sail),
-        Entrant::baseline(Baseline::Dxr18Modified),
-        Entrant::baseline(Baseline::Dir24x8),
     ];
+    entrants.extend(others.iter().copied().map(Entrant::baseline));
     let mut growing = Growing::<A>::new(NEXT_HOPS, 1);
     let mut sizes = Vec::new();
+    let mut rib_ms = 0.0;
     for &routes in A::SERIES.iter().filter(|routes| **routes <= largest) {
         let needed = routes as u64 * BYTES_A_ROUTE;
         if machine::available_bytes().is_some_and(|available| available < needed) {
             sizes.push(Size {
                 routes,
                 rib_bytes: 0,
+                peak_bytes: None,
+                rib_ms: 0.0,
                 left_out: Some(format!(
                     "needs {:.1} GiB of memory, which are not free",
                     needed as f64 / f64::from(1 << 30)
@@ -55,7 +67,10 @@ pub(crate) fn series<A: Synthetic>(largest: usize, effort: &Effort) -> Vec<Size>
             });
             continue;
         }
-        let rib = growing.grow_to(routes);
+        let start = Instant::now();
+        growing.grow_to(routes);
+        rib_ms += start.elapsed().as_secs_f64() * 1e3;
+        let rib = growing.rib();
         let rows = entrants
             .iter()
             .map(|entrant| row(rib, entrant, effort))
@@ -63,6 +78,8 @@ pub(crate) fn series<A: Synthetic>(largest: usize, effort: &Effort) -> Vec<Size>
         sizes.push(Size {
             routes,
             rib_bytes: rib.bytes(),
+            peak_bytes: machine::peak_bytes(),
+            rib_ms,
             left_out: None,
             rows,
         });

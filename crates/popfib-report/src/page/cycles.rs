@@ -70,7 +70,7 @@ pub(super) fn cycles(results: &Results) -> Section {
 }
 
 fn percentiles(cycles: &Cycles, family: Family, id: &str, at: &str) -> Sheet {
-    let columns = [
+    let mut columns = vec![
         "structure",
         "mean",
         "50 %",
@@ -78,21 +78,25 @@ fn percentiles(cycles: &Cycles, family: Family, id: &str, at: &str) -> Sheet {
         "95 %",
         "99 %",
         "beyond 4,095",
-        "paper's mean",
-        "paper's 50 %",
-        "paper's 75 %",
-        "paper's 95 %",
-        "paper's 99 %",
     ];
-    let mut sheet = Sheet::new(
-        id,
-        format!("{at}: ticks a lookup, beside the paper's Table 4"),
-        &columns,
-    );
+    let has_paper = family == Family::Ipv4;
+    if has_paper {
+        columns.extend([
+            "paper's mean",
+            "paper's 50 %",
+            "paper's 75 %",
+            "paper's 95 %",
+            "paper's 99 %",
+        ]);
+    }
+    let beside = match has_paper {
+        true => ", beside the paper's Table 4",
+        false => "",
+    };
+    let title = format!("{at}: ticks a lookup{beside}");
+    let mut sheet = Sheet::new(id, title, &columns);
     for row in &cycles.rows {
-        let paper = paper::CYCLES
-            .iter()
-            .find(|other| other.0 == row.name && family == Family::Ipv4);
+        let paper = paper::CYCLES.iter().find(|other| other.0 == row.name);
         let mut cells = vec![row.name.clone()];
         match &row.cannot_build {
             Some(reason) => {
@@ -105,13 +109,23 @@ fn percentiles(cycles: &Cycles, family: Family, id: &str, at: &str) -> Sheet {
                 cells.push(count(row.clipped));
             }
         }
-        cells.push(or_none(paper, |row| number(row.1, 2)));
-        for place in 0..4 {
-            cells.push(or_none(paper, |row| row.2[place].to_string()));
+        if has_paper {
+            cells.push(or_none(paper, |row| number(row.1, 2)));
+            for place in 0..4 {
+                cells.push(or_none(paper, |row| row.2[place].to_string()));
+            }
         }
         sheet.row(cells);
     }
-    sheet.note = "Paper: REAL-Tier1-A, core cycles at 3.9 GHz.".into();
+    sheet.note = match has_paper {
+        true => {
+            "Paper: REAL-Tier1-A, core cycles at 3.9 GHz, without an operating system. Here ticks are time, the table is \
+             another, and the last cache is farther from the core the more cores a CPU has: half of the lookups differ \
+             little, the slowest much."
+        }
+        false => "The paper has none of IPv6.",
+    }
+    .into();
     sheet
 }
 
@@ -207,4 +221,26 @@ fn by_depth(cycles: &Cycles, at: &str) -> String {
             .collect(),
     }
     .to_svg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_steady_counter_there_is_a_note() {
+        let none = Cycles {
+            unavailable: Some("the CPU does not promise a steady counter".into()),
+            lookups: 0,
+            megahertz: 0.0,
+            overhead: 0,
+            rows: Vec::new(),
+        };
+        let section = cycles(&Results::of(Family::Ipv4, Outcome::Cycles(none)));
+        assert_eq!(
+            section.text,
+            ["Left out: the CPU does not promise a steady counter."]
+        );
+        assert!(section.sheets.is_empty() && section.figures.is_empty());
+    }
 }

@@ -45,6 +45,9 @@ pub(super) fn mib(bytes: usize) -> String {
 
 /// A share in per cent.
 pub(super) fn percent(share: f64) -> String {
+    if share > 0.0 && share < 0.000_05 {
+        return "< 0.01 %".to_owned();
+    }
     format!("{} %", number(share * 100.0, 2))
 }
 

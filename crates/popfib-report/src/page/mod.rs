@@ -1,7 +1,10 @@
 //! From figures to a report: sections with text, tables and charts, and the one
 //! HTML page that holds them all.
 
+mod ahead;
+mod counters;
 mod cycles;
+mod differs;
 mod format;
 mod html;
 mod overview;
@@ -77,6 +80,7 @@ pub(crate) fn sections(results: &Results) -> Vec<Section> {
         rates::traces(results),
         rates::latency(results),
         cycles::cycles(results),
+        counters::counters(results),
         scale::threads(results),
         scale::tomorrow(results),
         scale::series(results),

@@ -4,7 +4,7 @@ use popfib_draw::heat_map;
 use popfib_eval::DepthMap;
 
 use super::format::{NONE, count, mean, mib, number, or_none, percent};
-use super::{Section, id, places};
+use super::{Section, differs, id, places};
 use crate::experiments::depth::Heat;
 use crate::experiments::forms::Form;
 use crate::paper;
@@ -104,16 +104,17 @@ pub(super) fn forms(results: &Results) -> Section {
             ),
             Family::Ipv6 => format!("{}, IPv6, beside the paper's Table 6", table.name),
         };
-        section.sheets.push(sheet(
-            forms,
-            family,
-            &id("table2-forms", place, family),
-            &title,
-        ));
+        let mut sheet = sheet(forms, family, &id("table2-forms", place, family), &title);
+        let routes = match family {
+            Family::Ipv4 => table.routes[0],
+            Family::Ipv6 => table.routes[1],
+        };
+        sheet.note += &differs::why(results, routes, family);
+        section.sheets.push(sheet);
     }
     if !section.sheets.is_empty() {
         section.paragraph(
-            "Without route aggregation every route is compiled as it is; \"popfib\" is this project's layout, which \
+            "Basic and leafvec are without route aggregation: every route is compiled as it is; \"popfib\" is this project's layout, which \
              puts a node's values into the node. Its nodes are counted as blocks, its leaves are those in blocks. The \
              paper's radix tree keeps 16 bytes and more a node, ours 8, so that ours is smaller and faster.",
         );
@@ -147,36 +148,36 @@ fn sheet(forms: &[Form], family: Family, id: &str, title: &str) -> Sheet {
             .find(|row| row.0 == form.name && row.1 == form.direct_bits);
         let counts = paper.and_then(|row| row.2);
         let is_trie = form.nodes > 0 || form.leaves > 0;
-        let mut name = form.name.clone();
-        if name.ends_with(')') {
-            name.push_str(", unaggregated");
-        }
-        sheet.row(vec![
-            name,
+        let mut cells = vec![
+            form.name.clone(),
             or_none(form.direct_bits, |bits| bits.to_string()),
-            if is_trie {
-                count(form.nodes as u64)
-            } else {
-                NONE.into()
-            },
+        ];
+        if let Some(reason) = &form.cannot_build {
+            cells.push(format!("cannot build: {reason}"));
+            cells.resize(columns.len(), NONE.into());
+            sheet.row(cells);
+            continue;
+        }
+        let figure = |figure: usize| match is_trie {
+            true => count(figure as u64),
+            false => NONE.into(),
+        };
+        cells.extend([
+            figure(form.nodes),
             or_none(counts, |counts| count(counts.0)),
-            if is_trie {
-                count(form.leaves as u64)
-            } else {
-                NONE.into()
-            },
+            figure(form.leaves),
             or_none(counts, |counts| count(counts.1)),
             mib(form.bytes),
             or_none(paper, |row| number(row.3, 2)),
-            form.cannot_build
-                .clone()
-                .unwrap_or_else(|| mean(&form.build_ms)),
+            mean(&form.build_ms),
             or_none(paper.and_then(|row| row.4), |ms| number(ms, 2)),
             mean(&form.mlps),
             or_none(paper, |row| number(row.5, 2)),
         ]);
+        sheet.row(cells);
     }
-    sheet.note = "Random addresses. Compilation is from the routes in a Rib; the paper's is from a binary radix tree."
+    sheet.note = "Random addresses. Compilation is from the routes in a Rib; the paper's is from a binary radix tree. More \
+                  routes and next hops make more nodes and leaves."
         .into();
     sheet
 }

@@ -3,8 +3,12 @@
 use super::format::{NONE, count, number, or_none};
 use super::{Section, id, places};
 use crate::paper;
-use crate::results::{Outcome, Results};
+use crate::results::{Family, Outcome, Results};
 use crate::sheet::Sheet;
+
+/// What is measured, whatever the family.
+const NOTE: &str = "Poptrie with s = 18 in popfib's live form: Rib and Fib together, readers may look up meanwhile. Times \
+                    include reading the clock, some 25 ns. Replaced entries, leaves and nodes are per update.";
 
 pub(super) fn updates(results: &Results) -> Section {
     let mut section = Section::new("updates", "Updates (section 4.9)");
@@ -13,10 +17,10 @@ pub(super) fn updates(results: &Results) -> Section {
         "announced",
         "withdrawn",
         "changed an answer",
-        "mean, us",
-        "median, us",
-        "99 %, us",
-        "longest, us",
+        "mean, µs",
+        "median, µs",
+        "99 %, µs",
+        "longest, µs",
         "all, ms",
         "top-level entries",
         "leaves",
@@ -54,6 +58,11 @@ pub(super) fn updates(results: &Results) -> Section {
                 count(stream.mismatches),
             ]);
         }
+        if family == Family::Ipv6 {
+            sheet.note = format!("{NOTE} The paper has no updates of IPv6.");
+            section.sheets.push(sheet);
+            continue;
+        }
         let (updates, mean, [entries, leaves, nodes]) = paper::UPDATES;
         let paper_row =
             |name: &str, updates: Option<u32>, mean: f64, replaced: Option<[f64; 3]>| {
@@ -80,10 +89,10 @@ pub(super) fn updates(results: &Results) -> Section {
             paper::INSERTION_US,
             None,
         ));
-        sheet.note = "Poptrie with s = 18 in popfib's live form: Rib and Fib together, readers may look up meanwhile. Times \
-                      include reading the clock, some 25 ns. Replaced entries, leaves and nodes are per update; a change \
-                      builds the whole node that it is in anew, so leaves are more than in the paper and nodes fewer."
-            .into();
+        sheet.note = format!(
+            "{NOTE} The paper's hour is of another table and other routes: how many replace nothing decides the mean. A \
+             change builds the whole node that it is in anew, so leaves are more than in the paper."
+        );
         section.sheets.push(sheet);
     }
     section

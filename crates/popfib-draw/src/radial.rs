@@ -96,8 +96,7 @@ pub fn radial<A: Address>(rib: &Rib<A>, what: &Radial<'_, A>) -> Result<String, 
             poptrie_rings.take(8).collect(),
             format!("Poptrie, s = {s}"),
             format!(
-                "a root table of 2^{s} entries, {} nodes of six bits in up to {levels} level{}; \
-                 the whole takes {:.1} MiB",
+                "a root of {s} bits, {} nodes of six bits in {levels} level{}; the whole takes {:.1} MiB",
                 grouped(inside),
                 if levels == 1 { "" } else { "s" },
                 shape.bytes as f64 / f64::from(1 << 20)

@@ -128,7 +128,7 @@ fn is_none(cell: &str) -> bool {
 
 /// Whether a cell says why there are no figures.
 fn is_reason(cell: &str) -> bool {
-    cell.starts_with("cannot build: ") || cell.starts_with("left out: ")
+    cell.starts_with("cannot build") || cell.starts_with("left out: ")
 }
 
 /// Text with what means something to HTML and XML spelled out.

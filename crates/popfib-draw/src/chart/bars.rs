@@ -65,7 +65,8 @@ impl BarChart {
         let bars = || self.series.iter().flat_map(|s| s.bars.iter().flatten());
         let ends = bars().flat_map(|bar| {
             let error = bar.error.unwrap_or(0.0);
-            [bar.value, bar.value - error, bar.value + error]
+            // On an axis without 0, the lowest bar needs something to stand on.
+            [0.7 * bar.value, bar.value - error, bar.value + error]
         });
         let y = self.y.place(ends, true, (frame.bottom, frame.top));
         frame.y_axis(&self.y.title, &y);

@@ -120,8 +120,7 @@ fn percentiles(cycles: &Cycles, family: Family, id: &str, at: &str) -> Sheet {
     sheet.note = match has_paper {
         true => {
             "Paper: REAL-Tier1-A, core cycles at 3.9 GHz, without an operating system. Here ticks are time, the table is \
-             another, and the last cache is farther from the core the more cores a CPU has: half of the lookups differ \
-             little, the slowest much."
+             another, and the last cache is farther from the core the more cores a CPU has."
         }
         false => "The paper has none of IPv6.",
     }

@@ -154,7 +154,7 @@ fn structures(contest: &Contest, family: Family, id: &str, title: &str) -> Sheet
         differs::of_paper(family),
         paper::MACHINE,
         short(yardstick),
-        differs::ratios("Poptrie18's rate over that of others", &pairs)
+        differs::ratios(&pairs)
     );
     sheet
 }
@@ -402,7 +402,7 @@ pub(super) fn traces(results: &Results) -> Section {
                 .collect();
             sheet.note = format!(
                 "Paper: 97 million packets of a transit link, with its own router's table.{}",
-                differs::ratios("Poptrie18's rate over that of others", &pairs)
+                differs::ratios(&pairs)
             );
             section.sheets.push(sheet);
             let bar = |row: &Row| {

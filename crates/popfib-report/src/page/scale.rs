@@ -148,7 +148,7 @@ pub(super) fn tomorrow(results: &Results) -> Section {
                 count(theirs as u64),
                 paper::MACHINE,
                 number(contest.routes as f64 / theirs as f64, 2),
-                differs::ratios("Poptrie18's rate over that of others", &pairs)
+                differs::ratios(&pairs)
             );
             section.sheets.push(sheet);
         }

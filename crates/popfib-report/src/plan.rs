@@ -72,7 +72,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// The paper's: ten runs, everything on every table. An hour or so for a table of both families.
+    /// The paper's: ten runs, everything on every table. Some 80 minutes for tables of both families.
     pub fn full() -> Self {
         Self {
             name: "full",

@@ -175,8 +175,8 @@ impl Contest {
     }
 
     /// Where a Poptrie that is looked up as its opponents are, one address after the other, does not
-    /// outrun one on random addresses.
-    pub(crate) fn losses(&self) -> Vec<Loss<'_>> {
+    /// outrun one under `traffic`.
+    pub(crate) fn losses(&self, traffic: &str) -> Vec<Loss<'_>> {
         let mut found = Vec::new();
         for other in &self.rows {
             if other.name.starts_with("Poptrie") || other.name.starts_with("popfib") {
@@ -186,7 +186,7 @@ impl Contest {
             for name in [format!("Poptrie{bits}"), format!("popfib{bits}")] {
                 let Some(own) = self.row(&name) else { continue };
                 // Medians: a pass that something disturbed must not decide.
-                let rates = (own.rates.get("random"), other.rates.get("random"));
+                let rates = (own.rates.get(traffic), other.rates.get(traffic));
                 if let (Some(ours), Some(theirs)) = rates {
                     let ratio = ours.median() / theirs.median();
                     if ratio < 1.0 {

@@ -41,7 +41,7 @@ pub(super) fn verdict(results: &Results, section: &mut Section) {
     let (mut behind, mut behind_in_small, mut behind_dir) = (Vec::new(), Vec::new(), Vec::new());
     for (table, family, contest) in results.contests() {
         let at = format!("{}, {}", table.name, family.name());
-        for loss in contest.losses() {
+        for loss in contest.losses("random") {
             let words = in_words(&at, contest, &loss);
             // The paper asks for structures that a cache can hold.
             if loss.other.name == "DIR-24-8" {
@@ -87,9 +87,54 @@ pub(super) fn verdict(results: &Results, section: &mut Section) {
             behind_dir.join("; ")
         ));
     }
+    let other = other_traffic(results);
+    if !other.is_empty() {
+        section.paragraph(format!(
+            "Under other traffic than random some structures outrun both a Poptrie and a popfib of the same s; by so many times \
+             the faster of these: {}.",
+            other.join("; ")
+        ));
+    }
     if !sheet.rows.is_empty() {
         section.sheets.push(sheet);
     }
+}
+
+/// For each contest the structures that outrun Poptrie and popfib under traffic that is not random.
+fn other_traffic(results: &Results) -> Vec<String> {
+    let mut all = Vec::new();
+    for (table, family, contest) in results.contests() {
+        let mut ahead: Vec<(&str, Vec<String>)> = Vec::new();
+        for traffic in contest.traffic.iter().filter(|name| *name != "random") {
+            let losses = contest.losses(traffic);
+            // Both losses of a structure stand side by side.
+            for pair in losses
+                .windows(2)
+                .filter(|pair| pair[0].other.name == pair[1].other.name)
+            {
+                let times = 1.0 / pair[0].ratio.max(pair[1].ratio);
+                let words = format!("{traffic} {}", number(times, 2));
+                let name = pair[0].other.name.as_str();
+                match ahead.iter_mut().find(|(other, _)| *other == name) {
+                    Some((_, list)) => list.push(words),
+                    None => ahead.push((name, vec![words])),
+                }
+            }
+        }
+        if !ahead.is_empty() {
+            let listed = ahead
+                .iter()
+                .map(|(name, list)| format!("{name} ({})", list.join(", ")));
+            let listed: Vec<String> = listed.collect();
+            all.push(format!(
+                "{}, {}: {}",
+                table.name,
+                family.name(),
+                listed.join(", ")
+            ));
+        }
+    }
+    all
 }
 
 /// One case: who is ahead of whom, by how much, for what memory.
@@ -243,6 +288,32 @@ mod tests {
             "{:?}",
             section.text
         );
+    }
+
+    #[test]
+    fn other_traffic_is_told_too() {
+        let of = |name: &str, bits, zipf: f64| {
+            let mut row = row(name, bits, 9, &[1.0, 1.0]);
+            row.rates.insert("zipf".into(), Figures(vec![zipf, zipf]));
+            row
+        };
+        let contest = Contest {
+            routes: 100_000,
+            rows: vec![
+                of("Poptrie16", 16, 50.0),
+                of("popfib16", 16, 100.0),
+                of("Poptrie18", 18, 50.0),
+                of("popfib18", 18, 100.0),
+                of("SAIL", 16, 150.0),
+                of("D18R", 18, 80.0),
+            ],
+            overhead_ns: [].into(),
+            yardstick: Figures(vec![1.0]),
+            traffic: vec!["random".into(), "zipf".into()],
+        };
+        let results = Results::of(Family::Ipv4, Outcome::Contest(contest));
+        // D18R outruns one of both only.
+        assert_eq!(other_traffic(&results), ["one, IPv4: SAIL (zipf 1.50)"]);
     }
 
     #[test]

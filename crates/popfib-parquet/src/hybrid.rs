@@ -63,7 +63,8 @@ fn pack(values: &[u32], width: u32, out: &mut Vec<u8>) {
     out.resize(end, 0);
 }
 
-fn varint(mut value: u64, out: &mut Vec<u8>) {
+/// Appends `value` in groups of seven bits, the lowest first.
+pub(crate) fn varint(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;

@@ -6,9 +6,10 @@
 //! rest of popfib: who doesn't need Parquet leaves it out.
 
 mod answers;
-mod chunk;
 mod error;
+mod file;
 mod hybrid;
+mod page;
 mod read;
 mod write;
 

@@ -1,6 +1,7 @@
 //! A column of addresses in a Parquet file.
 
 use std::fs::File;
+use std::mem;
 use std::net::IpAddr;
 use std::path::Path;
 
@@ -13,7 +14,6 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
-use parquet::column::writer::ColumnCloseResult;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use popfib_formats::{AddressBatch, Column, parse_address};
 
@@ -40,6 +40,8 @@ pub struct ParquetAddresses {
     /// Rows read of this group, and before it.
     group_rows: u64,
     row: u64,
+    /// IPv4 addresses that are not yet in the batch.
+    ipv4: Vec<u32>,
 }
 
 impl ParquetAddresses {
@@ -94,6 +96,7 @@ impl ParquetAddresses {
             group: 0,
             group_rows: 0,
             row: 0,
+            ipv4: Vec::new(),
         })
     }
 
@@ -124,37 +127,13 @@ impl ParquetAddresses {
     }
 
     /// The row group that the last batch came from.
-    fn group(&self) -> &RowGroupMetaData {
+    pub(crate) fn group(&self) -> &RowGroupMetaData {
         self.metadata().row_group(self.group)
     }
 
     /// Whether the last batch was the last of its row group.
     pub(crate) fn is_at_group_end(&self) -> bool {
         self.group_rows == self.group().num_rows() as u64
-    }
-
-    /// The columns of this row group as they lie in the file, to be copied.
-    pub(crate) fn columns(&self) -> parquet::errors::Result<Vec<ColumnCloseResult>> {
-        let copy = |column: &parquet::file::metadata::ColumnChunkMetaData| {
-            if column.file_path().is_some() {
-                let reason = format!("{}: a column lies in another file", self.name);
-                return Err(parquet::errors::ParquetError::General(reason));
-            }
-            // Some writers put 0 for a dictionary that is not there, or not told apart.
-            let dictionary = column.dictionary_page_offset().filter(|&offset| offset > 0);
-            let column = column.clone().into_builder();
-            let metadata = column.set_dictionary_page_offset(dictionary).build()?;
-            Ok(ColumnCloseResult {
-                bytes_written: metadata.compressed_size() as u64,
-                rows_written: self.group_rows,
-                metadata,
-                // They stay behind; all are but aids in leaving out what is not asked for.
-                bloom_filter: None,
-                column_index: None,
-                offset_index: None,
-            })
-        };
-        self.group().columns().iter().map(copy).collect()
     }
 
     /// Replaces what is in `batch` by the addresses of the next rows, one each;
@@ -219,28 +198,19 @@ impl ParquetAddresses {
                 }
             }
             DataType::FixedSizeBinary(_) => {
-                for value in column.as_fixed_size_binary() {
-                    push(batch, value.and_then(from_bytes));
+                let values = column.as_fixed_size_binary();
+                if values.null_count() == 0 && values.value_length() == 4 {
+                    let (octets, _) = values.value_data().as_chunks();
+                    batch.extend_ipv4(octets.iter().map(|octets| u32::from_be_bytes(*octets)));
+                } else {
+                    for value in values {
+                        push(batch, value.and_then(from_bytes));
+                    }
                 }
             }
-            DataType::Utf8 => {
-                for (row, text) in column.as_string::<i32>().iter().enumerate() {
-                    let address = self.parse(text, row)?;
-                    push(batch, address);
-                }
-            }
-            DataType::LargeUtf8 => {
-                for (row, text) in column.as_string::<i64>().iter().enumerate() {
-                    let address = self.parse(text, row)?;
-                    push(batch, address);
-                }
-            }
-            DataType::Utf8View => {
-                for (row, text) in column.as_string_view().iter().enumerate() {
-                    let address = self.parse(text, row)?;
-                    push(batch, address);
-                }
-            }
+            DataType::Utf8 => self.texts(column.as_string::<i32>().iter(), batch)?,
+            DataType::LargeUtf8 => self.texts(column.as_string::<i64>().iter(), batch)?,
+            DataType::Utf8View => self.texts(column.as_string_view().iter(), batch)?,
             DataType::Dictionary(..) => {
                 let column = column.as_any_dictionary();
                 let mut values = AddressBatch::new();
@@ -263,6 +233,27 @@ impl ParquetAddresses {
             }
             _ => unreachable!("the type was found readable"),
         }
+        Ok(())
+    }
+
+    /// The addresses of cells of text, those of IPv4 several at a time.
+    fn texts<'t>(
+        &mut self,
+        texts: impl Iterator<Item = Option<&'t str>>,
+        batch: &mut AddressBatch,
+    ) -> Result<(), ParquetError> {
+        let mut ipv4 = mem::take(&mut self.ipv4);
+        for (row, text) in texts.enumerate() {
+            match self.parse(text, row)? {
+                Some(IpAddr::V4(address)) => ipv4.push(address.into()),
+                other => {
+                    batch.extend_ipv4(ipv4.drain(..));
+                    push(batch, other);
+                }
+            }
+        }
+        batch.extend_ipv4(ipv4.drain(..));
+        self.ipv4 = ipv4;
         Ok(())
     }
 

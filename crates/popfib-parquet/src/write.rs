@@ -5,20 +5,21 @@
 //! them come the columns of answers.
 
 use std::fmt::Display;
-use std::mem;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, add_encoded_arrow_schema_to_metadata};
-use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as PhysicalType};
+use parquet::basic::{
+    Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as PhysicalType,
+};
 use parquet::errors::{ParquetError as Error, Result};
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::{Type, TypePtr};
+use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use popfib_formats::{AddressBatch, IPV4_TEXT, IPV6_TEXT, Run, write_ipv4, write_ipv6};
 
 use crate::answers::{AnswerColumns, Answers};
-use crate::chunk::{self, Chunk};
+use crate::file::{Chunk, FileBytes};
+use crate::page;
 use crate::{ParquetAddresses, ParquetError};
 
 /// Rows of a row group where there are none to be kept.
@@ -28,9 +29,9 @@ const GROUP: usize = 1 << 20;
 /// dictionaries of text.
 ///
 /// What is written is taken with [`ParquetWriter::take`]. Memory: a row group
-/// as it is encoded.
+/// as it is encoded, and four bytes for each of its rows.
 pub struct ParquetWriter {
-    file: SerializedFileWriter<Vec<u8>>,
+    file: FileBytes,
     columns: AnswerColumns,
     /// The addresses, where they are not in a column of a file that is kept.
     addresses: Option<AddressColumn>,
@@ -53,9 +54,7 @@ impl ParquetWriter {
         let named = |error: &dyn Display| ParquetError::new(name, error);
         let added = with_prefixes.then_some("prefix").into_iter();
         let added: Vec<&str> = added.chain(["next_hop"]).collect();
-        let mut properties = WriterProperties::builder()
-            .set_created_by(concat!("popfib version ", env!("CARGO_PKG_VERSION")).to_owned())
-            .set_offset_index_disabled(true);
+        let mut properties = WriterProperties::builder();
         let (mut fields, mut types, metadata) = match source {
             Some(source) => {
                 let file = source.metadata().file_metadata();
@@ -88,17 +87,16 @@ impl ParquetWriter {
         let mut properties = properties.build();
         let schema = Schema::new_with_metadata(fields, metadata);
         add_encoded_arrow_schema_to_metadata(&schema, &mut properties);
-        let file = Type::group_type_builder("schema")
+        let pairs = properties.key_value_metadata().cloned();
+        let schema = Type::group_type_builder("schema")
             .with_fields(types)
             .build()
-            .and_then(|root| {
-                SerializedFileWriter::new(Vec::new(), Arc::new(root), Arc::new(properties))
-            })
             .map_err(|error| named(&error))?;
+        let schema = Arc::new(SchemaDescriptor::new(Arc::new(schema)));
         Ok(Self {
-            file,
-            columns: AnswerColumns::new(with_prefixes),
-            addresses: source.is_none().then(AddressColumn::new),
+            file: FileBytes::new(schema, pairs.unwrap_or_default()),
+            columns: AnswerColumns::new(),
+            addresses: source.is_none().then(AddressColumn::default),
             rows: 0,
             name: name.to_owned(),
         })
@@ -106,7 +104,7 @@ impl ParquetWriter {
 
     /// Whether the columns of `source` are those of the file.
     pub fn takes(&self, source: Option<&ParquetAddresses>) -> bool {
-        let columns = self.file.schema_descr().root_schema().get_fields();
+        let columns = self.file.schema().root_schema().get_fields();
         match source {
             None => self.addresses.is_some(),
             Some(source) => {
@@ -145,13 +143,14 @@ impl ParquetWriter {
         if numbers.len() != batch.len() {
             return Err(Error::General("not an answer for each row".to_owned()));
         }
-        if numbers.iter().any(|&number| number > answers.last()) {
+        // The greatest, not any: that is vector code.
+        if numbers.iter().fold(0, |all, &number| all.max(number)) > answers.last() {
             return Err(Error::General("a number without an answer".to_owned()));
         }
         if let Some(addresses) = &mut self.addresses {
             addresses.push(batch)?;
         }
-        self.columns.push(numbers, answers)?;
+        self.columns.push(numbers, answers);
         self.rows += numbers.len();
         let is_end = match source {
             Some(source) => source.is_at_group_end(),
@@ -164,28 +163,23 @@ impl ParquetWriter {
     }
 
     fn end_group(&mut self, source: Option<&ParquetAddresses>, answers: &Answers) -> Result<()> {
-        self.rows = 0;
-        let all = self.file.schema_descr().columns().to_vec();
-        let mut group = self.file.next_row_group()?;
-        let mut kept = 0;
         if let Some(addresses) = &mut self.addresses {
-            addresses.pages.append_to(&mut group, all[0].clone())?;
-            kept = 1;
+            addresses.end_group(&mut self.file)?;
         } else if let Some(source) = source {
-            for closed in source.columns()? {
-                group.append_column(source.file(), closed)?;
-                kept += 1;
+            for column in source.group().columns() {
+                self.file.copy(source.file(), column)?;
             }
         }
-        self.columns.end_group(answers, &mut group, &all[kept..])?;
-        group.close().map(drop)
+        self.columns.end_group(answers, &mut self.file)?;
+        self.file.end_group(self.rows)?;
+        self.rows = 0;
+        Ok(())
     }
 
     /// Replaces what is in `bytes` by the bytes of the file since the last
     /// call. Its memory is used for the next ones.
     pub fn take(&mut self, bytes: &mut Vec<u8>) {
-        bytes.clear();
-        mem::swap(self.file.inner_mut(), bytes);
+        self.file.take(bytes);
     }
 
     /// Ends the file; its last bytes.
@@ -199,7 +193,7 @@ impl ParquetWriter {
         };
         let name = self.name;
         ended
-            .and_then(|()| self.file.into_inner())
+            .and_then(|()| self.file.finish())
             .map_err(|error| ParquetError::new(&name, error))
     }
 }
@@ -215,19 +209,17 @@ fn column(name: &str) -> Result<TypePtr> {
 }
 
 /// The addresses as text: a page for each batch, since hardly one comes twice in it.
+#[derive(Default)]
 struct AddressColumn {
-    pages: Chunk,
+    pages: Vec<u8>,
+    /// How long the pages would be if they were not compressed.
+    uncompressed: usize,
+    rows: usize,
     body: Vec<u8>,
+    compressed: Vec<u8>,
 }
 
 impl AddressColumn {
-    fn new() -> Self {
-        Self {
-            pages: Chunk::plain(),
-            body: Vec::new(),
-        }
-    }
-
     fn push(&mut self, batch: &AddressBatch) -> Result<()> {
         let rows = batch.len();
         let mut are_there = Vec::with_capacity(rows);
@@ -241,7 +233,8 @@ impl AddressColumn {
         }
         let body = &mut self.body;
         body.clear();
-        chunk::levels(are_there.into_iter(), body);
+        let missing = rows - batch.ipv4().len() - batch.ipv6().len();
+        page::levels(rows, missing, are_there.into_iter(), body);
         let mut ipv4 = batch.ipv4().iter();
         let mut ipv6 = batch.ipv6().iter();
         for run in batch.runs() {
@@ -250,19 +243,42 @@ impl AddressColumn {
                     let mut text = [0; IPV4_TEXT];
                     for &address in ipv4.by_ref().take(count) {
                         let len = write_ipv4(address, &mut text);
-                        chunk::text(&text[..len], body);
+                        page::text(&text[..len], body);
                     }
                 }
                 Run::Ipv6(count) => {
                     let mut text = [0; IPV6_TEXT];
                     for &address in ipv6.by_ref().take(count) {
                         let len = write_ipv6(address, &mut text);
-                        chunk::text(&text[..len], body);
+                        page::text(&text[..len], body);
                     }
                 }
                 Run::Missing(_) => {}
             }
         }
-        self.pages.push(body, rows)
+        let compressed = &mut self.compressed;
+        compressed.resize(snap::raw::max_compress_len(body.len()), 0);
+        let len = snap::raw::Encoder::new().compress(body, compressed)?;
+        let start = self.pages.len();
+        page::data_header(rows, body.len(), len, Encoding::PLAIN, &mut self.pages)?;
+        self.uncompressed += self.pages.len() - start + body.len();
+        self.pages.extend_from_slice(&compressed[..len]);
+        self.rows += rows;
+        Ok(())
+    }
+
+    fn end_group(&mut self, file: &mut FileBytes) -> Result<()> {
+        let (start, to) = file.start();
+        to.append(&mut self.pages);
+        file.end_chunk(Chunk {
+            start,
+            dictionary: None,
+            encoding: Encoding::PLAIN,
+            compression: Compression::SNAPPY,
+            uncompressed: self.uncompressed,
+            rows: self.rows,
+        })?;
+        (self.uncompressed, self.rows) = (0, 0);
+        Ok(())
     }
 }

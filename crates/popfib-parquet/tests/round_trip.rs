@@ -14,7 +14,8 @@ use arrow_array::{
 use arrow_schema::DataType;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::file::properties::WriterProperties;
+use parquet::basic::{Compression, GzipLevel, ZstdLevel};
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use popfib_formats::{AddressBatch, Column, Run};
 use popfib_parquet::{Answers, ParquetAddresses, ParquetWriter};
 
@@ -28,6 +29,15 @@ fn directory(name: &str) -> PathBuf {
 
 /// Writes a file with the column `ip` between two others, in row groups of `group` rows.
 fn write(path: &Path, ip: ArrayRef, group: usize) -> RecordBatch {
+    write_as(
+        path,
+        ip,
+        WriterProperties::builder().set_max_row_group_row_count(Some(group)),
+    )
+}
+
+/// Writes a file with the column `ip` between two others.
+fn write_as(path: &Path, ip: ArrayRef, properties: WriterPropertiesBuilder) -> RecordBatch {
     let numbers = Int64Array::from_iter_values(0..ip.len() as i64);
     let words = (0..ip.len()).map(|n| (n % 3 > 0).then(|| format!("word {}", n % 5)));
     let rows = RecordBatch::try_from_iter_with_nullable([
@@ -40,7 +50,6 @@ fn write(path: &Path, ip: ArrayRef, group: usize) -> RecordBatch {
         ),
     ])
     .unwrap();
-    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group));
     let file = File::create(path).unwrap();
     let mut writer = ArrowWriter::try_new(file, rows.schema(), Some(properties.build())).unwrap();
     writer.write(&rows).unwrap();
@@ -156,9 +165,21 @@ fn annotate(files: &[&Path], to: &Path, with_prefixes: bool) -> Vec<Option<IpAdd
 /// Annotates a file with the column `ip`, and holds every cell against `wanted`.
 fn check(name: &str, ip: ArrayRef, wanted: &[Option<IpAddr>]) {
     let directory = directory(name);
-    let (from, to) = (directory.join("from.parquet"), directory.join("to.parquet"));
     for group in [1 << 20, 700, 64] {
-        let rows = write(&from, ip.clone(), group);
+        let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group));
+        check_as(&directory, ip.clone(), wanted, properties);
+    }
+}
+
+fn check_as(
+    directory: &Path,
+    ip: ArrayRef,
+    wanted: &[Option<IpAddr>],
+    properties: WriterPropertiesBuilder,
+) {
+    let (from, to) = (directory.join("from.parquet"), directory.join("to.parquet"));
+    {
+        let rows = write_as(&from, ip.clone(), properties);
         for with_prefixes in [true, false] {
             assert_eq!(annotate(&[&from], &to, with_prefixes), wanted);
             let (back, groups) = read(&to);
@@ -267,6 +288,89 @@ fn text_of_every_kind() {
         Arc::new(dictionary::<Int32Type>(text())),
         &addresses,
     );
+}
+
+#[test]
+fn every_compression_and_page() {
+    let directory = directory("pages");
+    let addresses = some(40_000, true, v4);
+    let numbers: ArrayRef = Arc::new(UInt32Array::from_iter(bits(&addresses)));
+    let text = addresses.iter().map(|a| a.map(|a| a.to_string()));
+    let text: ArrayRef = Arc::new(StringArray::from_iter(text));
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(GzipLevel::default()),
+        Compression::LZ4_RAW,
+        Compression::ZSTD(ZstdLevel::default()),
+    ] {
+        for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+            for has_dictionary in [false, true] {
+                for column in [&numbers, &text] {
+                    let properties = WriterProperties::builder()
+                        .set_compression(compression)
+                        .set_writer_version(version)
+                        .set_dictionary_enabled(has_dictionary)
+                        .set_write_batch_size(1000)
+                        .set_data_page_row_count_limit(1000)
+                        .set_max_row_group_row_count(Some(35_000));
+                    check_as(&directory, column.clone(), &addresses, properties);
+                }
+            }
+        }
+    }
+}
+
+/// More answers than fit into a block of places, and more rows than a page has.
+#[test]
+fn many_answers() {
+    let directory = directory("many");
+    let (from, to) = (directory.join("from"), directory.join("to"));
+    let count = 300_000u32;
+    let mut answers = Answers::new(
+        (0..70_000)
+            .map(|n| n.to_string())
+            .collect::<Vec<_>>()
+            .iter()
+            .map(String::as_str),
+        true,
+    );
+    for n in 1..=count {
+        answers.push(&format!("p{n}"), n.wrapping_mul(7) % 70_000);
+    }
+    let wanted: Vec<u32> = (0..400_000u32)
+        .map(|row| match row % 250_000 {
+            // All of a block's numbers, then few that lie far apart.
+            row @ 0..200_000 => row + 50_000,
+            row => row.wrapping_mul(0x9e37_79b9) % (count + 1),
+        })
+        .collect();
+    let rows = UInt32Array::from(vec![0; wanted.len()]);
+    write(&from, Arc::new(rows), 250_000);
+    let mut source = ParquetAddresses::open(&from, &Column::Name("ip".into())).unwrap();
+    let mut writer = ParquetWriter::new("out", Some(&source), true).unwrap();
+    let (mut batch, mut bytes, mut piece) = (AddressBatch::new(), Vec::new(), Vec::new());
+    let mut at = 0;
+    while source.next_batch(&mut batch).unwrap() {
+        let numbers = &wanted[at..at + batch.len()];
+        at += batch.len();
+        writer
+            .write(&batch, Some(&source), numbers, &answers)
+            .unwrap();
+        writer.take(&mut piece);
+        bytes.extend_from_slice(&piece);
+    }
+    bytes.extend(writer.finish(&answers).unwrap());
+    fs::write(&to, bytes).unwrap();
+    let (back, groups) = read(&to);
+    assert_eq!(groups, [250_000, 150_000]);
+    let (prefixes, next_hops) = (texts(&back, "prefix"), texts(&back, "next_hop"));
+    for (row, &number) in wanted.iter().enumerate() {
+        let is_there = number > 0;
+        let next_hop = number.wrapping_mul(7) % 70_000;
+        assert_eq!(prefixes[row], is_there.then(|| format!("p{number}")));
+        assert_eq!(next_hops[row], is_there.then(|| next_hop.to_string()));
+    }
 }
 
 #[test]

@@ -1,15 +1,16 @@
 //! A family's answers: a FIB that gives each address the number of its answer.
 //!
 //! The matched prefix is part of the answer, and a FIB tells next hops only. So
-//! it is compiled from the same routes with a number of its own for each, in
-//! place of its next hop; the RIB would tell the prefix too, at ten times the
-//! cost. Where only values are asked for, the FIB is the usual one.
+//! one is asked that has a number for each route, in place of its next hop; the
+//! RIB would tell the prefix too, at ten times the cost. Where only values are
+//! asked for, the FIB is the usual one.
 
-use popfib::{IpPrefix, Kernel, NextHop, Prefix, Rib};
-use popfib_baselines::Key;
+use popfib::{Kernel, NextHop};
+use popfib_formats::IPV6_TEXT;
 
 use super::Question;
-use crate::any_fib::{AnyFib, compile};
+use super::routes::{Family, spell};
+use crate::any_fib::AnyFib;
 use crate::failure::Failure;
 
 /// One thing that can be said about an address.
@@ -29,44 +30,36 @@ pub(super) struct Answers<A> {
     numbers: Vec<u32>,
 }
 
-impl<A: Key> Answers<A> {
-    /// Compiles the routes of `rib`, and hands each answer to `each`, numbered
+impl<A: Family> Answers<A> {
+    /// Has the routes compiled, and hands each answer to `each`, numbered
     /// from 1 in the order of the calls. Number 0 stands for no match.
     pub(super) fn new(
-        rib: &Rib<A>,
-        question: &Question<'_>,
+        question: Question<'_>,
         mut each: impl FnMut(Answer<'_>),
-    ) -> Result<Self, Failure>
-    where
-        Prefix<A>: Into<IpPrefix>,
-    {
-        let (names, args) = (&question.table.next_hops, question.fib);
-        let name = |next_hop| names.name(next_hop).unwrap_or("-");
-        let compiled = if question.value_only {
-            for number in 1..=names.len() as u32 {
-                let next_hop = NextHop::new(number).map_or("-", name);
+    ) -> Result<Self, Failure> {
+        let (routes, args) = (question.routes, question.args);
+        let fib = if args.value_only {
+            for number in 1..=routes.name_count() {
                 each(Answer {
                     prefix: None,
-                    next_hop,
+                    next_hop: NextHop::new(number).map_or("", |number| routes.name(number)),
                     next_hop_number: number,
                 });
             }
-            compile(rib, args.direct_bits, &args.form)?
+            routes.fib(args)?
         } else {
-            let mut numbered = Rib::new();
-            for (number, (prefix, next_hop)) in (1..).zip(rib.iter()) {
+            let mut text = [0; IPV6_TEXT + 4];
+            routes.numbered(args, |prefix, next_hop| {
                 each(Answer {
-                    prefix: Some(&prefix.into().to_string()),
-                    next_hop: name(next_hop),
+                    prefix: Some(spell(prefix, &mut text)),
+                    next_hop: routes.name(next_hop),
                     next_hop_number: next_hop.get(),
                 });
-                numbered.insert(prefix, NextHop::new(number).expect("numbers begin with 1"));
-            }
-            compile(&numbered, args.direct_bits, &args.form)?
+            })?
         };
         Ok(Self {
-            fib: compiled.fib,
-            kernel: args.form.kernel()?,
+            fib,
+            kernel: args.fib.form.kernel()?,
             numbers: Vec::new(),
         })
     }

@@ -1,13 +1,12 @@
 //! Batches of addresses into lines of text, at the speed of copying.
 
-use popfib::{IpPrefix, Prefix, Rib};
-use popfib_baselines::Key;
 use popfib_formats::{AddressBatch, Run, write_ipv4, write_ipv6};
 
 use super::Question;
 use super::answers::Answers;
 use super::form::Form;
 use super::page::Page;
+use super::routes;
 use super::tails::{AnyTails, Tails, Texts};
 use crate::failure::Failure;
 
@@ -16,7 +15,7 @@ const AHEAD: usize = 64;
 
 /// Annotates as lines of one form. A family is compiled when its first address comes.
 pub(super) struct Lines<'t> {
-    question: &'t Question<'t>,
+    question: Question<'t>,
     form: Form,
     before: Before,
     missing: Vec<u8>,
@@ -35,16 +34,16 @@ enum Before {
 }
 
 impl<'t> Lines<'t> {
-    pub(super) fn new(question: &'t Question<'t>, form: Form) -> Self {
+    pub(super) fn new(question: Question<'t>, form: Form) -> Self {
         let before = match &form {
-            Form::Text if question.value_only => Before::Nothing,
+            Form::Text if question.args.value_only => Before::Nothing,
             Form::Csv(table) if table.has_rows => Before::Row,
             form => Before::Address(form.lead()),
         };
         Self {
             question,
             before,
-            missing: form.missing(question.value_only),
+            missing: form.missing(question.args.value_only),
             form,
             ipv4: None,
             ipv6: None,
@@ -59,20 +58,8 @@ impl<'t> Lines<'t> {
     /// The lines of `batch`.
     pub(super) fn lines(&mut self, batch: &AddressBatch) -> Result<&[u8], Failure> {
         let (question, form) = (self.question, &self.form);
-        let mut ipv4 = FamilyRuns::new(
-            batch.ipv4(),
-            &mut self.ipv4,
-            &question.table.ipv4,
-            question,
-            form,
-        )?;
-        let mut ipv6 = FamilyRuns::new(
-            batch.ipv6(),
-            &mut self.ipv6,
-            &question.table.ipv6,
-            question,
-            form,
-        )?;
+        let mut ipv4 = FamilyRuns::new(batch.ipv4(), &mut self.ipv4, question, form)?;
+        let mut ipv6 = FamilyRuns::new(batch.ipv6(), &mut self.ipv6, question, form)?;
         let page = &mut self.page;
         page.clear();
         let mut rows = batch.rows();
@@ -95,7 +82,7 @@ impl<'t> Lines<'t> {
 }
 
 /// A key that is shown as an IP address.
-trait Shown: Key {
+trait Shown: routes::Family {
     fn put(self, page: &mut Page);
 }
 
@@ -129,15 +116,12 @@ struct Family<A> {
     tails: AnyTails,
 }
 
-impl<A: Shown> Family<A>
-where
-    Prefix<A>: Into<IpPrefix>,
-{
-    fn new(rib: &Rib<A>, question: &Question<'_>, form: &Form) -> Result<Self, Failure> {
+impl<A: Shown> Family<A> {
+    fn new(question: Question<'_>, form: &Form) -> Result<Self, Failure> {
         let mut texts = Texts::default();
-        let value_only = question.value_only;
+        let value_only = question.args.value_only;
         texts.push(|to| form.tail(None, value_only, to));
-        let answers = Answers::new(rib, question, |answer| {
+        let answers = Answers::new(question, |answer| {
             texts.push(|to| form.tail(Some(&answer), value_only, to));
         })?;
         Ok(Self {
@@ -154,15 +138,11 @@ struct FamilyRuns<'b, A> {
     tails: Option<&'b AnyTails>,
 }
 
-impl<'b, A: Shown> FamilyRuns<'b, A>
-where
-    Prefix<A>: Into<IpPrefix>,
-{
+impl<'b, A: Shown> FamilyRuns<'b, A> {
     fn new(
         addresses: &'b [A],
         family: &'b mut Option<Family<A>>,
-        rib: &Rib<A>,
-        question: &Question<'_>,
+        question: Question<'_>,
         form: &Form,
     ) -> Result<Self, Failure> {
         if addresses.is_empty() {
@@ -174,7 +154,7 @@ where
         }
         let family = match family {
             Some(family) => family,
-            empty => empty.insert(Family::new(rib, question, form)?),
+            empty => empty.insert(Family::new(question, form)?),
         };
         Ok(Self {
             addresses,

@@ -10,6 +10,7 @@ mod lines;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod routes;
 mod sink;
 mod source;
 mod tails;
@@ -18,14 +19,15 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use popfib_formats::{AddressBatch, AddressFormat, Column, Input, RouteTable};
+use popfib_formats::{AddressBatch, AddressFormat, Column, Input};
 
 use crate::Verdict;
 use crate::args::{FibArgs, TableArgs};
 use crate::destination::Destination;
 use crate::failure::Failure;
-use crate::{progress, table};
+use crate::progress;
 
+use routes::Routes;
 use sink::Sink;
 use source::Source;
 
@@ -129,11 +131,10 @@ fn parse_column(text: &str) -> Result<Column, String> {
 }
 
 /// What is asked about each address, and of whom.
+#[derive(Clone, Copy)]
 struct Question<'t> {
-    table: &'t RouteTable,
-    fib: &'t FibArgs,
-    /// Leave out the prefix.
-    value_only: bool,
+    routes: &'t Routes,
+    args: &'t AnnotateArgs,
 }
 
 pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
@@ -148,16 +149,15 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
         return Err("standard input can be read once only".into());
     }
     args.fib.form.kernel()?;
-    let table = table::load(&args.table)?;
+    let routes = Routes::load(args)?;
     let question = Question {
-        table: &table,
-        fib: &args.fib,
-        value_only: args.value_only,
+        routes: &routes,
+        args,
     };
     let mut target = Destination::open(args.output_file.as_deref())?;
     let mut sink = None;
     for file in files {
-        if let Err(failure) = annotate(file, args, &question, &mut sink, &mut target) {
+        if let Err(failure) = annotate(file, question, &mut sink, &mut target) {
             // What was asked before the error is answered before it is told.
             target.flush()?;
             return Err(failure);
@@ -173,11 +173,11 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
 /// Annotates one file; the first makes the sink.
 fn annotate<'t>(
     path: &Path,
-    args: &AnnotateArgs,
-    question: &'t Question<'t>,
+    question: Question<'t>,
     sink: &mut Option<Sink<'t>>,
     target: &mut Destination,
 ) -> Result<(), Failure> {
+    let args = question.args;
     let input = Input::open(path)?.max_size(args.table.read.max_size);
     let name = input.name().escape_debug().to_string();
     // A bar would stand in the midst of answers on the terminal, or of what is typed.
@@ -189,7 +189,7 @@ fn annotate<'t>(
         Some(_) => {
             return Err(format!("{name}: its columns are not those of the file before").into());
         }
-        None => sink.insert(Sink::new(&source, args, question)?),
+        None => sink.insert(Sink::new(&source, question)?),
     };
     target.bytes(sink.head())?;
 

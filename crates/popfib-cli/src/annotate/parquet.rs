@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use popfib::{IpPrefix, NextHop, Prefix, Rib};
-use popfib_baselines::Key;
+use popfib::NextHop;
 use popfib_formats::{AddressBatch, Run};
 use popfib_parquet::{self as parquet, ParquetAddresses, ParquetError, ParquetWriter};
 
+use super::Question;
 use super::answers::Answers;
+use super::routes;
 use super::source::Source;
-use super::{AnnotateArgs, Question};
 use crate::failure::Failure;
 
 impl From<ParquetError> for Failure {
@@ -20,7 +20,7 @@ impl From<ParquetError> for Failure {
 
 /// Annotates as columns. A family is compiled when its first address comes.
 pub(super) struct Columns<'t> {
-    question: &'t Question<'t>,
+    question: Question<'t>,
     writer: ParquetWriter,
     answers: parquet::Answers,
     ipv4: Option<Family<u32>>,
@@ -38,18 +38,15 @@ struct Family<A> {
 }
 
 impl<'t> Columns<'t> {
-    pub(super) fn new(
-        source: &Source,
-        args: &AnnotateArgs,
-        question: &'t Question<'t>,
-    ) -> Result<Self, Failure> {
+    pub(super) fn new(source: &Source, question: Question<'t>) -> Result<Self, Failure> {
+        let (args, routes) = (question.args, question.routes);
         let name = args
             .output_file
             .as_deref()
             .unwrap_or(Path::new("standard output"));
-        let with_prefixes = !question.value_only;
-        let names = &question.table.next_hops;
-        let names = (1..).map_while(|number| names.name(NextHop::new(number)?));
+        let with_prefixes = !args.value_only;
+        let names = (1..=routes.name_count()).filter_map(NextHop::new);
+        let names = names.map(|number| routes.name(number));
         Ok(Self {
             question,
             writer: ParquetWriter::new(&name.display().to_string(), kept(source), with_prefixes)?,
@@ -72,9 +69,8 @@ impl<'t> Columns<'t> {
         source: &Source,
     ) -> Result<&[u8], Failure> {
         let (question, answers) = (self.question, &mut self.answers);
-        let (table, ipv4, ipv6) = (&question.table, &mut self.ipv4, &mut self.ipv6);
-        let (of_4, before_4) = numbers(batch.ipv4(), ipv4, &table.ipv4, question, answers)?;
-        let (of_6, before_6) = numbers(batch.ipv6(), ipv6, &table.ipv6, question, answers)?;
+        let (of_4, before_4) = numbers(batch.ipv4(), &mut self.ipv4, question, answers)?;
+        let (of_6, before_6) = numbers(batch.ipv6(), &mut self.ipv6, question, answers)?;
         self.numbers.clear();
         let (mut of_4, mut of_6) = (of_4.iter(), of_6.iter());
         let all = &mut self.numbers;
@@ -106,16 +102,12 @@ fn kept(source: &Source) -> Option<&ParquetAddresses> {
 }
 
 /// The numbers of the answers within a family, and how many come before it.
-fn numbers<'f, A: Key>(
+fn numbers<'f, A: routes::Family>(
     addresses: &[A],
     family: &'f mut Option<Family<A>>,
-    rib: &Rib<A>,
-    question: &Question<'_>,
+    question: Question<'_>,
     all: &mut parquet::Answers,
-) -> Result<(&'f [u32], u32), Failure>
-where
-    Prefix<A>: Into<IpPrefix>,
-{
+) -> Result<(&'f [u32], u32), Failure> {
     if addresses.is_empty() {
         return Ok((&[], 0));
     }
@@ -123,7 +115,7 @@ where
         Some(family) => family,
         empty => {
             let before = all.last();
-            let answers = Answers::new(rib, question, |answer| {
+            let answers = Answers::new(question, |answer| {
                 all.push(
                     answer.prefix.unwrap_or_default(),
                     answer.next_hop_number - 1,

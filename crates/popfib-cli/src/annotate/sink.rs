@@ -24,20 +24,15 @@ pub(super) enum Sink<'t> {
 
 impl<'t> Sink<'t> {
     /// The sink for files like `source`.
-    pub(super) fn new(
-        source: &Source,
-        args: &AnnotateArgs,
-        question: &'t Question<'t>,
-    ) -> Result<Self, Failure> {
+    pub(super) fn new(source: &Source, question: Question<'t>) -> Result<Self, Failure> {
+        let args = question.args;
         #[cfg(feature = "parquet")]
         if args.output == OutputForm::Parquet {
-            return Ok(Self::Columns(Box::new(Columns::new(
-                source, args, question,
-            )?)));
+            return Ok(Self::Columns(Box::new(Columns::new(source, question)?)));
         }
         let form = form(source, args);
         Ok(Self::Lines {
-            head: Some(form.head(question.value_only)),
+            head: Some(form.head(args.value_only)),
             lines: Box::new(Lines::new(question, form)),
             taken: Vec::new(),
         })

@@ -90,27 +90,18 @@ pub(crate) fn check_answers<A: Address>(
     };
     checker.own(0, IDLE_BLOCK.len())?;
     let depth = view.root_bits + view.page_bits;
-    // Without a branch for each, which would be mispredicted.
-    let next_hops = view.root.iter().map(load).filter(|entry| entry & NODE == 0);
-    checker.next_hop(next_hops.fold(0, u32::max))?;
-    for entry in view.root.iter().map(load) {
-        if entry & NODE == 0 {
-            continue;
+    for entries in view.root.chunks(64) {
+        // A bit for each pointer, as a branch for each entry would be mispredicted.
+        let (mut pointers, mut next_hop) = (0u64, 0);
+        for (index, entry) in entries.iter().map(load).enumerate() {
+            let is_pointer = entry & NODE != 0;
+            pointers |= u64::from(is_pointer) << index;
+            next_hop = next_hop.max(if is_pointer { 0 } else { entry });
         }
-        if view.page_bits == 0 {
-            checker.child(entry, depth)?;
-        } else {
-            // A page carries no mark of width.
-            let place = (entry & !NODE) as usize;
-            let page = place..place + (1 << view.page_bits);
-            let page = view.arena.get(page).ok_or(nowhere(entry))?;
-            checker.own(place, page.len())?;
-            for entry in page.iter().map(load) {
-                checker.pointer(entry, depth)?;
-            }
-        }
-        while let Some((pointer, depth)) = checker.todo.pop() {
-            checker.block(pointer, depth)?;
+        checker.next_hop(next_hop)?;
+        while pointers != 0 {
+            checker.entry(load(&entries[pointers.trailing_zeros() as usize]), depth)?;
+            pointers &= pointers - 1;
         }
     }
     Ok(())
@@ -168,6 +159,27 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
+    /// All that is below a pointer of the root.
+    fn entry(&mut self, entry: u32, depth: u8) -> Result<(), CheckError> {
+        let (arena, page_bits): (&'a [Word], _) = (self.view.arena, self.view.page_bits);
+        if page_bits == 0 {
+            self.child(entry, depth)?;
+        } else {
+            // A page carries no mark of width.
+            let place = (entry & !NODE) as usize;
+            let page = place..place + (1 << page_bits);
+            let page = arena.get(page).ok_or(nowhere(entry))?;
+            self.own(place, page.len())?;
+            for entry in page.iter().map(load) {
+                self.pointer(entry, depth)?;
+            }
+        }
+        while let Some((pointer, depth)) = self.todo.pop() {
+            self.block(pointer, depth)?;
+        }
+        Ok(())
+    }
+
     #[inline]
     fn pointer(&mut self, pointer: u32, depth: u8) -> Result<(), CheckError> {
         if pointer & NODE == 0 {
@@ -189,6 +201,7 @@ impl<'a> Checker<'a> {
     /// Takes `len` words from `place` on, all in the arena; they must have no owner.
     fn own(&mut self, place: usize, len: usize) -> Result<(), CheckError> {
         let (mut at, end) = (place, place + len);
+        // Nearly always once: writers let no small block cross lines.
         while at < end {
             let next = end.min((at / 64 + 1) * 64);
             let bits = u64::MAX >> (64 - (next - at)) << (at % 64);
@@ -224,23 +237,26 @@ impl<'a> Checker<'a> {
             u32::from(self.view.value_bits)
         };
         let len = (count * bits).div_ceil(32) as usize;
-        let values = rest.get(..len).ok_or(nowhere(pointer))?;
+        if len > rest.len() {
+            return Err(nowhere(pointer));
+        }
         self.own(place, 2 + len)?;
         if is_wide {
-            for value in values.iter().map(load) {
+            for value in rest[..len].iter().map(load) {
                 // Deeper than any key is deep enough to be refused.
                 self.pointer(value, depth.saturating_add(STRIDE))?;
             }
             return Ok(());
         }
-        match self.narrow.first_above(values, count) {
+        match self.narrow.first_above(rest, count) {
             Some(next_hop) => Err(nowhere(next_hop)),
             None => Ok(()),
         }
     }
 }
 
-/// Finds packed values above a limit, several at a time: a table has a million.
+/// Finds packed values above a limit, as many at a time as most blocks have: a
+/// table has a million, and how often a short loop turns is hard to predict.
 ///
 /// A value of `bits` bits is above the limit if adding `2^bits - 1 - limit`
 /// carries out of its bits. Every second value is masked out to make room for
@@ -251,21 +267,21 @@ struct Limit {
     /// Values in a step.
     step: u32,
     /// The bits of every second value of a step.
-    every_second: u64,
+    every_second: u128,
     /// What is added to each of these.
-    addend: u64,
+    addend: u128,
     /// Where the carries arrive.
-    carries: u64,
+    carries: u128,
 }
 
 impl Limit {
     fn new(limit: u32, bits: u32) -> Self {
         let mask = u32::MAX >> (32 - bits);
         // One bit is left for the carry of the last.
-        let step = 63 / bits;
+        let step = 127 / bits;
         let repeated = |value: u32| {
             let places = (0..step).step_by(2).map(|index| index * bits);
-            places.fold(0, |all, place| all | u64::from(value) << place)
+            places.fold(0, |all, place| all | u128::from(value) << place)
         };
         Self {
             limit,
@@ -277,34 +293,52 @@ impl Limit {
         }
     }
 
-    /// The first of `count` values packed in `words` that is above the limit.
+    /// The first of the `count` values that are packed at the beginning of
+    /// `words` that is above the limit.
     #[inline]
     fn first_above(&self, words: &[Word], count: u32) -> Option<u32> {
         let mut carries = 0;
         if self.addend != 0 {
-            for first in (0..count).step_by(self.step as usize) {
+            let mut first = 0;
+            while first < count {
                 let len = self.step.min(count - first) * self.bits;
                 let values = Self::bits_at(words, first * self.bits) & ((1 << len) - 1);
                 carries |= (values & self.every_second) + self.addend;
                 carries |= (values >> self.bits & self.every_second) + self.addend;
+                first += self.step;
             }
         }
         if carries & self.carries == 0 {
             return None;
         }
-        let mask = u64::from(u32::MAX >> (32 - self.bits));
+        let mask = u128::from(u32::MAX >> (32 - self.bits));
         (0..count)
             .map(|index| (Self::bits_at(words, index * self.bits) & mask) as u32)
             .find(|value| *value > self.limit)
     }
 
-    /// 64 bits from bit `at` on; zeros behind the words.
+    /// 128 bits from bit `at` on; zeros behind the words.
     #[inline]
-    fn bits_at(words: &[Word], at: u32) -> u64 {
-        let word = |index| u128::from(words.get(index).map_or(0, load));
-        let first = (at / 32) as usize;
-        let three = word(first) | word(first + 1) << 32 | word(first + 2) << 64;
-        (three >> (at % 32)) as u64
+    fn bits_at(words: &[Word], at: u32) -> u128 {
+        let words = words.get((at / 32) as usize..).unwrap_or_default();
+        let shift = at % 32;
+        let (four, fifth) = match words {
+            [a, b, c, d, rest @ ..] => {
+                let low = u64::from(load(a)) | u64::from(load(b)) << 32;
+                let high = u64::from(load(c)) | u64::from(load(d)) << 32;
+                let four = u128::from(low) | u128::from(high) << 64;
+                (four, rest.first().map_or(0, load))
+            }
+            fewer => {
+                let fewer = fewer.iter().map(load).enumerate();
+                (
+                    fewer.fold(0, |all, (n, word)| all | u128::from(word) << (32 * n)),
+                    0,
+                )
+            }
+        };
+        // In two steps, as a shift by all bits is none.
+        four >> shift | (u128::from(fifth) << 1) << (127 - shift)
     }
 }
 

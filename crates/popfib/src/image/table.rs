@@ -227,34 +227,35 @@ impl<A: Address> Routes<A> {
     /// The first route that is no prefix, not behind the one before it, or
     /// without a next hop.
     fn first_broken(&self, max_next_hop: u32) -> Option<usize> {
-        // Three passes: the compiler makes vector code of the first two.
-        let is_next_hop = |next_hop: &u32| next_hop.wrapping_sub(1) < max_next_hop;
-        let long = self.lengths.iter().any(|length| *length > A::WIDTH);
-        let bare = !self
-            .next_hops
-            .iter()
-            .fold(true, |all, n| all & is_next_hop(n));
-        if long || bare {
-            return (0..self.lengths.len())
-                .find(|at| self.lengths[*at] > A::WIDTH || !is_next_hop(&self.next_hops[*at]));
+        // A pass for each thing, without branches: the compiler makes vector code of most.
+        let (addresses, lengths, next_hops) = (&*self.addresses, &*self.lengths, &*self.next_hops);
+        let is_next_hop = |next_hop: u32| next_hop.wrapping_sub(1) < max_next_hop;
+        let longest = lengths.iter().fold(0, |all, &length| all.max(length));
+        let bare = next_hops.iter().filter(|next_hop| !is_next_hop(**next_hop));
+        if longest > A::WIDTH || bare.count() > 0 {
+            let routes = lengths.iter().zip(next_hops);
+            let is_broken = |(&length, &next_hop)| length > A::WIDTH || !is_next_hop(next_hop);
+            return routes.map(is_broken).position(|is_broken| is_broken);
         }
         let hosts: [A; 256] = core::array::from_fn(|length| !A::mask(length as u8));
-        let is_broken = |at: usize| {
-            let (address, length) = (self.addresses[at].0, self.lengths[at]);
-            let is_behind = at == 0 || {
-                let (before, length_before) = (self.addresses[at - 1].0, self.lengths[at - 1]);
-                (before < address) | (before == address) & (length_before < length)
-            };
-            !is_behind | (address & hosts[usize::from(length)] != A::MIN)
+        let has_host_bits = |(&Key(address), &length): (&Key<A>, &u8)| {
+            address & hosts[usize::from(length)] != A::MIN
         };
-        // Without a branch for each route, which would be mispredicted.
-        let count = self.lengths.len();
-        let any = (0..count).fold(false, |any, at| any | is_broken(at));
-        if any {
-            (0..count).find(|at| is_broken(*at))
-        } else {
-            None
+        let routes = addresses.iter().zip(lengths);
+        let with_host_bits = routes.clone().filter(|route| has_host_bits(*route)).count();
+        let is_behind = |((&Key(before), &shorter), (&Key(address), &length)): (
+            (&Key<A>, &u8),
+            (&Key<A>, &u8),
+        )| (before < address) | (before == address) & (shorter < length);
+        let neighbours = routes.clone().zip(routes.clone().skip(1));
+        let behind = neighbours.clone().filter(|two| is_behind(*two)).count();
+        if with_host_bits == 0 && behind == lengths.len().saturating_sub(1) {
+            return None;
         }
+        let disordered = neighbours.map(is_behind).position(|is_behind| !is_behind);
+        let disordered = disordered.map(|before| before + 1);
+        let with_host_bits = routes.map(has_host_bits).position(|has| has);
+        disordered.into_iter().chain(with_host_bits).min()
     }
 
     #[inline]

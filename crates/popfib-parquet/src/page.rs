@@ -1,0 +1,114 @@
+//! Pages of column chunks: header, levels, values.
+//!
+//! Data pages are of version 1, which every reader knows. Headers are Thrift's
+//! compact protocol, of which they need next to nothing: the library's writer
+//! would copy each page twice for them.
+
+use parquet::basic::Encoding;
+use parquet::errors::{ParquetError, Result};
+
+use crate::hybrid;
+
+/// The numbers of the format's types of pages.
+const DATA: i32 = 0;
+const DICTIONARY: i32 = 2;
+
+/// Appends the header of a page of `rows` rows, whose body is so many bytes,
+/// before and after compression.
+pub(crate) fn data_header(
+    rows: usize,
+    uncompressed: usize,
+    compressed: usize,
+    encoding: Encoding,
+    to: &mut Vec<u8>,
+) -> Result<()> {
+    let mut header = Header::new(DATA, uncompressed, compressed, to)?;
+    header.begin(5);
+    header.number(1, size(rows)?);
+    header.number(2, encoding as i32);
+    header.number(3, Encoding::RLE as i32);
+    header.number(4, Encoding::RLE as i32);
+    header.end();
+    Ok(())
+}
+
+/// Appends the header of a dictionary of `count` texts in so many bytes.
+pub(crate) fn dictionary_header(count: usize, bytes: usize, to: &mut Vec<u8>) -> Result<()> {
+    let mut header = Header::new(DICTIONARY, bytes, bytes, to)?;
+    header.begin(7);
+    header.number(1, size(count)?);
+    header.number(2, Encoding::PLAIN as i32);
+    header.end();
+    Ok(())
+}
+
+/// The format counts what is in a page in 31 bits.
+fn size(count: usize) -> Result<i32> {
+    i32::try_from(count).map_err(|_| {
+        let error = "more than 2 GiB of text in the rows of one row group";
+        ParquetError::General(error.to_owned())
+    })
+}
+
+/// Fields of a page header. They are told by how far their numbers are from the one before.
+struct Header<'a> {
+    to: &'a mut Vec<u8>,
+    last: u8,
+}
+
+impl<'a> Header<'a> {
+    fn new(kind: i32, uncompressed: usize, compressed: usize, to: &'a mut Vec<u8>) -> Result<Self> {
+        let mut header = Self { to, last: 0 };
+        header.number(1, kind);
+        header.number(2, size(uncompressed)?);
+        header.number(3, size(compressed)?);
+        Ok(header)
+    }
+
+    fn field(&mut self, number: u8, kind: u8) {
+        self.to.push((number - self.last) << 4 | kind);
+        self.last = number;
+    }
+
+    /// A field of 32 bits, its sign in the lowest.
+    fn number(&mut self, number: u8, value: i32) {
+        self.field(number, 5);
+        hybrid::varint((value as u64) << 1, self.to);
+    }
+
+    /// The one structure in the header; what follows is in it.
+    fn begin(&mut self, number: u8) {
+        self.field(number, 12);
+        self.last = 0;
+    }
+
+    /// The ends of the inner structure and of the header.
+    fn end(self) {
+        self.to.extend([0, 0]);
+    }
+}
+
+/// Appends the levels of `rows` rows, of which `missing` are null.
+pub(crate) fn levels(
+    rows: usize,
+    missing: usize,
+    are_there: impl Iterator<Item = bool>,
+    to: &mut Vec<u8>,
+) {
+    let start = to.len();
+    to.extend_from_slice(&[0; 4]);
+    if missing == 0 {
+        hybrid::repeat(1, rows, 1, to);
+    } else {
+        let levels: Vec<u32> = are_there.map(u32::from).collect();
+        hybrid::encode(&levels, 1, to);
+    }
+    let len = (to.len() - start - 4) as u32;
+    to[start..start + 4].copy_from_slice(&len.to_le_bytes());
+}
+
+/// Appends a text as plain pages have it.
+pub(crate) fn text(text: &[u8], to: &mut Vec<u8>) {
+    to.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    to.extend_from_slice(text);
+}

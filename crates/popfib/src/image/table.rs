@@ -228,7 +228,10 @@ impl<A: Address> Routes<A> {
     /// without a next hop.
     fn first_broken(&self, max_next_hop: u32) -> Option<usize> {
         // A pass for each thing, without branches: the compiler makes vector code of most.
-        let (addresses, lengths, next_hops) = (&*self.addresses, &*self.lengths, &*self.next_hops);
+        // Of one length, so that no access is checked.
+        let count = self.lengths.len();
+        let (addresses, lengths) = (&self.addresses[..count], &self.lengths[..count]);
+        let next_hops = &*self.next_hops;
         let is_next_hop = |next_hop: u32| next_hop.wrapping_sub(1) < max_next_hop;
         let longest = lengths.iter().fold(0, |all, &length| all.max(length));
         let bare = next_hops.iter().filter(|next_hop| !is_next_hop(**next_hop));
@@ -238,24 +241,18 @@ impl<A: Address> Routes<A> {
             return routes.map(is_broken).position(|is_broken| is_broken);
         }
         let hosts: [A; 256] = core::array::from_fn(|length| !A::mask(length as u8));
-        let has_host_bits = |(&Key(address), &length): (&Key<A>, &u8)| {
-            address & hosts[usize::from(length)] != A::MIN
+        let has_host_bits = |at: usize| addresses[at].0 & hosts[usize::from(lengths[at])] != A::MIN;
+        let is_behind = |at: usize| {
+            let (before, address) = (addresses[at - 1].0, addresses[at].0);
+            (before < address) | (before == address) & (lengths[at - 1] < lengths[at])
         };
-        let routes = addresses.iter().zip(lengths);
-        let with_host_bits = routes.clone().filter(|route| has_host_bits(*route)).count();
-        let is_behind = |((&Key(before), &shorter), (&Key(address), &length)): (
-            (&Key<A>, &u8),
-            (&Key<A>, &u8),
-        )| (before < address) | (before == address) & (shorter < length);
-        let neighbours = routes.clone().zip(routes.clone().skip(1));
-        let behind = neighbours.clone().filter(|two| is_behind(*two)).count();
-        if with_host_bits == 0 && behind == lengths.len().saturating_sub(1) {
-            return None;
+        let with_host_bits = (0..count).fold(false, |any, at| any | has_host_bits(at));
+        let disordered = (1..count).fold(false, |any, at| any | !is_behind(at));
+        if with_host_bits | disordered {
+            (0..count).find(|&at| has_host_bits(at) || at > 0 && !is_behind(at))
+        } else {
+            None
         }
-        let disordered = neighbours.map(is_behind).position(|is_behind| !is_behind);
-        let disordered = disordered.map(|before| before + 1);
-        let with_host_bits = routes.map(has_host_bits).position(|has| has);
-        disordered.into_iter().chain(with_host_bits).min()
     }
 
     #[inline]

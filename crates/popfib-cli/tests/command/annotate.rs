@@ -155,6 +155,31 @@ fn many_addresses_of_both_families_are_what_lookup_prints() {
         .map(|line| format!("{}\n", line.rsplit('\t').next().unwrap()))
         .collect();
     assert!(good(&annotate("many", &["--value-only"], &input)) == values);
+
+    // An image says the same as it is, and compiled again in another form.
+    let image = format!("{}/annotate-many.fib", env!("CARGO_TARGET_TMPDIR"));
+    good(&run(&["compile", "--table", &table, "-o", &image]));
+    let of_image = |args: &[&str]| {
+        let args = [&["annotate", "--fib", &image], args].concat();
+        run_with(&args, input.as_bytes())
+    };
+    for form in [
+        &[][..],
+        &["--direct-bits", "12"],
+        &["--algorithm", "poptrie"],
+    ] {
+        assert!(good(&of_image(form)) == good(&looked_up), "{form:?}");
+        let form = [form, &["--value-only"]].concat();
+        assert!(good(&of_image(&form)) == values, "{form:?}");
+    }
+    #[cfg(feature = "parquet")]
+    for args in [
+        &["--output", "parquet"][..],
+        &["--output", "parquet", "--value-only"],
+    ] {
+        let of_table = annotate("many", args, &input);
+        assert!(of_table.status.success() && of_image(args).stdout == of_table.stdout);
+    }
 }
 
 #[test]

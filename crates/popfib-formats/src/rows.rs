@@ -172,6 +172,11 @@ impl Rows {
         let family = usize::from(matches!(prefix, IpPrefix::V6(_)));
         let taken = self.taken[family].get_or_insert_with(|| self.table.clone());
         if *taken == self.table {
+            // Lines may have tabs, but what is printed with tabs between must not.
+            if value.contains(char::is_control) {
+                let reason = format!("control character in {}", quote(value.as_bytes()));
+                return self.complain(self.line, reason);
+            }
             self.found = Some(prefix);
             value.clone_into(&mut self.value);
         } else if !mem::replace(&mut self.refused[family], true) {

@@ -258,3 +258,10 @@ fn the_value_of_json_objects_can_be_chosen() {
         );
     }
 }
+
+#[test]
+fn a_value_with_a_tab_is_refused() {
+    let tab = r#"{"prefix":"10.0.0.0/8","next_hop":"a\tb"}"#;
+    let message = error(tab, &STRICT);
+    assert_eq!(message, r#"t:1: control character in "a\tb""#);
+}

@@ -18,8 +18,7 @@ use serde::de::{Deserialize, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::error::Place;
 use crate::format::Entry;
-use crate::names::left_out;
-use crate::show::text;
+use crate::names::{left_out, printable};
 use crate::{Input, ReadError, Route, RouteSource};
 
 pub(crate) static FORMAT: Entry = Entry {
@@ -218,7 +217,7 @@ fn scalar_at(found: &LookupResult<'_, Vec<u8>>, path: &[String]) -> Result<Optio
 }
 
 fn checked(value: String) -> Result<String, String> {
-    text(value.as_bytes())?;
+    printable(&value)?;
     Ok(value)
 }
 

@@ -10,6 +10,7 @@ use std::{fmt, mem};
 use popfib::IpPrefix;
 
 use crate::error::quote;
+use crate::names::printable;
 use crate::{ReadError, Route, RouteSource};
 
 /// A file that is read piece by piece.
@@ -172,13 +173,13 @@ impl Rows {
         let family = usize::from(matches!(prefix, IpPrefix::V6(_)));
         let taken = self.taken[family].get_or_insert_with(|| self.table.clone());
         if *taken == self.table {
-            // Lines may have tabs, but what is printed with tabs between must not.
-            if value.contains(char::is_control) {
-                let reason = format!("control character in {}", quote(value.as_bytes()));
-                return self.complain(self.line, reason);
+            match printable(value) {
+                Ok(value) => {
+                    self.found = Some(prefix);
+                    value.clone_into(&mut self.value);
+                }
+                Err(reason) => self.complain(self.line, reason),
             }
-            self.found = Some(prefix);
-            value.clone_into(&mut self.value);
         } else if !mem::replace(&mut self.refused[family], true) {
             let name = |table: &str| match table {
                 "" => "the main table".to_owned(),

@@ -24,7 +24,7 @@ use super::ranges::RangePrefixes;
 use crate::error::quote;
 use crate::format::{Entry, head_lines};
 use crate::lines::Lines;
-use crate::names::{FIRST, LAST, PREFIX, VALUE, rank};
+use crate::names::{FIRST, LAST, PREFIX, VALUE, printable, rank};
 use crate::show::text;
 use crate::{Input, LoadOptions, ReadError, Route, RouteSource};
 
@@ -205,6 +205,7 @@ impl Delimited {
         };
         let mut values = layout.values.iter().map(|&n| fields.get(n));
         let value = values.find(|value| !value.is_empty());
+        let value = value.map(printable).transpose()?;
         match layout.source {
             Source::Prefix(n) => {
                 let text = cell(n)?;

@@ -264,4 +264,6 @@ fn a_value_with_a_tab_is_refused() {
     let tab = r#"{"prefix":"10.0.0.0/8","next_hop":"a\tb"}"#;
     let message = error(tab, &STRICT);
     assert_eq!(message, r#"t:1: control character in "a\tb""#);
+    let message = error("prefix,name\n10.0.0.0/8,\"a\tb\"\n", &STRICT);
+    assert_eq!(message, r#"t:2: control character in "a\tb""#);
 }

@@ -21,7 +21,7 @@ pub(crate) struct Reader {
     bulk_host: BulkHost,
     /// Everything else; in the same `Whole`.
     lookups: NonNull<dyn Lookup>,
-    /// Frees it. Safety: it is handed out, of the type that `make` was called with, and not used again.
+    // SAFETY: asks for what `free::<T>` does: a reader that `make::<T>` handed out and nobody uses again.
     free: unsafe fn(*mut Reader),
 }
 

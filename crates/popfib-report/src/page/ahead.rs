@@ -230,6 +230,16 @@ mod tests {
         }
     }
 
+    fn contest(routes: usize, rows: Vec<Row>, traffic: &[&str]) -> Contest {
+        Contest {
+            routes,
+            rows,
+            overhead_ns: [].into(),
+            yardstick: Figures(vec![1.0]),
+            traffic: traffic.iter().map(|&name| name.into()).collect(),
+        }
+    }
+
     fn told(routes: usize, others: &[Row]) -> Section {
         let mut rows = vec![
             row("Poptrie16", 16, 2 << 20, &[90.0, 90.0]),
@@ -237,13 +247,7 @@ mod tests {
             row("popfib18", 18, 2 << 20, &[120.0, 120.0]),
         ];
         rows.extend_from_slice(others);
-        let contest = Contest {
-            routes,
-            rows,
-            overhead_ns: [].into(),
-            yardstick: Figures(vec![1.0]),
-            traffic: vec!["random".into()],
-        };
+        let contest = contest(routes, rows, &["random"]);
         let results = Results::of(Family::Ipv4, Outcome::Contest(contest));
         let mut section = Section::new("summary", "Summary");
         verdict(&results, &mut section);
@@ -297,20 +301,15 @@ mod tests {
             row.rates.insert("zipf".into(), Figures(vec![zipf, zipf]));
             row
         };
-        let contest = Contest {
-            routes: 100_000,
-            rows: vec![
-                of("Poptrie16", 16, 50.0),
-                of("popfib16", 16, 100.0),
-                of("Poptrie18", 18, 50.0),
-                of("popfib18", 18, 100.0),
-                of("SAIL", 16, 150.0),
-                of("D18R", 18, 80.0),
-            ],
-            overhead_ns: [].into(),
-            yardstick: Figures(vec![1.0]),
-            traffic: vec!["random".into(), "zipf".into()],
-        };
+        let rows = vec![
+            of("Poptrie16", 16, 50.0),
+            of("popfib16", 16, 100.0),
+            of("Poptrie18", 18, 50.0),
+            of("popfib18", 18, 100.0),
+            of("SAIL", 16, 150.0),
+            of("D18R", 18, 80.0),
+        ];
+        let contest = contest(100_000, rows, &["random", "zipf"]);
         let results = Results::of(Family::Ipv4, Outcome::Contest(contest));
         // D18R outruns one of both only.
         assert_eq!(other_traffic(&results), ["one, IPv4: SAIL (zipf 1.50)"]);
@@ -352,13 +351,7 @@ mod tests {
             row("D16R", 16, 1, &[40.0]),
             row("D18R", 18, 1, &[40.0]),
         ];
-        let contest = Contest {
-            routes: 9,
-            rows,
-            overhead_ns: [].into(),
-            yardstick: Figures(vec![1.0]),
-            traffic: vec!["random".into()],
-        };
+        let contest = contest(9, rows, &["random"]);
         let results = Results::of(Family::Ipv6, Outcome::Contest(contest));
         let csv = ratios(&results).to_csv();
         assert!(

@@ -32,6 +32,7 @@ mod mmdb;
 mod mrt;
 mod names;
 mod next_hop_names;
+mod origins;
 mod peers;
 mod registry;
 mod route;

@@ -2,7 +2,8 @@
 //!
 //! Prefix and next hop are separated by blanks, tabs or one comma. A prefix
 //! without length is one host; a length may be a network mask. The next hop is any token: text without blanks,
-//! commas and comment signs. `#` and `;` begin a comment wherever they stand;
+//! commas and comment signs; behind a blank also AS numbers joined by commas, as an
+//! AS set is written. `#` and `;` begin a comment wherever they stand;
 //! empty lines are nothing. IPv4 is dotted, IPv6 in any legal spelling;
 //! v4-mapped IPv6 stays IPv6. Lines end in LF or CR LF, the last one also
 //! without; a byte order mark is ignored. Comments may hold any bytes, the rest
@@ -17,6 +18,7 @@ use popfib::{IpPrefix, Prefix, PrefixError};
 use crate::error::quote;
 use crate::format::Entry;
 use crate::lines::Lines;
+use crate::origins::is_as_list;
 use crate::{Input, ReadError, Route, RouteSource, ipv4};
 
 pub(crate) const FORMAT: Entry = Entry {
@@ -129,9 +131,27 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<(IpPrefix, Range<usize>)>, Fl
     }
     let rest = skip_blanks(line, next_hop.end);
     if !is_end(line, rest) {
-        return Err(Flaw::ThirdField(rest));
+        let set = as_set(line, end..next_hop.start).ok_or(Flaw::ThirdField(rest))?;
+        return Ok(Some((prefix, set)));
     }
     Ok(Some((prefix, next_hop)))
+}
+
+/// A next hop with commas, behind the separator `between`: AS numbers and nothing else. Where a comma
+/// separates, it would be one column of several.
+#[cold]
+fn as_set(line: &[u8], between: Range<usize>) -> Option<Range<usize>> {
+    if line[between.clone()].contains(&b',') {
+        return None;
+    }
+    let start = between.end;
+    let is_over = |byte: &u8| matches!(byte, b' ' | b'\t' | b'#' | b';');
+    let end = match line[start..].iter().position(is_over) {
+        Some(len) => start + len,
+        None => line.len(),
+    };
+    let text = str::from_utf8(&line[start..end]).ok()?;
+    (is_as_list(text) && is_end(line, skip_blanks(line, end))).then_some(start..end)
 }
 
 /// Whether a prefix without length is followed by a dotted mask in place of a next hop.

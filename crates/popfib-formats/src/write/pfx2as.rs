@@ -1,10 +1,12 @@
 //! Writes CAIDA's pfx2as: `192.0.2.0<TAB>24<TAB>64500`.
 //!
 //! A route of several origins has their numbers joined by `_`, one of an AS set
-//! has its members joined by `,`; next hops of that form pass through.
+//! has its members joined by `,`; next hops of that form pass through. The braces that
+//! other forms have around a set are left out.
 
 use super::{Form, push};
 use crate::Route;
+use crate::origins::{is_as_list, without_braces};
 
 pub(super) static FORM: Form = Form {
     name: "pfx2as",
@@ -15,7 +17,7 @@ pub(super) static FORM: Form = Form {
 };
 
 fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
-    if !route.next_hop.split(['_', ',']).all(is_as_number) {
+    if !is_as_list(route.next_hop) {
         return Err("not an AS number");
     }
     let prefix = route.prefix;
@@ -25,20 +27,8 @@ fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
             "{}\t{}\t{}\n",
             prefix.address(),
             prefix.len(),
-            route.next_hop
+            without_braces(route.next_hop)
         ),
     );
     Ok(())
-}
-
-/// Whether `text` is an AS number: a number of 32 bits, or two of 16 joined by a dot.
-fn is_as_number(text: &str) -> bool {
-    // Digits alone: `from_str` would take a sign.
-    let digits = |n: &str| n.bytes().all(|b| b.is_ascii_digit());
-    match text.split_once('.') {
-        None => digits(text) && text.parse::<u32>().is_ok(),
-        Some(halves) => [halves.0, halves.1]
-            .iter()
-            .all(|half| digits(half) && half.parse::<u16>().is_ok()),
-    }
 }

@@ -71,6 +71,16 @@ fn any_token_is_a_next_hop() {
 }
 
 #[test]
+fn as_sets_have_commas() {
+    for set in ["{64500,64501}", "64500,64501", "64500_64501,64502"] {
+        let wanted = [format!("10.0.0.0/8 {set}")];
+        assert_eq!(lines(&format!("10.0.0.0/8 {set}")), wanted);
+        assert_eq!(lines(&format!(" 10.0.0.0/8\t{set} # c, d\r\n")), wanted);
+    }
+    assert_eq!(lines("10.0.0.0/8,{64500}"), ["10.0.0.0/8 {64500}"]);
+}
+
+#[test]
 fn a_prefix_without_length_is_a_host() {
     assert_eq!(
         lines("10.0.0.1 a\n2001:db8::1,b"),
@@ -240,6 +250,18 @@ fn invalid_lines() {
         (
             b"10.0.0.0/8 a,b # c",
             "more than a prefix and a next hop: \",b # c\"",
+        ),
+        (
+            b"10.0.0.0/8,1,2",
+            "more than a prefix and a next hop: \",2\"",
+        ),
+        (
+            b"10.0.0.0/8 1,2 3",
+            "more than a prefix and a next hop: \",2 3\"",
+        ),
+        (
+            b"10.0.0.0/8 {1,}",
+            "more than a prefix and a next hop: \",}\"",
         ),
         (b"10.0.0.0/8 a\xff", "this is not text: invalid UTF-8"),
         (b"\xff\xfe1\x000\x00", "this is not text: invalid UTF-8"),

@@ -71,6 +71,7 @@ fn next_hop() -> impl Strategy<Value = String> {
     prop_oneof![
         "[0-9]{1,10}",
         "[0-9]{1,5}[_,.][0-9]{1,5}",
+        "\\{[0-9]{1,5}(,[0-9]{1,5}){0,3}\\}",
         "[a-zA-Z0-9:._-]{1,12}",
         "[ -~]{0,6}",
         "[ ,;#\"\\\\\t\n\r\u{85}\u{feff}üλ]{0,4}",
@@ -129,7 +130,9 @@ proptest! {
         for route in routes {
             let table = table(&[route]);
             let (prefix, next_hop) = &wanted(&table)[0];
-            let numbers = next_hop.split(['_', ',']).all(|n| match n.split_once('.') {
+            let inner = next_hop.strip_prefix('{').and_then(|set| set.strip_suffix('}'));
+            let inner = inner.unwrap_or(next_hop);
+            let numbers = inner.split(['_', ',']).all(|n| match n.split_once('.') {
                 None => n.parse::<u32>().is_ok(),
                 Some((a, b)) => a.parse::<u16>().is_ok() && b.parse::<u16>().is_ok(),
             }) && !next_hop.contains('+');
@@ -140,7 +143,7 @@ proptest! {
                     let fields: Vec<&str> = line.split('\t').collect();
                     let [address, len, origin] = fields[..] else { panic!("{line}") };
                     prop_assert_eq!(format!("{address}/{len}"), prefix.to_string());
-                    prop_assert_eq!(origin, next_hop);
+                    prop_assert_eq!(origin, inner);
                 }
                 Err(_) => prop_assert!(!numbers, "{}", next_hop),
             }
@@ -166,10 +169,12 @@ fn every_form_to_the_letter() {
     );
     let refused = form("pfx2as").unwrap_err().to_string();
     assert_eq!(refused, "10.0.0.0/8 \"east\": not an AS number");
-    let numbers = read("10.0.0.0/8 64500_64501\n::/0 0\n", &STRICT).unwrap();
+    let sets = "10.0.0.0/8 64500_64501\n10.0.0.0/9 {1,2}\n::/0 0\n";
+    let numbers = read(sets, &STRICT).unwrap();
+    assert_eq!(written(&numbers, WriteFormat::Text).unwrap(), sets);
     assert_eq!(
         written(&numbers, WriteFormat::Pfx2as).unwrap(),
-        "10.0.0.0\t8\t64500_64501\n::\t0\t0\n"
+        "10.0.0.0\t8\t64500_64501\n10.0.0.0\t9\t1,2\n::\t0\t0\n"
     );
     assert!("xml".parse::<WriteFormat>().unwrap_err().contains("csv"));
 }

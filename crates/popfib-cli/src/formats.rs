@@ -1,24 +1,24 @@
 //! `popfib formats`: what can be read.
 
 use clap::Args;
-use popfib_formats::{Format, UpdateFormat};
+use popfib_formats::{AddressFormat, Format, UpdateFormat};
 use serde::Serialize;
 
 use crate::Verdict;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// List the formats that can be read: of tables or updates, name, and what it is.
+/// List the formats that can be read: of tables, updates or addresses, name, and what it is.
 ///
 /// A file's format is recognised by its content, compressed (gzip, bzip2, zstd) or not; `--format
-/// NAME` beside `--table` overrides that.
+/// NAME` beside `--table` overrides that, `--input-format NAME` for addresses.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   popfib formats
   popfib formats --json
 
-JSON, one object a line: reads (table or updates), name and description.")]
+JSON, one object a line: reads (table, updates or addresses), name and description.")]
 pub(crate) struct FormatsArgs {
     /// Print one JSON object a line
     #[arg(long)]
@@ -37,7 +37,9 @@ pub(crate) fn run(args: &FormatsArgs) -> Result<Verdict, Failure> {
     let tables = Format::all().map(|format| ("table", format.name(), format.description()));
     let updates =
         UpdateFormat::all().map(|format| ("updates", format.name(), format.description()));
-    for (reads, name, description) in tables.chain(updates) {
+    let addresses =
+        AddressFormat::ALL.map(|format| ("addresses", format.name(), format.description()));
+    for (reads, name, description) in tables.chain(updates).chain(addresses) {
         if args.json {
             output.json(&Line {
                 reads,
@@ -45,7 +47,7 @@ pub(crate) fn run(args: &FormatsArgs) -> Result<Verdict, Failure> {
                 description,
             })?;
         } else {
-            output.text(format_args!("{reads:<9}{name:<16}{description}\n"))?;
+            output.text(format_args!("{reads:<11}{name:<16}{description}\n"))?;
         }
     }
     output.flush()?;

@@ -5,9 +5,23 @@ use crate::common::{TABLE, bad, file, good, run};
 #[test]
 fn formats_are_listed() {
     let output = run(&["formats"]);
-    assert!(
-        good(&output).contains("table    text            text, one route a line: PREFIX NEXTHOP\n")
-    );
+    for line in [
+        "table      text            text, one route a line: PREFIX NEXTHOP",
+        "updates    text            text, one update a line: A PREFIX NEXTHOP, W PREFIX",
+        "addresses  text            text, one address a line",
+    ] {
+        assert!(good(&output).lines().any(|l| l == line), "{line}");
+    }
+    // What `--input-format` takes is all there.
+    let refused = run(&["annotate", "--input-format", "no-such"]);
+    let names = crate::common::stderr(&refused)
+        .split_once("possible values: ")
+        .unwrap()
+        .1;
+    for name in names.split_once(']').unwrap().0.split(", ") {
+        let line = format!("addresses  {name:<16}");
+        assert!(good(&output).contains(&line), "{name}");
+    }
     let output = run(&["formats", "--json"]);
     let line =
         r#"{"reads":"table","name":"text","description":"text, one route a line: PREFIX NEXTHOP"}"#;

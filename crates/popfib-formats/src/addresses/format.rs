@@ -49,6 +49,23 @@ impl AddressFormat {
         }
     }
 
+    /// What it is, in one line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Text => "text, one address a line",
+            Self::Csv => "a column of a CSV file, by name or number; commas or semicolons",
+            Self::Tsv => "a column of a TSV file",
+            Self::Pcap => "pcap and pcapng: the destination of each packet, or its source",
+            Self::RawIpv4 => {
+                "records of 4 bytes in network order; never recognised, has to be named"
+            }
+            Self::RawIpv6 => {
+                "records of 16 bytes in network order; never recognised, has to be named"
+            }
+            Self::Parquet => "a column of a Parquet file, where popfib was built with Parquet",
+        }
+    }
+
     /// What one address stands in, as error messages call it.
     pub fn unit(self) -> &'static str {
         match self {

@@ -107,6 +107,16 @@ impl ReadError {
         self.0.invalid_line
     }
 
+    /// The place and the reason, for a line that names the file already.
+    pub(crate) fn without_file(&self) -> String {
+        let reason = &self.0.reason;
+        match self.0.place {
+            Some(Place::Line(line)) => format!("line {line}: {reason}"),
+            Some(Place::Byte(offset)) => format!("byte {offset}: {reason}"),
+            None => reason.clone(),
+        }
+    }
+
     /// Whether the data ends too early, all of it before that being well.
     pub fn is_cut(&self) -> bool {
         let source = self.0.source.as_ref();

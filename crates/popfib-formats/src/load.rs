@@ -111,9 +111,9 @@ pub(crate) fn insert_all(
             Ok(None) => break,
             Err(e) if options.skip_invalid && e.is_invalid_line() => table.skipped += 1,
             Err(e) if options.skip_invalid && e.is_cut() => {
-                table
-                    .notes
-                    .push(format!("cut off, what comes before was read: {e}"));
+                let what = e.without_file();
+                let note = format!("cut off, what comes before was read: {what}");
+                table.notes.push(note);
                 break;
             }
             Err(e) => return Err(e),

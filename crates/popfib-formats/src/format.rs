@@ -66,6 +66,12 @@ impl Format {
         ];
         many.into_iter().any(|entry| self == Self(entry))
     }
+
+    /// Whether [`LoadOptions::peer`] means anything for it.
+    fn has_peers(self) -> bool {
+        let several = [&bgpdump::FORMAT, &mrt::FORMAT];
+        several.into_iter().any(|entry| self == Self(entry))
+    }
 }
 
 /// Opens the routes of `input`, in the format of the options or as detected.
@@ -84,6 +90,10 @@ pub fn open_routes(
         .unwrap_or_else(|| Format::detect(input.peek(text_table::FORMAT.detect)));
     if options.value_path.is_some() && !format.has_many_values() {
         let reason = format!("{} has no values to choose from", format.name());
+        return Err(ReadError::file(input.name(), reason));
+    }
+    if options.peer.is_some() && !format.has_peers() {
+        let reason = format!("{} tells of no peers", format.name());
         return Err(ReadError::file(input.name(), reason));
     }
     (format.0.open)(input, options)

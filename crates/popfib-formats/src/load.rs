@@ -50,7 +50,7 @@ pub struct LoadOptions {
     /// Clear host bits that are set, where they would otherwise make a line invalid.
     pub mask: bool,
     /// Of a file with the routes of several peers, those to take; if `None`,
-    /// the best path of each prefix among all.
+    /// the best path of each prefix among all. An error for files of formats without peers.
     pub peer: Option<PeerFilter>,
     /// What stands for the next hop, where a file tells more than one thing.
     pub value: RouteValue,

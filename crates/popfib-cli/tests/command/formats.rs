@@ -104,6 +104,10 @@ fn peers_are_listed_and_chosen() {
     assert_eq!(lookup(&["--peer", "1", "--value", "origin-as"]), "8");
     assert_eq!(lookup(&["--value", "peer"]), "192.0.2.1");
 
+    // A table that tells of no peers is not the table of the one that is asked for.
+    let table = file("formats-no-peers", TABLE);
+    let output = run(&["lookup", "10.1.2.3", "--table", &table, "--peer", "9"]);
+    assert_eq!(bad(&output), format!("{table}: text tells of no peers"));
     let output = run(&["lookup", "10.1.2.3", "--table", &dump, "--peer", "9"]);
     assert!(bad(&output).ends_with(": there is no route in it from peer 9"));
     let output = run(&["lookup", "10.1.2.3", "--table", &dump, "--value", "colour"]);

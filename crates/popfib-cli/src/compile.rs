@@ -7,7 +7,7 @@ use clap::Args;
 use popfib::{ImageWriter, NextHop, Options};
 
 use crate::Verdict;
-use crate::args::TableArgs;
+use crate::args::{TableArgs, is_stdin};
 use crate::failure::Failure;
 use crate::table;
 
@@ -48,6 +48,9 @@ pub(crate) struct CompileArgs {
 }
 
 pub(crate) fn run(args: &CompileArgs) -> Result<Verdict, Failure> {
+    if is_stdin(&args.output) {
+        return Err("-o: an image is a file, not a stream: `-` is none".into());
+    }
     let created = created()?;
     let table = table::load(&args.table)?;
     let output = args.output.display().to_string();

@@ -7,7 +7,7 @@ use popfib_baselines::Key;
 use popfib_formats::{RouteTable, image_table};
 
 use crate::any_fib::Compiled;
-use crate::args::{Algorithm, FormArgs, TableArgs};
+use crate::args::{Algorithm, FormArgs, TableArgs, is_stdin};
 use crate::failure::Failure;
 
 /// An image and how long it took to open.
@@ -22,8 +22,15 @@ pub(crate) fn open(args: &TableArgs) -> Result<Option<Opened>, Failure> {
     let Some(path) = &args.fib else {
         return Ok(None);
     };
-    let start = Instant::now();
     let name = path.display().to_string();
+    if let Some(option) = args.read.of_file() {
+        let name = name.escape_debug();
+        return Err(format!("{name}: an image is compiled already; {option} is for tables").into());
+    }
+    if is_stdin(path) {
+        return Err("--fib maps a file; `--table -` reads an image from standard input".into());
+    }
+    let start = Instant::now();
     let opened = if args.trust {
         // SAFETY: whoever says `--trust` promises what `Image::map_trusted` asks for.
         unsafe { Image::map_trusted(path) }

@@ -64,7 +64,11 @@ impl Routes {
             || form.no_aggregation
             || args.fib.direct_bits.is_some();
         let lacks_routes = opened.lacks_routes::<u32>() || opened.lacks_routes::<u128>();
-        if is_asked_otherwise || lacks_routes || opened.image.name_count().is_none() {
+        if lacks_routes && !args.value_only {
+            let what = "name the matched prefix; --value-only does without";
+            return Err(opened.without_routes(what));
+        }
+        if is_asked_otherwise || opened.image.name_count().is_none() {
             return Ok(Self::Table(Box::new(opened.into_table()?)));
         }
         Ok(Self::Image(Box::new(opened)))

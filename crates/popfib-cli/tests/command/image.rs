@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{TABLE, file, popfib, run, stderr, stdout};
+use crate::common::{TABLE, bad, file, popfib, run, run_with, stderr, stdout};
 use serde_json::Value;
 
 /// An image of `TABLE`, named `name`.
@@ -73,6 +73,16 @@ fn without_routes_the_prefix_is_not_told() {
         assert!(stderr(&output).starts_with(&wanted), "{}", stderr(&output));
         assert_eq!(stderr(&output).lines().count(), 1);
     }
+    // The value needs no route.
+    let addresses = file("no-routes.addresses", "10.1.2.3\n9.9.9.9\n2001:db8::1\n");
+    let args = ["annotate", &addresses, "--fib", &image];
+    let output = run(&[&args[..], &["--value-only"]].concat());
+    assert_eq!(stdout(&output), "64500\n-\neast\n");
+    let said = stderr(&run(&args)).to_owned();
+    assert!(
+        said.contains("without the routes to name the matched prefix; --value-only"),
+        "{said}"
+    );
     let info = json(&["info", "--json", "--fib", &image]);
     assert_eq!(
         (&info["ipv4"]["routes"], &info["ipv4"]["next_hops"]),
@@ -270,4 +280,41 @@ fn a_failed_compile_leaves_the_old_image() {
         assert_eq!(output.status.code(), Some(2), "{path}");
         assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
     }
+}
+
+#[test]
+fn options_that_an_image_cannot_heed_are_refused() {
+    let image = image("unheeded.fib", &[]);
+    for option in [
+        ["--format", "text"],
+        ["--peer", "1"],
+        ["--value", "origin-as"],
+        ["--value-path", "asn"],
+    ] {
+        let output = run(&[&["lookup", "10.1.2.3", "--fib", &image][..], &option].concat());
+        assert_eq!(output.status.code(), Some(2));
+        let wanted = format!(
+            "popfib: {image}: an image is compiled already; {} is for tables\n",
+            option[0]
+        );
+        assert_eq!((stdout(&output), stderr(&output)), ("", wanted.as_str()));
+    }
+}
+
+#[test]
+fn images_are_files() {
+    let image = image("no-stream.fib", &[]);
+    let bytes = fs::read(&image).unwrap();
+    let output = run_with(&["lookup", "10.1.2.3", "--fib", "-"], &bytes);
+    assert!(bad(&output).contains("`--table -` reads an image from standard input"));
+    let output = run_with(&["lookup", "10.1.2.3", "--table", "-"], &bytes);
+    assert_eq!(stdout(&output), "10.1.2.3\t10.1.2.3/32\t64500\n");
+    let directory = format!("{}/no-stream", env!("CARGO_TARGET_TMPDIR"));
+    fs::create_dir_all(&directory).unwrap();
+    let output = popfib(&["compile", "--fib", &image, "-o", "-"])
+        .current_dir(&directory)
+        .output()
+        .unwrap();
+    assert!(bad(&output).contains("an image is a file"));
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
 }

@@ -118,7 +118,6 @@ enum OutputForm {
     #[value(alias = "jsonl")]
     JsonLines,
     /// The columns of the input and behind them prefix and next_hop, in a Parquet file
-    #[cfg(feature = "parquet")]
     Parquet,
 }
 
@@ -147,6 +146,10 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
     let from_stdin = files.iter().filter(|file| file.as_os_str() == "-").count();
     if from_stdin + usize::from(args.table.is_stdin()) > 1 {
         return Err("standard input can be read once only".into());
+    }
+    // An error that says why, where the value that help tells of would be unknown.
+    if cfg!(not(feature = "parquet")) && args.output == OutputForm::Parquet {
+        return Err("--output parquet: this popfib was built without Parquet".into());
     }
     args.fib.form.kernel()?;
     let routes = Routes::load(args)?;

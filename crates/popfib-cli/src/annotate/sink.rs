@@ -89,7 +89,6 @@ fn form(source: &Source, args: &AnnotateArgs) -> Form {
         OutputForm::Text => Form::Text,
         OutputForm::JsonLines => Form::JsonLines,
         OutputForm::Csv => Form::Csv(table(source)),
-        #[cfg(feature = "parquet")]
         OutputForm::Parquet => unreachable!("Parquet is no form of lines"),
     }
 }

@@ -412,6 +412,18 @@ fn a_closed_pipe_ends_quietly() {
     }
 }
 
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_says_so() {
+    let addresses = file("annotate-no-parquet", "10.1.2.3\n");
+    let output = run(&["annotate", &addresses, "--output", "parquet"]);
+    let said = "--output parquet: this popfib was built without Parquet";
+    assert_eq!(bad(&output), said);
+    let columns = file("annotate-no.parquet", "PAR1");
+    let output = run(&["annotate", &columns]);
+    assert!(bad(&output).ends_with(": this popfib was built without Parquet"));
+}
+
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_keeps_its_rows() {

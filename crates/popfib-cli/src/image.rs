@@ -28,7 +28,7 @@ pub(crate) fn open(args: &TableArgs) -> Result<Option<Opened>, Failure> {
         return Err(format!("{name}: an image is compiled already; {option} is for tables").into());
     }
     if is_stdin(path) {
-        return Err("--fib maps a file; `--table -` reads an image from standard input".into());
+        return Err("--fib takes a file; `--table -` reads an image from standard input".into());
     }
     let start = Instant::now();
     let opened = if args.trust {

@@ -46,8 +46,8 @@ mod write;
 pub use address_reader::AddressReader;
 pub use addresses::{
     AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Column, CsvAddresses,
-    IPV4_TEXT, IPV6_TEXT, PcapAddresses, RawAddresses, Run, Side, TextAddresses, parse_address,
-    write_ipv4, write_ipv6,
+    IPV4_TEXT, IPV6_TEXT, PcapAddresses, RawAddresses, Run, Side, TextAddresses, ipv4_in,
+    parse_address, write_ipv4, write_ipv6,
 };
 pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
 pub use error::ReadError;

@@ -1,7 +1,7 @@
 //! What can be said about addresses, by number, and the columns that say it.
 //!
 //! An answer is a prefix and a next hop. Both columns are dictionaries of text.
-//! The dictionary of a row group is made of the answers that its rows have, in
+//! The dictionary of a row group is made of the texts that its rows have, in
 //! the order of their numbers: a bit for each number tells which, and its place
 //! is how many come before it, so that no text is hashed or compared, as
 //! writers do which know the texts alone, and texts are read one behind the
@@ -11,21 +11,30 @@ use parquet::basic::{Compression, Encoding};
 use parquet::errors::Result;
 
 use crate::file::{Chunk, FileBytes};
+use crate::ranks::Ranks;
 use crate::{hybrid, page};
 
 /// Rows of a page.
 const PAGE: usize = 1 << 14;
-/// Numbers whose places are counted from a common base, so that two bytes hold
-/// one: they are looked up at random, and fit into the L2 cache that way.
-const BLOCK: usize = 1 << 16;
-/// No place in a dictionary.
-const NONE: u32 = u32::MAX;
 
-/// Texts by number, one behind the other as a dictionary has them.
-#[derive(Default)]
+/// The bytes a row that a dictionary of all texts may have: to find those that
+/// are needed takes longer and saves less.
+const WHOLE: usize = 2;
+
+/// Texts by number from 1, one behind the other as a dictionary has them.
 struct Texts {
     bytes: Vec<u8>,
+    /// Where each ends; number 0 is none, and empty.
     ends: Vec<usize>,
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self {
+            bytes: Vec::new(),
+            ends: vec![0],
+        }
+    }
 }
 
 impl Texts {
@@ -34,10 +43,28 @@ impl Texts {
         self.ends.push(self.bytes.len());
     }
 
-    /// The `count` texts from number `first` on.
-    fn get(&self, first: usize, count: usize) -> &[u8] {
-        let start = first.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[start..self.ends[first + count - 1]]
+    fn count(&self) -> usize {
+        self.ends.len() - 1
+    }
+
+    /// Appends the text of `number`.
+    #[inline(always)]
+    fn append(&self, number: usize, to: &mut Vec<u8>) {
+        /// A constant number of bytes takes a few instructions, any other a call.
+        const SHORT: usize = 48;
+        #[cold]
+        fn append_long(text: &[u8], to: &mut Vec<u8>) {
+            to.extend_from_slice(text);
+        }
+        let start = self.ends[number - 1];
+        let len = self.ends[number] - start;
+        match self.bytes[start..].first_chunk::<SHORT>() {
+            Some(bytes) if len <= SHORT => {
+                to.extend_from_slice(bytes);
+                to.truncate(to.len() - SHORT + len);
+            }
+            _ => append_long(&self.bytes[start..start + len], to),
+        }
     }
 }
 
@@ -46,7 +73,7 @@ impl Texts {
 pub struct Answers {
     /// `None` if only next hops are asked for.
     prefixes: Option<Texts>,
-    /// The place in `next_hops` of each answer's.
+    /// The number in `next_hops` of each answer's.
     next_hop_of: Vec<u32>,
     next_hops: Texts,
 }
@@ -58,13 +85,9 @@ impl Answers {
         for name in next_hops {
             texts.push(name);
         }
-        let mut prefixes = with_prefixes.then(Texts::default);
-        if let Some(prefixes) = &mut prefixes {
-            prefixes.push("");
-        }
         Self {
-            prefixes,
-            next_hop_of: vec![NONE],
+            prefixes: with_prefixes.then(Texts::default),
+            next_hop_of: vec![0],
             next_hops: texts,
         }
     }
@@ -75,11 +98,11 @@ impl Answers {
     /// # Panics
     /// If there is no such next hop.
     pub fn push(&mut self, prefix: &str, next_hop: u32) {
-        assert!((next_hop as usize) < self.next_hops.ends.len());
+        assert!((next_hop as usize) < self.next_hops.count());
         if let Some(prefixes) = &mut self.prefixes {
             prefixes.push(prefix);
         }
-        self.next_hop_of.push(next_hop);
+        self.next_hop_of.push(next_hop + 1);
     }
 
     /// The number of the last answer, 0 if there is none yet.
@@ -89,196 +112,117 @@ impl Answers {
 }
 
 /// The columns of answers, in one row group after the other.
-///
-/// All buffers are used again: at tens of millions of rows a second, getting
-/// memory from the system costs more than filling it.
+#[derive(Default)]
 pub(crate) struct AnswerColumns {
-    /// The rows of the group at hand.
-    numbers: Vec<u32>,
-    dictionary: Dictionary,
-    next_hop_pages: Vec<u8>,
-    places: Vec<u32>,
-    body: Vec<u8>,
+    prefixes: TextColumn,
+    next_hops: TextColumn,
 }
 
 impl AnswerColumns {
-    pub(crate) fn new() -> Self {
-        Self {
-            numbers: Vec::new(),
-            dictionary: Dictionary::default(),
-            next_hop_pages: Vec::new(),
-            places: Vec::new(),
-            body: Vec::new(),
-        }
-    }
-
     /// Adds rows with the answers `numbers`.
     pub(crate) fn push(&mut self, numbers: &[u32], answers: &Answers) {
-        self.numbers.extend_from_slice(numbers);
-        self.dictionary.add(numbers, answers);
+        if answers.prefixes.is_some() {
+            self.prefixes.push(numbers.iter().copied());
+        }
+        let next_hops = numbers.iter().map(|&n| answers.next_hop_of[n as usize]);
+        self.next_hops.push(next_hops);
     }
 
     /// Ends the row group: its last columns.
     pub(crate) fn end_group(&mut self, answers: &Answers, file: &mut FileBytes) -> Result<()> {
-        let dictionary = &mut self.dictionary;
-        dictionary.place(answers);
-        let count = dictionary.next_hop_of.len();
-        let widths =
-            [count, dictionary.next_hops.len()].map(|len| hybrid::width(len.saturating_sub(1)));
-
-        let (start, to) = file.start();
         if let Some(texts) = &answers.prefixes {
-            let len = dictionary
-                .runs()
-                .map(|(first, len)| texts.get(first, len).len());
-            page::dictionary_header(count, len.sum(), to)?;
-            for (first, len) in dictionary.runs() {
-                to.extend_from_slice(texts.get(first, len));
-            }
+            self.prefixes.end_group(texts, file)?;
         }
+        self.next_hops.end_group(&answers.next_hops, file)
+    }
+}
+
+/// A column of texts by their numbers.
+///
+/// All buffers are used again: at tens of millions of rows a second, getting
+/// memory from the system costs more than filling it.
+#[derive(Default)]
+struct TextColumn {
+    /// The rows of the group at hand.
+    numbers: Vec<u32>,
+    /// The numbers that its dictionary has, unless it has all.
+    dictionary: Ranks,
+    /// Of the dictionary's page.
+    header: Vec<u8>,
+    /// The numbers of a page that are there, and their places.
+    present: Vec<u32>,
+    places: Vec<u32>,
+    body: Vec<u8>,
+}
+
+impl TextColumn {
+    fn push(&mut self, numbers: impl Iterator<Item = u32>) {
+        self.numbers.extend(numbers);
+    }
+
+    fn end_group(&mut self, texts: &Texts, file: &mut FileBytes) -> Result<()> {
+        let (start, to) = file.start();
+        let is_whole = texts.bytes.len() <= WHOLE * self.numbers.len();
+        let count = if is_whole {
+            page::dictionary_header(texts.count(), texts.bytes.len(), to)?;
+            to.extend_from_slice(&texts.bytes);
+            texts.count()
+        } else {
+            self.dictionary_page(texts, to)?
+        };
+        let width = hybrid::width(count.saturating_sub(1));
         let dictionary_end = to.len();
-        self.next_hop_pages.clear();
         for rows in self.numbers.chunks(PAGE) {
-            let missing = rows.iter().filter(|&&number| number == 0).count();
-            let are_there = rows.iter().map(|&number| number != 0);
             let (places, body) = (&mut self.places, &mut self.body);
-            body.clear();
-            page::levels(rows.len(), missing, are_there, body);
-            let levels = body.len();
-            places.clear();
-            let place = |&number: &u32| dictionary.place_of(number);
-            if missing == 0 {
-                places.extend(rows.iter().map(place));
+            let mut present = rows;
+            if rows.contains(&0) {
+                self.present.clear();
+                self.present
+                    .extend(rows.iter().filter(|&&number| number != 0));
+                present = &self.present;
+            }
+            if is_whole {
+                places.clear();
+                places.extend(present.iter().map(|number| number - 1));
             } else {
-                places.extend(rows.iter().filter(|number| **number != 0).map(place));
+                self.dictionary.places(present, places);
             }
-            let mut write = |places: &[u32], width, to: &mut Vec<u8>| -> Result<()> {
-                body.truncate(levels);
-                body.push(width as u8);
-                hybrid::encode(places, width, body);
-                let (rows, len) = (rows.len(), body.len());
-                page::data_header(rows, len, len, Encoding::RLE_DICTIONARY, to)?;
-                to.extend_from_slice(body);
-                Ok(())
-            };
-            if answers.prefixes.is_some() {
-                write(places, widths[0], to)?;
-            }
-            for place in &mut *places {
-                *place = dictionary.next_hop_of[*place as usize];
-            }
-            write(places, widths[1], &mut self.next_hop_pages)?;
+            body.clear();
+            let missing = rows.len() - present.len();
+            page::levels(rows.len(), missing, rows.iter().map(|&n| n != 0), body);
+            body.push(width as u8);
+            hybrid::encode(places, width, body);
+            let (rows, len) = (rows.len(), body.len());
+            page::data_header(rows, len, len, Encoding::RLE_DICTIONARY, to)?;
+            to.extend_from_slice(body);
         }
-        let rows = self.numbers.len();
-        let chunk = |start, dictionary_end, end| Chunk {
+        let chunk = Chunk {
             start,
             dictionary: Some(dictionary_end - start),
             encoding: Encoding::RLE_DICTIONARY,
             // Which would take longer than all else that makes them.
             compression: Compression::UNCOMPRESSED,
-            uncompressed: end - start,
-            rows,
+            uncompressed: to.len() - start,
+            rows: self.numbers.len(),
         };
-        if answers.prefixes.is_some() {
-            let end = to.len();
-            file.end_chunk(chunk(start, dictionary_end, end))?;
-        }
-
-        let (start, to) = file.start();
-        let texts = |&next_hop: &u32| answers.next_hops.get(next_hop as usize, 1);
-        let len = dictionary.next_hops.iter().map(|n| texts(n).len());
-        page::dictionary_header(dictionary.next_hops.len(), len.sum(), to)?;
-        for next_hop in &dictionary.next_hops {
-            to.extend_from_slice(texts(next_hop));
-        }
-        let dictionary_end = to.len();
-        to.extend_from_slice(&self.next_hop_pages);
-        let end = to.len();
-        file.end_chunk(chunk(start, dictionary_end, end))?;
+        file.end_chunk(chunk)?;
         self.numbers.clear();
-        self.dictionary.clear();
         Ok(())
     }
-}
 
-/// The answers that the rows of a group have, and their places.
-#[derive(Default)]
-struct Dictionary {
-    /// A bit for each answer.
-    has: Vec<u64>,
-    /// Where in the dictionary each answer is, from the first of its block on.
-    place_in_block: Vec<u16>,
-    blocks: Vec<u32>,
-    /// The next hops of the dictionary's answers, as places in their own.
-    next_hop_of: Vec<u32>,
-    next_hop_place_of: Vec<u32>,
-    next_hops: Vec<u32>,
-}
-
-impl Dictionary {
-    fn add(&mut self, numbers: &[u32], answers: &Answers) {
-        let words = answers.next_hop_of.len().div_ceil(64);
-        self.has.resize(words, 0);
-        for &number in numbers {
-            self.has[number as usize / 64] |= 1 << (number % 64);
-        }
-        // Number 0 is no answer.
-        self.has[0] &= !1;
-    }
-
-    /// The answers as neighbours: the first, and how many.
-    fn runs(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.has.iter().enumerate().flat_map(|(word, &has)| {
-            let mut has = has;
-            std::iter::from_fn(move || {
-                let first = has.trailing_zeros();
-                let count = has.checked_shr(first)?.trailing_ones();
-                has &= u64::MAX.checked_shl(first + count).unwrap_or(0);
-                Some((word * 64 + first as usize, count as usize))
-            })
-        })
-    }
-
-    /// Gives each answer its place.
-    fn place(&mut self, answers: &Answers) {
-        self.place_in_block.resize(answers.next_hop_of.len(), 0);
-        let next_hops = answers.next_hops.ends.len();
-        self.next_hop_place_of.resize(next_hops, NONE);
-        for (word, &has) in self.has.iter().enumerate() {
-            let first = word * 64;
-            if first.is_multiple_of(BLOCK) {
-                self.blocks.push(self.next_hop_of.len() as u32);
-            }
-            let block = self.blocks[first / BLOCK];
-            let mut has = has;
-            while has != 0 {
-                let number = first + has.trailing_zeros() as usize;
-                has &= has - 1;
-                // Less than the numbers of a block.
-                self.place_in_block[number] = (self.next_hop_of.len() as u32 - block) as u16;
-                let next_hop = answers.next_hop_of[number];
-                let place = &mut self.next_hop_place_of[next_hop as usize];
-                if *place == NONE {
-                    *place = self.next_hops.len() as u32;
-                    self.next_hops.push(next_hop);
-                }
-                self.next_hop_of.push(*place);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn place_of(&self, number: u32) -> u32 {
-        let number = number as usize;
-        self.blocks[number / BLOCK] + u32::from(self.place_in_block[number])
-    }
-
-    fn clear(&mut self) {
-        self.has.clear();
-        self.blocks.clear();
-        self.next_hop_of.clear();
-        for next_hop in self.next_hops.drain(..) {
-            self.next_hop_place_of[next_hop as usize] = NONE;
-        }
+    /// Appends the page of the texts that the rows have; how many they are.
+    fn dictionary_page(&mut self, texts: &Texts, to: &mut Vec<u8>) -> Result<usize> {
+        let dictionary = &mut self.dictionary;
+        let count = dictionary.replace(&self.numbers, texts.count());
+        // The header tells the size of what follows it. The texts are in their place at once if it
+        // is as long as the one before; to add up their sizes first would take longer.
+        let start = to.len();
+        let first = start + self.header.len();
+        to.resize(first, 0);
+        dictionary.for_each(|number| texts.append(number, to));
+        self.header.clear();
+        page::dictionary_header(count, to.len() - first, &mut self.header)?;
+        to.splice(start..first, self.header.iter().copied());
+        Ok(count)
     }
 }

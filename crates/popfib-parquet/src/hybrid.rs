@@ -17,7 +17,8 @@ pub(crate) fn encode(values: &[u32], width: u32, out: &mut Vec<u8>) {
     let mut start = 0;
     while at + RUN <= values.len() {
         let first = values[at];
-        if values[at..at + 8].iter().all(|&value| value == first) {
+        // The last of them first, which tells of nearly all that are no run.
+        if values[at + 7] == first && values[at..at + 7].iter().all(|&value| value == first) {
             let run = values[at..].iter().take_while(|&&value| value == first);
             let len = run.count();
             if len >= RUN {
@@ -47,20 +48,41 @@ fn pack(values: &[u32], width: u32, out: &mut Vec<u8>) {
     let eights = values.len().div_ceil(8);
     varint((eights as u64) << 1 | 1, out);
     let end = out.len() + eights * width as usize;
-    out.reserve(end + 8 - out.len());
-    let (mut bits, mut held) = (0u64, 0);
-    for &value in values {
-        bits |= u64::from(value) << held;
-        held += width;
-        if held >= 32 {
-            out.extend_from_slice(&(bits as u32).to_le_bytes());
-            bits >>= 32;
-            held -= 32;
-        }
+    let (whole, rest) = values.as_chunks();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    // A constant width, so that shifts and lengths are constants, too.
+    macro_rules! pack_each {
+        ($($width:literal)*) => {
+            match width {
+                $($width => {
+                    for eight in whole {
+                        out.extend_from_slice(&pack_eight::<$width>(eight)[..$width]);
+                    }
+                    out.extend_from_slice(&pack_eight::<$width>(&last)[..$width]);
+                })*
+                _ => unreachable!("a value has up to 32 bits"),
+            }
+        };
     }
-    out.extend_from_slice(&bits.to_le_bytes());
-    // Too many of them, or zeros too few.
-    out.resize(end, 0);
+    pack_each!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32);
+    out.truncate(end);
+}
+
+/// The bits of eight values, as many bytes as each has bits.
+#[inline(always)]
+fn pack_eight<const WIDTH: u32>(values: &[u32; 8]) -> [u8; 32] {
+    let two = |at: usize| u64::from(values[at]) | u64::from(values[at + 1]) << WIDTH;
+    let four = |at| u128::from(two(at)) | u128::from(two(at + 2)) << (2 * WIDTH);
+    let (mut low, mut high) = (four(0), four(4));
+    if WIDTH < 32 {
+        low |= high << (4 * WIDTH);
+        high >>= 128 - 4 * WIDTH;
+    }
+    let mut bytes = [0; 32];
+    bytes[..16].copy_from_slice(&low.to_le_bytes());
+    bytes[16..].copy_from_slice(&high.to_le_bytes());
+    bytes
 }
 
 /// Appends `value` in groups of seven bits, the lowest first.

@@ -10,6 +10,7 @@ mod error;
 mod file;
 mod hybrid;
 mod page;
+mod ranks;
 mod read;
 mod write;
 

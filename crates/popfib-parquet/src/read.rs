@@ -1,13 +1,13 @@
 //! A column of addresses in a Parquet file.
 
 use std::fs::File;
-use std::mem;
+use std::iter;
 use std::net::IpAddr;
 use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, GenericStringArray, OffsetSizeTrait};
 use arrow_schema::{DataType, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -15,7 +15,7 @@ use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReaderBuilder,
 };
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
-use popfib_formats::{AddressBatch, Column, parse_address};
+use popfib_formats::{AddressBatch, Column, ipv4_in, parse_address};
 
 use crate::ParquetError;
 
@@ -40,8 +40,6 @@ pub struct ParquetAddresses {
     /// Rows read of this group, and before it.
     group_rows: u64,
     row: u64,
-    /// IPv4 addresses that are not yet in the batch.
-    ipv4: Vec<u32>,
 }
 
 impl ParquetAddresses {
@@ -96,7 +94,6 @@ impl ParquetAddresses {
             group: 0,
             group_rows: 0,
             row: 0,
-            ipv4: Vec::new(),
         })
     }
 
@@ -208,9 +205,13 @@ impl ParquetAddresses {
                     }
                 }
             }
-            DataType::Utf8 => self.texts(column.as_string::<i32>().iter(), batch)?,
-            DataType::LargeUtf8 => self.texts(column.as_string::<i64>().iter(), batch)?,
-            DataType::Utf8View => self.texts(column.as_string_view().iter(), batch)?,
+            DataType::Utf8 => self.texts(column.as_string::<i32>(), batch)?,
+            DataType::LargeUtf8 => self.texts(column.as_string::<i64>(), batch)?,
+            DataType::Utf8View => {
+                for (row, text) in column.as_string_view().iter().enumerate() {
+                    push(batch, self.parse(text, row)?);
+                }
+            }
             DataType::Dictionary(..) => {
                 let column = column.as_any_dictionary();
                 let mut values = AddressBatch::new();
@@ -236,24 +237,28 @@ impl ParquetAddresses {
         Ok(())
     }
 
-    /// The addresses of cells of text, those of IPv4 several at a time.
-    fn texts<'t>(
+    /// The addresses of cells of text.
+    fn texts<O: OffsetSizeTrait>(
         &mut self,
-        texts: impl Iterator<Item = Option<&'t str>>,
+        texts: &GenericStringArray<O>,
         batch: &mut AddressBatch,
     ) -> Result<(), ParquetError> {
-        let mut ipv4 = mem::take(&mut self.ipv4);
-        for (row, text) in texts.enumerate() {
-            match self.parse(text, row)? {
-                Some(IpAddr::V4(address)) => ipv4.push(address.into()),
-                other => {
-                    batch.extend_ipv4(ipv4.drain(..));
-                    push(batch, other);
-                }
+        let (bytes, ends) = (texts.value_data(), texts.value_offsets());
+        let mut row = 0;
+        while row < texts.len() {
+            // IPv4 from where the cells lie, as many as there are in a row.
+            batch.extend_ipv4(iter::from_fn(|| {
+                let (start, end) = (ends.get(row)?.as_usize(), ends.get(row + 1)?.as_usize());
+                let address = ipv4_in(bytes, start, end - start).filter(|_| texts.is_valid(row))?;
+                row += 1;
+                Some(address)
+            }));
+            if row < texts.len() {
+                let text = texts.is_valid(row).then(|| texts.value(row));
+                push(batch, self.parse(text, row)?);
+                row += 1;
             }
         }
-        batch.extend_ipv4(ipv4.drain(..));
-        self.ipv4 = ipv4;
         Ok(())
     }
 

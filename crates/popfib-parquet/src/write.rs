@@ -29,7 +29,7 @@ const GROUP: usize = 1 << 20;
 /// dictionaries of text.
 ///
 /// What is written is taken with [`ParquetWriter::take`]. Memory: a row group
-/// as it is encoded, and four bytes for each of its rows.
+/// as it is encoded, and eight bytes for each of its rows.
 pub struct ParquetWriter {
     file: FileBytes,
     columns: AnswerColumns,
@@ -95,7 +95,7 @@ impl ParquetWriter {
         let schema = Arc::new(SchemaDescriptor::new(Arc::new(schema)));
         Ok(Self {
             file: FileBytes::new(schema, pairs.unwrap_or_default()),
-            columns: AnswerColumns::new(),
+            columns: AnswerColumns::default(),
             addresses: source.is_none().then(AddressColumn::default),
             rows: 0,
             name: name.to_owned(),

@@ -8,6 +8,9 @@
 /// The bytes that have to be there: the longest line, and a word behind the last octet.
 pub(super) const WINDOW: usize = 20;
 
+/// The longest address.
+const LONGEST: usize = "255.255.255.255".len();
+
 const ONES: u64 = 0x0101_0101_0101_0101;
 
 /// One bit for each byte of `word` that is not a digit.
@@ -22,10 +25,28 @@ fn non_digits(word: u64) -> u32 {
 /// The address at the start of `window` and its length, if a line end (LF or CR) follows it.
 #[inline(always)]
 pub(super) fn address(window: &[u8; WINDOW]) -> Option<(u32, usize)> {
+    // The bit behind stands for a line end out of sight: it fails the test of that byte or is one.
+    let (bits, len) = octets(window, 16)?;
+    matches!(window[len.min(WINDOW - 1)], b'\n' | b'\r').then_some((bits, len))
+}
+
+/// The address that the first `len` bytes of `window` are, whatever follows them.
+#[inline(always)]
+pub(super) fn whole_address(window: &[u8; WINDOW], len: usize) -> Option<u32> {
+    if len > LONGEST {
+        return None;
+    }
+    let (bits, read) = octets(window, len)?;
+    (read == len).then_some(bits)
+}
+
+/// Four octets, and where the fourth ends: at `limit`, which is up to 16, or at a byte before that is no
+/// digit.
+#[inline(always)]
+fn octets(window: &[u8; WINDOW], limit: usize) -> Option<(u32, usize)> {
     let [low, high] = [0, 8]
         .map(|at| u64::from_le_bytes(*window[at..].first_chunk().expect("a window has 16 bytes")));
-    // The bit behind stands for a line end out of sight: it fails the test of that byte or is one.
-    let mut ends = non_digits(low) | non_digits(high) << 8 | 1 << 16;
+    let mut ends = non_digits(low) | non_digits(high) << 8 | 1 << limit;
     let mut bits = 0;
     let mut good = true;
     let mut start = 0;
@@ -44,12 +65,7 @@ pub(super) fn address(window: &[u8; WINDOW]) -> Option<(u32, usize)> {
             (word << (32u32.wrapping_sub((len as u32).wrapping_mul(8)) & 31)) & 0x0f0f_0f0f;
         let value = (digits >> 8 & 15) * 100 + (digits >> 16 & 15) * 10 + (digits >> 24);
         bits = bits << 8 | value;
-        let separator = window[end.min(WINDOW - 1)];
-        let is_separated = if octet < 3 {
-            separator == b'.'
-        } else {
-            matches!(separator, b'\n' | b'\r')
-        };
+        let is_separated = octet == 3 || window[end.min(WINDOW - 1)] == b'.';
         // As core::net: no leading zeros, which some take for octal.
         let is_octal = (word & 0xff == u32::from(b'0')) & (len > 1);
         good &= (len.wrapping_sub(1) < 3) & (value < 256) & is_separated & !is_octal;
@@ -82,6 +98,12 @@ mod tests {
             "{:?}",
             String::from_utf8_lossy(line)
         );
+        // The same without its end, whatever follows it.
+        for len in 0..=WINDOW {
+            let text = std::str::from_utf8(&window[..len]).ok();
+            let expected = text.and_then(|text| text.parse::<Ipv4Addr>().ok());
+            assert_eq!(whole_address(&window, len), expected.map(u32::from));
+        }
     }
 
     #[test]

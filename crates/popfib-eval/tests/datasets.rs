@@ -10,7 +10,7 @@ use popfib_formats::{LoadOptions, load};
 /// The paper's numbers of routes, of 2014: a table of 2010 grows nearly as
 /// much, the built-in one, which is newer, less.
 #[test]
-#[ignore = "takes long unless built for release"]
+#[ignore = "full tables"]
 fn heavy_tables_grow_as_in_the_paper() {
     let newer = popfib_formats::default_table().ipv4;
     let older = jpix();

@@ -49,7 +49,7 @@ fn the_simple_one_invents_no_prefix() {
 }
 
 #[test]
-#[ignore = "takes long unless built for release"]
+#[ignore = "full tables"]
 fn heavy_answers_stay_the_same_on_the_built_in_table() {
     let whole = file("aggregate-whole.txt", good(&run(&["convert"])));
     let mut lengths = vec![901_899 + 160_147];

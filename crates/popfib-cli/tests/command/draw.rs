@@ -141,7 +141,7 @@ fn a_full_disk_is_an_error() {
 }
 
 #[test]
-#[ignore = "takes long unless built for release"]
+#[ignore = "full tables"]
 fn heavy_full_tables_stay_small() {
     for kind in ["radial", "heatmap", "hilbert"] {
         for (family, suffix) in [("ipv4", "svg"), ("ipv6", "png")] {

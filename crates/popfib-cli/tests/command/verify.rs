@@ -85,9 +85,8 @@ fn the_text_has_both_families() {
     );
 }
 
-/// 2^32 lookups: `cargo test --release -p popfib-cli -- --ignored`.
 #[test]
-#[ignore = "2^32 lookups; run in release"]
+#[ignore = "2^32 lookups, twice"]
 fn heavy_exhaustive_looks_up_every_ipv4_address() {
     let table = file("verify-exhaustive", TABLE);
     for options in [

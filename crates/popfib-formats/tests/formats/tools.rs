@@ -60,7 +60,7 @@ fn aggregation_is_right<A: Address>(name: &str, rib: &Rib<A>) {
 }
 
 #[test]
-#[ignore = "takes long unless built for release"]
+#[ignore = "full tables"]
 fn heavy_real_tables_aggregated() {
     let Some(data) = shared_data("heavy_real_tables_aggregated") else {
         return;
@@ -103,7 +103,7 @@ fn renumbered<A: Address>(rib: &Rib<A>, table: &RouteTable, old: &mut RouteTable
 }
 
 #[test]
-#[ignore = "takes long unless built for release"]
+#[ignore = "full tables"]
 fn heavy_differences_of_real_tables() {
     let Some(data) = shared_data("heavy_differences_of_real_tables") else {
         return;

@@ -66,6 +66,7 @@ fn pack(values: &[u32], width: u32, out: &mut Vec<u8>) {
         };
     }
     pack_each!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32);
+    // Without the last, if there were whole ones only.
     out.truncate(end);
 }
 

@@ -14,9 +14,6 @@ use crate::file::{Chunk, FileBytes};
 use crate::ranks::Ranks;
 use crate::{hybrid, page};
 
-/// Rows of a page.
-const PAGE: usize = 1 << 14;
-
 /// The bytes a row that a dictionary of all texts may have: to find those that
 /// are needed takes longer and saves less.
 const WHOLE: usize = 2;
@@ -172,7 +169,7 @@ impl TextColumn {
         };
         let width = hybrid::width(count.saturating_sub(1));
         let dictionary_end = to.len();
-        for rows in self.numbers.chunks(PAGE) {
+        for rows in self.numbers.chunks(page::ROWS) {
             let (places, body) = (&mut self.places, &mut self.body);
             let mut present = rows;
             if rows.contains(&0) {

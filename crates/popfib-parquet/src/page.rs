@@ -9,6 +9,9 @@ use parquet::errors::{ParquetError, Result};
 
 use crate::hybrid;
 
+/// Rows of a page of ours.
+pub(crate) const ROWS: usize = 1 << 14;
+
 /// The numbers of the format's types of pages.
 const DATA: i32 = 0;
 const DICTIONARY: i32 = 2;

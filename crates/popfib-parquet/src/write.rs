@@ -208,33 +208,22 @@ fn column(name: &str) -> Result<TypePtr> {
         .map(Arc::new)
 }
 
-/// The addresses as text: a page for each batch, since hardly one comes twice in it.
+/// The addresses as text, not in a dictionary, since hardly one comes twice.
 #[derive(Default)]
 struct AddressColumn {
     pages: Vec<u8>,
     /// How long the pages would be if they were not compressed.
     uncompressed: usize,
     rows: usize,
+    /// The page at hand: whether each row has an address, and their texts.
+    are_there: Vec<bool>,
+    texts: Vec<u8>,
     body: Vec<u8>,
     compressed: Vec<u8>,
 }
 
 impl AddressColumn {
     fn push(&mut self, batch: &AddressBatch) -> Result<()> {
-        let rows = batch.len();
-        let mut are_there = Vec::with_capacity(rows);
-        for run in batch.runs() {
-            match *run {
-                Run::Ipv4(count) | Run::Ipv6(count) => {
-                    are_there.resize(are_there.len() + count, true);
-                }
-                Run::Missing(count) => are_there.resize(are_there.len() + count, false),
-            }
-        }
-        let body = &mut self.body;
-        body.clear();
-        let missing = rows - batch.ipv4().len() - batch.ipv6().len();
-        page::levels(rows, missing, are_there.into_iter(), body);
         let mut ipv4 = batch.ipv4().iter();
         let mut ipv6 = batch.ipv6().iter();
         for run in batch.runs() {
@@ -243,19 +232,45 @@ impl AddressColumn {
                     let mut text = [0; IPV4_TEXT];
                     for &address in ipv4.by_ref().take(count) {
                         let len = write_ipv4(address, &mut text);
-                        page::text(&text[..len], body);
+                        self.push_row(Some(&text[..len]))?;
                     }
                 }
                 Run::Ipv6(count) => {
                     let mut text = [0; IPV6_TEXT];
                     for &address in ipv6.by_ref().take(count) {
                         let len = write_ipv6(address, &mut text);
-                        page::text(&text[..len], body);
+                        self.push_row(Some(&text[..len]))?;
                     }
                 }
-                Run::Missing(_) => {}
+                Run::Missing(count) => {
+                    for _ in 0..count {
+                        self.push_row(None)?;
+                    }
+                }
             }
         }
+        Ok(())
+    }
+
+    #[inline]
+    fn push_row(&mut self, text: Option<&[u8]>) -> Result<()> {
+        self.are_there.push(text.is_some());
+        if let Some(text) = text {
+            page::text(text, &mut self.texts);
+        }
+        // Not by batches, which are single lines where a slow pipe brings them.
+        match self.are_there.len() {
+            page::ROWS => self.end_page(),
+            _ => Ok(()),
+        }
+    }
+
+    fn end_page(&mut self) -> Result<()> {
+        let (rows, body) = (self.are_there.len(), &mut self.body);
+        body.clear();
+        let missing = self.are_there.iter().filter(|&&is_there| !is_there).count();
+        page::levels(rows, missing, self.are_there.iter().copied(), body);
+        body.extend_from_slice(&self.texts);
         let compressed = &mut self.compressed;
         compressed.resize(snap::raw::max_compress_len(body.len()), 0);
         let len = snap::raw::Encoder::new().compress(body, compressed)?;
@@ -264,10 +279,15 @@ impl AddressColumn {
         self.uncompressed += self.pages.len() - start + body.len();
         self.pages.extend_from_slice(&compressed[..len]);
         self.rows += rows;
+        self.are_there.clear();
+        self.texts.clear();
         Ok(())
     }
 
     fn end_group(&mut self, file: &mut FileBytes) -> Result<()> {
+        if !self.are_there.is_empty() {
+            self.end_page()?;
+        }
         let (start, to) = file.start();
         to.append(&mut self.pages);
         file.end_chunk(Chunk {

@@ -433,28 +433,33 @@ fn files_one_behind_the_other() {
 fn addresses_without_a_file_become_a_column() {
     let directory = directory("column");
     let to = directory.join("to");
-    let all = some(
-        3000,
-        true,
-        |n| if n.is_multiple_of(2) { v6(n) } else { v4(n) },
-    );
+    let all = some(40_000, true, |n| {
+        if n.is_multiple_of(2) { v6(n) } else { v4(n) }
+    });
     let answers = answers(true);
-    let mut writer = ParquetWriter::new("out", None, true).unwrap();
-    let mut bytes = Vec::new();
-    for addresses in all.chunks(1024) {
-        let mut batch = AddressBatch::new();
-        let mut numbers = Vec::new();
-        for (n, address) in addresses.iter().enumerate() {
-            numbers.push(if address.is_some() { n as u32 % 256 } else { 0 });
-            match address {
-                Some(address) => batch.push(*address),
-                None => batch.push_missing(),
+    let number = |row: usize| all[row].map_or(0, |_| row as u32 % 256);
+    let written = |rows_of_batch: usize| {
+        let mut writer = ParquetWriter::new("out", None, true).unwrap();
+        for first in (0..all.len()).step_by(rows_of_batch) {
+            let rows = first..all.len().min(first + rows_of_batch);
+            let mut batch = AddressBatch::new();
+            for address in &all[rows.clone()] {
+                match address {
+                    Some(address) => batch.push(*address),
+                    None => batch.push_missing(),
+                }
             }
+            let numbers: Vec<u32> = rows.map(number).collect();
+            assert!(writer.write(&batch, None, &numbers[1..], &answers).is_err());
+            writer.write(&batch, None, &numbers, &answers).unwrap();
         }
-        assert!(writer.write(&batch, None, &numbers[1..], &answers).is_err());
-        writer.write(&batch, None, &numbers, &answers).unwrap();
+        writer.finish(&answers).unwrap()
+    };
+    let bytes = written(AddressBatch::FULL);
+    // However the addresses come: one by one through a slow pipe is no page for each.
+    for rows_of_batch in [1, 700] {
+        assert!(written(rows_of_batch) == bytes, "{rows_of_batch}");
     }
-    bytes.extend(writer.finish(&answers).unwrap());
     fs::write(&to, bytes).unwrap();
     let (back, _) = read(&to);
     assert_eq!(back.schema().field(0).data_type(), &DataType::Utf8);
@@ -466,12 +471,9 @@ fn addresses_without_a_file_become_a_column() {
         .collect();
     assert_eq!(text, wanted);
     for (row, prefix) in texts(&back, "prefix").into_iter().enumerate() {
-        let number = all[row].map_or(0, |_| row % 1024 % 256);
-        assert_eq!(
-            prefix,
-            (number > 0).then(|| format!("prefix of {number}")),
-            "{row}"
-        );
+        let number = number(row);
+        let wanted = (number > 0).then(|| format!("prefix of {number}"));
+        assert_eq!(prefix, wanted, "{row}");
     }
 }
 

@@ -99,6 +99,8 @@ impl Syn {
 mod tests {
     use super::*;
     use crate::random::Random;
+    use popfib_formats::{LoadOptions, load};
+    use std::path::Path;
 
     fn rib(routes: &[(&str, u32)]) -> Rib<u32> {
         let mut rib = Rib::new();
@@ -214,5 +216,35 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// The paper's numbers of routes, of 2014: a table of 2010 grows nearly as
+    /// much, the built-in one, which is newer, less.
+    #[test]
+    #[ignore = "full tables"]
+    fn heavy_tables_grow_as_in_the_paper() {
+        let newer = popfib_formats::default_table().ipv4;
+        let older = jpix();
+        for (syn, paper) in [(Syn::Syn1, 764_847.0), (Syn::Syn2, 885_645.0)] {
+            let growth = |rib: &Rib<u32>| syn.of(rib).len() as f64 / rib.len() as f64;
+            let paper = paper / 531_489.0;
+            assert!(growth(&newer) < paper, "{}", growth(&newer));
+            if let Some(older) = &older {
+                // The paper's words would make it 0.6 and more.
+                assert!((growth(older) - paper).abs() < 0.1, "{}", growth(older));
+            }
+        }
+    }
+
+    /// A table of 2010, where there is shared data beside the project.
+    fn jpix() -> Option<Rib<u32>> {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let name = "shared/data/tables/jpix-20100701-as4777-v4.nexthop.txt.gz";
+        let file = manifest.ancestors().map(|folder| folder.join(name));
+        let Some(file) = file.into_iter().find(|file| file.is_file()) else {
+            println!("skipped: {name}: no shared data");
+            return None;
+        };
+        Some(load(&file, &LoadOptions::default()).unwrap().ipv4)
     }
 }

@@ -245,6 +245,7 @@ pub fn synthetic<A: Synthetic>(routes: usize, next_hops: u32, seed: u64) -> Rib<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use popfib::{Fib, Options};
 
     fn share<A: Synthetic>(rib: &Rib<A>, len: u8) -> f64 {
         let count = rib.iter().filter(|(prefix, _)| prefix.len() == len).count();
@@ -301,5 +302,24 @@ mod tests {
     #[should_panic(expected = "at most 7000000 can be made")]
     fn no_more_than_the_projection() {
         Growing::<u128>::new(1, 1).grow_to(7_000_001);
+    }
+
+    /// The series up to ten million routes, built for real. The hundred million of its end
+    /// take too much memory for every machine that runs the tests.
+    #[test]
+    #[ignore = "10 million routes"]
+    fn heavy_the_papers_projection() {
+        fn build<A: Synthetic>() {
+            let mut growing = Growing::<A>::new(64, 1);
+            for routes in A::SERIES.iter().filter(|routes| **routes <= 10_000_000) {
+                let rib = growing.grow_to(*routes);
+                match Fib::<A, u16>::compile(rib, &Options::default()) {
+                    Ok(fib) => println!("{routes} routes: {} bytes", fib.bytes()),
+                    Err(error) => panic!("{routes} routes: {error}"),
+                }
+            }
+        }
+        build::<u128>();
+        build::<u32>();
     }
 }

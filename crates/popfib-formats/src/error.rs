@@ -109,12 +109,14 @@ impl ReadError {
 
     /// The place and the reason, for a line that names the file already.
     pub(crate) fn without_file(&self) -> String {
-        let reason = &self.0.reason;
-        match self.0.place {
-            Some(Place::Line(line)) => format!("line {line}: {reason}"),
-            Some(Place::Byte(offset)) => format!("byte {offset}: {reason}"),
-            None => reason.clone(),
-        }
+        let mut text = match self.0.place {
+            Some(Place::Line(line)) => format!("line {line}: "),
+            Some(Place::Byte(offset)) => format!("byte {offset}: "),
+            None => String::new(),
+        };
+        // As what is displayed, and for the same cause.
+        let _ = escape(&self.0.reason, &mut text);
+        text
     }
 
     /// Whether the data ends too early, all of it before that being well.
@@ -199,6 +201,7 @@ mod tests {
         assert_eq!(error.to_string(), "t: byte 12: no");
         let odd = ReadError::file("t\n\x1b[31m\u{202e}", "x\ry");
         assert_eq!(odd.to_string(), r"t\n\u{1b}[31m\u{202e}: x\ry");
+        assert_eq!(odd.without_file(), r"x\ry");
     }
 
     #[test]

@@ -63,8 +63,8 @@ pub fn parse_address(text: &[u8]) -> Option<IpAddr> {
     ipv6::address(text).map(|bits| IpAddr::V6(bits.into()))
 }
 
-/// The dotted IPv4 address that the `len` bytes from `start` on are, which is several times as fast as
-/// [`parse_address`]; what lies behind them does not matter.
+/// The dotted IPv4 address that the `len` bytes from `start` on are, read where they lie, without the
+/// copy that [`parse_address`] makes; what lies behind them does not matter.
 ///
 /// `None` for anything else, and where fewer than 20 bytes are left, so that this says nothing about them.
 #[inline]

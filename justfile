@@ -5,11 +5,11 @@ _default:
 
 # Every check, as CI runs them
 test:
-    scripts/test
+    scripts/test --all
 
 # What to run before a commit
 quick:
-    scripts/test --quick
+    scripts/test
 
 fmt:
     cargo fmt --all
@@ -25,9 +25,9 @@ layers:
 doc:
     cargo doc --workspace --no-deps --all-features
 
-# Lookup rates; arguments go to `popfib bench`
+# Lookup rates; arguments go to `popfib-lab bench`
 bench *args:
-    cargo run --release -- bench {{args}}
+    cargo run --release -p popfib-lab -- bench {{args}}
 
 # One fuzz target, until it is stopped
 fuzz target:

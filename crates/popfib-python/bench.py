@@ -1,11 +1,11 @@
 """Rates, times and bytes of popfib beside pytricia, and beside the Rust batch lookup.
 
-    python crates/popfib-python/bench.py [--runs 5] [--addresses 10000000] [--popfib target/release/popfib]
+    python crates/popfib-python/bench.py [--runs 5] [--addresses 10000000] [--popfib-lab target/release/popfib-lab]
 
 The table is the built-in one (a tier-1 router's, 1.06 million routes), its values are AS numbers as ints.
 Each figure is the median of the runs, with the lowest and the highest in brackets; the libraries take turns.
 Times are CPU times of this process, which looks up in one thread: on a busy machine others' time is not counted,
-though their traffic to memory still slows all. The Rust rate is that of `popfib bench`, in turns with `lookup_many`;
+though their traffic to memory still slows all. The Rust rate is that of `popfib-lab bench`, in turns with `lookup_many`;
 it goes by the wall clock, so `lookup_many` is timed by the wall clock too for their ratio, each run with its neighbour.
 """
 
@@ -21,6 +21,9 @@ import tempfile
 import time
 
 import popfib
+
+# Columns as DuckDB and Spark hand them over.
+BATCH, BATCHES = 2_048, 500
 
 CHILD = """
 import gc, sys
@@ -70,11 +73,42 @@ class Figure:
         return f"{self.name:<58} {statistics.median(values):>9.4g} {self.unit:<4} {spread:<22} {self.bound}"
 
 
+def of_texts(np, count):
+    """A table of 732,000 random /24 with so many different texts, and addresses that hit."""
+    rng = np.random.default_rng(1)
+    nets = np.sort(rng.permutation(1 << 24)[:732_000]).astype(np.uint32) << 8
+    table = popfib.Table(((net, 4, 24), f"v{n % count}") for n, net in enumerate(nets.tolist()))
+    table.compile()
+    hosts = rng.integers(0, 256, BATCH * BATCHES, dtype=np.uint32)
+    return table, rng.choice(nets, BATCH * BATCHES) | hosts
+
+
+def in_sql(tables, hits):
+    """Queries that ask each table for all addresses, as text: what DuckDB has for them."""
+    try:
+        import duckdb
+        import popfib.duckdb
+    except ImportError:
+        print("skipped: DuckDB is not installed")
+        return {}
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute("CREATE TABLE hits AS SELECT unnest($1::UINTEGER[]) AS n", [hits.tolist()]).fetchall()
+    address = "concat_ws('.', n >> 24, (n >> 16) & 255, (n >> 8) & 255, n & 255)"
+    connection.execute(f"CREATE TABLE flows AS SELECT {address} AS src FROM hits").fetchall()
+    queries = {}
+    for name, table in tables.items():
+        popfib.duckdb.register(connection, name, table)
+        count = f"SELECT count({name}(src)) FROM flows"
+        queries[name] = lambda count=count: connection.execute(count).fetchall()
+        assert queries[name]() == [(len(hits),)]
+    return queries
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--addresses", type=int, default=10_000_000)
-    parser.add_argument("--popfib", default="target/release/popfib", help="the command, for the Rust rate")
+    parser.add_argument("--popfib-lab", default="target/release/popfib-lab", help="the command, for the Rust rate")
     args = parser.parse_args()
 
     import numpy as np
@@ -95,6 +129,8 @@ def main():
     ipv4 = [pair for pair in pairs if ":" not in pair[0]]
     t = popfib.Table(pairs)
     t.compile()
+    bytes_of_values = t.nbytes
+    t.compile(prefixes=True)
     rng = random.Random(1)
     texts = []
     for prefix, _ in rng.choices(ipv4, k=200_000):
@@ -109,20 +145,31 @@ def main():
 
     figures = {
         "str": Figure("t[str], M/s", "M/s", ">= 3", million(len(texts))),
+        "key": Figure("t.get_key(str), M/s", "M/s", "", million(len(texts))),
+        "longest": Figure("t.longest_match(str), M/s", "M/s", "", million(len(texts))),
+        "longest ratio": Figure("longest_match / t[str], of neighbouring runs", "", ">= 0.8"),
+        "pytricia key": Figure("pytricia.get_key(str), M/s", "M/s", "", million(len(texts))),
         "pytricia str": Figure("pytricia[str], M/s", "M/s", "", million(len(texts))),
         "many": Figure("lookup_many(uint32), indices, random addresses", "M/s", ">= 150", million(args.addresses)),
         "kept": Figure("the same, every array kept", "M/s", "", million(args.addresses)),
-        "rust": Figure("Rust lookup_batch (popfib bench), random addresses", "M/s", ""),
+        "rust": Figure("Rust lookup_batch (popfib-lab bench), random addresses", "M/s", ""),
         "out": Figure("lookup_many(uint32), indices, out=", "M/s", ">= 150", million(args.addresses)),
         "wall": Figure("lookup_many by the wall clock", "M/s", "", million(args.addresses)),
         "ratio": Figure("lookup_many / Rust, of neighbouring runs", "", ">= 0.8"),
         "values": Figure("lookup_many(uint32), values", "M/s", "", million(args.addresses)),
         "arrow": Figure("lookup_many(Arrow strings), indices", "M/s", ">= 15", million(len(texts) * 10)),
+        "prefixes": Figure("lookup_many(uint32), prefixes (list of str)", "M/s", "", million(args.addresses // 10)),
+        "matches": Figure("lookup_many(uint32), matches (list of pairs)", "M/s", "", million(args.addresses // 10)),
+        "arrow prefixes": Figure("lookup_many(uint32), arrow-prefixes", "M/s", "", million(args.addresses // 10)),
+        "few": Figure(f"lookup_many(uint32), arrow, by {BATCH:,} rows", "M/s", ">= 20", million(BATCH * BATCHES)),
+        "own": Figure("the same, 732,000 routes with a text each", "M/s", ">= 20", million(BATCH * BATCHES)),
+        "sql few": Figure("DuckDB, count(f(address)), 64 values, one thread", "M/s", "", million(BATCH * BATCHES)),
+        "sql own": Figure("the same, 732,000 routes with a text each", "M/s", "", million(BATCH * BATCHES)),
         "list": Figure("lookup_many(list of str), indices", "M/s", "", million(len(texts))),
         "build": Figure("Table(list of pairs), compiled", "s", "<= 0.5"),
         "pytricia build": Figure("pytricia, the same pairs one by one", "s", ""),
         "open": Figure("popfib.open(image)", "ms", "<= 20", lambda s: s * 1e3),
-        "copy": Figure("popfib.open(image, map=False)", "ms", "", lambda s: s * 1e3),
+        "map": Figure("popfib.open(image, map=True)", "ms", "", lambda s: s * 1e3),
         "trust": Figure("popfib.open(image, trust=True)", "ms", "<= 20", lambda s: s * 1e3),
     }
     if pytricia:
@@ -132,6 +179,13 @@ def main():
         judge.freeze()
         assert [judge.get(a) for a in texts] == t.lookup_many(texts, output="list"), "answers differ"
     strings = pa.array(texts * 10) if pa else None
+    (own, hits), (few, _) = of_texts(np, 732_000), of_texts(np, 64)
+    queries = in_sql({"own": own, "few": few}, hits) if pa else {}
+
+    def batches(table, addresses):
+        for start in range(0, BATCH * BATCHES, BATCH):
+            table.lookup_many(addresses[start : start + BATCH], output="arrow")
+
     names = popfib.default_table()
     with tempfile.TemporaryDirectory() as folder:
         image = os.path.join(folder, "table.fib")
@@ -140,6 +194,10 @@ def main():
         def each(table):
             for text in texts:
                 table[text]
+
+        def call(method):
+            for text in texts:
+                method(text)
 
         def build_pytricia():
             tables = pytricia.PyTricia(32), pytricia.PyTricia(128)
@@ -151,20 +209,24 @@ def main():
 
         for _ in range(args.runs):
             add("str", lambda: each(t))
+            add("key", lambda: call(t.get_key))
+            add("longest", lambda: call(t.longest_match))
+            figures["longest ratio"].values.append(figures["str"].values[-1] / figures["longest"].values[-1])
             if pytricia:
                 add("pytricia str", lambda: each(judge))
+                add("pytricia key", lambda: call(judge.get_key))
             # One after the other, as columns come, and with nothing to take memory over from.
             t.lookup_many(column, output="indices")
             add("many", lambda: t.lookup_many(column, output="indices"))
             kept = [t.lookup_many(column, output="indices")]
             add("kept", lambda: kept.append(t.lookup_many(column, output="indices")))
             del kept
-            if os.path.exists(args.popfib):
-                command = [args.popfib, "bench", "--family", "ipv4", "--traffic", "random", "--json"]
+            if os.path.exists(args.popfib_lab):
+                command = [args.popfib_lab, "bench", "--family", "ipv4", "--traffic", "random", "--json"]
                 out = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
                 rates = [row["mlps"] for row in json.loads(out) if row["kernel"] not in ("scalar", "portable")]
                 figures["rust"].values.append(max(rates))
-                # The rate of `popfib bench` is the median of its passes, so this is of as many.
+                # The rate of `popfib-lab bench` is the median of its passes, so this is of as many.
                 walls = [seconds(lambda: t.lookup_many(column, output="indices"), time.perf_counter) for _ in range(5)]
                 figures["wall"].values.append(statistics.median(walls))
                 figures["ratio"].values.append(figures["wall"].show(figures["wall"].values[-1]) / max(rates))
@@ -172,6 +234,13 @@ def main():
             add("values", lambda: t.lookup_many(column))
             if pa:
                 add("arrow", lambda: t.lookup_many(strings, output="indices"))
+            for output in ("prefixes", "matches", "arrow-prefixes"):
+                part = column[: args.addresses // 10]
+                add(output.replace("-", " "), lambda: t.lookup_many(part, output=output))
+            add("few", lambda: batches(names, column))
+            add("own", lambda: batches(own, hits))
+            for name, query in queries.items():
+                add(f"sql {name}", query)
             add("list", lambda: t.lookup_many(texts, output="indices"))
             add("build", lambda: popfib.Table(pairs).compile())
             if pytricia:
@@ -179,7 +248,7 @@ def main():
             # Once for the allocator, which has just given pytricia's memory back.
             popfib.open(image)
             add("open", lambda: popfib.open(image))
-            add("copy", lambda: popfib.open(image, map=False))
+            add("map", lambda: popfib.open(image, map=True))
             add("trust", lambda: popfib.open(image, trust=True))
     for figure in figures.values():
         print(figure)
@@ -191,7 +260,8 @@ def main():
             print(f"memory of a process for the table, {name:<23} {sizes[name] / 2**20:>9.4g} MiB")
         if len(sizes) == 2:
             print(f"popfib / pytricia {sizes['popfib'] / sizes['pytricia']:>50.3f}      <= 0.25")
-    print(f"Table.nbytes {t.nbytes / 2**20:>55.4g} MiB")
+    print(f"Table.nbytes {bytes_of_values / 2**20:>55.4g} MiB")
+    print(f"the same, compiled for prefixes too {t.nbytes / 2**20:>32.4g} MiB")
 
 
 if __name__ == "__main__":

@@ -1,17 +1,21 @@
-//! Sequences of typed operations on Rib, Fib and LiveFib; see `operations.rs` of the proof.
+//! Sequences of typed operations on Rib, Fib, LiveFib and maps; see `operations.rs` of the proof.
 #![no_main]
 
-#[path = "../../crates/popfib-baselines/tests/proof/forms.rs"]
+#[path = "../../crates/popfib/tests/proof/forms.rs"]
 mod forms;
-#[path = "../../crates/popfib-baselines/tests/proof/live.rs"]
+#[path = "../../crates/popfib/tests/proof/judge.rs"]
+mod judge;
+#[path = "../../crates/popfib/tests/proof/live.rs"]
 mod live;
-#[path = "../../crates/popfib-baselines/tests/proof/operations.rs"]
+#[path = "../../crates/popfib/tests/proof/maps.rs"]
+mod maps;
+#[path = "../../crates/popfib/tests/proof/operations.rs"]
 mod operations;
-#[path = "../../crates/popfib-baselines/tests/proof/oracle.rs"]
+#[path = "../../crates/popfib/tests/proof/oracle.rs"]
 mod oracle;
-#[path = "../../crates/popfib-baselines/tests/proof/probes.rs"]
+#[path = "../../crates/popfib/tests/proof/probes.rs"]
 mod probes;
-#[path = "../../crates/popfib-baselines/tests/proof/tables.rs"]
+#[path = "../../crates/popfib/tests/proof/tables.rs"]
 mod tables;
 
 use libfuzzer_sys::fuzz_target;

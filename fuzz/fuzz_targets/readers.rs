@@ -68,7 +68,7 @@ pub(crate) fn updates(name: &str, data: &[u8]) {
         mask: choice & 1 != 0,
         peer: (choice & 2 != 0).then_some(PeerFilter::Index(usize::from(choice >> 6))),
     };
-    let mut source = open_updates(input(data), &options);
+    let mut source = open_updates(input(data), &options).expect("opening reads nothing yet");
     let mut events = 0;
     loop {
         let (error, go_on) = match source.next_update() {

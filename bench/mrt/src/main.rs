@@ -81,7 +81,8 @@ fn count_routes(data: &[u8]) -> Result<u64> {
 }
 
 fn count_updates(data: &[u8]) -> Result<u64> {
-    let mut source = open_updates(input(data), &UpdateOptions::default());
+    let mut source =
+        open_updates(input(data), &UpdateOptions::default()).expect("opening reads nothing yet");
     let mut count = 0;
     while source.next_update()?.is_some() {
         count += 1;
@@ -166,7 +167,8 @@ fn compare_updates(data: &[u8]) -> Result<String> {
         })
         .collect();
     let mut ours = Vec::new();
-    let mut source = open_updates(input(data), &UpdateOptions::default());
+    let mut source =
+        open_updates(input(data), &UpdateOptions::default()).expect("opening reads nothing yet");
     while let Some(update) = source.next_update()? {
         let (peer, _) = update.peer.ok_or("an update without a peer")?;
         let change = match update.change {

@@ -117,9 +117,11 @@ pub(crate) fn popfib<A: Address, L: Leaf>(
 pub(crate) trait PeerFamily: Family {
     type Key: prefix_trie::Prefix;
     fn key(self, len: u8) -> Self::Key;
+    fn bits(key: &Self::Key) -> Self;
 
     type Ip: TreeBitmapAddress;
     fn ip(self) -> Self::Ip;
+    fn of_ip(ip: Self::Ip) -> Self;
 }
 
 impl PeerFamily for u32 {
@@ -128,9 +130,17 @@ impl PeerFamily for u32 {
         (self, len)
     }
 
+    fn bits(key: &(u32, u8)) -> u32 {
+        key.0
+    }
+
     type Ip = Ipv4Addr;
     fn ip(self) -> Ipv4Addr {
         self.into()
+    }
+
+    fn of_ip(ip: Ipv4Addr) -> u32 {
+        ip.into()
     }
 }
 
@@ -140,9 +150,17 @@ impl PeerFamily for u128 {
         (self, len)
     }
 
+    fn bits(key: &(u128, u8)) -> u128 {
+        key.0
+    }
+
     type Ip = Ipv6Addr;
     fn ip(self) -> Ipv6Addr {
         self.into()
+    }
+
+    fn of_ip(ip: Ipv6Addr) -> u128 {
+        ip.into()
     }
 }
 

@@ -19,7 +19,7 @@ use bytemuck::Pod;
 use popfib::{NextHop, Prefix, Rib};
 use popfib_eval::{Buffer, Traveller};
 
-/// The traffic that is measured, by its name in `popfib bench`.
+/// The traffic that is measured, by its name in `popfib-lab bench`.
 pub(crate) const STREAMS: [&str; 3] = ["random", "routes", "zipf"];
 
 /// A family as the files have it.

@@ -3,6 +3,7 @@
 
 mod algorithms;
 mod exchange;
+mod maps;
 mod prepare;
 mod run;
 
@@ -39,6 +40,32 @@ enum Command {
         #[arg(short)]
         output: PathBuf,
     },
+    /// Measure popfib's maps beside those of prefix-trie and treebitmap, whatever a user of one calls
+    Maps {
+        /// A table file, or `default` for the built-in one
+        #[arg(long)]
+        table: String,
+        /// Addresses to look up
+        #[arg(long, default_value_t = 1 << 21)]
+        count: usize,
+        /// Timed passes
+        #[arg(long, default_value_t = 5)]
+        passes: usize,
+        /// Core to run on
+        #[arg(long)]
+        cpu: Option<usize>,
+    },
+    /// Print the bytes that one map takes at most; `maps` starts this and writes the routes to it
+    Peak {
+        /// ipv4 or ipv6
+        family: String,
+        /// shared or own
+        values: String,
+        /// How which map is built
+        build: String,
+        /// Routes
+        count: usize,
+    },
     /// Print the names of the algorithms
     List,
     /// Measure one algorithm on one family
@@ -61,6 +88,25 @@ fn execute(command: Command) -> Result<(), Failure> {
             ipv6_count,
             output,
         } => prepare::prepare(&table, &output, (ipv4_count, ipv6_count)),
+        Command::Maps {
+            table,
+            count,
+            passes,
+            cpu,
+        } => {
+            cpu.map_or(Ok(()), popfib_eval::pin)?;
+            maps::maps(&table, count, passes)
+        }
+        Command::Peak {
+            family,
+            values,
+            build,
+            count,
+        } => match family.as_str() {
+            "ipv4" => maps::peak::print::<u32>(&values, &build, count),
+            "ipv6" => maps::peak::print::<u128>(&values, &build, count),
+            _ => Err(format!("there is no family `{family}`").into()),
+        },
         Command::List => {
             for algorithm in algorithms() {
                 println!("{}", algorithm.name);

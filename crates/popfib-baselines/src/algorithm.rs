@@ -2,12 +2,11 @@
 
 use popfib::{CompileError, Rib};
 
+use crate::binary::{Patricia, Radix};
 use crate::cannot_build::CannotBuild;
 use crate::dir_24_8::Dir24x8;
 use crate::dxr::Dxr;
 use crate::lpm::{Key, Lpm};
-use crate::patricia::Patricia;
-use crate::radix::Radix;
 use crate::sail::Sail;
 use crate::tree_bitmap::{Node, Node16, Node64, TreeBitmap};
 
@@ -55,37 +54,32 @@ impl Baseline {
         Self::Dxr18Modified,
     ];
 
-    /// The name by which it is asked for, that of [`Lpm::name`].
+    /// The name by which it is asked for.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Radix => "radix",
-            Self::Patricia => "patricia",
-            Self::TreeBitmap16 => "treebitmap-16",
-            Self::TreeBitmap64 => "treebitmap-64",
-            Self::TreeBitmap16Basic => "treebitmap-16-basic",
-            Self::TreeBitmap64Basic => "treebitmap-64-basic",
-            Self::Dir24x8 => "dir-24-8",
-            Self::Sail => "sail",
-            Self::Dxr16 => "dxr-16",
-            Self::Dxr18 => "dxr-18",
-            Self::Dxr18Modified => "dxr-18-modified",
-        }
+        self.names().0
     }
 
-    /// What it is, in a few words.
-    pub const fn about(self) -> &'static str {
+    /// The name by which it is asked for, that of the Poptrie paper, and what it is in a few words:
+    /// the one list of them.
+    #[rustfmt::skip]
+    pub const fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Radix => "Binary radix tree",
-            Self::Patricia => "Patricia, a path-compressed binary trie",
-            Self::TreeBitmap16 => "Tree BitMap, 16-ary, behind an array over 16 bits",
-            Self::TreeBitmap64 => "Tree BitMap, 64-ary, behind an array over 18 bits",
-            Self::TreeBitmap16Basic => "Tree BitMap, 16-ary, without initial array",
-            Self::TreeBitmap64Basic => "Tree BitMap, 64-ary, without initial array",
-            Self::Dir24x8 => "DIR-24-8-BASIC (IPv4)",
-            Self::Sail => "SAIL_L (IPv4)",
-            Self::Dxr16 => "DXR with chunks of 16 bits (D16R)",
-            Self::Dxr18 => "DXR with chunks of 18 bits (D18R)",
-            Self::Dxr18Modified => "D18R modified for 2^20 ranges (IPv4)",
+            Self::Radix => ("radix", "Radix", "Binary radix tree"),
+            Self::Patricia => ("patricia", "Patricia", "Patricia, a path-compressed binary trie"),
+            Self::TreeBitmap16 =>
+                ("treebitmap-16", "Tree BitMap16", "Tree BitMap, 16-ary, with an array over the first 16 bits"),
+            Self::TreeBitmap64 =>
+                ("treebitmap-64", "Tree BitMap18 (64-ary)", "Tree BitMap, 64-ary, with an array over the first 18 bits"),
+            Self::TreeBitmap16Basic =>
+                ("treebitmap-16-basic", "Tree BitMap", "Tree BitMap, 16-ary, without initial array"),
+            Self::TreeBitmap64Basic =>
+                ("treebitmap-64-basic", "Tree BitMap (64-ary)", "Tree BitMap, 64-ary, without initial array"),
+            Self::Dir24x8 => ("dir-24-8", "DIR-24-8", "DIR-24-8-BASIC (IPv4)"),
+            Self::Sail => ("sail", "SAIL", "SAIL_L (IPv4)"),
+            Self::Dxr16 => ("dxr-16", "D16R", "DXR with chunks of 16 bits (D16R)"),
+            Self::Dxr18 => ("dxr-18", "D18R", "DXR with chunks of 18 bits (D18R)"),
+            Self::Dxr18Modified =>
+                ("dxr-18-modified", "D18R (modified)", "D18R modified for 2^20 ranges (IPv4)"),
         }
     }
 
@@ -124,7 +118,10 @@ fn tree_bitmap<A: Key, N: Node, const INITIAL: u8>(
 }
 
 /// Builds with next hops of 16 bits, or of 32 bits where the routes need them.
-pub(crate) fn either_width<T>(
+///
+/// # Errors
+/// That of the last build.
+pub fn either_width<T>(
     build_16: impl FnOnce() -> Result<T, CannotBuild>,
     build_32: impl FnOnce() -> Result<T, CannotBuild>,
 ) -> Result<T, CannotBuild> {

@@ -14,32 +14,27 @@
 //! * [`Sail`], SAIL_L.
 //! * [`Dxr`], D16R and D18R.
 //! * [`poptrie`], Poptrie in the paper's exact layout, with and without leafvec.
-//! * [`Popfib`], popfib's own, so that all can be had by one trait.
 
 mod algorithm;
+pub mod binary;
 mod buffer;
 mod cannot_build;
 pub mod dir_24_8;
 pub mod dxr;
 mod loops;
 mod lpm;
-pub mod patricia;
-mod popfib_fib;
 pub mod poptrie;
-pub mod radix;
 mod routes;
 pub mod sail;
 pub mod tree_bitmap;
 
-pub use algorithm::Baseline;
+pub use algorithm::{Baseline, either_width};
+pub use binary::{Patricia, Radix};
 pub use buffer::Buffer;
 pub use cannot_build::CannotBuild;
 pub use dir_24_8::Dir24x8;
 pub use dxr::Dxr;
 pub use loops::{dependent, empty};
 pub use lpm::{Find, Key, Lpm, Structure, Width};
-pub use patricia::Patricia;
-pub use popfib_fib::Popfib;
-pub use radix::Radix;
 pub use sail::Sail;
 pub use tree_bitmap::TreeBitmap;

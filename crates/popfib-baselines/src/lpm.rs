@@ -22,6 +22,9 @@ pub trait Width: Leaf + Pod {}
 
 impl<L: Leaf + Pod> Width for L {}
 
+/// A form of nodes of this crate: lookups without checks could not trust the answers of others.
+pub trait Sealed {}
+
 /// A longest-prefix-match structure for keys `A`.
 ///
 /// ```
@@ -45,17 +48,14 @@ pub trait Lpm<A>: Send + Sync {
     where
         Self: Sized;
 
-    /// The name by which it is asked for.
-    fn name(&self) -> &'static str;
-
-    /// What it cannot hold, in one line.
-    fn limits(&self) -> &'static str;
-
     /// Leading bits that its first array resolves at once; 0 if it has none.
     fn direct_bits(&self) -> u8;
 
     /// Bytes of the arrays that lookups read.
     fn bytes(&self) -> usize;
+
+    /// Nodes and leaves of a Poptrie; none of another structure.
+    fn nodes_and_leaves(&self) -> (usize, usize);
 
     /// The next hop of the longest prefix that holds `address`; 0 if there is none.
     fn lookup(&self, address: A) -> u32;
@@ -81,11 +81,6 @@ pub trait Find<A>: Copy {
 
 /// An algorithm: what [`Lpm`] needs to know of it.
 pub trait Structure<A: Address>: Sized + Send + Sync {
-    /// [`Lpm::name`].
-    const NAME: &'static str;
-    /// [`Lpm::limits`].
-    const LIMITS: &'static str;
-
     /// The arrays, borrowed for lookups.
     type View<'a>: Find<A>
     where
@@ -103,6 +98,11 @@ pub trait Structure<A: Address>: Sized + Send + Sync {
     /// [`Lpm::bytes`].
     fn bytes(&self) -> usize;
 
+    /// [`Lpm::nodes_and_leaves`].
+    fn nodes_and_leaves(&self) -> (usize, usize) {
+        (0, 0)
+    }
+
     /// The arrays, borrowed for lookups.
     fn view(&self) -> Self::View<'_>;
 
@@ -112,49 +112,37 @@ pub trait Structure<A: Address>: Sized + Send + Sync {
     }
 }
 
-/// Implements [`Lpm`] by [`Structure`]: `lpm!([A: Address] Type)`. Not one
-/// implementation for all structures, which would leave none to those that are
-/// looked up by loops of their own.
-macro_rules! lpm {
-    ([$($generics:tt)*] $type:ty) => {
-        impl<$($generics)*> $crate::lpm::Lpm<A> for $type {
-            fn build(rib: &popfib::Rib<A>) -> Result<Self, $crate::cannot_build::CannotBuild> {
-                <Self as $crate::lpm::Structure<A>>::build(rib)
-            }
+impl<A: Address, S: Structure<A>> Lpm<A> for S {
+    fn build(rib: &Rib<A>) -> Result<Self, CannotBuild> {
+        Structure::build(rib)
+    }
 
-            fn name(&self) -> &'static str {
-                <Self as $crate::lpm::Structure<A>>::NAME
-            }
+    fn direct_bits(&self) -> u8 {
+        Structure::direct_bits(self)
+    }
 
-            fn limits(&self) -> &'static str {
-                <Self as $crate::lpm::Structure<A>>::LIMITS
-            }
+    fn bytes(&self) -> usize {
+        Structure::bytes(self)
+    }
 
-            fn direct_bits(&self) -> u8 {
-                $crate::lpm::Structure::<A>::direct_bits(self)
-            }
+    fn nodes_and_leaves(&self) -> (usize, usize) {
+        Structure::nodes_and_leaves(self)
+    }
 
-            fn bytes(&self) -> usize {
-                $crate::lpm::Structure::<A>::bytes(self)
-            }
+    fn lookup(&self, address: A) -> u32 {
+        loops::one(self.view(), address)
+    }
 
-            fn lookup(&self, address: A) -> u32 {
-                $crate::loops::one($crate::lpm::Structure::<A>::view(self), address)
-            }
+    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
+        assert_eq!(
+            addresses.len(),
+            next_hops.len(),
+            "one next hop for each address"
+        );
+        self.batch(addresses, next_hops);
+    }
 
-            fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
-                assert_eq!(
-                    addresses.len(),
-                    next_hops.len(),
-                    "one next hop for each address"
-                );
-                $crate::lpm::Structure::<A>::batch(self, addresses, next_hops);
-            }
-
-            fn lookup_chain(&self, addresses: &[A]) -> u32 {
-                $crate::loops::chain($crate::lpm::Structure::<A>::view(self), addresses)
-            }
-        }
-    };
+    fn lookup_chain(&self, addresses: &[A]) -> u32 {
+        loops::chain(self.view(), addresses)
+    }
 }
-pub(crate) use lpm;

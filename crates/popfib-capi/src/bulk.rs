@@ -58,6 +58,39 @@ pub(crate) unsafe fn each<A: Address, L: Leaf>(
     Ok(())
 }
 
+/// As [`each`] in network order, with a length beside each next hop.
+///
+/// # Safety
+/// As there; `lengths` is null, or an array of `count` bytes that nobody else uses.
+pub(crate) unsafe fn each_with_length<A: Address, L: Leaf>(
+    from: *const c_void,
+    lengths: *mut u8,
+    to: *mut c_void,
+    count: usize,
+    mut lookup: impl FnMut(&[A], &mut [u8], &mut [L]) -> Result<()>,
+) -> Result<()> {
+    let longest = isize::MAX as usize / size_of::<A>();
+    let is_apart = |count| {
+        !is_wrong::<A, u8>(from, lengths.cast(), count, 1)
+            && !is_wrong::<u8, L>(lengths.cast(), to, count, 1)
+    };
+    if count > 0 && (count > longest || !is_apart(count)) {
+        return Err(Errno::INVALID);
+    }
+    let (mut at, mut result) = (0, Ok(()));
+    let with_lengths = |addresses: &[A], next_hops: &mut [L]| {
+        // SAFETY: the next of `count` bytes, apart from both arrays.
+        let lengths = unsafe { slice::from_raw_parts_mut(lengths.add(at), next_hops.len()) };
+        at += next_hops.len();
+        if result.is_ok() {
+            result = lookup(addresses, lengths, next_hops);
+        }
+    };
+    // SAFETY: the caller's.
+    unsafe { each(from, to, count, Order::Network, with_lengths)? };
+    result
+}
+
 /// Whether an array is null or misaligned, or the two overlap; `count` is not so high that a length overflows.
 #[inline(always)]
 fn is_wrong<A, L>(from: *const c_void, to: *mut c_void, count: usize, align: usize) -> bool {

@@ -9,7 +9,6 @@ use core::ops::ControlFlow;
 use popfib::{Address, ImageWriter, Kernel, NextHop, Prefix};
 
 use crate::error::{Errno, Result};
-use crate::reader::Reader;
 
 /// The order of the bytes of the addresses of a bulk lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +49,7 @@ pub(crate) trait Engine {
     unsafe fn add(&mut self, prefix: RawPrefix, next_hop: u32) -> Result<()>; // SAFETY: see the trait
     unsafe fn delete(&mut self, prefix: RawPrefix) -> Result<()>; // SAFETY: see the trait
     fn reclaim(&mut self);
+    fn compile_prefixes(&mut self) -> Result<()>;
 
     unsafe fn get(&self, prefix: RawPrefix) -> Result<u32>; // SAFETY: see the trait
     unsafe fn lookup(&self, address: *const u8) -> u32; // SAFETY: see the trait
@@ -62,15 +62,16 @@ pub(crate) trait Engine {
     ) -> Result<()>; // SAFETY: see the trait
     /// Tells the visitor of one route.
     unsafe fn longest_match(&self, address: *const u8, visit: &mut Visit<'_>) -> Result<()>; // SAFETY: see the trait
+    unsafe fn longest_match_bulk(
+        &self,
+        from: *const c_void,
+        lengths: *mut u8,
+        to: *mut c_void,
+        count: usize,
+    ) -> Result<()>; // SAFETY: see the trait
     unsafe fn walk(&self, walk: Walk, visit: &mut Visit<'_>) -> Result<ControlFlow<c_int>>; // SAFETY: see the trait
 
     fn save(&self, image: &mut ImageWriter, keep_routes: bool) -> Result<()>;
-}
-
-/// Makes readers; used while another thread changes the table.
-pub(crate) trait Readers {
-    /// One as C has it.
-    fn reader(&self) -> Result<*mut Reader>;
 }
 
 /// A reader.

@@ -1,19 +1,13 @@
 //! Tables in images: as those whose routes change, but read-only and open to all threads at once.
 
-use core::ffi::{c_int, c_void};
-use core::ops::ControlFlow;
 use std::sync::Arc;
 
 use popfib::{Address, Fib, Image, ImageTable, ImageWriter, Kernel, Leaf, NextHop, Prefix};
 
-use crate::bulk;
-use crate::engine::{
-    Engine, Lookup, Order, RawPrefix, Readers, Visit, Walk, address, prefix, tell,
-};
 use crate::error::{Errno, Result};
-use crate::live::family;
 use crate::memory::Memory;
-use crate::reader::Reader;
+use crate::reader::{Reader, Readers};
+use crate::typed::{Answers, Route, Routes};
 
 /// The width of answers, with the image's Fib for it.
 pub(crate) trait ImageLeaf: Leaf {
@@ -56,7 +50,7 @@ impl<A: Address, L: ImageLeaf> Frozen<A, L> {
     }
 
     /// The table, if it has its routes.
-    fn routes(&self) -> Result<&ImageTable<A>> {
+    fn with_routes(&self) -> Result<&ImageTable<A>> {
         self.image
             .table()
             .filter(|table| table.has_routes())
@@ -86,15 +80,9 @@ fn exact<A: Address>(table: &ImageTable<A>, prefix: Prefix<A>) -> Option<NextHop
     (found == prefix).then_some(next_hop)
 }
 
-// Pointers are the header's business, see `Engine`.
-impl<A: Address, L: ImageLeaf> Engine for Frozen<A, L> {
-    fn family(&self) -> u32 {
-        family::<A>()
-    }
-
-    fn next_hop_bits(&self) -> u32 {
-        8 * size_of::<L>() as u32
-    }
+impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
+    type Address = A;
+    type NextHop = L;
 
     fn kernel(&self) -> Kernel {
         self.lookups.kernel
@@ -108,81 +96,71 @@ impl<A: Address, L: ImageLeaf> Engine for Frozen<A, L> {
         self.image.bytes()
     }
 
-    // SAFETY: see `Engine`; follows no pointer.
-    unsafe fn add(&mut self, _: RawPrefix, _: u32) -> Result<()> {
+    fn announce(&mut self, _: Prefix<A>, _: NextHop) -> Result<()> {
         Err(Errno::READ_ONLY)
     }
 
-    // SAFETY: see `Engine`; follows no pointer.
-    unsafe fn delete(&mut self, _: RawPrefix) -> Result<()> {
+    fn withdraw(&mut self, _: Prefix<A>) -> Result<()> {
         Err(Errno::READ_ONLY)
     }
 
     fn reclaim(&mut self) {}
 
-    // SAFETY: see `Engine`.
-    unsafe fn get(&self, raw: RawPrefix) -> Result<u32> {
-        // SAFETY: the caller's.
-        let prefix = unsafe { prefix(raw)? };
-        let next_hop = exact(self.routes()?, prefix).ok_or(Errno::NO_ENTRY)?;
-        Ok(next_hop.get())
+    /// An image has what longest matches need.
+    fn compile_prefixes(&mut self) -> Result<()> {
+        self.with_routes().map(drop)
     }
 
-    // SAFETY: see `Engine`.
-    unsafe fn lookup(&self, bytes: *const u8) -> u32 {
-        // SAFETY: the caller's.
-        unsafe { self.lookups.one(bytes) }
+    fn lookup(&self, address: A) -> L {
+        self.lookups.fib.lookup(address)
     }
 
-    // SAFETY: see `Engine`.
-    unsafe fn lookup_bulk(
+    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
+        self.lookups.batch(addresses, next_hops);
+    }
+
+    fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>> {
+        Ok(exact(self.with_routes()?, prefix))
+    }
+
+    fn longest_match(&self, address: A) -> Result<Option<Route<A>>> {
+        Ok(self.with_routes()?.longest_match(address))
+    }
+
+    fn longest_matches(
         &self,
-        from: *const c_void,
-        to: *mut c_void,
-        count: usize,
-        order: Order,
+        addresses: &[A],
+        mut found: impl FnMut(usize, Option<Route<A>>),
     ) -> Result<()> {
-        // SAFETY: the caller's.
-        unsafe { self.lookups.many(from, to, count, order) }
-    }
-
-    // SAFETY: see `Engine`.
-    unsafe fn longest_match(&self, bytes: *const u8, visit: &mut Visit<'_>) -> Result<()> {
-        // SAFETY: the caller's.
-        let address = unsafe { address(bytes) };
-        let route = self.routes()?.longest_match(address);
-        let _ = tell(visit, route.ok_or(Errno::NO_ENTRY)?);
+        let table = self.with_routes()?;
+        let fib = table.route_fib().ok_or(Errno::NO_DATA)?;
+        fib.lookup_each_with(self.lookups.kernel, addresses, |at, route| {
+            found(at, table.route(route));
+        });
         Ok(())
     }
 
-    // SAFETY: see `Engine`.
-    unsafe fn walk(&self, walk: Walk, visit: &mut Visit<'_>) -> Result<ControlFlow<c_int>> {
-        let table = self.routes()?;
-        Ok(match walk {
-            Walk::All => table.routes().try_for_each(|route| tell(visit, route)),
-            Walk::Covering(raw) => {
-                // SAFETY: the caller's.
-                let of = unsafe { prefix::<A>(raw)? };
-                (0..=of.len())
-                    .filter_map(|len| {
-                        let prefix = Prefix::new_masked(of.address(), len).ok()?;
-                        Some((prefix, exact(table, prefix)?))
-                    })
-                    .try_for_each(|route| tell(visit, route))
-            }
-            Walk::Covered(raw) => {
-                // SAFETY: the caller's.
-                let within = unsafe { prefix(raw)? };
-                (first_from(table, within)..)
-                    .map_while(|number| table.route(number))
-                    .take_while(|(prefix, _)| within.covers(prefix))
-                    .try_for_each(|route| tell(visit, route))
-            }
-        })
+    fn routes(&self) -> Result<impl Iterator<Item = Route<A>>> {
+        Ok(self.with_routes()?.routes())
+    }
+
+    fn supernets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
+        let table = self.with_routes()?;
+        Ok((0..=of.len()).filter_map(move |len| {
+            let prefix = Prefix::new_masked(of.address(), len).ok()?;
+            Some((prefix, exact(table, prefix)?))
+        }))
+    }
+
+    fn subnets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
+        let table = self.with_routes()?;
+        Ok((first_from(table, of)..)
+            .map_while(move |number| table.route(number))
+            .take_while(move |(prefix, _)| of.covers(prefix)))
     }
 
     fn save(&self, image: &mut ImageWriter, keep_routes: bool) -> Result<()> {
-        let table = self.routes()?;
+        let table = self.with_routes()?;
         image.table(&table.rib(), &table.options(), keep_routes)?;
         Ok(())
     }
@@ -197,31 +175,10 @@ pub(crate) struct FrozenReader<A: Address, L: Leaf> {
 }
 
 impl<A: Address, L: Leaf> FrozenReader<A, L> {
-    /// # Safety
-    /// As for [`Lookup::lookup`].
     #[inline(always)]
-    unsafe fn one(&self, bytes: *const u8) -> u32 {
-        // SAFETY: the caller's.
-        self.fib.lookup(unsafe { address(bytes) }).to_u32()
-    }
-
-    /// # Safety
-    /// As for [`Lookup::lookup_bulk`].
-    #[inline(always)]
-    unsafe fn many(
-        &self,
-        from: *const c_void,
-        to: *mut c_void,
-        count: usize,
-        order: Order,
-    ) -> Result<()> {
-        // SAFETY: the caller's.
-        unsafe {
-            bulk::each(from, to, count, order, |addresses, next_hops| {
-                self.fib
-                    .lookup_batch_with(self.kernel, addresses, next_hops);
-            })
-        }
+    fn batch(&self, addresses: &[A], next_hops: &mut [L]) {
+        self.fib
+            .lookup_batch_with(self.kernel, addresses, next_hops);
     }
 }
 
@@ -231,33 +188,20 @@ impl<A: Address, L: Leaf> Readers for FrozenReader<A, L> {
     }
 }
 
-impl<A: Address, L: Leaf> Lookup for FrozenReader<A, L> {
+impl<A: Address, L: Leaf> Answers for FrozenReader<A, L> {
+    type Address = A;
+    type NextHop = L;
+
     fn kernel(&self) -> Kernel {
         self.kernel
     }
 
-    // SAFETY: see `Lookup`.
-    unsafe fn lookup(&mut self, bytes: *const u8) -> u32 {
-        // SAFETY: the caller's.
-        unsafe { self.one(bytes) }
+    fn lookup(&mut self, address: A) -> L {
+        self.fib.lookup(address)
     }
 
     #[inline(always)]
-    // SAFETY: see `Lookup`.
-    unsafe fn lookup_bulk(
-        &mut self,
-        from: *const c_void,
-        to: *mut c_void,
-        count: usize,
-        order: Order,
-    ) -> Result<()> {
-        // SAFETY: the caller's.
-        unsafe { self.many(from, to, count, order) }
+    fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [L]) {
+        self.batch(addresses, next_hops);
     }
-
-    fn quiescent(&mut self) {}
-
-    fn online(&mut self) {}
-
-    fn offline(&mut self) {}
 }

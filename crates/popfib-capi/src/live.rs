@@ -1,22 +1,23 @@
 //! Tables whose routes change, and their readers.
 
-use core::ffi::{c_int, c_void};
-use core::ops::ControlFlow;
 use core::ptr::NonNull;
 
-use popfib::{Address, Guard, ImageWriter, Kernel, Leaf, LiveFib, NextHop, Options, Reader, Rib};
-
-use crate::bulk;
-use crate::engine::{
-    Engine, Lookup, Order, RawPrefix, Readers, Visit, Walk, address, prefix, tell,
+use popfib::{
+    Address, Guard, ImageWriter, Kernel, Leaf, LiveFib, LongestFib, NextHop, Options, Prefix,
+    Reader, Rib,
 };
+
 use crate::error::{Errno, Result};
 use crate::memory::{Memory, hand_out, take_back};
-use crate::reader;
+use crate::reader::{self, Readers};
+use crate::typed::{Answers, Route, Routes};
 
 /// A table and its writer.
 pub(crate) struct Live<A: Address, L: Leaf> {
     fib: LiveFib<A, L, Memory>,
+    /// Made when the caller asks for it, gone with the next change. Rejected: to follow changes, which is a second Rib
+    /// and twice the time of each.
+    longest: Option<LongestFib<A, Memory>>,
     options: Options,
     kernel: Kernel,
 }
@@ -25,6 +26,7 @@ impl<A: Address, L: Leaf> Live<A, L> {
     pub(crate) fn new(options: Options, kernel: Kernel, memory: Memory) -> Result<Self> {
         Ok(Self {
             fib: LiveFib::from_rib(Rib::new_in(memory), options.clone())?,
+            longest: None,
             options,
             kernel,
         })
@@ -40,15 +42,9 @@ impl<A: Address, L: Leaf> Live<A, L> {
     }
 }
 
-// Pointers are the header's business, see `Engine`.
-impl<A: Address, L: Leaf> Engine for Live<A, L> {
-    fn family(&self) -> u32 {
-        family::<A>()
-    }
-
-    fn next_hop_bits(&self) -> u32 {
-        8 * size_of::<L>() as u32
-    }
+impl<A: Address, L: Leaf> Routes for Live<A, L> {
+    type Address = A;
+    type NextHop = L;
 
     fn kernel(&self) -> Kernel {
         self.kernel
@@ -59,23 +55,19 @@ impl<A: Address, L: Leaf> Engine for Live<A, L> {
     }
 
     fn bytes(&self) -> usize {
-        self.fib.rib().bytes() + self.fib.bytes().arrays
+        let longest = self.longest.as_ref().map_or(0, LongestFib::bytes);
+        self.fib.rib().bytes() + self.fib.bytes().arrays + longest
     }
 
-    // SAFETY: see `Engine`.
-    unsafe fn add(&mut self, raw: RawPrefix, next_hop: u32) -> Result<()> {
-        // SAFETY: the caller's.
-        let prefix = unsafe { prefix(raw)? };
-        let next_hop = NextHop::new(next_hop).ok_or(Errno::INVALID)?;
+    fn announce(&mut self, prefix: Prefix<A>, next_hop: NextHop) -> Result<()> {
         self.fib.announce(prefix, next_hop)?;
+        self.longest = None;
         Ok(())
     }
 
-    // SAFETY: see `Engine`.
-    unsafe fn delete(&mut self, raw: RawPrefix) -> Result<()> {
-        // SAFETY: the caller's.
-        let prefix = unsafe { prefix(raw)? };
+    fn withdraw(&mut self, prefix: Prefix<A>) -> Result<()> {
         self.fib.withdraw(prefix)?.ok_or(Errno::NO_ENTRY)?;
+        self.longest = None;
         Ok(())
     }
 
@@ -83,73 +75,67 @@ impl<A: Address, L: Leaf> Engine for Live<A, L> {
         self.fib.reclaim();
     }
 
-    // SAFETY: see `Engine`.
-    unsafe fn get(&self, raw: RawPrefix) -> Result<u32> {
-        // SAFETY: the caller's.
-        let prefix = unsafe { prefix(raw)? };
-        let next_hop = self.fib.rib().get(prefix).ok_or(Errno::NO_ENTRY)?;
-        Ok(next_hop.get())
-    }
-
-    // SAFETY: see `Engine`.
-    unsafe fn lookup(&self, bytes: *const u8) -> u32 {
-        // SAFETY: the caller's.
-        self.fib.lookup(unsafe { address(bytes) }).to_u32()
-    }
-
-    // SAFETY: see `Engine`.
-    unsafe fn lookup_bulk(
-        &self,
-        from: *const c_void,
-        to: *mut c_void,
-        count: usize,
-        order: Order,
-    ) -> Result<()> {
-        // SAFETY: the caller's.
-        unsafe {
-            bulk::each(from, to, count, order, |addresses, next_hops| {
-                self.fib
-                    .lookup_batch_with(self.kernel, addresses, next_hops);
-            })
+    fn compile_prefixes(&mut self) -> Result<()> {
+        if self.longest.is_none() {
+            let rib = self.fib.rib();
+            let longest = LongestFib::compile_in(rib, &self.options, *rib.allocator())?;
+            self.longest = Some(longest);
         }
-    }
-
-    // SAFETY: see `Engine`.
-    unsafe fn longest_match(&self, bytes: *const u8, visit: &mut Visit<'_>) -> Result<()> {
-        // SAFETY: the caller's.
-        let address = unsafe { address(bytes) };
-        let route = self.fib.longest_match(address).ok_or(Errno::NO_ENTRY)?;
-        let _ = tell(visit, route);
         Ok(())
     }
 
-    // SAFETY: see `Engine`.
-    unsafe fn walk(&self, walk: Walk, visit: &mut Visit<'_>) -> Result<ControlFlow<c_int>> {
-        let rib = self.fib.rib();
-        Ok(match walk {
-            Walk::All => rib.iter().try_for_each(|route| tell(visit, route)),
-            Walk::Covering(raw) => {
-                // SAFETY: the caller's.
-                let of = unsafe { prefix(raw)? };
-                rib.supernets(of).try_for_each(|route| tell(visit, route))
-            }
-            Walk::Covered(raw) => {
-                // SAFETY: the caller's.
-                let within = unsafe { prefix(raw)? };
-                rib.subnets(within).try_for_each(|route| tell(visit, route))
-            }
+    fn lookup(&self, address: A) -> L {
+        self.fib.lookup(address)
+    }
+
+    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
+        self.fib
+            .lookup_batch_with(self.kernel, addresses, next_hops);
+    }
+
+    fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>> {
+        Ok(self.fib.rib().get(prefix))
+    }
+
+    fn longest_match(&self, address: A) -> Result<Option<Route<A>>> {
+        Ok(match &self.longest {
+            Some(longest) => longest.longest_match(address),
+            None => self.fib.longest_match(address),
         })
+    }
+
+    fn longest_matches(
+        &self,
+        addresses: &[A],
+        mut found: impl FnMut(usize, Option<Route<A>>),
+    ) -> Result<()> {
+        match &self.longest {
+            Some(longest) => longest.longest_matches_with(self.kernel, addresses, found),
+            None => {
+                for (at, address) in addresses.iter().enumerate() {
+                    found(at, self.fib.longest_match(*address));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn routes(&self) -> Result<impl Iterator<Item = Route<A>>> {
+        Ok(self.fib.rib().iter())
+    }
+
+    fn supernets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
+        Ok(self.fib.rib().supernets(of))
+    }
+
+    fn subnets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
+        Ok(self.fib.rib().subnets(of))
     }
 
     fn save(&self, image: &mut ImageWriter, keep_routes: bool) -> Result<()> {
         image.table(self.fib.rib(), &self.options, keep_routes)?;
         Ok(())
     }
-}
-
-/// 4 or 6.
-pub(crate) fn family<A: Address>() -> u32 {
-    if A::WIDTH == 32 { 4 } else { 6 }
 }
 
 /// Makes readers: clones of one that never looks up.
@@ -186,70 +172,45 @@ struct LiveReader<A: Address, L: Leaf> {
 }
 
 impl<A: Address, L: Leaf> LiveReader<A, L> {
-    /// Comes in for one bulk lookup. A function of its own, lest the registers that it needs
-    /// be saved for a reader that is online.
-    ///
-    /// # Safety
-    /// As for `Lookup::lookup_bulk`.
-    #[inline(never)]
-    unsafe fn lookup_bulk_offline(
-        &mut self,
-        from: *const c_void,
-        to: *mut c_void,
-        count: usize,
-        order: Order,
-    ) -> Result<()> {
-        let kernel = self.kernel;
+    /// The reader, used without a guard.
+    fn reader(&mut self) -> &mut Reader<A, L, Memory> {
+        assert!(self.guard.is_none());
         // SAFETY: ours, and no guard borrows it.
-        let mut guard = unsafe { self.reader.as_mut() }.pin();
-        // SAFETY: the caller's.
-        unsafe {
-            bulk::each(from, to, count, order, |addresses, next_hops| {
-                guard.quiescent();
-                guard.lookup_batch_with(kernel, addresses, next_hops);
-            })
-        }
+        unsafe { self.reader.as_mut() }
+    }
+
+    /// Inside the table for these lookups only. A function of its own, lest the registers that it needs
+    /// be saved for a reader that is online.
+    #[inline(never)]
+    fn lookup_batch_offline(&mut self, addresses: &[A], next_hops: &mut [L]) {
+        let kernel = self.kernel;
+        let guard = self.reader().pin();
+        guard.lookup_batch_with(kernel, addresses, next_hops);
     }
 }
 
-impl<A: Address, L: Leaf> Lookup for LiveReader<A, L> {
+impl<A: Address, L: Leaf> Answers for LiveReader<A, L> {
+    type Address = A;
+    type NextHop = L;
+
     fn kernel(&self) -> Kernel {
         self.kernel
     }
 
     #[inline]
-    // SAFETY: see `Lookup`.
-    unsafe fn lookup(&mut self, bytes: *const u8) -> u32 {
-        // SAFETY: the caller's.
-        let address = unsafe { address(bytes) };
-        let next_hop = match &self.guard {
+    fn lookup(&mut self, address: A) -> L {
+        match &self.guard {
             Some(guard) => guard.lookup(address),
-            // SAFETY: ours, and no guard borrows it.
-            None => unsafe { self.reader.as_mut() }.lookup(address),
-        };
-        next_hop.to_u32()
+            None => self.reader().lookup(address),
+        }
     }
 
     #[inline(always)]
-    // SAFETY: see `Lookup`.
-    unsafe fn lookup_bulk(
-        &mut self,
-        from: *const c_void,
-        to: *mut c_void,
-        count: usize,
-        order: Order,
-    ) -> Result<()> {
-        let kernel = self.kernel;
-        if let Some(guard) = &self.guard {
-            // SAFETY: the caller's.
-            return unsafe {
-                bulk::each(from, to, count, order, |addresses, next_hops| {
-                    guard.lookup_batch_with(kernel, addresses, next_hops);
-                })
-            };
+    fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [L]) {
+        match &self.guard {
+            Some(guard) => guard.lookup_batch_with(self.kernel, addresses, next_hops),
+            None => self.lookup_batch_offline(addresses, next_hops),
         }
-        // SAFETY: the caller's.
-        unsafe { self.lookup_bulk_offline(from, to, count, order) }
     }
 
     fn quiescent(&mut self) {

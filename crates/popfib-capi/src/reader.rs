@@ -3,12 +3,11 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
 
-use crate::border::{border, border_or, required, required_mut};
+use crate::border::{border, border_or, required_mut};
 use crate::engine::{Lookup, Order};
 use crate::error::{Errno, Result};
 use crate::kernel::c_name;
 use crate::memory::{Memory, hand_out, take_back};
-use crate::table::Table;
 
 /// `popfib_reader_lookup_bulk_host`, for readers of one type.
 type BulkHost = unsafe extern "C" fn(*mut Reader, *const c_void, *mut c_void, usize) -> c_int;
@@ -23,6 +22,12 @@ pub(crate) struct Reader {
     lookups: NonNull<dyn Lookup>,
     // SAFETY: asks for what `free::<T>` does: a reader that `make::<T>` handed out and nobody uses again.
     free: unsafe fn(*mut Reader),
+}
+
+/// Makes readers; used while another thread changes the table.
+pub(crate) trait Readers {
+    /// One as C has it.
+    fn reader(&self) -> Result<*mut Reader>;
 }
 
 #[repr(C)]
@@ -82,23 +87,6 @@ unsafe extern "C" fn bulk_host<T: Lookup>(
             let lookups = &mut (*reader.cast::<Whole<T>>()).lookups;
             lookups.lookup_bulk(from, to, count, Order::Host)?;
         }
-        Ok(0)
-    })
-}
-
-/// See popfib.h.
-///
-/// # Safety
-/// As there.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_reader_create(table: *const Table, reader: *mut *mut Reader) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        let place = unsafe { required_mut(reader)? };
-        *place = ptr::null_mut();
-        // SAFETY: the caller's. Of the table nothing is used that its writer changes.
-        let table = unsafe { required(table)? };
-        *place = table.readers.reader()?;
         Ok(0)
     })
 }

@@ -10,18 +10,19 @@ use popfib::{Address, Kernel, Leaf};
 
 use crate::border::{border, border_or, put, required, required_mut};
 use crate::config::{self, Config, Form};
-use crate::engine::{Engine, Order, RawPrefix, Readers};
+use crate::engine::{Engine, Order, RawPrefix};
 use crate::error::{Errno, Result};
 use crate::kernel::c_name;
 use crate::live::Live;
 use crate::memory::{Memory, Own, hand_out, take_back};
+use crate::reader::{Reader, Readers};
 
 /// What a `popfib_table` points to.
 pub(crate) struct Table {
     /// Changed by one thread, while others may use `readers`.
     engine: UnsafeCell<Own<dyn Engine>>,
-    pub(crate) readers: Own<dyn Readers>,
-    pub(crate) memory: Memory,
+    readers: Own<dyn Readers>,
+    memory: Memory,
     pub(crate) family: u32,
     next_hop_bits: u32,
     kernel: Kernel,
@@ -152,6 +153,23 @@ unsafe extern "C" fn popfib_free(table: *mut Table) {
             drop(unsafe { take_back(table, (*table).memory) });
         }
     });
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_reader_create(table: *const Table, reader: *mut *mut Reader) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        let place = unsafe { required_mut(reader)? };
+        *place = ptr::null_mut();
+        // SAFETY: the caller's. Of the table nothing is used that its writer changes.
+        let table = unsafe { required(table)? };
+        *place = table.readers.reader()?;
+        Ok(0)
+    })
 }
 
 /// See popfib.h.
@@ -323,6 +341,41 @@ unsafe extern "C" fn popfib_longest_match(
         };
         // SAFETY: the caller's.
         unsafe { engine.longest_match(address, &mut visit)? };
+        Ok(0)
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_longest_match_bulk(
+    table: *const Table,
+    addresses: *const c_void,
+    lengths: *mut u8,
+    next_hops: *mut c_void,
+    count: usize,
+) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        unsafe {
+            let engine = required(table)?.routes()?;
+            engine.longest_match_bulk(addresses, lengths, next_hops, count)?;
+        }
+        Ok(0)
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_compile_prefixes(table: *mut Table) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        unsafe { required(table)?.change(|engine| engine.compile_prefixes())? };
         Ok(0)
     })
 }

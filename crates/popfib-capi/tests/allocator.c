@@ -198,6 +198,12 @@ static size_t test_refusals(uint32_t family, uint32_t bits, size_t changes)
             route_count += at == route_count;
             routes[at] = route;
         }
+        if (change % 32 == 0)
+            REFUSING(&book, refused, popfib_compile_prefixes(table), check_table(table, route.prefix), break);
+        uint32_t next_hop = 0;
+        RETURNS(answer(route.prefix) == 0 ? -ENOENT : 0,
+                popfib_longest_match(table, route.prefix, NULL, NULL, &next_hop));
+        CHECK(next_hop == answer(route.prefix));
         CHECK(popfib_lookup(table, route.prefix) == answer(route.prefix));
         CHECK(popfib_reader_lookup(first, route.prefix) == answer(route.prefix));
         RETURNS(0, popfib_reader_quiescent(first));

@@ -65,6 +65,33 @@ static int on_covering(void *user, const uint8_t *prefix, uint8_t length, uint32
     return 0;
 }
 
+static void check_matches(popfib_table *table)
+{
+    uint8_t *found = (uint8_t *)malloc(address_count);
+    const uint32_t bits = popfib_next_hop_bits(table);
+    uint32_t *next_hops = (uint32_t *)malloc(address_count * (bits / 8));
+    CHECK(found != NULL && next_hops != NULL);
+    RETURNS(0, popfib_longest_match_bulk(table, addresses, found, next_hops, address_count));
+    for (size_t at = 0; at < address_count; at++) {
+        const uint8_t *address = addresses + at * width;
+        uint8_t prefix[16], length = 255;
+        uint32_t next_hop = 0;
+        const int error = popfib_longest_match(table, address, prefix, &length, &next_hop);
+        CHECK(error == (lengths[at] == 255 ? -ENOENT : 0));
+        CHECK(length == lengths[at] && next_hop == answers[at]);
+        CHECK(found[at] == (lengths[at] == 255 ? 0 : lengths[at]));
+        CHECK((bits == 16 ? ((uint16_t *)next_hops)[at] : next_hops[at]) == answers[at]);
+        for (size_t byte = 0; byte < width && error == 0; byte++) {
+            const int left = length - 8 * (int)byte;
+            const uint8_t mask = left >= 8 ? 0xff : left <= 0 ? 0 : (uint8_t)(0xff << (8 - left));
+            CHECK(prefix[byte] == (address[byte] & mask));
+        }
+        compared += 2;
+    }
+    free(found);
+    free(next_hops);
+}
+
 static void check_table(popfib_table *table)
 {
     popfib_reader *reader;
@@ -76,26 +103,19 @@ static void check_table(popfib_table *table)
     check_bulk(table, reader, true, 77);
     for (size_t at = 0; at < address_count; at++) {
         const uint8_t *address = addresses + at * width;
-        uint8_t prefix[16], length = 255;
-        uint32_t next_hop = 0;
         CHECK(popfib_lookup(table, address) == answers[at]);
         CHECK(popfib_reader_lookup(reader, address) == answers[at]);
-        const int error = popfib_longest_match(table, address, prefix, &length, &next_hop);
-        CHECK(error == (lengths[at] == 255 ? -ENOENT : 0));
-        CHECK(length == lengths[at] && next_hop == answers[at]);
-        for (size_t byte = 0; byte < width && error == 0; byte++) {
-            const int bits = length - 8 * (int)byte;
-            const uint8_t mask = bits >= 8 ? 0xff : bits <= 0 ? 0 : (uint8_t)(0xff << (8 - bits));
-            CHECK(prefix[byte] == (address[byte] & mask));
-        }
         if (at % 16 == 0) {
             uint32_t last[2] = {255, 0};
             RETURNS(0, popfib_walk_covering(table, address, (uint8_t)(8 * width), on_covering, last));
             CHECK(last[0] == lengths[at] && last[1] == answers[at]);
         }
-        compared += 3;
+        compared += 2;
     }
     popfib_reader_free(reader);
+    check_matches(table);
+    RETURNS(0, popfib_compile_prefixes(table));
+    check_matches(table);
 
     CHECK(popfib_count(table) == route_count);
     size_t met = 0;

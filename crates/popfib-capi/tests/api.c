@@ -149,6 +149,7 @@ int main(int argc, char **argv)
     for (uint32_t family = POPFIB_IPV4; family <= POPFIB_IPV6; family += 2) {
         for (uint32_t bits = 16; bits <= 32; bits += 16) {
             test_routes(family, bits);
+            test_matches(family, bits);
             test_bulk(family, bits);
             test_readers(family, bits);
             popfib_table *table = filled(family, bits);

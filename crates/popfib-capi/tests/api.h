@@ -23,8 +23,8 @@ enum { COUNT = sizeof ROUTES / sizeof ROUTES[0] };
 
 static const uint8_t HOST[16] = {10, 1, 2, 3}, ELSEWHERE[16] = {172, 16};
 
-/* All kernels there are; not every CPU can run all of them. */
-static const char *const KERNELS[] = {"scalar", "portable", "avx2", "avx512bw", "avx512"};
+/* KERNELS: all there are, from rust_side; not every CPU can run all of them. */
+#include "kernels.h"
 
 static inline popfib_table *create(uint32_t family, uint32_t bits)
 {
@@ -57,6 +57,7 @@ static inline uint32_t element(const void *next_hops, uint32_t bits, size_t inde
 
 /* api_table.c */
 void test_routes(uint32_t family, uint32_t bits);
+void test_matches(uint32_t family, uint32_t bits);
 void test_bulk(uint32_t family, uint32_t bits);
 void test_readers(uint32_t family, uint32_t bits);
 

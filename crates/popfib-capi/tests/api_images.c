@@ -39,6 +39,10 @@ static void check_image_table(popfib_image *image, uint32_t family, uint32_t bit
     RETURNS(-ENOENT, popfib_get(table, ELSEWHERE, 32, &next_hop));
     RETURNS(0, popfib_longest_match(table, HOST, NULL, &length, &next_hop));
     CHECK(length == 32 && next_hop == 5);
+    RETURNS(0, popfib_compile_prefixes(table));
+    uint32_t found[4] = {0};
+    RETURNS(0, popfib_longest_match_bulk(table, HOST, &length, found, 1));
+    CHECK(length == 32 && element(found, bits, 0) == 5);
     RETURNS(-EROFS, popfib_add(table, HOST, 32, 1));
     RETURNS(-EROFS, popfib_delete(table, HOST, 32));
     RETURNS(0, popfib_reclaim(table));
@@ -196,6 +200,10 @@ static void test_whole_images(void)
     CHECK(popfib_lookup(table, HOST) == 5 && popfib_count(table) == COUNT - 2);
     RETURNS(-ENODATA, popfib_get(table, HOST, 32, NULL));
     RETURNS(-ENODATA, popfib_longest_match(table, HOST, NULL, NULL, NULL));
+    uint8_t bits;
+    uint32_t found;
+    RETURNS(-ENODATA, popfib_longest_match_bulk(table, HOST, &bits, &found, 1));
+    RETURNS(-ENODATA, popfib_compile_prefixes(table));
     RETURNS(-ENODATA, popfib_walk(table, refuse, NULL));
     RETURNS(-ENODATA, popfib_walk_covering(table, HOST, 32, refuse, NULL));
     RETURNS(-ENODATA, popfib_walk_covered(table, HOST, 32, refuse, NULL));

@@ -3,6 +3,82 @@
 
 /* ---------------------------------------------------------------- routes */
 
+/* Each route, and nothing, by all that says matches: what is compiled, if anything, must be of the routes of now. */
+static void check_matches(const popfib_table *table, uint32_t bits)
+{
+    const size_t size = popfib_family(table) == POPFIB_IPV4 ? 4 : 16, count = COUNT + 2;
+    uint8_t addresses[(COUNT + 2) * 16], lengths[COUNT + 2], prefix[16], length;
+    uint32_t next_hops[COUNT + 2], next_hop;
+    for (size_t at = 0; at < count; at++)
+        memcpy(addresses + at * size, at < COUNT ? ROUTES[at].prefix : at == COUNT ? HOST : ELSEWHERE, size);
+    memset(lengths, 0xaa, sizeof lengths);
+    memset(next_hops, 0xaa, sizeof next_hops);
+    RETURNS(0, popfib_longest_match_bulk(table, addresses, lengths, next_hops, count));
+    for (size_t at = 0; at < count; at++) {
+        const uint8_t *address = addresses + at * size;
+        const uint32_t want = popfib_lookup(table, address);
+        CHECK(element(next_hops, bits, (int)at) == want);
+        RETURNS(want == 0 ? -ENOENT : 0, popfib_longest_match(table, address, prefix, &length, &next_hop));
+        CHECK(lengths[at] == (want == 0 ? 0 : length) && (want == 0 || next_hop == want));
+        RETURNS(want == 0 ? -ENOENT : 0, want == 0 ? -ENOENT : popfib_get(table, prefix, length, &next_hop));
+        CHECK(next_hop == want || want == 0);
+    }
+}
+
+void test_matches(uint32_t family, uint32_t bits)
+{
+    popfib_table *table = filled(family, bits);
+    const uint8_t width = family == POPFIB_IPV4 ? 32 : 128;
+    uint8_t lengths[4] = {9, 9, 9, 9}, array[64];
+    uint32_t next_hops[4] = {9, 9, 9, 9};
+    const size_t bytes = popfib_bytes(table);
+
+    check_matches(table, bits);
+    RETURNS(0, popfib_compile_prefixes(table));
+    RETURNS(0, popfib_compile_prefixes(table));
+    CHECK(popfib_bytes(table) > bytes);
+    check_matches(table, bits);
+    /* Any change, and what it leaves; one that fails changes nothing. */
+    RETURNS(0, popfib_add(table, HOST, width, 7));
+    check_matches(table, bits);
+    RETURNS(0, popfib_compile_prefixes(table));
+    check_matches(table, bits);
+    RETURNS(0, popfib_delete(table, HOST, width));
+    RETURNS(0, popfib_delete(table, ROUTES[0].prefix, 0));
+    check_matches(table, bits);
+    RETURNS(0, popfib_compile_prefixes(table));
+    RETURNS(-ENOENT, popfib_delete(table, HOST, width));
+    check_matches(table, bits);
+
+    /* The highest next hop that fits beside a length, and one more. */
+    if (bits == 32) {
+        const uint32_t highest = family == POPFIB_IPV4 ? 65075261 : 16647159;
+        RETURNS(0, popfib_add(table, HOST, width, highest));
+        RETURNS(0, popfib_compile_prefixes(table));
+        check_matches(table, bits);
+        RETURNS(0, popfib_add(table, HOST, width, highest + 1));
+        RETURNS(-ERANGE, popfib_compile_prefixes(table));
+        check_matches(table, bits);
+    }
+
+    /* Nonsense. */
+    memset(array, 0, sizeof array);
+    RETURNS(-EINVAL, popfib_compile_prefixes(NULL));
+    RETURNS(-EINVAL, popfib_longest_match_bulk(NULL, array, lengths, next_hops, 1));
+    RETURNS(-EINVAL, popfib_longest_match_bulk(table, NULL, lengths, next_hops, 1));
+    RETURNS(-EINVAL, popfib_longest_match_bulk(table, array, NULL, next_hops, 1));
+    RETURNS(-EINVAL, popfib_longest_match_bulk(table, array, lengths, NULL, 1));
+    RETURNS(-EINVAL, popfib_longest_match_bulk(table, array, lengths, (uint8_t *)next_hops + 1, 1));
+    RETURNS(-EINVAL, popfib_longest_match_bulk(table, array, array + width / 8 - 1, next_hops, 1));
+    RETURNS(-EINVAL, popfib_longest_match_bulk(table, array, (uint8_t *)next_hops + 1, next_hops, 1));
+    RETURNS(-EINVAL, popfib_longest_match_bulk(table, next_hops, lengths, next_hops, 1));
+    RETURNS(-EINVAL, popfib_longest_match_bulk(table, array, lengths, next_hops, SIZE_MAX));
+    RETURNS(-EINVAL, popfib_longest_match_bulk(table, array, lengths, next_hops, SIZE_MAX / 16));
+    RETURNS(0, popfib_longest_match_bulk(table, NULL, NULL, NULL, 0));
+    CHECK(lengths[0] == 9 && next_hops[0] == 9);
+    popfib_free(table);
+}
+
 void test_routes(uint32_t family, uint32_t bits)
 {
     popfib_table *table = filled(family, bits);

@@ -52,7 +52,9 @@ int main(void)
             CHECK(popfib_get(table, prefix, 32, NULL) == -ENOENT && popfib_lookup(table, prefix) == 0);
     }
     RETURNS(-ENOMEM, error);
-    CHECK(popfib_count(table) == count && count > 100000);
+    CHECK(popfib_count(table) == count);
+    /* Not close to what is seen (130,000): the array that is refused is as large as the heap's gaps make it. */
+    CHECK(count > 10000);
     for (uint32_t at = 0; at < count; at++) {
         const uint32_t number = at * 2654435761u;
         const uint8_t address[4] = {(uint8_t)(number >> 24), (uint8_t)(number >> 16), (uint8_t)(number >> 8),

@@ -1,17 +1,17 @@
 //! A real table asked in Rust: what the tests in C are compared with, and what the benchmark asks.
 //!
-//!     rust_side DIR      writes routes, addresses, answers and an image to DIR
+//!     rust_side DIR      writes routes, addresses, answers, an image and the names of kernels to DIR
 //!
 //! Files, by family F (4 or 6), numbers in the order of this machine:
 //! `routes-F` (records of 24 bytes: prefix, padded to 16 bytes; length; three bytes of 0; next hop),
 //! `addresses-F` (bytes in network order), `answers-F` (next hops of 32 bits), `lengths-F` (of the matching
-//! prefix, one byte each; 255 for none), and `image` with both families.
+//! prefix, one byte each; 255 for none), `image` with both families, and `kernels.h`.
 
 use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use popfib::{Address, ImageWriter, NextHop, Options, Rib};
+use popfib::{Address, ImageWriter, Kernel, NextHop, Options, Rib};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let dir = std::env::args().nth(1).ok_or("rust_side DIR")?;
@@ -24,6 +24,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     image.table(&ipv4, &Options::default(), true)?;
     image.table(&ipv6, &Options::default(), true)?;
     image.save(dir.join("image"))?;
+    let names = Kernel::ALL_NAMES.join("\", \"");
+    let kernels = format!("static const char *const KERNELS[] = {{\"{names}\"}};\n");
+    fs::write(dir.join("kernels.h"), kernels)?;
     Ok(())
 }
 

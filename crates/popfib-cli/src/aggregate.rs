@@ -3,11 +3,11 @@
 use clap::{Args, ValueEnum};
 use popfib::{Address, Rib, aggregate};
 
-use crate::Verdict;
 use crate::args::{Family, TableArgs};
 use crate::destination::DestinationArgs;
 use crate::failure::Failure;
 use crate::output::note;
+use crate::program::Verdict;
 use crate::table::{self, counted};
 
 /// Write a smaller table that answers every address as the table does.

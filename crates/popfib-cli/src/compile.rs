@@ -6,9 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Args;
 use popfib::{ImageWriter, NextHop, Options};
 
-use crate::Verdict;
 use crate::args::{TableArgs, is_stdin};
 use crate::failure::Failure;
+use crate::program::Verdict;
 use crate::table;
 
 /// Compile a table into an image that commands and programs open at once.

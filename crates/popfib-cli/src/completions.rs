@@ -3,9 +3,9 @@
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::Verdict;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::program::Verdict;
 
 /// Print a completion script for a shell.
 #[derive(Args)]

@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use crate::Verdict;
 use crate::args::TableArgs;
 use crate::destination::DestinationArgs;
 use crate::failure::Failure;
+use crate::program::Verdict;
 use crate::table;
 
 /// Write a table in another form: IPv4 before IPv6, each in prefix order.

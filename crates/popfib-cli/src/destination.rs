@@ -13,7 +13,7 @@ use crate::output::Output;
 
 /// In what form a table is written, and where.
 #[derive(Args)]
-pub(crate) struct DestinationArgs {
+pub struct DestinationArgs {
     /// Form of the table
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms())]
     to: WriteFormat,
@@ -36,25 +36,27 @@ fn forms() -> impl TypedValueParser<Value = WriteFormat> {
 
 impl DestinationArgs {
     /// Opens the destination, before any work is done that an error here would waste.
-    pub(crate) fn open(&self) -> Result<Destination, Failure> {
+    pub fn open(&self) -> Result<Destination, Failure> {
         Destination::open(self.output.as_deref())
     }
 
     /// Writes the whole table and ends the file.
-    pub(crate) fn write(&self, to: Destination, table: &RouteTable) -> Result<(), Failure> {
+    pub fn write(&self, to: Destination, table: &RouteTable) -> Result<(), Failure> {
         to.write_table(table, self.to)
     }
 }
 
 /// Standard output, or a file that takes its place when it is finished.
-pub(crate) enum Destination {
+pub enum Destination {
+    /// Standard output.
     Stdout(Output),
+    /// A file by its path.
     File(PathBuf, OutputFile),
 }
 
 impl Destination {
     /// The file at `path`; standard output if there is no path or it is `-`.
-    pub(crate) fn open(path: Option<&Path>) -> Result<Self, Failure> {
+    pub fn open(path: Option<&Path>) -> Result<Self, Failure> {
         match path {
             Some(path) if path.as_os_str() != "-" => match OutputFile::create(path) {
                 Ok(file) => Ok(Self::File(path.to_owned(), file)),
@@ -65,21 +67,17 @@ impl Destination {
     }
 
     /// Writes `bytes`, which are best many.
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.sink().write_all(bytes).map_err(|e| self.failed(e))
     }
 
     /// Hands what is written to a reader who waits for it.
-    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+    pub fn flush(&mut self) -> Result<(), Failure> {
         self.sink().flush().map_err(|e| self.failed(e))
     }
 
     /// Writes the whole table and ends the file.
-    pub(crate) fn write_table(
-        mut self,
-        table: &RouteTable,
-        form: WriteFormat,
-    ) -> Result<(), Failure> {
+    pub fn write_table(mut self, table: &RouteTable, form: WriteFormat) -> Result<(), Failure> {
         match write_table(table, form, self.sink()) {
             Ok(()) => self.finish(),
             Err(WriteError::Io(error)) => Err(self.failed(error)),
@@ -89,7 +87,7 @@ impl Destination {
     }
 
     /// Gives the file its place.
-    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+    pub fn finish(mut self) -> Result<(), Failure> {
         self.flush()?;
         match self {
             Self::Stdout(_) => Ok(()),

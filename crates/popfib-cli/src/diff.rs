@@ -10,13 +10,13 @@ use std::path::PathBuf;
 use clap::Args;
 use popfib::diff::{AnswerChange, RouteChange};
 use popfib::{Address, IpPrefix, NextHop, Prefix, diff};
-use popfib_formats::{NextHopNames, RouteTable};
+use popfib_formats::{Escaped, NextHopNames, RouteTable};
 use serde::{Serialize, Serializer};
 
-use crate::Verdict;
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
 use crate::output::{AsText, Output, note};
+use crate::program::Verdict;
 use crate::table::{self, counted};
 
 /// Print what two tables differ in; exit 1 if there is anything.
@@ -166,7 +166,7 @@ impl<'a> Report<'a> {
                 let hops = [old, new].into_iter().flatten();
                 self.output.text(format_args!("{sign} {prefix}"))?;
                 for hop in hops {
-                    self.output.text(format_args!(" {hop}"))?;
+                    self.output.text(format_args!(" {}", Escaped(hop)))?;
                 }
                 self.output.text('\n')?;
             }
@@ -200,7 +200,7 @@ impl<'a> Report<'a> {
                     addresses,
                 })?;
             } else {
-                let (old, new) = (old.unwrap_or("-"), new.unwrap_or("-"));
+                let [old, new] = [old, new].map(|hop| Escaped(hop.unwrap_or("-")));
                 self.output
                     .text(format_args!("{first}-{last} {old} {new} {addresses}\n"))?;
             }

@@ -4,27 +4,26 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use popfib::{Address, NextHop, Prefix, Rib};
-use popfib_draw::{Colouring, Hilbert, Radial, heat_map, hilbert, png, radial};
-use popfib_eval::Depths;
+use popfib_draw::{Colouring, Depths, Hilbert, Radial, heat_map, hilbert, radial};
 use popfib_formats::RouteTable;
 
-use crate::Verdict;
 use crate::args::{Family, TableArgs};
 use crate::destination::Destination;
 use crate::failure::Failure;
+use crate::program::Verdict;
 use crate::table;
 
 /// Draw a picture of a table: its tries, how deep they are, who holds what.
 ///
-/// SVG files follow their reader's light or dark.
+/// Pictures are SVG and follow their reader's light or dark; `popfib-lab draw` makes PNG too.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   popfib draw radial -o trie.svg
-  popfib draw heatmap --table routes.txt.gz -o depth.png --theme dark
+  popfib draw heatmap --table routes.txt.gz -o depth.svg
   popfib draw hilbert --family ipv6 -o ipv6.svg
-  popfib draw hilbert --prefix 10.0.0.0/8 --by length -o ten.png --size 2048")]
-pub(crate) struct DrawArgs {
+  popfib draw hilbert --prefix 10.0.0.0/8 --by length -o ten.svg --size 2048")]
+pub struct DrawArgs {
     #[command(subcommand)]
     picture: Picture,
 }
@@ -50,7 +49,7 @@ struct CommonArgs {
     #[arg(long, value_name = "FAMILY", value_enum)]
     family: Option<Family>,
 
-    /// File to write, in place of an old one once it is complete; its name ends in .svg or .png
+    /// File to write, in place of an old one once it is complete; its name ends in .svg
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
@@ -58,10 +57,6 @@ struct CommonArgs {
     #[arg(long, value_name = "PIXELS", default_value_t = 1024,
           value_parser = clap::value_parser!(u32).range(64..=4096))]
     size: u32,
-
-    /// Colours of a PNG
-    #[arg(long, value_enum, default_value_t = Theme::Light)]
-    theme: Theme,
 }
 
 #[derive(Args)]
@@ -94,14 +89,6 @@ struct PartArgs {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Theme {
-    /// Dark ink on white
-    Light,
-    /// Light ink on near black
-    Dark,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
 enum By {
     /// The next hop: in tables of origins the AS
     NextHop,
@@ -112,35 +99,46 @@ enum By {
 /// Of two densities side by side, with their surroundings; files beyond it are too large to share.
 const MAX_RADIAL: u32 = 2048;
 
-/// The forms of a picture, by file name.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Svg,
-    Png,
+/// Makes a picture's bytes of its SVG, with so many pixels for each unit.
+pub type Encode<'a> = dyn Fn(&str, f64) -> Result<Vec<u8>, Failure> + 'a;
+
+/// A form of pictures besides SVG.
+pub struct Form<'a> {
+    /// How names of such files end.
+    pub extension: &'a str,
+    /// How one is made.
+    pub encode: &'a Encode<'a>,
 }
 
-impl Form {
-    fn of(path: &Path) -> Result<Self, Failure> {
-        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-        match extension.to_ascii_lowercase().as_str() {
-            "svg" => Ok(Self::Svg),
-            "png" => Ok(Self::Png),
-            _ => {
-                let path = path.display().to_string();
-                let path = path.escape_debug();
-                Err(format!("{path}: the name of a picture ends in .svg or .png").into())
-            }
-        }
+/// The form that a file's name asks for; `None` is SVG.
+fn form<'a>(path: &Path, others: &'a [Form<'a>]) -> Result<Option<&'a Form<'a>>, Failure> {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    if extension.eq_ignore_ascii_case("svg") {
+        return Ok(None);
     }
+    let mut forms = others.iter();
+    let found = forms.find(|form| extension.eq_ignore_ascii_case(form.extension));
+    found.map(Some).ok_or_else(|| {
+        let path = path.display().to_string();
+        let mut line = format!(
+            "{}: the name of a picture ends in .svg",
+            path.escape_debug()
+        );
+        for form in others {
+            line += &format!(" or .{}", form.extension);
+        }
+        line.into()
+    })
 }
 
-pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
+/// Draws what `args` ask for, as SVG or in one of the `others`.
+pub fn run(args: &DrawArgs, others: &[Form<'_>]) -> Result<Verdict, Failure> {
     let (common, prefix) = match &args.picture {
         Picture::Radial(args) => (&args.common, args.part.prefix),
         Picture::Heatmap(common) => (common, None),
         Picture::Hilbert(args) => (&args.common, args.part.prefix),
     };
-    let form = Form::of(&common.output)?;
+    let form = form(&common.output, others)?;
     if matches!(args.picture, Picture::Radial(_)) && common.size > MAX_RADIAL {
         return Err(format!("--size of a radial picture is at most {MAX_RADIAL}").into());
     }
@@ -166,15 +164,10 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
         )?,
     };
     match form {
-        Form::Svg => destination.bytes(drawn.svg.as_bytes())?,
-        Form::Png => {
-            let theme = match common.theme {
-                Theme::Light => popfib_draw::Theme::Light,
-                Theme::Dark => popfib_draw::Theme::Dark,
-            };
-            let pixels = png(&drawn.svg, f64::from(common.size) / drawn.side, theme)
-                .map_err(|error| error.to_string())?;
-            destination.bytes(&pixels)?;
+        None => destination.bytes(drawn.svg.as_bytes())?,
+        Some(form) => {
+            let scale = f64::from(common.size) / drawn.side;
+            destination.bytes(&(form.encode)(&drawn.svg, scale)?)?;
         }
     }
     destination.finish()?;

@@ -8,10 +8,10 @@ use popfib_formats::ReadError;
 
 /// The reason of an exit with status 2.
 #[derive(Debug)]
-pub(crate) enum Failure {
-    /// Bad usage, already explained on standard error.
-    Usage,
-    /// Bad usage or input, in one line.
+pub enum Failure {
+    /// Nothing was asked for: the whole help.
+    Help(String),
+    /// Bad usage or input.
     Message(String),
     /// A file could not be read; its line names file, line and reason.
     Read(ReadError),
@@ -20,8 +20,8 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Whether the reader of standard output has gone, which is no error.
-    pub(crate) fn is_closed_pipe(&self) -> bool {
+    /// Whether the reader of standard output has gone, of which there is nothing to say.
+    pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
@@ -29,8 +29,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage => f.write_str("bad usage"),
-            Self::Message(message) => f.write_str(message),
+            Self::Help(text) | Self::Message(text) => f.write_str(text),
             Self::Read(error) => error.fmt(f),
             Self::Output(error) => write!(f, "standard output: {error}"),
         }

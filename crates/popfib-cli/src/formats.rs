@@ -4,9 +4,9 @@ use clap::Args;
 use popfib_formats::{AddressFormat, Format, UpdateFormat};
 use serde::Serialize;
 
-use crate::Verdict;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::program::Verdict;
 
 /// List the formats that can be read: of tables, updates or addresses, name, and what it is.
 ///
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &FormatsArgs) -> Result<Verdict, Failure> {
     let updates =
         UpdateFormat::all().map(|format| ("updates", format.name(), format.description()));
     let addresses =
-        AddressFormat::ALL.map(|format| ("addresses", format.name(), format.description()));
+        AddressFormat::all().map(|format| ("addresses", format.name(), format.description()));
     for (reads, name, description) in tables.chain(updates).chain(addresses) {
         if args.json {
             output.json(&Line {

@@ -2,19 +2,17 @@
 
 use std::collections::HashSet;
 use std::fmt::Display;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use clap::Args;
-use popfib::{ImageTable, Rib};
-use popfib_baselines::Key;
+use popfib::{Address, Fib, ImageTable, Options, Rib};
 use serde::Serialize;
 
-use crate::Verdict;
-use crate::any_fib::{compile, milliseconds};
-use crate::args::{Algorithm, FibArgs, TableArgs};
+use crate::args::TableArgs;
 use crate::failure::Failure;
 use crate::image::{self, Opened};
 use crate::output::Output;
+use crate::program::Verdict;
 use crate::table;
 
 /// Compile the table and print its size, per family.
@@ -25,8 +23,8 @@ use crate::table;
 #[command(after_help = "\
 Examples:
   popfib info
-  popfib info --table routes.txt.gz --direct-bits 18
-  popfib info --no-leafvec --no-aggregation --direct-bits 0 --json
+  popfib info --table routes.txt.gz --json
+  popfib info --fib routes.fib
 
 JSON, one object: ipv4 and ipv6, each with routes, next_hops, nodes, leaves, direct_bits, bytes,
 compile_ms, rib_bytes. With --fib also image: file, bytes, source, created (seconds since 1970),
@@ -35,16 +33,14 @@ pub(crate) struct InfoArgs {
     #[command(flatten)]
     table: TableArgs,
 
-    #[command(flatten)]
-    fib: FibArgs,
-
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Info {
+/// What is printed.
+#[derive(Debug, Serialize)]
+pub struct Info {
     #[serde(skip_serializing_if = "Option::is_none")]
     image: Option<ImageInfo>,
     ipv4: FamilyInfo,
@@ -52,7 +48,7 @@ struct Info {
 }
 
 /// Where an image comes from.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct ImageInfo {
     file: String,
     bytes: usize,
@@ -63,8 +59,9 @@ struct ImageInfo {
     open_ms: f64,
 }
 
-#[derive(Serialize)]
-struct FamilyInfo {
+/// One family in numbers.
+#[derive(Debug, Serialize)]
+pub struct FamilyInfo {
     routes: usize,
     next_hops: usize,
     nodes: usize,
@@ -75,67 +72,106 @@ struct FamilyInfo {
     rib_bytes: usize,
 }
 
-pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
-    if let Algorithm::Baseline(other) = args.fib.form.algorithm()? {
-        let name = other.name();
-        let reason =
-            format!("{name} has no nodes and leaves as a Poptrie has them: see `popfib bench`");
-        return Err(reason.into());
+/// A compiled structure in numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Its nodes.
+    pub nodes: usize,
+    /// Its leaves.
+    pub leaves: usize,
+    /// Leading bits that its first array resolves.
+    pub direct_bits: u8,
+    /// Bytes of its arrays.
+    pub bytes: usize,
+}
+
+impl<A: Address> From<&Fib<A, u32>> for Shape {
+    fn from(fib: &Fib<A, u32>) -> Self {
+        Self {
+            nodes: fib.node_count(),
+            leaves: fib.leaf_count(),
+            direct_bits: fib.direct_bits(),
+            bytes: fib.bytes(),
+        }
     }
+}
+
+pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
     let info = match image::open(&args.table)? {
         Some(opened) => Info {
-            ipv4: image_family::<u32>(&opened, &args.fib)?,
-            ipv6: image_family::<u128>(&opened, &args.fib)?,
+            ipv4: image_family::<u32>(&opened)?,
+            ipv6: image_family::<u128>(&opened)?,
             image: Some(image_info(opened)),
         },
         None => {
             let table = table::load(&args.table)?;
-            Info {
-                image: None,
-                ipv4: family(&table.ipv4, &args.fib)?,
-                ipv6: family(&table.ipv6, &args.fib)?,
-            }
+            Info::of_table(family(&table.ipv4)?, family(&table.ipv6)?)
         }
     };
-    let mut output = Output::new();
-    if args.json {
-        output.json(&info)?;
-    } else {
-        text(&mut output, &info)?;
-    }
-    output.flush()?;
-    Ok(Verdict::Good)
+    info.print(args.json)
 }
 
-fn family<A: Key>(rib: &Rib<A>, args: &FibArgs) -> Result<FamilyInfo, Failure> {
-    let compiled = compile(rib, args.direct_bits, &args.form)?;
-    let next_hops: HashSet<_> = rib.iter().map(|(_, next_hop)| next_hop).collect();
-    Ok(FamilyInfo {
-        routes: rib.len(),
-        next_hops: next_hops.len(),
-        nodes: compiled.fib.node_count(),
-        leaves: compiled.fib.leaf_count(),
-        direct_bits: compiled.fib.direct_bits(),
-        bytes: compiled.fib.bytes(),
-        compile_ms: milliseconds(compiled.compile_time),
-        rib_bytes: rib.bytes(),
-    })
+fn family<A: Address>(rib: &Rib<A>) -> Result<FamilyInfo, Failure> {
+    let start = Instant::now();
+    let fib = Fib::compile(rib, &Options::default())?;
+    Ok(FamilyInfo::new(rib, Shape::from(&fib), start.elapsed()))
 }
 
 /// One family of an image, in which nothing is compiled and there is no RIB.
-fn image_family<A: Key>(opened: &Opened, args: &FibArgs) -> Result<FamilyInfo, Failure> {
-    let compiled = opened.compiled::<A>(args.direct_bits, &args.form)?;
+fn image_family<A: Address>(opened: &Opened) -> Result<FamilyInfo, Failure> {
     let table = opened.image.table::<A>();
+    let shape = Shape::from(&opened.fib::<A>()?);
     Ok(FamilyInfo {
         routes: table.map_or(0, ImageTable::route_count),
         next_hops: table.map_or(0, ImageTable::next_hop_count),
-        nodes: compiled.fib.node_count(),
-        leaves: compiled.fib.leaf_count(),
-        direct_bits: compiled.fib.direct_bits(),
-        bytes: compiled.fib.bytes(),
-        compile_ms: 0.0,
         rib_bytes: 0,
+        ..FamilyInfo::new(&Rib::<A>::new(), shape, Duration::ZERO)
     })
+}
+
+impl FamilyInfo {
+    /// The numbers of a structure that was compiled from `rib` in that time.
+    pub fn new<A: Address>(rib: &Rib<A>, shape: Shape, compile_time: Duration) -> Self {
+        let next_hops: HashSet<_> = rib.iter().map(|(_, next_hop)| next_hop).collect();
+        Self {
+            routes: rib.len(),
+            next_hops: next_hops.len(),
+            nodes: shape.nodes,
+            leaves: shape.leaves,
+            direct_bits: shape.direct_bits,
+            bytes: shape.bytes,
+            compile_ms: milliseconds(compile_time),
+            rib_bytes: rib.bytes(),
+        }
+    }
+}
+
+impl Info {
+    /// What is told of a table.
+    pub fn of_table(ipv4: FamilyInfo, ipv6: FamilyInfo) -> Self {
+        Self {
+            image: None,
+            ipv4,
+            ipv6,
+        }
+    }
+
+    /// Prints it as text or JSON.
+    pub fn print(&self, json: bool) -> Result<Verdict, Failure> {
+        let mut output = Output::new();
+        if json {
+            output.json(self)?;
+        } else {
+            text(&mut output, self)?;
+        }
+        output.flush()?;
+        Ok(Verdict::Good)
+    }
+}
+
+/// A duration in milliseconds with three decimals, as the JSON shows it.
+pub fn milliseconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
 fn image_info(

@@ -1,8 +1,7 @@
 //! `popfib lookup`: the longest match of each address, from arguments or a stream.
 //!
-//! The matched prefix is asked for, so answers come from the RIB and no FIB is
-//! compiled; an image needs no RIB either. Answers wait in a buffer only while further input lies ready:
-//! a slow pipe gets each answer at once, a file is read and answered in blocks.
+//! Arguments are few, so the RIB answers them: compiling a FIB would take longer than all of their
+//! lookups. A stream goes the way of `popfib annotate`, by batches and a FIB.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -10,13 +9,18 @@ use std::path::Path;
 
 use clap::Args;
 use popfib::{Address, Image, IpPrefix, NextHop, Prefix};
-use popfib_formats::{AddressReader, Input, RouteTable};
+use popfib_formats::{AddressBatch, Escaped, RouteTable, Run};
 use serde::Serialize;
 
-use crate::Verdict;
-use crate::args::TableArgs;
+use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
 use crate::output::{AsText, Output};
+use crate::program::Verdict;
+use crate::stream::form::Form;
+use crate::stream::lines::{Lines, Query, Work};
+use crate::stream::source::Source;
+use crate::stream::tables::Table;
+use crate::stream::{self, Consumer, InputArgs, Lead, Wanted};
 use crate::{image, table};
 
 /// Print the longest match of each address: address, matched prefix, next hop.
@@ -63,17 +67,17 @@ pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
     if addresses.is_empty() && args.table.is_stdin() {
         return Err("standard input is the table, so addresses have to be arguments".into());
     }
+    if addresses.is_empty() {
+        stream(args)?;
+        return Ok(Verdict::Good);
+    }
     let table = match image::open(&args.table)? {
         Some(opened) => Answers::Image(opened.image),
         None => Answers::Table(Box::new(table::load(&args.table)?)),
     };
     let mut output = Output::new();
-    if args.addresses.is_empty() {
-        stream(args, &table, &mut output)?;
-    } else {
-        for address in addresses {
-            write_answer(&mut output, &table, address, args.json)?;
-        }
+    for address in addresses {
+        write_answer(&mut output, &table, address, args.json)?;
     }
     output.flush()?;
     Ok(Verdict::Good)
@@ -85,29 +89,98 @@ fn parse(text: &str) -> Result<IpAddr, Failure> {
 }
 
 /// Answers the addresses of standard input as they come.
-fn stream(args: &LookupArgs, table: &Answers, output: &mut Output) -> Result<(), Failure> {
-    let input = Input::open(Path::new("-"))?;
-    let name = input.name().to_owned();
-    let mut addresses = AddressReader::new(input);
-    let mut skipped = 0;
-    loop {
-        if !addresses.is_buffered() {
-            output.flush()?;
-        }
-        match addresses.next() {
-            None => break,
-            Some(Ok(address)) => write_answer(output, table, address, args.json)?,
-            Some(Err(error)) if args.table.read.skip_invalid && error.is_invalid_line() => {
-                skipped += 1
-            }
-            Some(Err(error)) => {
-                // What was asked before the bad line is answered before the error is told.
-                output.flush()?;
-                return Err(error.into());
-            }
-        }
+struct Stream<'t> {
+    lines: Lines<'t>,
+    work: Work,
+    output: Output,
+    skip_invalid: bool,
+    name: String,
+    /// Lines read, and lines without an address that were skipped.
+    read: u64,
+    skipped: u64,
+}
+
+impl Consumer for Stream<'_> {
+    fn wanted(&self) -> Wanted {
+        Wanted::Lines
     }
-    table::note_skipped(&name, skipped);
+
+    fn open(&mut self, name: &str, _: &Source) -> Result<(), Failure> {
+        name.clone_into(&mut self.name);
+        Ok(())
+    }
+
+    fn take(&mut self, batch: &AddressBatch, _: &Source) -> Result<bool, Failure> {
+        let mut found = AddressBatch::new();
+        let mut rows = batch.rows();
+        let (mut ipv4, mut ipv6) = (batch.ipv4().iter(), batch.ipv6().iter());
+        let mut wrong = None;
+        'rows: for &run in batch.runs() {
+            let (Run::Ipv4(count) | Run::Ipv6(count) | Run::Missing(count)) = run;
+            for _ in 0..count {
+                self.read += 1;
+                let row = rows.next().unwrap_or_default();
+                match run {
+                    Run::Ipv4(_) => found.extend_ipv4(ipv4.next().copied()),
+                    Run::Ipv6(_) => found.push_ipv6(*ipv6.next().expect("one for each row")),
+                    Run::Missing(_) if is_blank(row) => {}
+                    Run::Missing(_) if self.skip_invalid => self.skipped += 1,
+                    Run::Missing(_) => {
+                        let line = String::from_utf8_lossy(&row[..row.len().min(80)]);
+                        let line = line.trim_end().escape_debug().to_string();
+                        wrong = Some(format!(
+                            "{}:{}: \"{line}\": no address",
+                            self.name, self.read
+                        ));
+                        break 'rows;
+                    }
+                }
+            }
+        }
+        self.output
+            .bytes(self.lines.lines(&found, &mut self.work)?)?;
+        if let Some(wrong) = wrong {
+            // What was asked before the bad line is answered before the error is told.
+            self.output.flush()?;
+            return Err(wrong.into());
+        }
+        if !batch.is_full() {
+            self.output.flush()?;
+        }
+        Ok(true)
+    }
+}
+
+/// Whether a line is blank or a comment.
+fn is_blank(line: &[u8]) -> bool {
+    matches!(line.trim_ascii(), [] | [b'#' | b';', ..])
+}
+
+fn stream(args: &LookupArgs) -> Result<(), Failure> {
+    let table = [Table::of(&args.table)?];
+    let query = Query {
+        tables: &table,
+        kernel: kernel()?,
+        cells: vec![String::new()],
+        takes_all: false,
+    };
+    let form = match args.json {
+        true => Form::Json,
+        false => Form::Text { is_crlf: false },
+    };
+    let mut stream = Stream {
+        lines: Lines::new(query, form, Lead::Address),
+        work: Work::new(),
+        output: Output::new(),
+        skip_invalid: args.table.read.skip_invalid,
+        name: String::new(),
+        read: 0,
+        skipped: 0,
+    };
+    let input = InputArgs::default();
+    stream::read(Path::new("-"), &input, &args.table.read, &mut stream)?;
+    stream.output.flush()?;
+    table::note_skipped(&stream.name, stream.skipped);
     Ok(())
 }
 
@@ -125,7 +198,7 @@ fn write_answer(
             next_hop: next_hop.as_deref(),
         })
     } else {
-        let next_hop = next_hop.as_deref().unwrap_or("-");
+        let next_hop = Escaped(next_hop.as_deref().unwrap_or("-"));
         match prefix {
             Some(prefix) => output.text(format_args!("{address}\t{prefix}\t{next_hop}\n")),
             None => output.text(format_args!("{address}\t-\t{next_hop}\n")),

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, Command};
 use clap_mangen::Man;
 
-use crate::Verdict;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::program::Verdict;
 
 /// Write the manual pages.
 #[derive(Args)]

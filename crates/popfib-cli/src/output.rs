@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, StdoutLock, Write};
+use std::sync::OnceLock;
 
 use serde::{Serialize, Serializer};
 
@@ -9,29 +10,32 @@ use crate::failure::Failure;
 
 /// Standard output behind a buffer; nothing is lost silently: every error,
 /// a full disk as much as a closed pipe, comes back as [`Failure::Output`].
-pub(crate) struct Output {
+#[derive(Debug)]
+pub struct Output {
     buffer: BufWriter<StdoutLock<'static>>,
 }
 
 impl Output {
-    pub(crate) fn new() -> Self {
+    /// All of standard output, until this is dropped.
+    #[expect(clippy::new_without_default, reason = "it locks standard output")]
+    pub fn new() -> Self {
         Self {
             buffer: BufWriter::with_capacity(64 * 1024, io::stdout().lock()),
         }
     }
 
     /// Writes `text`, with no line end of its own.
-    pub(crate) fn text(&mut self, text: impl Display) -> Result<(), Failure> {
+    pub fn text(&mut self, text: impl Display) -> Result<(), Failure> {
         write!(self.buffer, "{text}").map_err(Failure::Output)
     }
 
     /// Writes `bytes` as they are.
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.buffer.write_all(bytes).map_err(Failure::Output)
     }
 
     /// Writes `value` as JSON in one line.
-    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+    pub fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         serde_json::to_writer(&mut self.buffer, value)
             .map_err(io::Error::from)
             .and_then(|()| self.buffer.write_all(b"\n"))
@@ -39,7 +43,7 @@ impl Output {
     }
 
     /// Hands everything written so far to the reader.
-    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+    pub fn flush(&mut self) -> Result<(), Failure> {
         self.buffer.flush().map_err(Failure::Output)
     }
 }
@@ -55,13 +59,38 @@ impl Write for Output {
     }
 }
 
-/// One line on standard error; a standard error that is gone is no reason to stop.
-pub(crate) fn note(line: impl Display) {
-    let _ = writeln!(io::stderr(), "popfib: {line}");
+/// The name of this program in front of notes.
+static PROGRAM: OnceLock<&str> = OnceLock::new();
+
+/// Says which program this is; the first call counts.
+pub fn name_program(name: &'static str) {
+    let _ = PROGRAM.set(name);
+}
+
+/// One line on standard error, whatever is in it: control characters are escaped.
+pub fn note(line: impl Display) {
+    let program = PROGRAM.get().copied().unwrap_or("popfib");
+    let mut text = format!("{program}: ");
+    for character in line.to_string().chars() {
+        if character.is_control() {
+            text.extend(character.escape_default());
+        } else {
+            text.push(character);
+        }
+    }
+    text.push('\n');
+    to_stderr(&text);
+}
+
+/// Writes to standard error, which has no buffer, in one piece: two programs that share it don't mix
+/// their lines. A standard error that is gone is no reason to stop.
+pub fn to_stderr(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// A value that JSON shows as its text form.
-pub(crate) struct AsText<T>(pub(crate) T);
+#[derive(Debug)]
+pub struct AsText<T>(pub T);
 
 impl<T: Display> Serialize for AsText<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -4,12 +4,12 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use popfib_formats::{Format, Input, LoadOptions, open_routes};
+use popfib_formats::{Format, Input, LoadOptions, RouteValue, open_routes};
 use serde::Serialize;
 
-use crate::Verdict;
 use crate::failure::Failure;
 use crate::output::{Output, note};
+use crate::program::Verdict;
 use crate::progress;
 use crate::table::note_skipped;
 
@@ -55,6 +55,8 @@ pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
     let name = input.name().to_owned();
     let options = LoadOptions {
         format: args.format,
+        // Not the next hop, which a route of a dump may lack.
+        value: RouteValue::Peer,
         ..LoadOptions::new()
     };
     let bar = progress::watch(input.progress());

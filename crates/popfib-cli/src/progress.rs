@@ -16,10 +16,11 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const FRAME: Duration = Duration::from_millis(100);
 
 /// A bar that is gone when this is dropped.
-pub(crate) struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
+#[derive(Debug)]
+pub struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
 
 /// Draws `progress` on standard error from now on, if that is a terminal.
-pub(crate) fn watch(progress: Progress) -> Watch {
+pub fn watch(progress: Progress) -> Watch {
     if !io::stderr().is_terminal() {
         return Watch(None);
     }

@@ -5,13 +5,13 @@
 
 use clap::Args;
 use popfib::{Address, IpPrefix, NextHop, Prefix, Rib};
-use popfib_formats::RouteTable;
+use popfib_formats::{Escaped, RouteTable};
 use serde::Serialize;
 
-use crate::Verdict;
 use crate::args::{Family, TableArgs};
 use crate::failure::Failure;
 use crate::output::{AsText, Output};
+use crate::program::Verdict;
 use crate::table;
 
 /// Print the routes of a table that meet all conditions.
@@ -212,6 +212,6 @@ fn write_route(
             next_hop,
         })
     } else {
-        output.text(format_args!("{prefix} {next_hop}\n"))
+        output.text(format_args!("{prefix} {}\n", Escaped(next_hop)))
     }
 }

@@ -11,13 +11,18 @@ use crate::output::note;
 use crate::progress;
 
 /// The table of `args`; replaced routes and skipped lines are noted on standard error.
-pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
+pub fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
     if let Some(opened) = image::open(args)? {
         return opened.into_table();
     }
-    match &args.table {
-        Some(path) => load_file(path, &args.read),
-        None => match args.read.of_file() {
+    load_or_default(args.table.as_deref(), &args.read)
+}
+
+/// The table in the file at `path`, or the built-in one.
+pub fn load_or_default(path: Option<&Path>, args: &ReadArgs) -> Result<RouteTable, Failure> {
+    match path {
+        Some(path) => load_file(path, args),
+        None => match args.of_file() {
             Some(option) => {
                 Err(format!("{option} is about a file, so there has to be a --table").into())
             }
@@ -27,7 +32,10 @@ pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
 }
 
 /// The table in the file at `path`, as [`load`] does it.
-pub(crate) fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
+pub fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
+    if args.value_path.len() > 1 {
+        return Err("--value-path can be given once here".into());
+    }
     let input = Input::open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());
     let table = load_from(input, &args.options());
@@ -48,7 +56,7 @@ pub(crate) fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Fail
 }
 
 /// Notes lines of the file `name` that `--skip-invalid` left out.
-pub(crate) fn note_skipped(name: &str, skipped: u64) {
+pub fn note_skipped(name: &str, skipped: u64) {
     if skipped > 0 {
         note(format_args!(
             "{}: {} skipped",
@@ -59,6 +67,6 @@ pub(crate) fn note_skipped(name: &str, skipped: u64) {
 }
 
 /// `1 route`, `2 routes`.
-pub(crate) fn counted(count: u64, noun: &str) -> String {
+pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

@@ -7,8 +7,7 @@
 //! nothing longer is near; the further above that diagonal, the more a lookup
 //! has to read for a short match. Lengths beyond the longest are not drawn.
 
-use popfib_eval::DepthMap;
-
+use crate::depths::DepthMap;
 use crate::svg::{Anchor, LABEL, SOFT, Svg, TITLE};
 use crate::theme::RAMP;
 
@@ -181,7 +180,7 @@ mod tests {
     #[test]
     fn a_real_table_leaves_no_address_out() {
         let table = popfib_formats::default_table();
-        let map = popfib_eval::Depths::new(&table.ipv4).map();
+        let map = crate::Depths::new(&table.ipv4).map();
         assert_eq!(map.total(), 1 << 32);
         assert_eq!(cells(&heat_map("", "", &map, 32)), map.cells.len());
     }

@@ -1,30 +1,28 @@
-//! Pictures as SVG and PNG, for light and dark: charts of measurements, and
-//! what a routing table looks like.
+//! Pictures of routing tables as SVG, for light and dark.
 //!
-//! * [`chart`]: lines, bars and quartiles, in one style.
 //! * [`heat_map`]: how deep each prefix length has to be searched (Poptrie paper, Fig. 7).
 //! * [`radial`]: the binary radix tree and the Poptrie of a table, side by side.
 //! * [`hilbert`]: who holds what in the address space.
-//! * [`png`]: any of them as pixels, in the [`Theme`] that is asked for.
 //!
-//! Everything is made as SVG text first. It is a crate of its own for the
-//! libraries that turn SVG into pixels, which nobody else should have to build.
+//! An SVG follows its reader's light or dark; [`themed`] makes one for what draws
+//! pixels and has no reader to ask.
 
-pub mod chart;
+#![forbid(unsafe_code)]
+
 mod density;
+mod depths;
 mod heatmap;
 mod hilbert;
 mod layer;
-mod png;
 mod poptrie;
 mod radial;
 mod span;
 mod svg;
 mod theme;
 
+pub use depths::{DepthMap, Depths};
 pub use heatmap::{SIDE as HEAT_MAP_SIDE, heat_map};
 pub use hilbert::{Colouring, Hilbert, SIDE as HILBERT_SIDE, hilbert};
-pub use png::{MAX_PIXELS, PngError, png};
 pub use radial::{Radial, SIDE as RADIAL_SIDE, radial};
-pub use svg::counted;
-pub use theme::Theme;
+pub use svg::{Escaped, counted, grouped};
+pub use theme::{Theme, themed};

@@ -124,21 +124,6 @@ pub(crate) const LABEL: &str = "class=\"pf-ink\" font-size=\"12.5\"";
 /// Attributes of ticks and remarks.
 pub(crate) const SOFT: &str = "class=\"pf-soft\" font-size=\"12\"";
 
-/// About how wide a text is at `size`; browsers without the font differ by a few percent.
-pub(crate) fn width_of(text: &str, size: f64) -> f64 {
-    let em: f64 = text
-        .chars()
-        .map(|c| match c {
-            'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '|' | '\'' => 0.28,
-            'f' | 't' | 'r' | ' ' | '(' | ')' | '/' | '-' | '1' => 0.38,
-            'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.9,
-            'A'..='Z' => 0.7,
-            _ => 0.6,
-        })
-        .sum();
-    em * size
-}
-
 /// A coordinate: at most two digits behind the point.
 pub(crate) struct Number(pub(crate) f64);
 
@@ -156,7 +141,8 @@ impl Display for Number {
 }
 
 /// Text as XML content or attribute.
-pub(crate) struct Escaped<'a>(pub(crate) &'a str);
+#[derive(Debug)]
+pub struct Escaped<'a>(pub &'a str);
 
 impl Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -166,6 +152,7 @@ impl Display for Escaped<'_> {
                 '<' => f.write_str("&lt;")?,
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&#39;")?,
                 // XML has no form for the others.
                 c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {
                     f.write_char('\u{fffd}')?
@@ -178,7 +165,7 @@ impl Display for Escaped<'_> {
 }
 
 /// A count with its thousands apart: `1,042,325`.
-pub(crate) fn grouped(count: u64) -> String {
+pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {

@@ -4,10 +4,6 @@
 //! light colours and, behind `prefers-color-scheme: dark`, the dark ones; so a
 //! file, or a page that holds it, follows its reader. Pixels know no such
 //! question and are asked for in one [`Theme`].
-//!
-//! Series colours are Okabe and Ito's, told apart by all common forms of colour
-//! blindness, without their yellow, which white swallows, and with lighter tones
-//! of the same hues on dark ground. From the ninth series on lines are dashed.
 
 /// What a picture of pixels is drawn for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -18,18 +14,6 @@ pub enum Theme {
     /// Light ink on near black.
     Dark,
 }
-
-/// How many series have a colour of their own.
-pub(crate) const COLOURS: usize = 8;
-
-const SERIES: [[&str; COLOURS]; 2] = [
-    [
-        "#0072b2", "#d55e00", "#009e73", "#b8569a", "#c98500", "#3aa0dc", "#6b7480", "#7a6a00",
-    ],
-    [
-        "#4aa9e6", "#ff8b42", "#2fc99b", "#e69bc8", "#f2b53c", "#9bd6fa", "#aab4be", "#e8dc5a",
-    ],
-];
 
 /// Ground, ink, softer ink, grid, axes.
 const GROUND: [[&str; 5]; 2] = [
@@ -87,11 +71,6 @@ impl Theme {
              .pf-soft{{fill:{soft}}}.pf-rule{{stroke:{ink}}}.pf-grid{{stroke:{grid}}}\
              .pf-axis{{stroke:{axis}}}"
         );
-        for (i, colour) in SERIES[self as usize].iter().enumerate() {
-            css.push_str(&format!(
-                ".pf-f{i}{{fill:{colour}}}.pf-l{i}{{stroke:{colour}}}"
-            ));
-        }
         for i in 0..RAMP {
             let colour = between(&RAMPS[self as usize], i as f64 / (RAMP - 1) as f64);
             css.push_str(&format!(".pf-h{i}{{fill:{}}}", hex(colour)));
@@ -111,7 +90,13 @@ pub(crate) fn style() -> String {
     )
 }
 
-/// The same for one theme, whatever the reader prefers.
-pub(crate) fn style_of(theme: Theme) -> String {
+/// A picture of this crate's with the colours of one theme, whatever the reader prefers; any other as it is.
+///
+/// The style sheet is replaced: one beside it would lose against the picture's.
+pub fn themed(svg: &str, theme: Theme) -> String {
+    svg.replacen(&style(), &style_of(theme), 1)
+}
+
+fn style_of(theme: Theme) -> String {
     format!("{FONT}{}", theme.rules())
 }

@@ -5,9 +5,8 @@
 //! boundary and its neighbours, one address inside the stretch, and random
 //! addresses on top.
 
-use popfib::{Intervals, Kernel, NextHop, Prefix, Rib};
+use popfib::{Intervals, NextHop, Prefix, Rib};
 
-use crate::any_fib::AnyFib;
 use crate::random::Random;
 use crate::traffic::Traveller;
 
@@ -25,18 +24,17 @@ pub struct Agreement {
     pub first: Option<String>,
 }
 
-/// Asks `fib` for every boundary of `rib` and `random` addresses more, in batches by
-/// `kernel` and the random ones one by one as well. O(routes + random).
+/// Asks for every boundary of `rib` and `random` addresses more, all by `lookup_into` and the
+/// random ones by `lookup` as well. O(routes + random).
 pub fn agreement<A: Traveller>(
     rib: &Rib<A>,
-    fib: &dyn AnyFib<A>,
-    kernel: Kernel,
+    lookup: impl Fn(A) -> u32,
+    lookup_into: impl Fn(&[A], &mut [u32]),
     random: usize,
     seed: u64,
 ) -> Agreement {
     let mut judge = Judge {
-        fib,
-        kernel,
+        lookup_into,
         addresses: Vec::with_capacity(BLOCK + 3),
         expected: Vec::with_capacity(BLOCK + 3),
         found: Agreement::default(),
@@ -60,21 +58,20 @@ pub fn agreement<A: Traveller>(
         };
         let next_hop = rib.lookup(address).map_or(0, NextHop::get);
         judge.ask(address, next_hop);
-        judge.compare(address, fib.lookup(address), next_hop);
+        judge.compare(address, lookup(address), next_hop);
     }
     judge.ask_all();
     judge.found
 }
 
-struct Judge<'a, A> {
-    fib: &'a dyn AnyFib<A>,
-    kernel: Kernel,
+struct Judge<A, F> {
+    lookup_into: F,
     addresses: Vec<A>,
     expected: Vec<u32>,
     found: Agreement,
 }
 
-impl<A: Traveller> Judge<'_, A> {
+impl<A: Traveller, F: Fn(&[A], &mut [u32])> Judge<A, F> {
     fn ask(&mut self, address: A, expected: u32) {
         self.addresses.push(address);
         self.expected.push(expected);
@@ -87,8 +84,7 @@ impl<A: Traveller> Judge<'_, A> {
         let addresses = std::mem::take(&mut self.addresses);
         let expected = std::mem::take(&mut self.expected);
         let mut next_hops = vec![0; addresses.len()];
-        self.fib
-            .lookup_into(self.kernel, &addresses, &mut next_hops);
+        (self.lookup_into)(&addresses, &mut next_hops);
         self.found.addresses += addresses.len() as u64;
         for ((address, answer), expected) in addresses.iter().zip(next_hops).zip(&expected) {
             self.compare(*address, answer, *expected);
@@ -112,9 +108,9 @@ impl<A: Traveller> Judge<'_, A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::any_fib::build;
-    use crate::{Algorithm, Empty};
-    use popfib::Options;
+    use crate::Algorithm;
+    use crate::any_fib::{AnyFib, build};
+    use popfib::{Kernel, Options};
 
     fn rib<A: Traveller>(prefixes: &[&str]) -> Rib<A> {
         let mut rib = Rib::new();
@@ -124,17 +120,24 @@ mod tests {
         rib
     }
 
+    fn of<A: Traveller>(rib: &Rib<A>, fib: &dyn AnyFib<A>, random: usize) -> Agreement {
+        let batch = |addresses: &[A], next_hops: &mut [u32]| {
+            fib.lookup_into(Kernel::best(), addresses, next_hops);
+        };
+        agreement(rib, |address| fib.lookup(address), batch, random, 1)
+    }
+
     #[test]
     fn every_algorithm_agrees_and_none_does_not() {
         let table = rib::<u32>(&["10.0.0.0/8", "10.1.0.0/16", "10.1.2.3/32"]);
         for algorithm in Algorithm::all() {
             let fib = build(&table, algorithm, &Options::default()).unwrap().fib;
-            let found = agreement(&table, &*fib, Kernel::best(), 100, 1);
+            let found = of(&table, &*fib, 100);
             assert_eq!(found.mismatches, 0, "{algorithm:?}: {found:?}");
             // Seven stretches, one of them a single address.
             assert_eq!(found.addresses, 7 * 3 - 2 + 100);
         }
-        let wrong = agreement(&table, &Empty, Kernel::best(), 0, 1);
+        let wrong = agreement(&table, |_| 0, |_, answers| answers.fill(0), 0, 1);
         assert_eq!(wrong.mismatches, 5 * 3 - 2);
         assert!(wrong.first.is_some_and(|text| text.contains("not 1")));
     }
@@ -143,7 +146,7 @@ mod tests {
     fn ipv6_too() {
         let table = rib::<u128>(&["2001:db8::/32", "2001:db8:1::/48", "::/0"]);
         let fib = build(&table, Algorithm::Popfib, &Options::default());
-        let found = agreement(&table, &*fib.unwrap().fib, Kernel::best(), 10, 1);
+        let found = of(&table, &*fib.unwrap().fib, 10);
         assert_eq!((found.addresses, found.mismatches), (5 * 3 + 10, 0));
     }
 }

@@ -25,22 +25,30 @@ impl Algorithm {
     }
 
     /// The name by which it is asked for.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Popfib => "popfib",
-            Self::Poptrie => "poptrie",
-            Self::PoptrieBasic => "poptrie-basic",
-            Self::Baseline(baseline) => baseline.name(),
-        }
+    pub const fn name(self) -> &'static str {
+        self.names().0
+    }
+
+    /// The paper's name, without what says the direct bits of a Poptrie.
+    pub const fn title(self) -> &'static str {
+        self.names().1
     }
 
     /// What it is, in a few words.
-    pub fn about(self) -> &'static str {
+    pub const fn about(self) -> &'static str {
+        self.names().2
+    }
+
+    const fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Popfib => "popfib's own layout of Poptrie",
-            Self::Poptrie => "Poptrie in the paper's layout",
-            Self::PoptrieBasic => "Poptrie in the paper's layout without leafvec",
-            Self::Baseline(baseline) => baseline.about(),
+            Self::Popfib => ("popfib", "popfib", "popfib's own layout of Poptrie"),
+            Self::Poptrie => ("poptrie", "Poptrie", "Poptrie in the paper's layout"),
+            Self::PoptrieBasic => (
+                "poptrie-basic",
+                "Poptrie (basic)",
+                "Poptrie in the paper's layout without leafvec",
+            ),
+            Self::Baseline(baseline) => baseline.names(),
         }
     }
 }

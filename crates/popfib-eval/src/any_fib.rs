@@ -8,9 +8,9 @@ use std::fmt;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use popfib::{Address, CompileError, Fib, Kernel, Leaf, Options, Rib};
+use popfib::{Address, Fib, Kernel, Leaf, Options, Rib};
 use popfib_baselines::poptrie::{BasicNode, LeafvecNode, Node, Poptrie};
-use popfib_baselines::{CannotBuild, Key, Lpm, Width, dependent};
+use popfib_baselines::{CannotBuild, Key, Lpm, dependent, either_width};
 
 use crate::BURST;
 use crate::algorithm::Algorithm;
@@ -29,11 +29,13 @@ pub trait AnyFib<A>: Send + Sync {
     /// Bytes of the arrays that lookups read.
     fn bytes(&self) -> usize;
 
-    /// Verifies the invariants of the layout.
+    /// Verifies the invariants of the layout, where there is more to verify than answers.
     ///
     /// # Errors
     /// The invariant that does not hold, in one line.
-    fn check(&self) -> Result<(), String>;
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
 
     /// The next hop of one address, 0 for none.
     fn lookup(&self, address: A) -> u32;
@@ -45,128 +47,90 @@ pub trait AnyFib<A>: Send + Sync {
     fn lookup_into(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [u32]);
 
     /// Looks up every address and throws the answers away: the loop that is measured.
-    fn pass(&self, kernel: Kernel, addresses: &[A]);
+    fn pass(&self, kernel: Kernel, addresses: &[A]) {
+        let mut burst = [0; BURST];
+        for block in addresses.chunks(BURST) {
+            self.lookup_into(kernel, block, &mut burst[..block.len()]);
+            // Every burst counts as read, so no lookup can be dropped.
+            black_box(&mut burst);
+        }
+    }
 
     /// Looks up each address once the answer before it is known; one by one, whatever the kernel.
     fn chain(&self, addresses: &[A]);
 }
 
-/// What the structures have in common: a batch lookup with the answers' own width.
-trait Batch<A, L> {
-    fn batch(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [L]);
-}
-
-impl<A: Address, L: Leaf> Batch<A, L> for Fib<A, L> {
-    #[inline]
-    fn batch(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [L]) {
-        self.lookup_batch_with(kernel, addresses, next_hops);
+impl<A: Address, L: Leaf> AnyFib<A> for Fib<A, L> {
+    fn direct_bits(&self) -> u8 {
+        Fib::direct_bits(self)
     }
-}
 
-impl<A: Address, L: Width, N: Node> Batch<A, L> for Poptrie<A, L, N> {
-    /// One by one: the paper has no other way, and `args` allows no other kernel.
-    #[inline]
-    fn batch(&self, _: Kernel, addresses: &[A], next_hops: &mut [L]) {
-        self.lookup_batch(addresses, next_hops);
+    fn node_count(&self) -> usize {
+        Fib::node_count(self)
     }
-}
 
-fn lookup_into<A, L: Leaf>(
-    fib: &impl Batch<A, L>,
-    kernel: Kernel,
-    addresses: &[A],
-    next_hops: &mut [u32],
-) {
-    assert_eq!(addresses.len(), next_hops.len());
-    let mut burst = [L::default(); BURST];
-    for (block, next_hops) in addresses.chunks(BURST).zip(next_hops.chunks_mut(BURST)) {
-        let burst = &mut burst[..block.len()];
-        fib.batch(kernel, block, burst);
-        for (next_hop, leaf) in next_hops.iter_mut().zip(burst) {
-            *next_hop = leaf.to_u32();
+    fn leaf_count(&self) -> usize {
+        Fib::leaf_count(self)
+    }
+
+    fn bytes(&self) -> usize {
+        Fib::bytes(self)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        Fib::check(self).map_err(|error| error.to_string())
+    }
+
+    fn lookup(&self, address: A) -> u32 {
+        Fib::lookup(self, address).to_u32()
+    }
+
+    fn lookup_into(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [u32]) {
+        assert_eq!(addresses.len(), next_hops.len());
+        let mut burst = [L::default(); BURST];
+        for (block, next_hops) in addresses.chunks(BURST).zip(next_hops.chunks_mut(BURST)) {
+            let burst = &mut burst[..block.len()];
+            self.lookup_batch_with(kernel, block, burst);
+            for (next_hop, leaf) in next_hops.iter_mut().zip(burst) {
+                *next_hop = leaf.to_u32();
+            }
         }
     }
-}
 
-fn pass<A, L: Leaf>(fib: &impl Batch<A, L>, kernel: Kernel, addresses: &[A]) {
-    let mut burst = [L::default(); BURST];
-    for block in addresses.chunks(BURST) {
-        fib.batch(kernel, block, &mut burst[..block.len()]);
-        // Every burst counts as read, so no lookup can be dropped.
-        black_box(&mut burst);
+    /// With answers of their own width, as a router has them.
+    fn pass(&self, kernel: Kernel, addresses: &[A]) {
+        let mut burst = [L::default(); BURST];
+        for block in addresses.chunks(BURST) {
+            self.lookup_batch_with(kernel, block, &mut burst[..block.len()]);
+            black_box(&mut burst);
+        }
+    }
+
+    fn chain(&self, addresses: &[A]) {
+        black_box(dependent(addresses, |address| {
+            Fib::lookup(self, address).to_u32()
+        }));
     }
 }
 
-macro_rules! any_fib {
-    (<$($parameter:ident: $bound:ident),*> $type:ty) => {
-        impl<$($parameter: $bound),*> AnyFib<A> for $type {
-            fn direct_bits(&self) -> u8 {
-                <$type>::direct_bits(self)
-            }
+/// An algorithm of [`Lpm`]: it has one way of its own to look up a batch.
+struct Paper<A>(Box<dyn Lpm<A>>);
 
-            fn node_count(&self) -> usize {
-                <$type>::node_count(self)
-            }
-
-            fn leaf_count(&self) -> usize {
-                <$type>::leaf_count(self)
-            }
-
-            fn bytes(&self) -> usize {
-                <$type>::bytes(self)
-            }
-
-            fn check(&self) -> Result<(), String> {
-                <$type>::check(self).map_err(|error| error.to_string())
-            }
-
-            fn lookup(&self, address: A) -> u32 {
-                <$type>::lookup(self, address).to_u32()
-            }
-
-            fn lookup_into(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [u32]) {
-                lookup_into::<A, L>(self, kernel, addresses, next_hops);
-            }
-
-            fn pass(&self, kernel: Kernel, addresses: &[A]) {
-                pass::<A, L>(self, kernel, addresses);
-            }
-
-            fn chain(&self, addresses: &[A]) {
-                black_box(dependent(addresses, |address| {
-                    <$type>::lookup(self, address).to_u32()
-                }));
-            }
-        }
-    };
-}
-
-any_fib!(<A: Address, L: Leaf> Fib<A, L>);
-any_fib!(<A: Address, L: Width, N: Node> Poptrie<A, L, N>);
-
-/// An algorithm of [`Lpm`]: it has neither nodes nor leaves as a Poptrie has
-/// them, and one way of its own to look up a batch.
-struct Baseline<A>(Box<dyn Lpm<A>>);
-
-impl<A: Key> AnyFib<A> for Baseline<A> {
+impl<A: Key> AnyFib<A> for Paper<A> {
     fn direct_bits(&self) -> u8 {
         self.0.direct_bits()
     }
 
     fn node_count(&self) -> usize {
-        0
+        self.0.nodes_and_leaves().0
     }
 
     fn leaf_count(&self) -> usize {
-        0
+        self.0.nodes_and_leaves().1
     }
 
     fn bytes(&self) -> usize {
         self.0.bytes()
-    }
-
-    fn check(&self) -> Result<(), String> {
-        Ok(())
     }
 
     fn lookup(&self, address: A) -> u32 {
@@ -175,14 +139,6 @@ impl<A: Key> AnyFib<A> for Baseline<A> {
 
     fn lookup_into(&self, _: Kernel, addresses: &[A], next_hops: &mut [u32]) {
         self.0.lookup_batch(addresses, next_hops);
-    }
-
-    fn pass(&self, _: Kernel, addresses: &[A]) {
-        let mut burst = [0; BURST];
-        for block in addresses.chunks(BURST) {
-            self.0.lookup_batch(block, &mut burst[..block.len()]);
-            black_box(&mut burst);
-        }
     }
 
     fn chain(&self, addresses: &[A]) {
@@ -217,40 +173,39 @@ pub fn build<A: Key>(
     algorithm: Algorithm,
     options: &Options,
 ) -> Result<Compiled<A>, CannotBuild> {
-    Ok(match algorithm {
+    match algorithm {
         Algorithm::Popfib => either_width(
-            || Fib::<A, u16>::compile(rib, options),
-            || Fib::<A, u32>::compile(rib, options),
-        )?,
-        Algorithm::Poptrie => paper::<A, LeafvecNode>(rib, options)?,
-        Algorithm::PoptrieBasic => paper::<A, BasicNode>(rib, options)?,
-        Algorithm::Baseline(baseline) => timed(|| baseline.build(rib).map(Baseline))?,
-    })
-}
-
-fn paper<A: Address, N: Node>(
-    rib: &Rib<A>,
-    options: &Options,
-) -> Result<Compiled<A>, CompileError> {
-    either_width(
-        || Poptrie::<A, u16, N>::compile(rib, options),
-        || Poptrie::<A, u32, N>::compile(rib, options),
-    )
-}
-
-fn either_width<A, F16: AnyFib<A> + 'static, F32: AnyFib<A> + 'static>(
-    compile_16: impl FnOnce() -> Result<F16, CompileError>,
-    compile_32: impl FnOnce() -> Result<F32, CompileError>,
-) -> Result<Compiled<A>, CompileError> {
-    match timed(compile_16) {
-        Err(CompileError::NextHop { .. }) => timed(compile_32),
-        other => other,
+            || timed(|| Ok(Fib::<A, u16>::compile(rib, options)?)),
+            || timed(|| Ok(Fib::<A, u32>::compile(rib, options)?)),
+        ),
+        Algorithm::Poptrie => poptrie::<A, LeafvecNode>(rib, options),
+        Algorithm::PoptrieBasic => poptrie::<A, BasicNode>(rib, options),
+        Algorithm::Baseline(baseline) => timed(|| Ok(Paper(baseline.build(rib)?))),
     }
 }
 
-fn timed<A, F: AnyFib<A> + 'static, E>(
-    compile: impl FnOnce() -> Result<F, E>,
-) -> Result<Compiled<A>, E> {
+fn poptrie<A: Key, N: Node>(rib: &Rib<A>, options: &Options) -> Result<Compiled<A>, CannotBuild> {
+    either_width(
+        || {
+            timed(|| {
+                Ok(Paper(Box::new(Poptrie::<A, u16, N>::compile(
+                    rib, options,
+                )?)))
+            })
+        },
+        || {
+            timed(|| {
+                Ok(Paper(Box::new(Poptrie::<A, u32, N>::compile(
+                    rib, options,
+                )?)))
+            })
+        },
+    )
+}
+
+fn timed<A, F: AnyFib<A> + 'static>(
+    compile: impl FnOnce() -> Result<F, CannotBuild>,
+) -> Result<Compiled<A>, CannotBuild> {
     let start = Instant::now();
     let fib = Box::new(compile()?);
     let compile_time = start.elapsed();

@@ -1,4 +1,4 @@
-//! What is measured, and against what: shared by `popfib bench`, `popfib
+//! What is measured, and against what: shared by `popfib-lab bench`, `popfib-lab
 //! evaluate` and the comparison with other implementations, so that all mean
 //! the same.
 //!
@@ -7,7 +7,7 @@
 //! seed, a [`Stream`] makes them while they are looked up, a [`Trace`] is those
 //! of a file; [`Buffer`] holds them on huge pages. [`measure`] times passes in
 //! turn with the [`Yardstick`], [`modes`] takes the time of a lookup in three
-//! ways, a [`Counter`] that of each lookup alone, on the core that [`pin`] names,
+//! ways, [`Paired`] says which of two is faster, a [`Counter`] that of each lookup alone, on the core that [`pin`] names,
 //! and [`Counters`] what the CPU counts meanwhile;
 //! [`UpdateTimes`] are those of changes to a live table. [`skewed_next_hops`] gives a table of bare prefixes the next
 //! hops of a router, and [`datasets`] makes whole tables.
@@ -18,13 +18,12 @@ mod any_fib;
 mod counters;
 mod cycles;
 pub mod datasets;
-mod depths;
 mod distribution;
-mod empty;
 mod latencies;
 mod measure;
 mod modes;
 mod next_hops;
+mod paired;
 mod pin;
 mod random;
 mod stream;
@@ -39,13 +38,12 @@ pub use algorithm::Algorithm;
 pub use any_fib::{AnyFib, Compiled, build};
 pub use counters::{Counters, Event};
 pub use cycles::Counter;
-pub use depths::{DepthMap, Depths};
 pub use distribution::Distribution;
-pub use empty::Empty;
 pub use latencies::Latencies;
 pub use measure::{Passes, Spread, measure};
 pub use modes::{Modes, modes};
 pub use next_hops::skewed_next_hops;
+pub use paired::{FEWEST_PAIRS, Paired, Verdict};
 pub use pin::{cores, pin, together};
 pub use popfib_baselines::Buffer;
 pub use random::Random;

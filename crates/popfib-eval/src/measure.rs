@@ -1,10 +1,11 @@
 //! Times passes over addresses against the yardstick, pass by pass in turn.
 //!
-//! A shared machine changes its speed from second to second; passes of both
-//! loops in turn see the same machine, and the median of each is compared.
+//! A shared machine changes its speed from second to second; a pass and the
+//! yardstick's right before it see the same machine, and are compared.
 
 use std::time::Instant;
 
+use crate::paired::Paired;
 use crate::yardstick::Yardstick;
 
 /// What was measured, in million lookups a second; a pass of the yardstick
@@ -15,6 +16,13 @@ pub struct Passes {
     pub rates: Vec<f64>,
     /// The rate of the yardstick before each.
     pub yardstick: Vec<f64>,
+}
+
+impl Passes {
+    /// The rates over the yardstick, each over that right before it; `None` if there were no passes.
+    pub fn ratio(&self) -> Option<Paired> {
+        Paired::of(&self.rates, &self.yardstick)
+    }
 }
 
 /// Times `runs` calls of `pass`, each over `count` addresses and behind a pass of the yardstick.
@@ -85,6 +93,16 @@ mod tests {
         ] {
             assert_eq!(Spread::of(figures), Spread { min, median, max });
         }
+    }
+
+    #[test]
+    fn the_ratio_is_that_of_neighbours() {
+        // The machine was four times as slow for the last two: medians of each side say 0.4.
+        let passes = Passes {
+            rates: vec![200.0, 50.0, 50.0],
+            yardstick: vec![800.0, 200.0, 125.0],
+        };
+        assert_eq!(passes.ratio().map(|ratio| ratio.median), Some(0.25));
     }
 
     #[test]

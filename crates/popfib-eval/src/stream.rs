@@ -3,7 +3,7 @@
 //!
 //! An array of as many addresses as a long pass needs would push the table out
 //! of the cache; four words of state do not. Making them takes time, too: it
-//! is measured by a pass over [`Empty`](crate::Empty) and shown, not subtracted.
+//! is measured by a pass that looks up nothing and shown, not subtracted.
 
 use popfib::Prefix;
 

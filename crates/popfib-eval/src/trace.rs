@@ -17,13 +17,14 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads the file at `path`, in whatever format [`AddressFile`] knows.
+    /// Reads the file at `path`, in whatever format [`AddressFile`] knows. Lines without an address are
+    /// left out.
     ///
     /// Packets that come from one of `exclude` are left out: the paper leaves out an address that
     /// probes the whole Internet. Of each family at most `most` are kept, the first ones.
     ///
     /// # Errors
-    /// If the file cannot be read, or holds what is no address; or if `exclude` is given and the
+    /// If the file cannot be read; or if `exclude` is given and the
     /// file holds no packets, which alone tell a source.
     pub fn read(path: &Path, exclude: &[IpAddr], most: Option<usize>) -> Result<Self, ReadError> {
         let options = AddressOptions {

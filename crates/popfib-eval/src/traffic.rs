@@ -46,31 +46,33 @@ pub enum Traffic {
     File(PathBuf),
 }
 
+/// The patterns that need no file, by name.
+const NAMED: [(&str, Traffic); 7] = [
+    ("random", Traffic::Random),
+    ("sequential", Traffic::Sequential),
+    ("repeated", Traffic::Repeated),
+    ("routes", Traffic::Routes),
+    ("zipf", Traffic::Zipf),
+    ("good-cache", Traffic::GoodCache),
+    ("bad-cache", Traffic::BadCache),
+];
+
 impl FromStr for Traffic {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        Ok(match name {
-            "random" => Self::Random,
-            "sequential" => Self::Sequential,
-            "repeated" => Self::Repeated,
-            "routes" => Self::Routes,
-            "zipf" => Self::Zipf,
-            "good-cache" => Self::GoodCache,
-            "bad-cache" => Self::BadCache,
-            _ => match name.strip_prefix("file:") {
-                // Every family reads the file anew, which a pipe does not allow.
-                Some("-") => return Err("traffic cannot come from standard input".into()),
-                Some(path) if !path.is_empty() => Self::File(path.into()),
-                _ => {
-                    return Err(
-                        "traffic is random, sequential, repeated, routes, zipf, good-cache, \
-                         bad-cache or file:PATH"
-                            .into(),
-                    );
-                }
-            },
-        })
+        if let Some((_, traffic)) = NAMED.iter().find(|(known, _)| *known == name) {
+            return Ok(traffic.clone());
+        }
+        match name.strip_prefix("file:") {
+            // Every family reads the file by itself, which a pipe does not allow.
+            Some("-") => Err("traffic cannot come from standard input".into()),
+            Some(path) if !path.is_empty() => Ok(Self::File(path.into())),
+            _ => {
+                let names = NAMED.map(|(name, _)| name).join(", ");
+                Err(format!("traffic is {names} or file:PATH"))
+            }
+        }
     }
 }
 
@@ -78,14 +80,12 @@ impl Traffic {
     /// The name as rows show it.
     pub fn name(&self) -> String {
         match self {
-            Self::Random => "random".to_owned(),
-            Self::Sequential => "sequential".to_owned(),
-            Self::Repeated => "repeated".to_owned(),
-            Self::Routes => "routes".to_owned(),
-            Self::Zipf => "zipf".to_owned(),
-            Self::GoodCache => "good-cache".to_owned(),
-            Self::BadCache => "bad-cache".to_owned(),
             Self::File(path) => format!("file:{}", path.display()),
+            _ => NAMED
+                .iter()
+                .find(|(_, traffic)| traffic == self)
+                .map_or("", |(name, _)| name)
+                .to_owned(),
         }
     }
 }

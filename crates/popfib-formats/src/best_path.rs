@@ -10,6 +10,9 @@ use std::mem;
 
 use popfib::IpPrefix;
 
+use crate::peers::Peer;
+use crate::{ReadError, Route, RouteSource};
+
 /// What decides between two routes for one prefix: the lower wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
@@ -17,50 +20,112 @@ pub(crate) struct Rank {
     pub(crate) peer: usize,
 }
 
-/// The best route so far for the prefix at hand, and the last one handed out.
-#[derive(Debug, Default)]
-pub(crate) struct BestPath {
-    best: Option<(IpPrefix, Rank)>,
-    value: String,
-    out: String,
+/// The routes of several peers, in the order of their file.
+pub(crate) trait Paths: Send {
+    /// The next route that is wanted, its value in `value`; `None` at the end.
+    fn next_path(&mut self, value: &mut String) -> Result<Option<(IpPrefix, Rank)>, ReadError>;
+
+    /// As [`RouteSource::notes`].
+    fn notes(&self) -> Vec<String>;
+
+    /// As [`RouteSource::peers`].
+    fn peers(&self) -> &[Peer];
 }
 
-impl BestPath {
-    /// Takes a route with its `value`. The best route of the prefix before, if
-    /// this is another, is what [`BestPath::handed_out`] then belongs to.
+/// A [`RouteSource`] of the best paths.
+#[derive(Debug)]
+pub(crate) struct BestPaths<P> {
+    paths: P,
+    /// The best route so far for the prefix at hand.
+    best: Option<(IpPrefix, Rank)>,
+    /// Its value, that of the route just read, and that of the one handed out.
+    value: String,
+    read: String,
+    out: String,
+    /// Found after a route that is still to be handed out.
+    failed: Option<ReadError>,
+}
+
+impl<P: Paths> BestPaths<P> {
+    pub(crate) fn new(paths: P) -> Self {
+        Self {
+            paths,
+            best: None,
+            value: String::new(),
+            read: String::new(),
+            out: String::new(),
+            failed: None,
+        }
+    }
+
+    /// Reads on until a prefix is done.
+    fn next_prefix(&mut self) -> Result<Option<IpPrefix>, ReadError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        loop {
+            match self.paths.next_path(&mut self.read) {
+                Ok(Some((prefix, rank))) => {
+                    if let Some(done) = self.offer(prefix, rank) {
+                        return Ok(Some(done));
+                    }
+                }
+                Ok(None) => return Ok(self.finish()),
+                // A route that is invalid says nothing about the one before it.
+                Err(error) if error.is_invalid_line() => return Err(error),
+                Err(error) => {
+                    let done = self.finish();
+                    if done.is_none() {
+                        return Err(error);
+                    }
+                    self.failed = Some(error);
+                    return Ok(done);
+                }
+            }
+        }
+    }
+
+    /// Takes the route just read. The prefix before, if this is another, is done.
     #[inline]
-    pub(crate) fn offer(
-        &mut self,
-        prefix: IpPrefix,
-        rank: Rank,
-        value: &mut String,
-    ) -> Option<IpPrefix> {
+    fn offer(&mut self, prefix: IpPrefix, rank: Rank) -> Option<IpPrefix> {
         match self.best {
             Some((held, best)) if held == prefix => {
                 if rank <= best {
                     self.best = Some((prefix, rank));
-                    mem::swap(&mut self.value, value);
+                    mem::swap(&mut self.value, &mut self.read);
                 }
                 None
             }
             _ => {
                 let done = self.finish();
                 self.best = Some((prefix, rank));
-                mem::swap(&mut self.value, value);
+                mem::swap(&mut self.value, &mut self.read);
                 done
             }
         }
     }
 
     /// Hands out the route at hand, as nothing follows.
-    pub(crate) fn finish(&mut self) -> Option<IpPrefix> {
+    fn finish(&mut self) -> Option<IpPrefix> {
         let (prefix, _) = self.best.take()?;
         mem::swap(&mut self.value, &mut self.out);
         Some(prefix)
     }
+}
 
-    /// The value of the route that was handed out last.
-    pub(crate) fn handed_out(&self) -> &str {
-        &self.out
+impl<P: Paths> RouteSource for BestPaths<P> {
+    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
+        Ok(self.next_prefix()?.map(|prefix| Route {
+            prefix,
+            next_hop: &self.out,
+        }))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.paths.notes()
+    }
+
+    fn peers(&self) -> &[Peer] {
+        self.paths.peers()
     }
 }

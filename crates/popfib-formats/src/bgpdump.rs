@@ -6,6 +6,9 @@
 //! BGP4MP|TIME|W|PEER|PEER_AS|PREFIX
 //! ```
 //!
+//! Where the routers send several paths for a prefix (RFC 7911), the first field
+//! ends in `_AP` and the path's identifier follows the prefix.
+//!
 //! Tables are lines of either; announcements are routes, too, and withdrawals
 //! are left out of tables. Updates are lines of BGP4MP.
 
@@ -15,31 +18,35 @@ use std::str;
 
 use popfib::IpPrefix;
 
-use crate::best_path::{BestPath, Rank};
+use crate::best_path::{BestPaths, Paths, Rank};
 use crate::error::quote;
-use crate::format::{Entry, head_lines};
+use crate::input::head_lines;
 use crate::lines::Lines;
+use crate::name_rule::checked;
+use crate::origins::is_as_list;
 use crate::peers::{Peer, PeerFilter, PeerList};
-use crate::text_table::not_text;
+use crate::registry::Capabilities;
+use crate::table_format::Entry;
+use crate::update::{Gate, UpdateEntry};
 use crate::update_text::{parse_prefix, parse_time};
-use crate::updates::{Gate, UpdateEntry};
 use crate::{
-    Change, Input, LoadOptions, ReadError, Route, RouteSource, RouteValue, Update, UpdateOptions,
-    UpdateSource,
+    Change, Input, LoadOptions, ReadError, RouteValue, Update, UpdateOptions, UpdateSource,
 };
 
 pub(crate) const FORMAT: Entry = Entry {
     name: "bgpdump",
     description: "text of bgpdump -m: the best path of each prefix, or a peer's",
+    can: Capabilities::PEERS,
     detect: is_bgpdump,
-    open: |input, options| Ok(Box::new(BgpdumpTable::new(input, options))),
+    open: |input, options| Ok(Box::new(BestPaths::new(BgpdumpTable::new(input, options)))),
 };
 
 pub(crate) const UPDATE_FORMAT: UpdateEntry = UpdateEntry {
     name: "bgpdump",
     description: "text of bgpdump -m",
+    can: Capabilities::PEERS,
     detect: is_bgpdump,
-    open: |input, options| Box::new(BgpdumpUpdates::new(input, options)),
+    open: |input, options| Ok(Box::new(BgpdumpUpdates::new(input, options))),
 };
 
 fn is_bgpdump(head: &[u8]) -> bool {
@@ -53,12 +60,28 @@ enum Kind {
     Update,
 }
 
-fn kind(line: &[u8]) -> Option<Kind> {
+/// The kind of a line, and whether a path identifier stands after the prefix.
+fn kind(line: &[u8]) -> Option<(Kind, bool)> {
     let end = line.iter().position(|&byte| byte == b'|')?;
-    match &line[..end] {
-        b"TABLE_DUMP" | b"TABLE_DUMP2" | b"TABLE_DUMP_V2" => Some(Kind::Table),
-        b"BGP4MP" | b"BGP4MP_ET" => Some(Kind::Update),
-        _ => None,
+    let (name, has_path_id) = match line[..end].strip_suffix(b"_AP") {
+        Some(name) => (name, true),
+        None => (&line[..end], false),
+    };
+    // Messages that the collector itself sent.
+    let kind = match name.strip_suffix(b"_LOCAL").unwrap_or(name) {
+        b"TABLE_DUMP" | b"TABLE_DUMP2" | b"TABLE_DUMP_V2" => Kind::Table,
+        b"BGP4MP" | b"BGP4MP_ET" => Kind::Update,
+        _ => return None,
+    };
+    Some((kind, has_path_id))
+}
+
+/// The address of a next hop, as it is written.
+fn next_hop(text: &str) -> Result<&str, String> {
+    match text.parse::<IpAddr>() {
+        Ok(_) => Ok(text),
+        Err(_) if text.is_empty() => Err("a route without a next hop".to_owned()),
+        Err(_) => Err(format!("{}: not an address", quote(text.as_bytes()))),
     }
 }
 
@@ -74,7 +97,7 @@ struct Line<'a> {
 
 /// Reads a line; `None` if it is no route and no change of one (a peer's state).
 fn parse(line: &[u8], mask: bool) -> Result<Option<Line<'_>>, String> {
-    let kind = kind(line).ok_or("not a line of bgpdump -m")?;
+    let (kind, has_path_id) = kind(line).ok_or("not a line of bgpdump -m")?;
     let line = str::from_utf8(line).map_err(|_| String::new())?;
     let mut fields = line.split('|').skip(1);
     let mut field = |what: &str| {
@@ -98,6 +121,9 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<Line<'_>>, String> {
     let text = field("peer's AS")?;
     let asn = text.parse().map_err(|_| not(text, "an AS number"))?;
     let prefix = parse_prefix(field("prefix")?, mask)?;
+    if has_path_id {
+        field("path identifier")?;
+    }
     let route = if change == "W" {
         None
     } else {
@@ -128,10 +154,10 @@ fn origin(last: &str) -> &str {
 
 /// The error of a line, for a reason; that it isn't even text says more.
 fn invalid(lines: &Lines, reason: String) -> ReadError {
-    not_text(lines).unwrap_or_else(|| lines.invalid(reason))
+    lines.not_text().unwrap_or_else(|| lines.invalid(reason))
 }
 
-/// A [`RouteSource`] of the lines.
+/// The routes of the lines.
 #[derive(Debug)]
 struct BgpdumpTable {
     lines: Lines,
@@ -139,10 +165,7 @@ struct BgpdumpTable {
     filter: Option<PeerFilter>,
     value: RouteValue,
     peers: PeerList,
-    best: BestPath,
-    text: String,
     withdrawals: u64,
-    failed: Option<ReadError>,
 }
 
 impl BgpdumpTable {
@@ -153,30 +176,14 @@ impl BgpdumpTable {
             filter: options.peer,
             value: options.value,
             peers: PeerList::default(),
-            best: BestPath::default(),
-            text: String::new(),
             withdrawals: 0,
-            failed: None,
         }
     }
+}
 
-    fn next_prefix(&mut self) -> Result<Option<IpPrefix>, ReadError> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
-        loop {
-            match self.lines.advance() {
-                Ok(true) => {}
-                Ok(false) => return Ok(self.best.finish()),
-                Err(error) => {
-                    let done = self.best.finish();
-                    if done.is_none() {
-                        return Err(error);
-                    }
-                    self.failed = Some(error);
-                    return Ok(done);
-                }
-            }
+impl Paths for BgpdumpTable {
+    fn next_path(&mut self, value: &mut String) -> Result<Option<(IpPrefix, Rank)>, ReadError> {
+        while self.lines.advance()? {
             let line = self.lines.line();
             if line.is_empty() {
                 continue;
@@ -186,7 +193,7 @@ impl BgpdumpTable {
                 Ok(None) => continue,
                 Err(reason) => return Err(invalid(&self.lines, reason)),
             };
-            let Some((as_path, next_hop)) = line.route else {
+            let Some((as_path, text)) = line.route else {
                 self.withdrawals += 1;
                 continue;
             };
@@ -199,16 +206,24 @@ impl BgpdumpTable {
             if self.filter.is_some_and(|f| !f.admits(peer, address, asn)) {
                 continue;
             }
-            self.text.clear();
+            value.clear();
             // Writing to a String cannot fail.
             let _ = match (self.value, as_path.split_ascii_whitespace().next_back()) {
-                (RouteValue::NextHop, _) => self.text.write_str(next_hop),
-                (RouteValue::OriginAs, Some(last)) => self.text.write_str(origin(last)),
-                (RouteValue::OriginAs, None) => write!(self.text, "{asn}"),
-                (RouteValue::Peer, _) => write!(self.text, "{address}"),
+                // Here and not for each line: a peer may have routes without one.
+                (RouteValue::NextHop, _) => match next_hop(text) {
+                    Ok(next_hop) => value.write_str(next_hop),
+                    Err(reason) => return Err(invalid(&self.lines, reason)),
+                },
+                (RouteValue::OriginAs, Some(last)) if !is_as_list(origin(last)) => {
+                    let last = quote(last.as_bytes());
+                    return Err(self.lines.invalid(format!("{last}: not an AS number")));
+                }
+                (RouteValue::OriginAs, Some(last)) => value.write_str(origin(last)),
+                (RouteValue::OriginAs, None) => write!(value, "{asn}"),
+                (RouteValue::Peer, _) => write!(value, "{address}"),
             };
-            if self.text.is_empty() {
-                return Err(self.lines.invalid("a route without a next hop"));
+            if let Err(reason) = checked(value) {
+                return Err(self.lines.invalid(reason));
             }
             let rank = match line.kind {
                 Kind::Table => Rank {
@@ -218,20 +233,9 @@ impl BgpdumpTable {
                 // The last announcement counts.
                 Kind::Update => Rank::default(),
             };
-            let done = self.best.offer(line.prefix, rank, &mut self.text);
-            if done.is_some() {
-                return Ok(done);
-            }
+            return Ok(Some((line.prefix, rank)));
         }
-    }
-}
-
-impl RouteSource for BgpdumpTable {
-    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        Ok(self.next_prefix()?.map(|prefix| Route {
-            prefix,
-            next_hop: self.best.handed_out(),
-        }))
+        Ok(None)
     }
 
     fn notes(&self) -> Vec<String> {
@@ -297,8 +301,8 @@ impl UpdateSource for BgpdumpUpdates {
             self.next_hop.clear();
             let change = match line.route {
                 None => Change::Withdraw,
-                Some((_, "")) => return Err(self.lines.invalid("a route without a next hop")),
-                Some((_, next_hop)) => {
+                Some((_, text)) => {
+                    let next_hop = next_hop(text).map_err(|reason| invalid(&self.lines, reason))?;
                     self.next_hop.push_str(next_hop);
                     Change::Announce(&self.next_hop)
                 }

@@ -8,8 +8,8 @@ use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bzip2::bufread::MultiBzDecoder;
-use flate2::bufread::MultiGzDecoder;
+use bzip2::bufread::BzDecoder;
+use flate2::bufread::GzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
@@ -62,8 +62,8 @@ type Stream = Chain<Cursor<Vec<u8>>, BufReader<Raw>>;
 /// The data of a file, decompressed.
 pub(crate) enum Decoder {
     Plain(Stream),
-    Gzip(Box<MultiGzDecoder<Stream>>),
-    Bzip2(Box<MultiBzDecoder<Stream>>),
+    Gzip(Box<Members<GzDecoder<Stream>>>),
+    Bzip2(Box<Members<BzDecoder<Stream>>>),
     Zstd(Box<ZstdFrames<Stream>>),
 }
 
@@ -111,9 +111,9 @@ impl Decoder {
         let kind = head.clone();
         let stream = Cursor::new(head).chain(BufReader::with_capacity(BUFFER, raw));
         Ok(if kind.starts_with(GZIP) {
-            Self::Gzip(Box::new(MultiGzDecoder::new(stream)))
+            Self::Gzip(Box::new(Members::new(stream)))
         } else if kind.starts_with(BZIP2) {
-            Self::Bzip2(Box::new(MultiBzDecoder::new(stream)))
+            Self::Bzip2(Box::new(Members::new(stream)))
         } else if kind.starts_with(ZSTD) || kind.len() == 4 && is_start_of_skippable(&kind) {
             Self::Zstd(Box::new(ZstdFrames::new(stream)))
         } else {
@@ -130,8 +130,8 @@ impl Decoder {
     pub(crate) fn explain(&self, error: &io::Error) -> String {
         let (format, stream) = match self {
             Self::Plain(stream) => ("", stream),
-            Self::Gzip(decoder) => ("gzip", decoder.get_ref()),
-            Self::Bzip2(decoder) => ("bzip2", decoder.get_ref()),
+            Self::Gzip(decoder) => ("gzip", decoder.0.stream()),
+            Self::Bzip2(decoder) => ("bzip2", decoder.0.stream()),
             Self::Zstd(decoder) => ("zstd", &decoder.stream),
         };
         let (_, buffered) = stream.get_ref();
@@ -157,11 +157,97 @@ impl Read for Decoder {
     }
 }
 
+/// A decoder of one member of a file that may have several.
+pub(crate) trait Member: Read + Sized {
+    fn begin(stream: Stream) -> Self;
+    fn stream(&self) -> &Stream;
+    fn stream_mut(&mut self) -> &mut Stream;
+}
+
+impl Member for GzDecoder<Stream> {
+    fn begin(stream: Stream) -> Self {
+        Self::new(stream)
+    }
+
+    fn stream(&self) -> &Stream {
+        self.get_ref()
+    }
+
+    fn stream_mut(&mut self) -> &mut Stream {
+        self.get_mut()
+    }
+}
+
+impl Member for BzDecoder<Stream> {
+    fn begin(stream: Stream) -> Self {
+        Self::new(stream)
+    }
+
+    fn stream(&self) -> &Stream {
+        self.get_ref()
+    }
+
+    fn stream_mut(&mut self) -> &mut Stream {
+        self.get_mut()
+    }
+}
+
+/// The members of a gzip or bzip2 file, and the zeros after the last.
+///
+/// The libraries' own readers of several members take zeros, with which tapes
+/// and disk images fill their blocks, for a damaged member.
+pub(crate) struct Members<D>(D);
+
+impl<D: Member> Members<D> {
+    fn new(stream: Stream) -> Self {
+        Self(D::begin(stream))
+    }
+
+    /// Begins the member after the zeros; false at the end of the data.
+    fn next(&mut self) -> io::Result<bool> {
+        let stream = self.0.stream_mut();
+        loop {
+            let buffer = stream.fill_buf()?;
+            if buffer.is_empty() {
+                return Ok(false);
+            }
+            let zeros = buffer.iter().take_while(|&&byte| byte == 0).count();
+            let is_over = zeros < buffer.len();
+            stream.consume(zeros);
+            if is_over {
+                break;
+            }
+        }
+        // The data is taken out of the old decoder and leaves it an empty one.
+        let nothing = BufReader::with_capacity(0, Raw::new(Box::new(io::empty()), Arc::default()));
+        let nothing = Cursor::new(Vec::new()).chain(nothing);
+        self.0 = D::begin(std::mem::replace(stream, nothing));
+        Ok(true)
+    }
+}
+
+impl<D: Member> Read for Members<D> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(buf)? {
+                0 if !buf.is_empty() && self.next()? => {}
+                read => return Ok(read),
+            }
+        }
+    }
+}
+
+/// The largest window of zstd data, which is the memory that it takes: what
+/// `zstd --long=28` makes, and more than its highest levels do.
+const MAX_WINDOW: u64 = 256 << 20;
+
+/// A frame of nothing, with the smallest window.
+const EMPTY_FRAME: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd, 0, 0, 1, 0, 0];
+
 /// All frames of a zstd file; the library's own reader stops behind the first.
 ///
 /// It also checks no checksum and takes the data's end inside a frame for any
-/// other error. Memory is bounded by the library's limit on a frame's window
-/// (128 MiB). The library holds back a window's length of data until the frame
+/// other error. Memory is a frame's window, [`MAX_WINDOW`] at most. The library holds back a window's length of data until the frame
 /// ends, so a slow pipe of zstd data gets its lines late.
 pub(crate) struct ZstdFrames<R> {
     stream: R,
@@ -171,9 +257,14 @@ pub(crate) struct ZstdFrames<R> {
 
 impl<R: BufRead> ZstdFrames<R> {
     fn new(stream: R) -> Self {
+        let mut decoder = FrameDecoder::new();
+        decoder.set_max_window_size(MAX_WINDOW);
+        // The library makes room for a whole window from the second frame on only.
+        // In the first it would grow, which takes half as much again.
+        let _ = decoder.reset(EMPTY_FRAME);
         Self {
             stream,
-            decoder: FrameDecoder::new(),
+            decoder,
             in_frame: false,
         }
     }
@@ -192,6 +283,10 @@ impl<R: BufRead> ZstdFrames<R> {
                 if skipped < length {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 }
+            }
+            Err(FrameDecoderError::WindowSizeTooBig { requested, max }) => {
+                let reason = format!("its window has {requested} bytes, more than {max}");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
             }
             Err(e) => return Err(self.failure(e)),
         }

@@ -168,6 +168,25 @@ pub(crate) fn escape(text: &str, to: &mut impl fmt::Write) -> fmt::Result {
     Ok(())
 }
 
+/// Text of a file, to be shown on a terminal or in a line: what would steer the
+/// one or break the other is escaped.
+///
+/// ```
+/// assert_eq!(popfib_formats::Escaped("a\x1b[2J").to_string(), r"a\u{1b}[2J");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Escaped<'a>(pub &'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.contains(is_unprintable) {
+            escape(self.0, f)
+        } else {
+            f.write_str(self.0)
+        }
+    }
+}
+
 /// Control characters, and those that change the direction or the lines of the text around them.
 fn is_unprintable(c: char) -> bool {
     c.is_control()

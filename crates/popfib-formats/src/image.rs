@@ -7,48 +7,40 @@ use std::fmt::Write;
 
 use popfib::{Image, IpPrefix, NextHop};
 
-use crate::error::Place;
-use crate::format::Entry;
-use crate::load::insert_all;
-use crate::{Input, LoadOptions, ReadError, Route, RouteSource, RouteTable};
+use crate::name_rule::checked;
+use crate::registry::Capabilities;
+use crate::table_format::Entry;
+use crate::{ReadError, Route, RouteSource};
 
 pub(crate) const FORMAT: Entry = Entry {
     name: "image",
     description: "image made by `popfib compile`, with its routes",
+    can: Capabilities::NONE,
     detect: |head| head.starts_with(&Image::MAGIC),
-    open: |input, _| {
+    open: |mut input, _| {
         let name = input.name().to_owned();
-        let image = Image::from_bytes(&read(input)?)
+        let image = Image::from_bytes(&input.read_whole(check_length)?)
             .map_err(|e| ReadError::file(&name, e.to_string()).with_source(e))?;
         Ok(Box::new(ImageRoutes::new(&name, image)?))
     },
 };
 
-/// A [`RouteTable`] of the routes of `image`, called `name`.
+/// Refuses more bytes than the header states (docs/image-format.md).
 ///
-/// # Errors
-/// An image without routes.
-pub fn image_table(name: &str, image: Image) -> Result<RouteTable, ReadError> {
-    let mut source = ImageRoutes::new(name, image)?;
-    insert_all(name.to_owned(), &mut source, &LoadOptions::new())
-}
-
-/// The bytes of an image.
-fn read(mut input: Input) -> Result<Vec<u8>, ReadError> {
-    let mut bytes = Vec::new();
-    loop {
-        let end = bytes.len();
-        bytes.resize((2 * end).max(1 << 20), 0);
-        let read = input.read(&mut bytes[end..], Place::Byte(end as u64))?;
-        bytes.truncate(end + read);
-        if read == 0 {
-            return Ok(bytes);
-        }
+/// The rest of a small compressed file could be gigabytes.
+fn check_length(bytes: &[u8]) -> Result<(), String> {
+    let stated = bytes.get(16..24).and_then(<[u8]>::first_chunk);
+    match stated.map(|length| u64::from_le_bytes(*length)) {
+        Some(stated) if bytes.len() as u64 > stated => Err(format!(
+            "the image has more bytes than the {stated} that its header states"
+        )),
+        _ => Ok(()),
     }
 }
 
 /// The routes of both families, in prefix order.
-struct ImageRoutes {
+pub(crate) struct ImageRoutes {
+    name: String,
     image: Image,
     is_ipv6: bool,
     /// The number of the next route.
@@ -58,7 +50,11 @@ struct ImageRoutes {
 }
 
 impl ImageRoutes {
-    fn new(name: &str, image: Image) -> Result<Self, ReadError> {
+    /// The routes of `image`, called `name`.
+    ///
+    /// # Errors
+    /// An image without routes.
+    pub(crate) fn new(name: &str, image: Image) -> Result<Self, ReadError> {
         let ipv4 = image.table::<u32>();
         let ipv6 = image.table::<u128>();
         let is_bare = ipv4.is_some_and(|table| !table.has_routes())
@@ -68,6 +64,7 @@ impl ImageRoutes {
             return Err(ReadError::file(name, reason));
         }
         Ok(Self {
+            name: name.to_owned(),
             image,
             is_ipv6: false,
             number: 1,
@@ -101,7 +98,15 @@ impl RouteSource for ImageRoutes {
         self.number += 1;
         self.text.clear();
         let next_hop = match self.image.name(next_hop) {
-            Some(name) => name,
+            // That of a list of prefixes.
+            Some("") => "",
+            Some(name) => match checked(name) {
+                Ok(name) => name,
+                Err(reason) => {
+                    let reason = format!("route {prefix}: {reason}");
+                    return Err(ReadError::file(&self.name, reason));
+                }
+            },
             None => {
                 // Writing to a String cannot fail.
                 let _ = write!(self.text, "{next_hop}");

@@ -154,6 +154,40 @@ impl Input {
             .map_err(|(reason, error)| ReadError::stopped(&self.name, Some(place), reason, error))
     }
 
+    /// All bytes, for what is held in memory as a whole. `check` is asked about
+    /// what is there from time to time, and stops the reading by a reason.
+    ///
+    /// Compressed data may grow to 16 times its file and 8 MiB: a small file must
+    /// not take gigabytes before anything in it is known to be right.
+    pub(crate) fn read_whole(
+        &mut self,
+        check: impl Fn(&[u8]) -> Result<(), String>,
+    ) -> Result<Vec<u8>, ReadError> {
+        let mut bytes = Vec::new();
+        let mut block = vec![0; 64 << 10];
+        loop {
+            let read = self.read(&mut block, Place::Byte(bytes.len() as u64))?;
+            if read == 0 {
+                return Ok(bytes);
+            }
+            bytes.extend_from_slice(&block[..read]);
+            check(&bytes).map_err(|reason| ReadError::file(&self.name, reason))?;
+            if !self.may_hold(bytes.len()) {
+                let reason =
+                    "the compressed data grows to more than 16 times its size: unpack it first";
+                return Err(ReadError::file(&self.name, reason));
+            }
+        }
+    }
+
+    /// Whether so many bytes of it may be held in memory at a time: of compressed data, 16 times what
+    /// was read of the file and 8 MiB.
+    pub(crate) fn may_hold(&self, bytes: usize) -> bool {
+        const GROWTH: u64 = 16;
+        const SLACK: u64 = 8 << 20;
+        self.decompressed == 0 || bytes as u64 <= self.progress.read() * GROWTH + SLACK
+    }
+
     fn decode(&mut self, buf: &mut [u8]) -> Result<usize, (String, io::Error)> {
         // Done unless reading goes well: nothing is read again behind an end or an error.
         let mut decoder = match std::mem::replace(&mut self.state, State::Done) {
@@ -183,6 +217,19 @@ impl Input {
             Err(e) => Err((decoder.explain(&e), e)),
         }
     }
+}
+
+/// The whole lines of a file's head, without their ends; what was cut off in
+/// the middle is left out. For `detect` functions.
+pub(crate) fn head_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let whole = match memchr::memrchr(b'\n', head) {
+        Some(end) if head.len() >= HEAD => &head[..end],
+        _ => head,
+    };
+    whole
+        .split(|&byte| byte == b'\n')
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
 impl fmt::Debug for Input {
@@ -279,5 +326,17 @@ mod tests {
         assert!(error.contains("more than 4999999 bytes"), "{error}");
         let plain = Input::from_reader("t", Cursor::new(vec![0; 1000]));
         assert_eq!(read_all(&mut plain.max_size(1)).unwrap().len(), 1000);
+    }
+
+    #[test]
+    fn lines_of_a_head() {
+        let lines = |head: &[u8]| -> Vec<String> {
+            let text = |line| String::from_utf8_lossy(line).into_owned();
+            head_lines(head).map(text).collect()
+        };
+        assert_eq!(lines(b"\xef\xbb\xbfa\r\nb\n\nc"), ["a", "b", "", "c"]);
+        let mut long = b"a\nb\n".to_vec();
+        long.resize(HEAD, b'c');
+        assert_eq!(lines(&long), ["a", "b"]);
     }
 }

@@ -19,15 +19,18 @@ use std::net::IpAddr;
 use popfib::IpPrefix;
 
 use crate::error::quote;
-use crate::format::{Entry, head_lines};
+use crate::grammar::{Grammar, listing};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
 use crate::rows::Rows;
-use crate::show::{self, Grammar};
+use crate::table_format::Entry;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "ip-route",
     description: "`ip route` and `ip -6 route` of Linux",
+    can: Capabilities::NONE,
     detect,
-    open: show::open::<IpRoute>,
+    open: |input, options| Ok(listing(IpRoute::default(), input, options.mask)),
 };
 
 /// The types of routes that are no unicast.
@@ -90,7 +93,7 @@ struct Current {
 }
 
 impl Grammar for IpRoute {
-    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
         let mut words = line.split_ascii_whitespace().peekable();
         match words.peek() {
             None => return Ok(()),
@@ -139,6 +142,7 @@ impl IpRoute {
             _ if current.ignored => {}
             Some(value) => self.best.add(
                 Candidate {
+                    line: current.line,
                     prefix: current.prefix,
                     metric: current.metric,
                     table: current.table,
@@ -233,6 +237,7 @@ fn is_ipv6(line: &str) -> bool {
 
 /// One of the routes for a prefix.
 pub(crate) struct Candidate {
+    pub(crate) line: u64,
     pub(crate) prefix: IpPrefix,
     pub(crate) metric: u64,
     pub(crate) table: String,
@@ -275,5 +280,5 @@ fn hand_out(best: &Candidate, rows: &mut Rows) {
         "main" | "254" => "",
         name => name,
     });
-    rows.route(best.prefix, &best.value);
+    rows.route_of(best.line, best.prefix, &best.value);
 }

@@ -5,60 +5,69 @@
 //! its content; [`open_routes`] finds its [`Format`] and gives the
 //! [`RouteSource`] that turns it into [`Route`]s, one at a time; [`load`] puts them into the two Ribs of a
 //! [`RouteTable`], with the next hops numbered by [`NextHopNames`]. Addresses
-//! to look up come from an [`AddressReader`]. The other way, [`write_table`]
+//! to look up come from an [`AddressFile`]. The other way, [`write_table`]
 //! writes a table in a [`WriteFormat`], to an [`OutputFile`] or anything else.
 //!
 //! Everything streams: beside the table itself, memory stays the same for
 //! files of any size. Whatever is wrong with a file ends in a [`ReadError`],
 //! one line that names file, line and reason.
 
-mod address_reader;
+#![forbid(unsafe_code)]
+
 mod addresses;
 mod best_path;
 mod bgpdump;
 mod decompress;
 mod default_table;
 mod delimited;
+mod delimiter;
 mod error;
 mod format;
+mod grammar;
 mod image;
 mod input;
 mod ip_route;
 mod ipv4;
+mod items;
 mod json;
 mod lines;
 mod load;
 mod mmdb;
 mod mrt;
+mod name_rule;
 mod names;
 mod next_hop_names;
 mod origins;
 mod peers;
+mod prompt;
 mod registry;
 mod route;
 mod rows;
 mod show;
+mod table_format;
 mod text_table;
+mod update;
 mod update_text;
 mod updates;
 mod write;
 
-pub use address_reader::AddressReader;
 pub use addresses::{
-    AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Column, CsvAddresses,
-    IPV4_TEXT, IPV6_TEXT, PcapAddresses, RawAddresses, Run, Side, TextAddresses, ipv4_in,
-    parse_address, write_ipv4, write_ipv6,
+    AddressBatch, AddressFile, AddressFinder, AddressFormat, AddressOptions, AddressSource, Column,
+    CsvAddresses, Found, IPV4_TEXT, IPV6_TEXT, LineAddresses, Part, PcapAddresses, Pick,
+    RawAddresses, Run, Side, TableForm, find_address, ipv4_in, parse_address, part_of, write_ipv4,
+    write_ipv6,
 };
 pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
-pub use error::ReadError;
-pub use format::{Format, open_routes};
-pub use image::image_table;
+pub use error::{Escaped, ReadError};
+pub use format::open_routes;
 pub use input::{Input, Progress};
 pub use ipv4::address as ipv4_address;
-pub use load::{LoadOptions, RouteTable, load, load_from};
+pub use load::{RouteTable, image_table, load, load_from};
 pub use next_hop_names::NextHopNames;
 pub use peers::{Peer, PeerFilter, RouteValue};
 pub use route::{Route, RouteSource};
+pub use table_format::{Format, LoadOptions};
 pub use text_table::TextTable;
-pub use updates::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource, open_updates};
+pub use update::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource};
+pub use updates::open_updates;
 pub use write::{OutputFile, WriteError, WriteFormat, write_table};

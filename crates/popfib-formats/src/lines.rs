@@ -8,8 +8,9 @@
 use std::fmt;
 use std::io;
 use std::ops::Range;
+use std::str;
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use crate::error::Place;
 use crate::{Input, ReadError};
@@ -34,6 +35,8 @@ pub(crate) struct Lines {
     skipping: bool,
     line: Range<usize>,
     number: u64,
+    /// How many bytes of the input came before the buffer's first.
+    offset: u64,
 }
 
 impl Lines {
@@ -48,10 +51,11 @@ impl Lines {
             skipping: false,
             line: 0..0,
             number: 0,
+            offset: 0,
         }
     }
 
-    /// Goes to the next line; false at the end.
+    /// Goes to the next line that is not empty; false at the end.
     ///
     /// # Errors
     /// A line of more than [`MAX_LINE`] bytes (the next call goes on behind
@@ -59,6 +63,12 @@ impl Lines {
     #[inline]
     pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
         loop {
+            if self.start == self.searched && !self.skipping {
+                let run = line_ends(&self.buffer[self.start..self.end]);
+                self.start += run;
+                self.searched = self.start;
+                self.number += run as u64;
+            }
             if let Some(found) = memchr(b'\n', &self.buffer[self.searched..self.end]) {
                 let end = self.searched + found;
                 let start = self.start;
@@ -92,44 +102,42 @@ impl Lines {
         &self.buffer[self.line.clone()]
     }
 
-    /// What is in the buffer behind the current line, if lines may be taken
-    /// from it by [`Lines::skip`]: not at the very start, where a byte order
-    /// mark may stand, nor inside of a line too long.
-    #[inline]
-    pub(crate) fn rest(&self) -> &[u8] {
-        if self.number == 0 || self.skipping {
-            return &[];
-        }
-        &self.buffer[self.start..self.end]
-    }
-
-    /// Takes `lines` whole lines, `bytes` long with their ends, from [`Lines::rest`].
-    #[inline]
-    pub(crate) fn skip(&mut self, bytes: usize, lines: usize) {
-        debug_assert!(bytes <= self.rest().len());
-        self.start += bytes;
-        self.searched = self.searched.max(self.start);
-        self.number += lines as u64;
-    }
-
-    /// Whether a line that `matters` is in the buffer as a whole, so that
-    /// [`Lines::advance`] gets to it without reading from the input.
-    pub(crate) fn is_buffered(&self, matters: impl Fn(&[u8]) -> bool) -> bool {
-        let mut rest = &self.buffer[self.start..self.end];
-        let mut skipping = self.skipping;
-        while let Some(end) = memchr(b'\n', rest) {
-            if !skipping && matters(&rest[..end]) {
-                return true;
-            }
-            skipping = false;
-            rest = &rest[end + 1..];
-        }
-        false
-    }
-
     /// An error about the current line.
     pub(crate) fn invalid(&self, reason: impl Into<String>) -> ReadError {
         ReadError::invalid_line(self.input.name(), self.number, reason)
+    }
+
+    /// The current line as text without control characters but tabs.
+    ///
+    /// # Errors
+    /// Says where it is none. What has several zeros is binary data, and its lines
+    /// are no places that anybody could find: the error names a byte.
+    pub(crate) fn text(&self) -> Result<&str, ReadError> {
+        text(self.line()).map_err(|reason| self.no_text(reason))
+    }
+
+    /// The error of a line that is no text up to its comment: whatever else may
+    /// be wrong with a binary file, that it is one says more.
+    #[cold]
+    pub(crate) fn not_text(&self) -> Option<ReadError> {
+        let line = self.line();
+        let end = line.iter().position(|b| matches!(b, b'#' | b';'));
+        let reason = text(&line[..end.unwrap_or(line.len())]).err()?;
+        Some(self.no_text(reason))
+    }
+
+    #[cold]
+    fn no_text(&self, reason: String) -> ReadError {
+        let line = self.line();
+        let kind = Some(line).filter(|_| self.number == 1).and_then(kind);
+        let reason = kind.map_or(reason, |kind| format!("this is {kind}"));
+        if memchr_iter(0, line).count() < 3 {
+            return self.invalid(reason);
+        }
+        let valid = line.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let at = valid.find(is_control).unwrap_or(valid.len());
+        let place = Place::Byte(self.offset + (self.line.start + at) as u64);
+        ReadError::invalid(self.input.name(), place, reason)
     }
 
     /// An error about a line that was read before.
@@ -190,11 +198,9 @@ impl Lines {
         }
         // Moved to the front only when the room behind runs short: many short
         // reads, as from a slow pipe, don't move the same bytes each time.
-        if self.start == self.end {
-            self.start = 0;
-            self.end = 0;
-        } else if self.buffer.len() - self.end < MAX_LINE {
+        if self.start == self.end || self.buffer.len() - self.end < MAX_LINE {
             self.buffer.copy_within(self.start..self.end, 0);
+            self.offset += self.start as u64;
             self.end -= self.start;
             self.start = 0;
         }
@@ -216,6 +222,67 @@ impl Lines {
         }
         Ok(true)
     }
+}
+
+/// How many line ends `bytes` begins with: as fast as memory, because compressed
+/// data can hold gigabytes of them.
+#[inline]
+fn line_ends(bytes: &[u8]) -> usize {
+    if bytes.first() != Some(&b'\n') {
+        return 0;
+    }
+    let (blocks, _) = bytes.as_chunks::<64>();
+    let is_blank = |block: &&[u8; 64]| block.iter().fold(true, |all, &b| all & (b == b'\n'));
+    let at = 64 * blocks.iter().take_while(is_blank).count();
+    at + bytes[at..].iter().take_while(|&&b| b == b'\n').count()
+}
+
+/// A line as text without control characters but tabs.
+pub(crate) fn text(line: &[u8]) -> Result<&str, String> {
+    let line = str::from_utf8(line).map_err(|_| "this is not text: invalid UTF-8".to_owned())?;
+    match line.chars().find(|&c| is_control(c)) {
+        None => Ok(line),
+        Some(c) => Err(format!(
+            "this is not text: control character U+{:04X}",
+            u32::from(c)
+        )),
+    }
+}
+
+fn is_control(c: char) -> bool {
+    c.is_control() && c != '\t'
+}
+
+/// What a file is that begins with `head` and is no text, and what to do about it.
+pub(crate) fn kind(head: &[u8]) -> Option<&'static str> {
+    const KNOWN: [(&[u8], &str); 8] = [
+        (b"\xff\xfe", UTF16),
+        (b"\xfe\xff", UTF16),
+        (b"PK\x03\x04", "a zip archive: unpack it first"),
+        (b"\xfd7zXZ", "xz data: unpack it first, as by `xz -dc`"),
+        (b"7z\xbc\xaf", "a 7z archive: unpack it first"),
+        (
+            b"\x1f\x8b",
+            "gzip data inside of compressed data: unpack it once more, as by `gzip -dc`",
+        ),
+        (
+            b"BZh",
+            "bzip2 data inside of compressed data: unpack it once more, as by `bzip2 -dc`",
+        ),
+        (
+            b"\x28\xb5\x2f\xfd",
+            "zstd data inside of compressed data: unpack it once more, as by `zstd -dc`",
+        ),
+    ];
+    const UTF16: &str =
+        "text in UTF-16: convert it to UTF-8 first, as by `iconv -f UTF-16 -t UTF-8`";
+    let known = KNOWN.iter().find(|(magic, _)| head.starts_with(magic));
+    let without_mark = match *head {
+        [a, b, c, d, ..] => [a, b, c, d].map(|byte| byte == 0),
+        _ => [false; 4],
+    };
+    let is_utf16 = [[false, true, false, true], [true, false, true, false]].contains(&without_mark);
+    known.map(|&(_, what)| what).or(is_utf16.then_some(UTF16))
 }
 
 impl fmt::Debug for Lines {
@@ -262,12 +329,32 @@ mod tests {
     fn cuts_lines_at_either_line_end() {
         let lines =
             |t: &str| -> Vec<String> { all(text(t)).into_iter().map(Result::unwrap).collect() };
-        assert_eq!(lines("a\nb\r\n\nc"), ["a", "b", "", "c"]);
+        assert_eq!(lines("a\nb\r\n\nc"), ["a", "b", "c"]);
         assert_eq!(lines("a\n"), ["a"]);
         assert_eq!(lines("\u{feff}a\n\u{feff}b\n"), ["a", "\u{feff}b"]);
         assert_eq!(lines("a\r"), ["a"]);
         assert_eq!(lines("\r\n"), [""]);
         assert!(lines("").is_empty());
+    }
+
+    /// Empty lines are passed over, and counted.
+    #[test]
+    fn runs_of_line_ends() {
+        for run in (1..200).chain([BUFFER - 1, BUFFER, BUFFER + 1, 3 * BUFFER + 7]) {
+            for piece in [usize::MAX, 1000, 7] {
+                let data = format!("{0}a{0}\r\nb", "\n".repeat(run)).into_bytes();
+                let mut lines =
+                    Lines::new(Input::from_reader("t", Pieces(Cursor::new(data), piece)));
+                for (number, wanted) in [(run + 1, "a"), (2 * run + 1, ""), (2 * run + 2, "b")] {
+                    assert!(lines.advance().unwrap());
+                    assert_eq!(
+                        (lines.number(), lines.line()),
+                        (number as u64, wanted.as_bytes())
+                    );
+                }
+                assert!(!lines.advance().unwrap());
+            }
+        }
     }
 
     #[test]
@@ -336,14 +423,6 @@ mod tests {
         for wanted in ["1.1", "2", "3", "4"] {
             assert!(lines.advance().unwrap());
             assert_eq!(lines.line(), wanted.as_bytes());
-            let next_is_here = wanted == "2" || wanted == "3";
-            assert_eq!(lines.is_buffered(|_| true), next_is_here, "{wanted}");
-            assert_eq!(
-                lines.is_buffered(|line| line == b"4"),
-                next_is_here,
-                "{wanted}"
-            );
-            assert!(!lines.is_buffered(|line| line.is_empty()));
         }
     }
 

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use popfib::{IpPrefix, Rib};
+use popfib::{Image, IpPrefix, Rib};
 
-use crate::{
-    Format, Input, NextHopNames, PeerFilter, ReadError, Route, RouteSource, RouteValue, open_routes,
-};
+use crate::format::open_routes;
+use crate::image::ImageRoutes;
+use crate::table_format::LoadOptions;
+use crate::{Input, NextHopNames, ReadError, Route, RouteSource};
 
 /// A table as loaded: the routes of both families and the names of their next hops.
 #[derive(Clone, Debug, Default)]
@@ -39,42 +40,6 @@ impl RouteTable {
     }
 }
 
-/// How a table is read, and what to do about lines that are not quite right.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LoadOptions {
-    /// The file's format; detected by its content if `None`.
-    pub format: Option<Format>,
-    /// Skip invalid lines and count them, where they would otherwise end the
-    /// load; keep what a file holds that is cut off.
-    pub skip_invalid: bool,
-    /// Clear host bits that are set, where they would otherwise make a line invalid.
-    pub mask: bool,
-    /// Of a file with the routes of several peers, those to take; if `None`,
-    /// the best path of each prefix among all. An error for files of formats without peers.
-    pub peer: Option<PeerFilter>,
-    /// What stands for the next hop, where a file tells more than one thing.
-    pub value: RouteValue,
-    /// Which value, where the records of a file have many: the keys that lead
-    /// to it in a MaxMind database or a JSON object (`country.iso_code`; lists
-    /// count from 0), or a column of a CSV file by its name or its number from 1. An error for
-    /// other formats. If `None`, the one that tells most.
-    pub value_path: Option<String>,
-}
-
-impl LoadOptions {
-    /// The strict ones: the format detected, nothing skipped or changed.
-    pub const fn new() -> Self {
-        Self {
-            format: None,
-            skip_invalid: false,
-            mask: false,
-            peer: None,
-            value: RouteValue::NextHop,
-            value_path: None,
-        }
-    }
-}
-
 /// Loads the table in the file at `path`; `-` is standard input.
 ///
 /// Takes the file's length in time, and the table's size in memory.
@@ -95,8 +60,17 @@ pub fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, Read
     insert_all(name, &mut *open_routes(input, options)?, options)
 }
 
+/// A [`RouteTable`] of the routes of `image`, called `name`.
+///
+/// # Errors
+/// An image without routes.
+pub fn image_table(name: &str, image: Image) -> Result<RouteTable, ReadError> {
+    let mut source = ImageRoutes::new(name, image)?;
+    insert_all(name.to_owned(), &mut source, &LoadOptions::new())
+}
+
 /// The table of all routes of `source`.
-pub(crate) fn insert_all(
+fn insert_all(
     name: String,
     source: &mut dyn RouteSource,
     options: &LoadOptions,

@@ -11,25 +11,30 @@ use std::net::IpAddr;
 
 use hashbrown::HashMap;
 use maxminddb::{LookupResult, PathElement, Reader, Within, WithinOptions};
-use popfib::IpPrefix;
+use popfib::{IpPrefix, NextHop};
 use self_cell::self_cell;
 use serde::Deserializer;
 use serde::de::{Deserialize, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::error::Place;
-use crate::format::Entry;
-use crate::names::{left_out, printable};
-use crate::{Input, ReadError, Route, RouteSource};
+use crate::name_rule::checked;
+use crate::names::left_out;
+use crate::registry::Capabilities;
+use crate::table_format::Entry;
+use crate::{Input, NextHopNames, ReadError, Route, RouteSource};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "mmdb",
     description: "MaxMind databases (MMDB); the AS number, country code or first scalar of each record",
+    can: Capabilities::MANY_VALUES,
     detect,
     open: |input, options| Ok(Box::new(Mmdb::open(input, options.value_path.as_deref())?)),
 };
 
 /// The largest database that is read: twenty times the largest of the known ones.
 const MAX_SIZE: usize = 1 << 30;
+
+/// How much longer names may be than the bytes they are made of: numbers grow to digits.
+const NAME_GROWTH: usize = 4;
 
 /// The scalars that tell most about a network, the first first.
 const TELLING: [&[&str]; 10] = [
@@ -45,27 +50,32 @@ const TELLING: [&[&str]; 10] = [
     &["continent", "code"],
 ];
 
-/// The first nodes of the tree: writers number them depth first, so that the
-/// first of the two sides that leads to a node leads to the next one. The words
-/// that all such files have stand at the end.
+/// The words that all such files have near their end, or, where that is too far,
+/// the first nodes of the tree: node 0 is the root, and each of the next nodes is
+/// one that a node before it leads to, as in all orders in which trees are written.
 fn detect(head: &[u8]) -> bool {
     const LINKED: usize = 8;
-    [24, 28, 32].into_iter().any(|bits| {
-        let sides = |n: usize| -> Option<[u32; 2]> {
-            let len = bits / 4;
-            let node = head.get(n * len..(n + 1) * len)?;
-            let number = |high, low: &[u8]| low.iter().fold(high, |n, &b| n << 8 | u32::from(b));
-            Some(match bits {
-                24 => [number(0, &node[..3]), number(0, &node[3..])],
-                28 => [
-                    number(u32::from(node[3] >> 4), &node[..3]),
-                    number(u32::from(node[3] & 0xf), &node[4..]),
-                ],
-                _ => [number(0, &node[..4]), number(0, &node[4..])],
-            })
+    const METADATA: &[u8] = b"\xab\xcd\xefMaxMind.com";
+    let is_linked = |bits: usize| {
+        let side = |at: usize| -> Option<usize> {
+            let (len, half) = (bits / 4, bits / 8);
+            let node = head.get(at / 2 * len..(at / 2 + 1) * len)?;
+            let bytes = if at.is_multiple_of(2) {
+                &node[..half]
+            } else {
+                &node[len - half..]
+            };
+            // Of 28 bits, the highest are in the byte between the two.
+            let high = match (bits, at % 2) {
+                (28, 0) => usize::from(node[3] >> 4),
+                (28, _) => usize::from(node[3] & 0xf),
+                _ => 0,
+            };
+            Some(bytes.iter().fold(high, |n, &b| n << 8 | usize::from(b)))
         };
-        (0..LINKED).all(|n| sides(n).is_some_and(|sides| sides.contains(&(n as u32 + 1))))
-    })
+        (1..=LINKED).all(|node| (0..2 * node).any(|at| side(at) == Some(node)))
+    };
+    memchr::memmem::find(head, METADATA).is_some() || [24, 28, 32].into_iter().any(is_linked)
 }
 
 self_cell!(
@@ -83,9 +93,13 @@ type Networks<'a> = Within<'a, Vec<u8>>;
 pub(crate) struct Mmdb {
     name: String,
     walk: Walk,
-    /// Records seen before, by their offset: many networks share one.
-    values: HashMap<usize, Option<String>>,
-    value: String,
+    /// The numbers of the values of records seen before, by their offset: many
+    /// networks share a record, and many records a value.
+    values: HashMap<usize, Option<NextHop>>,
+    names: NextHopNames,
+    /// How many more bytes of names there can be, as no two lie in the same bytes.
+    names_left: usize,
+    value: NextHop,
     /// The keys to the value, if the caller has chosen one.
     path: Option<Vec<String>>,
     /// Networks whose records don't have it.
@@ -102,20 +116,15 @@ impl Mmdb {
     /// If it can't be read to its end, is too large, or no such database.
     pub(crate) fn open(mut input: Input, path: Option<&str>) -> Result<Self, ReadError> {
         let name = input.name().to_owned();
-        let mut data = Vec::new();
-        let mut buffer = vec![0; 64 << 10];
-        loop {
-            match input.read(&mut buffer, Place::Byte(data.len() as u64))? {
-                0 => break,
-                n if data.len() + n > MAX_SIZE => {
-                    let reason = format!("the database has more than {MAX_SIZE} bytes");
-                    return Err(ReadError::file(&name, reason));
-                }
-                n => data.extend_from_slice(&buffer[..n]),
+        let data = input.read_whole(|data| {
+            if data.len() <= MAX_SIZE {
+                return Ok(());
             }
-        }
+            Err(format!("the database has more than {MAX_SIZE} bytes"))
+        })?;
         let invalid =
             |e| ReadError::file(&name, format!("not a MaxMind database: {e}")).with_source(e);
+        let len = data.len();
         let reader = Reader::from_source(data).map_err(invalid)?;
         // Each node parts a network in two. Where nodes share children, hostile
         // files can make of a few nodes more networks than could ever be walked;
@@ -129,7 +138,9 @@ impl Mmdb {
             name,
             walk,
             values: HashMap::new(),
-            value: String::new(),
+            names: NextHopNames::new(),
+            names_left: NAME_GROWTH.saturating_mul(len),
+            value: NextHop::MIN,
             path: path.map(|path| path.split('.').map(str::to_owned).collect()),
             without: 0,
             left,
@@ -140,6 +151,7 @@ impl Mmdb {
     /// The next network with its value in `self.value`.
     fn advance(&mut self) -> Result<Option<IpPrefix>, String> {
         let (values, value, left) = (&mut self.values, &mut self.value, &mut self.left);
+        let (names, names_left) = (&mut self.names, &mut self.names_left);
         let (path, without) = (self.path.as_deref(), &mut self.without);
         self.walk.with_dependent_mut(|_, networks| {
             loop {
@@ -164,10 +176,22 @@ impl Mmdb {
                         None => scalar(&found).map(Some),
                     };
                     let found = found.map_err(|e| format!("{prefix}: {e}"))?;
-                    values.insert(offset, found);
+                    let known = match found {
+                        None => None,
+                        Some(name) => {
+                            let name = checked(&name).map_err(|e| format!("{prefix}: {e}"))?;
+                            if names.number(name).is_none() {
+                                let left = names_left.checked_sub(name.len());
+                                *names_left =
+                                    left.ok_or("the database is damaged: its values overlap")?;
+                            }
+                            Some(names.intern(name))
+                        }
+                    };
+                    values.insert(offset, known);
                 }
-                match &values[&offset] {
-                    Some(found) => found.clone_into(value),
+                match values[&offset] {
+                    Some(found) => *value = found,
                     None => {
                         *without += 1;
                         continue;
@@ -191,11 +215,11 @@ fn scalar(found: &LookupResult<'_, Vec<u8>>) -> Result<String, String> {
         let keys: Vec<_> = path.iter().map(|key| PathElement::Key(key)).collect();
         // A record of another shape is not at fault: it has no such path.
         if let Ok(Some(Scalar(Some(value)))) = found.decode_path::<Scalar>(&keys) {
-            return checked(value);
+            return Ok(value);
         }
     }
     match found.decode::<Scalar>().map_err(damaged)? {
-        Some(Scalar(Some(value))) => checked(value),
+        Some(Scalar(Some(value))) => Ok(value),
         _ => Err("no scalar in the record".to_owned()),
     }
 }
@@ -211,17 +235,12 @@ fn scalar_at(found: &LookupResult<'_, Vec<u8>>, path: &[String]) -> Result<Optio
         .collect();
     // A record of another shape is not at fault, as above.
     match found.decode_path::<Scalar>(&elements) {
-        Ok(Some(Scalar(Some(value)))) => checked(value).map(Some),
+        Ok(Some(Scalar(Some(value)))) => Ok(Some(value)),
         _ => Ok(None),
     }
 }
 
-fn checked(value: String) -> Result<String, String> {
-    printable(&value)?;
-    Ok(value)
-}
-
-/// The first scalar in a value, at any depth; empty strings are none.
+/// The first scalar in a value, at any depth; blank strings are none.
 struct Scalar(Option<String>);
 
 impl<'de> Deserialize<'de> for Scalar {
@@ -240,7 +259,7 @@ impl<'de> Visitor<'de> for First {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Scalar, E> {
-        Ok(Scalar((!text.is_empty()).then(|| text.to_owned())))
+        Ok(Scalar((!text.trim().is_empty()).then(|| text.to_owned())))
     }
 
     fn visit_bytes<E>(self, _: &[u8]) -> Result<Scalar, E> {
@@ -299,7 +318,7 @@ impl RouteSource for Mmdb {
         match self.advance() {
             Ok(Some(prefix)) => Ok(Some(Route {
                 prefix,
-                next_hop: &self.value,
+                next_hop: self.names.name(self.value).unwrap_or_default(),
             })),
             Ok(None) => {
                 self.at_end = true;

@@ -3,8 +3,6 @@
 //! Spelling varies from file to file: letter case, and whether words are joined
 //! by `_`, `-`, a blank or a capital, make no difference.
 
-use crate::error::quote;
-
 /// What holds the prefix of a row.
 pub(crate) const PREFIX: &[&str] = &["prefix", "network", "cidr", "subnet", "ipprefix"];
 
@@ -51,15 +49,6 @@ pub(crate) const VALUE: &[&str] = &[
     "registeredcountrygeonameid",
     "name",
 ];
-
-/// A value as it may be printed: lines may have tabs, but what is printed with
-/// tabs between must not.
-pub(crate) fn printable(value: &str) -> Result<&str, String> {
-    if value.contains(char::is_control) {
-        return Err(format!("control character in {}", quote(value.as_bytes())));
-    }
-    Ok(value)
-}
 
 /// The note that of `count` things a value was looked for in vain.
 pub(crate) fn left_out(count: u64, what: &str, path: &str) -> Vec<String> {

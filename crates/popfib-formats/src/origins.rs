@@ -4,9 +4,18 @@
 //! differ between routes are joined by `_`. These are the only next hops that have commas in the
 //! text format: dumps of every collector have some.
 
+use crate::name_rule::check;
+
 /// Whether `text` is an AS number or several, as above.
 pub(crate) fn is_as_list(text: &str) -> bool {
     without_braces(text).split(['_', ',']).all(is_as_number)
+}
+
+/// Whether the text formats can hold `name`: a word of one line, without commas
+/// and comment signs, or AS numbers.
+pub(crate) fn is_token(name: &str) -> bool {
+    let ends = |c: char| matches!(c, ' ' | '\t' | ',' | '#' | ';');
+    check(name).is_ok() && (!name.contains(ends) || is_as_list(name))
 }
 
 /// `text` without the braces around an AS set.

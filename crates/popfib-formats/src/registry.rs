@@ -1,35 +1,81 @@
-//! What lists of formats have in common.
+//! What the formats of tables, of updates and of addresses have in common.
+//!
+//! A format is an [`Entry`] in the file that reads it. Which there are stands in one
+//! list a kind (`format.rs`, `updates.rs`, `addresses/format.rs`): to add one is a
+//! file, its line as a module, and its line in a list.
 
-/// Defines a format as one of a list of entries, each with a `name`, a
-/// `description` and a `detect` function. The list is in the order of detection,
-/// its first also the last resort.
+use crate::{Input, ReadError};
+
+/// One format: how it is called, recognised and opened.
+pub(crate) struct Entry<Options, Source: ?Sized> {
+    /// What `--format` calls it: lower case, words joined by `-`.
+    pub(crate) name: &'static str,
+    /// One line: what writes it, what the values are.
+    pub(crate) description: &'static str,
+    /// What it can do beside the least.
+    pub(crate) can: Capabilities,
+    /// Whether this is the beginning of such a file: decompressed, 64 KiB or
+    /// all of it. Must not claim what is another format's.
+    pub(crate) detect: fn(&[u8]) -> bool,
+    /// Opens a file.
+    pub(crate) open: fn(Input, &Options) -> Result<Box<Source>, ReadError>,
+}
+
+/// What not every format can do. Options that ask for it are an error elsewhere.
+#[derive(Clone, Copy)]
+pub(crate) struct Capabilities {
+    /// A record has several values, of which one can be chosen.
+    pub(crate) many_values: bool,
+    /// Routes or updates are those of several peers.
+    pub(crate) peers: bool,
+    /// Addresses are those of packets, with a source and a destination.
+    pub(crate) packets: bool,
+    /// What one route or address stands in, as messages call it.
+    pub(crate) unit: &'static str,
+}
+
+impl Capabilities {
+    pub(crate) const NONE: Self = Self {
+        many_values: false,
+        peers: false,
+
+        packets: false,
+        unit: "line",
+    };
+    pub(crate) const MANY_VALUES: Self = Self {
+        many_values: true,
+        ..Self::NONE
+    };
+    pub(crate) const PEERS: Self = Self {
+        peers: true,
+        ..Self::NONE
+    };
+    pub(crate) const COLUMNS: Self = Self {
+        unit: "row",
+        ..Self::NONE
+    };
+    pub(crate) const PACKETS: Self = Self {
+        packets: true,
+        unit: "packet",
+        ..Self::NONE
+    };
+    pub(crate) const RECORDS: Self = Self {
+        unit: "record",
+        ..Self::NONE
+    };
+}
+
+/// Defines the type of a format by its [`Entry`].
 ///
 /// A macro, not a generic type: in the documents each kind of format stands with
 /// all its methods, and no marker types beside it.
-macro_rules! registry {
-    ($(#[$documentation:meta])* $Format:ident of $FORMATS:ident: $Entry:ty, no_such: $no_such:literal) => {
+macro_rules! format_type {
+    ($(#[$documentation:meta])* $Format:ident: $Entry:ty) => {
         $(#[$documentation])*
         #[derive(Clone, Copy)]
-        pub struct $Format(&'static $Entry);
+        pub struct $Format(pub(crate) &'static $Entry);
 
         impl $Format {
-            /// All formats.
-            pub fn all() -> impl Iterator<Item = Self> {
-                $FORMATS.iter().copied().map(Self)
-            }
-
-            /// The format called `name`.
-            pub fn by_name(name: &str) -> Option<Self> {
-                Self::all().find(|format| format.name() == name)
-            }
-
-            /// The format of a file that begins with `head`, decompressed. 64 KiB
-            /// of it are enough to tell.
-            pub fn detect(head: &[u8]) -> Self {
-                let found = $FORMATS.iter().find(|entry| (entry.detect)(head));
-                Self(found.unwrap_or(&$FORMATS[0]))
-            }
-
             /// What `--format` calls it.
             pub fn name(self) -> &'static str {
                 self.0.name
@@ -54,6 +100,31 @@ macro_rules! registry {
                 write!(f, "{}({})", stringify!($Format), self.name())
             }
         }
+    };
+}
+
+/// Makes a list of entries the formats that there are. It is in the order of
+/// detection, its first also the last resort.
+macro_rules! formats {
+    ($Format:ident of $FORMATS:ident, no_such: $no_such:literal) => {
+        impl $Format {
+            /// All formats.
+            pub fn all() -> impl Iterator<Item = Self> {
+                $FORMATS.iter().copied().map(Self)
+            }
+
+            /// The format called `name`.
+            pub fn by_name(name: &str) -> Option<Self> {
+                Self::all().find(|format| format.name() == name)
+            }
+
+            /// The format of a file that begins with `head`, decompressed. 64 KiB
+            /// of it are enough to tell.
+            pub fn detect(head: &[u8]) -> Self {
+                let found = $FORMATS.iter().find(|entry| (entry.detect)(head));
+                Self(found.unwrap_or(&$FORMATS[0]))
+            }
+        }
 
         impl std::str::FromStr for $Format {
             type Err = String;
@@ -68,4 +139,4 @@ macro_rules! registry {
     };
 }
 
-pub(crate) use registry;
+pub(crate) use {format_type, formats};

@@ -1,88 +1,16 @@
-//! What the readers of listings and documents hand out: routes and faults.
+//! What grammars hand out: routes and faults.
 //!
-//! Here is what they have in common: a [`Pieces`] reads the file line by line or
-//! item by item, and the [`RowSource`] around it is the [`RouteSource`]; [`Rows`]
-//! knows of host bits, takes the first of several routes for one prefix, and
-//! sees to it that a file is one table.
+//! Here is what they have in common: [`Rows`] knows of host bits and of names,
+//! takes the first of several routes for one prefix, and sees to it that a file
+//! is one table.
 
-use std::{fmt, mem};
+use std::mem;
 
 use popfib::IpPrefix;
 
+use crate::Route;
 use crate::error::quote;
-use crate::names::printable;
-use crate::{ReadError, Route, RouteSource};
-
-/// A file that is read piece by piece.
-pub(crate) trait Pieces: Send {
-    /// Reads the next piece and hands at most one route or fault to `rows`;
-    /// whether there was one.
-    ///
-    /// # Errors
-    /// Those of the file. What is wrong with the piece alone goes to `rows`.
-    fn advance(&mut self, rows: &mut Rows) -> Result<bool, ReadError>;
-
-    /// There are no more pieces: hands out what was waiting for them, at most
-    /// one route. Called until there is nothing left.
-    fn end(&mut self, rows: &mut Rows);
-
-    /// The error of a fault in this line.
-    fn invalid(&self, line: u64, reason: String) -> ReadError;
-
-    /// As [`RouteSource::notes`].
-    fn notes(&self) -> Vec<String>;
-}
-
-/// The [`RouteSource`] of pieces.
-pub(crate) struct RowSource<P> {
-    pieces: P,
-    rows: Rows,
-    at_end: bool,
-}
-
-impl<P: Pieces> RowSource<P> {
-    /// Reads routes from `pieces`. With `mask`, host bits are cleared and no error.
-    pub(crate) fn new(pieces: P, mask: bool) -> Self {
-        Self {
-            pieces,
-            rows: Rows::new(mask),
-            at_end: false,
-        }
-    }
-}
-
-impl<P: Pieces> RouteSource for RowSource<P> {
-    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        loop {
-            if let Some((line, reason)) = self.rows.take_flaw() {
-                return Err(self.pieces.invalid(line, reason));
-            }
-            if self.rows.has_found() {
-                return Ok(self.rows.take_found());
-            }
-            if !self.at_end {
-                self.at_end = !self.pieces.advance(&mut self.rows)?;
-                continue;
-            }
-            self.pieces.end(&mut self.rows);
-            if self.rows.is_idle() {
-                return Ok(None);
-            }
-        }
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.pieces.notes()
-    }
-}
-
-impl<P> fmt::Debug for RowSource<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RowSource")
-            .field("rows", &self.rows)
-            .finish_non_exhaustive()
-    }
-}
+use crate::name_rule::checked;
 
 /// What a grammar has found, and what all grammars have to know.
 #[derive(Debug, Default)]
@@ -164,8 +92,18 @@ impl Rows {
         self.last = None;
     }
 
-    /// Finds a route, unless it is one more for the same prefix.
+    /// Whether there were any routes so far.
+    pub(crate) fn has_routes(&self) -> bool {
+        self.taken.iter().any(Option::is_some)
+    }
+
+    /// Finds a route in the current line, unless it is one more for the same prefix.
     pub(crate) fn route(&mut self, prefix: IpPrefix, value: &str) {
+        self.route_of(self.line, prefix, value);
+    }
+
+    /// As [`Rows::route`], for one that began in this line.
+    pub(crate) fn route_of(&mut self, line: u64, prefix: IpPrefix, value: &str) {
         debug_assert!(self.found.is_none(), "more than one route of a line");
         if self.last.replace(prefix) == Some(prefix) {
             return;
@@ -173,12 +111,12 @@ impl Rows {
         let family = usize::from(matches!(prefix, IpPrefix::V6(_)));
         let taken = self.taken[family].get_or_insert_with(|| self.table.clone());
         if *taken == self.table {
-            match printable(value) {
+            match checked(value) {
                 Ok(value) => {
                     self.found = Some(prefix);
                     value.clone_into(&mut self.value);
                 }
-                Err(reason) => self.complain(self.line, reason),
+                Err(reason) => self.complain(line, reason),
             }
         } else if !mem::replace(&mut self.refused[family], true) {
             let name = |table: &str| match table {
@@ -190,7 +128,7 @@ impl Rows {
                 name(&self.table),
                 name(taken),
             );
-            self.complain(self.line, reason);
+            self.complain(line, reason);
         }
     }
 

@@ -1,7 +1,8 @@
 //! The text format of tables: one route a line, `PREFIX NEXTHOP`.
 //!
 //! Prefix and next hop are separated by blanks, tabs or one comma. A prefix
-//! without length is one host; a length may be a network mask. The next hop is any token: text without blanks,
+//! without length is one host; a length may be a network mask. Where the first route has no next
+//! hop, none has: that is a list of prefixes, whose next hop is the empty name. Else the next hop is any token: text without blanks,
 //! commas and comment signs; behind a blank also AS numbers joined by commas, as an
 //! AS set is written. `#` and `;` begin a comment wherever they stand;
 //! empty lines are nothing. IPv4 is dotted, IPv6 in any legal spelling;
@@ -16,14 +17,17 @@ use std::str;
 use popfib::{IpPrefix, Prefix, PrefixError};
 
 use crate::error::quote;
-use crate::format::Entry;
 use crate::lines::Lines;
+use crate::name_rule::{MAX_NAME, checked};
 use crate::origins::is_as_list;
+use crate::registry::Capabilities;
+use crate::table_format::Entry;
 use crate::{Input, ReadError, Route, RouteSource, ipv4};
 
 pub(crate) const FORMAT: Entry = Entry {
     name: "text",
     description: "text, one route a line: PREFIX NEXTHOP",
+    can: Capabilities::NONE,
     detect: begins_with_route,
     open: |input, options| Ok(Box::new(TextTable::new(input).mask(options.mask))),
 };
@@ -37,7 +41,7 @@ fn begins_with_route(head: &[u8]) -> bool {
         };
         match parse(line.strip_suffix(b"\r").unwrap_or(line), true) {
             Ok(None) => {}
-            Ok(Some(_)) => return true,
+            Ok(Some((_, next_hop))) => return !next_hop.is_empty(),
             Err(_) => return false,
         }
     }
@@ -49,6 +53,8 @@ fn begins_with_route(head: &[u8]) -> bool {
 pub struct TextTable {
     lines: Lines,
     mask: bool,
+    /// Whether its first route has no next hop, so that none has.
+    is_list: Option<bool>,
 }
 
 impl TextTable {
@@ -57,6 +63,7 @@ impl TextTable {
         Self {
             lines: Lines::new(input),
             mask: false,
+            is_list: None,
         }
     }
 
@@ -75,15 +82,32 @@ impl RouteSource for TextTable {
                 return Ok(None);
             }
             match parse(self.lines.line(), self.mask) {
-                Ok(Some(route)) => break route,
+                Ok(Some((prefix, next_hop))) => {
+                    let is_list = *self.is_list.get_or_insert(next_hop.is_empty());
+                    if is_list != next_hop.is_empty() {
+                        let flaw = if is_list {
+                            Flaw::InList(next_hop)
+                        } else {
+                            Flaw::NoNextHop(prefix)
+                        };
+                        return Err(explain(&self.lines, flaw));
+                    }
+                    break (prefix, next_hop);
+                }
                 Ok(None) => {}
                 Err(flaw) => return Err(explain(&self.lines, flaw)),
             }
         };
-        match str::from_utf8(&self.lines.line()[next_hop]) {
-            Ok(next_hop) => Ok(Some(Route { prefix, next_hop })),
-            Err(_) => Err(explain(&self.lines, Flaw::NotText)),
+        let Ok(next_hop) = str::from_utf8(&self.lines.line()[next_hop]) else {
+            return Err(explain(&self.lines, Flaw::NotText));
+        };
+        // What else a name may not be, no field of ASCII is.
+        if (next_hop.len() > MAX_NAME || !next_hop.is_ascii())
+            && let Err(reason) = checked(next_hop)
+        {
+            return Err(self.lines.invalid(reason));
         }
+        Ok(Some(Route { prefix, next_hop }))
     }
 }
 
@@ -91,7 +115,9 @@ impl RouteSource for TextTable {
 enum Flaw {
     NotText,
     Prefix(Range<usize>, PrefixError),
-    NoNextHop(Range<usize>),
+    NoNextHop(IpPrefix),
+    /// A next hop in a list of prefixes.
+    InList(Range<usize>),
     /// An address, and a network mask where the next hop should be.
     MaskApart(Range<usize>, Range<usize>),
     ThirdField(usize),
@@ -123,7 +149,7 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<(IpPrefix, Range<usize>)>, Fl
     }
     let next_hop = field(line, at)?;
     if next_hop.is_empty() {
-        return Err(Flaw::NoNextHop(start..end));
+        return Ok(Some((prefix, end..end)));
     }
     // No next hop has such an address; a host route to it would be a wrong answer.
     if line[next_hop.clone()].starts_with(b"255.") && is_mask_apart(line, start..end, &next_hop) {
@@ -250,7 +276,7 @@ fn has_control(field: &[u8]) -> bool {
 #[cold]
 fn explain(lines: &Lines, flaw: Flaw) -> ReadError {
     let line = lines.line();
-    if let Some(error) = not_text(lines) {
+    if let Some(error) = lines.not_text() {
         return error;
     }
     match flaw {
@@ -258,9 +284,11 @@ fn explain(lines: &Lines, flaw: Flaw) -> ReadError {
         Flaw::Prefix(range, e) => lines
             .invalid(format!("{}: {e}", quote(&line[range])))
             .with_source(e),
-        Flaw::NoNextHop(range) => {
-            lines.invalid(format!("no next hop behind {}", quote(&line[range])))
-        }
+        Flaw::NoNextHop(prefix) => lines.invalid(format!("no next hop behind \"{prefix}\"")),
+        Flaw::InList(range) => lines.invalid(format!(
+            "a next hop in a list of prefixes, the first of which has none: {}",
+            quote(&line[range])
+        )),
         Flaw::MaskApart(address, mask) => {
             let prefix = [&line[address], &line[mask]].join(&b'/');
             match str::from_utf8(&prefix).map(str::parse::<IpPrefix>) {
@@ -278,20 +306,4 @@ fn explain(lines: &Lines, flaw: Flaw) -> ReadError {
             quote(&line[at..])
         )),
     }
-}
-
-/// The error of a line that is not text up to its comment: whatever else may be
-/// wrong with a binary file, that it is one says more.
-pub(crate) fn not_text(lines: &Lines) -> Option<ReadError> {
-    let line = lines.line();
-    let end = line.iter().position(|b| matches!(b, b'#' | b';'));
-    let text = match str::from_utf8(&line[..end.unwrap_or(line.len())]) {
-        Ok(text) => text,
-        Err(_) => return Some(lines.invalid("this is not text: invalid UTF-8")),
-    };
-    let control = text.chars().find(|&c| c.is_control() && c != '\t')?;
-    Some(lines.invalid(format!(
-        "this is not text: control character U+{:04X}",
-        u32::from(control)
-    )))
 }

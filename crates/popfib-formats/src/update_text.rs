@@ -8,29 +8,33 @@ use std::str;
 use popfib::IpPrefix;
 
 use crate::error::quote;
-use crate::format::head_lines;
+use crate::input::head_lines;
 use crate::lines::Lines;
+use crate::name_rule::checked;
+use crate::origins::is_token;
 use crate::peers::Peer;
-use crate::text_table::not_text;
-use crate::updates::{Gate, UpdateEntry};
+use crate::registry::Capabilities;
+use crate::update::{Gate, UpdateEntry};
 use crate::{Change, Input, ReadError, Update, UpdateOptions, UpdateSource};
 
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "text",
     description: "text, one update a line: A PREFIX NEXTHOP, W PREFIX",
+    can: Capabilities::PEERS,
     detect: |head| first_fields(head).is_some_and(|[first, ..]| is_change(first)),
-    open: |input, options| Box::new(UpdateText::new(input, options, false)),
+    open: |input, options| Ok(Box::new(UpdateText::new(input, options, false))),
 };
 
 pub(crate) const GOBGPDUMP: UpdateEntry = UpdateEntry {
     name: "gobgpdump",
     description: "gobgpdump's text: TIME PEER A PREFIX NEXTHOP ORIGIN, TIME PEER W PREFIX",
+    can: Capabilities::PEERS,
     detect: |head| {
         first_fields(head).is_some_and(|[time, peer, change]| {
             parse_time(time).is_some() && is_change(change) && peer.parse::<IpAddr>().is_ok()
         })
     },
-    open: |input, options| Box::new(UpdateText::new(input, options, true)),
+    open: |input, options| Ok(Box::new(UpdateText::new(input, options, true))),
 };
 
 fn is_change(field: &str) -> bool {
@@ -120,7 +124,7 @@ impl UpdateSource for UpdateText {
             let line = match parsed {
                 Ok(line) => line,
                 Err(reason) => {
-                    let error = not_text(&self.lines);
+                    let error = self.lines.not_text();
                     return Err(error.unwrap_or_else(|| self.lines.invalid(reason)));
                 }
             };
@@ -189,6 +193,12 @@ fn parse(line: &str, with_peer: bool, mask: bool) -> Result<Line<'_>, String> {
         "A" => Some(field("next hop")?),
         _ => None,
     };
+    if let Some(name) = next_hop {
+        checked(name)?;
+        if !is_token(name) {
+            return Err(format!("more than a next hop: {}", quote(name.as_bytes())));
+        }
+    }
     // Behind the next hop, gobgpdump tells the origin AS.
     if with_peer && next_hop.is_some() {
         fields.next();

@@ -1,20 +1,37 @@
 //! Memory stays bounded beside the table, however much data comes in. A program
-//! of its own with one test, because it measures the whole process.
-#![cfg(target_os = "linux")]
+//! of its own, because it counts what the whole process allocates.
 
 mod common;
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
 
 use common::{SKIP, STRICT, gzip};
-use popfib_formats::{Input, load_from};
+use peak_alloc::PeakAlloc;
+use popfib_formats::{
+    AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Format, Input,
+    LoadOptions, UpdateFormat, UpdateOptions, load_from, open_routes, open_updates,
+};
 
-/// The most memory that this process ever had, in KiB.
-fn peak() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+#[global_allocator]
+static COUNTED: PeakAlloc = PeakAlloc;
+
+const MIB: usize = 1 << 20;
+
+/// One test at a time: they count the same allocations.
+fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The most that `run` has allocated at a time.
+fn peak(run: impl FnOnce()) -> usize {
+    let before = COUNTED.current_usage();
+    COUNTED.reset_peak_usage();
+    run();
+    COUNTED.peak_usage().saturating_sub(before)
 }
 
 /// `piece`, `times` over.
@@ -55,30 +72,148 @@ impl Read for Repeated {
 
 #[test]
 fn memory_is_bounded() {
-    const MIB: usize = 1 << 20;
-    const BOUND: u64 = 16 << 10;
+    let _turn = alone();
     let megabyte = gzip(&vec![b'x'; MIB]);
     let lines = b"10.0.0.0/8 some-next-hop\n".repeat(10_000);
-    let before = peak();
+    let grown = peak(|| {
+        // One line of 200 MiB out of a few hundred kilobytes of gzip.
+        let error = load_from(Repeated::input(megabyte, 200), &SKIP).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "t: there is no valid route in it (1 invalid line skipped)"
+        );
 
-    // One line of 200 MiB out of a few hundred kilobytes of gzip.
-    let error = load_from(Repeated::input(megabyte, 200), &SKIP).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "t: there is no valid route in it (1 invalid line skipped)"
-    );
+        // A line of 2 GB without compression.
+        let error = load_from(Repeated::input(vec![b'x'; MIB], 2000), &STRICT).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "t:1: the line is longer than 65536 bytes"
+        );
 
-    // A line of 2 GB without compression.
-    let error = load_from(Repeated::input(vec![b'x'; MIB], 2000), &STRICT).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "t:1: the line is longer than 65536 bytes"
-    );
+        // 10 million lines (250 MB) for one prefix: the table stays small, and so must the rest.
+        let table = load_from(Repeated::input(lines, 1000), &STRICT).unwrap();
+        assert_eq!((table.ipv4.len(), table.replaced), (1, 9_999_999));
+    });
+    assert!(grown < 16 * MIB, "{grown} bytes");
+}
 
-    // 10 million lines (250 MB) for one prefix: the table stays small, and so must the rest.
-    let table = load_from(Repeated::input(lines, 1000), &STRICT).unwrap();
-    assert_eq!((table.ipv4.len(), table.replaced), (1, 9_999_999));
+/// The files below `folder`, with what is in them.
+fn files(folder: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else {
+            let data = fs::read(&path).unwrap();
+            found.push((path, data));
+        }
+    }
+}
 
-    let grown = peak() - before;
-    assert!(grown < BOUND, "{grown} KiB");
+/// The largest window that zstd frames of these bytes state, 8 MiB for those with a length instead.
+fn window(data: &[u8]) -> usize {
+    match *data {
+        [0x28, 0xb5, 0x2f, 0xfd, descriptor, _, ..] if descriptor & 0x20 != 0 => 8 * MIB,
+        [0x28, 0xb5, 0x2f, 0xfd, _, size, ..] => 2 << (10 + (size >> 3)),
+        _ => 0,
+    }
+}
+
+/// Any reader on any input of 1 MB takes at most 64 MiB beside the table and the window of the
+/// compressed data: all kept inputs, in every format, detected and by name.
+#[test]
+fn every_kept_input_in_every_format() {
+    check_kept_inputs(|name| !name.ends_with("-bomb.zst"));
+}
+
+#[test]
+#[ignore = "a minute"]
+fn heavy_every_bomb_in_every_format() {
+    check_kept_inputs(|name| name.ends_with("-bomb.zst"));
+}
+
+fn check_kept_inputs(wanted: impl Fn(&str) -> bool) {
+    let _turn = alone();
+    let mut inputs = Vec::new();
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    files(&top.join("tests/data"), &mut inputs);
+    files(&top.join("../../fuzz/regressions"), &mut inputs);
+    assert!(inputs.len() > 100);
+    let formats = [None].into_iter().chain(Format::all().map(Some));
+    let formats: Vec<_> = formats.collect();
+    let updates = [None].into_iter().chain(UpdateFormat::all().map(Some));
+    let updates: Vec<_> = updates.collect();
+    let addresses = [None].into_iter().chain(AddressFormat::all().map(Some));
+    let addresses: Vec<_> = addresses.collect();
+    inputs.retain(|(path, _)| wanted(&path.to_string_lossy()));
+    // The largest ones would take all formats minutes; each of these has small samples.
+    const LARGE: usize = 64 << 10;
+    for (path, data) in &inputs {
+        let is_large = data.len() > LARGE && !path.to_string_lossy().contains("-bomb");
+        let count = if is_large { 1 } else { usize::MAX };
+        let formats = &formats[..formats.len().min(count)];
+        let updates = &updates[..updates.len().min(count)];
+        let addresses = &addresses[..addresses.len().min(count)];
+        let bound = 64 * MIB + window(data);
+        let data = &data[..data.len().min(MIB)];
+        let input = || Input::from_reader("t", Cursor::new(data.to_vec())).max_size(96 << 20);
+        let check = |what: &str, run: &mut dyn FnMut()| {
+            let grown = peak(run);
+            assert!(
+                grown <= bound,
+                "{} as {what}: {grown} bytes",
+                path.display()
+            );
+        };
+        for &format in formats {
+            let options = LoadOptions {
+                format,
+                ..LoadOptions::new()
+            };
+            check(&format!("table {format:?}"), &mut || {
+                let Ok(mut source) = open_routes(input(), &options) else {
+                    return;
+                };
+                loop {
+                    match source.next_route() {
+                        Ok(None) => break,
+                        Err(error) if !error.is_invalid_line() => break,
+                        _ => {}
+                    }
+                }
+            });
+        }
+        for &format in updates {
+            let options = UpdateOptions {
+                format,
+                ..UpdateOptions::default()
+            };
+            check(&format!("updates {format:?}"), &mut || {
+                let mut source = open_updates(input(), &options).unwrap();
+                loop {
+                    match source.next_update() {
+                        Ok(None) => break,
+                        Err(error) if !error.is_invalid_line() => break,
+                        _ => {}
+                    }
+                }
+            });
+        }
+        for &format in addresses {
+            check(&format!("addresses {format:?}"), &mut || {
+                let options = AddressOptions::default();
+                let Ok(mut source) = AddressFile::open(input(), format, &options) else {
+                    return;
+                };
+                let mut batch = AddressBatch::new();
+                loop {
+                    match source.next_batch(&mut batch) {
+                        Ok(false) => break,
+                        Err(error) if !error.is_invalid_line() => break,
+                        _ => {}
+                    }
+                }
+            });
+        }
+    }
 }

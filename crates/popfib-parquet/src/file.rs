@@ -15,6 +15,8 @@ use parquet::file::metadata::{
 };
 use parquet::schema::types::SchemaDescPtr;
 
+use crate::pages;
+
 /// What a file begins with, and ends.
 const MAGIC: &[u8] = b"PAR1";
 
@@ -102,20 +104,14 @@ impl FileBytes {
         if chunk.file_path().is_some() {
             return error("a column lies in another file");
         }
-        // Some writers put 0 for a dictionary that is not there, or not told apart.
-        let dictionary = chunk.dictionary_page_offset().filter(|&offset| offset > 0);
-        let (first, len) = (
-            dictionary.unwrap_or(chunk.data_page_offset()),
-            chunk.compressed_size(),
-        );
-        let at = self.bytes.len();
-        let (Ok(seek), Ok(take)) = (u64::try_from(first), u64::try_from(len)) else {
-            return error("a column lies nowhere");
-        };
-        from.seek(SeekFrom::Start(seek))?;
+        let place = pages::place(chunk)?;
+        let (at, take) = (self.bytes.len(), place.end - place.start);
+        from.seek(SeekFrom::Start(place.start))?;
         if from.take(take).read_to_end(&mut self.bytes)? as u64 != take {
             return error("a column is cut off");
         }
+        let dictionary = chunk.dictionary_page_offset().filter(|&offset| offset > 0);
+        let first = place.start as i64;
         let moved = |offset: i64| offset.checked_sub(first)?.checked_add(self.offset(at));
         let Some(data) = moved(chunk.data_page_offset()) else {
             return error("a column lies nowhere");

@@ -5,11 +5,15 @@
 //! crate of its own, because the libraries below it are larger than all the
 //! rest of popfib: who doesn't need Parquet leaves it out.
 
+#![forbid(unsafe_code)]
+
 mod answers;
 mod error;
 mod file;
+mod guard;
 mod hybrid;
 mod page;
+mod pages;
 mod ranks;
 mod read;
 mod write;

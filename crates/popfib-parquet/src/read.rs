@@ -4,11 +4,13 @@ use std::fs::File;
 use std::iter;
 use std::net::IpAddr;
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
-use arrow_array::{Array, ArrayRef, GenericStringArray, OffsetSizeTrait};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_array::{Array, ArrayRef, StringViewArray};
+use arrow_data::{ByteView, MAX_INLINE_VIEW_LEN};
+use arrow_schema::{DataType, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -17,20 +19,25 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use popfib_formats::{AddressBatch, Column, ipv4_in, parse_address};
 
-use crate::ParquetError;
+use crate::guard::guarded;
+use crate::{ParquetError, pages};
 
 /// The rows of a Parquet file, with the addresses of one of its columns.
 ///
-/// The column is text (each distinct value of a dictionary is parsed once),
-/// unsigned 32-bit numbers (IPv4), or binary values of 4 or 16 bytes in network
-/// order. A null is a row without an address, and so is empty text. No other
+/// The column is text, unsigned 32-bit numbers (IPv4), or binary values of 4 or
+/// 16 bytes in network order. Text is read as views into its pages and
+/// dictionary: a long text that a million rows have is there once.
+/// A null is a row without an address, and so is empty text. No other
 /// column is decoded.
 pub struct ParquetAddresses {
     name: String,
     file: File,
     metadata: ArrowReaderMetadata,
-    /// The column of the addresses.
+    /// The same, by which the column is read.
+    reading: ArrowReaderMetadata,
+    /// The column of the addresses, and its number among those that are in no other.
     mask: ProjectionMask,
+    leaf: usize,
     skip_invalid: bool,
     skipped: u64,
     /// The rows of a row group that are not read yet; `None` before the first.
@@ -52,8 +59,11 @@ impl ParquetAddresses {
         let name = path.display().to_string();
         let failure = |reason: &dyn std::fmt::Display| ParquetError::new(&name, reason);
         let file = File::open(path).map_err(|error| failure(&format!("cannot open: {error}")))?;
-        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+        let metadata = guarded(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
             .map_err(|error| failure(&error))?;
+        let length = file.metadata().map(|data| data.len());
+        let length = length.map_err(|error| failure(&error))?;
+        pages::check_places(metadata.metadata(), length).map_err(|error| failure(&error))?;
         let all = metadata.schema();
         let found = match column {
             Column::Number(number) => Some(number - 1).filter(|&index| index < all.fields().len()),
@@ -83,11 +93,27 @@ impl ParquetAddresses {
                 field.data_type()
             )));
         }
+        let mut fields = all.fields().to_vec();
+        if !matches!(
+            field.data_type(),
+            DataType::UInt32 | DataType::FixedSizeBinary(_)
+        ) {
+            fields[index] = Arc::new(field.clone().with_data_type(DataType::Utf8View));
+        }
+        let schema = Schema::new_with_metadata(fields, all.metadata().clone());
+        let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+        let reading = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options);
+        let reading = reading.map_err(|error| failure(&error))?;
+        let descriptor = metadata.parquet_schema();
+        let mut leaves = 0..descriptor.num_columns();
+        let leaf = leaves.find(|&leaf| descriptor.get_column_root_idx(leaf) == index);
         Ok(Self {
-            mask: ProjectionMask::roots(metadata.parquet_schema(), [index]),
+            leaf: leaf.ok_or_else(|| failure(&"a column without data"))?,
+            mask: ProjectionMask::roots(descriptor, [index]),
             name,
             file,
             metadata,
+            reading,
             skip_invalid: false,
             skipped: 0,
             rows: None,
@@ -146,7 +172,7 @@ impl ParquetAddresses {
         };
         let rows = loop {
             if let Some(rows) = &mut self.rows {
-                match rows.next() {
+                match guarded(|| Ok(rows.next().transpose()?)).transpose() {
                     Some(Ok(rows)) if rows.num_rows() == 0 => continue,
                     Some(Ok(rows)) => break rows,
                     Some(Err(error)) => return Err(damaged(self.row, &error)),
@@ -160,12 +186,16 @@ impl ParquetAddresses {
                 }
             } else if self.group < self.metadata().num_row_groups() {
                 self.group_rows = 0;
-                let group = self.file.try_clone().map_err(Into::into).and_then(|file| {
-                    ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
-                        .with_batch_size(AddressBatch::FULL)
+                let chunk = self.group().column(self.leaf);
+                let most = pages::check_sizes(&self.file, chunk);
+                let group = most.and_then(|most| {
+                    let file = self.file.try_clone()?;
+                    let reading = self.reading.clone();
+                    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, reading)
+                        .with_batch_size(most.min(AddressBatch::FULL as u64) as usize)
                         .with_projection(self.mask.clone())
-                        .with_row_groups(vec![self.group])
-                        .build()
+                        .with_row_groups(vec![self.group]);
+                    guarded(|| builder.build())
                 });
                 self.rows = Some(group.map_err(|error| damaged(self.row, &error))?);
             } else {
@@ -205,51 +235,33 @@ impl ParquetAddresses {
                     }
                 }
             }
-            DataType::Utf8 => self.texts(column.as_string::<i32>(), batch)?,
-            DataType::LargeUtf8 => self.texts(column.as_string::<i64>(), batch)?,
-            DataType::Utf8View => {
-                for (row, text) in column.as_string_view().iter().enumerate() {
-                    push(batch, self.parse(text, row)?);
-                }
-            }
-            DataType::Dictionary(..) => {
-                let column = column.as_any_dictionary();
-                let mut values = AddressBatch::new();
-                // A value that is no address is an error only in the row that has it.
-                let texts = column.values().as_string::<i32>();
-                let parsed: Vec<_> = texts
-                    .iter()
-                    .map(|t| t.and_then(|t| parse_address(t.as_bytes())))
-                    .collect();
-                values.clear();
-                for (row, key) in column.normalized_keys().into_iter().enumerate() {
-                    let is_null = column.keys().is_null(row) || texts.is_null(key);
-                    let address = match parsed[key] {
-                        _ if is_null => None,
-                        Some(address) => Some(address),
-                        None => self.parse(Some(texts.value(key)), row)?,
-                    };
-                    push(batch, address);
-                }
-            }
+            DataType::Utf8View => self.texts(column.as_string_view(), batch)?,
             _ => unreachable!("the type was found readable"),
         }
         Ok(())
     }
 
     /// The addresses of cells of text.
-    fn texts<O: OffsetSizeTrait>(
+    fn texts(
         &mut self,
-        texts: &GenericStringArray<O>,
+        texts: &StringViewArray,
         batch: &mut AddressBatch,
     ) -> Result<(), ParquetError> {
-        let (bytes, ends) = (texts.value_data(), texts.value_offsets());
+        let (views, buffers) = (texts.views(), texts.data_buffers());
+        let short = views.inner().as_slice();
         let mut row = 0;
         while row < texts.len() {
             // IPv4 from where the cells lie, as many as there are in a row.
             batch.extend_ipv4(iter::from_fn(|| {
-                let (start, end) = (ends.get(row)?.as_usize(), ends.get(row + 1)?.as_usize());
-                let address = ipv4_in(bytes, start, end - start).filter(|_| texts.is_valid(row))?;
+                let view = ByteView::from(*views.get(row)?);
+                let len = view.length as usize;
+                let address = if view.length <= MAX_INLINE_VIEW_LEN {
+                    ipv4_in(short, size_of::<u128>() * row + size_of::<u32>(), len)?
+                } else {
+                    let buffer = buffers.get(view.buffer_index as usize)?;
+                    ipv4_in(buffer, view.offset as usize, len)?
+                };
+                let address = Some(address).filter(|_| texts.is_valid(row))?;
                 row += 1;
                 Some(address)
             }));

@@ -19,6 +19,7 @@ use popfib_formats::{AddressBatch, IPV4_TEXT, IPV6_TEXT, Run, write_ipv4, write_
 
 use crate::answers::{AnswerColumns, Answers};
 use crate::file::{Chunk, FileBytes};
+use crate::guard::guarded;
 use crate::page;
 use crate::{ParquetAddresses, ParquetError};
 
@@ -129,7 +130,8 @@ impl ParquetWriter {
         numbers: &[u32],
         answers: &Answers,
     ) -> std::result::Result<(), ParquetError> {
-        self.try_write(batch, source, numbers, answers)
+        // The library reads the columns that are kept, and may panic as it does.
+        guarded(|| self.try_write(batch, source, numbers, answers))
             .map_err(|error| ParquetError::new(&self.name, error))
     }
 
@@ -187,14 +189,14 @@ impl ParquetWriter {
     /// # Errors
     /// If the last rows cannot be encoded.
     pub fn finish(mut self, answers: &Answers) -> std::result::Result<Vec<u8>, ParquetError> {
-        let ended = match self.rows {
-            0 => Ok(()),
-            _ => self.end_group(None, answers),
-        };
-        let name = self.name;
-        ended
-            .and_then(|()| self.file.finish())
-            .map_err(|error| ParquetError::new(&name, error))
+        let name = std::mem::take(&mut self.name);
+        guarded(|| {
+            if self.rows > 0 {
+                self.end_group(None, answers)?;
+            }
+            self.file.finish()
+        })
+        .map_err(|error| ParquetError::new(&name, error))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Tables from files and into images, and the form in which they are pickled.
+//! Tables from files and images.
 //!
 //! Files are read by a thread of their own without the interpreter, while the
 //! caller's looks at signals several times a second: Ctrl-C ends a load at once,
@@ -11,16 +11,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use popfib::{Address, Image, ImageError, ImageWriter, NextHop, Options, Prefix, Rib};
-use popfib_formats::{Input, LoadOptions, NextHopNames, ReadError, RouteTable};
+use popfib::{Address, Image, ImageError, NextHop};
+use popfib_formats::{Input, LoadOptions, ReadError, RouteTable};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyInt, PyString};
 
-use crate::keys;
+use crate::quote::Quoted;
 use crate::state::State;
+use crate::store::{os_error, path_of, renumber, without_number};
 use crate::table::Table;
 use crate::values::Values;
 
@@ -69,7 +70,7 @@ fn in_background<T: Send + 'static>(
 
 /// Load a table of routes from a file.
 #[pyfunction]
-#[pyo3(signature = (path, /, format = None, *, value = "next-hop", peer = None,
+#[pyo3(signature = (path, /, format = None, *, value = "next-hop", value_path = None, peer = None,
     skip_invalid = false, mask = false, decode = None))]
 #[expect(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn load(
@@ -77,13 +78,14 @@ pub(crate) fn load(
     #[pyo3(from_py_with = path_of)] path: PathBuf,
     format: Option<&str>,
     value: &str,
+    value_path: Option<String>,
     peer: Option<&Bound<'_, PyAny>>,
     skip_invalid: bool,
     mask: bool,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
     let wrong = |what: &str, given: &str, error: String| {
-        PyValueError::new_err(format!("{what} {}: {error}", keys::quote(given)))
+        PyValueError::new_err(format!("{what} {}: {error}", Quoted(given.as_bytes())))
     };
     let mut options = LoadOptions::new();
     if let Some(name) = format {
@@ -99,6 +101,7 @@ pub(crate) fn load(
         let text = peer.str()?.to_str()?.to_owned();
         options.peer = Some(text.parse().map_err(|error| wrong("peer", &text, error))?);
     }
+    options.value_path = value_path;
     options.skip_invalid = skip_invalid;
     options.mask = mask;
     let cancel = Arc::new(AtomicBool::new(false));
@@ -120,35 +123,6 @@ fn read(path: &Path, cancel: Arc<AtomicBool>, options: &LoadOptions) -> PyResult
         cancel,
     };
     popfib_formats::load_from(Input::from_reader(name.clone(), reader), options).map_err(read_error)
-}
-
-/// A path as Python's own functions take it: `str`, `bytes` or what has `__fspath__`.
-pub(crate) fn path_of(path: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    let os = path.py().import("os")?;
-    os.call_method1("fsdecode", (path,))?.extract()
-}
-
-/// The `OSError` that Python's own functions raise: of the class that fits, with number and file name.
-fn os_error(name: &str, error: &io::Error) -> PyErr {
-    let number = match error.kind() {
-        // EISDIR on every Unix; Windows opens no directory. Who found it out asked for it himself.
-        io::ErrorKind::IsADirectory => Some(21),
-        _ => error.raw_os_error(),
-    };
-    match number {
-        Some(number) => PyOSError::new_err((number, without_number(error), name.to_owned())),
-        None => {
-            let message = format!("{}: {error}", name.escape_debug());
-            io::Error::new(error.kind(), message).into()
-        }
-    }
-}
-
-/// What an error of the system says without its number, which Python puts in front.
-fn without_number(error: &dyn std::error::Error) -> String {
-    let message = error.to_string();
-    let end = message.find(" (os error ").unwrap_or(message.len());
-    message[..end].to_owned()
 }
 
 /// A file that can't be read is an `OSError`, one that is not as it should be a `ValueError`.
@@ -197,12 +171,12 @@ fn values<'a>(
             Some(decode) => decode.call1((text,))?.unbind(),
         });
     }
-    Ok(Values::numbered(objects))
+    Ok(Values::numbered(py, objects))
 }
 
 /// Open an image that `Table.save` or `popfib compile` has written.
 #[pyfunction]
-#[pyo3(signature = (path, /, *, map = true, trust = false, decode = None))]
+#[pyo3(signature = (path, /, *, map = false, trust = false, decode = None))]
 pub(crate) fn open(
     py: Python<'_>,
     #[pyo3(from_py_with = path_of)] path: PathBuf,
@@ -216,8 +190,8 @@ pub(crate) fn open(
         // SAFETY: who says `trust` promises that the file is what popfib has written, and
         // that nobody writes to it, as the documents of `popfib.open` ask.
         (_, true) => unsafe { Image::map_trusted(&path) },
-        // SAFETY: the documents of `popfib.open` ask that nobody writes to the file, or for
-        // `map=False`; it is validated all the same.
+        // SAFETY: who says `map` promises that nobody writes to the file, as the documents of
+        // `popfib.open` ask; it is validated all the same.
         (true, false) => unsafe { Image::map(&path) },
         (false, false) => Image::open(&path),
     })?;
@@ -225,153 +199,55 @@ pub(crate) fn open(
         ImageError::Io(error) => os_error(&name, &error),
         error => PyValueError::new_err(format!("{}: {error}", name.escape_debug())),
     })?);
-    let values = match image.name_count() {
+    Ok(Table::of(match image.name_count() {
         Some(count) => {
             let name = |n| image.name(NextHop::new(n)?);
-            values(py, (1..=count).map_while(name), decode)?
+            let values = values(py, (1..=count).map_while(name), decode)?;
+            State::of_image(&image, values)
         }
-        None => numbers(py, &image)?,
+        None => of_numbers(py, &image)?,
+    }))
+}
+
+/// The table of an image without names: its next hops as ints.
+fn of_numbers(py: Python<'_>, image: &Arc<Image>) -> PyResult<State> {
+    let mut found = next_hops::<u32>(image)?;
+    found.extend(next_hops::<u128>(image)?);
+    let routes = found.len();
+    found.sort_unstable();
+    found.dedup();
+    let highest = found.last().map_or(0, |highest| highest.get());
+    let ints = |numbers: &mut dyn Iterator<Item = u32>| {
+        let objects = numbers.map(|number| Ok(number.into_pyobject(py)?.into_any().unbind()));
+        PyResult::Ok(Values::numbered(py, objects.collect::<PyResult<_>>()?))
     };
-    Ok(Table::of(State::of_image(&image, values)))
+    if highest as usize <= routes {
+        return Ok(State::of_image(image, ints(&mut (1..=highest))?));
+    }
+    // An object for each number up to the highest would be any amount of memory. So the next hops are
+    // numbered one by one, at the price of compiling the table again.
+    let number = |next_hop| found.binary_search(&next_hop).map_or(0, |place| place + 1);
+    let number = |next_hop| NextHop::new(number(next_hop) as u32).unwrap_or(NextHop::MIN);
+    let ipv4 = image.table().map(|table| renumber(table.routes(), number));
+    let ipv6 = image.table().map(|table| renumber(table.routes(), number));
+    let values = ints(&mut found.iter().map(|next_hop| next_hop.get()))?;
+    Ok(State::new(
+        py,
+        ipv4.unwrap_or_default(),
+        ipv6.unwrap_or_default(),
+        values,
+    ))
 }
 
-/// For an image without names: the next hops as ints.
-fn numbers(py: Python<'_>, image: &Image) -> PyResult<Values> {
-    let highest = highest::<u32>(image)?.max(highest::<u128>(image)?);
-    let objects = (1..=highest).map(|number| Ok(number.into_pyobject(py)?.into_any().unbind()));
-    Ok(Values::numbered(objects.collect::<PyResult<_>>()?))
-}
-
-fn highest<A: Address>(image: &Image) -> PyResult<u32> {
+/// The next hop of each route of a family.
+fn next_hops<A: Address>(image: &Image) -> PyResult<Vec<NextHop>> {
     let Some(table) = image.table::<A>() else {
-        return Ok(0);
+        return Ok(Vec::new());
     };
     if table.route_count() > 0 && !table.has_routes() {
         return Err(PyValueError::new_err(
             "the image has neither names of its next hops nor routes",
         ));
     }
-    Ok(table
-        .routes()
-        .map(|(_, next_hop)| next_hop.get())
-        .max()
-        .unwrap_or(0))
-}
-
-/// Writes the image of a table.
-pub(crate) fn save(
-    table: &Table,
-    py: Python<'_>,
-    path: &Path,
-    encode: Option<&Bound<'_, PyAny>>,
-) -> PyResult<()> {
-    let state = table.shared.with(py, |state| state.copy(py))?;
-    // Values that are written alike are one next hop of the image.
-    let mut names = NextHopNames::new();
-    let mut numbers = Vec::new();
-    for value in state.values.places().iter() {
-        let Some(value) = value else {
-            numbers.push(NextHop::MIN);
-            continue;
-        };
-        let value = value.bind(py);
-        let text = match encode {
-            None => value.clone(),
-            Some(encode) => encode.call1((value,))?,
-        };
-        let text = text.cast::<PyString>().map_err(|_| {
-            let name = text.get_type().name();
-            PyTypeError::new_err(format!(
-                "an image holds values that are str, not {}; `encode` may make them so",
-                name.map_or_else(|_| "this".to_owned(), |name| name.to_string())
-            ))
-        })?;
-        numbers.push(names.intern(text.to_str()?));
-    }
-    let created = SystemTime::now().duration_since(UNIX_EPOCH);
-    let created = created.map_or(0, |since| since.as_secs());
-    let renumbered = (
-        renumber(state.ipv4.rib(), &numbers),
-        renumber(state.ipv6.rib(), &numbers),
-    );
-    let saved = py.detach(|| -> Result<(), SaveError> {
-        let (ipv4, ipv6) = &renumbered;
-        let mut writer = ImageWriter::new("Python", created);
-        writer.names((1..).map_while(|n| names.name(NextHop::new(n)?)))?;
-        writer.table(ipv4, &Options::default(), true)?;
-        writer.table(ipv6, &Options::default(), true)?;
-        Ok(writer.save(path)?)
-    });
-    let name = path.display().to_string();
-    saved.map_err(|error| match error.downcast::<io::Error>() {
-        Ok(error) => os_error(&name, &error),
-        Err(error) => PyValueError::new_err(format!("{}: {error}", name.escape_debug())),
-    })
-}
-
-type SaveError = Box<dyn std::error::Error + Send + Sync>;
-
-fn renumber<A: Address>(rib: &Rib<A>, numbers: &[NextHop]) -> Rib<A> {
-    let routes = rib.iter();
-    routes
-        .map(|(prefix, number)| (prefix, numbers[number.get() as usize - 1]))
-        .collect()
-}
-
-/// The state that `pickle` stores: routes of either family as bytes, values as a list.
-pub(crate) fn pickle<'py>(py: Python<'py>, state: &State) -> PyResult<Bound<'py, PyTuple>> {
-    let places = state.values.places();
-    let mut values = Vec::new();
-    let mut numbers = Vec::new();
-    for value in places.iter() {
-        values.extend(value.as_ref().map(|value| value.clone_ref(py)));
-        numbers.push(values.len() as u32);
-    }
-    let ipv4 = PyBytes::new(py, &to_bytes(state.ipv4.rib(), &numbers));
-    let ipv6 = PyBytes::new(py, &to_bytes(state.ipv6.rib(), &numbers));
-    (ipv4, ipv6, PyList::new(py, values)?).into_pyobject(py)
-}
-
-/// A route: address in network order, length in 1 byte, number in 4, little-endian.
-fn to_bytes<A: Address>(rib: &Rib<A>, numbers: &[u32]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(rib.len() * (size_of::<A>() + 5));
-    for (prefix, number) in rib.iter() {
-        bytes.extend(prefix.address().to_be_bytes().as_ref());
-        bytes.push(prefix.len());
-        bytes.extend(numbers[number.get() as usize - 1].to_le_bytes());
-    }
-    bytes
-}
-
-fn from_bytes<A: Address<Bytes = [u8; N]>, const N: usize>(
-    bytes: &[u8],
-    values: usize,
-) -> Option<Rib<A>> {
-    let mut rib = Rib::new();
-    let mut routes = bytes.chunks_exact(N + 5);
-    for route in &mut routes {
-        let (address, rest) = route.split_first_chunk::<N>()?;
-        let (length, number) = rest.split_first()?;
-        let prefix = Prefix::new(A::from_be_bytes(*address), *length).ok()?;
-        let number = u32::from_le_bytes(number.try_into().ok()?);
-        let number = NextHop::new(number).filter(|_| number as usize <= values)?;
-        rib.insert(prefix, number);
-    }
-    routes.remainder().is_empty().then_some(rib)
-}
-
-/// The table that was pickled.
-pub(crate) fn unpickle(
-    py: Python<'_>,
-    ipv4: &[u8],
-    ipv6: &[u8],
-    values: Vec<Py<PyAny>>,
-) -> PyResult<State> {
-    let count = values.len();
-    let ribs = from_bytes::<u32, 4>(ipv4, count).zip(from_bytes::<u128, 16>(ipv6, count));
-    let Some((ipv4, ipv6)) = ribs else {
-        return Err(PyValueError::new_err("the pickled routes are damaged"));
-    };
-    let values = Values::numbered(values);
-    Ok(State::new(py, ipv4, ipv6, values))
+    Ok(table.routes().map(|(_, next_hop)| next_hop).collect())
 }

@@ -1,28 +1,41 @@
 //! The Python package's native half: `popfib._popfib`.
 //!
-//! One file for each concern: `keys` turns Python objects into prefixes,
-//! `values` numbers the objects that prefixes map to, `state` is the table
-//! itself (Ribs, Fibs, values), `table` its face towards Python, `walk` its
-//! iterators, `columns` looks up many addresses at a time, `files` loads and
-//! saves. What users read is in `python/popfib` and docs/python.md.
+//! One file for each concern: `keys` turns Python objects into prefixes and back,
+//! `words` reads what values say, `values` numbers the objects that prefixes map
+//! to, `longest` finds prefixes by a Fib, `family` is one family of a table (Rib,
+//! Fibs), `state` the table itself (families, values), `walk` its iterators,
+//! `columns` looks up many addresses at a time, `store` saves and pickles, `table`
+//! is the face of all that towards Python, and `files` loads tables. Each imports those before it
+//! alone. What users read is in `python/popfib` and docs/python.md.
 //!
 //! No Python code runs while a table's lock is held: neither `__eq__` nor
 //! `__hash__` nor `__del__` of a value can find the table in the middle of a
 //! change, or wait for itself.
 
 mod columns;
+mod family;
 mod files;
 mod keys;
+mod longest;
+mod quote;
 mod state;
+mod store;
 mod table;
 mod values;
 mod walk;
+mod words;
 
+use popfib::Kernel;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// The module `popfib._popfib`.
 #[pymodule]
 fn _popfib(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // A mistyped name is an error here, in one line; later it would be a panic of the first lookup. From here on
+    // the variable may change: it is read once.
+    Kernel::from_env().map_err(|error| PyValueError::new_err(format!("POPFIB_KERNEL: {error}")))?;
+    Kernel::best();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<table::Table>()?;
     module.add_class::<walk::Routes>()?;

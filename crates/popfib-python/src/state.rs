@@ -1,155 +1,16 @@
 //! The table behind a Python `Table`: Ribs, Fibs and values of both families.
 //!
-//! When a Fib is compiled: a change drops its family's Fib, and lookups walk the
-//! Rib until as many were made as there are routes; then the next one compiles.
-//! So a change never costs a compilation by itself, and a million lookups never
-//! walk (the ski-rental rule: at most about twice the time of the best choice).
-//!
-//! A table opened from an image looks up in the image. What needs the Rib (walks
-//! and changes) makes it from the image's routes when it is first asked for.
+//! Numbers of values are the next hops of the Ribs; `family` has what belongs to one family.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use popfib::{Address, Fib, Image, IpPrefix, NextHop, Options, Prefix, Rib};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use popfib::{Address, Image, IpPrefix, NextHop, Prefix, Rib};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
+use crate::family::Family;
 use crate::values::Values;
-
-/// One family: its routes and, unless they have changed since, their Fib.
-#[derive(Default)]
-pub(crate) struct Family<A: Address> {
-    rib: Rib<A>,
-    fib: Option<Arc<Fib<A, u32>>>,
-    /// Where the routes are as long as the Rib has not been needed.
-    image: Option<Arc<Image>>,
-    /// Lookups answered by the Rib since the last change.
-    walked: usize,
-}
-
-impl<A: Address> Family<A> {
-    fn new(rib: Rib<A>) -> Self {
-        Self {
-            rib,
-            ..Self::default()
-        }
-    }
-
-    fn of_image(image: &Arc<Image>) -> Self {
-        match image.table::<A>() {
-            None => Self::default(),
-            Some(table) => Self {
-                fib: Some(Arc::new(table.fib().clone())),
-                image: Some(Arc::clone(image)),
-                ..Self::default()
-            },
-        }
-    }
-
-    fn table(&self) -> Option<&popfib::ImageTable<A>> {
-        self.image.as_ref()?.table()
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.table()
-            .map_or(self.rib.len(), |table| table.route_count())
-    }
-
-    /// The Fib, if it is up to date.
-    pub(crate) fn fib(&self) -> Option<&Arc<Fib<A, u32>>> {
-        self.fib.as_ref()
-    }
-
-    /// The Rib; empty as long as the routes are in an image.
-    pub(crate) fn rib(&self) -> &Rib<A> {
-        &self.rib
-    }
-
-    fn changed(&mut self) {
-        self.fib = None;
-        self.walked = 0;
-    }
-
-    fn compile(&mut self, py: Python<'_>) -> PyResult<()> {
-        if self.fib.is_none() {
-            let rib = &self.rib;
-            let fib = py.detach(|| Fib::compile(rib, &Options::default()));
-            self.fib = Some(Arc::new(fib.map_err(|error| {
-                PyRuntimeError::new_err(format!("cannot compile the table: {error}"))
-            })?));
-        }
-        Ok(())
-    }
-
-    /// Compiles if `lookups` more make it worth while.
-    pub(crate) fn expect(&mut self, py: Python<'_>, lookups: usize) {
-        if self.fib.is_some() {
-            return;
-        }
-        self.walked = self.walked.saturating_add(lookups);
-        if self.walked >= self.rib.len() && self.compile(py).is_err() {
-            // The Rib answers as well; `Table.compile` tells why.
-            self.walked = 0;
-        }
-    }
-
-    /// The number of the longest match; 0 if there is none.
-    #[inline]
-    fn lookup(&mut self, py: Python<'_>, address: A) -> u32 {
-        if self.fib.is_none() {
-            self.expect(py, 1);
-        }
-        match &self.fib {
-            Some(fib) => fib.lookup(address),
-            None => self.rib.lookup(address).map_or(0, NextHop::get),
-        }
-    }
-
-    /// The longest match of a whole prefix: the longest route that covers it.
-    fn covering(&self, prefix: Prefix<A>) -> Option<(Prefix<A>, NextHop)> {
-        if prefix.len() < A::WIDTH {
-            return self.rib.supernets(prefix).last();
-        }
-        match self.table() {
-            Some(table) => table.longest_match(prefix.address()),
-            None => self.rib.longest_match(prefix.address()),
-        }
-    }
-
-    fn insert(&mut self, prefix: Prefix<A>, number: NextHop) -> Option<NextHop> {
-        let old = self.rib.insert(prefix, number);
-        if old != Some(number) {
-            self.changed();
-        }
-        old
-    }
-
-    fn remove(&mut self, prefix: Prefix<A>) -> Option<NextHop> {
-        let old = self.rib.remove(prefix)?;
-        self.changed();
-        Some(old)
-    }
-
-    /// Moves the routes from the image into the Rib.
-    fn thaw(&mut self) -> PyResult<bool> {
-        let Some(table) = self.table() else {
-            return Ok(false);
-        };
-        if !table.has_routes() && table.route_count() > 0 {
-            return Err(PyValueError::new_err(
-                "the image was compiled without its routes, which are needed here",
-            ));
-        }
-        self.rib = table.rib();
-        self.image = None;
-        Ok(true)
-    }
-
-    fn bytes(&self) -> usize {
-        self.rib.bytes() + self.fib.as_ref().map_or(0, |fib| fib.bytes())
-    }
-}
 
 /// Both families and what their numbers stand for.
 #[derive(Default)]
@@ -195,7 +56,7 @@ impl State {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        let image = self.ipv4.image.as_ref().or(self.ipv6.image.as_ref());
+        let image = self.ipv4.image().or(self.ipv6.image());
         self.ipv4.bytes()
             + self.ipv6.bytes()
             + self.values.bytes()
@@ -205,8 +66,8 @@ impl State {
     /// Makes sure that the routes are in the Ribs: for walks and changes.
     pub(crate) fn thaw(&mut self, py: Python<'_>) -> PyResult<()> {
         if self.ipv4.thaw()? | self.ipv6.thaw()? {
-            let numbers = self.ipv4.rib.iter().map(|(_, number)| number);
-            let numbers = numbers.chain(self.ipv6.rib.iter().map(|(_, number)| number));
+            let numbers = self.ipv4.rib().iter().map(|(_, number)| number);
+            let numbers = numbers.chain(self.ipv6.rib().iter().map(|(_, number)| number));
             let unused = self.values.count(py, numbers);
             self.dropped.extend(unused);
         }
@@ -224,21 +85,20 @@ impl State {
     }
 
     /// The longest route that covers `key`.
+    #[inline]
     pub(crate) fn covering(
         &mut self,
         py: Python<'_>,
         key: IpPrefix,
     ) -> PyResult<Option<(IpPrefix, NextHop)>> {
-        let (is_host, has_routes) = match key {
-            IpPrefix::V4(p) => (p.len() == 32, has_routes(&self.ipv4)),
-            IpPrefix::V6(p) => (p.len() == 128, has_routes(&self.ipv6)),
-        };
-        if !is_host || !has_routes {
-            self.thaw(py)?;
+        match key {
+            IpPrefix::V4(p) if p.len() == 32 => return longest(&mut self.ipv4, py, p.address()),
+            IpPrefix::V6(p) if p.len() == 128 => return longest(&mut self.ipv6, py, p.address()),
+            _ => self.thaw(py)?,
         }
         Ok(match key {
-            IpPrefix::V4(p) => self.ipv4.covering(p).map(|(p, n)| (p.into(), n)),
-            IpPrefix::V6(p) => self.ipv6.covering(p).map(|(p, n)| (p.into(), n)),
+            IpPrefix::V4(p) => last(self.ipv4.rib().supernets(p)),
+            IpPrefix::V6(p) => last(self.ipv6.rib().supernets(p)),
         })
     }
 
@@ -246,8 +106,8 @@ impl State {
     pub(crate) fn exact(&mut self, py: Python<'_>, prefix: IpPrefix) -> PyResult<Option<NextHop>> {
         self.thaw(py)?;
         Ok(match prefix {
-            IpPrefix::V4(prefix) => self.ipv4.rib.get(prefix),
-            IpPrefix::V6(prefix) => self.ipv6.rib.get(prefix),
+            IpPrefix::V4(prefix) => self.ipv4.rib().get(prefix),
+            IpPrefix::V6(prefix) => self.ipv6.rib().get(prefix),
         })
     }
 
@@ -288,7 +148,7 @@ impl State {
 
     /// The first route, or the first behind `prefix`, IPv4 before IPv6.
     pub(crate) fn next(&self, prefix: Option<IpPrefix>) -> Option<(IpPrefix, NextHop)> {
-        let (ipv4, ipv6) = (&self.ipv4.rib, &self.ipv6.rib);
+        let (ipv4, ipv6) = (self.ipv4.rib(), self.ipv6.rib());
         let route = match prefix {
             None => ipv4.first().map(|(p, n)| (p.into(), n)),
             Some(IpPrefix::V4(prefix)) => ipv4.next(prefix).map(|(p, n)| (p.into(), n)),
@@ -305,8 +165,8 @@ impl State {
     ) -> PyResult<Vec<(IpPrefix, NextHop)>> {
         self.thaw(py)?;
         Ok(match prefix {
-            IpPrefix::V4(prefix) => either(self.ipv4.rib.supernets(prefix)),
-            IpPrefix::V6(prefix) => either(self.ipv6.rib.supernets(prefix)),
+            IpPrefix::V4(prefix) => either(self.ipv4.rib().supernets(prefix)),
+            IpPrefix::V6(prefix) => either(self.ipv6.rib().supernets(prefix)),
         })
     }
 
@@ -318,24 +178,24 @@ impl State {
     ) -> PyResult<Vec<(IpPrefix, NextHop)>> {
         self.thaw(py)?;
         Ok(match prefix {
-            IpPrefix::V4(prefix) => either(self.ipv4.rib.subnets(prefix)),
-            IpPrefix::V6(prefix) => either(self.ipv6.rib.subnets(prefix)),
+            IpPrefix::V4(prefix) => either(self.ipv4.rib().subnets(prefix)),
+            IpPrefix::V6(prefix) => either(self.ipv6.rib().subnets(prefix)),
         })
     }
 
     /// # Errors
     /// `RuntimeError` for a table beyond what a Fib can number.
-    pub(crate) fn compile(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.ipv4.compile(py)?;
-        self.ipv6.compile(py)
+    pub(crate) fn compile(&mut self, py: Python<'_>, prefixes: bool) -> PyResult<()> {
+        self.ipv4.compile(py, prefixes)?;
+        self.ipv6.compile(py, prefixes)
     }
 
     /// A copy that shares the objects and nothing else that changes.
     pub(crate) fn copy(&mut self, py: Python<'_>) -> PyResult<Self> {
         self.thaw(py)?;
         Ok(Self {
-            ipv4: copy(&self.ipv4),
-            ipv6: copy(&self.ipv6),
+            ipv4: self.ipv4.copy(),
+            ipv6: self.ipv6.copy(),
             values: self.values.copy(py),
             ..Self::default()
         })
@@ -350,17 +210,28 @@ impl State {
     }
 }
 
-fn copy<A: Address>(family: &Family<A>) -> Family<A> {
-    Family {
-        rib: family.rib.clone(),
-        fib: family.fib.clone(),
-        image: None,
-        walked: family.walked,
-    }
+/// The longest match of an address.
+#[inline]
+fn longest<A: Address>(
+    family: &mut Family<A>,
+    py: Python<'_>,
+    address: A,
+) -> PyResult<Option<(IpPrefix, NextHop)>>
+where
+    IpPrefix: From<Prefix<A>>,
+{
+    family.expect_longest(py, 1)?;
+    let route = family.longest().find(address);
+    Ok(route.map(|(prefix, number)| (prefix.into(), number)))
 }
 
-fn has_routes<A: Address>(family: &Family<A>) -> bool {
-    family.table().is_none_or(|table| table.has_routes())
+fn last<A: Address>(
+    routes: impl Iterator<Item = (Prefix<A>, NextHop)>,
+) -> Option<(IpPrefix, NextHop)>
+where
+    IpPrefix: From<Prefix<A>>,
+{
+    routes.last().map(|(p, n)| (p.into(), n))
 }
 
 fn either<A: Address>(
@@ -372,13 +243,13 @@ where
     routes.map(|(p, n)| (IpPrefix::from(p), n)).collect()
 }
 
-/// A state that threads share.
-#[derive(Default)]
-pub(crate) struct Shared(Mutex<State>);
+/// A state that threads share, and a table with its iterators.
+#[derive(Clone, Default)]
+pub(crate) struct Shared(Arc<Mutex<State>>);
 
 impl Shared {
     pub(crate) fn new(state: State) -> Self {
-        Self(Mutex::new(state))
+        Self(Arc::new(Mutex::new(state)))
     }
 
     /// Runs `f` with the lock held, then drops what the table no longer refers to.

@@ -9,13 +9,14 @@ use std::path::PathBuf;
 use popfib::{Address, IpPrefix, NextHop, Rib};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::columns;
-use crate::files;
 use crate::keys;
 use crate::state::{Shared, State};
+use crate::store;
+use crate::values::Kind;
 use crate::walk::{Part, Routes};
 
 /// Inserts between two looks at signals.
@@ -29,7 +30,7 @@ pub(crate) struct Table {
     pub(crate) shared: Shared,
 }
 
-type Pairs = Vec<(String, Option<Py<PyAny>>)>;
+type Pair<'py> = (Bound<'py, PyString>, Option<Py<PyAny>>);
 
 impl Table {
     pub(crate) fn of(state: State) -> Self {
@@ -76,7 +77,7 @@ impl Table {
     /// What pickle stores: routes of either family, and the values that they number.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let copied = self.shared.with(py, |state| state.copy(py))?;
-        files::pickle(py, &copied)
+        store::pickle(py, &copied)
     }
 
     fn insert_all(&self, routes: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -106,11 +107,11 @@ impl Table {
         Ok(())
     }
 
-    fn pairs(
+    fn pairs<'py>(
         &self,
-        prefix: &Bound<'_, PyAny>,
+        prefix: &Bound<'py, PyAny>,
         walk: impl FnOnce(&mut State, IpPrefix) -> PyResult<Vec<(IpPrefix, NextHop)>>,
-    ) -> PyResult<Pairs> {
+    ) -> PyResult<Vec<Pair<'py>>> {
         let py = prefix.py();
         let prefix = keys::prefix(prefix)?;
         let (routes, places) = self.shared.with(py, |state| {
@@ -121,9 +122,9 @@ impl Table {
             place.as_ref().map(|value| value.clone_ref(py))
         };
         let routes = routes.into_iter();
-        Ok(routes
-            .map(|(prefix, number)| (prefix.to_string(), value(number)))
-            .collect())
+        routes
+            .map(|(prefix, number)| Ok((keys::text(py, prefix)?, value(number))))
+            .collect()
     }
 }
 
@@ -177,7 +178,7 @@ impl Table {
     }
 
     fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Routes> {
-        Routes::new(slf, Part::Prefix)
+        Routes::new(slf.as_any(), &slf.get().shared, Part::Prefix)
     }
 
     /// Return the value of the longest match of an address or prefix, else `default`.
@@ -208,77 +209,77 @@ impl Table {
 
     /// Return the prefix of the longest match; None if there is none.
     #[pyo3(signature = (key, /))]
-    fn get_key(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    fn get_key<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyString>>> {
         let py = key.py();
         let prefix = keys::prefix(key)?;
         let route = self.shared.with(py, |state| state.covering(py, prefix))?;
-        Ok(route.map(|(prefix, _)| prefix.to_string()))
+        route.map(|(prefix, _)| keys::text(py, prefix)).transpose()
     }
 
     /// Return (prefix, value) of the longest match; None if there is none.
     #[pyo3(signature = (key, /))]
-    fn longest_match(
-        &self,
-        key: &Bound<'_, PyAny>,
-    ) -> PyResult<Option<(String, Option<Py<PyAny>>)>> {
+    fn longest_match<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Pair<'py>>> {
         let py = key.py();
         let prefix = keys::prefix(key)?;
-        self.shared.with(py, |state| {
+        let found = self.shared.with(py, |state| {
             let route = state.covering(py, prefix)?;
             Ok(route.map(|(prefix, number)| {
                 let value = state.values.get(number.get());
-                (prefix.to_string(), value.map(|value| value.clone_ref(py)))
+                (prefix, value.map(|value| value.clone_ref(py)))
             }))
-        })
+        })?;
+        let pair = found.map(|(prefix, value)| Ok((keys::text(py, prefix)?, value)));
+        pair.transpose()
     }
 
     /// Return the longest prefix in the table that covers this one and is shorter; None if there is none.
     #[pyo3(signature = (prefix, /))]
-    fn parent(&self, prefix: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    fn parent<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyString>>> {
         let py = prefix.py();
         let prefix = keys::prefix(prefix)?;
         let mut routes = self.shared.with(py, |state| state.supernets(py, prefix))?;
         routes.retain(|(route, _)| *route != prefix);
-        Ok(routes.last().map(|(prefix, _)| prefix.to_string()))
+        let last = routes.last();
+        last.map(|(prefix, _)| keys::text(py, *prefix)).transpose()
     }
 
     /// Return the prefixes in the table inside this one and longer, in prefix order.
     #[pyo3(signature = (prefix, /))]
-    fn children(&self, prefix: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    fn children<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyString>>> {
         let py = prefix.py();
         let prefix = keys::prefix(prefix)?;
         let routes = self.shared.with(py, |state| state.subnets(py, prefix))?;
         let routes = routes.iter().filter(|(route, _)| *route != prefix);
-        Ok(routes.map(|(prefix, _)| prefix.to_string()).collect())
+        routes.map(|(prefix, _)| keys::text(py, *prefix)).collect()
     }
 
     /// Return the routes that cover the prefix, itself included: (prefix, value) pairs, the shortest first.
     #[pyo3(signature = (prefix, /))]
-    fn supernets(&self, prefix: &Bound<'_, PyAny>) -> PyResult<Pairs> {
+    fn supernets<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<Pair<'py>>> {
         let py = prefix.py();
         self.pairs(prefix, |state, prefix| state.supernets(py, prefix))
     }
 
     /// Return the routes inside the prefix, itself included: (prefix, value) pairs in prefix order.
     #[pyo3(signature = (prefix, /))]
-    fn subnets(&self, prefix: &Bound<'_, PyAny>) -> PyResult<Pairs> {
+    fn subnets<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<Pair<'py>>> {
         let py = prefix.py();
         self.pairs(prefix, |state, prefix| state.subnets(py, prefix))
     }
 
     /// Return an iterator of the prefixes in prefix order, IPv4 first.
     fn keys(slf: &Bound<'_, Self>) -> PyResult<Routes> {
-        Routes::new(slf, Part::Prefix)
+        Routes::new(slf.as_any(), &slf.get().shared, Part::Prefix)
     }
 
     /// Return an iterator of the values in the order of their prefixes.
     fn values(slf: &Bound<'_, Self>) -> PyResult<Routes> {
-        Routes::new(slf, Part::Value)
+        Routes::new(slf.as_any(), &slf.get().shared, Part::Value)
     }
 
     /// Return an iterator of (prefix, value) pairs in prefix order, IPv4 first.
     fn items(slf: &Bound<'_, Self>) -> PyResult<Routes> {
-        Routes::new(slf, Part::Both)
+        Routes::new(slf.as_any(), &slf.get().shared, Part::Both)
     }
 
     /// Insert the routes of a mapping or of an iterable of (prefix, value) pairs.
@@ -328,9 +329,11 @@ impl Table {
         Ok(())
     }
 
-    /// Compile what has changed now, and not when enough lookups make it worth while.
-    fn compile(&self, py: Python<'_>) -> PyResult<()> {
-        self.shared.with(py, |state| state.compile(py))
+    /// Compile what has changed now, and not when enough lookups make it worth while; with `prefixes`, for lookups of
+    /// prefixes too.
+    #[pyo3(signature = (*, prefixes = false))]
+    fn compile(&self, py: Python<'_>, prefixes: bool) -> PyResult<()> {
+        self.shared.with(py, |state| state.compile(py, prefixes))
     }
 
     /// Give all memory back; the table can't be used afterwards.
@@ -366,7 +369,18 @@ impl Table {
         let threads = usize::try_from(threads).map_err(|_| {
             PyValueError::new_err("threads is a number, and 0 means one for each core")
         })?;
-        columns::lookup_many(self, addresses, output, invalid, threads, out)
+        columns::lookup_many(&self.shared, addresses, output, invalid, threads, out)
+    }
+
+    /// What all values are: `str`, `int` (of 64 bits), or `object` for any others.
+    #[getter]
+    fn value_type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyType>> {
+        let kind = self.shared.with(py, |state| Ok(state.values.kind()))?;
+        Ok(match kind {
+            Kind::Text => py.get_type::<PyString>(),
+            Kind::Number => py.get_type::<PyInt>(),
+            Kind::Wide | Kind::Other => py.get_type::<PyAny>(),
+        })
     }
 
     /// Return what the indices of `lookup_many` stand for: None for 0, then the values.
@@ -382,10 +396,10 @@ impl Table {
     fn save(
         &self,
         py: Python<'_>,
-        #[pyo3(from_py_with = files::path_of)] path: PathBuf,
+        #[pyo3(from_py_with = store::path_of)] path: PathBuf,
         encode: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        files::save(self, py, &path, encode)
+        store::save(&self.shared, py, &path, encode)
     }
 
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -446,7 +460,7 @@ impl Table {
         let (ipv4, ipv6, values): (Bound<'_, PyBytes>, Bound<'_, PyBytes>, Vec<Py<PyAny>>) = state
             .extract()
             .map_err(|_| PyValueError::new_err("not the state of a popfib.Table"))?;
-        let state = files::unpickle(py, ipv4.as_bytes(), ipv6.as_bytes(), values)?;
+        let state = store::unpickle(py, ipv4.as_bytes(), ipv6.as_bytes(), values)?;
         drop(self.shared.replace(py, state));
         Ok(())
     }

@@ -9,7 +9,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::table::Table;
+use crate::keys;
+use crate::state::Shared;
 
 /// What an iterator gives of each route.
 #[derive(Clone, Copy)]
@@ -22,8 +23,8 @@ pub(crate) enum Part {
 /// The routes of a table in prefix order, IPv4 before IPv6.
 #[pyclass(module = "popfib")]
 pub(crate) struct Routes {
-    /// `None` at the end.
-    table: Option<Py<Table>>,
+    /// The table, and the same as the garbage collector knows it; `None` at the end.
+    table: Option<(Shared, Py<PyAny>)>,
     part: Part,
     last: Option<IpPrefix>,
     version: u64,
@@ -31,14 +32,15 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    pub(crate) fn new(table: &Bound<'_, Table>, part: Part) -> PyResult<Self> {
-        let py = table.py();
-        let (version, left) = table.get().shared.with(py, |state| {
+    /// `owner` is the object whose routes they are.
+    pub(crate) fn new(owner: &Bound<'_, PyAny>, shared: &Shared, part: Part) -> PyResult<Self> {
+        let py = owner.py();
+        let (version, left) = shared.with(py, |state| {
             state.thaw(py)?;
             Ok((state.version, state.len()))
         })?;
         Ok(Self {
-            table: Some(table.clone().unbind()),
+            table: Some((shared.clone(), owner.clone().unbind())),
             part,
             last: None,
             version,
@@ -54,11 +56,11 @@ impl Routes {
     }
 
     fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        let Some(table) = &self.table else {
+        let Some((table, _)) = &self.table else {
             return Ok(None);
         };
         let (version, last) = (self.version, self.last);
-        let next = table.get().shared.with(py, |state| {
+        let next = table.with(py, |state| {
             if state.version != version {
                 return Err(PyRuntimeError::new_err(
                     "prefixes were added to or removed from the table during iteration",
@@ -76,9 +78,11 @@ impl Routes {
         self.last = Some(prefix);
         self.left = self.left.saturating_sub(1);
         let object = match self.part {
-            Part::Prefix => prefix.to_string().into_pyobject(py)?.into_any(),
+            Part::Prefix => keys::text(py, prefix)?.into_any(),
             Part::Value => value.into_pyobject(py)?.into_any(),
-            Part::Both => (prefix.to_string(), value).into_pyobject(py)?.into_any(),
+            Part::Both => (keys::text(py, prefix)?, value)
+                .into_pyobject(py)?
+                .into_any(),
         };
         Ok(Some(object.unbind()))
     }
@@ -90,7 +94,7 @@ impl Routes {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.table
             .as_ref()
-            .map_or(Ok(()), |table| visit.call(table))
+            .map_or(Ok(()), |(_, owner)| visit.call(owner))
     }
 
     fn __clear__(&mut self) {

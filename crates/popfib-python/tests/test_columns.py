@@ -264,6 +264,7 @@ def test_without_numpy():
         import popfib
         t = popfib.Table({"10.0.0.0/8": "a"})
         assert t.lookup_many(["10.0.0.1", None], output="list") == ["a", None]
+        assert t.lookup_many(["10.0.0.1", None], output="matches") == [("10.0.0.0/8", "a"), None]
         assert len(t.lookup_many(["10.0.0.1", None], output="arrow")) == 2
         for output in ("values", "indices"):
             try:
@@ -383,6 +384,74 @@ def test_arrow_answers(t):
         other = popfib.Table((f"{n}.0.0.0/8", v) for n, v in enumerate(values))
         with pytest.raises(error):
             other.lookup_many(["10.0.0.1"], output="arrow")
+
+
+@pytest.mark.parametrize("kind", ["text", "numbers"])
+def test_arrow_answers_follow_changes(rng, kind):
+    """What values say is kept beside them once columns ask for it: never what an older one said."""
+    pa = pytest.importorskip("pyarrow")
+    lengths = [0, 1, 13, 14, 15, 16, 40, 1000]
+
+    def value():
+        if kind == "numbers":
+            return rng.choice([0, -1, 2**63 - 1, -(2**63), rng.getrandbits(40)])
+        return "".join(rng.choice("aé€") for _ in range(rng.choice(lengths)))
+
+    routes = {f"10.{n >> 8}.{n & 255}.0/24": value() for n in range(1000)}
+    t = popfib.Table(routes)
+    column = [prefix[:-3] for prefix in routes]
+
+    def check(table, routes):
+        found = pa.array(table.lookup_many(column, output="arrow"))
+        found.validate(full=True)
+        assert found.to_pylist() == [routes.get(f"{address}/24") for address in column]
+        assert len(set(found.dictionary.to_pylist())) == len(found.dictionary)
+
+    t.compile()
+    before = t.nbytes
+    check(t, routes)
+    assert before < t.nbytes <= before + 16 * len(t.dictionary()) + sum(len(str(v).encode()) for v in routes.values())
+    # Few changes between columns, of which most are read; then so many that all is.
+    for changes in [1] * 20 + [50] * 20 + [1000, 1, 1]:
+        old, was = t.copy(), dict(routes)
+        for prefix in rng.choices(list(was), k=changes):
+            if rng.random() < 0.3:
+                routes.pop(prefix, None)
+                t.pop(prefix, None)
+            else:
+                routes[prefix] = t[prefix] = value()
+        check(t, routes)
+        check(old, was)
+    # Many that come and none that goes are read at last.
+    grown = popfib.Table({next(iter(was)): value()})
+    check(grown, grown)
+    for prefix in was:
+        grown[prefix] = routes[prefix] = value()
+    grown.compile()
+    before = grown.nbytes
+    check(grown, routes)
+    assert grown.nbytes >= before + 16 * len(set(routes.values())) - 64
+    t = grown
+    # Of another type from one column to the next, and back.
+    for kind in ("numbers", "text"):
+        for prefix in list(routes):
+            del t[prefix]
+        check(t, {})
+        t.update(routes := {prefix: value() for prefix in was})
+        check(t, routes)
+
+
+def test_arrow_answers_of_text_that_is_not_utf8():
+    """An error of the rows that have it alone, whether values were read before or not."""
+    pa = pytest.importorskip("pyarrow")
+    t = popfib.Table({f"10.0.{n}.0/24": f"v{n}" for n in range(100)})
+    t["10.0.7.0/24"] = "\ud800"
+    for _ in range(50):
+        assert pa.array(t.lookup_many(["10.0.6.1", "10.0.8.1"], output="arrow")).to_pylist() == ["v6", "v8"]
+        with pytest.raises(UnicodeEncodeError):
+            t.lookup_many(["10.0.6.1", "10.0.7.1"], output="arrow")
+    t["10.0.7.0/24"] = "v7"
+    assert pa.array(t.lookup_many(["10.0.7.1"], output="arrow")).to_pylist() == ["v7"]
 
 
 def test_objects_that_lie_about_arrow(t):

@@ -112,13 +112,14 @@ def test_operations_against_a_scan(operations):
             with pytest.raises(KeyError):
                 del t[prefix]
         elif operation == "compile":
-            t.compile()
+            t.compile(prefixes=value > 1)
         else:
             want = oracle.longest_match(address)
             if operation == "look":
                 assert (t.get(address), t.get_key(address)) == ((want[1], want[0]) if want else (None, None))
             else:
                 assert t.lookup_many([address] * 3, output="list") == [want and want[1]] * 3
+                assert t.lookup_many([address] * 3, output="matches") == [want] * 3
     assert [(ipaddress.ip_network(p), v) for p, v in t.items()] == [
         (ipaddress.ip_network(p), v) for p, v in oracle.items()
     ]

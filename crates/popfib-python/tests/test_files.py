@@ -83,6 +83,19 @@ def test_bad_files(tmp_path, text, options, error, words):
     assert "\n" not in str(caught.value)
 
 
+def test_which_value_of_a_record(tmp_path):
+    path = tmp_path / "records.csv"
+    path.write_text("network,asn,name\n10.0.0.0/8,64500,East\n2001:db8::/32,64501,West\n")
+    assert list(popfib.load(path, value_path="asn", decode=int).values()) == [64500, 64501]
+    assert list(popfib.load(path, value_path="name").values()) == ["East", "West"]
+    with pytest.raises(ValueError, match="no column"):
+        popfib.load(path, value_path="country")
+    listed = tmp_path / "list.txt"
+    listed.write_text("10.0.0.0/8\n2001:db8::/32\n")
+    members = popfib.load(listed)
+    assert (members["10.1.2.3"], members.get("8.8.8.8")) == ("", None)
+
+
 def test_lenient_loads(tmp_path):
     path = tmp_path / "odd.txt"
     path.write_text("10.0.0.0/8 a\nhello there\n10.1.2.3/16 b\n")
@@ -190,7 +203,13 @@ def test_images_of_the_command(tmp_path):
     subprocess.run([command, "compile", "--table", source, "-o", path, "--no-routes"], check=True)
     bare = popfib.open(path)
     assert bare["10.1.2.3"] == "west" and len(bare) == 4
-    for use in (lambda: list(bare), lambda: bare.get_key("10.1.2.3"), lambda: bare.__setitem__("1.0.0.0/8", 1)):
+    for use in (
+        lambda: list(bare),
+        lambda: bare.get_key("10.1.2.3"),
+        lambda: bare.longest_match("10.1.2.3"),
+        lambda: bare.lookup_many(["10.1.2.3"], output="prefixes"),
+        lambda: bare.__setitem__("1.0.0.0/8", 1),
+    ):
         with pytest.raises(ValueError, match="without its routes"):
             use()
 

@@ -44,6 +44,8 @@ def test_threads_hammer_one_table():
         for output, threads in (("list", 1), ("values", 2)):
             for n, found in enumerate(t.lookup_many(np.tile(column, 4), output=output, threads=threads)):
                 assert found is None or found[:2] == (n // 16 % 64, n % 16)
+        for found in t.lookup_many(column, output="matches"):
+            assert found is None or found[0] == f"10.{found[1][0]}.{found[1][1]}.0/24"
 
     def walk():
         try:
@@ -54,7 +56,7 @@ def test_threads_hammer_one_table():
 
     def whole():
         assert 1000 < len(t.copy()) <= 1024
-        t.compile()
+        t.compile(prefixes=True)
         gc.collect()
 
     workers = [threading.Thread(target=guard(w)) for w in (change, change, one, many, many, walk, whole)]
@@ -95,12 +97,14 @@ def test_the_gil_is_free_during_lookups():
 
 def churn():
     t = popfib.Table((f"10.{n >> 8}.{n & 255}.0/24", [n]) for n in range(2000))
-    t.compile()
-    t.lookup_many([f"10.0.{n & 255}.1" for n in range(2000)], output="list")
+    t.compile(prefixes=True)
+    for output in ("list", "prefixes", "matches"):
+        t.lookup_many([f"10.0.{n & 255}.1" for n in range(2000)], output=output)
     t.lookup_many(np.arange(2000, dtype=np.uint32))
     for n in range(2000):
         t[f"10.{n >> 8}.{n & 255}.0/24"] = str(n)
     t.lookup_many(np.arange(2000, dtype=np.uint32), output="arrow").__arrow_c_array__()
+    t.lookup_many(np.arange(2000, dtype=np.uint32), output="arrow-prefixes").__arrow_c_array__()
     list(t.items()), t.copy(), t == t.copy(), t.subnets("10.0.0.0/8"), t.supernets("10.0.0.1")
     for prefix in list(t):
         del t[prefix]

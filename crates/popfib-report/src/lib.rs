@@ -7,13 +7,17 @@
 //! kept there as soon as it is known, so that an interrupted run goes on where
 //! it was, and a second run with more tables measures these only.
 
+#![forbid(unsafe_code)]
+
 mod error;
 mod experiments;
 mod files;
 mod machine;
 mod page;
 mod paper;
+mod parts;
 mod plan;
+mod png;
 mod results;
 mod run;
 mod sheet;
@@ -23,6 +27,7 @@ mod write;
 pub use error::ReportError;
 pub use machine::Machine;
 pub use plan::{Effort, NamedTrace, NamedUpdates, Plan, Table};
+pub use png::{MAX_PIXELS, PngError, png};
 pub use run::Watcher;
 
 use std::path::{Path, PathBuf};

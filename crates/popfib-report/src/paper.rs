@@ -28,108 +28,26 @@ pub(crate) type FormRow = (
 );
 
 /// Table 2, for REAL-Tier1-A.
+#[rustfmt::skip]
 pub(crate) const FORMS: [FormRow; 10] = [
     ("Radix", None, None, 30.48, None, 8.82),
-    (
-        "Poptrie (basic)",
-        Some(0),
-        Some((64_009, 4_032_568)),
-        8.67,
-        Some(31.07),
-        87.71,
-    ),
-    (
-        "Poptrie (basic)",
-        Some(16),
-        Some((172_101, 10_862_901)),
-        23.60,
-        Some(64.18),
-        130.72,
-    ),
-    (
-        "Poptrie (basic)",
-        Some(18),
-        Some((61_282, 3_911_422)),
-        9.40,
-        Some(36.06),
-        170.69,
-    ),
-    (
-        "Poptrie (leafvec)",
-        Some(0),
-        Some((64_009, 280_673)),
-        2.00,
-        Some(32.60),
-        89.15,
-    ),
-    (
-        "Poptrie (leafvec)",
-        Some(16),
-        Some((172_101, 347_449)),
-        4.85,
-        Some(62.97),
-        154.33,
-    ),
-    (
-        "Poptrie (leafvec)",
-        Some(18),
-        Some((61_282, 265_320)),
-        2.91,
-        Some(33.37),
-        191.95,
-    ),
-    (
-        "Poptrie",
-        Some(0),
-        Some((43_191, 263_381)),
-        1.49,
-        Some(32.84),
-        96.27,
-    ),
-    (
-        "Poptrie",
-        Some(16),
-        Some((86_171, 274_145)),
-        2.75,
-        Some(65.91),
-        198.28,
-    ),
-    (
-        "Poptrie",
-        Some(18),
-        Some((40_760, 245_034)),
-        2.40,
-        Some(33.24),
-        240.52,
-    ),
+    ("Poptrie (basic)", Some(0), Some((64_009, 4_032_568)), 8.67, Some(31.07), 87.71),
+    ("Poptrie (basic)", Some(16), Some((172_101, 10_862_901)), 23.60, Some(64.18), 130.72),
+    ("Poptrie (basic)", Some(18), Some((61_282, 3_911_422)), 9.40, Some(36.06), 170.69),
+    ("Poptrie (leafvec)", Some(0), Some((64_009, 280_673)), 2.00, Some(32.60), 89.15),
+    ("Poptrie (leafvec)", Some(16), Some((172_101, 347_449)), 4.85, Some(62.97), 154.33),
+    ("Poptrie (leafvec)", Some(18), Some((61_282, 265_320)), 2.91, Some(33.37), 191.95),
+    ("Poptrie", Some(0), Some((43_191, 263_381)), 1.49, Some(32.84), 96.27),
+    ("Poptrie", Some(16), Some((86_171, 274_145)), 2.75, Some(65.91), 198.28),
+    ("Poptrie", Some(18), Some((40_760, 245_034)), 2.40, Some(33.24), 240.52),
 ];
 
 /// Table 6, for the IPv6 table of the same router, 20,440 routes; MiB.
+#[rustfmt::skip]
 pub(crate) const FORMS_IPV6: [FormRow; 3] = [
-    (
-        "Poptrie",
-        Some(0),
-        Some((14_925, 32_586)),
-        0.404,
-        Some(7.22),
-        138.51,
-    ),
-    (
-        "Poptrie",
-        Some(16),
-        Some((16_554, 33_047)),
-        0.692,
-        Some(4.77),
-        209.84,
-    ),
-    (
-        "Poptrie",
-        Some(18),
-        Some((14_910, 32_569)),
-        1.403,
-        Some(4.73),
-        211.32,
-    ),
+    ("Poptrie", Some(0), Some((14_925, 32_586)), 0.404, Some(7.22), 138.51),
+    ("Poptrie", Some(16), Some((16_554, 33_047)), 0.692, Some(4.77), 209.84),
+    ("Poptrie", Some(18), Some((14_910, 32_569)), 1.403, Some(4.73), 211.32),
 ];
 
 /// Table 3: algorithm, MiB and Mlps on REAL-Tier1-A, then on REAL-Tier1-B.
@@ -207,3 +125,26 @@ pub(crate) const INSERTION_US: f64 = 5.10;
 
 /// Section 6: four threads on four cores, one thread; Mlps.
 pub(crate) const THREADS: (f64, f64) = (914.0, 240.52);
+
+/// Table 3 and section 4.10: MiB and Mlps of a structure.
+pub(crate) fn structure(name: &str, is_ipv4: bool) -> (Option<f64>, Option<f64>) {
+    if is_ipv4 {
+        let row = ALGORITHMS.iter().find(|row| row.0 == name);
+        return (row.map(|row| row.1), row.map(|row| row.2));
+    }
+    let bits = name
+        .strip_prefix("Poptrie")
+        .and_then(|bits| bits.parse().ok());
+    let form = FORMS_IPV6
+        .iter()
+        .find(|form| bits.is_some() && form.1 == bits);
+    let row = ALGORITHMS_IPV6.iter().find(|row| row.0 == name);
+    (form.map(|form| form.3), row.map(|row| row.1))
+}
+
+/// Table 5: the rate of a structure on SYN1 or SYN2; a reason in place of what could not be built.
+pub(crate) fn syn(structure: &str, syn: &str) -> Option<Result<f64, &'static str>> {
+    let row = SYN.iter().find(|row| row.0 == structure)?;
+    let rate = if syn == "SYN1" { row.1 } else { row.2 };
+    Some(rate.ok_or("cannot build"))
+}

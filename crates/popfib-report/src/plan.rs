@@ -1,5 +1,6 @@
 //! What is to be evaluated, and how thoroughly.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use popfib::{Address, Rib};
@@ -55,8 +56,10 @@ pub struct Effort {
     pub name: &'static str,
     /// How long a pass takes.
     pub pass: Duration,
-    /// Passes of each kind; a figure is their mean.
+    /// Passes of each kind, six at least to tell which of two structures is faster.
     pub runs: usize,
+    /// How often a form is built to time that.
+    pub builds: usize,
     /// Random addresses that each structure is verified with beyond the boundaries.
     pub verified: usize,
     /// Lookups that are timed one by one, for each structure.
@@ -65,7 +68,7 @@ pub struct Effort {
     pub prepared: usize,
     /// The largest synthetic table, in routes: IPv4, IPv6.
     pub largest: (usize, usize),
-    /// Whether tables behind the first are looked at as closely as the first.
+    /// Whether tables after the first are looked at as closely as the first.
     pub is_thorough: bool,
     /// When no new part is begun any more.
     pub budget: Option<Duration>,
@@ -78,6 +81,7 @@ impl Effort {
             name: "full",
             pass: Duration::from_secs(1),
             runs: 10,
+            builds: 10,
             verified: 1 << 20,
             timed: 1 << 24,
             prepared: 1 << 24,
@@ -91,8 +95,9 @@ impl Effort {
     pub fn quick() -> Self {
         Self {
             name: "quick",
-            pass: Duration::from_millis(60),
-            runs: 3,
+            pass: Duration::from_millis(20),
+            runs: 9,
+            builds: 3,
             verified: 1 << 16,
             timed: 1 << 20,
             prepared: 1 << 22,
@@ -108,6 +113,7 @@ impl Effort {
             name: "tiny",
             pass: Duration::from_micros(50),
             runs: 2,
+            builds: 2,
             verified: 64,
             timed: 512,
             prepared: 512,
@@ -118,40 +124,20 @@ impl Effort {
     }
 }
 
-/// A number that stands for the routes of a table: FNV-1a over prefixes and next hops.
+/// A number that stands for the routes of a table.
 pub(crate) fn digest<A: Address>(rib: &Rib<A>) -> u64 {
-    let mut hash = Fnv::default();
-    for (prefix, next_hop) in rib.iter() {
-        hash.add(&prefix.address().to_u128().to_le_bytes());
-        hash.add(&[prefix.len()]);
-        hash.add(&next_hop.get().to_le_bytes());
-    }
-    hash.0
+    let routes = rib.iter();
+    digest_of(routes.map(|(prefix, hop)| (prefix.address().to_u128(), prefix.len(), hop)))
 }
 
-/// A number that stands for addresses or updates in their order.
-pub(crate) fn digest_of(numbers: impl Iterator<Item = u128>) -> u64 {
-    let mut hash = Fnv::default();
-    for number in numbers {
-        hash.add(&number.to_le_bytes());
+/// A number that stands for addresses, routes or updates in their order, for builds of one
+/// compiler: what is kept under it is used again by the same build only.
+pub(crate) fn digest_of(items: impl Iterator<Item = impl Hash>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for item in items {
+        item.hash(&mut hasher);
     }
-    hash.0
-}
-
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv {
-    fn add(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! All that a run has found, as `results.json` holds it.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
+use crate::experiments::Entry;
 use crate::experiments::contest::Contest;
 use crate::experiments::counters::Counted;
 use crate::experiments::cycles::Cycles;
@@ -73,10 +76,21 @@ pub(crate) enum Outcome {
     Heat(Heat),
     Cycles(Cycles),
     Counters(Counted),
-    Threads(Vec<Scaling>),
+    Threads(Vec<Entry<Scaling>>),
     Updates(Vec<Stream>),
     Series(Vec<Size>),
 }
+
+/// What an outcome holds, if it is of that experiment: for [`Results::each`].
+macro_rules! pick {
+    ($outcome:expr, $experiment:ident) => {
+        match $outcome {
+            $crate::results::Outcome::$experiment(found) => Some(found),
+            _ => None,
+        }
+    };
+}
+pub(crate) use pick;
 
 impl Results {
     /// Results with one table and one part.
@@ -102,34 +116,51 @@ impl Results {
         }
     }
 
-    /// What was found for a table and family, by `pick`.
-    pub(crate) fn find<'a, T>(
+    /// What was found by the parts that `pick` knows, in order of tables.
+    pub(crate) fn each<'a, T>(
         &'a self,
-        table: usize,
-        family: Family,
         pick: impl Fn(&'a Outcome) -> Option<T>,
-    ) -> Option<T> {
-        self.parts
-            .iter()
-            .filter(|part| part.table == table && part.family == family)
-            .find_map(|part| pick(&part.outcome))
-    }
-
-    /// The contest on a table.
-    pub(crate) fn contest(&self, table: usize, family: Family) -> Option<&Contest> {
-        self.find(table, family, |outcome| match outcome {
-            Outcome::Contest(contest) => Some(contest),
-            _ => None,
+    ) -> impl Iterator<Item = (Place<'a>, T)> {
+        self.parts.iter().filter_map(move |part| {
+            let place = Place {
+                index: part.table,
+                table: self.tables.get(part.table)?,
+                family: part.family,
+            };
+            Some((place, pick(&part.outcome)?))
         })
     }
 
     /// Tables and families with a contest, in order.
-    pub(crate) fn contests(&self) -> impl Iterator<Item = (&TableFacts, Family, &Contest)> {
-        let places = (0..self.tables.len())
-            .flat_map(|table| [Family::Ipv4, Family::Ipv6].map(|family| (table, family)));
-        places.filter_map(|(table, family)| {
-            let contest = self.contest(table, family)?;
-            Some((&self.tables[table], family, contest))
-        })
+    pub(crate) fn contests(&self) -> impl Iterator<Item = (Place<'_>, &Contest)> {
+        self.each(|outcome| pick!(outcome, Contest))
+    }
+}
+
+/// A table and one of its families.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a> {
+    /// The table's place in the list.
+    pub(crate) index: usize,
+    pub(crate) table: &'a TableFacts,
+    pub(crate) family: Family,
+}
+
+impl Place<'_> {
+    /// The name of a file for something of it.
+    pub(crate) fn id(&self, what: &str) -> String {
+        let family = self.family.name().to_lowercase();
+        format!("{what}-{family}-{}", self.index + 1)
+    }
+
+    /// Whether figures of it are drawn: those of all tables would be too many.
+    pub(crate) fn is_first(&self) -> bool {
+        self.index == 0
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.table.name, self.family.name())
     }
 }

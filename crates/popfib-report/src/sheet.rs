@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use popfib_draw::Escaped;
+
 /// A table with a name and remarks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sheet {
@@ -30,6 +32,24 @@ impl Sheet {
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.columns.len());
         self.rows.push(cells);
+    }
+
+    /// Adds the row of a structure: its names, what was found of it or why it could not be built,
+    /// and what the paper has.
+    pub(crate) fn entry(
+        &mut self,
+        names: &[&str],
+        found: Result<Vec<String>, &str>,
+        paper: &[String],
+    ) {
+        let mut cells: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        match found {
+            Ok(found) => cells.extend(found),
+            Err(reason) => cells.push(format!("cannot build: {reason}")),
+        }
+        cells.resize(self.columns.len() - paper.len(), "–".to_owned());
+        cells.extend_from_slice(paper);
+        self.row(cells);
     }
 
     pub(crate) fn to_csv(&self) -> String {
@@ -72,15 +92,15 @@ impl Sheet {
         let mut html = format!(
             "<figure class=\"sheet\" id=\"{0}\"><figcaption>{1} <span class=\"files\"><a href=\"tables/{0}.csv\">CSV</a> \
              <a href=\"tables/{0}.md\">Markdown</a></span></figcaption><div class=\"scroll\"><table><thead><tr>",
-            escaped(&self.id),
-            escaped(&self.title)
+            Escaped(&self.id),
+            Escaped(&self.title)
         );
         let class = |column: usize| match self.is_numeric(column) {
             true => " class=\"n\"",
             false => "",
         };
         for (column, name) in self.columns.iter().enumerate() {
-            let _ = write!(html, "<th{}>{}</th>", class(column), escaped(name));
+            let _ = write!(html, "<th{}>{}</th>", class(column), Escaped(name));
         }
         html += "</tr></thead><tbody>";
         for row in &self.rows {
@@ -91,19 +111,19 @@ impl Sheet {
                     // It stands in the place of all figures that are not there.
                     let missing = row[column + 1..].iter().take_while(|cell| is_none(cell));
                     let span = 1 + missing.count();
-                    let cell = escaped(cell);
+                    let cell = Escaped(cell);
                     let _ = write!(html, "<td class=\"why\" colspan=\"{span}\">{cell}</td>");
                     column += span;
                     continue;
                 }
-                let _ = write!(html, "<td{}>{}</td>", class(column), escaped(cell));
+                let _ = write!(html, "<td{}>{}</td>", class(column), Escaped(cell));
                 column += 1;
             }
             html += "</tr>";
         }
         html += "</tbody></table></div>";
         if !self.note.is_empty() {
-            let _ = write!(html, "<p class=\"note\">{}</p>", escaped(&self.note));
+            let _ = write!(html, "<p class=\"note\">{}</p>", Escaped(&self.note));
         }
         html + "</figure>"
     }
@@ -129,24 +149,6 @@ fn is_none(cell: &str) -> bool {
 /// Whether a cell says why there are no figures.
 fn is_reason(cell: &str) -> bool {
     cell.starts_with("cannot build") || cell.starts_with("left out: ")
-}
-
-/// Text with what means something to HTML and XML spelled out.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            // No control characters: a table's name may hold any.
-            c if c.is_control() => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 fn csv_cell(cell: &str) -> String {

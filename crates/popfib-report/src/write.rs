@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use popfib_draw::{Theme, png};
+use popfib_draw::Theme;
 
 use crate::error::ReportError;
 use crate::files;
 use crate::page;
+use crate::png::png;
 use crate::results::Results;
 
 /// Pixels for each unit of a chart: sharp in print and on fine screens.

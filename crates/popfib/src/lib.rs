@@ -3,8 +3,9 @@
 //!
 //! Three types, from the whole to the parts:
 //!
-//! * [`Table`]: both families, values of any type; a fast map for those who
-//!   want one thing.
+//! * [`Table`]: a map of both families, values of any type, always fast;
+//!   [`PrefixMap`] is that of one family, [`PrefixSet`] and [`IpSet`] hold
+//!   prefixes alone. This is what most programs want.
 //! * [`Rib`]: the routes of one family, prefix to next hop, changed one by one,
 //!   walked in order, asked for exact and longest matches.
 //! * [`Fib`]: the Poptrie compiled from a Rib; it answers
@@ -26,6 +27,8 @@
 //!   it the library needs `alloc` only, and uses the instructions that the
 //!   build targets.
 //! * `ipnet`: conversions from and to the prefix types of the crate `ipnet`.
+//! * `serde`: prefixes, maps and sets in the formats of the crate `serde`: prefixes as text where
+//!   people read it, maps as sequences of (prefix, value).
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -37,20 +40,26 @@ mod batch;
 mod compile_error;
 pub mod diff;
 mod fib;
+// For crates of this project, which lay out the same nodes in other forms: no promise to others.
+#[doc(hidden)]
 pub mod fold;
 mod image;
 mod intervals;
 mod live;
+mod longest;
+mod map;
 mod memory;
 mod multi_rib;
 #[cfg(feature = "std")]
 mod new_file;
 mod next_hop;
+mod patch;
 mod prefix;
 mod rib;
+#[cfg(feature = "serde")]
+mod serialize;
 mod slab;
 mod sync;
-mod table;
 
 pub use address::Address;
 pub use batch::{Kernel, KernelError};
@@ -58,15 +67,26 @@ pub use compile_error::CompileError;
 pub use fib::{CheckError, Fib, MAX_DIRECT_BITS, Options};
 pub use image::{Image, ImageError, ImageTable, ImageWriter};
 pub use intervals::{Interval, Intervals};
-pub use live::{Changes, Guard, LiveBytes, LiveFib, Reader, Replaced};
+pub use live::{Guard, LiveBytes, LiveFib, Reader};
+pub use longest::LongestFib;
+pub use map::{
+    Both, Entry, IntoIter, IpSet, Iter, IterMut, Keyed, Keys, OccupiedEntry, Own, PrefixMap,
+    PrefixSet, RouteTextError, Shared, Storage, Stores, Subtree, Table, TableIntoIter, TableIter,
+    VacantEntry, ValueMut, Values,
+};
 pub use memory::{AllocError, Allocator, Global, OutOfMemory};
 pub use multi_rib::{BestChange, MultiRib, Path};
+// For crates of this project, whose files are written as images are: tables have nothing to do with it.
 #[cfg(feature = "std")]
+#[doc(hidden)]
 pub use new_file::NewFile;
 pub use next_hop::{Leaf, NextHop};
+pub use patch::{Changes, Replaced};
 pub use prefix::{IpPrefix, Prefix, PrefixError};
-pub use rib::{ByLength, Iter as RibIter, Rib, Subnets, Supernets, Vertex};
-pub use table::{Iter as TableIter, Table};
+pub use rib::{ByLength, Iter as RibIter, Range as RibRange, Rib, Supernets};
+// What `fold` works on.
+#[doc(hidden)]
+pub use rib::Vertex;
 
 // The README's examples are tests.
 #[cfg(doctest)]

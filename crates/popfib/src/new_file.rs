@@ -5,6 +5,13 @@
 //! it, leaves the old file as it was and nothing else behind; who has the old
 //! file open or mapped keeps it. What cannot be replaced (a device, a pipe, an
 //! open file of this process such as `/dev/stdout`) is written as it is.
+//!
+//! Where the system has files without a name (Linux, on most file systems), the new one
+//! gets a name when it is finished, a moment before it takes its place. So a process
+//! that is killed leaves nothing behind either. Rejected: to remove files from a
+//! handler of signals, which belongs to the program and not to a library, and which SIGKILL passes by.
+//! Elsewhere the new file has a name from the start, by which what was left behind is recognised
+//! ([`NewFile::is_unfinished`]).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -15,6 +22,9 @@ use std::process;
 
 /// Names that are tried for the new file: others' and those of killed processes are passed over.
 const ATTEMPTS: u32 = 1000;
+
+/// Symbolic links that are followed, as many as Linux does.
+const MAX_LINKS: u32 = 40;
 
 /// How names of new files begin and end; between are the process and a number.
 const NAME: (&str, &str) = (".popfib-", ".tmp");
@@ -39,13 +49,21 @@ const NAME: (&str, &str) = (".popfib-", ".tmp");
 pub struct NewFile {
     file: File,
     /// `None` for what cannot be replaced.
-    names: Option<Names>,
+    place: Option<Place>,
+}
+
+/// Where a new file will be.
+#[derive(Debug)]
+struct Place {
+    path: PathBuf,
+    /// The name that it has until then, if any.
+    named: Option<Named>,
 }
 
 impl NewFile {
     /// Begins a file that will be at `path`.
     ///
-    /// Behind a symbolic link, the file that it leads to will be replaced; the
+    /// Behind a symbolic link, the file that it leads to will be replaced or made; the
     /// permissions of the old file will be those of the new one.
     ///
     /// # Errors
@@ -60,10 +78,10 @@ impl NewFile {
             // the command line is about.
             Ok(_) => Ok(Self {
                 file: OpenOptions::new().append(true).open(path)?,
-                names: None,
+                place: None,
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Self::beside(path.to_owned(), None)
+                Self::beside(end_of_links(path)?, None)
             }
             Err(error) => Err(error),
         }
@@ -71,15 +89,16 @@ impl NewFile {
 
     /// Puts the file in its place once it is on the disk.
     ///
+    /// The new name is on the disk, too, where the directory may be read, which it need not be to be
+    /// written to.
+    ///
     /// # Errors
     /// A full disk, among others; the old file is untouched then.
     pub fn finish(self) -> io::Result<()> {
-        let Self { file, names } = self;
-        match names {
-            Some(names) => {
-                file.sync_all()?;
-                drop(file);
-                names.exchange()
+        match self.place {
+            Some(place) => {
+                self.file.sync_all()?;
+                place.take(self.file)
             }
             // A pipe or a device need not know how to sync.
             None => Ok(()),
@@ -93,46 +112,31 @@ impl NewFile {
         name.is_some_and(|name| name.starts_with(NAME.0) && name.ends_with(NAME.1))
     }
 
-    fn beside(place: PathBuf, permissions: Option<fs::Permissions>) -> io::Result<Self> {
-        if place.file_name().is_none() {
+    fn beside(path: PathBuf, permissions: Option<fs::Permissions>) -> io::Result<Self> {
+        if path.file_name().is_none() {
             let error = "not the name of a file";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
         }
         let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
+        options.write(true);
         // Who may not read the old file shall not open the new one in time.
         #[cfg(unix)]
         if let Some(permissions) = &permissions {
             options.mode(permissions.mode() & 0o777);
         }
-        let mut attempt = 0;
-        loop {
-            // Not made of the place's name, which may be as long as names can be.
-            let name = format!("{}{}-{attempt}{}", NAME.0, process::id(), NAME.1);
-            let new = place.with_file_name(name);
-            match options.open(&new) {
-                Ok(file) => {
-                    let names = Names {
-                        new,
-                        place,
-                        is_exchanged: false,
-                    };
-                    if let Some(permissions) = permissions {
-                        file.set_permissions(permissions)?;
-                    }
-                    return Ok(Self {
-                        file,
-                        names: Some(names),
-                    });
-                }
-                Err(error)
-                    if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS =>
-                {
-                    attempt += 1;
-                }
-                Err(error) => return Err(error),
+        let (file, named) = match nameless::create(directory(&path), &options) {
+            Some(file) => (file, None),
+            None => {
+                options.create_new(true);
+                let (file, named) = Named::first_free(&path, |name| options.open(name))?;
+                (file, Some(named))
             }
+        };
+        if let Some(permissions) = permissions {
+            file.set_permissions(permissions)?;
         }
+        let place = Some(Place { path, named });
+        Ok(Self { file, place })
     }
 }
 
@@ -156,36 +160,145 @@ fn is_open_here(path: &Path) -> bool {
     is_number(path) || fs::read_link(path).is_ok_and(|target| is_number(&target))
 }
 
-/// The name of a new file, which is removed, and of its place.
-#[derive(Debug)]
-struct Names {
-    new: PathBuf,
-    place: PathBuf,
-    is_exchanged: bool,
+/// Where a path leads that names no file: itself, or what the last of its symbolic links names.
+fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&path) {
+            Ok(target) => path = directory(&path).join(target),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
 }
 
-impl Names {
-    fn exchange(mut self) -> io::Result<()> {
-        fs::rename(&self.new, &self.place)?;
-        self.is_exchanged = true;
-        // The new name is on the disk once its directory is. Only Unix opens directories.
+/// The directory of a file.
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => directory,
+        _ => Path::new("."),
+    }
+}
+
+impl Place {
+    /// Gives the finished file its name.
+    fn take(self, file: File) -> io::Result<()> {
+        let named = match self.named {
+            Some(named) => named,
+            None => Named::first_free(&self.path, |name| nameless::name(&file, name))?.1,
+        };
+        drop(file);
+        named.rename(&self.path)?;
+        // The new name is on the disk once its directory is. Only Unix opens directories. The file is
+        // in its place: where that cannot be done, it is no failure.
         #[cfg(unix)]
-        {
-            let directory = match self.place.parent() {
-                Some(directory) if !directory.as_os_str().is_empty() => directory,
-                _ => Path::new("."),
-            };
-            File::open(directory)?.sync_all()?;
+        if let Ok(directory) = File::open(directory(&self.path)) {
+            let _ = directory.sync_all();
         }
         Ok(())
     }
 }
 
-impl Drop for Names {
-    fn drop(&mut self) {
-        if !self.is_exchanged {
-            // It failed already, for a reason that matters more.
-            let _ = fs::remove_file(&self.new);
+/// The name of a file that is not in its place, removed if it does not get there; empty once it has.
+#[derive(Debug)]
+struct Named(PathBuf);
+
+impl Named {
+    /// The first name beside `path` by which `make` makes a file, and what it returns.
+    fn first_free<T>(
+        path: &Path,
+        mut make: impl FnMut(&Path) -> io::Result<T>,
+    ) -> io::Result<(T, Self)> {
+        let mut attempt = 0;
+        loop {
+            // Not made of the file's name, which may be as long as names can be.
+            let name = format!("{}{}-{attempt}{}", NAME.0, process::id(), NAME.1);
+            let name = path.with_file_name(name);
+            match make(&name) {
+                Ok(made) => return Ok((made, Self(name))),
+                Err(error)
+                    if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS =>
+                {
+                    attempt += 1;
+                }
+                Err(error) => return Err(error),
+            }
         }
+    }
+
+    fn rename(mut self, path: &Path) -> io::Result<()> {
+        fs::rename(&self.0, path)?;
+        self.0 = PathBuf::new();
+        Ok(())
+    }
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        if self.0 != Path::new("") {
+            // Something failed already, for a reason that matters more.
+            let _ = fs::remove_file(&self.0);
+        }
+    }
+}
+
+/// Files without a name, of Linux.
+#[cfg(target_os = "linux")]
+mod nameless {
+    use std::ffi::CString;
+    use std::fs::{self, File, OpenOptions};
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::{Path, PathBuf};
+
+    /// One in `directory`; `None` where the file system has none, or it could not be named later.
+    pub(super) fn create(directory: &Path, options: &OpenOptions) -> Option<File> {
+        let mut options = options.clone();
+        let file = options.custom_flags(libc::O_TMPFILE).open(directory).ok()?;
+        fs::symlink_metadata(link(&file)).ok()?;
+        Some(file)
+    }
+
+    /// Names it.
+    pub(super) fn name(file: &File, name: &Path) -> io::Result<()> {
+        let text = |path: &Path| CString::new(path.as_os_str().as_bytes());
+        let (link, name) = (text(&link(file))?, text(name)?);
+        // SAFETY: both are strings and live until the call returns. (`fs::hard_link` does not follow links.)
+        let result = unsafe {
+            libc::linkat(
+                libc::AT_FDCWD,
+                link.as_ptr(),
+                libc::AT_FDCWD,
+                name.as_ptr(),
+                libc::AT_SYMLINK_FOLLOW,
+            )
+        };
+        if result == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
+    }
+
+    /// A link to the file, by its number.
+    fn link(file: &File) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod nameless {
+    use std::fs::{File, OpenOptions};
+    use std::io;
+    use std::path::Path;
+
+    pub(super) fn create(_: &Path, _: &OpenOptions) -> Option<File> {
+        None
+    }
+
+    pub(super) fn name(_: &File, _: &Path) -> io::Result<()> {
+        unreachable!("no file is without a name")
     }
 }

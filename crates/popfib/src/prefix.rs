@@ -335,6 +335,20 @@ impl From<IpAddr> for IpPrefix {
     }
 }
 
+impl From<Ipv4Addr> for IpPrefix {
+    /// The host prefix of the address.
+    fn from(address: Ipv4Addr) -> Self {
+        Self::host(address.into())
+    }
+}
+
+impl From<Ipv6Addr> for IpPrefix {
+    /// The host prefix of the address.
+    fn from(address: Ipv6Addr) -> Self {
+        Self::host(address.into())
+    }
+}
+
 impl From<Ipv4Addr> for Prefix<u32> {
     /// The host prefix of the address.
     fn from(address: Ipv4Addr) -> Self {

@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use common::failing::{Failing, Refuse};
 use common::random::Random;
-use popfib::{Address, CompileError, Fib, MultiRib, NextHop, Options, Path, Prefix, Rib};
+use popfib::{
+    Address, CompileError, Fib, LongestFib, MultiRib, NextHop, Options, Path, Prefix, Rib,
+};
 
 type Model<A> = BTreeMap<Prefix<A>, NextHop>;
 
@@ -186,6 +188,21 @@ fn compile<A: Address>(seed: u64, routes: usize, all_direct_bits: &[u8]) {
                 assert_eq!(clone.lookup(probe), expected);
             }
             drop(clone);
+            let (longest, _) = memory.until_it_succeeds(
+                &mut (),
+                |()| LongestFib::compile_in(&rib, &options, &memory),
+                given_back,
+            );
+            // The copy of the routes is gone; from 1 MiB on there are whole huge pages.
+            let most = match longest.bytes() {
+                bytes if bytes < 1 << 20 => bytes + 256,
+                bytes => bytes.next_multiple_of(2 << 20),
+            };
+            assert!(memory.bytes() <= most);
+            for &probe in &probes {
+                assert_eq!(longest.longest_match(probe), rib.longest_match(probe));
+            }
+            drop(longest);
             assert_eq!(memory.bytes(), 0);
         }
     }

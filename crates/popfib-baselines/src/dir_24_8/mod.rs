@@ -20,7 +20,7 @@ use popfib::{Address, Rib};
 
 use crate::buffer::Buffer;
 use crate::cannot_build::CannotBuild;
-use crate::lpm::{Structure, lpm};
+use crate::lpm::Structure;
 use crate::routes::sorted;
 
 use lookup::View;
@@ -42,9 +42,6 @@ pub struct Dir24x8<A> {
 }
 
 impl<A: Address> Structure<A> for Dir24x8<A> {
-    const NAME: &'static str = "dir-24-8";
-    const LIMITS: &'static str = "IPv4; next hops up to 32767; 2^15 blocks of routes beyond /24";
-
     type View<'a> = View<'a>;
 
     fn build(rib: &Rib<A>) -> Result<Self, CannotBuild> {
@@ -103,5 +100,3 @@ impl<A: Address> Structure<A> for Dir24x8<A> {
         self.view().batch(addresses, next_hops);
     }
 }
-
-lpm!([A: Address] Dir24x8<A>);

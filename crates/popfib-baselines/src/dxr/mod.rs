@@ -31,7 +31,7 @@ use popfib::{Address, Rib};
 
 use crate::buffer::Buffer;
 use crate::cannot_build::CannotBuild;
-use crate::lpm::{Key, Structure, lpm};
+use crate::lpm::{Key, Structure};
 use crate::routes::{Route, sorted};
 
 use lookup::View;
@@ -71,24 +71,10 @@ pub struct Dxr<A: Key, const BITS: u8, const MODIFIED: bool = false> {
 }
 
 impl<A: Key, const BITS: u8, const MODIFIED: bool> Structure<A> for Dxr<A, BITS, MODIFIED> {
-    const NAME: &'static str = match (BITS, MODIFIED) {
-        (16, false) => "dxr-16",
-        (18, false) => "dxr-18",
-        (16, true) => "dxr-16-modified",
-        (18, true) => "dxr-18-modified",
-        _ => panic!("the paper has chunks of 16 and of 18 bits"),
-    };
-    const LIMITS: &'static str = if A::WIDTH != 32 {
-        "next hops up to 65535; 2^19 ranges, 2^13 in a chunk"
-    } else if MODIFIED {
-        "IPv4; next hops up to 65535; 2^20 ranges, 2^12 in a chunk"
-    } else {
-        "next hops up to 65535; 2^19 ranges, 2^12 in a chunk"
-    };
-
     type View<'a> = View<'a, A, MODIFIED>;
 
     fn build(rib: &Rib<A>) -> Result<Self, CannotBuild> {
+        const { assert!(BITS >= 16, "the start of a range has 16 bits") }
         if MODIFIED && A::WIDTH != 32 {
             return Err(CannotBuild::KeyWidth { width: A::WIDTH });
         }
@@ -150,8 +136,6 @@ impl<A: Key, const BITS: u8, const MODIFIED: bool> Structure<A> for Dxr<A, BITS,
         }
     }
 }
-
-lpm!([A: Key, const BITS: u8, const MODIFIED: bool] Dxr<A, BITS, MODIFIED>);
 
 /// All addresses as ranges with one next hop each, neighbours with the same one
 /// merged: the first address of each, and its next hop (0 for none).

@@ -10,7 +10,7 @@ mod lookup;
 
 use std::hint::black_box;
 
-use popfib::{Address, Leaf};
+use popfib::Address;
 
 pub(crate) use lookup::{chain, each, one, prefetch};
 
@@ -28,30 +28,6 @@ pub fn dependent<A: Address>(addresses: &[A], lookup: impl Fn(A) -> u32) -> u32 
         answer = lookup(address ^ A::truncate(u128::from(answer & mask)));
     }
     answer
-}
-
-/// Looks up `addresses` by a batch lookup with answers of another width.
-///
-/// # Panics
-/// If the slices differ in length.
-pub(crate) fn widened<A, L: Leaf>(
-    addresses: &[A],
-    next_hops: &mut [u32],
-    batch: impl Fn(&[A], &mut [L]),
-) {
-    assert_eq!(
-        addresses.len(),
-        next_hops.len(),
-        "one next hop for each address"
-    );
-    let mut leaves = [L::default(); 256];
-    for (addresses, next_hops) in addresses.chunks(256).zip(next_hops.chunks_mut(256)) {
-        let leaves = &mut leaves[..addresses.len()];
-        batch(addresses, leaves);
-        for (next_hop, leaf) in next_hops.iter_mut().zip(leaves) {
-            *next_hop = leaf.to_u32();
-        }
-    }
 }
 
 /// The loop of [`dependent`] with no lookup in it: what the loop itself, and

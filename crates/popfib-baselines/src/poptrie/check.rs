@@ -10,68 +10,16 @@
 //!    without a child has one, so that each such slot counts at least one.
 //! 5. A node behind which fewer than one bit of the key is left has no children.
 
-use std::error::Error;
-use std::fmt;
-
 use popfib::fold::STRIDE;
 use popfib::{Address, Leaf, MAX_DIRECT_BITS};
 
 use super::layout::{DIRECT_LEAF, Node, View};
 
-/// An invariant of the layout that does not hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CheckError {
-    /// The direct table's length is not 2^s, or s is out of range.
-    DirectLength,
-    /// A direct entry's leaf is wider than the leaf type, or its node does not exist.
-    DirectEntry {
-        /// Index of the entry.
-        index: usize,
-    },
-    /// A node's children lie outside the array of nodes, or are too deep for the key.
-    Children {
-        /// Index of the node.
-        node: u32,
-    },
-    /// A node is reached twice.
-    Shared {
-        /// Index of the node.
-        node: u32,
-    },
-    /// A node is not reached at all.
-    Unreached {
-        /// Index of the node.
-        node: u32,
-    },
-    /// A node's leaves lie outside the array of leaves, or its `leafvec` does
-    /// not fit its `vector`.
-    Leaves {
-        /// Index of the node.
-        node: u32,
-    },
-}
-
-impl fmt::Display for CheckError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::DirectLength => f.write_str("the direct table does not have 2^s entries"),
-            Self::DirectEntry { index } => write!(f, "direct entry {index} points nowhere"),
-            Self::Children { node } => write!(f, "the children of node {node} are out of range"),
-            Self::Shared { node } => write!(f, "node {node} has two parents"),
-            Self::Unreached { node } => write!(f, "node {node} has no parent"),
-            Self::Leaves { node } => write!(f, "the leaves of node {node} are out of range"),
-        }
-    }
-}
-
-impl Error for CheckError {}
-
 /// Verifies all invariants. O(nodes + 2^s) time, a byte of memory a node.
-pub(super) fn check<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>) -> Result<(), CheckError> {
+pub(super) fn check<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>) -> Result<(), String> {
     let direct_bits = view.direct_bits;
     if direct_bits > MAX_DIRECT_BITS.min(A::WIDTH) || view.direct.len() != 1 << direct_bits {
-        return Err(CheckError::DirectLength);
+        return Err("the direct table does not have 2^s entries".into());
     }
     let mut seen = vec![false; view.nodes.len()];
     // Nodes to look at, with their depth.
@@ -79,23 +27,23 @@ pub(super) fn check<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>) -> Resul
     for (index, entry) in view.direct.iter().enumerate() {
         if entry & DIRECT_LEAF != 0 {
             if entry & !DIRECT_LEAF > L::MAX {
-                return Err(CheckError::DirectEntry { index });
+                return Err(format!("direct entry {index} points nowhere"));
             }
             continue;
         }
         if *entry as usize >= view.nodes.len() || direct_bits >= A::WIDTH {
-            return Err(CheckError::DirectEntry { index });
+            return Err(format!("direct entry {index} points nowhere"));
         }
         todo.push((*entry, direct_bits));
         while let Some((node, depth)) = todo.pop() {
             if std::mem::replace(&mut seen[node as usize], true) {
-                return Err(CheckError::Shared { node });
+                return Err(format!("node {node} has two parents"));
             }
             check_node(view, node, depth, A::WIDTH, &mut todo)?;
         }
     }
     match seen.iter().position(|seen| !seen) {
-        Some(node) => Err(CheckError::Unreached { node: node as u32 }),
+        Some(node) => Err(format!("node {node} has no parent")),
         None => Ok(()),
     }
 }
@@ -106,7 +54,7 @@ fn check_node<L: Leaf, N: Node>(
     depth: u8,
     width: u8,
     todo: &mut Vec<(u32, u8)>,
-) -> Result<(), CheckError> {
+) -> Result<(), String> {
     let node = &view.nodes[index as usize];
     let (vector, leafvec) = (node.vector(), node.leafvec());
     let first_leaf = (!vector).trailing_zeros();
@@ -116,13 +64,13 @@ fn check_node<L: Leaf, N: Node>(
         || leafvec.trailing_zeros() != first_leaf
         || leaf_count > 0 && leaves_end > view.leaves.len() as u64
     {
-        return Err(CheckError::Leaves { node: index });
+        return Err(format!("the leaves of node {index} are out of range"));
     }
     if vector != 0 {
         let children_end = u64::from(node.base1()) + u64::from(vector.count_ones());
         let child_depth = u16::from(depth) + u16::from(STRIDE);
         if children_end > view.nodes.len() as u64 || child_depth >= u16::from(width) {
-            return Err(CheckError::Children { node: index });
+            return Err(format!("the children of node {index} are out of range"));
         }
         for rank in 0..vector.count_ones() {
             todo.push((node.base1() + rank, child_depth as u8));
@@ -145,7 +93,7 @@ mod tests {
         direct_bits: u8,
         nodes: &[LeafvecNode],
         leaves: usize,
-    ) -> Result<(), CheckError> {
+    ) -> Result<(), String> {
         let leaves = vec![0u16; leaves];
         check::<u16, u16, _>(View {
             direct,
@@ -164,18 +112,17 @@ mod tests {
         assert_eq!(check_u16(&[0], 0, &[plain], 1), Ok(()));
         assert_eq!(check_u16(&[0], 0, &[parent, plain], 2), Ok(()));
 
-        assert_eq!(check_u16(&[leaf], 1, &[], 0), Err(CheckError::DirectLength));
-        assert_eq!(
-            check_u16(&[leaf; 1 << 17], 17, &[], 0),
-            Err(CheckError::DirectLength)
-        );
+        let fault = |text: &str| Err(text.to_owned());
+        let length = fault("the direct table does not have 2^s entries");
+        assert_eq!(check_u16(&[leaf], 1, &[], 0), length);
+        assert_eq!(check_u16(&[leaf; 1 << 17], 17, &[], 0), length);
         let wide = DIRECT_LEAF | 0x1_0000;
-        let entry = Err(CheckError::DirectEntry { index: 0 });
+        let entry = fault("direct entry 0 points nowhere");
         assert_eq!(check_u16(&[wide], 0, &[], 0), entry);
         assert_eq!(check_u16(&[1], 0, &[plain], 1), entry);
         // With all 16 bits resolved nothing is left for a node.
         assert_eq!(check_u16(&[0; 1 << 16], 16, &[plain], 1), entry);
-        let children = |node| Err(CheckError::Children { node });
+        let children = |node| fault(&format!("the children of node {node} are out of range"));
         assert_eq!(check_u16(&[0], 0, &[parent], 2), children(0));
         let far = node(1, 2, 0, u32::MAX);
         assert_eq!(check_u16(&[0], 0, &[far], 1), children(0));
@@ -185,13 +132,13 @@ mod tests {
         let loops = node(1, 2, 0, 0);
         assert_eq!(
             check_u16(&[0], 0, &[loops], 1),
-            Err(CheckError::Shared { node: 0 })
+            fault("node 0 has two parents")
         );
         assert_eq!(
             check_u16(&[leaf], 0, &[plain], 1),
-            Err(CheckError::Unreached { node: 0 })
+            fault("node 0 has no parent")
         );
-        let leaves = Err(CheckError::Leaves { node: 0 });
+        let leaves = fault("the leaves of node 0 are out of range");
         assert_eq!(check_u16(&[0], 0, &[plain], 0), leaves);
         assert_eq!(check_u16(&[0], 0, &[node(0, 3, 0, 0)], 1), leaves);
         // No leaf before the first slot that needs one.

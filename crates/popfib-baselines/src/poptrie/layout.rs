@@ -13,16 +13,14 @@ use std::fmt::Debug;
 use bytemuck::{Pod, Zeroable};
 use popfib::Leaf;
 
+use crate::lpm::Sealed;
+
 /// The most significant bit of a direct entry: the entry is a leaf, the other
 /// bits its next hop. Else they are the index of a node.
 pub(crate) const DIRECT_LEAF: u32 = 1 << 31;
 
-mod sealed {
-    pub trait Sealed {}
-}
-
 /// The form of a node: [`LeafvecNode`] or [`BasicNode`].
-pub trait Node: sealed::Sealed + Pod + Eq + Debug + Send + Sync {
+pub trait Node: Sealed + Pod + Eq + Debug + Send + Sync {
     /// Whether runs of equal leaves are stored once.
     const LEAFVEC: bool;
 
@@ -61,8 +59,8 @@ pub struct LeafvecNode {
     base1: u32,
 }
 
-impl sealed::Sealed for BasicNode {}
-impl sealed::Sealed for LeafvecNode {}
+impl Sealed for BasicNode {}
+impl Sealed for LeafvecNode {}
 
 impl Node for BasicNode {
     const LEAFVEC: bool = false;
@@ -133,12 +131,12 @@ impl Node for LeafvecNode {
     }
 }
 
-/// The arrays as the lookups see them.
+/// The arrays, borrowed for lookups.
 ///
 /// The lookups trust the invariants that [`Poptrie::check`](super::Poptrie::check)
 /// verifies; they hold for the arrays that `compile` makes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct View<'a, L, N> {
+pub struct View<'a, L, N> {
     pub(crate) direct: &'a [u32],
     pub(crate) nodes: &'a [N],
     pub(crate) leaves: &'a [L],

@@ -14,12 +14,11 @@ use std::marker::PhantomData;
 use popfib::{Address, CompileError, Options, Rib};
 
 use crate::cannot_build::CannotBuild;
-use crate::loops::{dependent, widened};
-use crate::lpm::{Lpm, Width};
+use crate::lpm::{Structure, Width};
 
 use compile::{Arrays, Limits};
+use layout::View;
 
-pub use check::CheckError;
 pub use layout::{BasicNode, LeafvecNode, Node};
 
 /// The paper's Poptrie: from addresses `A` to next hops of width `L`.
@@ -29,7 +28,7 @@ pub use layout::{BasicNode, LeafvecNode, Node};
 ///
 /// ```
 /// use popfib::{NextHop, Options, Rib};
-/// use popfib_baselines::poptrie::Poptrie;
+/// use popfib_baselines::{Lpm, poptrie::Poptrie};
 ///
 /// let mut rib = Rib::<u32>::new();
 /// rib.insert("10.0.0.0/8".parse()?, NextHop::new(1).unwrap());
@@ -59,93 +58,40 @@ impl<A: Address, L: Width, N: Node> Poptrie<A, L, N> {
         })
     }
 
-    /// The next hop of the longest prefix that holds `address`; 0 if there is none.
-    #[inline]
-    pub fn lookup(&self, address: A) -> L {
-        lookup::lookup(self.arrays.view(), address)
-    }
-
-    /// Looks up each of `addresses` into the same place of `next_hops`, one by one.
-    ///
-    /// # Panics
-    /// If the slices differ in length.
-    pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
-        assert_eq!(
-            addresses.len(),
-            next_hops.len(),
-            "one next hop for each address"
-        );
-        lookup::lookup_each(self.arrays.view(), addresses, next_hops);
-    }
-
-    /// The number of leading bits that the direct table resolves (the paper's s).
-    pub fn direct_bits(&self) -> u8 {
-        self.arrays.view().direct_bits
-    }
-
-    /// The number of nodes (the paper's "inodes").
-    pub fn node_count(&self) -> usize {
-        self.arrays.view().nodes.len()
-    }
-
-    /// The number of leaves in the array of leaves. Leaves that direct entries
-    /// hold themselves are not counted, as in the paper.
-    pub fn leaf_count(&self) -> usize {
-        self.arrays.view().leaves.len()
-    }
-
-    /// Bytes of the direct table, the nodes and the leaves.
-    pub fn bytes(&self) -> usize {
-        let view = self.arrays.view();
-        size_of_val(view.direct) + size_of_val(view.nodes) + size_of_val(view.leaves)
-    }
-
     /// Verifies every invariant of the layout that unchecked lookups rely on.
     ///
     /// # Errors
-    /// The first invariant found broken; never for one that was compiled.
-    pub fn check(&self) -> Result<(), CheckError> {
+    /// The first invariant found broken, in one line; never for one that was compiled.
+    pub fn check(&self) -> Result<(), String> {
         check::check::<A, L, N>(self.arrays.view())
     }
 }
 
-impl<A: Address, L: Width, N: Node> Lpm<A> for Poptrie<A, L, N> {
+impl<A: Address, L: Width, N: Node> Structure<A> for Poptrie<A, L, N> {
+    type View<'a> = View<'a, L, N>;
+
     /// With the options of the paper's best form: s = 18, route aggregation.
     fn build(rib: &Rib<A>) -> Result<Self, CannotBuild> {
         Ok(Self::compile(rib, &Options::default())?)
     }
 
-    fn name(&self) -> &'static str {
-        if N::LEAFVEC {
-            "poptrie"
-        } else {
-            "poptrie-basic"
-        }
-    }
-
-    fn limits(&self) -> &'static str {
-        "2^31 nodes, 2^32 leaves"
-    }
-
     fn direct_bits(&self) -> u8 {
-        self.direct_bits()
+        self.arrays.view().direct_bits
     }
 
     fn bytes(&self) -> usize {
-        self.bytes()
+        let view = self.arrays.view();
+        size_of_val(view.direct) + size_of_val(view.nodes) + size_of_val(view.leaves)
     }
 
-    fn lookup(&self, address: A) -> u32 {
-        self.lookup(address).to_u32()
+    /// The paper's "inodes", and the leaves in the array of leaves: those that direct entries hold
+    /// themselves are not counted, as in the paper.
+    fn nodes_and_leaves(&self) -> (usize, usize) {
+        let view = self.arrays.view();
+        (view.nodes.len(), view.leaves.len())
     }
 
-    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
-        widened(addresses, next_hops, |addresses, leaves| {
-            self.lookup_batch(addresses, leaves);
-        });
-    }
-
-    fn lookup_chain(&self, addresses: &[A]) -> u32 {
-        dependent(addresses, |address| self.lookup(address).to_u32())
+    fn view(&self) -> View<'_, L, N> {
+        self.arrays.view()
     }
 }

@@ -23,7 +23,7 @@ use popfib::{Address, Rib};
 
 use crate::buffer::Buffer;
 use crate::cannot_build::CannotBuild;
-use crate::lpm::{Structure, lpm};
+use crate::lpm::Structure;
 use crate::routes::{Route, sorted};
 
 use lookup::View;
@@ -48,9 +48,6 @@ pub struct Sail<A> {
 }
 
 impl<A: Address> Structure<A> for Sail<A> {
-    const NAME: &'static str = "sail";
-    const LIMITS: &'static str = "IPv4; next hops up to 32767; 2^15 chunks of routes beyond /16";
-
     type View<'a> = View<'a>;
 
     fn build(rib: &Rib<A>) -> Result<Self, CannotBuild> {
@@ -109,8 +106,6 @@ impl<A: Address> Structure<A> for Sail<A> {
         self.view().batch(addresses, next_hops);
     }
 }
-
-lpm!([A: Address] Sail<A>);
 
 /// Chunks of level 24 that the routes need: one for each /16 with a longer route inside.
 fn chunks<A: Address>(routes: &[Route<A>]) -> usize {

@@ -4,6 +4,8 @@ use std::fmt::Debug;
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::lpm::Sealed;
+
 /// An entry of the initial array.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
@@ -15,7 +17,7 @@ pub(super) struct Initial {
 }
 
 /// The form of a node: [`Node16`] or [`Node64`].
-pub trait Node: Pod + Debug + Send + Sync {
+pub trait Node: Sealed + Pod + Debug + Send + Sync {
     /// The bits that a node resolves.
     const STRIDE: u8;
 
@@ -64,6 +66,8 @@ macro_rules! node {
             children: u32,
             results: u32,
         }
+
+        impl Sealed for $name {}
 
         impl Node for $name {
             const STRIDE: u8 = $stride;

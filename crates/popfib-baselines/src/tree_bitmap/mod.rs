@@ -28,7 +28,7 @@ use popfib::{Address, Leaf, Rib};
 
 use crate::buffer::Buffer;
 use crate::cannot_build::CannotBuild;
-use crate::lpm::{Key, Structure, Width, lpm};
+use crate::lpm::{Key, Structure, Width};
 use crate::routes::{Route, next_index, sorted};
 
 use layout::Initial;
@@ -52,14 +52,6 @@ pub struct TreeBitmap<A, N: Node, L: Width, const INITIAL: u8> {
 }
 
 impl<A: Key, N: Node, L: Width, const INITIAL: u8> Structure<A> for TreeBitmap<A, N, L, INITIAL> {
-    const NAME: &'static str = match (N::STRIDE, INITIAL) {
-        (4, 0) => "treebitmap-16-basic",
-        (4, _) => "treebitmap-16",
-        (_, 0) => "treebitmap-64-basic",
-        _ => "treebitmap-64",
-    };
-    const LIMITS: &'static str = "2^32 nodes and results";
-
     type View<'a> = View<'a, N, L>;
 
     fn build(rib: &Rib<A>) -> Result<Self, CannotBuild> {
@@ -121,8 +113,6 @@ impl<A: Key, N: Node, L: Width, const INITIAL: u8> Structure<A> for TreeBitmap<A
         }
     }
 }
-
-lpm!([A: Key, N: Node, L: Width, const INITIAL: u8] TreeBitmap<A, N, L, INITIAL>);
 
 /// Nodes and results while they grow.
 struct Trie<N, L> {

@@ -1,7 +1,8 @@
 //! The limits of the baselines: a table exactly at one builds and answers, one
 //! more does not and says why.
 
-use crate::forms::{first_wrong_of, rib};
+use crate::forms::first_wrong_of;
+use crate::judge::rib;
 use crate::oracle::Route;
 use crate::probes;
 use crate::segments::Segments;

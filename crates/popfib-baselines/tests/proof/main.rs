@@ -1,27 +1,34 @@
-//! The proof: every answer of the library against judges that share no code with it.
+//! The proof of the other structures: popfib's own suite over the forms that `forms` lists here, and their limits.
 //!
-//! `oracle` is the judge (`segments` of long tables), `tables` makes routes, `probes` the addresses to ask
-//! for, `forms` compiles a table in every way there is and holds all answers
-//! against the oracle. The rest are tests, one kind a file. Run them with
-//! `cargo test --release -p popfib-baselines --test proof`; add `-- --include-ignored`
-//! for the `heavy_*` ones. A build with debug assertions takes a tenth of the
-//! random cases.
+//! See `crates/popfib/tests/proof/main.rs`. `cargo test -p popfib-baselines --test proof`.
 
-mod differential;
+#[path = "../../../popfib/tests/proof/edges.rs"]
 mod edges;
+#[path = "../../../popfib/tests/proof/exhaustive.rs"]
 mod exhaustive;
 mod forms;
+#[path = "../../../popfib/tests/proof/full_sweep.rs"]
 mod full_sweep;
+#[path = "../../../popfib/tests/proof/judge.rs"]
+#[allow(dead_code, reason = "the library asks more of its forms")]
+mod judge;
+mod layouts;
 mod limits;
-mod live;
-mod operations;
+#[path = "../../../popfib/tests/proof/oracle.rs"]
+#[allow(dead_code, reason = "the library also removes routes")]
 mod oracle;
+#[path = "../../../popfib/tests/proof/probes.rs"]
 mod probes;
+#[path = "../../../popfib/tests/proof/properties.rs"]
 mod properties;
+#[path = "../../../popfib/tests/proof/real_files.rs"]
+mod real_files;
+#[path = "../../../popfib/tests/proof/real_tables.rs"]
 mod real_tables;
-mod replay;
-mod rib_model;
+#[path = "../../../popfib/tests/proof/segments.rs"]
 mod segments;
+mod sweeps;
+#[path = "../../../popfib/tests/proof/tables.rs"]
 mod tables;
 
 /// How many random cases to run: all of `release` with optimisation, a tenth without.

@@ -1,171 +1,122 @@
-//! `popfib annotate`: a stream of addresses in, each with prefix and value out.
-//!
-//! Addresses come in batches of what lies ready, and the answers of a batch are
-//! written before the next is waited for: a slow pipe gets each answer at once,
-//! a file goes through in big pieces.
+//! `popfib annotate`: each line of a stream, and with it what the tables say about its addresses.
 
-mod answers;
-mod form;
-mod lines;
-mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod routes;
 mod sink;
-mod source;
-mod tails;
 
-use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::thread;
 
 use clap::{Args, ValueEnum};
-use popfib_formats::{AddressBatch, AddressFormat, Column, Input};
+use popfib_formats::AddressBatch;
 
-use crate::Verdict;
-use crate::args::{FibArgs, TableArgs};
+use crate::args::kernel;
 use crate::destination::Destination;
 use crate::failure::Failure;
-use crate::progress;
+use crate::program::Verdict;
+use crate::stream::lines::Query;
+use crate::stream::source::Source;
+use crate::stream::tables::TablesArgs;
+use crate::stream::{self, Consumer, InputArgs, Wanted};
 
-use routes::Routes;
 use sink::Sink;
-use source::Source;
 
-/// Annotate addresses with matched prefix and next hop, at the speed of a stream.
+/// Append to each line what the table says about its address: the matched prefix and the value.
 ///
-/// Addresses come from text (one a line), a column of a CSV or TSV file, the packets of a pcap or
-/// pcapng file, a column of a Parquet file, or raw records; compressed or not, recognised by
-/// content. They are answered in order. `-`, nothing in CSV and null in JSON stand where there is no match.
+/// Every line of a log, list, CSV or JSON file comes out once, in order, byte for byte, and with it a tab,
+/// the prefix, a tab and the value; `-` and `-` where the line has no address or nothing matches. CSV and TSV
+/// files (by name, --column or --input-format) get columns, JSON lines members. Addresses are found anywhere
+/// in a line, with ports, in brackets or quotes. Packets of pcap and pcapng files, raw records and columns of
+/// Parquet files are answered by ADDRESS, PREFIX and VALUE. All may be compressed.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  popfib annotate addresses.txt.gz > answers.tsv
-  tail -f access.log | cut -d' ' -f1 | popfib annotate --value-only
-  popfib annotate flows.csv --column src_ip --output csv -o annotated.csv
+  popfib annotate access.log > annotated.log
+  tail -f access.log | popfib annotate --table asn=GeoLite2-ASN.mmdb --table country=countries.csv
+  popfib annotate flows.csv --column src_ip --column dst_ip -o annotated.csv
+  popfib annotate eve.json --path src_ip --path dest_ip > annotated.json
+  popfib annotate firewall.log --address all
   popfib annotate capture.pcap --sources --table routes.mrt.gz --output json-lines
-  popfib annotate flows.parquet --column dst --output parquet -o annotated.parquet
-
-JSON lines, one object an address: address, prefix and next_hop (null where there is no match).")]
+  popfib annotate flows.parquet --column dst --output parquet -o annotated.parquet")]
 pub(crate) struct AnnotateArgs {
-    /// Files of addresses, one behind the other; `-` is standard input [default: -]
-    #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
+    /// Form of the output [default: that of the input: lines, CSV, JSON lines]
+    #[arg(long, value_name = "FORM", value_enum)]
+    output: Option<OutputForm>,
 
-    /// Format of the files [default: recognised by content]
-    #[arg(long, value_name = "NAME", value_enum)]
-    input_format: Option<InputFormat>,
+    /// The same as --output json-lines
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
 
-    /// Column of the addresses in a CSV, TSV or Parquet file: its name, or its number from 1 on [default: 1]
-    #[arg(long, value_name = "NAME|N", value_parser = parse_column)]
-    column: Option<Column>,
-
-    /// Annotate where packets come from, instead of where they go
-    #[arg(long)]
-    sources: bool,
-
-    /// Form of the answers; csv keeps the columns of a CSV or TSV file, parquet those of a Parquet file
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = OutputForm::Text)]
-    output: OutputForm,
-
-    /// Leave out the prefix; as text, also the address
+    /// Leave out the prefix; as text, also the line
     #[arg(long)]
     value_only: bool,
 
-    /// File for the answers, in place of an old one once it is complete; compressed if its name ends
+    /// Threads that annotate; 0 for one a core. Order is kept
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: usize,
+
+    /// File for the output, in place of an old one once it is complete; compressed if its name ends
     /// in .gz, .bz2 or .zst [default: standard output]
     #[arg(short = 'o', value_name = "FILE")]
     output_file: Option<PathBuf>,
 
     #[command(flatten)]
-    table: TableArgs,
+    input: InputArgs,
 
     #[command(flatten)]
-    fib: FibArgs,
-}
-
-/// The formats of address files by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct InputFormat(AddressFormat);
-
-impl ValueEnum for InputFormat {
-    fn value_variants<'a>() -> &'a [Self] {
-        const {
-            &{
-                let mut all = [InputFormat(AddressFormat::Text); AddressFormat::ALL.len()];
-                let mut index = 0;
-                while index < all.len() {
-                    all[index] = InputFormat(AddressFormat::ALL[index]);
-                    index += 1;
-                }
-                all
-            }
-        }
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.0.name()))
-    }
+    tables: TablesArgs,
 }
 
 /// The forms of output by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OutputForm {
-    /// Address, prefix and next hop, separated by tabs
+    /// The lines of the input, and prefix and value after tabs
     Text,
-    /// The columns of the input and behind them prefix and next_hop
+    /// The columns of a CSV or TSV file, else the address; then columns of prefix and value
     Csv,
-    /// One JSON object a line
+    /// The objects of JSON lines, else one with the address; then members of prefix and value
     #[value(alias = "jsonl")]
     JsonLines,
-    /// The columns of the input and behind them prefix and next_hop, in a Parquet file
+    /// The columns of a Parquet file, else the address; then columns of prefix and value
     Parquet,
 }
 
-fn parse_column(text: &str) -> Result<Column, String> {
-    match text.parse() {
-        Ok(0) => Err("columns are numbered from 1".to_owned()),
-        Ok(number) => Ok(Column::Number(number)),
-        Err(_) => Ok(Column::Name(text.to_owned())),
+impl AnnotateArgs {
+    /// The form that was asked for.
+    fn output(&self) -> Option<OutputForm> {
+        self.output.or(self.json.then_some(OutputForm::JsonLines))
     }
-}
-
-/// What is asked about each address, and of whom.
-#[derive(Clone, Copy)]
-struct Question<'t> {
-    routes: &'t Routes,
-    args: &'t AnnotateArgs,
 }
 
 pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
-    let stdin = [PathBuf::from("-")];
-    let files = if args.files.is_empty() {
-        &stdin[..]
-    } else {
-        &args.files
-    };
-    let from_stdin = files.iter().filter(|file| file.as_os_str() == "-").count();
-    if from_stdin + usize::from(args.table.is_stdin()) > 1 {
-        return Err("standard input can be read once only".into());
-    }
-    // An error that says why, where the value that help tells of would be unknown.
-    if cfg!(not(feature = "parquet")) && args.output == OutputForm::Parquet {
+    args.input.check(&args.tables)?;
+    // An error that says why, where the value that help lists would be unknown.
+    if cfg!(not(feature = "parquet")) && args.output == Some(OutputForm::Parquet) {
         return Err("--output parquet: this popfib was built without Parquet".into());
     }
-    args.fib.form.kernel()?;
-    let routes = Routes::load(args)?;
-    let question = Question {
-        routes: &routes,
+    let kernel = kernel()?;
+    let tables = args.tables.load(!args.value_only)?;
+    let mut annotator = Annotator {
         args,
+        query: Query {
+            tables: &tables,
+            kernel,
+            cells: args.input.cells(),
+            takes_all: args.input.takes_all(),
+        },
+        target: Destination::open(args.output_file.as_deref())?,
+        sink: None,
     };
-    let mut target = Destination::open(args.output_file.as_deref())?;
-    let mut sink = None;
-    for file in files {
-        if let Err(failure) = annotate(file, question, &mut sink, &mut target) {
+    for file in &args.input.files() {
+        if let Err(failure) = stream::read(file, &args.input, &args.tables.read, &mut annotator) {
             // What was asked before the error is answered before it is told.
-            target.flush()?;
+            annotator.target.flush()?;
             return Err(failure);
         }
     }
+    let Annotator {
+        sink, mut target, ..
+    } = annotator;
     if let Some(sink) = sink {
         target.bytes(&sink.finish()?)?;
     }
@@ -173,49 +124,62 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
-/// Annotates one file; the first makes the sink.
-fn annotate<'t>(
-    path: &Path,
-    question: Question<'t>,
-    sink: &mut Option<Sink<'t>>,
-    target: &mut Destination,
-) -> Result<(), Failure> {
-    let args = question.args;
-    let input = Input::open(path)?.max_size(args.table.read.max_size);
-    let name = input.name().escape_debug().to_string();
-    // A bar would stand in the midst of answers on the terminal, or of what is typed.
-    let shows_bar = input.progress().total().is_some() && !io::stdout().is_terminal();
-    let bar = shows_bar.then(|| progress::watch(input.progress()));
-    let mut source = Source::open(path, input, args)?;
-    let sink = match sink {
-        Some(sink) if sink.takes(&source, args) => sink,
-        Some(_) => {
-            return Err(format!("{name}: its columns are not those of the file before").into());
-        }
-        None => sink.insert(Sink::new(&source, question)?),
-    };
-    target.bytes(sink.head())?;
+/// Writes what the sink makes of each batch. The first file makes the sink.
+struct Annotator<'t> {
+    args: &'t AnnotateArgs,
+    query: Query<'t>,
+    target: Destination,
+    sink: Option<Sink<'t>>,
+}
 
-    let mut batch = AddressBatch::new();
-    let mut skipped = 0;
-    loop {
-        match source.next_batch(&mut batch) {
-            Ok(false) => break,
-            Ok(true) => {
-                target.bytes(sink.answer(&batch, &source)?)?;
-                if batch.len() < AddressBatch::FULL {
-                    target.flush()?;
-                }
-            }
-            Err(Failure::Read(error))
-                if args.table.read.skip_invalid && error.is_invalid_line() =>
-            {
-                skipped += 1;
-            }
-            Err(error) => return Err(error),
+impl Consumer for Annotator<'_> {
+    fn wanted(&self) -> Wanted {
+        match self.args.output() {
+            Some(OutputForm::Csv) => Wanted::Table,
+            _ => Wanted::Any,
         }
     }
-    drop(bar);
-    source.note_left_out(&name, skipped);
-    Ok(())
+
+    fn open(&mut self, name: &str, source: &Source) -> Result<(), Failure> {
+        let sink = match &mut self.sink {
+            Some(sink) if sink.takes(source, self.args, &self.query) => return Ok(()),
+            Some(_) => {
+                return Err(format!("{name}: its columns are not those of the file before").into());
+            }
+            none => none.insert(Sink::new(name, source, self.args, &self.query)?),
+        };
+        self.target.bytes(sink.head())
+    }
+
+    fn take_all(
+        &mut self,
+        source: &mut Source,
+        skip: &dyn Fn(&Failure) -> bool,
+    ) -> Option<Result<u64, Failure>> {
+        let threads = match self.args.threads {
+            0 => thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        };
+        let lines = self
+            .sink
+            .as_ref()
+            .and_then(Sink::as_lines)
+            .filter(|_| threads > 1)?;
+        let target = &mut self.target;
+        let write = |bytes: &[u8], is_full: bool| {
+            target.bytes(bytes)?;
+            if is_full { Ok(()) } else { target.flush() }
+        };
+        Some(stream::annotate_all(source, skip, threads, lines, write))
+    }
+
+    fn take(&mut self, batch: &AddressBatch, source: &Source) -> Result<bool, Failure> {
+        if let Some(sink) = &mut self.sink {
+            self.target.bytes(sink.answer(batch, source)?)?;
+        }
+        if !batch.is_full() {
+            self.target.flush()?;
+        }
+        Ok(true)
+    }
 }

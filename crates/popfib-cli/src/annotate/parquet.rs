@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use popfib::NextHop;
+use popfib::{Address, NextHop};
 use popfib_formats::{AddressBatch, Run};
 use popfib_parquet::{self as parquet, ParquetAddresses, ParquetError, ParquetWriter};
 
-use super::Question;
-use super::answers::Answers;
-use super::routes;
-use super::source::Source;
+use super::AnnotateArgs;
 use crate::failure::Failure;
+use crate::stream::answers::Answers;
+use crate::stream::lines::Query;
+use crate::stream::routes;
+use crate::stream::source::Source;
 
 impl From<ParquetError> for Failure {
     fn from(error: ParquetError) -> Self {
@@ -20,7 +21,7 @@ impl From<ParquetError> for Failure {
 
 /// Annotates as columns. A family is compiled when its first address comes.
 pub(super) struct Columns<'t> {
-    question: Question<'t>,
+    query: Query<'t>,
     writer: ParquetWriter,
     answers: parquet::Answers,
     ipv4: Option<Family<u32>>,
@@ -31,15 +32,20 @@ pub(super) struct Columns<'t> {
 }
 
 /// The answers of one family.
-struct Family<A> {
+struct Family<A: Address> {
     answers: Answers<A>,
     /// How many answers of the other family come before.
     before: u32,
+    numbers: Vec<u32>,
 }
 
 impl<'t> Columns<'t> {
-    pub(super) fn new(source: &Source, question: Question<'t>) -> Result<Self, Failure> {
-        let (args, routes) = (question.args, question.routes);
+    pub(super) fn new(
+        source: &Source,
+        args: &AnnotateArgs,
+        query: &Query<'t>,
+    ) -> Result<Self, Failure> {
+        let routes = &query.tables[0].routes;
         let name = args
             .output_file
             .as_deref()
@@ -48,7 +54,7 @@ impl<'t> Columns<'t> {
         let names = (1..=routes.name_count()).filter_map(NextHop::new);
         let names = names.map(|number| routes.name(number));
         Ok(Self {
-            question,
+            query: query.clone(),
             writer: ParquetWriter::new(&name.display().to_string(), kept(source), with_prefixes)?,
             answers: parquet::Answers::new(names, with_prefixes),
             ipv4: None,
@@ -68,9 +74,9 @@ impl<'t> Columns<'t> {
         batch: &AddressBatch,
         source: &Source,
     ) -> Result<&[u8], Failure> {
-        let (question, answers) = (self.question, &mut self.answers);
-        let (of_4, before_4) = numbers(batch.ipv4(), &mut self.ipv4, question, answers)?;
-        let (of_6, before_6) = numbers(batch.ipv6(), &mut self.ipv6, question, answers)?;
+        let (query, answers) = (&self.query, &mut self.answers);
+        let (of_4, before_4) = numbers(batch.ipv4(), &mut self.ipv4, query, answers)?;
+        let (of_6, before_6) = numbers(batch.ipv6(), &mut self.ipv6, query, answers)?;
         self.numbers.clear();
         let (mut of_4, mut of_6) = (of_4.iter(), of_6.iter());
         let all = &mut self.numbers;
@@ -105,7 +111,7 @@ fn kept(source: &Source) -> Option<&ParquetAddresses> {
 fn numbers<'f, A: routes::Family>(
     addresses: &[A],
     family: &'f mut Option<Family<A>>,
-    question: Question<'_>,
+    query: &Query<'_>,
     all: &mut parquet::Answers,
 ) -> Result<(&'f [u32], u32), Failure> {
     if addresses.is_empty() {
@@ -115,14 +121,21 @@ fn numbers<'f, A: routes::Family>(
         Some(family) => family,
         empty => {
             let before = all.last();
-            let answers = Answers::new(question, |answer| {
+            let table = &query.tables[0];
+            let with_prefixes = table.with_prefixes;
+            let answers = Answers::new(&table.routes, query.kernel, with_prefixes, |answer| {
                 all.push(
                     answer.prefix.unwrap_or_default(),
                     answer.next_hop_number - 1,
                 );
             })?;
-            empty.insert(Family { answers, before })
+            empty.insert(Family {
+                answers,
+                before,
+                numbers: Vec::new(),
+            })
         }
     };
-    Ok((family.answers.numbers(addresses), family.before))
+    family.answers.numbers(addresses, &mut family.numbers);
+    Ok((&family.numbers, family.before))
 }

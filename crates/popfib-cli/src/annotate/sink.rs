@@ -1,59 +1,75 @@
 //! What becomes of batches of addresses: bytes in the form that was asked for.
 
-use popfib_formats::{AddressBatch, AddressFile};
+use popfib_formats::AddressBatch;
 
-use super::form::{Form, Table};
-use super::lines::Lines;
 #[cfg(feature = "parquet")]
 use super::parquet::Columns;
-use super::source::Source;
-use super::{AnnotateArgs, OutputForm, Question};
+use super::{AnnotateArgs, OutputForm};
 use crate::failure::Failure;
+use crate::output::note;
+use crate::stream::Lead;
+use crate::stream::form::{Dialect, Form};
+use crate::stream::lines::{Lines, Query, Work};
+use crate::stream::source::Source;
+use crate::table::counted;
 
 /// Annotates in one form; all files have to be alike in their columns.
 pub(super) enum Sink<'t> {
     Lines {
         lines: Box<Lines<'t>>,
-        /// What comes before everything, until it was asked for.
-        head: Option<Vec<u8>>,
-        taken: Vec<u8>,
+        work: Box<Work>,
+        /// What comes before everything.
+        head: Vec<u8>,
     },
     #[cfg(feature = "parquet")]
     Columns(Box<Columns<'t>>),
 }
 
 impl<'t> Sink<'t> {
-    /// The sink for files like `source`.
-    pub(super) fn new(source: &Source, question: Question<'t>) -> Result<Self, Failure> {
-        let args = question.args;
-        #[cfg(feature = "parquet")]
-        if args.output == OutputForm::Parquet {
-            return Ok(Self::Columns(Box::new(Columns::new(source, question)?)));
+    /// The sink for files like `source`, the first of which is called `name`.
+    pub(super) fn new(
+        name: &str,
+        source: &Source,
+        args: &'t AnnotateArgs,
+        query: &Query<'t>,
+    ) -> Result<Self, Failure> {
+        let is_single = query.is_single();
+        if !is_single && !source.is_text() {
+            let what = "is no text: one address of each packet, record or row is annotated";
+            return Err(format!("{name} {what}").into());
         }
-        let form = form(source, args);
+        let is_parquet = args.output() == Some(OutputForm::Parquet);
+        if is_parquet && !(is_single && query.tables.len() == 1) {
+            return Err("--output parquet is for one address a row and one table".into());
+        }
+        #[cfg(feature = "parquet")]
+        if is_parquet {
+            return Ok(Self::Columns(Box::new(Columns::new(source, args, query)?)));
+        }
+        let (form, lead) = form(source, args, query);
         Ok(Self::Lines {
-            head: Some(form.head(args.value_only)),
-            lines: Box::new(Lines::new(question, form)),
-            taken: Vec::new(),
+            head: head(name, &form, query)?,
+            lines: Box::new(Lines::new(query.clone(), form, lead)),
+            work: Box::new(Work::new()),
         })
     }
 
     /// Whether `source` has the columns of the files before.
-    pub(super) fn takes(&self, source: &Source, args: &AnnotateArgs) -> bool {
+    pub(super) fn takes(&self, source: &Source, args: &AnnotateArgs, query: &Query<'t>) -> bool {
         match self {
-            Self::Lines { lines, .. } => *lines.form() == form(source, args),
+            Self::Lines { lines, .. } => {
+                let (form, lead) = form(source, args, query);
+                lines.is(&form, lead)
+            }
             #[cfg(feature = "parquet")]
             Self::Columns(columns) => columns.takes(source),
         }
     }
 
-    /// What comes before the first answer; nothing when asked again.
-    pub(super) fn head(&mut self) -> &[u8] {
+    /// What comes before the first answer.
+    pub(super) fn head(&self) -> &[u8] {
         match self {
-            Self::Lines { head, taken, .. } => {
-                *taken = head.take().unwrap_or_default();
-                taken
-            }
+            Self::Lines { head, .. } => head,
             #[cfg(feature = "parquet")]
             Self::Columns(_) => &[],
         }
@@ -67,43 +83,93 @@ impl<'t> Sink<'t> {
     ) -> Result<&[u8], Failure> {
         let _ = source;
         match self {
-            Self::Lines { lines, .. } => lines.lines(batch),
+            Self::Lines { lines, work, .. } => lines.lines(batch, work),
             #[cfg(feature = "parquet")]
             Self::Columns(columns) => columns.answer(batch, source),
         }
     }
 
-    /// What comes behind the last answer.
+    /// What annotates on several threads, if it is lines that it makes.
+    pub(super) fn as_lines(&self) -> Option<&Lines<'t>> {
+        match self {
+            Self::Lines { lines, .. } => Some(lines),
+            #[cfg(feature = "parquet")]
+            Self::Columns(_) => None,
+        }
+    }
+
+    /// What comes after the last answer.
     pub(super) fn finish(self) -> Result<Vec<u8>, Failure> {
         match self {
-            Self::Lines { .. } => Ok(Vec::new()),
+            Self::Lines { lines, .. } => {
+                let kept = lines.kept();
+                if kept > 0 {
+                    let are = if kept == 1 {
+                        "is no JSON object and was kept as it is"
+                    } else {
+                        "are no JSON objects, and were kept as they are"
+                    };
+                    note(format_args!("{} {are}", counted(kept, "line")));
+                }
+                Ok(Vec::new())
+            }
             #[cfg(feature = "parquet")]
             Self::Columns(columns) => columns.finish(),
         }
     }
 }
 
-/// The form of lines for a file of addresses.
-fn form(source: &Source, args: &AnnotateArgs) -> Form {
-    match args.output {
-        OutputForm::Text => Form::Text,
-        OutputForm::JsonLines => Form::JsonLines,
-        OutputForm::Csv => Form::Csv(table(source)),
-        OutputForm::Parquet => unreachable!("Parquet is no form of lines"),
+/// The form of lines for a file of addresses, and what they begin with.
+fn form(source: &Source, args: &AnnotateArgs, query: &Query<'_>) -> (Form, Lead) {
+    let dialect = source.table().map(|table| Dialect {
+        delimiter: table.delimiter,
+        is_crlf: table.is_crlf,
+        header: table.header.map(<[u8]>::to_vec),
+    });
+    let is_crlf = dialect.as_ref().is_some_and(|dialect| dialect.is_crlf);
+    let row_or_address = if source.is_text() {
+        Lead::Row
+    } else {
+        Lead::Address
+    };
+    match (args.output(), dialect) {
+        (Some(OutputForm::Csv) | None, Some(dialect)) => (Form::Csv(dialect), Lead::Row),
+        (Some(OutputForm::Csv), None) => {
+            let dialect = Dialect::of_addresses(&args.input.cells());
+            (Form::Csv(dialect), Lead::Address)
+        }
+        (Some(OutputForm::JsonLines) | None, _) if source.is_json() => (Form::Json, Lead::Row),
+        (Some(OutputForm::JsonLines), _) => (Form::Json, Lead::Address),
+        (None, _) if source.is_zeek() && !args.value_only => {
+            let names: Vec<String> = query.columns().collect();
+            let form = Form::Zeek {
+                fields: format!("\t{}", names.join("\t")).into_bytes(),
+                types: b"\tstring".repeat(names.len()),
+            };
+            (form, Lead::Row)
+        }
+        _ if args.value_only => (Form::Text { is_crlf: false }, Lead::Nothing),
+        _ => (Form::Text { is_crlf }, row_or_address),
     }
 }
 
-/// The table that the input is, or that its addresses become.
-fn table(source: &Source) -> Table {
-    if let Source::File(file) = source
-        && let AddressFile::Csv(csv) = &**file
-    {
-        return Table {
-            delimiter: csv.delimiter(),
-            is_crlf: csv.is_crlf(),
-            has_rows: true,
-            header: csv.header().map(<[u8]>::to_vec),
-        };
+/// What comes before everything: the names of the columns.
+fn head(file: &str, form: &Form, query: &Query<'_>) -> Result<Vec<u8>, Failure> {
+    let Form::Csv(dialect) = form else {
+        return Ok(Vec::new());
+    };
+    let Some(mut head) = dialect.header.clone() else {
+        return Ok(Vec::new());
+    };
+    for name in query.columns() {
+        let mut names = head.split(|&byte| byte == dialect.delimiter);
+        if names.any(|old| old == name.as_bytes()) {
+            let reason = "there already; --table NAME=FILE gives columns another name";
+            return Err(format!("{file}: a column {name} is {reason}").into());
+        }
+        head.push(dialect.delimiter);
+        head.extend_from_slice(name.as_bytes());
     }
-    Table::of_addresses()
+    head.extend_from_slice(form.end());
+    Ok(head)
 }

@@ -1,29 +1,32 @@
 //! Addresses worth checking where all of them would be too many.
 
+use fastrand::Rng;
 use popfib::{Address, Prefix, Rib};
-
-use popfib_eval::Random;
 
 /// First and last address of every route, the neighbours outside them, and `random` more:
 /// half of those anywhere, half inside a random route (IPv6 has few routes among many addresses).
-pub(crate) fn probes<A: Address>(
+pub(super) fn probes<A: Address>(
     rib: &Rib<A>,
     random: u64,
     seed: u64,
 ) -> impl Iterator<Item = A> + '_ {
     let prefixes: Vec<Prefix<A>> = rib.iter().map(|(prefix, _)| prefix).collect();
-    let mut numbers = Random::new(seed);
+    let mut numbers = Rng::with_seed(seed);
     let random = (0..random).map(move |i| {
         if i % 2 == 0 || prefixes.is_empty() {
-            numbers.address()
+            address(&mut numbers)
         } else {
-            let prefix = numbers.pick(&prefixes);
-            numbers.host(prefix)
+            let prefix = prefixes[numbers.usize(..prefixes.len())];
+            prefix.address() | (address::<A>(&mut numbers) & !A::mask(prefix.len()))
         }
     });
     rib.iter()
         .flat_map(|(prefix, _)| borders(prefix))
         .chain(random)
+}
+
+fn address<A: Address>(numbers: &mut Rng) -> A {
+    A::truncate(numbers.u128(..))
 }
 
 /// First and last address of `prefix` and, where there are any, those just outside.

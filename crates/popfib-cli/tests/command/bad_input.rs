@@ -13,15 +13,7 @@ use flate2::write::GzEncoder;
 #[track_caller]
 fn wrong(name: &str, content: impl AsRef<[u8]>, line: Option<u32>, reason: &str) {
     let table = file(name, content);
-    for command in [
-        "lookup",
-        "info",
-        "verify",
-        "bench",
-        "routes",
-        "convert",
-        "aggregate",
-    ] {
+    for command in ["lookup", "info", "verify", "routes", "convert", "aggregate"] {
         let mut args = vec![command, "--table", &table];
         args.extend((command == "lookup").then_some("10.0.0.1"));
         let output = run(&args);
@@ -49,7 +41,12 @@ fn lines_that_are_no_routes() {
         Some(2),
         "host bits",
     );
-    wrong("bad-no-next-hop", "10.0.0.0/8\n", Some(1), "next hop");
+    wrong(
+        "bad-no-next-hop",
+        "10.0.0.0/8 a\n11.0.0.0/8\n",
+        Some(2),
+        "next hop",
+    );
     wrong(
         "bad-utf8",
         b"10.0.0.0/8 a\n11.0.0.0/8 \xff\xfe\n",
@@ -65,8 +62,8 @@ fn files_that_are_no_tables() {
     wrong(
         "bad-binary",
         [0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0],
-        Some(1),
-        "",
+        None,
+        "byte 0: this is not text",
     );
 }
 
@@ -159,14 +156,13 @@ fn a_line_of_100_megabytes_in_bounded_memory() {
 
 #[cfg(unix)]
 #[test]
-fn a_closed_pipe_ends_quietly() {
+fn a_closed_pipe_ends_quietly_and_is_no_success() {
     let table = file("bad-pipe", TABLE);
     let other = file("bad-pipe-other", "10.0.0.0/8 other\n");
     for args in [
         &["lookup", "--table", &table][..],
         &["info", "--table", &table],
         &["verify", "--random", "10", "--table", &table],
-        &["bench", "--count", "10", "--runs", "1", "--table", &table],
         &["routes", "--table", &table],
         &["convert", "--to", "csv", "--table", &table],
         &["diff", &table, &other],
@@ -193,7 +189,8 @@ fn a_closed_pipe_ends_quietly() {
         drop(stdin);
         let output = child.wait_with_output().expect("the command ends");
         assert_eq!(stderr(&output), "", "{args:?}");
-        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        // Neither a success nor an equality: what a shell shows for one that SIGPIPE ended.
+        assert_eq!(output.status.code(), Some(141), "{args:?}");
     }
 }
 
@@ -208,7 +205,6 @@ fn a_full_disk_is_an_error() {
         &["lookup", "--json", "--table", &table, "10.0.0.1"],
         &["info", "--table", &table],
         &["verify", "--random", "10", "--json", "--table", &table],
-        &["bench", "--count", "10", "--runs", "1", "--table", &table],
         &["routes", "--json", "--table", &table],
         &["convert", "--table", &table],
         &["diff", &table, &other],

@@ -11,16 +11,8 @@ fn picture(name: &str) -> String {
     path
 }
 
-/// Width and height of a PNG, from its header.
-fn size_of(path: &str) -> (u32, u32) {
-    let bytes = fs::read(path).unwrap();
-    assert_eq!(bytes[..8], *b"\x89PNG\r\n\x1a\n");
-    let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
-    (number(16), number(20))
-}
-
 #[test]
-fn each_picture_of_each_family_in_each_form() {
+fn each_picture_of_each_family() {
     let table = file("draw-table", TABLE);
     for kind in ["radial", "heatmap", "hilbert"] {
         for family in ["ipv4", "ipv6"] {
@@ -34,32 +26,8 @@ fn each_picture_of_each_family_in_each_form() {
             assert!(text.contains("prefers-color-scheme:dark"));
             let routes = if family == "ipv4" { "3 IPv4" } else { "2 IPv6" };
             assert!(text.contains(&format!("draw-table, {routes} routes")));
-
-            let png = picture(&format!("draw-{kind}-{family}.png"));
-            let mut pictures = Vec::new();
-            for theme in ["light", "dark"] {
-                let args = [&args[..], &[&png, "--theme", theme]].concat();
-                assert_eq!(good(&run(&args)), "");
-                pictures.push(fs::read(&png).unwrap());
-            }
-            assert_ne!(pictures[0], pictures[1]);
         }
     }
-}
-
-#[test]
-fn size_is_that_of_the_map() {
-    let table = file("draw-size", TABLE);
-    let png = picture("draw-size.png");
-    let mut sizes = Vec::new();
-    for size in ["180", "360"] {
-        good(&run(&[
-            "draw", "hilbert", "--table", &table, "--size", size, "-o", &png,
-        ]));
-        sizes.push(size_of(&png));
-    }
-    // 940 by 824 units, of which the map has 720.
-    assert_eq!(sizes, [(235, 206), (470, 412)]);
 }
 
 #[test]
@@ -96,9 +64,9 @@ fn parts_and_small_tables() {
 fn bad_usage_and_places_that_take_nothing() {
     let table = file("draw-bad", "10.0.0.0/8 a\n");
     let draw = |args: &[&str]| run(&[&["draw", "heatmap", "--table", &table], args].concat());
-    for name in ["picture", "picture.jpg", "-"] {
+    for name in ["picture", "picture.png", "-"] {
         let output = draw(&["-o", name]);
-        assert!(bad(&output).ends_with(": the name of a picture ends in .svg or .png"));
+        assert!(bad(&output).ends_with(": the name of a picture ends in .svg"));
         assert!(!Path::new(name).exists());
     }
     let output = draw(&["-o", "/nowhere/at/all.svg"]);
@@ -144,8 +112,8 @@ fn a_full_disk_is_an_error() {
 #[ignore = "full tables"]
 fn heavy_full_tables_stay_small() {
     for kind in ["radial", "heatmap", "hilbert"] {
-        for (family, suffix) in [("ipv4", "svg"), ("ipv6", "png")] {
-            let path = picture(&format!("draw-heavy-{kind}.{suffix}"));
+        for family in ["ipv4", "ipv6"] {
+            let path = picture(&format!("draw-heavy-{kind}-{family}.svg"));
             let began = std::time::Instant::now();
             good(&run(&["draw", kind, "--family", family, "-o", &path]));
             let bytes = fs::metadata(&path).unwrap().len();

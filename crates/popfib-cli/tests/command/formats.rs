@@ -8,7 +8,7 @@ fn formats_are_listed() {
     for line in [
         "table      text            text, one route a line: PREFIX NEXTHOP",
         "updates    text            text, one update a line: A PREFIX NEXTHOP, W PREFIX",
-        "addresses  text            text, one address a line",
+        "addresses  text            lines of text that hold addresses: logs, lists",
     ] {
         assert!(good(&output).lines().any(|l| l == line), "{line}");
     }
@@ -103,6 +103,10 @@ fn peers_are_listed_and_chosen() {
     assert_eq!(lookup(&["--peer", "AS64502"]), "192.0.2.12");
     assert_eq!(lookup(&["--peer", "1", "--value", "origin-as"]), "8");
     assert_eq!(lookup(&["--value", "peer"]), "192.0.2.1");
+
+    // Whose routes they are does not depend on their next hops.
+    let bare = file("formats-peers-bare", DUMP.replace("192.0.2.12", ""));
+    assert_eq!(good(&run(&["peers", "--table", &bare])), wanted);
 
     // A table that tells of no peers is not the table of the one that is asked for.
     let table = file("formats-no-peers", TABLE);

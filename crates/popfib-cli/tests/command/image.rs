@@ -65,7 +65,6 @@ fn without_routes_the_prefix_is_not_told() {
         &["verify", "--fib", &image][..],
         &["compile", "--fib", &image, "-o", &image],
         &["lookup", "--table", &image, "10.1.2.3"],
-        &["bench", "--fib", &image, "--algorithm", "radix"],
     ] {
         let output = run(args);
         assert_eq!(output.status.code(), Some(2));
@@ -93,7 +92,10 @@ fn without_routes_the_prefix_is_not_told() {
 
 #[test]
 fn info_tells_where_an_image_comes_from() {
-    let image = image("info.fib", &["--direct-bits", "7"]);
+    let other = image("info-7.fib", &["--direct-bits", "7"]);
+    let other = json(&["info", "--json", "--fib", &other]);
+    assert_eq!(other["ipv4"]["direct_bits"], 7);
+    let image = image("info.fib", &[]);
     let info = json(&["info", "--json", "--fib", &image]);
     let about = &info["image"];
     assert!(about["source"].as_str().unwrap().ends_with("info.fib.txt"));
@@ -105,7 +107,7 @@ fn info_tells_where_an_image_comes_from() {
     assert_eq!(about["bytes"], fs::metadata(&image).unwrap().len());
     assert_eq!(about["file"], image);
     let table = file("info.txt", TABLE);
-    let wanted = json(&["info", "--json", "--table", &table, "--direct-bits", "7"]);
+    let wanted = json(&["info", "--json", "--table", &table]);
     for family in ["ipv4", "ipv6"] {
         for key in [
             "routes",
@@ -128,58 +130,12 @@ fn info_tells_where_an_image_comes_from() {
 }
 
 #[test]
-fn verify_and_bench_use_the_image_itself() {
+fn verify_uses_the_image_itself() {
     let image = image("verify.fib", &["--no-aggregation", "--direct-bits", "3"]);
     for trust in [&["--fib", &image][..], &["--fib", &image, "--trust"]] {
         let report = json(&[&["verify", "--json", "--random", "1000"][..], trust].concat());
         assert_eq!(report["ipv4"]["mismatches"], 0);
         assert!(report["ipv6"]["addresses"].as_u64() > Some(1000));
-        let args = [
-            "bench",
-            "--json",
-            "--count",
-            "1000",
-            "--runs",
-            "1",
-            "--traffic",
-            "random",
-        ];
-        let rows = json(&[&args[..], trust].concat());
-        assert_eq!(
-            (&rows[0]["direct_bits"], &rows[0]["build_ms"]),
-            (&3.into(), &0.0.into())
-        );
-        // The others are built from the image's routes, also as judges.
-        let rows = json(&[&args[..], trust, &["--algorithm", "all"]].concat());
-        for row in rows.as_array().unwrap() {
-            let is_image = row["algorithm"] == "popfib";
-            assert_eq!(row["direct_bits"] == 3, is_image, "{row}");
-            assert_eq!(row["build_ms"] == 0.0, is_image, "{row}");
-        }
-        for option in ["--direct-bits=4", "--no-aggregation"] {
-            let output = run(&[&args[..], trust, &[option]].concat());
-            assert_eq!(output.status.code(), Some(2));
-            assert!(stderr(&output).contains("is compiled already"), "{option}");
-            let poptrie = [trust, &[option, "--algorithm", "poptrie"]].concat();
-            assert!(json(&[&args[..], &poptrie].concat())[0]["mlps"].is_f64());
-        }
-        let against = ["verify", "--json", "--random", "10", "--against", "radix"];
-        let report = json(&[&against[..], trust].concat());
-        assert_eq!(report["ipv4"]["mismatches"], 0);
-        assert!(report["ipv4"]["addresses"].as_u64() > Some(10));
-    }
-    for option in [
-        &["--direct-bits", "4"][..],
-        &["--no-aggregation"],
-        &["--no-leafvec"],
-    ] {
-        let output = run(&[&["verify", "--fib", &image][..], option].concat());
-        assert_eq!(output.status.code(), Some(2));
-        assert!(
-            stderr(&output).contains("is compiled already"),
-            "{}",
-            stderr(&output)
-        );
     }
 }
 

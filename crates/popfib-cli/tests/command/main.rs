@@ -3,18 +3,23 @@
 mod aggregate;
 mod annotate;
 mod bad_input;
-mod bench;
 mod common;
 mod convert;
+mod count;
 mod diff;
 mod draw;
-mod evaluate;
 mod formats;
 mod full_disk;
+mod grep;
 mod image;
 mod info;
+mod logs;
 mod lookup;
-mod replay;
 mod routes;
 mod usage;
 mod verify;
+
+/// What the tests run.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_popfib");
+/// What its errors begin with.
+const NAME: &str = "popfib";

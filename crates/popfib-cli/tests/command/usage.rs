@@ -3,15 +3,14 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::common::{good, run};
+use crate::common::{bad, good, popfib, run};
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 14] = [
     "annotate",
     "lookup",
     "info",
     "verify",
-    "replay",
-    "bench",
+    "draw",
     "compile",
     "formats",
     "routes",
@@ -76,4 +75,81 @@ fn manual_pages_are_written() {
     }
     let file = crate::common::file("man-in-the-way", "");
     assert_eq!(run(&["man", &file]).status.code(), Some(2));
+}
+
+#[test]
+fn bad_usage_is_told_in_one_line() {
+    for (args, wanted) in [
+        (
+            &["compile"][..],
+            "arguments were not provided: --output <FILE>",
+        ),
+        (
+            &["info", "--tabel", "x"],
+            "a similar argument exists: '--table'",
+        ),
+        (&["convert", "--to", "tetx"], "[possible values: "),
+        (&["verify", "--random", "many"], "invalid value 'many'"),
+        (&["frobnicate"], "unrecognized subcommand 'frobnicate'"),
+        (&["lookup", "--table"], "a value is required"),
+        (
+            &["verify", "--seed", "1\n2\x1b[31m"],
+            r"invalid value '1 2\u{1b}[31m'",
+        ),
+    ] {
+        let output = run(args);
+        let line = bad(&output);
+        assert!(line.contains(wanted), "{line}");
+        assert!(
+            !line.contains("error:") && !line.contains("Usage:"),
+            "{line}"
+        );
+        assert!(line.ends_with("; try '--help'."), "{line}");
+    }
+}
+
+/// Whoever else writes to the same standard error, a log of several programs, does not come between.
+#[test]
+#[cfg(unix)]
+fn an_error_is_written_in_one_piece() {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixDatagram;
+
+    for (args, wanted) in [
+        (
+            &["lookup", "--table", "/no\nwhere", "1.2.3.4"][..],
+            "popfib: /no\\nwhere: ",
+        ),
+        (
+            &["lookup", "--table", "/nowhere", "1.2.3.4"],
+            "popfib: /nowhere: ",
+        ),
+        (
+            &["lookup", "\x1b"],
+            "popfib: '\\u{1b}' is not an IP address",
+        ),
+        (
+            &["info", "--direct-bits"],
+            "popfib: unexpected argument '--direct-bits' found",
+        ),
+        (&["draw"], ""),
+        (&[], ""),
+    ] {
+        // Each write to a datagram socket is a datagram.
+        let (ours, theirs) = UnixDatagram::pair().unwrap();
+        let mut command = popfib(args);
+        command.stderr(OwnedFd::from(theirs));
+        let status = command.status().unwrap();
+        drop(command);
+        assert_eq!(status.code(), Some(2), "{args:?}");
+        ours.set_nonblocking(true).unwrap();
+        let mut datagram = [0; 65_536];
+        let len = ours.recv(&mut datagram).unwrap();
+        let text = std::str::from_utf8(&datagram[..len]).unwrap();
+        assert!(text.starts_with(wanted) && text.ends_with('\n'), "{text:?}");
+        assert!(
+            !matches!(ours.recv(&mut datagram), Ok(1..)),
+            "{args:?}: a second write"
+        );
+    }
 }

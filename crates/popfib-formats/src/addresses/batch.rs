@@ -8,9 +8,13 @@ pub struct AddressBatch {
     ipv4: Vec<u32>,
     ipv6: Vec<u128>,
     runs: Vec<Run>,
-    /// The rows that the addresses stand in, one behind the other, and where each ends.
-    rows: Vec<u8>,
-    row_ends: Vec<usize>,
+    /// The text that the rows stand in, and where each does.
+    text: Vec<u8>,
+    rows: Vec<(u32, u32)>,
+    /// How many addresses each cell has, where rows have several cells or cells several addresses.
+    cells: Vec<u32>,
+    /// Whether more lies ready in the input.
+    is_full: bool,
 }
 
 /// So many neighbours of one kind.
@@ -20,7 +24,7 @@ pub enum Run {
     Ipv4(usize),
     /// The next of [`AddressBatch::ipv6`].
     Ipv6(usize),
-    /// Rows without an address: an empty cell.
+    /// Rows or cells without an address.
     Missing(usize),
 }
 
@@ -39,8 +43,10 @@ impl AddressBatch {
         self.ipv4.clear();
         self.ipv6.clear();
         self.runs.clear();
+        self.text.clear();
         self.rows.clear();
-        self.row_ends.clear();
+        self.cells.clear();
+        self.is_full = false;
     }
 
     /// The IPv4 addresses.
@@ -72,14 +78,21 @@ impl AddressBatch {
         self.runs.is_empty()
     }
 
-    /// The rows of a CSV file as they stand in it, without line ends; empty for other formats.
-    pub fn rows(&self) -> impl Iterator<Item = &[u8]> {
-        let mut start = 0;
-        self.row_ends.iter().map(move |&end| {
-            let row = &self.rows[start..end];
-            start = end;
-            row
-        })
+    /// Whether more may lie ready in the input, so that answers need not be handed on at once.
+    pub fn is_full(&self) -> bool {
+        self.is_full || self.len() >= Self::FULL
+    }
+
+    /// The lines or rows of a text file as they stand in it, without `\n`; empty for other formats.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        let rows = self.rows.iter();
+        rows.map(|&(start, end)| &self.text[start as usize..end as usize])
+    }
+
+    /// How many addresses each cell has, row by row, where several were asked for; else
+    /// empty, and each row has one address or none.
+    pub fn cells(&self) -> &[u32] {
+        &self.cells
     }
 
     /// Adds an address.
@@ -125,8 +138,33 @@ impl AddressBatch {
     /// Adds the row of the address added last.
     #[inline]
     pub(crate) fn push_row(&mut self, row: &[u8]) {
-        self.rows.extend_from_slice(row);
-        self.row_ends.push(self.rows.len());
+        let start = self.text.len();
+        self.text.extend_from_slice(row);
+        self.push_row_at(start, self.text.len());
+    }
+
+    /// Adds a row that stands in [`AddressBatch::text`] already.
+    #[inline]
+    pub(super) fn push_row_at(&mut self, start: usize, end: usize) {
+        debug_assert!(u32::try_from(end).is_ok());
+        self.rows.push((start as u32, end as u32));
+    }
+
+    /// Adds a cell of the next `count` addresses; of what was added by [`AddressBatch::push_missing`]
+    /// if there are none.
+    #[inline]
+    pub(super) fn push_cell(&mut self, count: u32) {
+        self.cells.push(count);
+    }
+
+    /// The text that rows stand in.
+    pub(super) fn text(&mut self) -> &mut Vec<u8> {
+        &mut self.text
+    }
+
+    /// Notes whether more lies ready.
+    pub(super) fn set_full(&mut self, is_full: bool) {
+        self.is_full = is_full;
     }
 }
 

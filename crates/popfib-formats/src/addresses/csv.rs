@@ -10,10 +10,46 @@ use std::fmt;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::memchr_iter;
 
+use super::batch::AddressBatch;
+use super::find::find_address;
+use super::finder::AddressFinder;
+use super::head::{first_line, has_line};
+use super::options::{AddressOptions, Column};
+use super::source::{AddressEntry, AddressSource, TableForm};
 use super::window::Window;
-use super::{AddressBatch, AddressSource, not_an_address, parse_address};
+use crate::delimiter::delimiter;
 use crate::error::{Place, quote};
+use crate::registry::Capabilities;
 use crate::{Input, ReadError};
+
+pub(super) static CSV: AddressEntry = AddressEntry {
+    name: "csv",
+    description: "a column of a CSV file, by name or number; commas or semicolons",
+    can: Capabilities::COLUMNS,
+    detect: |_| false,
+    open: |mut input, options| {
+        let line = first_line(input.peek(has_line)).unwrap_or_default();
+        // A tab in a table that is called CSV belongs to its cells.
+        let line: Vec<u8> = line.iter().copied().filter(|&b| b != b'\t').collect();
+        open(input, delimiter(&line).unwrap_or(b','), options)
+    },
+};
+
+pub(super) static TSV: AddressEntry = AddressEntry {
+    name: "tsv",
+    description: "a column of a TSV file",
+    can: Capabilities::COLUMNS,
+    detect: |_| false,
+    open: |input, options| open(input, b'\t', options),
+};
+
+fn open(
+    input: Input,
+    delimiter: u8,
+    options: &AddressOptions,
+) -> Result<Box<dyn AddressSource>, ReadError> {
+    Ok(Box::new(CsvAddresses::new(input, delimiter, options)?))
+}
 
 /// The longest row. A quote that is never closed makes one row of the rest of the file.
 const MAX_ROW: usize = 1 << 20;
@@ -21,32 +57,20 @@ const MAX_ROW: usize = 1 << 20;
 /// Bytes of the mark that some programs put before UTF-8.
 const BYTE_ORDER_MARK_LEN: usize = 3;
 
-/// A column of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Column {
-    /// By its place, from 1.
-    Number(usize),
-    /// By its name in the first row.
-    Name(String),
-}
-
-impl Default for Column {
-    fn default() -> Self {
-        Self::Number(1)
-    }
-}
-
-/// An [`AddressSource`] of one column of a table with a delimiter.
+/// An [`AddressSource`] of columns of a table with a delimiter.
 ///
 /// Quoting is that of RFC 4180; lines end in LF, CR LF or CR. The first row is
-/// a header if the column is given by name, or if its cell is no address. An
-/// empty cell is a row without an address.
+/// a header if a column is given by name, or if no cell of it holds an address. A
+/// cell without an address, or that is not there, is one without.
 pub struct CsvAddresses {
     window: Window,
     reader: Reader,
     delimiter: u8,
-    column: usize,
+    columns: Vec<usize>,
+    finder: AddressFinder,
     header: Option<Vec<u8>>,
+    /// Rows that ended before a column that was asked for.
+    short_rows: u64,
     is_crlf: bool,
     /// The cells of the record, unquoted, and where each ends.
     cells: Vec<u8>,
@@ -57,6 +81,10 @@ pub struct CsvAddresses {
     taken: usize,
     /// Lines that lie before the window.
     lines: u64,
+    /// Whether the record before ended in CR, so that the LF of its end comes with this one.
+    after_cr: bool,
+    /// Blank lines after the last record.
+    blank: usize,
     error: Option<ReadError>,
     /// The first row is read, is no header, and not handed out yet.
     holds_row: bool,
@@ -70,19 +98,27 @@ impl CsvAddresses {
     ///
     /// # Errors
     /// If it cannot be read, or there is no such column.
-    pub fn new(input: Input, delimiter: u8, column: &Column) -> Result<Self, ReadError> {
+    pub fn new(input: Input, delimiter: u8, options: &AddressOptions) -> Result<Self, ReadError> {
+        let columns = match &options.columns[..] {
+            [] => &[Column::default()],
+            columns => columns,
+        };
         let mut source = Self {
             window: Window::new(input, MAX_ROW),
             reader: ReaderBuilder::new().delimiter(delimiter).build(),
             delimiter,
-            column: 0,
+            columns: Vec::new(),
+            finder: AddressFinder::of_cells(options, columns.len()),
             header: None,
+            short_rows: 0,
             is_crlf: false,
             cells: vec![0; 4 << 10],
             ends: vec![0; 64],
             count: 0,
             taken: 0,
             lines: 0,
+            after_cr: false,
+            blank: 0,
             error: None,
             holds_row: false,
             is_done: false,
@@ -93,52 +129,42 @@ impl CsvAddresses {
             && source.window.fill(Place::Line(1))?
         {}
         if !source.read_record()? {
-            if let Column::Name(name) = column {
-                let reason = format!("no column {}: the file is empty", quote(name.as_bytes()));
-                return Err(ReadError::file(source.window.name(), reason));
+            for column in columns {
+                if let Column::Name(name) = column {
+                    let reason = format!("no column {}: the file is empty", quote(name.as_bytes()));
+                    return Err(ReadError::file(source.window.name(), reason));
+                }
             }
             return Ok(source);
         }
         source.is_crlf = source.window.data()[..source.taken].ends_with(b"\r")
             && source.peek_byte()? == Some(b'\n');
-        source.column = match column {
-            Column::Number(number) => number - 1,
-            Column::Name(name) => match source.names().position(|cell| cell == name.as_bytes()) {
-                Some(index) => index,
-                None => return Err(source.no_column(name)),
-            },
-        };
-        let is_data = match column {
-            Column::Name(_) => false,
-            Column::Number(_) => {
-                let cell = source.cell(source.column).map(<[u8]>::trim_ascii);
-                cell.is_some_and(|cell| cell.is_empty() || parse_address(cell).is_some())
-            }
-        };
+        let mut is_named = false;
+        for column in columns {
+            let index = match column {
+                Column::Number(number) => number - 1,
+                Column::Name(name) => {
+                    is_named = true;
+                    let found = source.names().position(|cell| cell == name.as_bytes());
+                    found.ok_or_else(|| source.no_column(name))?
+                }
+            };
+            source.columns.push(index);
+        }
+        let has_address = source.names().any(|cell| find_address(cell, 0).is_some());
+        let first = source.cell(source.columns[0]).map(<[u8]>::trim_ascii);
+        let is_data = !is_named && (has_address || matches!(first, Some(b"" | b"-")));
         if is_data {
             source.holds_row = true;
         } else {
-            if source.column >= source.count {
+            if source.columns.iter().any(|&column| column >= source.count) {
                 return Err(source.row_error());
             }
-            source.header = Some(source.row().to_vec());
+            // With the blank lines before it.
+            let header = trim_end(&source.window.data()[..source.taken]);
+            source.header = Some(header.to_vec());
         }
         Ok(source)
-    }
-
-    /// The first row as it stands in the file, without its line end; `None` if it is data.
-    pub fn header(&self) -> Option<&[u8]> {
-        self.header.as_deref()
-    }
-
-    /// What separates cells.
-    pub fn delimiter(&self) -> u8 {
-        self.delimiter
-    }
-
-    /// Whether the first line ends in CR LF.
-    pub fn is_crlf(&self) -> bool {
-        self.is_crlf
     }
 
     /// Goes to the next record; false at the end. What was the record is gone.
@@ -158,6 +184,7 @@ impl CsvAddresses {
     fn find_record(&mut self) -> Result<bool, ReadError> {
         let data = &self.window.data()[..self.taken];
         self.lines += memchr_iter(b'\n', data).count() as u64;
+        self.after_cr = data.ends_with(b"\r");
         self.window.take(self.taken);
         self.taken = 0;
         self.count = 0;
@@ -182,7 +209,10 @@ impl CsvAddresses {
             self.count += ends;
             match result {
                 ReadRecordResult::Record => return Ok(true),
-                ReadRecordResult::End => return Ok(false),
+                ReadRecordResult::End => {
+                    self.blank = self.blank_lines();
+                    return Ok(false);
+                }
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull => self.cells.resize(self.cells.len() * 2, 0),
                 ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
@@ -219,17 +249,33 @@ impl CsvAddresses {
         trim_line_ends(&self.window.data()[..self.taken])
     }
 
-    /// Puts the record into `batch`.
-    fn hand_out(&self, batch: &mut AddressBatch) -> Result<(), ReadError> {
-        let cell = self.cell(self.column).ok_or_else(|| self.row_error())?;
-        let cell = cell.trim_ascii();
-        match parse_address(cell) {
-            Some(address) => batch.push(address),
-            None if cell.is_empty() => batch.push_missing(),
-            None => return Err(self.invalid(not_an_address(cell))),
+    /// How many blank lines came with the record, before it.
+    fn blank_lines(&self) -> usize {
+        let data = &self.window.data()[..self.taken];
+        let ends = data.iter().take_while(|byte| matches!(byte, b'\n' | b'\r'));
+        let count = ends.filter(|&&byte| byte == b'\n').count();
+        count - usize::from(self.after_cr && data.starts_with(b"\n"))
+    }
+
+    /// Puts the record into `batch`, and the blank lines before it, which are rows without an address.
+    fn hand_out(&mut self, batch: &mut AddressBatch) {
+        self.hand_out_blank(self.blank_lines(), batch);
+        for &column in &self.columns {
+            self.finder
+                .find_cell(self.cell(column).unwrap_or_default(), batch);
         }
+        let longest = self.columns.iter().max();
+        self.short_rows += u64::from(longest.is_some_and(|&column| column >= self.count));
         batch.push_row(self.row());
-        Ok(())
+    }
+
+    fn hand_out_blank(&self, count: usize, batch: &mut AddressBatch) {
+        for _ in 0..count {
+            for _ in &self.columns {
+                self.finder.find_cell(b"", batch);
+            }
+            batch.push_row(b"");
+        }
     }
 
     /// Whether a line end is here behind the record, so that the next record may be whole.
@@ -249,7 +295,8 @@ impl CsvAddresses {
 
     #[cold]
     fn row_error(&self) -> ReadError {
-        let (column, count) = (self.column + 1, self.count);
+        let column = self.columns.iter().max().map_or(1, |&column| column + 1);
+        let count = self.count;
         let s = if count == 1 { "" } else { "s" };
         self.invalid(format!("no column {column}: the row has {count} column{s}"))
     }
@@ -293,8 +340,15 @@ impl AddressSource for CsvAddresses {
                 self.read_record()
             };
             let handed_out = match is_row {
-                Ok(false) => break,
-                Ok(true) => self.hand_out(batch),
+                Ok(false) => {
+                    let blank = std::mem::take(&mut self.blank);
+                    self.hand_out_blank(blank, batch);
+                    break;
+                }
+                Ok(true) => {
+                    self.hand_out(batch);
+                    Ok(())
+                }
                 Err(error) => Err(error),
             };
             match handed_out {
@@ -308,13 +362,28 @@ impl AddressSource for CsvAddresses {
         }
         Ok(!batch.is_empty())
     }
+
+    fn table(&self) -> Option<TableForm<'_>> {
+        Some(TableForm {
+            delimiter: self.delimiter,
+            is_crlf: self.is_crlf,
+            header: self.header.as_deref(),
+        })
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let count = self.short_rows;
+        let s = if count == 1 { " ends" } else { "s end" };
+        let note = format!("{count} row{s} before the column of addresses");
+        (count > 0).then_some(note).into_iter().collect()
+    }
 }
 
 impl fmt::Debug for CsvAddresses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CsvAddresses")
             .field("window", &self.window)
-            .field("column", &self.column)
+            .field("columns", &self.columns)
             .finish_non_exhaustive()
     }
 }
@@ -324,6 +393,11 @@ fn trim_line_ends(mut row: &[u8]) -> &[u8] {
     while let [b'\n' | b'\r', rest @ ..] = row {
         row = rest;
     }
+    trim_end(row)
+}
+
+#[inline]
+fn trim_end(mut row: &[u8]) -> &[u8] {
     while let [rest @ .., b'\n' | b'\r'] = row {
         row = rest;
     }

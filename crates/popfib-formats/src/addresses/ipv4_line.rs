@@ -40,6 +40,12 @@ pub(super) fn whole_address(window: &[u8; WINDOW], len: usize) -> Option<u32> {
     (read == len).then_some(bits)
 }
 
+/// The address that `window` begins with and its length, whatever follows it but a digit.
+#[inline(always)]
+pub(super) fn leading(window: &[u8; WINDOW]) -> Option<(u32, usize)> {
+    octets(window, 16)
+}
+
 /// Four octets, and where the fourth ends: at `limit`, which is up to 16, or at a byte before that is no
 /// digit.
 #[inline(always)]

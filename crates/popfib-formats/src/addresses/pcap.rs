@@ -13,11 +13,34 @@ use pcap_parser::{
     parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header,
 };
 
+use super::batch::AddressBatch;
 use super::link::{self, Link, NoAddress, Side};
+use super::source::{AddressEntry, AddressSource};
 use super::window::Window;
-use super::{AddressBatch, AddressSource};
 use crate::error::Place;
+use crate::registry::Capabilities;
 use crate::{Input, ReadError};
+
+/// pcap in both byte orders, with micro- or nanoseconds and Kuznetzov's variant, and pcapng.
+pub(super) const MAGICS: [[u8; 4]; 6] = [
+    [0xa1, 0xb2, 0xc3, 0xd4],
+    [0xd4, 0xc3, 0xb2, 0xa1],
+    [0xa1, 0xb2, 0x3c, 0x4d],
+    [0x4d, 0x3c, 0xb2, 0xa1],
+    [0x34, 0xcd, 0xb2, 0xa1],
+    [0x0a, 0x0d, 0x0d, 0x0a],
+];
+
+pub(super) static FORMAT: AddressEntry = AddressEntry {
+    name: "pcap",
+    description: "pcap and pcapng: the destination of each packet, or its source",
+    can: Capabilities::PACKETS,
+    detect: |head| MAGICS.iter().any(|magic| head.starts_with(magic)),
+    open: |input, options| {
+        let packets = PcapAddresses::new(input, options.side)?;
+        Ok(Box::new(packets.excluding(options.exclude_sources.clone())))
+    },
+};
 
 /// The longest packet or block. Captures cut packets at 256 KiB; other blocks of
 /// pcapng may be longer.
@@ -133,16 +156,6 @@ impl PcapAddresses {
     pub fn excluding(mut self, sources: Vec<IpAddr>) -> Self {
         self.filter.exclude_sources = sources;
         self
-    }
-
-    /// How many packets so far were left out because of where they come from.
-    pub fn excluded(&self) -> u64 {
-        self.excluded
-    }
-
-    /// How many packets so far were no IP packets.
-    pub fn not_ip(&self) -> u64 {
-        self.not_ip
     }
 
     /// Goes to the next block that matters; `None` at the end, or if `may_wait`
@@ -333,6 +346,18 @@ impl AddressSource for PcapAddresses {
             }
         }
         Ok(!batch.is_empty())
+    }
+
+    fn excluded(&self) -> u64 {
+        self.excluded
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self.not_ip {
+            0 => vec![],
+            1 => vec!["1 packet without an IP address left out".to_owned()],
+            n => vec![format!("{n} packets without an IP address left out")],
+        }
     }
 }
 

@@ -1,9 +1,27 @@
 //! Bare addresses one behind the other, 4 or 16 bytes each, in network order.
 
+use super::batch::AddressBatch;
+use super::source::{AddressEntry, AddressSource};
 use super::window::Window;
-use super::{AddressBatch, AddressFormat, AddressSource};
 use crate::error::Place;
+use crate::registry::Capabilities;
 use crate::{Input, ReadError};
+
+pub(super) static IPV4: AddressEntry = AddressEntry {
+    name: "raw-ipv4",
+    description: "records of 4 bytes in network order; never recognised, has to be named",
+    can: Capabilities::RECORDS,
+    detect: |_| false,
+    open: |input, _| Ok(Box::new(RawAddresses::ipv4(input))),
+};
+
+pub(super) static IPV6: AddressEntry = AddressEntry {
+    name: "raw-ipv6",
+    description: "records of 16 bytes in network order; never recognised, has to be named",
+    can: Capabilities::RECORDS,
+    detect: |_| false,
+    open: |input, _| Ok(Box::new(RawAddresses::ipv6(input))),
+};
 
 /// An [`AddressSource`] of records in network order. Never recognised by
 /// content: any bytes could be some.
@@ -22,14 +40,6 @@ impl RawAddresses {
     /// Records of 16 bytes.
     pub fn ipv6(input: Input) -> Self {
         Self::new(input, true)
-    }
-
-    pub(super) fn format(&self) -> AddressFormat {
-        if self.is_ipv6 {
-            AddressFormat::RawIpv6
-        } else {
-            AddressFormat::RawIpv4
-        }
     }
 
     fn new(input: Input, is_ipv6: bool) -> Self {

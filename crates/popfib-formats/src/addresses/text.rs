@@ -1,113 +1,184 @@
-//! Addresses as text, one a line.
+//! Addresses in lines of text: log files, JSON lines, lists.
 //!
-//! Lines that are one dotted IPv4 address, as nearly all lines of big files
-//! are, are read from the buffer 16 bytes at a time (`ipv4_line`); any other
-//! line goes the general way, which also does what is special about the first
-//! line, comments, and errors.
+//! A block of whole lines is read into the batch, where the lines stay as they are; then the
+//! addresses are looked for in each (`finder`).
 
-use super::ipv4_line::{self, WINDOW};
-use super::{AddressBatch, AddressSource, not_an_address, parse_address};
-use crate::lines::Lines;
-use crate::text_table::not_text;
+use memchr::{memchr_iter, memrchr};
+
+use super::batch::AddressBatch;
+use super::finder::AddressFinder;
+use super::options::{AddressOptions, Column, Part};
+use super::source::{AddressEntry, AddressSource};
+use crate::error::{Place, quote};
+use crate::lines::kind;
+use crate::registry::Capabilities;
 use crate::{Input, ReadError};
 
-/// An [`AddressSource`] of text: one address a line, both families mixed.
-///
-/// Empty lines and comments (from `#` or `;` on) are skipped; lines end in LF
-/// or CR LF.
-#[derive(Debug)]
-pub struct TextAddresses {
-    lines: Lines,
-    /// An error to be told when the addresses before it are handed out.
-    error: Option<ReadError>,
+pub(super) static TEXT: AddressEntry = AddressEntry {
+    name: "text",
+    description: "lines of text that hold addresses: logs, lists",
+    can: Capabilities::NONE,
+    detect: |_| false,
+    open: |input, options| Ok(Box::new(LineAddresses::new(input, options))),
+};
+
+pub(super) static JSON_LINES: AddressEntry = AddressEntry {
+    name: "json-lines",
+    description: "JSON objects, one a line",
+    can: Capabilities::NONE,
+    detect: |head| head.trim_ascii_start().starts_with(b"{"),
+    open: |input, options| Ok(Box::new(LineAddresses::new(input, options))),
+};
+
+pub(super) static ZEEK: AddressEntry = AddressEntry {
+    name: "zeek",
+    description: "logs of Zeek: columns by their names in #fields",
+    can: Capabilities::NONE,
+    detect: |head| head.starts_with(b"#separator"),
+    open: |mut input, options| {
+        let parts = zeek_parts(&mut input, &options.columns)?;
+        let options = AddressOptions {
+            parts: if parts.is_empty() {
+                options.parts.clone()
+            } else {
+                parts
+            },
+            comments: true,
+            ..options.clone()
+        };
+        Ok(Box::new(LineAddresses::new(input, &options)))
+    },
+};
+
+/// The fields that `columns` are in a log of Zeek.
+fn zeek_parts(input: &mut Input, columns: &[Column]) -> Result<Vec<Part>, ReadError> {
+    let fields = |head: &[u8]| {
+        let mut lines = head.split_inclusive(|&byte| byte == b'\n');
+        let line = lines.find_map(|line| line.strip_prefix(b"#fields\t"))?;
+        let line = line.strip_suffix(b"\n")?;
+        let names = line.split(|&byte| byte == b'\t').map(<[u8]>::to_vec);
+        Some(names.collect::<Vec<_>>())
+    };
+    if columns.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names = fields(input.peek(|head| fields(head).is_some())).unwrap_or_default();
+    let part = |column: &Column| {
+        let number = match column {
+            Column::Number(number) => *number,
+            Column::Name(name) => {
+                let index = names.iter().position(|field| field == name.as_bytes());
+                let reason = || format!("no column {} in the line #fields", quote(name.as_bytes()));
+                1 + index.ok_or_else(|| ReadError::file(input.name(), reason()))?
+            }
+        };
+        Ok(Part::Field(number, Some(b'\t')))
+    };
+    columns.iter().map(part).collect()
 }
 
-impl TextAddresses {
-    /// Reads `input`; nothing yet. Takes 256 KiB.
-    pub fn new(input: Input) -> Self {
+/// What is read at a time. A quarter of it is as fast on one thread, and too little work to hand to another.
+const BLOCK: usize = 512 << 10;
+
+/// The longest line. It is held in memory.
+const MAX_LINE: usize = 1 << 30;
+
+/// An [`AddressSource`] of lines of text, which are its rows: each comes once, in order.
+///
+/// A line, or a part of it that was asked for, in which there is no address counts as one without.
+#[derive(Debug)]
+pub struct LineAddresses {
+    input: Input,
+    /// The beginning of the next line.
+    rest: Vec<u8>,
+    /// How many lines were handed out.
+    lines: u64,
+    finder: AddressFinder,
+    is_done: bool,
+}
+
+impl LineAddresses {
+    /// Reads `input`; nothing yet. Takes a few times 512 KiB, or twice the longest line.
+    pub fn new(input: Input, options: &AddressOptions) -> Self {
         Self {
-            lines: Lines::new(input),
-            error: None,
+            input,
+            rest: Vec::new(),
+            lines: 0,
+            finder: AddressFinder::new(options),
+            is_done: false,
         }
     }
 
-    /// Plain lines, as many as there are in a row.
-    fn plain_lines(&mut self, batch: &mut AddressBatch, room: usize) -> usize {
-        let rest = self.lines.rest();
-        let mut at = 0;
-        let mut count = 0;
-        batch.extend_ipv4(std::iter::from_fn(|| {
-            let window = rest.get(at..at + WINDOW)?.first_chunk()?;
-            if count == room {
-                return None;
-            }
-            let (address, len) = ipv4_line::address(window)?;
-            at += match window[len..] {
-                [b'\n', ..] => len + 1,
-                [b'\r', b'\n', ..] => len + 2,
-                _ => return None,
-            };
-            count += 1;
-            Some(address)
-        }));
-        self.lines.skip(at, count);
-        count
+    /// As many as say what is no text, or the first line if that is shorter: the same however the
+    /// input comes in pieces.
+    fn first_bytes(&mut self) -> &[u8] {
+        const ENOUGH: usize = 8;
+        let first_line = |head: &[u8]| head.iter().position(|&byte| byte == b'\n');
+        let is_enough = |head: &[u8]| head.len() >= ENOUGH || first_line(head).is_some();
+        let head = self.input.peek(is_enough);
+        &head[..first_line(head).unwrap_or(ENOUGH).min(head.len())]
     }
+}
 
-    /// The next line, any kind; false at the end.
-    fn any_line(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
-        if !self.lines.advance()? {
+impl AddressSource for LineAddresses {
+    fn next_block(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
+        batch.clear();
+        if self.is_done {
             return Ok(false);
         }
-        let text = content(self.lines.line());
-        if !text.is_empty() {
-            match parse_address(text) {
-                Some(address) => batch.push(address),
-                None => {
-                    return Err(not_text(&self.lines)
-                        .unwrap_or_else(|| self.lines.invalid(not_an_address(text))));
-                }
-            }
+        if self.lines == 0
+            && self.rest.is_empty()
+            && let Some(kind) = kind(self.first_bytes())
+        {
+            self.is_done = true;
+            let reason = format!("this is {kind}");
+            return Err(ReadError::file(self.input.name(), reason));
         }
-        Ok(true)
+        let text = batch.text();
+        text.append(&mut self.rest);
+        let is_more = loop {
+            let old = text.len();
+            // Doubled for a long line, so that it is not copied for each block.
+            text.resize(old + BLOCK.max(old), 0);
+            let place = Place::Line(self.lines + 1);
+            let read = self.input.read(&mut text[old..], place);
+            self.is_done = !matches!(read, Ok(1..));
+            let room = text.len() - old;
+            let read = read.inspect_err(|_| text.clear())?;
+            text.truncate(old + read);
+            if let Some(end) = memrchr(b'\n', &text[old..]) {
+                self.rest.extend_from_slice(&text[old + end + 1..]);
+                text.truncate(old + end + 1);
+                break read == room;
+            }
+            if read == 0 {
+                break false;
+            }
+            if text.len() > MAX_LINE || !self.input.may_hold(text.len()) {
+                self.is_done = true;
+                let reason = match text.len() {
+                    len if len > MAX_LINE => format!("the line is longer than {MAX_LINE} bytes"),
+                    _ => "compressed data grows to more than 16 times its size in one line: unpack it first".to_owned(),
+                };
+                text.clear();
+                let line = self.lines + 1;
+                return Err(ReadError::invalid_line(self.input.name(), line, reason));
+            }
+        };
+        let text = batch.text();
+        self.lines += memchr_iter(b'\n', text).count() as u64;
+        let is_empty = text.is_empty();
+        batch.set_full(is_more);
+        Ok(!is_empty)
     }
-}
 
-impl AddressSource for TextAddresses {
     fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
-        batch.clear();
-        if let Some(error) = self.error.take() {
-            return Err(error);
-        }
-        // Lines, not addresses: that bounds the time, too.
-        let mut room = AddressBatch::FULL;
-        while room > 0 {
-            room -= self.plain_lines(batch, room);
-            if room == 0 || !batch.is_empty() && !self.lines.is_buffered(|_| true) {
-                break;
-            }
-            match self.any_line(batch) {
-                Ok(true) => room -= usize::from(!batch.is_empty()),
-                Ok(false) => break,
-                Err(error) if batch.is_empty() => return Err(error),
-                Err(error) => {
-                    self.error = Some(error);
-                    break;
-                }
-            }
-        }
-        Ok(!batch.is_empty())
+        let is_more = self.next_block(batch)?;
+        self.finder.find(batch);
+        Ok(is_more)
     }
-}
 
-/// A line without its comment and the blanks around the rest.
-#[inline]
-fn content(line: &[u8]) -> &[u8] {
-    let end = memchr::memchr2(b'#', b';', line);
-    line[..end.unwrap_or(line.len())].trim_ascii()
-}
-
-/// Whether a line is an address, perhaps with a comment.
-pub(super) fn is_address(line: &[u8]) -> bool {
-    parse_address(content(line)).is_some()
+    fn finder(&self) -> Option<AddressFinder> {
+        Some(self.finder.clone())
+    }
 }

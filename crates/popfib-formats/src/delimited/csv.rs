@@ -12,25 +12,30 @@
 //! is a prefix or the ends of a range first, then the value. Fields are
 //! separated by commas, tabs or semicolons: tabs if the first line has any, else
 //! commas. Ends of ranges may be numbers, of IPv6 from the first on that is none
-//! of IPv4. A range becomes the fewest prefixes that cover it.
+//! of IPv4. A range becomes the fewest prefixes that cover it, once all are there.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use popfib::IpPrefix;
+use popfib::{IpPrefix, NextHop};
 
 use super::fields::Fields;
+use super::overlap::{Range, Ranges, Row, Sorted};
 use super::ranges::RangePrefixes;
+use crate::delimiter::delimiter;
 use crate::error::quote;
-use crate::format::{Entry, head_lines};
-use crate::lines::Lines;
-use crate::names::{FIRST, LAST, PREFIX, VALUE, printable, rank};
-use crate::show::text;
-use crate::{Input, LoadOptions, ReadError, Route, RouteSource};
+use crate::input::head_lines;
+use crate::lines::{Lines, text};
+use crate::name_rule::checked;
+use crate::names::{FIRST, LAST, PREFIX, VALUE, rank};
+use crate::registry::Capabilities;
+use crate::table_format::Entry;
+use crate::{Input, LoadOptions, NextHopNames, ReadError, Route, RouteSource};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "csv",
     description: "CSV or TSV with a prefix or the ends of a range, and an AS number, country or other value (iptoasn, GeoLite2, IP2Location, DB-IP)",
+    can: Capabilities::MANY_VALUES,
     detect,
     open: |input, options| Ok(Box::new(Delimited::new(input, options))),
 };
@@ -56,9 +61,7 @@ fn is_skipped(line: &[u8]) -> bool {
 }
 
 fn separator(first: &str) -> u8 {
-    let candidates = [b'\t', b',', b';'];
-    let found = candidates.iter().find(|&&c| first.as_bytes().contains(&c));
-    *found.unwrap_or(&b',')
+    delimiter(first.as_bytes()).unwrap_or(b',')
 }
 
 /// Where the columns are.
@@ -167,10 +170,21 @@ pub(crate) struct Delimited {
     fields: Option<(Fields, Layout)>,
     /// Whether numbers are addresses of IPv6.
     numbers_are_ipv6: bool,
-    /// What is left of the last range.
+    /// The ranges, until all are there, and then.
+    ranges: Ranges,
+    sorted: Sorted,
+    names: NextHopNames,
+    /// What is left of the range that is handed out.
     range: Option<RangePrefixes>,
-    value: String,
+    value: NextHop,
     at_end: bool,
+}
+
+/// What a row holds.
+enum Found {
+    Prefix(IpPrefix),
+    Range(Range),
+    Nothing,
 }
 
 impl Delimited {
@@ -182,18 +196,20 @@ impl Delimited {
             column: options.value_path.clone(),
             fields: None,
             numbers_are_ipv6: false,
+            ranges: Ranges::default(),
+            sorted: Sorted::default(),
+            names: NextHopNames::new(),
             range: None,
-            value: String::new(),
+            value: NextHop::MIN,
             at_end: false,
         }
     }
 
-    /// The prefix of the current line, or the first of its range; `None` if it
-    /// holds no route.
-    fn row(&mut self) -> Result<Option<IpPrefix>, String> {
+    /// What the current line holds.
+    fn row(&mut self) -> Result<Found, String> {
         let line = text(self.lines.line())?;
         let Some((fields, layout)) = &mut self.fields else {
-            return Ok(None);
+            return Ok(Found::Nothing);
         };
         fields.split(line)?;
         let cell = |n| {
@@ -205,7 +221,7 @@ impl Delimited {
         };
         let mut values = layout.values.iter().map(|&n| fields.get(n));
         let value = values.find(|value| !value.is_empty());
-        let value = value.map(printable).transpose()?;
+        let value = value.map(checked).transpose()?;
         match layout.source {
             Source::Prefix(n) => {
                 let text = cell(n)?;
@@ -215,15 +231,14 @@ impl Delimited {
                     text.parse()
                 };
                 let prefix = prefix.map_err(|e| format!("{}: {e}", quote(text.as_bytes())))?;
-                value
-                    .ok_or_else(|| format!("no value behind \"{prefix}\""))?
-                    .clone_into(&mut self.value);
-                Ok(Some(prefix))
+                let value = value.ok_or_else(|| format!("no value behind \"{prefix}\""))?;
+                self.value = self.names.intern(value);
+                Ok(Found::Prefix(prefix))
             }
             Source::Range(first, last) => {
                 let (first, last) = (cell(first)?, cell(last)?);
                 let ends = ends(first, last, &mut self.numbers_are_ipv6)?;
-                let mut range = RangePrefixes::new(ends.0, ends.1).map_err(|e| {
+                RangePrefixes::new(ends.0, ends.1).map_err(|e| {
                     format!(
                         "{} to {}: {e}",
                         quote(first.as_bytes()),
@@ -234,12 +249,16 @@ impl Delimited {
                     value.ok_or_else(|| format!("no value behind {}", quote(last.as_bytes())))?;
                 // iptoasn lists what belongs to nobody, too.
                 if value == "0" && (0..fields.len()).any(|n| fields.get(n) == "Not routed") {
-                    return Ok(None);
+                    return Ok(Found::Nothing);
                 }
-                value.clone_into(&mut self.value);
-                let prefix = range.next();
-                self.range = Some(range);
-                Ok(prefix)
+                Ok(Found::Range(Range {
+                    first: ends.0,
+                    last: ends.1,
+                    row: Row {
+                        line: self.lines.number(),
+                        value: self.names.intern(value),
+                    },
+                }))
             }
         }
     }
@@ -296,22 +315,50 @@ impl RouteSource for Delimited {
                 break prefix;
             }
             self.range = None;
-            if self.at_end || !self.lines.advance()? {
-                return Ok(None);
+            if self.at_end {
+                match self.sorted.next() {
+                    None => return Ok(None),
+                    Some(Ok(range)) => {
+                        self.value = range.row.value;
+                        self.range = RangePrefixes::new(range.first, range.last).ok();
+                    }
+                    Some(Err([around, range])) => {
+                        let reason = format!(
+                            "the range {} to {} overlaps {} to {} of line {}, and neither lies in the other",
+                            range.first, range.last, around.first, around.last, around.row.line
+                        );
+                        return Err(self.lines.invalid_at(range.row.line, reason));
+                    }
+                }
+                continue;
+            }
+            if !self.lines.advance()? {
+                self.at_end = true;
+                self.sorted = self.ranges.sorted();
+                continue;
             }
             if is_skipped(self.lines.line()) || self.fields.is_none() && self.learn()? {
                 continue;
             }
             match self.row() {
-                Ok(Some(prefix)) => break prefix,
-                Ok(None) => {}
+                Ok(Found::Prefix(prefix)) => break prefix,
+                Ok(Found::Range(range)) => self.ranges.add(range),
+                Ok(Found::Nothing) => {}
                 Err(reason) => return Err(self.lines.invalid(reason)),
             }
         };
         Ok(Some(Route {
             prefix,
-            next_hop: &self.value,
+            next_hop: self.names.name(self.value).unwrap_or_default(),
         }))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self.ranges.replaced() {
+            0 => vec![],
+            1 => vec!["1 range replaced by another with the same ends".to_owned()],
+            n => vec![format!("{n} ranges replaced by others with the same ends")],
+        }
     }
 }
 

@@ -2,5 +2,6 @@
 
 pub(crate) mod csv;
 mod fields;
+mod overlap;
 pub(crate) mod pfx2as;
 mod ranges;

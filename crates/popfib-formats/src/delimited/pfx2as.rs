@@ -10,15 +10,18 @@
 use popfib::IpPrefix;
 
 use crate::error::quote;
-use crate::format::{Entry, head_lines};
+use crate::grammar::{Grammar, lines};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
 use crate::rows::Rows;
-use crate::show::{self, Grammar};
+use crate::table_format::Entry;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "pfx2as",
     description: "CAIDA's pfx2as: network, length, AS",
+    can: Capabilities::NONE,
     detect,
-    open: show::open::<Pfx2As>,
+    open: |input, options| Ok(lines(Pfx2As, input, options.mask)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -41,7 +44,10 @@ pub(crate) struct Pfx2As;
 fn row(line: &str) -> Result<(&str, &str, &str), String> {
     let mut words = line.split_ascii_whitespace();
     match (words.next(), words.next(), words.next(), words.next()) {
-        (Some(network), Some(len), Some(asn), None) => Ok((network, len, asn)),
+        // An address in its place is the end of a range, or a mask.
+        (Some(network), Some(len), Some(asn), None) if len.parse::<u8>().is_ok() => {
+            Ok((network, len, asn))
+        }
         _ => Err(format!(
             "{}: not a network, a length and an AS",
             quote(line.as_bytes())
@@ -50,7 +56,7 @@ fn row(line: &str) -> Result<(&str, &str, &str), String> {
 }
 
 impl Grammar for Pfx2As {
-    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
         if line.trim().is_empty() {
             return Ok(());
         }

@@ -10,15 +10,18 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{Grammar, first_byte, keys, reason};
-use crate::format::Entry;
+use super::{first_byte, keys, reason};
+use crate::grammar::{Grammar, document};
+use crate::registry::Capabilities;
 use crate::rows::Rows;
+use crate::table_format::Entry;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "frr-json",
     description: "`show ip route json`, `show ipv6 route json` and `show bgp json` of FRR; next hops of selected routes",
+    can: Capabilities::NONE,
     detect,
-    open: super::open::<Frr>,
+    open: |input, options| Ok(document(Frr, input, options.mask)),
 };
 
 pub(super) fn detect(head: &[u8]) -> bool {
@@ -37,6 +40,7 @@ pub(crate) struct Frr;
 
 /// A route of the RIB or a path of BGP.
 #[derive(Deserialize)]
+#[serde(expecting = "a route")]
 struct Entity {
     #[serde(default)]
     selected: bool,
@@ -48,7 +52,10 @@ struct Entity {
 
 /// In answers about one prefix, what makes the path the best is told in detail.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "bestpath is neither true nor false nor an object"
+)]
 enum BestPath {
     Is(bool),
     Detail {
@@ -64,7 +71,7 @@ impl Default for BestPath {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "a next hop")]
 struct Hop {
     ip: Option<String>,
     interface_name: Option<String>,
@@ -80,7 +87,7 @@ struct Hop {
 
 impl Hop {
     fn value(&self) -> Option<&str> {
-        if let Some(address) = &self.ip {
+        if let Some(address) = self.ip.as_ref().filter(|ip| !ip.trim().is_empty()) {
             Some(address)
         } else if self.admin_prohibited.is_some() {
             Some("prohibit")
@@ -95,20 +102,20 @@ impl Hop {
 }
 
 impl Grammar for Frr {
-    fn descends(&mut self, key: &str, rows: &mut Rows) -> bool {
+    fn opens(&mut self, key: &str, rows: &mut Rows) -> bool {
         if !key.is_empty() && key != "routes" {
             rows.table(key);
         }
         true
     }
 
-    fn item(&mut self, key: &str, json: &[u8], rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, key: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
         // What else there is are numbers and names about the table.
-        if !json.starts_with(b"[") {
+        if !json.starts_with('[') {
             return Ok(());
         }
         let prefix = rows.prefix(key)?;
-        let routes: Vec<Entity> = serde_json::from_slice(json).map_err(|e| reason(&e))?;
+        let routes: Vec<Entity> = serde_json::from_str(json).map_err(|e| reason(&e))?;
         let is_best = |path: &BestPath| match *path {
             BestPath::Is(best) => best,
             BestPath::Detail { overall } => overall,

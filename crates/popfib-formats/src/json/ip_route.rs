@@ -8,16 +8,19 @@
 
 use serde::Deserialize;
 
-use super::{Grammar, first_byte, keys, reason};
-use crate::format::Entry;
+use super::{first_byte, keys, reason};
+use crate::grammar::{Grammar, document};
 use crate::ip_route::{BestByMetric, Candidate};
+use crate::registry::Capabilities;
 use crate::rows::Rows;
+use crate::table_format::Entry;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "ip-route-json",
     description: "`ip -j route` and `ip -j -6 route` of Linux",
+    can: Capabilities::NONE,
     detect,
-    open: super::open::<IpRoute>,
+    open: |input, options| Ok(document(IpRoute::default(), input, options.mask)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -30,6 +33,7 @@ pub(crate) struct IpRoute {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a route")]
 struct Entity {
     #[serde(rename = "type")]
     kind: Option<String>,
@@ -48,6 +52,7 @@ struct Entity {
 
 /// A route's only next hop, or one of several.
 #[derive(Deserialize)]
+#[serde(expecting = "a next hop")]
 struct Hop {
     gateway: Option<String>,
     via: Option<Via>,
@@ -58,6 +63,7 @@ struct Hop {
 
 /// A gateway of the other family.
 #[derive(Deserialize)]
+#[serde(expecting = "a gateway")]
 struct Via {
     host: String,
 }
@@ -85,12 +91,8 @@ impl Entity {
 }
 
 impl Grammar for IpRoute {
-    fn descends(&mut self, _: &str, _: &mut Rows) -> bool {
-        false
-    }
-
-    fn item(&mut self, _: &str, json: &[u8], rows: &mut Rows) -> Result<(), String> {
-        let route: Entity = serde_json::from_slice(json).map_err(|e| reason(&e))?;
+    fn read(&mut self, _: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
+        let route: Entity = serde_json::from_str(json).map_err(|e| reason(&e))?;
         let prefix = match route.dst.as_str() {
             "default" if route.is_ipv6() => rows.prefix("::/0")?,
             "default" => rows.prefix("0.0.0.0/0")?,
@@ -108,6 +110,7 @@ impl Grammar for IpRoute {
         match value {
             Some(value) => self.best.add(
                 Candidate {
+                    line: rows.line(),
                     prefix,
                     metric: route.metric,
                     table: route.table.unwrap_or_default(),

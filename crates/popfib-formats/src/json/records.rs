@@ -7,27 +7,36 @@
 //! This is also what the command prints with `--json`; a lookup that found no
 //! route has a prefix of null and is left out. Other members don't matter.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::Deserializer;
-use serde::de::{Deserialize, DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::Error;
+use serde_json::value::RawValue;
 
-use super::{Grammar, document, first_byte, frr, keys, reason};
-use crate::format::{Entry, head_lines};
+use super::{first_byte, frr, keys, reason};
+use crate::LoadOptions;
+use crate::grammar::{Grammar, document, lines};
+use crate::input::head_lines;
 use crate::names::{PREFIX, VALUE, left_out, rank};
+use crate::registry::Capabilities;
 use crate::rows::Rows;
-use crate::{LoadOptions, show};
+use crate::table_format::Entry;
 
 pub(crate) static LINES: Entry = Entry {
     name: "json-lines",
     description: "JSON objects, one a line, with `prefix`, `network` or `cidr` and `next_hop`, `value`, `asn`, `origin` or `country`",
+    can: Capabilities::MANY_VALUES,
     detect: detect_lines,
-    open: |input, options| Ok(show::listing(Records::new(options), input, options.mask)),
+    open: |input, options| Ok(lines(Records::new(options), input, options.mask)),
 };
 
 pub(crate) static ARRAY: Entry = Entry {
     name: "json",
     description: "a JSON array of such objects",
+    can: Capabilities::MANY_VALUES,
     detect: detect_array,
     open: |input, options| Ok(document(Records::new(options), input, options.mask)),
 };
@@ -49,144 +58,119 @@ fn detect_array(head: &[u8]) -> bool {
 }
 
 pub(crate) struct Records {
-    prefix: String,
-    value: String,
     /// The members that lead to the value, if the caller has chosen one.
-    path: Option<Path>,
+    path: Option<String>,
     /// Objects that don't have it.
     without: u64,
 }
 
-/// A path to a value: as the caller wrote it, and as a JSON pointer (RFC 6901).
-struct Path {
-    name: String,
-    pointer: String,
-}
-
-impl Path {
-    fn new(name: &str) -> Self {
-        let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
-        Self {
-            name: name.to_owned(),
-            pointer: name
-                .split('.')
-                .flat_map(|key| ["/".to_owned(), escaped(key)])
-                .collect(),
+/// What `keys` lead to in `json`, as it is written; items of lists count from 0.
+fn follow<'a>(mut json: &'a str, keys: &str) -> Result<Option<&'a str>, Error> {
+    for key in keys.split('.') {
+        let inner = match json.as_bytes().first() {
+            Some(b'{') => {
+                let members: HashMap<Cow<'a, str>, &'a RawValue> = serde_json::from_str(json)?;
+                members.get(key).copied()
+            }
+            Some(b'[') => {
+                let items: Vec<&'a RawValue> = serde_json::from_str(json)?;
+                let index = key.parse::<usize>().ok();
+                index.and_then(|index| items.get(index).copied())
+            }
+            _ => None,
+        };
+        match inner {
+            Some(inner) => json = inner.get(),
+            None => return Ok(None),
         }
     }
-
-    /// Reads what it leads to in `object` to `text`; whether that is a value.
-    fn follow(&self, object: &[u8], text: &mut String) -> Result<bool, String> {
-        let object: serde_json::Value = serde_json::from_slice(object).map_err(|e| reason(&e))?;
-        let Some(value) = object.pointer(&self.pointer) else {
-            return Ok(false);
-        };
-        let cell = Scalar(text).deserialize(value).map_err(|e| reason(&e))?;
-        Ok(cell == Cell::Text && !text.is_empty())
-    }
+    Ok(Some(json))
 }
 
 impl Records {
     fn new(options: &LoadOptions) -> Self {
-        let path = options.value_path.as_deref().map(Path::new);
         Self {
-            prefix: String::new(),
-            value: String::new(),
-            path,
+            path: options.value_path.clone(),
             without: 0,
         }
-    }
-
-    fn left_out(&self) -> Vec<String> {
-        let path = self.path.as_ref();
-        path.map_or_else(Vec::new, |path| {
-            left_out(self.without, "object", &path.name)
-        })
-    }
-
-    fn record(&mut self, json: &[u8], rows: &mut Rows) -> Result<(), String> {
-        let mut parser = serde_json::Deserializer::from_slice(json);
-        let read = Members(self).deserialize(&mut parser);
-        let found = read.and_then(|found| parser.end().map(|()| found));
-        match found.map_err(|e| reason(&e))? {
-            Found {
-                prefix: Cell::Absent,
-                ..
-            } => Err("no prefix in this object".to_owned()),
-            Found {
-                prefix: Cell::Null, ..
-            } => Ok(()),
-            found => {
-                let prefix = rows.prefix(&self.prefix)?;
-                if let Some(path) = &self.path {
-                    if !path.follow(json, &mut self.value)? {
-                        self.without += 1;
-                        return Ok(());
-                    }
-                } else if found.value != Cell::Text || self.value.is_empty() {
-                    return Err(format!("no next hop behind \"{prefix}\""));
-                }
-                // Strings may hold by escapes what lines may not.
-                let value = show::text(self.value.as_bytes())?;
-                rows.route(prefix, value);
-                Ok(())
-            }
-        }
-    }
-}
-
-impl show::Grammar for Records {
-    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
-        if line.trim().is_empty() {
-            return Ok(());
-        }
-        self.record(line.as_bytes(), rows)
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.left_out()
     }
 }
 
 impl Grammar for Records {
-    fn descends(&mut self, _: &str, _: &mut Rows) -> bool {
-        false
-    }
-
-    fn item(&mut self, _: &str, json: &[u8], rows: &mut Rows) -> Result<(), String> {
-        self.record(json, rows)
+    fn read(&mut self, _: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
+        // Nothing stands on an empty line, and nothing else is an empty item.
+        if json.trim().is_empty() {
+            return Ok(());
+        }
+        let mut parser = serde_json::Deserializer::from_str(json);
+        let read = parser.deserialize_map(Members);
+        let found = read.and_then(|found| parser.end().map(|()| found));
+        let found = found.map_err(|e| reason(&e))?;
+        let prefix = match found.prefix {
+            Cell::Absent => return Err("no prefix in this object".to_owned()),
+            Cell::Null => return Ok(()),
+            Cell::Text(prefix) => rows.prefix(&prefix)?,
+        };
+        let value = match &self.path {
+            None => found.value,
+            Some(path) => {
+                let found = follow(json.trim(), path).map_err(|e| reason(&e))?;
+                let cell = found.map(Cell::of).transpose().map_err(|e| reason(&e))?;
+                match cell {
+                    Some(Cell::Text(text)) if !text.is_empty() => Cell::Text(text),
+                    _ => {
+                        self.without += 1;
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        match value {
+            Cell::Text(value) if !value.is_empty() => rows.route(prefix, &value),
+            _ => return Err(format!("no next hop behind \"{prefix}\"")),
+        }
+        Ok(())
     }
 
     fn notes(&self) -> Vec<String> {
-        self.left_out()
+        let path = self.path.as_ref();
+        path.map_or_else(Vec::new, |path| left_out(self.without, "object", path))
     }
 }
 
-/// What the member that was looked for holds.
-#[derive(Clone, Copy, PartialEq)]
+/// What a member that was looked for holds.
+#[derive(Default)]
 enum Cell {
+    /// Nothing, or what is no value: an object or a list.
+    #[default]
     Absent,
     Null,
-    Text,
+    Text(String),
 }
 
+impl Cell {
+    /// A string, or a number or truth value as it is written: to read a number
+    /// would cost those of more than 64 bits their digits.
+    fn of(json: &str) -> Result<Self, Error> {
+        Ok(match json.as_bytes().first() {
+            Some(b'"') => Self::Text(serde_json::from_str(json)?),
+            Some(b'n') => Self::Null,
+            Some(b'{' | b'[') | None => Self::Absent,
+            Some(_) => Self::Text(json.to_owned()),
+        })
+    }
+}
+
+#[derive(Default)]
 struct Found {
     prefix: Cell,
     value: Cell,
 }
 
 /// Reads an object, keeps the members with the best names.
-struct Members<'a>(&'a mut Records);
+struct Members;
 
-impl<'de> DeserializeSeed<'de> for Members<'_> {
-    type Value = Found;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Found, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Members<'_> {
+impl<'de> Visitor<'de> for Members {
     type Value = Found;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -194,23 +178,19 @@ impl<'de> Visitor<'de> for Members<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
-        let mut found = Found {
-            prefix: Cell::Absent,
-            value: Cell::Absent,
-        };
+        let mut found = Found::default();
         let (mut best_prefix, mut best_value) = (usize::MAX, usize::MAX);
         while let Some(Key { prefix, value }) = map.next_key()? {
+            let mut cell =
+                || Cell::of(map.next_value::<&RawValue>()?.get()).map_err(A::Error::custom);
             if let Some(rank) = prefix.filter(|&rank| rank < best_prefix) {
                 best_prefix = rank;
-                found.prefix = map.next_value_seed(Scalar(&mut self.0.prefix))?;
+                found.prefix = cell()?;
             } else if let Some(rank) = value.filter(|&rank| rank < best_value) {
-                let mut text = String::new();
-                let cell = map.next_value_seed(Scalar(&mut text))?;
                 // Objects and null under a good name don't hide what else there is.
-                if cell == Cell::Text {
+                if let text @ Cell::Text(_) = cell()? {
                     best_value = rank;
-                    found.value = cell;
-                    self.0.value = text;
+                    found.value = text;
                 }
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -244,65 +224,5 @@ impl<'de> Deserialize<'de> for Key {
             }
         }
         deserializer.deserialize_str(Name)
-    }
-}
-
-/// A string, number or truth value as text; anything else is no value.
-struct Scalar<'a>(&'a mut String);
-
-impl<'de> DeserializeSeed<'de> for Scalar<'_> {
-    type Value = Cell;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cell, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl Scalar<'_> {
-    fn set<E>(self, text: &str) -> Result<Cell, E> {
-        text.clone_into(self.0);
-        Ok(Cell::Text)
-    }
-}
-
-impl<'de> Visitor<'de> for Scalar<'_> {
-    type Value = Cell;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Cell, E> {
-        self.set(text)
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Cell, E> {
-        self.set(&number.to_string())
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Cell, E> {
-        self.set(&number.to_string())
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Cell, E> {
-        self.set(&number.to_string())
-    }
-
-    fn visit_bool<E>(self, truth: bool) -> Result<Cell, E> {
-        self.set(if truth { "true" } else { "false" })
-    }
-
-    fn visit_unit<E>(self) -> Result<Cell, E> {
-        Ok(Cell::Null)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Cell, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Cell::Absent)
-    }
-
-    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Cell, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Cell::Absent)
     }
 }

@@ -7,29 +7,28 @@ use popfib::IpPrefix;
 
 use super::attributes::Attributes;
 use super::bytes::{Bytes, Family, Flaw};
+use super::kinds::{BGP4MP, BGP4MP_ET, TABLE_DUMP, TABLE_DUMP_V2, first_kind};
 use super::records::{Record, Records};
-use super::{TABLE_DUMP, TABLE_DUMP_V2, first_kind};
-use crate::best_path::{BestPath, Rank};
-use crate::format::Entry;
+use crate::best_path::{BestPaths, Paths, Rank};
 use crate::peers::{Peer, PeerFilter, PeerList};
-use crate::{Input, LoadOptions, ReadError, Route, RouteSource, RouteValue};
+use crate::registry::Capabilities;
+use crate::table_format::Entry;
+use crate::{Input, LoadOptions, ReadError, RouteValue};
 
 pub(crate) const FORMAT: Entry = Entry {
     name: "mrt",
     description: "MRT tables of route collectors (TABLE_DUMP_V2, TABLE_DUMP): the best path of \
         each prefix, or a peer's",
+    can: Capabilities::PEERS,
     detect: |head| first_kind(head).is_some(),
-    open: |input, options| Ok(Box::new(MrtTable::new(input, options))),
+    open: |input, options| Ok(Box::new(BestPaths::new(MrtTable::new(input, options)))),
 };
 
-/// A [`RouteSource`] of MRT tables.
+/// The routes of MRT tables: of each record the best one that is wanted.
 #[derive(Debug)]
 struct MrtTable {
     records: Records,
     reader: Reader,
-    best: BestPath,
-    /// Found behind a route that is still to be handed out.
-    failed: Option<ReadError>,
 }
 
 /// What is known while records are read.
@@ -42,9 +41,9 @@ struct Reader {
     /// `peers`, and whether their routes are wanted.
     table: Vec<(usize, bool)>,
     has_table: bool,
-    /// The value of the route just read.
-    text: String,
-    other_records: u64,
+    /// Records that are left out: of updates, and of all other kinds.
+    updates: u64,
+    other: u64,
 }
 
 impl MrtTable {
@@ -57,60 +56,41 @@ impl MrtTable {
                 peers: PeerList::default(),
                 table: Vec::new(),
                 has_table: false,
-                text: String::new(),
-                other_records: 0,
+                updates: 0,
+                other: 0,
             },
-            best: BestPath::default(),
-            failed: None,
-        }
-    }
-
-    /// Reads on until a prefix is done.
-    fn next_prefix(&mut self) -> Result<Option<IpPrefix>, ReadError> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
-        loop {
-            let (offset, read) = match self.records.next() {
-                Ok(Some(record)) => (record.offset, self.reader.read(&record)),
-                Ok(None) => return Ok(self.best.finish()),
-                Err(error) => {
-                    let done = self.best.finish();
-                    if done.is_none() {
-                        return Err(error);
-                    }
-                    self.failed = Some(error);
-                    return Ok(done);
-                }
-            };
-            match read {
-                Ok(None) => {}
-                Ok(Some((prefix, rank))) => {
-                    let done = self.best.offer(prefix, rank, &mut self.reader.text);
-                    if done.is_some() {
-                        return Ok(done);
-                    }
-                }
-                Err(flaw) => return Err(self.records.invalid(offset, flaw)),
-            }
         }
     }
 }
 
-impl RouteSource for MrtTable {
-    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        Ok(self.next_prefix()?.map(|prefix| Route {
-            prefix,
-            next_hop: self.best.handed_out(),
-        }))
+impl Paths for MrtTable {
+    fn next_path(&mut self, value: &mut String) -> Result<Option<(IpPrefix, Rank)>, ReadError> {
+        while let Some(record) = self.records.next()? {
+            let offset = record.offset;
+            match self.reader.read(&record, value) {
+                Ok(None) => {}
+                Ok(path) => return Ok(path),
+                Err(flaw) => return Err(self.records.invalid(offset, flaw)),
+            }
+        }
+        Ok(None)
     }
 
     fn notes(&self) -> Vec<String> {
-        match self.reader.other_records {
-            0 => vec![],
-            1 => vec!["1 record that holds no unicast routes left out".to_owned()],
-            n => vec![format!("{n} records that hold no unicast routes left out")],
+        let Reader { updates, other, .. } = self.reader;
+        let mut notes = Vec::new();
+        if updates > 0 {
+            let records = if updates == 1 { "record" } else { "records" };
+            notes.push(format!(
+                "{updates} {records} of updates left out (`popfib replay` makes a table of them)"
+            ));
         }
+        match other {
+            0 => {}
+            1 => notes.push("1 record that holds no unicast routes left out".to_owned()),
+            n => notes.push(format!("{n} records that hold no unicast routes left out")),
+        }
+        notes
     }
 
     fn peers(&self) -> &[Peer] {
@@ -121,18 +101,26 @@ impl RouteSource for MrtTable {
 impl Reader {
     /// The route of a record, its value in `text`; `None` if it has none that is wanted.
     #[inline]
-    fn read(&mut self, record: &Record<'_>) -> Result<Option<(IpPrefix, Rank)>, Flaw> {
+    fn read(
+        &mut self,
+        record: &Record<'_>,
+        text: &mut String,
+    ) -> Result<Option<(IpPrefix, Rank)>, Flaw> {
         let mut body = Bytes(record.body);
         match (record.kind, record.subtype) {
-            (TABLE_DUMP, 1) => self.table_dump(&mut body, Family::Ipv4),
-            (TABLE_DUMP, 2) => self.table_dump(&mut body, Family::Ipv6),
+            (TABLE_DUMP, 1) => self.table_dump(&mut body, Family::Ipv4, text),
+            (TABLE_DUMP, 2) => self.table_dump(&mut body, Family::Ipv6, text),
             (TABLE_DUMP_V2, 1) => self.peer_table(&mut body).map(|()| None),
-            (TABLE_DUMP_V2, 2) => self.rib(&mut body, Family::Ipv4, false),
-            (TABLE_DUMP_V2, 4) => self.rib(&mut body, Family::Ipv6, false),
-            (TABLE_DUMP_V2, 8) => self.rib(&mut body, Family::Ipv4, true),
-            (TABLE_DUMP_V2, 10) => self.rib(&mut body, Family::Ipv6, true),
+            (TABLE_DUMP_V2, 2) => self.rib(&mut body, Family::Ipv4, false, text),
+            (TABLE_DUMP_V2, 4) => self.rib(&mut body, Family::Ipv6, false, text),
+            (TABLE_DUMP_V2, 8) => self.rib(&mut body, Family::Ipv4, true, text),
+            (TABLE_DUMP_V2, 10) => self.rib(&mut body, Family::Ipv6, true, text),
+            (BGP4MP | BGP4MP_ET, _) => {
+                self.updates += 1;
+                Ok(None)
+            }
             _ => {
-                self.other_records += 1;
+                self.other += 1;
                 Ok(None)
             }
         }
@@ -174,6 +162,7 @@ impl Reader {
         body: &mut Bytes<'_>,
         family: Family,
         additional_paths: bool,
+        text: &mut String,
     ) -> Result<Option<(IpPrefix, Rank)>, Flaw> {
         body.u32()?; // the sequence number
         let prefix = body.prefix(family)?;
@@ -211,7 +200,7 @@ impl Reader {
             return Ok(None);
         };
         let attributes = Attributes::read(bytes)?;
-        self.write_value(&attributes, 4, family, self.table[rank.peer].0)?;
+        self.write_value(&attributes, 4, family, self.table[rank.peer].0, text)?;
         Ok(Some((prefix, rank)))
     }
 
@@ -220,6 +209,7 @@ impl Reader {
         &mut self,
         body: &mut Bytes<'_>,
         family: Family,
+        text: &mut String,
     ) -> Result<Option<(IpPrefix, Rank)>, Flaw> {
         body.u32()?; // view and sequence number
         let prefix = body.address_prefix(family)?;
@@ -234,19 +224,19 @@ impl Reader {
             return Ok(None);
         }
         let path_length = attributes.as_path(2).length()?;
-        self.write_value(&attributes, 2, family, peer)?;
+        self.write_value(&attributes, 2, family, peer, text)?;
         Ok(Some((prefix, Rank { path_length, peer })))
     }
 
     /// Sets `text` to what stands for the next hop of a route.
     fn write_value(
-        &mut self,
+        &self,
         attributes: &Attributes<'_>,
         as_width: usize,
         family: Family,
         peer: usize,
+        text: &mut String,
     ) -> Result<(), Flaw> {
-        let text = &mut self.text;
         text.clear();
         // Writing to a String cannot fail.
         let _ = match self.value {

@@ -7,17 +7,19 @@ use popfib::IpPrefix;
 
 use super::attributes::Attributes;
 use super::bytes::{Bytes, Family, Flaw};
+use super::kinds::{BGP4MP, BGP4MP_ET, first_kind};
 use super::records::{Record, Records};
-use super::{BGP4MP, BGP4MP_ET, first_kind};
 use crate::peers::Peer;
-use crate::updates::{Gate, UpdateEntry};
+use crate::registry::Capabilities;
+use crate::update::{Gate, UpdateEntry};
 use crate::{Change, Input, ReadError, Update, UpdateOptions, UpdateSource};
 
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "mrt",
     description: "MRT updates of route collectors (BGP4MP, BGP4MP_ET)",
+    can: Capabilities::PEERS,
     detect: |head| first_kind(head).is_some(),
-    open: |input, options| Box::new(MrtUpdates::new(input, options)),
+    open: |input, options| Ok(Box::new(MrtUpdates::new(input, options))),
 };
 
 /// An [`UpdateSource`] of MRT updates.

@@ -14,18 +14,21 @@
 
 use popfib::IpPrefix;
 
-use super::Grammar;
 use super::words::{
-    is_address, is_prompt, looks_like_prefix, not_a_route, with_classful_len, word_at,
+    is_address, is_date, looks_like_prefix, not_a_route, with_classful_len, word_at,
 };
-use crate::format::{Entry, head_lines};
+use crate::grammar::{Grammar, listing};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
 use crate::rows::Rows;
+use crate::table_format::Entry;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "show-bgp",
     description: "`show bgp` and `show ip bgp` of FRR, Cisco IOS, IOS XR and NX-OS, Arista EOS; next hops of the best paths",
+    can: Capabilities::NONE,
     detect,
-    open: super::open::<BgpTable>,
+    open: |input, options| Ok(listing(BgpTable::default(), input, options.mask)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -35,6 +38,8 @@ fn detect(head: &[u8]) -> bool {
 
 #[derive(Default)]
 pub(crate) struct BgpTable {
+    /// In the legend, whose lines are indented where they go on.
+    in_legend: bool,
     columns: Option<Columns>,
     network: Option<Network>,
 }
@@ -87,39 +92,54 @@ const HEADINGS: [&str; 18] = [
     "Instance ",
 ];
 
+/// Those that explain letters, on several lines.
+const LEGENDS: [&str; 7] = [
+    "Status",
+    "Route status",
+    "Path type",
+    "Origin codes",
+    "AS Path",
+    "Nexthop codes",
+    "RPKI",
+];
+
 impl Grammar for BgpTable {
-    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
         if let Some(columns) = Columns::of(line) {
             self.columns = Some(columns);
+            self.in_legend = false;
             return Ok(());
         }
         let text = line.trim();
         if HEADINGS.iter().any(|heading| text.starts_with(heading)) {
             self.end(rows);
             self.columns = None;
+            self.in_legend = LEGENDS.iter().any(|legend| text.starts_with(legend));
             if let Some(name) = table_name(text) {
                 rows.table(name);
             }
             return Ok(());
         }
-        let Some(columns) = self.columns else {
+        let goes_on = self.in_legend
+            && line.starts_with([' ', '\t'])
+            && !text.split_ascii_whitespace().any(looks_like_prefix);
+        if text.is_empty() || goes_on || is_date(text) {
             return Ok(());
-        };
-        let Some((start, word)) = word_at(line, columns.network) else {
-            return match text {
-                "" => Ok(()),
-                _ if is_prompt(line) => Ok(()),
-                _ => Err(not_a_route(line)),
-            };
+        }
+        let found = self.columns.and_then(|columns| {
+            let (start, word) = word_at(line, columns.network)?;
+            Some((columns, start, word))
+        });
+        let Some((columns, start, word)) = found else {
+            // A path below belongs to no network that is known.
+            self.end(rows);
+            return Err(not_a_route(line));
         };
         let status = &line[..columns.network];
         let is_row = status.contains('*') || start >= columns.next_hop || looks_like_prefix(word);
         if !is_row || !status.chars().all(|c| STATUS.contains(c)) {
-            return if is_prompt(line) {
-                Ok(())
-            } else {
-                Err(not_a_route(line))
-            };
+            self.end(rows);
+            return Err(not_a_route(line));
         }
         let best = status.contains('>');
         if start < columns.next_hop {

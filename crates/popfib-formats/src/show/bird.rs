@@ -13,16 +13,19 @@
 
 use popfib::IpPrefix;
 
-use super::Grammar;
-use super::words::{is_prompt, not_a_route};
-use crate::format::{Entry, head_lines};
+use super::words::not_a_route;
+use crate::grammar::{Grammar, listing};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
 use crate::rows::Rows;
+use crate::table_format::Entry;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "bird",
     description: "`show route` and `show route all` of BIRD 2",
+    can: Capabilities::NONE,
     detect,
-    open: super::open::<Bird>,
+    open: |input, options| Ok(listing(Bird::default(), input, options.mask)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -60,7 +63,7 @@ fn kind_of(line: &str) -> Option<(&str, &str)> {
 }
 
 impl Grammar for Bird {
-    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
         if line.starts_with('\t') {
             let mut words = line.split_ascii_whitespace();
             if let (Some("via" | "dev"), Some(hop)) = (words.next(), words.next())
@@ -98,11 +101,7 @@ impl Grammar for Bird {
             rows.table(name);
             return Ok(());
         }
-        if text.is_empty()
-            || text.starts_with("BIRD ")
-            || text.starts_with("Access restricted")
-            || is_prompt(text)
-        {
+        if text.is_empty() || text.starts_with("BIRD ") || text.starts_with("Access restricted") {
             return Ok(());
         }
         Err(not_a_route(line))

@@ -16,20 +16,22 @@ use std::net::Ipv4Addr;
 
 use popfib::IpPrefix;
 
-use super::Grammar;
 use super::words::{
-    classful_len, is_date, is_prompt, is_time, is_unspecified, looks_like_prefix, not_a_route,
-    word_at,
+    classful_len, is_date, is_time, is_unspecified, looks_like_prefix, not_a_route, word_at,
 };
 use crate::error::quote;
-use crate::format::{Entry, head_lines};
+use crate::grammar::{Grammar, listing};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
 use crate::rows::Rows;
+use crate::table_format::Entry;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "show-route",
     description: "`show ip route` and `show ipv6 route` of FRR, Cisco IOS, IOS XR and ASA, Arista EOS, FortiOS, EdgeOS",
+    can: Capabilities::NONE,
     detect,
-    open: super::open::<CodedRoutes>,
+    open: |input, options| Ok(listing(CodedRoutes::default(), input, options.mask)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -59,7 +61,7 @@ struct Current {
 }
 
 impl Grammar for CodedRoutes {
-    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
         let text = line.trim();
         if text.is_empty() {
             return Ok(());
@@ -131,9 +133,7 @@ impl CodedRoutes {
                 .and_then(|network| network.split_once('/'))
                 .and_then(|(network, len)| Some((network.parse().ok()?, len.parse().ok()?)));
         } else {
-            return KNOWN.iter().any(|start| text.starts_with(start))
-                || is_date(text)
-                || is_prompt(text) && prefix_of_row(text).is_none();
+            return KNOWN.iter().any(|start| text.starts_with(start)) || is_date(text);
         }
         true
     }

@@ -12,16 +12,19 @@
 
 use popfib::IpPrefix;
 
-use super::Grammar;
-use super::words::{is_date, is_prompt, looks_like_prefix, not_a_route};
-use crate::format::{Entry, head_lines};
+use super::words::{is_date, looks_like_prefix, not_a_route};
+use crate::grammar::{Grammar, listing};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
 use crate::rows::Rows;
+use crate::table_format::Entry;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "junos",
     description: "`show route` of Juniper Junos",
+    can: Capabilities::NONE,
     detect,
-    open: super::open::<Junos>,
+    open: |input, options| Ok(listing(Junos::default(), input, options.mask)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -53,7 +56,7 @@ fn table_name(line: &str) -> Option<&str> {
 }
 
 impl Grammar for Junos {
-    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
         const KNOWN: [&str; 6] = ["+ = ", "@ = ", "Limit/Threshold", "Restart", "{", "__"];
         let text = line.trim();
         if let Some(name) = table_name(line) {
@@ -70,19 +73,21 @@ impl Grammar for Junos {
         if self.skipping || text.is_empty() || KNOWN.iter().any(|known| text.starts_with(known)) {
             return Ok(());
         }
-        if text.ends_with(" active") && text.contains(" routes, ") {
+        let counts = text.ends_with(" active") && text.contains(" routes, ");
+        if counts || text.starts_with("Autonomous system number: ") {
             return Err("this is a summary: it counts routes and lists none".to_owned());
         }
         let (first, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
         let is_prefix = first.contains('/') && looks_like_prefix(first);
         let entry = if is_prefix { rest.trim_start() } else { text };
         if !line.starts_with([' ', '\t']) && !is_prefix {
-            let heading = is_prompt(text) || is_date(text) || self.prefix.is_none();
-            return if heading {
-                Ok(())
-            } else {
-                Err(not_a_route(line))
-            };
+            if is_date(text) {
+                return Ok(());
+            }
+            // A route below belongs to no prefix that is known.
+            self.end(rows);
+            self.prefix = None;
+            return Err(not_a_route(line));
         }
         if is_prefix {
             self.end(rows);
@@ -116,9 +121,9 @@ impl Grammar for Junos {
         match self.active.take() {
             Some(Active {
                 prefix,
+                line,
                 hop: Some(hop),
-                ..
-            }) => rows.route(prefix, &hop),
+            }) => rows.route_of(line, prefix, &hop),
             Some(Active { prefix, line, .. }) => rows.no_next_hop(line, prefix),
             None => {}
         }

@@ -15,16 +15,19 @@
 
 use popfib::IpPrefix;
 
-use super::Grammar;
-use super::words::{is_address, is_prompt, looks_like_prefix, not_a_route};
-use crate::format::{Entry, head_lines};
+use super::words::{is_address, looks_like_prefix, not_a_route};
+use crate::grammar::{Grammar, listing};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
 use crate::rows::Rows;
+use crate::table_format::Entry;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "nxos",
     description: "`show ip route` and `show forwarding route` of Cisco NX-OS",
+    can: Capabilities::NONE,
     detect,
-    open: super::open::<Nxos>,
+    open: |input, options| Ok(listing(Nxos::default(), input, options.mask)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -52,7 +55,7 @@ struct Current {
 }
 
 impl Grammar for Nxos {
-    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
         let text = line.trim();
         if text.is_empty() || text.starts_with('\'') || text.starts_with("---") {
             return Ok(());
@@ -84,9 +87,8 @@ impl Grammar for Nxos {
         if self.forwarding {
             return self.forwarding_row(text, rows);
         }
-        if is_prompt(text) {
-            return Ok(());
-        }
+        // A next hop below belongs to no prefix that is known.
+        self.end(rows);
         Err(not_a_route(line))
     }
 
@@ -115,7 +117,7 @@ impl Nxos {
         let first = words.next().unwrap_or_default();
         let prefix = first.trim_start_matches('*');
         if !prefix.contains('/') || !looks_like_prefix(prefix) {
-            let known = is_address(first) && self.current.is_some() || is_prompt(text);
+            let known = is_address(first) && self.current.is_some();
             return if known {
                 Ok(())
             } else {

@@ -10,16 +10,19 @@
 //! the flags marks the active routes. Connected ones (`C`) show their own
 //! address as the next hop; what tells is the interface.
 
-use super::Grammar;
-use super::words::{is_prompt, looks_like_prefix, not_a_route};
-use crate::format::{Entry, head_lines};
+use super::words::{looks_like_prefix, not_a_route};
+use crate::grammar::{Grammar, listing};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
 use crate::rows::Rows;
+use crate::table_format::Entry;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "panos",
     description: "`show routing route` of Palo Alto PAN-OS",
+    can: Capabilities::NONE,
     detect,
-    open: super::open::<Panos>,
+    open: |input, options| Ok(listing(Panos::default(), input, options.mask)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -57,7 +60,7 @@ impl Columns {
 }
 
 impl Grammar for Panos {
-    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
         const KNOWN: [&str; 4] = ["flags:", "Oi:", "==", "total routes shown"];
         let text = line.trim();
         if let Some(columns) = Columns::of(line) {
@@ -68,7 +71,7 @@ impl Grammar for Panos {
             rows.table(name.split(" (id").next().unwrap_or(name).trim());
             return Ok(());
         }
-        if text.is_empty() || KNOWN.iter().any(|known| text.starts_with(known)) || is_prompt(text) {
+        if text.is_empty() || KNOWN.iter().any(|known| text.starts_with(known)) {
             return Ok(());
         }
         let mut words = text.split_ascii_whitespace();

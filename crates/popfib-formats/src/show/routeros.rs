@@ -10,16 +10,19 @@
 //! blanks, and nothing quotes them. Messages of the log, which the console mixes
 //! in, are left out.
 
-use super::Grammar;
-use super::words::{is_prompt, is_time, not_a_route};
-use crate::format::{Entry, head_lines};
+use super::words::{is_time, not_a_route};
+use crate::grammar::{Grammar, listing};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
 use crate::rows::Rows;
+use crate::table_format::Entry;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "routeros",
     description: "`/ip route print terse` of MikroTik RouterOS",
+    can: Capabilities::NONE,
     detect,
-    open: super::open::<RouterOs>,
+    open: |input, options| Ok(listing(RouterOs, input, options.mask)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -60,16 +63,11 @@ fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
 }
 
 impl Grammar for RouterOs {
-    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
         let text = line.trim();
         let first = text.split(' ').next().unwrap_or_default();
         let is_message = first.contains(':') && is_time(first);
-        if text.is_empty()
-            || text.starts_with("Flags:")
-            || text.starts_with(";;;")
-            || is_message
-            || is_prompt(text)
-        {
+        if text.is_empty() || text.starts_with("Flags:") || text.starts_with(";;;") || is_message {
             return Ok(());
         }
         let (Some(flags), Some(prefix)) = (flags(line), value(line, "dst-address")) else {

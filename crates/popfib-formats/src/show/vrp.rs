@@ -15,16 +15,19 @@
 //! tells is the interface, also where it is NULL0. Of the verbose records,
 //! which show all routes, those whose state is not active are left out.
 
-use super::Grammar;
-use super::words::{is_address, is_prompt, looks_like_prefix, not_a_route};
-use crate::format::{Entry, head_lines};
+use super::words::{is_address, looks_like_prefix, not_a_route};
+use crate::grammar::{Grammar, listing};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
 use crate::rows::Rows;
+use crate::table_format::Entry;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "vrp",
     description: "`display ip routing-table [verbose]` of Huawei VRP and HP Comware",
+    can: Capabilities::NONE,
     detect,
-    open: super::open::<Vrp>,
+    open: |input, options| Ok(listing(Vrp::default(), input, options.mask)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -57,7 +60,7 @@ struct Record {
 }
 
 impl Grammar for Vrp {
-    fn line(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
         let text = line.trim();
         if text.starts_with("Destination/Mask") {
             self.in_columns = true;
@@ -83,14 +86,14 @@ impl Grammar for Vrp {
             self.fields(line);
             return done;
         }
-        if self.record.is_some() && line.contains(':') && !is_prompt(text) {
+        if self.record.is_some() && line.contains(':') {
             self.fields(line);
             return Ok(());
         }
-        if self.in_columns && !is_prompt(text) {
+        if self.in_columns {
             return self.row(text, rows);
         }
-        let known = is_prompt(text) || text.starts_with("Route Flags") || text.starts_with("---");
+        let known = text.starts_with("Route Flags") || text.starts_with("---");
         if known {
             Ok(())
         } else {

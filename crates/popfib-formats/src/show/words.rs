@@ -62,25 +62,6 @@ pub(super) fn with_classful_len(text: &str) -> String {
     }
 }
 
-/// Whether a line is a command behind a router's prompt: `r1#show ip route`,
-/// `<r1>display ...`, `[admin@r1] > print`, `user@r1> show route`, or the prompt alone.
-pub(super) fn is_prompt(line: &str) -> bool {
-    let line = line.trim();
-    let Some(first) = line.split([' ', '\t']).next() else {
-        return false;
-    };
-    let named = |end: usize| {
-        end > 0
-            && first[..end].starts_with(|c: char| c.is_ascii_alphanumeric())
-            && !first[..end].contains(['>', '#', '*'])
-    };
-    match first.as_bytes() {
-        [b'<', ..] => first.contains('>'),
-        [b'[', ..] => line.contains("] >") || line.contains("]>"),
-        _ => first.find(['#', '>', '$']).is_some_and(named),
-    }
-}
-
 /// Whether a line is the date that IOS XR puts before its answers.
 pub(super) fn is_date(line: &str) -> bool {
     const DAYS: [&str; 7] = ["Mon ", "Tue ", "Wed ", "Thu ", "Fri ", "Sat ", "Sun "];
@@ -130,31 +111,6 @@ mod tests {
             ("::", "::"),
         ] {
             assert_eq!(with_classful_len(text), prefix);
-        }
-    }
-
-    #[test]
-    fn prompts() {
-        for line in [
-            "r1#",
-            "r1# show ip route",
-            "<H3C>dis ip routing-table",
-            "a@r1> show route",
-            "bird> show route",
-            "[admin@m] > /ip route print",
-            "root@h:~$",
-        ] {
-            assert!(is_prompt(line), "{line}");
-        }
-        for line in [
-            "# x",
-            "*> 10.0.0.0",
-            "10.0.0.0/8 via",
-            "> to 10.0.0.1",
-            "",
-            "[1/0] via 10.0.0.1",
-        ] {
-            assert!(!is_prompt(line), "{line}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Writes comma-separated values (RFC 4180, lines end in LF): `prefix,next_hop`.
 
-use super::{Form, push};
+use super::form::{Form, push};
 use crate::Route;
 
 pub(super) static FORM: Form = Form {
@@ -8,6 +8,7 @@ pub(super) static FORM: Form = Form {
     alias: None,
     description: "comma-separated values: prefix, next_hop",
     header: "prefix,next_hop\n",
+    takes_lists: false,
     append,
 };
 

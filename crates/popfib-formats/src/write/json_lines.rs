@@ -1,6 +1,6 @@
 //! Writes JSON lines: `{"prefix":"192.0.2.0/24","next_hop":"east"}`.
 
-use super::{Form, push};
+use super::form::{Form, push};
 use crate::Route;
 
 pub(super) static FORM: Form = Form {
@@ -8,6 +8,7 @@ pub(super) static FORM: Form = Form {
     alias: Some("jsonl"),
     description: "one JSON object a line: prefix, next_hop",
     header: "",
+    takes_lists: false,
     append,
 };
 

@@ -6,6 +6,7 @@
 //! first, with a buffer of 64 KiB.
 
 mod csv;
+mod form;
 mod json_lines;
 mod output_file;
 mod pfx2as;
@@ -19,8 +20,10 @@ use std::str::FromStr;
 use popfib::IpPrefix;
 
 use crate::error::{escape, quote};
+use crate::name_rule::check;
 use crate::{Route, RouteTable};
 
+use form::Form;
 pub use output_file::OutputFile;
 
 /// A form in which tables are written.
@@ -35,18 +38,6 @@ pub enum WriteFormat {
     Csv,
     /// CAIDA's Routeviews Prefix to AS form: address, length and AS, separated by tabs.
     Pfx2as,
-}
-
-/// Appends the bytes of a route, or says why the form cannot hold its next hop.
-type Append = fn(&mut Vec<u8>, Route<'_>) -> Result<(), &'static str>;
-
-/// What `WriteFormat` knows about a form.
-struct Form {
-    name: &'static str,
-    alias: Option<&'static str>,
-    description: &'static str,
-    header: &'static str,
-    append: Append,
 }
 
 impl WriteFormat {
@@ -90,7 +81,12 @@ impl WriteFormat {
     /// A next hop that the form cannot hold.
     pub fn append(self, out: &mut Vec<u8>, route: Route<'_>) -> Result<(), WriteError> {
         let length = out.len();
-        (self.form().append)(out, route).map_err(|reason| {
+        let named = match route.next_hop {
+            "" if self.form().takes_lists => Ok(()),
+            name => check(name),
+        };
+        let written = named.and_then(|()| (self.form().append)(out, route));
+        written.map_err(|reason| {
             out.truncate(length);
             WriteError::NextHop {
                 prefix: route.prefix,
@@ -187,10 +183,4 @@ impl From<io::Error> for WriteError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
-}
-
-/// Appends formatted text.
-fn push(out: &mut Vec<u8>, text: fmt::Arguments<'_>) {
-    // Writing to a Vec cannot fail.
-    let _ = out.write_fmt(text);
 }

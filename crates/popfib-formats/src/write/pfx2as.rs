@@ -4,7 +4,7 @@
 //! has its members joined by `,`; next hops of that form pass through. The braces that
 //! other forms have around a set are left out.
 
-use super::{Form, push};
+use super::form::{Form, push};
 use crate::Route;
 use crate::origins::{is_as_list, without_braces};
 
@@ -13,6 +13,7 @@ pub(super) static FORM: Form = Form {
     alias: None,
     description: "CAIDA's prefix to AS: address, length and AS number, separated by tabs",
     header: "",
+    takes_lists: false,
     append,
 };
 

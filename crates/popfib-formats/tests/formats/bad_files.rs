@@ -207,10 +207,34 @@ fn binary_files() {
     let zip = b"PK\x03\x04\x14\0\0\0\x08\0table.txt".to_vec();
     assert_eq!(
         error(zip, &STRICT),
-        "t:1: this is not text: control character U+0003"
+        "t: byte 2: this is a zip archive: unpack it first"
     );
     let xz = b"\xfd7zXZ\0\0\x04".to_vec();
-    assert_eq!(error(xz, &STRICT), "t:1: this is not text: invalid UTF-8");
+    assert_eq!(
+        error(xz, &STRICT),
+        "t:1: this is xz data: unpack it first, as by `xz -dc`"
+    );
+    let utf16: Vec<u8> = "\u{feff}10.0.0.0/8 a\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let wanted =
+        "this is text in UTF-16: convert it to UTF-8 first, as by `iconv -f UTF-16 -t UTF-8`";
+    assert_eq!(
+        error(utf16.clone(), &STRICT),
+        format!("t: byte 0: {wanted}")
+    );
+    assert_eq!(error(&utf16[2..], &STRICT), format!("t: byte 1: {wanted}"));
+    for (format, compress) in COMPRESSIONS {
+        let twice = compress(&compress(b"10.0.0.0/8 a\n"));
+        let message = error(twice, &STRICT);
+        assert!(
+            message.contains(&format!(
+                "this is {format} data inside of compressed data: unpack it once more"
+            )),
+            "{message}"
+        );
+    }
 }
 
 #[test]

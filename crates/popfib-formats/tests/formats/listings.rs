@@ -68,7 +68,7 @@ const LEGEND: &str = "Codes: C - connected, B - BGP\n       > - selected route, 
 #[test]
 fn rows_with_codes() {
     let text = format!(
-        "{LEGEND}\
+        "r1#show ip route\n{LEGEND}\
          S>* 10.0.0.0/8 [1/0] unreachable (blackhole), weight 1, 00:00:05\n\
          B>  10.1.0.0/16 [20/0] via 192.0.2.9 inactive, weight 1, 1d02h\n\
          \x20 *                   via 192.0.2.1, eth0, weight 1, 1d02h\n\
@@ -188,7 +188,7 @@ fn kernel_routes() {
 
 #[test]
 fn bird_kinds_and_second_best() {
-    let text = "BIRD 2.0.12 ready.\nTable master4:\n\
+    let text = "bird> show route\nBIRD 2.0.12 ready.\nTable master4:\n\
         10.0.0.0/8           unicast [bgp1 2026-01-01 from 192.0.2.9] (100) [AS64500i]\n\
         \tvia 192.0.2.9 on eth0\n\
         \x20                    unicast [bgp2 2026-01-01] * (100) [AS64501i]\n\
@@ -213,7 +213,7 @@ fn bird_kinds_and_second_best() {
 
 #[test]
 fn junos_active_routes() {
-    let text = "\ninet.0: 4 destinations, 5 routes (4 active, 0 holddown, 0 hidden)\n\
+    let text = "a@r1> show route\n\ninet.0: 4 destinations, 5 routes (4 active, 0 holddown, 0 hidden)\n\
         + = Active Route, - = Last Active, * = Both\n\n\
         0.0.0.0/0          *[Static/5] 1w2d 03:04:05\n\
         \x20                   >  to 192.0.2.1 via ge-0/0/0.0\n\

@@ -13,6 +13,8 @@ enum Value<'a> {
     Long(u64),
     Map(&'a [(&'a str, Value<'a>)]),
     Array(&'a [Value<'a>]),
+    /// To an offset below 2,048 of the data section.
+    Pointer(u16),
 }
 
 fn encode(value: &Value<'_>, out: &mut Vec<u8>) {
@@ -51,6 +53,10 @@ fn encode(value: &Value<'_>, out: &mut Vec<u8>) {
                 encode(&Value::Text(key), out);
                 encode(value, out);
             }
+        }
+        Value::Pointer(offset) => {
+            assert!(*offset < 2048);
+            out.extend([1 << 5 | (offset >> 8) as u8, *offset as u8]);
         }
         Value::Array(items) => {
             control(11, items.len(), out);
@@ -322,4 +328,41 @@ fn a_tree_of_shared_parts_has_an_end() {
         message.ends_with("parts of its tree are shared"),
         "{message}"
     );
+}
+
+#[test]
+fn records_that_point_to_one_value_share_it() {
+    let long = "x".repeat(280);
+    let mut records = vec![Value::Text(&long)];
+    records.extend((0..250).map(|_| Value::Pointer(0)));
+    let networks: Vec<_> = (0..250u8)
+        .map(|n| (v4(10, n, 0, 0), 16, 1 + usize::from(n)))
+        .collect();
+    let table = read(database(4, &networks, &records), &STRICT).unwrap();
+    assert_eq!((table.ipv4.len(), table.next_hops.len()), (250, 1));
+}
+
+/// Arrays of two pointers to the next one: 2^40 values in 240 bytes, and no scalar among them.
+#[test]
+fn values_in_values_have_an_end() {
+    let pairs: Vec<_> = (1..=40u16)
+        .map(|n| [Value::Pointer(6 * n), Value::Pointer(6 * n)])
+        .collect();
+    let mut records: Vec<_> = pairs.iter().map(|pair| Value::Array(pair)).collect();
+    records.push(Value::Array(&[]));
+    let message = error(database(4, &[(v4(10, 0, 0, 0), 8, 0)], &records), &STRICT);
+    assert!(
+        message.contains("10.0.0.0/8: the record is damaged"),
+        "{message}"
+    );
+    assert!(
+        message.contains("maximum number of data structure values"),
+        "{message}"
+    );
+    let options = LoadOptions {
+        value_path: Some("0".to_owned()),
+        ..STRICT
+    };
+    let message = error(database(4, &[(v4(10, 0, 0, 0), 8, 0)], &records), &options);
+    assert!(message.starts_with("t: "), "{message}");
 }

@@ -149,11 +149,13 @@ fn updates_of_2013() {
     let mut raw = open_updates(
         Input::open(&data.join("raw/gobgpdump/arch0")).unwrap(),
         &UpdateOptions::default(),
-    );
+    )
+    .unwrap();
     let mut text = open_updates(
         Input::open(&data.join("updates/gobgpdump-arch0.txt.gz")).unwrap(),
         &UpdateOptions::default(),
-    );
+    )
+    .unwrap();
     // The text has multicast routes, too, which are none of ours.
     let (mut count, mut multicast) = (0, 0);
     while let Some(update) = raw.next_update().unwrap() {
@@ -188,7 +190,7 @@ fn every_stream_of_updates() {
     for (name, announced, withdrawn) in files {
         let file = data.join(format!("updates/{name}.updates.txt.gz"));
         let input = Input::open(&file).unwrap();
-        let mut source = open_updates(input, &UpdateOptions::default());
+        let mut source = open_updates(input, &UpdateOptions::default()).unwrap();
         let mut seen = (0, 0);
         while let Some(update) = source.next_update().unwrap() {
             match update.change {
@@ -200,7 +202,7 @@ fn every_stream_of_updates() {
     }
     let file = data.join("raw/bgpdump/updates.20160811.1600.gz");
     let input = Input::open(&file).unwrap();
-    let mut source = open_updates(input, &UpdateOptions::default());
+    let mut source = open_updates(input, &UpdateOptions::default()).unwrap();
     let mut count = 0;
     while source.next_update().unwrap().is_some() {
         count += 1;

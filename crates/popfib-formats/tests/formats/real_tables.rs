@@ -6,7 +6,9 @@ use std::net::IpAddr;
 
 use crate::common::{STRICT, shared_data};
 use popfib::IpPrefix;
-use popfib_formats::{AddressReader, Input, load};
+use popfib_formats::{
+    AddressBatch, AddressOptions, AddressSource, Input, LineAddresses, Run, load,
+};
 
 fn unpack(path: &std::path::Path) -> String {
     let mut text = String::new();
@@ -62,8 +64,25 @@ fn every_trace_is_read_as_it_is() {
         let path = entry.unwrap().path();
         let text = unpack(&path);
         let wanted = text.lines().map(|line| line.parse::<IpAddr>().unwrap());
-        let seen = AddressReader::new(Input::open(&path).unwrap()).map(Result::unwrap);
-        assert!(seen.eq(wanted), "{}", path.display());
+        let input = Input::open(&path).unwrap();
+        let mut source = LineAddresses::new(input, &AddressOptions::default());
+        let mut batch = AddressBatch::new();
+        let mut seen = Vec::new();
+        while source.next_batch(&mut batch).unwrap() {
+            let (mut ipv4, mut ipv6) = (batch.ipv4().iter(), batch.ipv6().iter());
+            for &run in batch.runs() {
+                match run {
+                    Run::Ipv4(n) => {
+                        seen.extend(ipv4.by_ref().take(n).map(|&a| IpAddr::V4(a.into())))
+                    }
+                    Run::Ipv6(n) => {
+                        seen.extend(ipv6.by_ref().take(n).map(|&a| IpAddr::V6(a.into())))
+                    }
+                    Run::Missing(_) => panic!("each line is an address"),
+                }
+            }
+        }
+        assert!(wanted.eq(seen), "{}", path.display());
         files += 1;
     }
     assert!(files >= 3, "{files} traces");

@@ -26,7 +26,7 @@ fn all_of(source: &mut dyn UpdateSource) -> Vec<String> {
 }
 
 fn updates(data: impl Into<Vec<u8>>) -> Vec<String> {
-    all_of(&mut *open_updates(input(data), &UpdateOptions::default()))
+    all_of(&mut *open_updates(input(data), &UpdateOptions::default()).unwrap())
 }
 
 fn of_peer(data: impl Into<Vec<u8>>, peer: &str) -> Vec<String> {
@@ -34,7 +34,7 @@ fn of_peer(data: impl Into<Vec<u8>>, peer: &str) -> Vec<String> {
         peer: Some(peer.parse().unwrap()),
         ..UpdateOptions::default()
     };
-    all_of(&mut *open_updates(input(data), &options))
+    all_of(&mut *open_updates(input(data), &options).unwrap())
 }
 
 const TEXT: &str =
@@ -82,7 +82,7 @@ fn bgpdump() {
     assert_eq!(updates(BGPDUMP), wanted);
     assert_eq!(of_peer(BGPDUMP, "AS64502"), wanted[1..]);
     let mixed = format!("TABLE_DUMP2|1|B|192.0.2.1|1|10.0.0.0/8|1|IGP|192.0.2.7|\n{BGPDUMP}");
-    let mut source = open_updates(input(mixed), &UpdateOptions::default());
+    let mut source = open_updates(input(mixed), &UpdateOptions::default()).unwrap();
     assert_eq!(all_of(&mut *source), wanted);
     assert_eq!(source.notes(), ["1 line of a table left out"]);
 }
@@ -115,7 +115,7 @@ fn mrt_of_both_families() {
         "1000000000000000 192.0.2.2/64501 W 2002::/16",
         "1000000000000000 192.0.2.2/64501 A 2001:db8::/32 2001:db8::7",
     ];
-    let mut source = open_updates(input(mrt()), &UpdateOptions::default());
+    let mut source = open_updates(input(mrt()), &UpdateOptions::default()).unwrap();
     assert_eq!(all_of(&mut *source), wanted);
     assert_eq!(
         source.notes(),
@@ -162,7 +162,7 @@ fn additional_paths_of_mrt() {
 
 #[test]
 fn what_is_older_than_what_came_before_is_counted() {
-    let mut source = open_updates(input(GOBGPDUMP), &UpdateOptions::default());
+    let mut source = open_updates(input(GOBGPDUMP), &UpdateOptions::default()).unwrap();
     assert_eq!(all_of(&mut *source).len(), 3);
     assert_eq!(source.out_of_order(), 1);
 }
@@ -233,7 +233,7 @@ fn lines_that_are_invalid() {
         peer: Some("1".parse().unwrap()),
         ..UpdateOptions::default()
     };
-    let seen = all_of(&mut *open_updates(input(TEXT), &options));
+    let seen = all_of(&mut *open_updates(input(TEXT), &options).unwrap());
     assert_eq!(seen[0], "t:2: this update names no peer to choose by");
 }
 

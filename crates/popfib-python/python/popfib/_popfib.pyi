@@ -95,10 +95,12 @@ class Table(Generic[_V]):
     def pop(self, prefix: _Key, /, *default: _D) -> _V | _D: ...
     def clear(self) -> None: ...
     def copy(self) -> Table[_V]: ...
-    def compile(self) -> None: ...
+    def compile(self, *, prefixes: bool = False) -> None: ...
     def close(self) -> None: ...
     @property
     def nbytes(self) -> int: ...
+    @property
+    def value_type(self) -> type[Any]: ...
     @overload
     def lookup_many(
         self,
@@ -138,11 +140,33 @@ class Table(Generic[_V]):
         addresses: Any,
         /,
         *,
-        output: Literal["arrow"],
+        output: Literal["arrow", "arrow-prefixes"],
         invalid: Literal["raise", "null"] = "raise",
         threads: int = 1,
         out: None = None,
     ) -> ArrowColumn: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: Any,
+        /,
+        *,
+        output: Literal["prefixes"],
+        invalid: Literal["raise", "null"] = "raise",
+        threads: int = 1,
+        out: None = None,
+    ) -> list[str | None]: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: Any,
+        /,
+        *,
+        output: Literal["matches"],
+        invalid: Literal["raise", "null"] = "raise",
+        threads: int = 1,
+        out: None = None,
+    ) -> list[tuple[str, _V] | None]: ...
     def dictionary(self) -> list[_V | None]: ...
     def save(
         self, path: _Path, /, *, encode: Callable[[_V], str] | None = None
@@ -171,6 +195,7 @@ def load(
     format: str | None = None,
     *,
     value: _RouteValue = "next-hop",
+    value_path: str | None = None,
     peer: int | str | None = None,
     skip_invalid: bool = False,
     mask: bool = False,
@@ -183,6 +208,7 @@ def load(
     format: str | None = None,
     *,
     value: _RouteValue = "next-hop",
+    value_path: str | None = None,
     peer: int | str | None = None,
     skip_invalid: bool = False,
     mask: bool = False,
@@ -190,14 +216,14 @@ def load(
 ) -> Table[_V]: ...
 @overload
 def open(
-    path: _Path, /, *, map: bool = True, trust: bool = False, decode: None = None
+    path: _Path, /, *, map: bool = False, trust: bool = False, decode: None = None
 ) -> Table[str]: ...
 @overload
 def open(
     path: _Path,
     /,
     *,
-    map: bool = True,
+    map: bool = False,
     trust: bool = False,
     decode: Callable[[str], _V],
 ) -> Table[_V]: ...

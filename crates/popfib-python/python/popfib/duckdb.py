@@ -25,13 +25,10 @@ def register(
     Addresses are VARCHAR. The values are all str (VARCHAR) or all int (BIGINT); what other values there are
     at this time is a TypeError. The function sees later changes of the table.
     """
-    kinds = {type(value) for value in table.dictionary()[1:] if value is not None}
-    if kinds <= {str}:
-        returns, arrow = "VARCHAR", pa.string()
-    elif kinds == {int}:
-        returns, arrow = "BIGINT", pa.int64()
-    else:
-        raise TypeError("for DuckDB all values are str, or all are int")
+    types = {str: ("VARCHAR", pa.string()), int: ("BIGINT", pa.int64())}
+    if table.value_type not in types:
+        raise TypeError("for DuckDB all values are str, or all are int of 64 bits")
+    returns, arrow = types[table.value_type]
 
     def lookup(addresses: Any) -> Any:
         column = table.lookup_many(

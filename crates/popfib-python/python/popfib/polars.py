@@ -16,10 +16,8 @@ __all__ = ["dtype_of", "lookup"]
 
 def dtype_of(table: Table[Any]) -> Any:
     """The type of a column of the table's values: String, Int64 or Object."""
-    kinds = {type(value) for value in table.dictionary()[1:] if value is not None}
-    if kinds <= {str}:
-        return pl.String
-    return pl.Int64 if kinds == {int} else pl.Object
+    dtypes: dict[type, Any] = {str: pl.String, int: pl.Int64}
+    return dtypes.get(table.value_type, pl.Object)
 
 
 def lookup(

@@ -5,54 +5,83 @@
 //! capsules that hold C structures; who takes a structure out marks the capsule's
 //! as released, and releases his own when done.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
-use arrow_array::ffi::{self, FFI_ArrowArray, FFI_ArrowSchema};
-use arrow_array::ffi_stream::ArrayStreamReader;
-use arrow_array::{Array, ArrayRef, make_array};
+use arrow_array::ffi::{self, FFI_ArrowSchema};
 use arrow_data::ArrayData;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
+use super::c_data::{Array, Owned, Schema, Stream};
+use super::cells::{Cells, Kind};
+
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
+/// An array that was taken over, and what its cells are.
+pub(super) struct Piece {
+    array: Owned<Array>,
+    kind: Kind,
+}
+
+impl Piece {
+    fn new(array: Owned<Array>, kind: Kind) -> PyResult<Self> {
+        let piece = Self { array, kind };
+        piece.cells()?;
+        Ok(piece)
+    }
+
+    /// # Errors
+    /// `ValueError` if they contradict themselves, which is found when the array is imported.
+    pub(super) fn cells(&self) -> PyResult<Cells<'_>> {
+        Cells::of(&self.array, &self.kind).map_err(|wrong| PyValueError::new_err(wrong.to_string()))
+    }
+}
+
 /// The arrays behind an object; `None` if it does not speak Arrow.
-pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>>> {
-    let error = |error: arrow_schema::ArrowError| PyValueError::new_err(error.to_string());
+pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Piece>>> {
     if object.hasattr("__arrow_c_array__")? {
         let capsules = object.call_method0("__arrow_c_array__")?;
         let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) = capsules.extract()?;
-        let schema = pointer(&schema, SCHEMA)?.cast::<FFI_ArrowSchema>();
-        let array = pointer(&array, ARRAY)?.cast::<FFI_ArrowArray>();
-        // SAFETY: a capsule of that name holds such a structure, says the protocol; the
-        // one in the capsule is marked as released.
-        let schema = unsafe { FFI_ArrowSchema::from_raw(schema.as_ptr()) };
+        let (schema, array) = (pointer(&schema, SCHEMA)?, pointer(&array, ARRAY)?);
+        // SAFETY: a capsule of that name holds such a structure, says the protocol, for one taker.
+        let schema = unsafe { Owned::<Schema>::take(schema.cast()) };
         // SAFETY: as above.
-        let array = unsafe { FFI_ArrowArray::from_raw(array.as_ptr()) };
-        if array.is_released() {
+        let array = unsafe { Owned::<Array>::take(array.cast()) };
+        if schema.is_released() || array.is_released() {
             return Err(PyValueError::new_err("the Arrow array was taken before"));
         }
-        // SAFETY: the schema came with the array, by the same call.
-        let data = unsafe { ffi::from_ffi(array, &schema) }.map_err(error)?;
-        return Ok(Some(vec![make_array(data)]));
+        return Ok(Some(vec![Piece::new(array, kind(&schema)?)?]));
     }
     if !object.hasattr("__arrow_c_stream__")? {
         return Ok(None);
     }
     let capsule = object.call_method0("__arrow_c_stream__")?;
     let stream = pointer(&capsule, STREAM)?;
-    // SAFETY: a capsule of that name holds such a structure; it is marked as released.
-    let reader = unsafe { ArrayStreamReader::from_raw(stream.cast().as_ptr()) };
-    let arrays: Result<_, _> = reader.map_err(error)?.collect();
-    arrays.map(Some).map_err(error)
+    // SAFETY: a capsule of that name holds such a structure, says the protocol, for one taker.
+    let mut stream = unsafe { Owned::<Stream>::take(stream.cast()) };
+    let schema = stream.schema().map_err(PyValueError::new_err)?;
+    let kind = kind(&schema)?;
+    let mut pieces = Vec::new();
+    while let Some(array) = stream.array().map_err(PyValueError::new_err)? {
+        pieces.push(Piece::new(array, kind.clone())?);
+    }
+    Ok(Some(pieces))
+}
+
+fn kind(schema: &Schema) -> PyResult<Kind> {
+    Kind::of(schema).map_err(|other| {
+        PyTypeError::new_err(format!(
+            "a column of {other}: addresses are text, uint32 (IPv4) or binary of 4 or 16 bytes"
+        ))
+    })
 }
 
 /// What a capsule of that name points to.
-fn pointer(object: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<std::ffi::c_void>> {
+fn pointer(object: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<c_void>> {
     let capsule = object
         .cast::<PyCapsule>()
         .map_err(|_| PyTypeError::new_err("the object's Arrow method did not return capsules"))?;
@@ -65,7 +94,7 @@ fn pointer(object: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<std::ffi:
 pub(crate) struct ArrowColumn(ArrayData);
 
 impl ArrowColumn {
-    pub(super) fn new(array: &dyn Array) -> Self {
+    pub(super) fn new(array: &dyn arrow_array::Array) -> Self {
         Self(array.to_data())
     }
 }

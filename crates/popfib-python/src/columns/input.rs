@@ -2,8 +2,6 @@
 
 use std::net::IpAddr;
 
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::DataType;
 use numpy::{
     PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods,
 };
@@ -25,7 +23,7 @@ pub(super) enum Column<'py> {
     /// Rows of 4 or 16 bytes.
     Bytes(PyReadonlyArrayDyn<'py, u8>, usize),
     Addresses(Vec<Option<IpAddr>>),
-    Arrow(Vec<ArrayRef>),
+    Arrow(Vec<arrow::Piece>),
 }
 
 impl<'py> Column<'py> {
@@ -52,11 +50,8 @@ impl<'py> Column<'py> {
             Ok(dtype) => dtype.str()?.to_str()? != "object",
             Err(_) => true,
         };
-        if stored && let Some(arrays) = arrow::import(column)? {
-            for array in &arrays {
-                check_type(array.data_type())?;
-            }
-            return Ok(Self::Arrow(arrays));
+        if stored && let Some(pieces) = arrow::import(column)? {
+            return Ok(Self::Arrow(pieces));
         }
         Self::of_objects(column, invalid)
     }
@@ -67,9 +62,11 @@ impl<'py> Column<'py> {
         let kind: String = dtype.getattr("kind")?.extract()?;
         let size: usize = dtype.getattr("itemsize")?.extract()?;
         let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
-        let contiguous = |array: &Bound<'py, PyAny>| {
+        // The array, or a copy of it: in one piece, aligned, and in the byte order of this machine.
+        let plain = |dtype: &str| {
+            let requirements = ["C_CONTIGUOUS", "ALIGNED", "ENSUREARRAY"];
             py.import("numpy")?
-                .call_method1("ascontiguousarray", (array,))
+                .call_method1("require", (array, dtype, requirements))
         };
         if array.hasattr("mask")? {
             return Err(PyTypeError::new_err(
@@ -85,17 +82,13 @@ impl<'py> Column<'py> {
         match (kind.as_str(), size) {
             ("u", 4) => {
                 one_dimension()?;
-                // Also turns numbers of the other byte order.
-                let array = py
-                    .import("numpy")?
-                    .call_method1("ascontiguousarray", (array, "=u4"))?;
-                Ok(Self::Numbers(
-                    array.cast::<PyArrayDyn<u32>>()?.try_readonly()?,
-                ))
+                let array = plain("=u4")?;
+                let array = array.cast::<PyArrayDyn<u32>>()?.try_readonly()?;
+                Ok(Self::Numbers(array))
             }
             ("u", 1) => match shape[..] {
                 [_, width @ (4 | 16)] => {
-                    let array = contiguous(array)?;
+                    let array = plain("u1")?;
                     let array = array.cast::<PyArrayDyn<u8>>()?.try_readonly()?;
                     Ok(Self::Bytes(array, width))
                 }
@@ -106,7 +99,7 @@ impl<'py> Column<'py> {
             // Not of fields.
             ("S" | "V", width @ (4 | 16)) if dtype.getattr("names")?.is_none() => {
                 one_dimension()?;
-                let bytes = contiguous(array)?.call_method1("view", ("u1",))?;
+                let bytes = plain(&dtype.str()?.to_cow()?)?.call_method1("view", ("u1",))?;
                 let array = bytes.cast::<PyArrayDyn<u8>>()?.try_readonly()?;
                 Ok(Self::Bytes(array, width))
             }
@@ -159,20 +152,25 @@ impl<'py> Column<'py> {
     }
 
     /// The rows to look up, in order.
-    pub(super) fn rows(&self) -> Vec<Rows<'_>> {
-        match self {
-            // Contiguous as they were made above.
-            Self::Numbers(array) => vec![Rows::Numbers(array.as_slice().unwrap_or_default())],
+    ///
+    /// # Errors
+    /// `ValueError` where they do not lie in memory as they were found or made to.
+    pub(super) fn rows(&self) -> PyResult<Vec<Rows<'_>>> {
+        Ok(match self {
+            Self::Numbers(array) => vec![Rows::Numbers(array.as_slice()?)],
             Self::Bytes(array, width) => {
-                let bytes = array.as_slice().unwrap_or_default();
+                let bytes = array.as_slice()?;
                 vec![match width {
                     4 => Rows::Bytes4(bytes.as_chunks().0),
                     _ => Rows::Bytes16(bytes.as_chunks().0),
                 }]
             }
             Self::Addresses(addresses) => vec![Rows::Addresses(addresses)],
-            Self::Arrow(arrays) => arrays.iter().map(|array| Rows::Arrow(&**array)).collect(),
-        }
+            Self::Arrow(pieces) => {
+                let cells = pieces.iter().map(|piece| piece.cells().map(Rows::Arrow));
+                cells.collect::<PyResult<_>>()?
+            }
+        })
     }
 }
 
@@ -188,9 +186,9 @@ fn is_numpy(column: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// The address of one row; `None` for what stands for no value.
 fn of_object(key: &Bound<'_, PyAny>) -> PyResult<Option<IpAddr>> {
     if let Ok(text) = key.cast::<PyString>() {
-        return address(text.to_str()?)
+        return address(text.to_str()?.as_bytes())
             .map(Some)
-            .map_err(PyValueError::new_err);
+            .map_err(|wrong| PyValueError::new_err(wrong.to_string()));
     }
     // None, and the NaN, NA and NaT of pandas.
     if key.is_none() || key.extract::<f64>().is_ok_and(f64::is_nan) && !key.hasattr("version")? {
@@ -206,26 +204,6 @@ fn of_object(key: &Bound<'_, PyAny>) -> PyResult<Option<IpAddr>> {
         }
         prefix => Err(PyValueError::new_err(format!(
             "{prefix} is a prefix, not an address"
-        ))),
-    }
-}
-
-fn check_type(data_type: &DataType) -> PyResult<()> {
-    match data_type {
-        DataType::Null
-        | DataType::UInt32
-        | DataType::Utf8
-        | DataType::LargeUtf8
-        | DataType::Utf8View
-        | DataType::Binary
-        | DataType::LargeBinary
-        | DataType::BinaryView
-        | DataType::FixedSizeBinary(4 | 16) => Ok(()),
-        DataType::Dictionary(_, values) if !matches!(**values, DataType::Dictionary(..)) => {
-            check_type(values)
-        }
-        other => Err(PyTypeError::new_err(format!(
-            "a column of {other}: addresses are text, uint32 (IPv4) or binary of 4 or 16 bytes"
         ))),
     }
 }

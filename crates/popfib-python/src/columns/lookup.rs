@@ -1,4 +1,4 @@
-//! Rows of addresses to numbers of values: no Python in here.
+//! Rows of addresses to answers, numbers of values or matches: no Python in here.
 //!
 //! Rows are looked up in place where they lie as the kernels want them, else a
 //! block at a time: each block is split by family into two arrays on the stack,
@@ -8,14 +8,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::thread;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, BinaryViewArray, FixedSizeBinaryArray, GenericBinaryArray};
-use arrow_array::{GenericStringArray, OffsetSizeTrait, StringViewArray};
 use popfib::{Address, Fib, NextHop, Rib};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::keys;
+use super::cells::{Cell, Cells, Wrong};
+use crate::quote::Quoted;
 
 /// Rows that are gathered before they are looked up.
 const BLOCK: usize = 256;
@@ -37,24 +35,41 @@ impl Invalid {
             "null" => Ok(Self::Null),
             _ => Err(PyValueError::new_err(format!(
                 "invalid is 'raise' or 'null', not {}",
-                keys::quote(name)
+                Quoted(name.as_bytes())
             ))),
         }
     }
 }
 
-/// Where one family is looked up.
+/// What is found for a row; the default is no match.
+pub(super) trait Answer: Copy + Default + PartialEq + Send {}
+
+impl<T: Copy + Default + PartialEq + Send> Answer for T {}
+
+/// Where addresses of one family are looked up, many at a time.
+pub(super) trait Lpm<A: Address>: Copy + Sync {
+    type Answer: Answer;
+
+    fn batch(&self, addresses: &[A], answers: &mut [Self::Answer]);
+    fn batch_be(&self, addresses: &[A::Bytes], answers: &mut [Self::Answer]);
+}
+
+/// Where numbers of values are found.
 #[derive(Clone, Copy)]
-pub(super) enum Lpm<'a, A: Address> {
+pub(super) enum Values<'a, A: Address> {
     Fib(&'a Fib<A, u32>),
     Rib(&'a Rib<A>),
 }
 
-impl<'a, A: Address> Lpm<'a, A> {
+impl<'a, A: Address> Values<'a, A> {
     /// The Fib if there is one, else the Rib.
     pub(super) fn of(fib: Option<&'a Arc<Fib<A, u32>>>, rib: &'a Rib<A>) -> Self {
         fib.map_or(Self::Rib(rib), |fib| Self::Fib(fib))
     }
+}
+
+impl<A: Address> Lpm<A> for Values<'_, A> {
+    type Answer = u32;
 
     fn batch(&self, addresses: &[A], numbers: &mut [u32]) {
         match self {
@@ -81,10 +96,23 @@ impl<'a, A: Address> Lpm<'a, A> {
 }
 
 /// Where both families are looked up.
-#[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
-    pub(super) ipv4: Lpm<'a, u32>,
-    pub(super) ipv6: Lpm<'a, u128>,
+pub(super) trait Source: Sync {
+    type Answer: Answer;
+
+    fn ipv4(&self) -> impl Lpm<u32, Answer = Self::Answer>;
+    fn ipv6(&self) -> impl Lpm<u128, Answer = Self::Answer>;
+}
+
+impl<V4: Lpm<u32>, V6: Lpm<u128, Answer = V4::Answer>> Source for (V4, V6) {
+    type Answer = V4::Answer;
+
+    fn ipv4(&self) -> impl Lpm<u32, Answer = Self::Answer> {
+        self.0
+    }
+
+    fn ipv6(&self) -> impl Lpm<u128, Answer = Self::Answer> {
+        self.1
+    }
 }
 
 /// A run of rows of one kind.
@@ -97,8 +125,8 @@ pub(super) enum Rows<'a> {
     Bytes16(&'a [[u8; 16]]),
     /// Addresses read from Python objects before.
     Addresses(&'a [Option<IpAddr>]),
-    /// A column of Arrow, of a type that `input` let pass.
-    Arrow(&'a dyn Array),
+    /// A column of Arrow.
+    Arrow(Cells<'a>),
 }
 
 impl Rows<'_> {
@@ -113,26 +141,24 @@ impl Rows<'_> {
     }
 
     /// Looks up the rows from `start` on; `Err` has the row and what is wrong.
-    fn lookup(
+    fn lookup<S: Source>(
         &self,
         start: usize,
-        source: &Source<'_>,
+        source: &S,
         invalid: Invalid,
-        numbers: &mut [u32],
+        answers: &mut [S::Answer],
     ) -> Result<(), (usize, String)> {
-        let end = start + numbers.len();
+        let end = start + answers.len();
         match self {
-            Self::Numbers(rows) => source.ipv4.batch(&rows[start..end], numbers),
-            Self::Bytes4(rows) => source.ipv4.batch_be(&rows[start..end], numbers),
-            Self::Bytes16(rows) => source.ipv6.batch_be(&rows[start..end], numbers),
+            Self::Numbers(rows) => source.ipv4().batch(&rows[start..end], answers),
+            Self::Bytes4(rows) => source.ipv4().batch_be(&rows[start..end], answers),
+            Self::Bytes16(rows) => source.ipv6().batch_be(&rows[start..end], answers),
             Self::Addresses(rows) => {
                 let rows = &rows[start..end];
-                return blocks(source, numbers, Invalid::Raise, |row| Ok(rows[row]))
-                    .map_err(|(row, reason)| (start + row, reason));
+                return blocks(source, answers, |row| Ok(rows[row]));
             }
-            Self::Arrow(rows) => {
-                let rows = rows.slice(start, numbers.len());
-                return arrow(&*rows, source, invalid, numbers)
+            Self::Arrow(cells) => {
+                return arrow(cells, start, source, invalid, answers)
                     .map_err(|(row, reason)| (start + row, reason));
             }
         }
@@ -140,22 +166,22 @@ impl Rows<'_> {
     }
 }
 
-/// Looks up all rows into `numbers`, one for each, in as many threads as asked for (0: one for
+/// Looks up all rows into `answers`, one for each, in as many threads as asked for (0: one for
 /// each core).
-pub(super) fn lookup(
+pub(super) fn lookup<S: Source>(
     rows: &[Rows<'_>],
-    source: &Source<'_>,
+    source: &S,
     invalid: Invalid,
     threads: usize,
-    numbers: &mut [u32],
+    answers: &mut [S::Answer],
 ) -> Result<(), String> {
-    let count = numbers.len();
+    let count = answers.len();
     let threads = match threads {
         0 => thread::available_parallelism().map_or(1, usize::from),
         threads => threads.min(1024),
     };
     let share = count.div_ceil(threads).max(ROWS_PER_THREAD);
-    let mut left = numbers;
+    let mut left = answers;
     let mut first = 0;
     let mut errors: Vec<(usize, String)> = Vec::new();
     let mut collect = |first: usize, result: Result<(), (usize, String)>| {
@@ -208,161 +234,109 @@ fn join<T>(run: thread::ScopedJoinHandle<'_, T>) -> T {
     }
 }
 
-fn arrow(
-    rows: &dyn Array,
-    source: &Source<'_>,
+fn arrow<S: Source>(
+    cells: &Cells<'_>,
+    start: usize,
+    source: &S,
     invalid: Invalid,
-    numbers: &mut [u32],
+    answers: &mut [S::Answer],
 ) -> Result<(), (usize, String)> {
-    use arrow_schema::DataType as Type;
-    match rows.data_type() {
-        Type::Null => {
-            numbers.fill(0);
-            Ok(())
+    // What is asked for a cell that is no address.
+    let settle = |address: Result<_, Wrong<'_>>| match address {
+        Err(Wrong::Text(_) | Wrong::Length(_)) if invalid == Invalid::Null => Ok(None),
+        Err(wrong) => Err(wrong.to_string()),
+        Ok(address) => Ok(address),
+    };
+    if let Some(values) = cells.numbers() {
+        let values = &values[start..start + answers.len()];
+        source.ipv4().batch(values, answers);
+        for (row, answer) in answers.iter_mut().enumerate() {
+            let is_valid = cells.is_valid(start + row);
+            *answer = if is_valid {
+                *answer
+            } else {
+                S::Answer::default()
+            };
         }
-        Type::UInt32 => {
-            let values = rows
-                .as_primitive::<arrow_array::types::UInt32Type>()
-                .values();
-            source.ipv4.batch(values, numbers);
-            if let Some(nulls) = rows.nulls() {
-                for (number, is_valid) in numbers.iter_mut().zip(nulls.iter()) {
-                    *number *= u32::from(is_valid);
-                }
-            }
-            Ok(())
-        }
-        Type::Utf8 => texts(rows.as_string::<i32>(), source, invalid, numbers),
-        Type::LargeUtf8 => texts(rows.as_string::<i64>(), source, invalid, numbers),
-        Type::Utf8View => {
-            let rows: &StringViewArray = rows.as_string_view();
-            valued(rows, source, invalid, numbers, |row| {
-                address(rows.value(row))
-            })
-        }
-        Type::Binary => packed(rows.as_binary::<i32>(), source, invalid, numbers),
-        Type::LargeBinary => packed(rows.as_binary::<i64>(), source, invalid, numbers),
-        Type::BinaryView => {
-            let rows: &BinaryViewArray = rows.as_binary_view();
-            valued(rows, source, invalid, numbers, |row| {
-                unpack(rows.value(row))
-            })
-        }
-        Type::FixedSizeBinary(_) => {
-            let rows: &FixedSizeBinaryArray = rows.as_fixed_size_binary();
-            valued(rows, source, invalid, numbers, |row| {
-                unpack(rows.value(row))
-            })
-        }
-        Type::Dictionary(..) => {
-            let rows = rows.as_any_dictionary();
-            // Every word is looked up once, used or not: those that no row uses may be no
-            // address, so they are never an error by themselves.
-            let words = rows.values();
-            let mut answers = vec![0; words.len()];
-            arrow(words, source, Invalid::Null, &mut answers)?;
-            let mut is_sound = vec![false; words.len()];
-            for (row, key) in rows.normalized_keys().into_iter().enumerate() {
-                if rows.keys().is_null(row) {
-                    numbers[row] = 0;
-                    continue;
-                }
-                numbers[row] = answers[key];
-                if invalid == Invalid::Raise && answers[key] == 0 && !is_sound[key] {
-                    let word = words.slice(key, 1);
-                    arrow(&*word, source, invalid, &mut [0])
-                        .map_err(|(_, reason)| (row, reason))?;
-                    is_sound[key] = true;
-                }
-            }
-            Ok(())
-        }
-        other => Err((0, format!("a column of {other} holds no addresses"))),
+        return Ok(());
     }
-}
-
-fn texts<O: OffsetSizeTrait>(
-    rows: &GenericStringArray<O>,
-    source: &Source<'_>,
-    invalid: Invalid,
-    numbers: &mut [u32],
-) -> Result<(), (usize, String)> {
-    valued(rows, source, invalid, numbers, |row| {
-        address(rows.value(row))
-    })
-}
-
-fn packed<O: OffsetSizeTrait>(
-    rows: &GenericBinaryArray<O>,
-    source: &Source<'_>,
-    invalid: Invalid,
-    numbers: &mut [u32],
-) -> Result<(), (usize, String)> {
-    valued(rows, source, invalid, numbers, |row| {
-        unpack(rows.value(row))
-    })
-}
-
-/// Rows whose values `read` makes addresses of, where they are not null.
-#[inline(always)]
-fn valued(
-    rows: &dyn Array,
-    source: &Source<'_>,
-    invalid: Invalid,
-    numbers: &mut [u32],
-    read: impl Fn(usize) -> Result<IpAddr, String>,
-) -> Result<(), (usize, String)> {
-    match rows.nulls() {
-        None => blocks(source, numbers, invalid, |row| read(row).map(Some)),
-        Some(nulls) => blocks(source, numbers, invalid, |row| match nulls.is_valid(row) {
-            true => read(row).map(Some),
-            false => Ok(None),
+    // Each word of a dictionary once, unless most are of rows that are not asked for. One that is no address is an
+    // error only in a row that has it.
+    if let Some(words) = cells.words().filter(|words| words.len() <= answers.len()) {
+        let none = S::Answer::default();
+        let mut found = vec![none; words.len()];
+        blocks(source, &mut found, |word| {
+            Ok(in_cell(words.cell(word)).unwrap_or(None))
+        })?;
+        for (row, answer) in answers.iter_mut().enumerate() {
+            let word = cells.index(start + row);
+            let word = word.map_err(|wrong| (row, wrong.to_string()))?;
+            *answer = word.map_or(none, |word| found[word]);
+            if *answer == none {
+                settle(in_cell(cells.cell(start + row))).map_err(|reason| (row, reason))?;
+            }
+        }
+        return Ok(());
+    }
+    match cells.texts() {
+        Some(text) => blocks(source, answers, |row| settle(in_cell(text(start + row)))),
+        None => blocks(source, answers, |row| {
+            settle(in_cell(cells.cell(start + row)))
         }),
     }
 }
 
-/// Reads and looks up all rows, a block at a time; 0 for those that are no address.
+/// The address in a cell; `None` for null.
 #[inline(always)]
-fn blocks(
-    source: &Source<'_>,
-    numbers: &mut [u32],
-    invalid: Invalid,
+fn in_cell<'a>(cell: Result<Cell<'a>, Wrong<'a>>) -> Result<Option<IpAddr>, Wrong<'a>> {
+    Ok(Some(match cell? {
+        Cell::Null => return Ok(None),
+        Cell::Number(bits) => IpAddr::V4(bits.into()),
+        Cell::Text(text) => address(text)?,
+        Cell::Packed(bytes) => packed(bytes)?,
+    }))
+}
+
+/// Reads and looks up all rows, a block at a time; those that are no address have no match.
+#[inline(always)]
+fn blocks<S: Source>(
+    source: &S,
+    answers: &mut [S::Answer],
     read: impl Fn(usize) -> Result<Option<IpAddr>, String>,
 ) -> Result<(), (usize, String)> {
-    let mut ipv4 = Part::<u32>::new();
-    let mut ipv6 = Part::<u128>::new();
-    for (block, numbers) in numbers.chunks_mut(BLOCK).enumerate() {
-        numbers.fill(0);
-        for place in 0..numbers.len() {
+    let mut ipv4 = Part::<u32, S::Answer>::new();
+    let mut ipv6 = Part::<u128, S::Answer>::new();
+    for (block, answers) in answers.chunks_mut(BLOCK).enumerate() {
+        answers.fill(S::Answer::default());
+        for place in 0..answers.len() {
             let row = block * BLOCK + place;
             match read(row) {
                 Ok(Some(IpAddr::V4(address))) => ipv4.push(address.into(), place),
                 Ok(Some(IpAddr::V6(address))) => ipv6.push(address.into(), place),
                 Ok(None) => {}
-                Err(_) if invalid == Invalid::Null => {}
                 Err(reason) => return Err((row, reason)),
             }
         }
-        ipv4.lookup(source.ipv4, numbers);
-        ipv6.lookup(source.ipv6, numbers);
+        ipv4.lookup(source.ipv4(), answers);
+        ipv6.lookup(source.ipv6(), answers);
     }
     Ok(())
 }
 
 /// The addresses of one family in a block, and their places.
-struct Part<A> {
+struct Part<A, T> {
     addresses: [A; BLOCK],
     places: [u8; BLOCK],
-    numbers: [u32; BLOCK],
+    answers: [T; BLOCK],
     len: usize,
 }
 
-impl<A: Address> Part<A> {
+impl<A: Address, T: Answer> Part<A, T> {
     fn new() -> Self {
         Self {
             addresses: [A::MIN; BLOCK],
             places: [0; BLOCK],
-            numbers: [0; BLOCK],
+            answers: [T::default(); BLOCK],
             len: 0,
         }
     }
@@ -374,11 +348,11 @@ impl<A: Address> Part<A> {
         self.len += 1;
     }
 
-    fn lookup(&mut self, lpm: Lpm<'_, A>, numbers: &mut [u32]) {
-        let answers = &mut self.numbers[..self.len];
-        lpm.batch(&self.addresses[..self.len], answers);
-        for (answer, place) in answers.iter().zip(&self.places) {
-            numbers[usize::from(*place)] = *answer;
+    fn lookup(&mut self, lpm: impl Lpm<A, Answer = T>, answers: &mut [T]) {
+        let found = &mut self.answers[..self.len];
+        lpm.batch(&self.addresses[..self.len], found);
+        for (found, place) in found.iter().zip(&self.places) {
+            answers[usize::from(*place)] = *found;
         }
         self.len = 0;
     }
@@ -386,26 +360,25 @@ impl<A: Address> Part<A> {
 
 /// The address that a text means.
 #[inline(always)]
-pub(super) fn address(text: &str) -> Result<IpAddr, String> {
-    match popfib_formats::ipv4_address(text.as_bytes()) {
+pub(super) fn address(text: &[u8]) -> Result<IpAddr, Wrong<'_>> {
+    match popfib_formats::ipv4_address(text) {
         Some((bits, read)) if read == text.len() => Ok(IpAddr::V4(bits.into())),
         _ => other_address(text),
     }
 }
 
-fn other_address(text: &str) -> Result<IpAddr, String> {
-    text.parse()
-        .map_err(|_| format!("{}: not an address", keys::quote(text)))
+fn other_address(text: &[u8]) -> Result<IpAddr, Wrong<'_>> {
+    let address = str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    address.ok_or(Wrong::Text(text))
 }
 
 #[inline(always)]
-fn unpack(bytes: &[u8]) -> Result<IpAddr, String> {
+fn packed(bytes: &[u8]) -> Result<IpAddr, Wrong<'_>> {
     if let Ok(bytes) = <[u8; 4]>::try_from(bytes) {
         Ok(IpAddr::from(bytes))
     } else if let Ok(bytes) = <[u8; 16]>::try_from(bytes) {
         Ok(IpAddr::from(bytes))
     } else {
-        let len = bytes.len();
-        Err(format!("packed addresses have 4 or 16 bytes, not {len}"))
+        Err(Wrong::Length(bytes.len()))
     }
 }

@@ -2,28 +2,108 @@
 //!
 //! `input` finds out what the column is and borrows or imports it, `lookup`
 //! answers it in numbers, without the interpreter and in any number of threads,
-//! and `output` makes numpy, Arrow or Python objects of the numbers. `arrow` has
-//! the C interface of Arrow, both ways.
+//! and `output` makes numpy, Arrow (`dictionary`) or Python objects of the numbers, `matches` of prefixes.
+//! `arrow` has Arrow's capsules, both ways; `c_data` what is in those of others,
+//! and `cells` reads it.
 
 mod arrow;
+mod c_data;
+mod cells;
+mod dictionary;
 mod input;
 mod lookup;
+mod matches;
 #[cfg(target_os = "linux")]
 mod memory;
 mod output;
 
+use std::sync::Arc;
+
+use popfib::Fib;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::table::Table;
+use crate::family::Held;
+use crate::state::{Shared, State};
 pub(crate) use arrow::ArrowColumn;
 use input::Column;
-use lookup::{Invalid, Lpm, Source};
+use lookup::{Answer, Invalid, Rows, Source, Values};
+use matches::Match;
 use output::Output;
+
+/// What is asked for each row, and where the answers are.
+trait Question {
+    type Answer: Answer;
+    /// What answers without the table's lock.
+    type Held: Sync;
+
+    /// Gets ready for `rows` lookups, if that is worth while.
+    fn expect(state: &mut State, py: Python<'_>, rows: usize) -> PyResult<()>;
+    /// `None` while routes have to be walked, which needs the lock.
+    fn hold(state: &State) -> Option<Self::Held>;
+    fn held(held: &Self::Held) -> impl Source<Answer = Self::Answer>;
+    fn walked(state: &State) -> impl Source<Answer = Self::Answer>;
+}
+
+/// The numbers of values.
+struct OfValues;
+
+impl Question for OfValues {
+    type Answer = u32;
+    type Held = (Arc<Fib<u32, u32>>, Arc<Fib<u128, u32>>);
+
+    fn expect(state: &mut State, py: Python<'_>, rows: usize) -> PyResult<()> {
+        state.ipv4.expect(py, rows);
+        state.ipv6.expect(py, rows);
+        Ok(())
+    }
+
+    fn hold(state: &State) -> Option<Self::Held> {
+        let (ipv4, ipv6) = (state.ipv4.fib()?, state.ipv6.fib()?);
+        Some((Arc::clone(ipv4), Arc::clone(ipv6)))
+    }
+
+    fn held((ipv4, ipv6): &Self::Held) -> impl Source<Answer = u32> {
+        (Values::Fib(ipv4), Values::Fib(ipv6))
+    }
+
+    fn walked(state: &State) -> impl Source<Answer = u32> {
+        let (ipv4, ipv6) = (&state.ipv4, &state.ipv6);
+        (
+            Values::of(ipv4.fib(), ipv4.rib()),
+            Values::of(ipv6.fib(), ipv6.rib()),
+        )
+    }
+}
+
+/// Longest matches.
+struct OfPrefixes;
+
+impl Question for OfPrefixes {
+    type Answer = Match;
+    type Held = (Held<u32>, Held<u128>);
+
+    fn expect(state: &mut State, py: Python<'_>, rows: usize) -> PyResult<()> {
+        state.ipv4.expect_longest(py, rows)?;
+        state.ipv6.expect_longest(py, rows)
+    }
+
+    fn hold(state: &State) -> Option<Self::Held> {
+        Some((state.ipv4.hold_longest()?, state.ipv6.hold_longest()?))
+    }
+
+    fn held((ipv4, ipv6): &Self::Held) -> impl Source<Answer = Match> {
+        (ipv4.longest(), ipv6.longest())
+    }
+
+    fn walked(state: &State) -> impl Source<Answer = Match> {
+        (state.ipv4.longest(), state.ipv6.longest())
+    }
+}
 
 /// See `Table.lookup_many` in the package's stubs.
 pub(crate) fn lookup_many<'py>(
-    table: &Table,
+    table: &Shared,
     addresses: &Bound<'py, PyAny>,
     output: &str,
     invalid: &str,
@@ -34,36 +114,85 @@ pub(crate) fn lookup_many<'py>(
     let output = Output::by_name(output)?;
     let invalid = Invalid::by_name(invalid)?;
     let column = Column::new(addresses, invalid)?;
-    let rows = column.rows();
-    let count = rows.iter().map(|rows| rows.len()).sum();
-    let mut answers = output.answers(py, count, out)?;
-    let numbers = answers.numbers();
-    // Compiled tables are looked up in without the lock; the table may change meanwhile.
-    let (compiled, result, places) = table.shared.with(py, |state| {
-        state.ipv4.expect(py, count);
-        state.ipv6.expect(py, count);
-        let places = state.values.places();
-        if let (Some(ipv4), Some(ipv6)) = (state.ipv4.fib(), state.ipv6.fib()) {
-            return Ok((Some((ipv4.clone(), ipv6.clone())), Ok(()), places));
-        }
-        let source = Source {
-            ipv4: Lpm::of(state.ipv4.fib(), state.ipv4.rib()),
-            ipv6: Lpm::of(state.ipv6.fib(), state.ipv6.rib()),
-        };
-        let numbers = &mut *numbers;
-        let result = py.detach(|| lookup::lookup(&rows, &source, invalid, threads, numbers));
-        Ok((None, result, places))
-    })?;
-    let result = match compiled {
-        None => result,
-        Some((ipv4, ipv6)) => {
-            let source = Source {
-                ipv4: Lpm::Fib(&ipv4),
-                ipv6: Lpm::Fib(&ipv6),
-            };
-            py.detach(|| lookup::lookup(&rows, &source, invalid, threads, numbers))
-        }
+    let rows = column.rows()?;
+    let count = rows.iter().map(|rows| rows.len());
+    let count = count.fold(0, usize::saturating_add);
+    let lookup = Lookup {
+        py,
+        table,
+        rows: &rows,
+        invalid,
+        threads,
     };
-    result.map_err(PyValueError::new_err)?;
-    output.make(py, answers, &places)
+    match output {
+        Output::Numbers(form) => {
+            let mut answers = form.answers(py, count, out)?;
+            let (mut known, is_to_read) =
+                lookup.run::<OfValues, _>(answers.numbers()?, |state| {
+                    let is_to_read = form.has_type() && state.values.expect(count);
+                    (state.values.known(), is_to_read)
+                })?;
+            if is_to_read {
+                // Not with the lock held: an object that is no text of UTF-8 raises an error.
+                known.read(py);
+                table.with(py, |state| {
+                    state.values.keep(&known);
+                    Ok(())
+                })?;
+            }
+            form.make(py, answers, &known)
+        }
+        Output::Matches(form) => {
+            let mut found = form.answers(count, out)?;
+            let places = lookup.run::<OfPrefixes, _>(&mut found, |state| state.values.places())?;
+            form.make(py, &found, &places)
+        }
+    }
+}
+
+/// Rows to look up in a table.
+struct Lookup<'a, 'py> {
+    py: Python<'py>,
+    table: &'a Shared,
+    rows: &'a [Rows<'a>],
+    invalid: Invalid,
+    threads: usize,
+}
+
+impl Lookup<'_, '_> {
+    /// Looks up all rows, and asks the table for what the answers are of. Compiled tables are looked up in without the
+    /// lock; the table may change meanwhile.
+    fn run<Q: Question, T>(
+        &self,
+        answers: &mut [Q::Answer],
+        ask: impl FnOnce(&mut State) -> T,
+    ) -> PyResult<T> {
+        let &Self {
+            py,
+            table,
+            rows,
+            invalid,
+            threads,
+        } = self;
+        let (held, result, asked) = table.with(py, |state| {
+            Q::expect(state, py, answers.len())?;
+            let asked = ask(state);
+            if let Some(held) = Q::hold(state) {
+                return Ok((Some(held), Ok(()), asked));
+            }
+            let source = Q::walked(state);
+            let answers = &mut *answers;
+            let result = py.detach(|| lookup::lookup(rows, &source, invalid, threads, answers));
+            Ok((None, result, asked))
+        })?;
+        let result = match held {
+            None => result,
+            Some(held) => {
+                let source = Q::held(&held);
+                py.detach(|| lookup::lookup(rows, &source, invalid, threads, answers))
+            }
+        };
+        result.map_err(PyValueError::new_err)?;
+        Ok(asked)
+    }
 }

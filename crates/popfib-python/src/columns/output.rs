@@ -1,21 +1,46 @@
 //! Numbers of values as what the caller wants to have.
 
-use std::sync::Arc;
-
-use arrow_array::types::UInt32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Int64Array, StringArray, UInt32Array};
-use arrow_buffer::{NullBuffer, ScalarBuffer};
 use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyImportError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyList, PyString};
+use pyo3::types::PyList;
 
 use super::arrow::ArrowColumn;
-use crate::keys;
-use crate::values::Places;
+use super::dictionary;
+use super::matches::OfMatches;
+use crate::quote::Quoted;
+use crate::values::Known;
 
+/// What the caller wants to have.
 #[derive(Clone, Copy)]
 pub(super) enum Output {
+    Numbers(OfNumbers),
+    Matches(OfMatches),
+}
+
+impl Output {
+    pub(super) fn by_name(name: &str) -> PyResult<Self> {
+        Ok(match name {
+            "values" => Self::Numbers(OfNumbers::Values),
+            "indices" => Self::Numbers(OfNumbers::Indices),
+            "list" => Self::Numbers(OfNumbers::List),
+            "arrow" => Self::Numbers(OfNumbers::Arrow),
+            "prefixes" => Self::Matches(OfMatches::Prefixes),
+            "matches" => Self::Matches(OfMatches::Pairs),
+            "arrow-prefixes" => Self::Matches(OfMatches::Arrow),
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "output is 'values', 'indices', 'list', 'arrow', 'prefixes', 'matches' or 'arrow-prefixes', not {}",
+                    Quoted(name.as_bytes())
+                )));
+            }
+        })
+    }
+}
+
+/// What is made of numbers of values.
+#[derive(Clone, Copy)]
+pub(super) enum OfNumbers {
     /// A numpy array of objects.
     Values,
     /// A numpy array of numbers of the dictionary, 0 for none.
@@ -26,18 +51,10 @@ pub(super) enum Output {
     Arrow,
 }
 
-impl Output {
-    pub(super) fn by_name(name: &str) -> PyResult<Self> {
-        match name {
-            "values" => Ok(Self::Values),
-            "indices" => Ok(Self::Indices),
-            "list" => Ok(Self::List),
-            "arrow" => Ok(Self::Arrow),
-            _ => Err(PyValueError::new_err(format!(
-                "output is 'values', 'indices', 'list' or 'arrow', not {}",
-                keys::quote(name)
-            ))),
-        }
+impl OfNumbers {
+    /// Whether values become cells of a type.
+    pub(super) fn has_type(self) -> bool {
+        matches!(self, Self::Arrow)
     }
 
     /// Room for the numbers of `count` rows: in `out`, if there is one.
@@ -53,9 +70,15 @@ impl Output {
         if matches!(self, Self::Indices | Self::Values) {
             need_numpy(py)?;
         }
+        let each = match self {
+            Self::Indices => size_of::<u32>(),
+            Self::Arrow => 2 * size_of::<u32>(),
+            Self::Values | Self::List => size_of::<u32>() + 2 * size_of::<usize>(),
+        };
+        ask_for_memory(count, each)?;
         match self {
             Self::Indices if let Some(out) = out => given(out, count),
-            _ if out.is_some() => Err(PyValueError::new_err("out goes with output='indices'")),
+            _ if out.is_some() => Err(out_without_indices()),
             Self::Indices => {
                 #[cfg(target_os = "linux")]
                 let array = super::memory::array(py, count);
@@ -72,7 +95,7 @@ impl Output {
         self,
         py: Python<'py>,
         answers: Answers<'py>,
-        places: &Places,
+        known: &Known,
     ) -> PyResult<Bound<'py, PyAny>> {
         let numbers = match answers {
             Answers::Array(array) => return Ok((**array).clone().into_any()),
@@ -80,7 +103,7 @@ impl Output {
         };
         let none = py.None();
         let object = |number: &u32| {
-            let place = places.get((*number as usize).wrapping_sub(1));
+            let place = known.places.get((*number as usize).wrapping_sub(1));
             place
                 .and_then(Option::as_ref)
                 .unwrap_or(&none)
@@ -94,11 +117,27 @@ impl Output {
             }
             Self::List => Ok(PyList::new(py, numbers.iter().map(object))?.into_any()),
             Self::Arrow => {
-                let column = dictionary_encoded(py, numbers, places)?;
+                let column = dictionary::encoded(py, numbers, known)?;
                 Ok(Bound::new(py, ArrowColumn::new(&column))?.into_any())
             }
         }
     }
+}
+
+/// A column of nulls takes no memory, however long it is; the answers do. Asked for once, because what makes them ends
+/// the process where it gets none.
+pub(super) fn ask_for_memory(count: usize, each: usize) -> PyResult<()> {
+    let bytes = count.checked_mul(each);
+    if bytes.is_none_or(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_err()) {
+        return Err(PyMemoryError::new_err(format!(
+            "the answers of {count} rows"
+        )));
+    }
+    Ok(())
+}
+
+pub(super) fn out_without_indices() -> PyErr {
+    PyValueError::new_err("out goes with output='indices'")
 }
 
 /// The numbers of all rows, while they are looked up.
@@ -108,12 +147,13 @@ pub(super) enum Answers<'py> {
 }
 
 impl Answers<'_> {
-    pub(super) fn numbers(&mut self) -> &mut [u32] {
-        match self {
-            // New and in one piece.
-            Self::Array(array) => array.as_slice_mut().unwrap_or_default(),
+    /// # Errors
+    /// `ValueError` where they do not lie in memory as they were found or made to.
+    pub(super) fn numbers(&mut self) -> PyResult<&mut [u32]> {
+        Ok(match self {
+            Self::Array(array) => array.as_slice_mut()?,
             Self::Vec(numbers) => numbers,
-        }
+        })
     }
 }
 
@@ -134,6 +174,11 @@ fn given<'py>(out: &Bound<'py, PyAny>, count: usize) -> PyResult<Answers<'py>> {
     if !array.is_contiguous() {
         return Err(PyValueError::new_err("out is not in one piece"));
     }
+    if !array.is_aligned() {
+        return Err(PyValueError::new_err(
+            "out is not aligned: its numbers do not begin at multiples of 4 bytes",
+        ));
+    }
     Ok(Answers::Array(array))
 }
 
@@ -142,49 +187,4 @@ fn need_numpy(py: Python<'_>) -> PyResult<()> {
     py.import("numpy").map(drop).map_err(|_| {
         PyImportError::new_err("numpy is not installed; output='list' and 'arrow' work without it")
     })
-}
-
-fn dictionary_encoded(
-    py: Python<'_>,
-    mut numbers: Vec<u32>,
-    places: &Places,
-) -> PyResult<DictionaryArray<UInt32Type>> {
-    let nulls: NullBuffer = numbers.iter().map(|number| *number != 0).collect();
-    for number in &mut numbers {
-        *number = number.saturating_sub(1);
-    }
-    let values = words(py, places)?;
-    let nulls = (nulls.null_count() > 0).then_some(nulls);
-    let keys = UInt32Array::new(ScalarBuffer::from(numbers), nulls);
-    DictionaryArray::try_new(keys, values).map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
-/// The dictionary: all values are text, or all are ints of 64 bits.
-fn words(py: Python<'_>, places: &Places) -> PyResult<ArrayRef> {
-    let objects = || places.iter().flatten().map(|object| object.bind(py));
-    // An array of no rows can't be pointed into; rows that are null point to place 0.
-    let spare = usize::from(places.is_empty());
-    if objects().all(|object| object.is_instance_of::<PyString>()) {
-        let mut words: Vec<Option<String>> = Vec::with_capacity(places.len() + spare);
-        for place in places {
-            let word = place.as_ref().map(|object| object.bind(py).extract());
-            words.push(word.transpose()?);
-        }
-        words.resize(places.len() + spare, None);
-        return Ok(Arc::new(StringArray::from(words)));
-    }
-    if objects().all(|object| object.is_exact_instance_of::<PyInt>()) {
-        let mut words: Vec<Option<i64>> = Vec::with_capacity(places.len());
-        for place in places {
-            let word = place.as_ref().map(|object| object.bind(py).extract());
-            words.push(word.transpose().map_err(|_| {
-                PyValueError::new_err("a value does not fit into 64 bits, as Arrow's int64 has")
-            })?);
-        }
-        return Ok(Arc::new(Int64Array::from(words)));
-    }
-    Err(PyTypeError::new_err(
-        "for output='arrow' all values are str, or all are int; output='indices' with \
-         Table.dictionary() serves others",
-    ))
 }

@@ -2,26 +2,26 @@
 //! (the paper's Table 3 and 5, Fig. 9 and 12, sections 4.5 and 4.7).
 //!
 //! Passes of all structures take turns, so that all see the same machine: run
-//! one of everybody, then run two.
+//! one of everybody, then run two, which begins with another structure, so that
+//! none always has the same one before it.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use popfib::Rib;
-use popfib_eval::{
-    Compiled, Empty, Modes, Traveller, Xorshift, Yardstick, agreement, build, modes, stream_pass,
-};
+use popfib_eval::{Paired, Traveller, Xorshift, Yardstick, agreement, modes, stream_pass};
 use serde::{Deserialize, Serialize};
 
-use super::entrant::Entrant;
-use super::pace::{Figures, Pattern, mlps, timed};
+use super::entrant::{Built, Entrant, Entry};
+use super::figures::Figures;
+use super::pace::{Pattern, mlps, timed};
 use crate::plan::Effort;
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Contest {
     pub(crate) routes: usize,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<Entry<Measured>>,
     /// Nanoseconds an address of a pass without lookups, by traffic.
     pub(crate) overhead_ns: BTreeMap<String, f64>,
     /// Million addresses a second of the yardstick.
@@ -32,13 +32,10 @@ pub(crate) struct Contest {
 
 /// One structure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Row {
-    pub(crate) name: String,
+pub(crate) struct Measured {
     pub(crate) direct_bits: u8,
     pub(crate) bytes: usize,
     pub(crate) build_ms: f64,
-    /// Why there is nothing else.
-    pub(crate) cannot_build: Option<String>,
     pub(crate) verified: u64,
     pub(crate) mismatches: u64,
     pub(crate) first_mismatch: Option<String>,
@@ -49,6 +46,9 @@ pub(crate) struct Row {
     pub(crate) latency_ns: Option<[f64; 3]>,
 }
 
+/// A structure that is measured, and its place in the rows.
+type Field<A> = Vec<(usize, Built<A>)>;
+
 /// Builds and verifies `entrants`, and measures them under `patterns`.
 pub(crate) fn contest<A: Traveller>(
     rib: &Rib<A>,
@@ -58,46 +58,94 @@ pub(crate) fn contest<A: Traveller>(
     effort: &Effort,
     with_latency: bool,
 ) -> Contest {
-    let (mut rows, mut field) = (Vec::new(), Vec::new());
+    let mut contest = Contest {
+        routes: rib.len(),
+        rows: Vec::new(),
+        overhead_ns: BTreeMap::new(),
+        yardstick: Figures::default(),
+        traffic: patterns.iter().map(|p| p.name().to_owned()).collect(),
+    };
+    let mut field = Field::new();
     for entrant in entrants {
-        let (row, compiled) = admitted(rib, entrant, effort);
-        if let Some(compiled) = compiled {
-            field.push((rows.len(), entrant, compiled));
-        }
-        rows.push(row);
+        let found = entrant.build(rib).map(|built| {
+            let measured = verified(rib, &built, effort);
+            // Only what answers right is measured.
+            if measured.mismatches == 0 {
+                field.push((contest.rows.len(), built));
+            }
+            measured
+        });
+        contest.rows.push(Entry::new(&entrant.name, found));
     }
-    let mut overhead_ns = BTreeMap::new();
-    let mut yardsticks = Figures::default();
     for pattern in patterns {
-        let counts: Vec<usize> = field
-            .iter()
-            .map(|(_, entrant, compiled)| {
-                pattern.count(&*compiled.fib, entrant.kernel, effort.pass)
-            })
+        contest.rates(pattern, &field, yardstick, effort);
+    }
+    if with_latency {
+        contest.latency(&field, effort);
+    }
+    contest
+}
+
+/// Verifies a structure.
+pub(crate) fn verified<A: Traveller>(rib: &Rib<A>, built: &Built<A>, effort: &Effort) -> Measured {
+    let fib = &built.fib;
+    let batch = |addresses: &[A], to: &mut [u32]| fib.lookup_into(built.kernel, addresses, to);
+    let found = agreement(
+        rib,
+        |address| fib.lookup(address),
+        batch,
+        effort.verified,
+        7,
+    );
+    Measured {
+        direct_bits: fib.direct_bits(),
+        bytes: fib.bytes(),
+        build_ms: built.build_ms,
+        verified: found.addresses,
+        mismatches: found.mismatches,
+        first_mismatch: found.first,
+        ..Measured::default()
+    }
+}
+
+impl Contest {
+    fn rates<A: Traveller>(
+        &mut self,
+        pattern: &Pattern<A>,
+        field: &Field<A>,
+        yardstick: &Yardstick,
+        effort: &Effort,
+    ) {
+        let lengths = field.iter();
+        let counts: Vec<usize> = lengths
+            .map(|(_, built)| pattern.count(effort.pass, built.pass()))
             .collect();
         for run in 0..effort.runs {
             // In turn with what is set against it.
             if matches!(pattern, Pattern::Random) {
                 let time = timed(|| yardstick.pass());
-                yardsticks.0.push(mlps(Yardstick::ADDRESSES, time));
+                self.yardstick.0.push(mlps(Yardstick::ADDRESSES, time));
             }
-            for ((place, entrant, compiled), &count) in field.iter().zip(&counts) {
-                let time = timed(|| pattern.pass(&*compiled.fib, entrant.kernel, run, count));
-                let rates = &mut rows[*place].rates;
-                let rates = rates.entry(pattern.name().to_owned()).or_default();
-                rates.0.push(mlps(count, time));
+            for turn in 0..field.len() {
+                let at = (turn + run) % field.len();
+                let (place, built) = &field[at];
+                let rate = pattern.rate(run, counts[at], built.pass());
+                if let Some(measured) = self.rows[*place].found_mut() {
+                    let rates = measured.rates.entry(pattern.name().to_owned());
+                    rates.or_default().0.push(rate);
+                }
             }
         }
-        let kernel = popfib::Kernel::best();
-        let empty = black_box(&Empty);
-        let count = pattern.count(empty, kernel, effort.pass / 4);
-        let time = timed(|| pattern.pass(empty, kernel, 0, count));
-        overhead_ns.insert(
-            pattern.name().to_owned(),
-            time.as_secs_f64() * 1e9 / count as f64,
-        );
+        let nothing = |burst: &[A]| {
+            black_box(burst);
+        };
+        let count = pattern.count(effort.pass / 4, nothing);
+        let rate = pattern.rate(0, count, nothing);
+        self.overhead_ns
+            .insert(pattern.name().to_owned(), 1e3 / rate);
     }
-    if with_latency {
+
+    fn latency<A: Traveller>(&mut self, field: &Field<A>, effort: &Effort) {
         let mut addresses = Vec::new();
         stream_pass(
             &mut Xorshift::new(1),
@@ -106,92 +154,48 @@ pub(crate) fn contest<A: Traveller>(
                 addresses.extend_from_slice(burst);
             },
         );
-        for (place, entrant, compiled) in &field {
-            let Modes {
-                dependent,
-                independent,
-                empty,
-            } = modes(
-                &addresses,
-                effort.runs.min(5),
-                |addresses| compiled.fib.chain(addresses),
-                |addresses| compiled.fib.pass(entrant.kernel, addresses),
-            );
-            rows[*place].latency_ns = Some([dependent.median, independent.median, empty.median]);
+        for (place, built) in field {
+            let chain = |addresses: &[A]| built.fib.chain(addresses);
+            let found = modes(&addresses, effort.runs.min(5), chain, built.pass());
+            if let Some(measured) = self.rows[*place].found_mut() {
+                let all = [found.dependent, found.independent, found.empty];
+                measured.latency_ns = Some(all.map(|spread| spread.median));
+            }
         }
     }
-    Contest {
-        routes: rib.len(),
-        rows,
-        overhead_ns,
-        yardstick: yardsticks,
-        traffic: patterns.iter().map(|p| p.name().to_owned()).collect(),
-    }
-}
 
-/// Builds and verifies; only what answers right is there to be measured.
-pub(crate) fn admitted<A: Traveller>(
-    rib: &Rib<A>,
-    entrant: &Entrant,
-    effort: &Effort,
-) -> (Row, Option<Compiled<A>>) {
-    let mut row = Row {
-        name: entrant.name.clone(),
-        ..Row::default()
-    };
-    let compiled = match build(rib, entrant.algorithm, &entrant.options) {
-        Ok(compiled) => compiled,
-        Err(reason) => {
-            row.cannot_build = Some(reason.to_string());
-            return (row, None);
-        }
-    };
-    row.direct_bits = compiled.fib.direct_bits();
-    row.bytes = compiled.fib.bytes();
-    row.build_ms = compiled.compile_time.as_secs_f64() * 1e3;
-    let found = agreement(rib, &*compiled.fib, entrant.kernel, effort.verified, 7);
-    row.verified = found.addresses;
-    row.mismatches = found.mismatches;
-    row.first_mismatch = found.first;
-    (row, (found.mismatches == 0).then_some(compiled))
-}
-
-impl Row {
-    /// Mean million lookups a second under `traffic`.
-    pub(crate) fn rate(&self, traffic: &str) -> Option<f64> {
-        self.rates.get(traffic).map(Figures::mean)
+    /// What was found of the structure of this name.
+    pub(crate) fn row(&self, name: &str) -> Option<&Measured> {
+        self.rows.iter().find(|row| row.name == name)?.found()
     }
 
-    /// The direct bits of the Poptrie that this structure is held against: its own 16, or the paper's 18.
-    pub(crate) fn opponents_bits(&self) -> u8 {
-        if self.direct_bits == 16 { 16 } else { 18 }
-    }
-}
-
-impl Contest {
-    /// The row of this name.
-    pub(crate) fn row(&self, name: &str) -> Option<&Row> {
-        self.rows.iter().find(|row| row.name == name)
+    /// The rates of a structure, if it was measured under `traffic`.
+    pub(crate) fn rates_of(&self, name: &str, traffic: &str) -> Option<&Figures> {
+        self.row(name)?.rates.get(traffic)
     }
 
-    /// Where a Poptrie that is looked up as its opponents are, one address after the other, does not
-    /// outrun one under `traffic`.
-    pub(crate) fn losses(&self, traffic: &str) -> Vec<Loss<'_>> {
+    /// The rate of one structure over another's, pass by pass.
+    pub(crate) fn ratio(&self, ours: &str, theirs: &str, traffic: &str) -> Option<Paired> {
+        let theirs = self.rates_of(theirs, traffic)?;
+        self.rates_of(ours, traffic)?.over(theirs)
+    }
+
+    /// Each other structure beside the Poptries of the same s that are looked up as it is, one
+    /// address after the other.
+    pub(crate) fn duels(&self, traffic: &str) -> Vec<Duel<'_>> {
         let mut found = Vec::new();
         for other in &self.rows {
+            let Some(row) = other.found() else { continue };
             if other.name.starts_with("Poptrie") || other.name.starts_with("popfib") {
                 continue;
             }
-            let bits = other.opponents_bits();
-            for name in [format!("Poptrie{bits}"), format!("popfib{bits}")] {
-                let Some(own) = self.row(&name) else { continue };
-                // Medians: a pass that something disturbed must not decide.
-                let rates = (own.rates.get(traffic), other.rates.get(traffic));
-                if let (Some(ours), Some(theirs)) = rates {
-                    let ratio = ours.median() / theirs.median();
-                    if ratio < 1.0 {
-                        found.push(Loss { other, own, ratio });
-                    }
+            for own in [row.poptrie(), row.popfib()] {
+                if let Some(ratio) = self.ratio(&own, &other.name, traffic) {
+                    found.push(Duel {
+                        other: &other.name,
+                        own,
+                        ratio,
+                    });
                 }
             }
         }
@@ -199,10 +203,22 @@ impl Contest {
     }
 }
 
-/// A structure that is ahead of a Poptrie of the same s.
-pub(crate) struct Loss<'a> {
-    pub(crate) other: &'a Row,
-    pub(crate) own: &'a Row,
-    /// The Poptrie's rate over the structure's, by medians.
-    pub(crate) ratio: f64,
+impl Measured {
+    /// The Poptrie that this structure is compared with: of its own 16 direct bits, or the paper's 18.
+    pub(crate) fn poptrie(&self) -> String {
+        format!("Poptrie{}", if self.direct_bits == 16 { 16 } else { 18 })
+    }
+
+    /// The same in popfib's layout.
+    pub(crate) fn popfib(&self) -> String {
+        self.poptrie().replace("Poptrie", "popfib")
+    }
+}
+
+/// A structure and a Poptrie of the same s.
+pub(crate) struct Duel<'a> {
+    pub(crate) other: &'a str,
+    pub(crate) own: String,
+    /// The Poptrie's rate over the structure's.
+    pub(crate) ratio: Paired,
 }

@@ -1,11 +1,13 @@
 //! What the CPU counts for a lookup: cycles, instructions, cache misses and
 //! mispredicted branches, where the machine gives them to programs.
 
+use std::hint::black_box;
+
 use popfib::Rib;
-use popfib_eval::{AnyFib, Counters, Empty, Event, Traveller, build};
+use popfib_eval::{Counters, Event, Traveller};
 use serde::{Deserialize, Serialize};
 
-use super::entrant::Entrant;
+use super::entrant::{Entrant, Entry, each};
 use super::pace::Pattern;
 use crate::plan::Effort;
 
@@ -16,17 +18,8 @@ pub(crate) struct Counted {
     pub(crate) unavailable: Option<String>,
     /// What is counted, in order.
     pub(crate) events: Vec<String>,
-    pub(crate) rows: Vec<Counts>,
-}
-
-/// The counts of one structure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Counts {
-    pub(crate) name: String,
-    pub(crate) cannot_build: Option<String>,
-    pub(crate) lookups: usize,
     /// For each lookup, by event; `None` where the CPU does not count it.
-    pub(crate) each: Vec<Option<f64>>,
+    pub(crate) rows: Vec<Entry<Vec<Option<f64>>>>,
 }
 
 /// Counts the hardware's events for random lookups of each entrant.
@@ -56,37 +49,25 @@ fn counted<A: Traveller>(
     mut count: impl FnMut(&mut dyn FnMut()) -> Vec<Option<f64>>,
 ) -> Counted {
     let pattern = Pattern::<A>::Random;
-    let mut row = |name: &str, fib: &dyn AnyFib<A>, kernel| {
+    let mut of = |lookup: &dyn Fn(&[A])| -> Vec<Option<f64>> {
         // What is timed to find the length brings the table in.
-        let lookups = pattern.count(fib, kernel, effort.pass);
+        let lookups = pattern.count(effort.pass, lookup);
         let mut all = vec![Some(0.0); events.len()];
         for run in 0..effort.runs {
-            let counts = count(&mut || pattern.pass(fib, kernel, run, lookups));
+            let counts = count(&mut || pattern.pass(run, lookups, lookup));
             for (all, count) in all.iter_mut().zip(counts) {
                 *all = all.zip(count).map(|(all, count)| all + count);
             }
         }
         let lookups = lookups * effort.runs;
         let each = all.into_iter().map(|all| Some(all? / lookups as f64));
-        Counts {
-            name: name.to_owned(),
-            cannot_build: None,
-            lookups,
-            each: each.collect(),
-        }
+        each.collect()
     };
-    let mut rows = vec![row("no lookup", &Empty, popfib::Kernel::best())];
-    for entrant in entrants {
-        rows.push(match build(rib, entrant.algorithm, &entrant.options) {
-            Ok(compiled) => row(&entrant.name, &*compiled.fib, entrant.kernel),
-            Err(reason) => Counts {
-                name: entrant.name.clone(),
-                cannot_build: Some(reason.to_string()),
-                lookups: 0,
-                each: Vec::new(),
-            },
-        });
-    }
+    let nothing = of(&|burst| {
+        black_box(burst);
+    });
+    let mut rows = vec![Entry::new("no lookup", Ok(nothing))];
+    rows.extend(each(rib, entrants, |built| of(&built.pass())));
     Counted {
         unavailable: None,
         events: events.iter().map(|event| event.name().to_owned()).collect(),
@@ -99,6 +80,7 @@ mod tests {
     use super::*;
     use popfib::NextHop;
     use popfib_baselines::Baseline;
+    use popfib_eval::Algorithm;
 
     fn rib<A: Traveller>(prefix: &str) -> Rib<A> {
         let mut rib = Rib::new();
@@ -106,48 +88,49 @@ mod tests {
         rib
     }
 
+    fn sail() -> Entrant {
+        Entrant::new(Algorithm::Baseline(Baseline::Sail), None)
+    }
+
     #[test]
     fn counts_are_of_each_lookup() {
-        let entrants = [Entrant::poptrie(18), Entrant::baseline(Baseline::Sail)];
+        let entrants = [Entrant::new(Algorithm::Poptrie, Some(18)), sail()];
         let effort = Effort::tiny();
         let mut calls = 0;
         // Two events: one counts nothing, the other a thousand a pass.
         let events = [Event::L1Misses, Event::Cycles];
-        let found = counted(
-            &rib::<u32>("10.0.0.0/8"),
-            &entrants,
-            &effort,
-            &events,
-            |work| {
-                work();
-                calls += 1;
-                vec![None, Some(1_000.0)]
-            },
-        );
+        let rib = rib::<u32>("10.0.0.0/8");
+        let found = counted(&rib, &entrants, &effort, &events, |work| {
+            work();
+            calls += 1;
+            vec![None, Some(1_000.0)]
+        });
         assert_eq!(calls, 3 * effort.runs);
         assert_eq!(found.events, ["L1 misses", "cycles"]);
         let names: Vec<&str> = found.rows.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(names, ["no lookup", "Poptrie18", "SAIL"]);
         for row in &found.rows {
-            let each = 1_000.0 * effort.runs as f64 / row.lookups as f64;
-            assert_eq!(row.each, [None, Some(each)]);
+            let counts = row.found().unwrap();
+            // A pass has 2,048 addresses or more.
+            assert_eq!(counts[0], None);
+            assert!(counts[1].is_some_and(|each| each > 0.0 && each <= 1_000.0 / 2_048.0));
         }
-    }
-
-    #[test]
-    fn what_cannot_be_built_has_its_reason() {
-        let entrants = [Entrant::baseline(Baseline::Sail)];
+        // What cannot be built has its reason.
         let found = counted(
-            &rib::<u128>("2001:db8::/32"),
-            &entrants,
-            &Effort::tiny(),
+            &self::rib::<u128>("2001:db8::/32"),
+            &[sail()],
+            &effort,
             &[],
             |work| {
                 work();
                 Vec::new()
             },
         );
-        assert!(found.rows[1].cannot_build.is_some());
+        assert!(
+            found.rows[1]
+                .result()
+                .is_err_and(|why| why.contains("IPv4 only"))
+        );
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //! binary radix depth of the address (the paper's Fig. 10, Table 4, Fig. 11).
 
 use popfib::Rib;
-use popfib_eval::{Counter, Depths, Distribution, Traveller, Xorshift, build, stream_pass};
+use popfib_draw::Depths;
+use popfib_eval::{Counter, Distribution, Traveller, Xorshift, stream_pass};
 use serde::{Deserialize, Serialize};
 
-use super::entrant::Entrant;
+use super::entrant::{Entrant, Entry, each};
 use crate::plan::Effort;
 
 /// Lookups of fewer addresses at a depth tell nothing of it.
@@ -20,14 +21,12 @@ pub(crate) struct Cycles {
     /// Ticks in a microsecond, and of a measured lookup that does nothing.
     pub(crate) megahertz: f64,
     pub(crate) overhead: u32,
-    pub(crate) rows: Vec<Times>,
+    pub(crate) rows: Vec<Entry<Times>>,
 }
 
 /// The times of one structure, in ticks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Times {
-    pub(crate) name: String,
-    pub(crate) cannot_build: Option<String>,
     pub(crate) mean: f64,
     /// 50, 75, 95, 99 %.
     pub(crate) percentiles: [u32; 4],
@@ -71,42 +70,31 @@ pub(crate) fn cycles<A: Traveller>(rib: &Rib<A>, entrants: &[Entrant], effort: &
     });
     let depths = Depths::new(rib);
     let depths: Vec<u8> = addresses.iter().map(|a| depths.depth(*a)).collect();
-    for entrant in entrants {
-        let mut row = Times {
-            name: entrant.name.clone(),
-            ..Times::default()
-        };
-        let fib = match build(rib, entrant.algorithm, &entrant.options) {
-            Ok(compiled) => compiled.fib,
-            Err(reason) => {
-                row.cannot_build = Some(reason.to_string());
-                result.rows.push(row);
-                continue;
-            }
-        };
+    result.rows = each(rib, entrants, |built| {
         let mut all = Distribution::new();
         let mut by_depth = vec![Distribution::new(); usize::from(A::WIDTH) + 1];
+        let lookup = |address| built.fib.lookup(address);
         // What comes first only brings the table in.
-        let warm = &addresses[..addresses.len() / 8];
-        counter.each(&*fib, warm, |_, _| ());
-        counter.each(&*fib, &addresses, |place, ticks| {
+        counter.each(&addresses[..addresses.len() / 8], lookup, |_, _| ());
+        counter.each(&addresses, lookup, |place, ticks| {
             all.add(ticks);
             by_depth[usize::from(depths[place])].add(ticks);
         });
-        row.mean = all.mean();
-        row.percentiles = [0.5, 0.75, 0.95, 0.99].map(|share| all.percentile(share));
-        row.clipped = all.clipped();
-        row.cdf = all.cumulative();
-        row.by_depth = (0..=A::WIDTH)
-            .zip(&by_depth)
-            .filter(|(_, times)| times.count() >= FEW)
-            .map(|(depth, times)| AtDepth {
-                depth,
-                lookups: times.count(),
-                percentiles: [0.05, 0.25, 0.5, 0.75, 0.95].map(|share| times.percentile(share)),
-            })
-            .collect();
-        result.rows.push(row);
-    }
+        Times {
+            mean: all.mean(),
+            percentiles: [0.5, 0.75, 0.95, 0.99].map(|share| all.percentile(share)),
+            clipped: all.clipped(),
+            cdf: all.cumulative(),
+            by_depth: (0..=A::WIDTH)
+                .zip(&by_depth)
+                .filter(|(_, times)| times.count() >= FEW)
+                .map(|(depth, times)| AtDepth {
+                    depth,
+                    lookups: times.count(),
+                    percentiles: [0.05, 0.25, 0.5, 0.75, 0.95].map(|share| times.percentile(share)),
+                })
+                .collect(),
+        }
+    });
     result
 }

@@ -2,7 +2,7 @@
 //! and for those of recorded traffic (section 4.7).
 
 use popfib::{Address, Rib};
-use popfib_eval::Depths;
+use popfib_draw::Depths;
 use serde::{Deserialize, Serialize};
 
 /// Addresses by the length of their longest match and their binary radix depth.

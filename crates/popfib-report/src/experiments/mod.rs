@@ -6,11 +6,13 @@ pub(crate) mod counters;
 pub(crate) mod cycles;
 pub(crate) mod depth;
 mod entrant;
+mod figures;
 pub(crate) mod forms;
 mod pace;
 pub(crate) mod series;
 pub(crate) mod threads;
 pub(crate) mod updates;
 
-pub(crate) use entrant::Entrant;
-pub(crate) use pace::{Figures, Pattern};
+pub(crate) use entrant::{Entrant, Entry, Group};
+pub(crate) use figures::Figures;
+pub(crate) use pace::Pattern;

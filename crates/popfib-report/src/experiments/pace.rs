@@ -1,13 +1,11 @@
-//! Passes of a wished length, and what their rates come to.
+//! Passes of a wished length.
 
 use std::time::{Duration, Instant};
 
-use popfib::{Kernel, Rib};
+use popfib::Rib;
 use popfib_eval::{
-    AnyFib, BURST, Buffer, Repeated, Sequential, Traffic, Traveller, Xorshift, generate,
-    stream_pass,
+    BURST, Buffer, Repeated, Sequential, Traffic, Traveller, Xorshift, generate, stream_pass,
 };
-use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
 
@@ -78,9 +76,8 @@ impl<A: Traveller> Pattern<A> {
         }
     }
 
-    /// Looks up `count` addresses of pass `run`.
-    pub(crate) fn pass(&self, fib: &dyn AnyFib<A>, kernel: Kernel, run: usize, count: usize) {
-        let lookup = |burst: &[A]| fib.pass(kernel, burst);
+    /// Calls `lookup` with `count` addresses of pass `run`, a burst at a time.
+    pub(crate) fn pass(&self, run: usize, count: usize, mut lookup: impl FnMut(&[A])) {
         let seed = run as u32 + 1;
         match self {
             Self::Random => stream_pass(&mut Xorshift::new(seed), count, lookup),
@@ -93,19 +90,24 @@ impl<A: Traveller> Pattern<A> {
                 let mut left = count;
                 while left > 0 {
                     let some = &addresses[..left.min(addresses.len())];
-                    fib.pass(kernel, some);
+                    lookup(some);
                     left -= some.len();
                 }
             }
         }
     }
 
+    /// Million lookups a second of such a pass.
+    pub(crate) fn rate(&self, run: usize, count: usize, lookup: impl FnMut(&[A])) -> f64 {
+        mlps(count, timed(|| self.pass(run, count, lookup)))
+    }
+
     /// How many addresses a pass has that takes as long as `wished`: at most an n-th of IPv4
     /// where passes share it out.
-    pub(crate) fn count(&self, fib: &dyn AnyFib<A>, kernel: Kernel, wished: Duration) -> usize {
+    pub(crate) fn count(&self, wished: Duration, mut lookup: impl FnMut(&[A])) -> usize {
         let mut count = FEWEST;
         loop {
-            let time = timed(|| self.pass(fib, kernel, 0, count));
+            let time = timed(|| self.pass(0, count, &mut lookup));
             // Long enough to tell, but for the first touch of the table.
             if time * 8 >= wished || count >= MOST / 4 {
                 let wished = wished.as_secs_f64() / time.as_secs_f64().max(1e-9);
@@ -130,32 +132,6 @@ pub(crate) fn timed(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// Figures of one thing measured several times.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Figures(pub(crate) Vec<f64>);
-
-impl Figures {
-    pub(crate) fn mean(&self) -> f64 {
-        self.0.iter().sum::<f64>() / self.0.len().max(1) as f64
-    }
-
-    /// Standard deviation of the figures; 0 for a single one.
-    pub(crate) fn deviation(&self) -> f64 {
-        let mean = self.mean();
-        let squares: f64 = self.0.iter().map(|figure| (figure - mean).powi(2)).sum();
-        (squares / (self.0.len().max(2) - 1) as f64).sqrt()
-    }
-
-    /// Standard deviation over the mean.
-    pub(crate) fn relative(&self) -> f64 {
-        self.deviation() / self.mean()
-    }
-
-    pub(crate) fn median(&self) -> f64 {
-        popfib_eval::Spread::of(&self.0).median
-    }
-}
-
 /// Million lookups a second.
 pub(crate) fn mlps(count: usize, time: Duration) -> f64 {
     count as f64 / time.as_secs_f64().max(1e-9) / 1e6
@@ -164,61 +140,23 @@ pub(crate) fn mlps(count: usize, time: Duration) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use popfib_eval::Empty;
-    use std::sync::Mutex;
-
-    #[test]
-    fn figures_of_known_numbers() {
-        let figures = Figures(vec![2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
-        assert_eq!((figures.mean(), figures.median()), (5.0, 4.5));
-        assert!((figures.deviation() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
-        assert_eq!(Figures(vec![3.0]).deviation(), 0.0);
-    }
 
     #[test]
     fn a_pass_has_its_count_whatever_the_pattern() {
-        struct Counting(Mutex<Vec<u32>>);
-        impl AnyFib<u32> for Counting {
-            fn direct_bits(&self) -> u8 {
-                0
-            }
-            fn node_count(&self) -> usize {
-                0
-            }
-            fn leaf_count(&self) -> usize {
-                0
-            }
-            fn bytes(&self) -> usize {
-                0
-            }
-            fn check(&self) -> Result<(), String> {
-                Ok(())
-            }
-            fn lookup(&self, _: u32) -> u32 {
-                0
-            }
-            fn lookup_into(&self, _: Kernel, _: &[u32], _: &mut [u32]) {}
-            fn pass(&self, _: Kernel, addresses: &[u32]) {
-                self.0.lock().unwrap().extend_from_slice(addresses);
-            }
-            fn chain(&self, _: &[u32]) {}
-        }
         let patterns = [
             Pattern::Random,
             Pattern::Repeated,
             Pattern::Sequential(vec![0, 1 << 31]),
-            Pattern::prepared("ten".into(), &[7; 10]).unwrap(),
+            Pattern::prepared("ten".into(), &[7u32; 10]).unwrap(),
         ];
         for pattern in patterns {
-            let fib = Counting(Mutex::new(Vec::new()));
-            pattern.pass(&fib, Kernel::best(), 1, 1_003);
-            let seen = fib.0.into_inner().unwrap();
+            let mut seen = Vec::new();
+            pattern.pass(1, 1_003, |burst| seen.extend_from_slice(burst));
             assert_eq!(seen.len(), 1_003, "{}", pattern.name());
             if pattern.name() == "sequential" {
                 assert_eq!(seen[..2], [1 << 31, (1 << 31) + 1]);
             }
-            let count = pattern.count(&Empty, Kernel::best(), Duration::from_micros(20));
-            assert!(count >= FEWEST);
+            assert!(pattern.count(Duration::from_micros(20), |_| ()) >= FEWEST);
         }
     }
 }

@@ -3,14 +3,13 @@
 
 use std::time::Instant;
 
-use popfib::Rib;
-use popfib_baselines::Baseline;
 use popfib_eval::datasets::synthetic::{Growing, Synthetic};
 use serde::{Deserialize, Serialize};
 
-use super::contest::{Row, admitted};
-use super::entrant::Entrant;
-use super::pace::{Figures, Pattern, mlps, timed};
+use super::contest::{Measured, verified};
+use super::entrant::{Entrant, Entry, Group, each};
+use super::figures::Figures;
+use super::pace::Pattern;
 use crate::machine;
 use crate::plan::Effort;
 
@@ -24,7 +23,7 @@ fn bytes_a_route<A: Synthetic>() -> u64 {
 }
 
 /// One size.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Size {
     pub(crate) routes: usize,
     pub(crate) rib_bytes: usize,
@@ -34,38 +33,27 @@ pub(crate) struct Size {
     pub(crate) rib_ms: f64,
     /// Why it was left out.
     pub(crate) left_out: Option<String>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<Entry<Measured>>,
 }
 
 /// Builds, verifies and measures each size of the series, up to `largest` and to what memory there is.
 pub(crate) fn series<A: Synthetic>(largest: usize, effort: &Effort) -> Vec<Size> {
-    let others: &[Baseline] = match A::WIDTH {
-        32 => &[Baseline::Sail, Baseline::Dxr18Modified, Baseline::Dir24x8],
-        // Those are for IPv4 only.
-        _ => &[Baseline::Dxr18, Baseline::TreeBitmap64],
+    let group = match A::WIDTH {
+        32 => Group::Series4,
+        _ => Group::Series6,
     };
-    let mut entrants = vec![
-        Entrant::popfib(18),
-        Entrant::popfib_batch(),
-        Entrant::poptrie(18),
-    ];
-    entrants.extend(others.iter().copied().map(Entrant::baseline));
+    let entrants = Entrant::of(group);
     let mut growing = Growing::<A>::new(NEXT_HOPS, 1);
     let mut sizes = Vec::new();
     let mut rib_ms = 0.0;
     for &routes in A::SERIES.iter().filter(|routes| **routes <= largest) {
         let needed = routes as u64 * bytes_a_route::<A>();
         if machine::available_bytes().is_some_and(|available| available < needed) {
+            let gib = needed as f64 / f64::from(1 << 30);
             sizes.push(Size {
                 routes,
-                rib_bytes: 0,
-                peak_bytes: None,
-                rib_ms: 0.0,
-                left_out: Some(format!(
-                    "needs {:.1} GiB of memory, which are not free",
-                    needed as f64 / f64::from(1 << 30)
-                )),
-                rows: Vec::new(),
+                left_out: Some(format!("needs {gib:.1} GiB of memory, which are not free")),
+                ..Size::default()
             });
             continue;
         }
@@ -73,10 +61,18 @@ pub(crate) fn series<A: Synthetic>(largest: usize, effort: &Effort) -> Vec<Size>
         growing.grow_to(routes);
         rib_ms += start.elapsed().as_secs_f64() * 1e3;
         let rib = growing.rib();
-        let rows = entrants
-            .iter()
-            .map(|entrant| row(rib, entrant, effort))
-            .collect();
+        // One structure at a time: several of this size might not fit.
+        let rows = each(rib, &entrants, |built| {
+            let mut measured = verified(rib, &built, effort);
+            if measured.mismatches == 0 {
+                let pattern = Pattern::<A>::Random;
+                let count = pattern.count(effort.pass, built.pass());
+                let rates = (0..effort.runs).map(|run| pattern.rate(run, count, built.pass()));
+                let rates = Figures(rates.collect());
+                measured.rates.insert("random".to_owned(), rates);
+            }
+            measured
+        });
         sizes.push(Size {
             routes,
             rib_bytes: rib.bytes(),
@@ -87,20 +83,4 @@ pub(crate) fn series<A: Synthetic>(largest: usize, effort: &Effort) -> Vec<Size>
         });
     }
     sizes
-}
-
-/// One structure at a time: several of this size might not fit.
-fn row<A: Synthetic>(rib: &Rib<A>, entrant: &Entrant, effort: &Effort) -> Row {
-    let (mut row, compiled) = admitted(rib, entrant, effort);
-    if let Some(compiled) = compiled {
-        let pattern = Pattern::<A>::Random;
-        let count = pattern.count(&*compiled.fib, entrant.kernel, effort.pass);
-        let mut rates = Figures::default();
-        for run in 0..effort.runs {
-            let time = timed(|| pattern.pass(&*compiled.fib, entrant.kernel, run, count));
-            rates.0.push(mlps(count, time));
-        }
-        row.rates.insert("random".to_owned(), rates);
-    }
-    row
 }

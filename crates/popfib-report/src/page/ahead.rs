@@ -1,34 +1,89 @@
-//! Where Poptrie is ahead, where it is not, and how far the passes can be
-//! trusted: in words, on top of the report.
+//! Where Poptrie is ahead, where it is not, and where the passes do not tell: in
+//! words, on top of the report.
 
-use super::Section;
-use super::format::{count, mib, number, or_none, percent, short};
-use crate::experiments::Figures;
-use crate::experiments::contest::{Contest, Loss, Row};
-use crate::results::Results;
+use popfib_eval::{FEWEST_PAIRS, Verdict};
+
+use super::format::{count, listed, mib, number, or_none, percent, ratio, short};
+use super::{Section, words};
+use crate::experiments::contest::{Contest, Duel};
+use crate::results::{Place, Results};
 use crate::sheet::Sheet;
 
 /// From how many routes on a table counts as one of a router with full routes.
 const FULL_TABLE: usize = 100_000;
 
-/// Passes of a quiet machine differ by less: the median structure's deviation over its mean.
+/// The quartiles of passes on a quiet machine are closer together: those of the median structure, over its median.
 const QUIET: f64 = 0.05;
+
+/// What all comparisons on random addresses come to, in words.
+#[derive(Default)]
+struct Cases {
+    /// Tables of a router, comparisons on them as in the paper that Poptrie wins, and those of which
+    /// the passes do not tell.
+    full: usize,
+    won: usize,
+    open: usize,
+    /// Comparisons that it loses: on tables of a router, on smaller ones, and with a structure
+    /// that the paper does not compare, for it is meant for structures that a cache can hold.
+    lost: Vec<String>,
+    lost_in_small: Vec<String>,
+    lost_to_dir: Vec<String>,
+    /// Comparisons of which the passes do not tell, by table.
+    withheld: Vec<String>,
+}
 
 /// What is to be said of all contests.
 pub(super) fn verdict(results: &Results, section: &mut Section) {
-    if let Some(deviation) = deviation(results)
-        && deviation > QUIET
+    if let Some(spread) = spread(results)
+        && spread > QUIET
     {
         section.paragraph(format!(
-            "The machine was not quiet: the passes of a structure differ by {} (standard deviation over mean, median of all \
-             structures). Differences of that size mean nothing.",
-            percent(deviation)
+            "The machine was not quiet: the quartiles of a structure's passes are {} of its median apart (median of all \
+             structures). So compare no rates; what is said below is what passes that ran next to each other agree on.",
+            percent(spread)
         ));
     }
-    let full = results
-        .contests()
-        .filter(|(_, _, contest)| contest.routes >= FULL_TABLE)
-        .count();
+    let (cases, sheet) = cases(results);
+    section.paragraph(cases.of_full_tables());
+    let further = [
+        (
+            "On smaller tables, which fit into the first caches, it is not ahead here",
+            &cases.lost_in_small,
+        ),
+        (
+            "DIR-24-8, which the paper does not compare, is faster here",
+            &cases.lost_to_dir,
+        ),
+        (
+            "Under other traffic than random some structures outrun both a Poptrie and a popfib of the same s; by so many \
+             times the faster of these",
+            &other_traffic(results),
+        ),
+    ];
+    for (what, list) in further {
+        if !list.is_empty() {
+            section.paragraph(format!("{what}: {}.", list.join("; ")));
+        }
+    }
+    if results.runs < FEWEST_PAIRS {
+        section.paragraph(format!(
+            "No verdicts: {} passes are too few to tell which of two structures is faster; {FEWEST_PAIRS} are needed.",
+            results.runs
+        ));
+    } else if !cases.withheld.is_empty() {
+        section.paragraph(format!(
+            "No verdict, for the passes do not tell which is faster (their ratio lies on both sides of 1, or the fastest \
+             passes say otherwise): {}.",
+            cases.withheld.join("; ")
+        ));
+    }
+    if !sheet.rows.is_empty() {
+        section.sheets.push(sheet);
+    }
+}
+
+/// All comparisons on random addresses; those that are not won in a table as well.
+fn cases(results: &Results) -> (Cases, Sheet) {
     let columns = [
         "table",
         "structure",
@@ -37,137 +92,141 @@ pub(super) fn verdict(results: &Results, section: &mut Section) {
         "its Mlps",
         "Poptrie / structure",
     ];
-    let mut sheet = Sheet::new("not-ahead", "Where Poptrie is not ahead", &columns);
-    let (mut behind, mut behind_in_small, mut behind_dir) = (Vec::new(), Vec::new(), Vec::new());
-    for (table, family, contest) in results.contests() {
-        let at = format!("{}, {}", table.name, family.name());
-        for loss in contest.losses("random") {
-            let words = in_words(&at, contest, &loss);
-            // The paper asks for structures that a cache can hold.
-            if loss.other.name == "DIR-24-8" {
-                behind_dir.push(words);
-            } else if contest.routes < FULL_TABLE {
-                behind_in_small.push(words);
-            } else {
-                behind.push(words);
+    let title = "Where Poptrie is not ahead, or the passes do not tell";
+    let mut sheet = Sheet::new("not-ahead", title, &columns);
+    let mut cases = Cases::default();
+    for (place, contest) in results.contests() {
+        let is_full = contest.routes >= FULL_TABLE;
+        cases.full += usize::from(is_full);
+        let mut withheld = Vec::new();
+        for duel in contest.duels("random") {
+            let is_dir = duel.other == "DIR-24-8";
+            let counts = usize::from(is_full && !is_dir);
+            match duel.ratio.verdict {
+                Verdict::Faster => {
+                    cases.won += counts;
+                    continue;
+                }
+                Verdict::Withheld => {
+                    cases.open += counts;
+                    withheld.push(format!("{} and {}", duel.other, duel.own));
+                }
+                Verdict::Slower => {
+                    let list = if is_dir {
+                        &mut cases.lost_to_dir
+                    } else if is_full {
+                        &mut cases.lost
+                    } else {
+                        &mut cases.lost_in_small
+                    };
+                    list.push(in_words(place, contest, &duel));
+                }
             }
+            let rate = |name| or_none(contest.rates_of(name, "random"), |r| short(r.median()));
             sheet.row(vec![
-                at.clone(),
-                loss.other.name.clone(),
-                or_none(median(loss.other), short),
-                loss.own.name.clone(),
-                or_none(median(loss.own), short),
-                number(loss.ratio, 2),
+                place.to_string(),
+                duel.other.to_owned(),
+                rate(duel.other),
+                duel.own.clone(),
+                rate(&duel.own),
+                ratio(Some(duel.ratio)),
             ]);
         }
+        if !withheld.is_empty() {
+            cases
+                .withheld
+                .push(format!("{place}: {}", withheld.join(", ")));
+        }
     }
-    section.paragraph(match (full, behind.is_empty()) {
-        (0, _) => "No table has 100,000 routes: where a table fits into the first caches, the paper's comparison says \
-                   little."
-            .to_owned(),
-        (_, true) => format!(
-            "On all {full} tables with 100,000 routes or more, Poptrie looked up one address after the other is ahead of \
-             the radix tree, Patricia, Tree BitMap, SAIL and DXR on random addresses, as in the paper.",
-        ),
-        (_, false) => format!(
-            "Unlike in the paper, Poptrie looked up one address after the other is not ahead of every structure on random \
-             addresses. The exceptions on tables with 100,000 routes or more: {}.",
-            behind.join("; ")
-        ),
-    });
-    if !behind_in_small.is_empty() {
-        section.paragraph(format!(
-            "On smaller tables, which fit into the first caches, it is not ahead here: {}.",
-            behind_in_small.join("; ")
-        ));
-    }
-    if !behind_dir.is_empty() {
-        section.paragraph(format!(
-            "DIR-24-8, which the paper does not compare, is faster here: {}.",
-            behind_dir.join("; ")
-        ));
-    }
-    let other = other_traffic(results);
-    if !other.is_empty() {
-        section.paragraph(format!(
-            "Under other traffic than random some structures outrun both a Poptrie and a popfib of the same s; by so many times \
-             the faster of these: {}.",
-            other.join("; ")
-        ));
-    }
-    if !sheet.rows.is_empty() {
-        section.sheets.push(sheet);
+    sheet.note = words::RATIOS.to_owned();
+    (cases, sheet)
+}
+
+impl Cases {
+    fn of_full_tables(&self) -> String {
+        const WHO: &str = "Poptrie looked up one address after the other";
+        const OTHERS: &str =
+            "the radix tree, Patricia, Tree BitMap, SAIL and DXR on random addresses";
+        let full = self.full;
+        if full == 0 {
+            words::SMALL_TABLES.to_owned()
+        } else if !self.lost.is_empty() {
+            format!(
+                "Unlike in the paper, {WHO} is not ahead of every structure on random addresses. The exceptions on tables \
+                 with 100,000 routes or more: {}.",
+                self.lost.join("; ")
+            )
+        } else if self.won == 0 {
+            format!("Whether {WHO} is ahead of {OTHERS} as in the paper, the passes do not tell.")
+        } else if self.open > 0 {
+            format!(
+                "On tables with 100,000 routes or more, {WHO} is ahead in {} of {} comparisons with {OTHERS}, as in the paper; of \
+                 the others the passes do not tell.",
+                self.won,
+                self.won + self.open
+            )
+        } else {
+            format!(
+                "On all {full} tables with 100,000 routes or more, {WHO} is ahead of {OTHERS}, as in the paper."
+            )
+        }
     }
 }
 
 /// For each contest the structures that outrun Poptrie and popfib under traffic that is not random.
 fn other_traffic(results: &Results) -> Vec<String> {
     let mut all = Vec::new();
-    for (table, family, contest) in results.contests() {
+    for (place, contest) in results.contests() {
         let mut ahead: Vec<(&str, Vec<String>)> = Vec::new();
         for traffic in contest.traffic.iter().filter(|name| *name != "random") {
-            let losses = contest.losses(traffic);
-            // Both losses of a structure stand side by side.
-            for pair in losses
+            let mut duels = contest.duels(traffic);
+            duels.retain(|duel| duel.ratio.verdict == Verdict::Slower);
+            // Both of a structure stand side by side.
+            for pair in duels
                 .windows(2)
-                .filter(|pair| pair[0].other.name == pair[1].other.name)
+                .filter(|pair| pair[0].other == pair[1].other)
             {
-                let times = 1.0 / pair[0].ratio.max(pair[1].ratio);
+                let times = 1.0 / pair[0].ratio.median.max(pair[1].ratio.median);
                 let words = format!("{traffic} {}", number(times, 2));
-                let name = pair[0].other.name.as_str();
-                match ahead.iter_mut().find(|(other, _)| *other == name) {
+                match ahead.iter_mut().find(|(other, _)| *other == pair[0].other) {
                     Some((_, list)) => list.push(words),
-                    None => ahead.push((name, vec![words])),
+                    None => ahead.push((pair[0].other, vec![words])),
                 }
             }
         }
-        if !ahead.is_empty() {
-            let listed = ahead
-                .iter()
-                .map(|(name, list)| format!("{name} ({})", list.join(", ")));
-            let listed: Vec<String> = listed.collect();
-            all.push(format!(
-                "{}, {}: {}",
-                table.name,
-                family.name(),
-                listed.join(", ")
-            ));
+        let names = ahead.iter();
+        let names: Vec<String> = names
+            .map(|(name, list)| format!("{name} ({})", list.join(", ")))
+            .collect();
+        if !names.is_empty() {
+            all.push(format!("{place}: {}", listed(&names)));
         }
     }
     all
 }
 
 /// One case: who is ahead of whom, by how much, for what memory.
-fn in_words(at: &str, contest: &Contest, loss: &Loss<'_>) -> String {
-    let Loss { other, own, ratio } = loss;
-    let spread = [other, own].map(|row| row.rates.get("random").map_or(0.0, Figures::relative));
-    let doubt = match 1.0 / ratio - 1.0 < spread[0].max(spread[1]) {
-        true => ", which is within the spread of its passes",
-        false => "",
-    };
-    let memory = match other.bytes > 4 * own.bytes {
-        true => format!(", with {} MiB for {}", mib(other.bytes), mib(own.bytes)),
+fn in_words(place: Place<'_>, contest: &Contest, duel: &Duel<'_>) -> String {
+    let Duel { other, own, ratio } = duel;
+    let bytes = |name: &str| contest.row(name).map_or(0, |row| row.bytes);
+    let (theirs, ours) = (bytes(other), bytes(own));
+    let memory = match theirs > 4 * ours {
+        true => format!(", with {} MiB for {}", mib(theirs), mib(ours)),
         false => String::new(),
     };
+    let [times, low, high] = [ratio.median, ratio.high, ratio.low].map(|r| number(1.0 / r, 2));
+    let routes = count(contest.routes as u64);
     format!(
-        "{at} ({} routes): {} is {} times as fast as {}{memory}{doubt}",
-        count(contest.routes as u64),
-        other.name,
-        number(1.0 / ratio, 2),
-        own.name
+        "{place} ({routes} routes): {other} is {times} times ({low} to {high}) as fast as {own}{memory}"
     )
 }
 
-fn median(row: &Row) -> Option<f64> {
-    row.rates.get("random").map(Figures::median)
-}
-
-/// The median structure's standard deviation over its mean, on random addresses.
-fn deviation(results: &Results) -> Option<f64> {
-    let mut all: Vec<f64> = results
-        .contests()
-        .flat_map(|(_, _, contest)| &contest.rows)
-        .filter_map(|row| Some(row.rates.get("random")?.relative()))
+/// How far the quartiles of the median structure's passes are apart, on random addresses.
+fn spread(results: &Results) -> Option<f64> {
+    let contests = results.contests();
+    let mut all: Vec<f64> = contests
+        .flat_map(|(_, contest)| &contest.rows)
+        .filter_map(|row| Some(row.found()?.rates.get("random")?.spread()))
         .collect();
     all.sort_unstable_by(f64::total_cmp);
     all.get(all.len() / 2).copied()
@@ -183,184 +242,44 @@ pub(super) fn ratios(results: &Results) -> Sheet {
         "Mlps, median",
         "Poptrie",
         "Poptrie / structure",
+        "from",
+        "to",
         "popfib / structure",
+        "from",
+        "to",
     ];
-    let title = "Random addresses: a Poptrie of the same s over each structure, by medians";
+    let title = "Random addresses: a Poptrie of the same s over each structure, pass by pass";
     let mut sheet = Sheet::new("ratios", title, &columns);
-    for (table, family, contest) in results.contests() {
+    for (place, contest) in results.contests() {
         for row in &contest.rows {
-            let bits = row.opponents_bits();
-            let poptrie = format!("Poptrie{bits}");
-            let over = |name: &str| {
-                let ratio = median(contest.row(name)?)? / median(row)?;
-                Some(number(ratio, 3))
-            };
-            let ratio = over(&poptrie);
-            let of_popfib = over(&format!("popfib{bits}"));
-            sheet.row(vec![
-                table.name.clone(),
-                family.name().to_owned(),
+            let found = row.found().cloned().unwrap_or_default();
+            let rate = contest.rates_of(&row.name, "random");
+            let mut cells = vec![
+                place.table.name.clone(),
+                place.family.name().to_owned(),
                 contest.routes.to_string(),
                 row.name.clone(),
-                or_none(median(row), |rate| number(rate, 3)),
-                poptrie,
-                or_none(ratio, |ratio| ratio),
-                or_none(of_popfib, |ratio| ratio),
-            ]);
+                or_none(rate, |rate| number(rate.median(), 3)),
+                found.poptrie(),
+            ];
+            for own in [found.poptrie(), found.popfib()] {
+                let ratio = contest.ratio(&own, &row.name, "random");
+                let figures = [
+                    ratio.map(|r| r.median),
+                    ratio.map(|r| r.low),
+                    ratio.map(|r| r.high),
+                ];
+                cells.extend(figures.map(|figure| or_none(figure, |figure| number(figure, 3))));
+            }
+            sheet.row(cells);
         }
     }
-    sheet.note =
-        "A dash: the structure cannot be built from that table; the table of structures says why."
-            .into();
+    sheet.note = format!(
+        "{} A dash: the structure cannot be built from that table; the table of structures says why.",
+        words::RATIOS
+    );
     sheet
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::results::{Family, Outcome};
-
-    fn row(name: &str, direct_bits: u8, bytes: usize, rates: &[f64]) -> Row {
-        Row {
-            name: name.into(),
-            direct_bits,
-            bytes,
-            rates: [("random".to_owned(), Figures(rates.to_vec()))].into(),
-            ..Row::default()
-        }
-    }
-
-    fn contest(routes: usize, rows: Vec<Row>, traffic: &[&str]) -> Contest {
-        Contest {
-            routes,
-            rows,
-            overhead_ns: [].into(),
-            yardstick: Figures(vec![1.0]),
-            traffic: traffic.iter().map(|&name| name.into()).collect(),
-        }
-    }
-
-    fn told(routes: usize, others: &[Row]) -> Section {
-        let mut rows = vec![
-            row("Poptrie16", 16, 2 << 20, &[90.0, 90.0]),
-            row("Poptrie18", 18, 2 << 20, &[100.0, 100.0]),
-            row("popfib18", 18, 2 << 20, &[120.0, 120.0]),
-        ];
-        rows.extend_from_slice(others);
-        let contest = contest(routes, rows, &["random"]);
-        let results = Results::of(Family::Ipv4, Outcome::Contest(contest));
-        let mut section = Section::new("summary", "Summary");
-        verdict(&results, &mut section);
-        section
-    }
-
-    #[test]
-    fn who_is_ahead_is_told_in_words() {
-        let slower = row("SAIL", 16, 9, &[80.0, 80.0]);
-        let section = told(100_000, &[slower]);
-        assert_eq!(section.text.len(), 1);
-        assert!(section.text[0].contains("ahead of the radix tree"));
-        assert!(section.sheets.is_empty());
-
-        // Compared with the same s: ahead of 16 bits, behind 18.
-        let section = told(100_000, &[row("SAIL", 16, 9, &[95.0, 95.0])]);
-        let wanted = "one, IPv4 (100,000 routes): SAIL is 1.06 times as fast as Poptrie16.";
-        assert!(
-            section.text[0].starts_with("Unlike in the paper"),
-            "{:?}",
-            section.text
-        );
-        assert!(section.text[0].ends_with(wanted), "{:?}", section.text);
-        assert_eq!(section.sheets[0].rows.len(), 1);
-
-        let section = told(100_000, &[row("D18R", 18, 9, &[130.0, 130.0])]);
-        for name in ["Poptrie18", "popfib18"] {
-            assert!(
-                section.text[0].contains(&format!("as fast as {name}")),
-                "{:?}",
-                section.text
-            );
-        }
-        let section = told(99_999, &[row("D18R", 18, 9, &[130.0, 130.0])]);
-        assert!(
-            section.text[0].starts_with("No table"),
-            "{:?}",
-            section.text
-        );
-        assert!(
-            section.text[1].contains("D18R is 1.30"),
-            "{:?}",
-            section.text
-        );
-    }
-
-    #[test]
-    fn other_traffic_is_told_too() {
-        let of = |name: &str, bits, zipf: f64| {
-            let mut row = row(name, bits, 9, &[1.0, 1.0]);
-            row.rates.insert("zipf".into(), Figures(vec![zipf, zipf]));
-            row
-        };
-        let rows = vec![
-            of("Poptrie16", 16, 50.0),
-            of("popfib16", 16, 100.0),
-            of("Poptrie18", 18, 50.0),
-            of("popfib18", 18, 100.0),
-            of("SAIL", 16, 150.0),
-            of("D18R", 18, 80.0),
-        ];
-        let contest = contest(100_000, rows, &["random", "zipf"]);
-        let results = Results::of(Family::Ipv4, Outcome::Contest(contest));
-        // D18R outruns one of both only.
-        assert_eq!(other_traffic(&results), ["one, IPv4: SAIL (zipf 1.50)"]);
-    }
-
-    #[test]
-    fn memory_and_doubt_are_told() {
-        let section = told(100_000, &[row("DIR-24-8", 24, 32 << 20, &[110.0, 110.0])]);
-        assert!(
-            section.text[0].contains("ahead of the radix tree"),
-            "{:?}",
-            section.text
-        );
-        assert!(
-            section.text[1].contains("with 32.00 MiB for 2.00"),
-            "{:?}",
-            section.text
-        );
-        // Four of five differ by much more than a quiet machine lets them.
-        let wild = |name| row(name, 18, 9, &[60.0, 160.0]);
-        let section = told(100_000, &["a", "b", "c", "d"].map(wild));
-        assert!(
-            section.text[0].starts_with("The machine was not quiet: "),
-            "{:?}",
-            section.text
-        );
-        assert!(
-            section.text[1].contains("within the spread"),
-            "{:?}",
-            section.text
-        );
-    }
-
-    #[test]
-    fn ratios_are_of_the_same_s() {
-        let rows = vec![
-            row("Poptrie16", 16, 1, &[50.0]),
-            row("Poptrie18", 18, 1, &[100.0]),
-            row("D16R", 16, 1, &[40.0]),
-            row("D18R", 18, 1, &[40.0]),
-        ];
-        let contest = contest(9, rows, &["random"]);
-        let results = Results::of(Family::Ipv6, Outcome::Contest(contest));
-        let csv = ratios(&results).to_csv();
-        assert!(
-            csv.contains("\none,IPv6,9,D16R,40.000,Poptrie16,1.250,–\n"),
-            "{csv}"
-        );
-        assert!(
-            csv.contains("\none,IPv6,9,D18R,40.000,Poptrie18,2.500,–\n"),
-            "{csv}"
-        );
-    }
-}
+mod tests;

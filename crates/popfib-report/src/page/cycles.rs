@@ -1,55 +1,31 @@
 //! Single lookups: distribution, percentiles, quartiles by depth.
 
-use popfib_draw::chart::{Axis, BoxChart, Boxes, LineChart, Quartiles, Series};
-
-use super::format::{NONE, count, number, or_none};
-use super::{Section, id, places};
+use super::chart::{self, Words};
+use super::format::{count, number, or_none};
+use super::{Section, words};
 use crate::experiments::cycles::{Cycles, Times};
+use crate::experiments::{Entrant, Group};
 use crate::paper;
-use crate::results::{Family, Outcome, Results};
+use crate::results::{Family, Place, Results, pick};
 use crate::sheet::Sheet;
-
-/// Boxes of more structures than these would be too thin.
-const IN_BOXES: [&str; 4] = ["SAIL", "D18R", "Poptrie18", "popfib18"];
 
 pub(super) fn cycles(results: &Results) -> Section {
     let mut section = Section::new("cycles", "Cycles of a lookup (Table 4, Figs. 10 and 11)");
-    let mut overheads = None;
-    for (place, table, family) in places(results) {
-        let found = results.find(place, family, |outcome| match outcome {
-            Outcome::Cycles(cycles) => Some(cycles),
-            _ => None,
-        });
-        let Some(cycles) = found else { continue };
+    let mut last = None;
+    for (place, cycles) in results.each(|outcome| pick!(outcome, Cycles)) {
         if let Some(reason) = &cycles.unavailable {
             section.paragraph(format!("Left out: {reason}."));
             return section;
         }
-        let at = format!("{}, {}", table.name, family.name());
-        overheads = Some((cycles.overhead, cycles.megahertz, cycles.lookups));
-        section.sheets.push(percentiles(
-            cycles,
-            family,
-            &id("table4-cycles", place, family),
-            &at,
-        ));
-        section.sheets.push(quartiles(
-            cycles,
-            &id("fig11-quartiles", place, family),
-            &at,
-        ));
-        section.figure(
-            id("fig10-cdf", place, family),
-            format!("Distribution of ticks a lookup, {at} (the paper's Fig. 10)"),
-            cdf(cycles, &at),
-        );
-        section.figure(
-            id("fig11-depth", place, family),
-            format!("Ticks by binary radix depth, {at} (the paper's Fig. 11)"),
-            by_depth(cycles, &at),
-        );
+        last = Some(cycles);
+        section.sheets.push(percentiles(cycles, place));
+        section.sheets.push(quartiles(cycles, place));
+        let caption = format!("Distribution of ticks a lookup, {place} (the paper's Fig. 10)");
+        section.figure(place.id("fig10-cdf"), caption, cdf(cycles, place));
+        let caption = format!("Ticks by binary radix depth, {place} (the paper's Fig. 11)");
+        section.figure(place.id("fig11-depth"), caption, by_depth(cycles, place));
     }
-    if let Some((overhead, megahertz, lookups)) = overheads {
+    if let Some(cycles) = last {
         section.paragraph(format!(
             "{} random lookups of each structure, the same for all, each alone between two readings of the CPU's timestamp \
              counter with fences around them. The counter ticks {} times a microsecond whatever the core's clock does: a \
@@ -57,20 +33,17 @@ pub(super) fn cycles(results: &Results) -> Section {
              ticks; they are subtracted, as the paper subtracts its 83 cycles. The paper ran without an operating \
              system; here interrupts, and other guests of the machine, lengthen some lookups: what takes longer than \
              4,095 ticks counts as that.",
-            count(lookups as u64),
-            number(megahertz, 0),
-            overhead
+            count(cycles.lookups as u64),
+            number(cycles.megahertz, 0),
+            cycles.overhead
         ));
-        section.paragraph(
-            "Fences keep a lookup from overlapping with the next, and so hide what makes structures fast in a stream of \
-             lookups; what remains is the latency of cache lines and of mispredicted branches.",
-        );
     }
-    section
+    section.about(words::FENCES)
 }
 
-fn percentiles(cycles: &Cycles, family: Family, id: &str, at: &str) -> Sheet {
-    let mut columns = vec![
+fn percentiles(cycles: &Cycles, place: Place<'_>) -> Sheet {
+    let has_paper = place.family == Family::Ipv4;
+    let columns = [
         "structure",
         "mean",
         "50 %",
@@ -78,57 +51,38 @@ fn percentiles(cycles: &Cycles, family: Family, id: &str, at: &str) -> Sheet {
         "95 %",
         "99 %",
         "beyond 4,095",
+        "paper's mean",
+        "paper's 50 %",
+        "paper's 75 %",
+        "paper's 95 %",
+        "paper's 99 %",
     ];
-    let has_paper = family == Family::Ipv4;
-    if has_paper {
-        columns.extend([
-            "paper's mean",
-            "paper's 50 %",
-            "paper's 75 %",
-            "paper's 95 %",
-            "paper's 99 %",
-        ]);
-    }
-    let beside = match has_paper {
-        true => ", beside the paper's Table 4",
-        false => "",
+    let (columns, beside, note) = match has_paper {
+        true => (&columns[..], ", beside the paper's Table 4", words::TICKS),
+        false => (&columns[..7], "", "The paper has none of IPv6."),
     };
-    let title = format!("{at}: ticks a lookup{beside}");
-    let mut sheet = Sheet::new(id, title, &columns);
+    let title = format!("{place}: ticks a lookup{beside}");
+    let mut sheet = Sheet::new(place.id("table4-cycles"), title, columns);
     for row in &cycles.rows {
-        let paper = paper::CYCLES.iter().find(|other| other.0 == row.name);
-        let mut cells = vec![row.name.clone()];
-        match &row.cannot_build {
-            Some(reason) => {
-                cells.push(format!("cannot build: {reason}"));
-                cells.resize(7, NONE.into());
-            }
-            None => {
-                cells.push(number(row.mean, 2));
-                cells.extend(row.percentiles.iter().map(u32::to_string));
-                cells.push(count(row.clipped));
-            }
-        }
+        let found = row.result().map(|times| {
+            let mut cells = vec![number(times.mean, 2)];
+            cells.extend(times.percentiles.iter().map(u32::to_string));
+            cells.push(count(times.clipped));
+            cells
+        });
+        let mut of_paper = Vec::new();
         if has_paper {
-            cells.push(or_none(paper, |row| number(row.1, 2)));
-            for place in 0..4 {
-                cells.push(or_none(paper, |row| row.2[place].to_string()));
-            }
+            let paper = paper::CYCLES.iter().find(|other| other.0 == row.name);
+            of_paper.push(or_none(paper, |row| number(row.1, 2)));
+            of_paper.extend((0..4).map(|share| or_none(paper, |row| row.2[share].to_string())));
         }
-        sheet.row(cells);
+        sheet.entry(&[&row.name], found, &of_paper);
     }
-    sheet.note = match has_paper {
-        true => {
-            "Paper: REAL-Tier1-A, core cycles at 3.9 GHz, without an operating system. Here ticks are time, the table is \
-             another, and the last cache is farther from the core the more cores a CPU has."
-        }
-        false => "The paper has none of IPv6.",
-    }
-    .into();
+    sheet.note = note.into();
     sheet
 }
 
-fn quartiles(cycles: &Cycles, id: &str, at: &str) -> Sheet {
+fn quartiles(cycles: &Cycles, place: Place<'_>) -> Sheet {
     let columns = [
         "structure",
         "depth",
@@ -139,11 +93,12 @@ fn quartiles(cycles: &Cycles, id: &str, at: &str) -> Sheet {
         "75 %",
         "95 %",
     ];
-    let mut sheet = Sheet::new(id, format!("{at}: ticks by binary radix depth"), &columns);
-    for row in &cycles.rows {
-        for depth in &row.by_depth {
+    let title = format!("{place}: ticks by binary radix depth");
+    let mut sheet = Sheet::new(place.id("fig11-quartiles"), title, &columns);
+    for (name, times) in built(cycles) {
+        for depth in &times.by_depth {
             let mut cells = vec![
-                row.name.clone(),
+                name.to_owned(),
                 depth.depth.to_string(),
                 count(depth.lookups),
             ];
@@ -154,77 +109,55 @@ fn quartiles(cycles: &Cycles, id: &str, at: &str) -> Sheet {
     sheet
 }
 
-fn built(cycles: &Cycles) -> impl Iterator<Item = &Times> {
-    cycles.rows.iter().filter(|row| row.cannot_build.is_none())
+fn built(cycles: &Cycles) -> impl Iterator<Item = (&str, &Times)> {
+    let rows = cycles.rows.iter();
+    rows.filter_map(|row| Some((row.name.as_str(), row.found()?)))
 }
 
-fn cdf(cycles: &Cycles, at: &str) -> String {
-    let longest = built(cycles)
-        .map(|row| f64::from(row.percentiles[3]))
-        .fold(10.0, f64::max);
-    LineChart {
-        title: format!("Ticks of a lookup, {at}"),
-        note: "share of lookups that take no longer".into(),
-        x: Axis::linear("ticks").between(0.0, longest * 1.25),
-        y: Axis::linear("share of lookups").between(0.0, 1.0),
-        series: built(cycles)
-            .map(|row| {
-                let points = row
-                    .cdf
-                    .iter()
-                    .map(|(ticks, share)| (f64::from(*ticks), *share));
-                Series::new(row.name.clone(), points.collect())
-            })
-            .collect(),
-        steps: true,
-        ..LineChart::default()
-    }
-    .to_svg()
-}
-
-fn by_depth(cycles: &Cycles, at: &str) -> String {
-    let shown: Vec<&Times> = built(cycles)
-        .filter(|row| IN_BOXES.contains(&row.name.as_str()))
-        .collect();
-    let mut depths: Vec<u8> = shown
-        .iter()
-        .flat_map(|row| row.by_depth.iter().map(|d| d.depth))
-        .collect();
-    depths.sort_unstable();
-    depths.dedup();
-    let quartiles = |row: &Times, depth: u8| {
-        let found = row.by_depth.iter().find(|at| at.depth == depth)?;
-        let [low, lower, median, upper, high] = found.percentiles.map(f64::from);
-        Some(Quartiles {
-            low,
-            lower,
-            median,
-            upper,
-            high,
-        })
-    };
-    BoxChart {
-        title: format!("Ticks by binary radix depth, {at}"),
-        note: "box: quartiles and median; whiskers: 5th and 95th percentile".into(),
-        x: "binary radix depth".into(),
-        y: Axis::linear("ticks"),
-        groups: depths.iter().map(u8::to_string).collect(),
-        series: shown
+fn cdf(cycles: &Cycles, place: Place<'_>) -> String {
+    let ends = built(cycles).map(|(_, times)| f64::from(times.percentiles[3]));
+    let longest = ends.fold(10.0, f64::max);
+    let line = |(name, times): (&str, &Times)| {
+        let points = times
+            .cdf
             .iter()
-            .map(|row| {
-                Boxes::new(
-                    row.name.clone(),
-                    depths.iter().map(|depth| quartiles(row, *depth)).collect(),
-                )
-            })
-            .collect(),
-    }
-    .to_svg()
+            .map(|(ticks, share)| (f64::from(*ticks), *share));
+        (name.to_owned(), points.collect())
+    };
+    let words = Words {
+        title: format!("Ticks of a lookup, {place}"),
+        note: "share of lookups that take no longer".into(),
+        x: "ticks",
+        y: "share of lookups",
+    };
+    chart::shares(&words, longest * 1.25, built(cycles).map(line).collect())
+}
+
+fn by_depth(cycles: &Cycles, place: Place<'_>) -> String {
+    let boxes = Entrant::of(Group::Boxes);
+    let is_shown = |name: &str| boxes.iter().any(|entrant| entrant.name == name);
+    let shown: Vec<_> = built(cycles).filter(|(name, _)| is_shown(name)).collect();
+    // The same addresses for all, and so the same depths.
+    let depths = shown.first().map_or(&[][..], |(_, times)| &times.by_depth);
+    let boxes = shown.iter().map(|(name, times)| {
+        let boxes = times.by_depth.iter();
+        let boxes = boxes.map(|at| at.percentiles.map(f64::from));
+        ((*name).to_owned(), boxes.collect())
+    });
+    let words = Words {
+        title: format!("Ticks by binary radix depth, {place}"),
+        note: "box: quartiles and median; whiskers: 5th and 95th percentile".into(),
+        x: "binary radix depth",
+        y: "ticks",
+    };
+    let depths = depths.iter().map(|at| at.depth.to_string());
+    chart::boxes(&words, depths.collect(), boxes.collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::Outcome;
 
     #[test]
     fn without_a_steady_counter_there_is_a_note() {

@@ -1,5 +1,8 @@
 //! Figures as people read them.
 
+use popfib_draw::grouped;
+use popfib_eval::{Paired, Verdict};
+
 use crate::experiments::Figures;
 
 /// What stands where there is no figure.
@@ -26,16 +29,8 @@ pub(super) fn short(value: f64) -> String {
 }
 
 /// A count, in groups of three digits.
-pub(super) fn count(value: impl Into<u128>) -> String {
-    let digits = value.into().to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+pub(super) fn count(value: impl Into<u64>) -> String {
+    grouped(value.into())
 }
 
 /// Bytes in MiB.
@@ -58,6 +53,36 @@ pub(super) fn mean(figures: &Figures) -> String {
     }
     let deviation = number(figures.deviation(), 2);
     format!("{} ({deviation})", short(figures.mean()))
+}
+
+/// Median and quartiles, which a few disturbed passes leave as they are.
+pub(super) fn median(figures: &Figures) -> String {
+    if figures.0.is_empty() {
+        return NONE.to_owned();
+    }
+    let (low, high) = figures.quartiles();
+    format!(
+        "{} ({} to {})",
+        short(figures.median()),
+        short(low),
+        short(high)
+    )
+}
+
+/// A ratio with the interval of its median; with a question mark where the passes do not tell.
+pub(super) fn ratio(ratio: Option<Paired>) -> String {
+    or_none(ratio, |ratio| {
+        if ratio.low == 1.0 && ratio.high == 1.0 {
+            // Beside itself.
+            return number(1.0, 2);
+        }
+        let doubt = match ratio.verdict {
+            Verdict::Withheld => " ?",
+            Verdict::Faster | Verdict::Slower => "",
+        };
+        let [median, low, high] = [ratio.median, ratio.low, ratio.high].map(|r| number(r, 2));
+        format!("{median} ({low} to {high}){doubt}")
+    })
 }
 
 /// What `value` gives, or nothing.
@@ -91,6 +116,12 @@ mod tests {
         assert_eq!(mib(1 << 20), "1.00");
         let names = ["a", "b", "c"].map(str::to_owned);
         assert_eq!(listed(&names), "a, b and c");
-        assert_eq!(mean(&Figures(vec![2.0, 4.0])), "3.000 (1.41)");
+        let figures = Figures(vec![2.0, 4.0]);
+        assert_eq!(mean(&figures), "3.000 (1.41)");
+        assert_eq!(median(&figures), "3.000 (2.500 to 3.500)");
+        let twice = Figures(vec![1.0, 2.0]);
+        assert_eq!(ratio(figures.over(&twice)), "2.00 (2.00 to 2.00) ?");
+        let (six, four) = (Figures(vec![6.0; 6]), Figures(vec![4.0; 6]));
+        assert_eq!(ratio(six.over(&four)), "1.50 (1.50 to 1.50)");
     }
 }

@@ -3,9 +3,10 @@
 
 use std::fmt::Write;
 
+use popfib_draw::Escaped;
+
 use super::Section;
 use crate::results::Results;
-use crate::sheet::escaped;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -24,19 +25,19 @@ pub(crate) fn html(results: &Results, sections: &[Section]) -> String {
          <h1>Longest-prefix match, evaluated</h1><p class=\"lead\">{}. Measured on {} by popfib {}, commit {}, effort {}. \
          Method and figures to compare with: Asai and Ohara, <cite>Poptrie: A Compressed Trie with Population Count for \
          Fast and Scalable Software IP Routing Table Lookup</cite>, SIGCOMM 2015.</p><nav><ol>",
-        escaped(&title),
-        escaped(&names.join(", ")),
-        escaped(&results.machine.cpu),
-        escaped(&results.machine.version),
-        escaped(&results.machine.commit),
-        escaped(&results.effort),
+        Escaped(&title),
+        Escaped(&names.join(", ")),
+        Escaped(&results.machine.cpu),
+        Escaped(&results.machine.version),
+        Escaped(&results.machine.commit),
+        Escaped(&results.effort),
     );
     for section in sections {
         let _ = write!(
             page,
             "<li><a href=\"#{}\">{}</a></li>",
             section.id,
-            escaped(&section.title)
+            Escaped(&section.title)
         );
     }
     page += "</ol></nav>";
@@ -45,25 +46,25 @@ pub(crate) fn html(results: &Results, sections: &[Section]) -> String {
             page,
             "<section id=\"{}\"><h2>{}</h2>",
             section.id,
-            escaped(&section.title)
+            Escaped(&section.title)
         );
         for paragraph in &section.text {
-            let _ = write!(page, "<p>{}</p>", escaped(paragraph));
+            let _ = write!(page, "<p>{}</p>", Escaped(paragraph));
         }
         for figure in &section.figures {
             let _ = write!(
                 page,
                 "<figure class=\"picture\" id=\"figure-{0}\">{1}<figcaption>{2} <span class=\"files\"><a href=\"figures/{0}.svg\">SVG</a> \
                  <a href=\"figures/{0}.png\">PNG</a></span></figcaption></figure>",
-                escaped(&figure.id),
+                Escaped(&figure.id),
                 figure.svg,
-                escaped(&figure.caption)
+                Escaped(&figure.caption)
             );
         }
         for sheet in &section.sheets {
             // Long ones are for who wants to look closer.
             if sheet.rows.len() > 40 {
-                let title = escaped(&sheet.title);
+                let title = Escaped(&sheet.title);
                 let rows = sheet.rows.len();
                 let _ = write!(
                     page,

@@ -2,20 +2,23 @@
 //! HTML page that holds them all.
 
 mod ahead;
+mod chart;
 mod counters;
 mod cycles;
 mod differs;
 mod format;
 mod html;
 mod overview;
-mod rates;
 mod scale;
 mod structure;
+mod structures;
+mod traffic;
 mod updates;
+mod words;
 
 pub(crate) use html::html;
 
-use crate::results::{Family, Results, TableFacts};
+use crate::results::Results;
 use crate::sheet::Sheet;
 
 /// A part of the report.
@@ -60,6 +63,14 @@ impl Section {
         });
     }
 
+    /// A paragraph about what there is to show, if there is any.
+    fn about(mut self, text: &str) -> Self {
+        if !self.sheets.is_empty() {
+            self.paragraph(text);
+        }
+        self
+    }
+
     /// Whether there is anything to show.
     fn is_empty(&self) -> bool {
         self.text.is_empty() && self.sheets.is_empty() && self.figures.is_empty()
@@ -74,11 +85,11 @@ pub(crate) fn sections(results: &Results) -> Vec<Section> {
         overview::verification(results),
         structure::depths(results),
         structure::forms(results),
-        rates::all_structures(results),
-        rates::all_tables(results),
-        rates::locality(results),
-        rates::traces(results),
-        rates::latency(results),
+        structures::all_structures(results),
+        structures::all_tables(results),
+        traffic::locality(results),
+        traffic::traces(results),
+        traffic::latency(results),
         cycles::cycles(results),
         counters::counters(results),
         scale::threads(results),
@@ -89,17 +100,4 @@ pub(crate) fn sections(results: &Results) -> Vec<Section> {
     ];
     sections.retain(|section| !section.is_empty());
     sections
-}
-
-/// Each table that was looked at, with its families.
-fn places(results: &Results) -> impl Iterator<Item = (usize, &TableFacts, Family)> {
-    let tables = results.tables.iter().enumerate();
-    tables.flat_map(|(place, table)| {
-        [Family::Ipv4, Family::Ipv6].map(|family| (place, table, family))
-    })
-}
-
-/// The name of a file for something of a table.
-fn id(what: &str, table: usize, family: Family) -> String {
-    format!("{what}-{}-{}", family.name().to_lowercase(), table + 1)
 }

@@ -1,99 +1,85 @@
 //! Changes of a live table.
 
 use super::format::{NONE, count, number, or_none};
-use super::{Section, id, places};
+use super::{Section, words};
+use crate::experiments::updates::Stream;
 use crate::paper;
-use crate::results::{Family, Outcome, Results};
+use crate::results::{Family, Results, pick};
 use crate::sheet::Sheet;
 
-/// What is measured, whatever the family.
-const NOTE: &str = "Poptrie with s = 18 in popfib's live form: Rib and Fib together, readers may look up meanwhile. Times \
-                    include reading the clock, some 25 ns. Replaced entries, leaves and nodes are per update.";
+const COLUMNS: [&str; 14] = [
+    "updates",
+    "announced",
+    "withdrawn",
+    "changed an answer",
+    "mean, µs",
+    "median, µs",
+    "99 %, µs",
+    "longest, µs",
+    "all, ms",
+    "top-level entries",
+    "leaves",
+    "nodes",
+    "verified",
+    "wrong",
+];
 
 pub(super) fn updates(results: &Results) -> Section {
     let mut section = Section::new("updates", "Updates (section 4.9)");
-    let columns = [
-        "updates",
-        "announced",
-        "withdrawn",
-        "changed an answer",
-        "mean, µs",
-        "median, µs",
-        "99 %, µs",
-        "longest, µs",
-        "all, ms",
-        "top-level entries",
-        "leaves",
-        "nodes",
-        "verified",
-        "wrong",
-    ];
-    for (place, table, family) in places(results) {
-        let found = results.find(place, family, |outcome| match outcome {
-            Outcome::Updates(streams) => Some(streams),
-            _ => None,
-        });
-        let Some(streams) = found else { continue };
-        let title = format!(
-            "{}, {}: updates one behind the other",
-            table.name,
-            family.name()
-        );
-        let mut sheet = Sheet::new(id("updates", place, family), title, &columns);
-        for stream in streams {
-            sheet.row(vec![
-                stream.name.clone(),
-                count(stream.announced),
-                count(stream.withdrawn),
-                count(stream.changed),
-                number(stream.mean_us, 3),
-                number(stream.p50_us, 3),
-                number(stream.p99_us, 3),
-                number(stream.max_us, 1),
-                number(stream.total_ms, 1),
-                number(stream.direct_entries, 3),
-                number(stream.leaves, 2),
-                number(stream.nodes, 2),
-                count(stream.verified),
-                count(stream.mismatches),
-            ]);
-        }
-        if family == Family::Ipv6 {
-            sheet.note = format!("{NOTE} The paper has no updates of IPv6.");
-            section.sheets.push(sheet);
-            continue;
-        }
-        let (updates, mean, [entries, leaves, nodes]) = paper::UPDATES;
-        let paper_row =
-            |name: &str, updates: Option<u32>, mean: f64, replaced: Option<[f64; 3]>| {
-                let mut cells = vec![name.to_owned(), or_none(updates, count)];
-                cells.extend([NONE.to_owned(), NONE.to_owned(), number(mean, 2)]);
-                cells.resize(8, NONE.into());
-                cells.push(or_none(updates, |n| number(f64::from(n) * mean / 1e3, 1)));
-                match replaced {
-                    Some(replaced) => cells.extend(replaced.map(|figure| number(figure, 3))),
-                    None => cells.resize(12, NONE.into()),
-                }
-                cells.resize(14, NONE.into());
-                cells
-            };
-        sheet.row(paper_row(
-            "paper: RV-linx-p52, an hour",
-            Some(updates),
-            mean,
-            Some([entries, leaves, nodes]),
-        ));
-        sheet.row(paper_row(
-            "paper: REAL-Tier1-A, random order",
-            None,
-            paper::INSERTION_US,
-            None,
-        ));
-        sheet.note = format!(
-            "{NOTE} The paper's hour is of another table and other routes: how many replace nothing decides the mean. A \
-             change builds the whole node that it is in anew, so leaves are more than in the paper."
-        );
+    for (place, streams) in results.each(|outcome| pick!(outcome, Updates)) {
+        let title = format!("{place}: updates one after the other");
+        let mut sheet = Sheet::new(place.id("updates"), title, &COLUMNS);
+        sheet.rows = streams.iter().map(measured).collect();
+        let of_paper = match place.family {
+            Family::Ipv4 => {
+                let (updates, mean, replaced) = paper::UPDATES;
+                let hour = "paper: RV-linx-p52, an hour";
+                let full = "paper: REAL-Tier1-A, random order";
+                sheet.row(of_paper(hour, Some(updates), mean, Some(replaced)));
+                sheet.row(of_paper(full, None, paper::INSERTION_US, None));
+                words::UPDATES_OF_PAPER
+            }
+            Family::Ipv6 => "The paper has no updates of IPv6.",
+        };
+        sheet.note = format!("{} {of_paper}", words::UPDATES);
         section.sheets.push(sheet);
     }
     section
+}
+
+fn measured(stream: &Stream) -> Vec<String> {
+    vec![
+        stream.name.clone(),
+        count(stream.announced),
+        count(stream.withdrawn),
+        count(stream.changed),
+        number(stream.mean_us, 3),
+        number(stream.p50_us, 3),
+        number(stream.p99_us, 3),
+        number(stream.max_us, 1),
+        number(stream.total_ms, 1),
+        number(stream.direct_entries, 3),
+        number(stream.leaves, 2),
+        number(stream.nodes, 2),
+        count(stream.verified),
+        count(stream.mismatches),
+    ]
+}
+
+/// A row of the paper's figures: updates, microseconds each, and what each replaced.
+fn of_paper(
+    name: &str,
+    updates: Option<u32>,
+    mean: f64,
+    replaced: Option<[f64; 3]>,
+) -> Vec<String> {
+    let mut cells = vec![NONE.to_owned(); COLUMNS.len()];
+    cells[0] = name.to_owned();
+    cells[1] = or_none(updates, count);
+    cells[4] = number(mean, 2);
+    cells[8] = or_none(updates, |n| number(f64::from(n) * mean / 1e3, 1));
+    for (cell, figure) in cells[9..12].iter_mut().zip(replaced.into_iter().flatten()) {
+        *cell = number(figure, 3);
+    }
+    cells
 }

@@ -54,8 +54,7 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
     next_hops: &mut [L],
 ) {
     super::ran(Kind::Avx512);
-    // SAFETY: the function has every feature that the code inlined and `Vpopcntdq` need.
-    unsafe { lookup_in_groups::<A, L, Vpopcntdq>(view, addresses, next_hops) }
+    lookup_in_groups(view, addresses, next_hops, Vpopcntdq::new());
 }
 
 /// Looks up each of `addresses` without VPOPCNTDQ; `next_hops` is as long.
@@ -66,68 +65,73 @@ pub(super) fn lookup_batch_bw<A: Address, L: Leaf>(
     next_hops: &mut [L],
 ) {
     super::ran(Kind::Avx512Bw);
-    // SAFETY: the function has every feature that the code inlined and `Nibbles` need.
-    unsafe { lookup_in_groups::<A, L, Nibbles>(view, addresses, next_hops) }
+    lookup_in_groups(view, addresses, next_hops, Nibbles::new());
 }
 
 /// Groups of two vectors for short keys, which end after one block mostly, of
 /// four for long ones. Two are 10 % quicker for IPv4, four 30 % for IPv6.
-///
-/// # Safety
-/// As `lookup_all`.
-#[inline(always)]
-unsafe fn lookup_in_groups<A: Address, L: Leaf, P: CountOnes>(
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
+#[inline]
+fn lookup_in_groups<A: Address, L: Leaf, P: CountOnes>(
     view: View<'_>,
     addresses: &[A],
     next_hops: &mut [L],
+    ones: P,
 ) {
-    // SAFETY: as this function's.
-    unsafe {
-        if A::WIDTH <= 32 {
-            lookup_all::<A, L, P, 2>(view, addresses, next_hops);
-        } else {
-            lookup_all::<A, L, P, 4>(view, addresses, next_hops);
-        }
+    if A::WIDTH <= 32 {
+        lookup_all::<A, L, P, 2>(view, addresses, next_hops, ones);
+    } else {
+        lookup_all::<A, L, P, 4>(view, addresses, next_hops, ones);
     }
 }
 
 /// The slice group by group.
-///
-/// # Safety
-/// Here and below: the caller is compiled for AVX-512 F, BW, DQ and VL, and for
-/// what `P` needs; everything is inlined there.
-#[inline(always)]
-unsafe fn lookup_all<A: Address, L: Leaf, P: CountOnes, const VECTORS: usize>(
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
+#[inline]
+fn lookup_all<A: Address, L: Leaf, P: CountOnes, const VECTORS: usize>(
     view: View<'_>,
     addresses: &[A],
     next_hops: &mut [L],
+    ones: P,
 ) {
-    let groups = addresses.as_chunks::<LANES>().0.as_chunks::<VECTORS>().0;
-    let to_groups = next_hops.as_chunks_mut::<LANES>().0;
-    let to_groups = to_groups.as_chunks_mut::<VECTORS>().0;
-    // SAFETY: as this function's.
-    unsafe {
-        if let Some(first) = groups.first() {
-            let mut next = Group::start(view, first);
-            for (n, (addresses, next_hops)) in groups.iter().zip(to_groups).enumerate() {
-                let group = next;
-                if let Some(addresses) = groups.get(n + 1) {
-                    next = Group::start(view, addresses);
-                }
-                group.finish::<A, L, P>(view, addresses, next_hops);
+    let whole = addresses.len() / (LANES * VECTORS) * (LANES * VECTORS);
+    let (addresses, rest) = addresses.split_at(whole);
+    let (next_hops, to_rest) = next_hops.split_at_mut(whole);
+    let mut padded = [[A::MIN; LANES]; VECTORS];
+    let mut answers = [[L::default(); LANES]; VECTORS];
+    let is_long = rest.len() > SHORT;
+    if is_long {
+        padded.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
+    } else {
+        lookup_each(view, rest, to_rest);
+    }
+    // What is called from one place only is inlined, whatever its length. Not inlined, `finish` and `step`
+    // cost IPv6 5 to 8 %; so the rest takes the way of the groups, and `step` is generic over `L`, as `finish` is.
+    let mut slices = (addresses, &mut *next_hops);
+    for is_rest in [false, true] {
+        if is_rest {
+            if !is_long {
+                break;
             }
+            slices = (padded.as_flattened(), answers.as_flattened_mut());
         }
-        let done = groups.len() * LANES * VECTORS;
-        let (rest, to_rest) = (&addresses[done..], &mut next_hops[done..]);
-        if rest.len() <= SHORT {
-            lookup_each(view, rest, to_rest);
-        } else {
-            let mut padded = [[A::MIN; LANES]; VECTORS];
-            let mut answers = [[L::default(); LANES]; VECTORS];
-            padded.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
-            Group::start(view, &padded).finish::<A, L, P>(view, &padded, &mut answers);
-            to_rest.copy_from_slice(&answers.as_flattened()[..rest.len()]);
+        let groups = slices.0.as_chunks::<LANES>().0.as_chunks::<VECTORS>().0;
+        let to_groups = slices.1.as_chunks_mut::<LANES>().0;
+        let to_groups = to_groups.as_chunks_mut::<VECTORS>().0;
+        let Some(first) = groups.first() else {
+            continue;
+        };
+        let mut next = Group::start(view, first);
+        for (n, (addresses, next_hops)) in groups.iter().zip(to_groups).enumerate() {
+            let group = next;
+            if let Some(addresses) = groups.get(n + 1) {
+                next = Group::start(view, addresses);
+            }
+            group.finish(view, addresses, next_hops, ones);
         }
+    }
+    if is_long {
+        to_rest.copy_from_slice(&answers.as_flattened()[..rest.len()]);
     }
 }
 
@@ -142,80 +146,70 @@ struct Group<const VECTORS: usize> {
 
 impl<const VECTORS: usize> Group<VECTORS> {
     /// The lookups of `addresses` as far as the root table.
-    ///
-    /// # Safety
-    /// As `lookup_all`.
-    #[inline(always)]
-    unsafe fn start<A: Address>(view: View<'_>, addresses: &[[A; LANES]; VECTORS]) -> Self {
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
+    #[inline]
+    fn start<A: Address>(view: View<'_>, addresses: &[[A; LANES]; VECTORS]) -> Self {
         let ahead = addresses.as_flattened().as_ptr();
         let ahead = ahead.wrapping_add(AHEAD).cast::<i8>();
-        // SAFETY: the features are there, and a prefetch may be of any address.
-        // Invariant 1: the root has as many entries as `root_bits` number.
-        unsafe {
-            for line in 0..size_of_val(addresses).div_ceil(64) {
-                _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(64 * line));
-            }
-            let zero = _mm512_setzero_si512();
-            let mut rest = [short(zero); VECTORS];
-            for (rest, addresses) in rest.iter_mut().zip(addresses) {
-                *rest = load(addresses);
-            }
-            let mut pointers = [zero; VECTORS];
-            for (pointer, rest) in pointers.iter_mut().zip(&mut rest) {
-                let index = rest.take::<A>(view.root_bits);
-                *pointer = gather_words(view.root.as_ptr(), index, !0, zero);
-            }
-            Self { rest, pointers }
+        for line in 0..size_of_val(addresses).div_ceil(64) {
+            _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(64 * line));
         }
+        let zero = _mm512_setzero_si512();
+        let mut rest = [short(zero); VECTORS];
+        for (rest, addresses) in rest.iter_mut().zip(addresses) {
+            *rest = load(addresses);
+        }
+        let mut pointers = [zero; VECTORS];
+        for (pointer, rest) in pointers.iter_mut().zip(&mut rest) {
+            let index = rest.take::<A>(view.root_bits);
+            // SAFETY: invariant 1: the root has as many entries as `root_bits` number.
+            *pointer = unsafe { gather_words(view.root.as_ptr(), index, !0, zero) };
+        }
+        Self { rest, pointers }
     }
 
     /// The lookups to their end. `addresses` are those of the start.
-    ///
-    /// # Safety
-    /// As `lookup_all`.
-    #[inline(always)]
-    unsafe fn finish<A: Address, L: Leaf, P: CountOnes>(
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
+    #[inline]
+    fn finish<A: Address, L: Leaf, P: CountOnes>(
         mut self,
         view: View<'_>,
         addresses: &[[A; LANES]; VECTORS],
         next_hops: &mut [[L; LANES]; VECTORS],
+        ones: P,
     ) {
-        // SAFETY: the features are there. Pointers are as invariants 2 to 4
-        // have them.
-        unsafe {
-            // As many lanes or fewer take less time one by one than a step of all.
-            let few = VECTORS as u32;
-            let mut on = self.lanes_on();
-            if A::WIDTH > 32 && view.page_bits != 0 && on != 0 {
-                self.read_pages::<A>(view);
-                on = self.lanes_on();
-            }
-            let mut depth = view.root_bits + view.page_bits;
-            while on.count_ones() > few && (A::WIDTH <= 64 || depth <= 64 - STRIDE) {
-                self.step::<A, P>(view);
-                depth += STRIDE;
-                on = self.lanes_on();
-            }
-            for (pointer, next_hops) in self.pointers.iter().zip(next_hops.iter_mut()) {
-                store(*pointer, next_hops);
-            }
-            if on != 0 {
-                self.finish_one_by_one(view, addresses, next_hops, on, depth);
-            }
+        // As many lanes or fewer take less time one by one than a step of all.
+        let few = VECTORS as u32;
+        let mut on = self.lanes_on();
+        if A::WIDTH > 32 && view.page_bits != 0 && on != 0 {
+            // SAFETY: there are pages, and the pointers are the root's.
+            unsafe { self.read_pages::<A>(view) };
+            on = self.lanes_on();
+        }
+        let mut depth = view.root_bits + view.page_bits;
+        while on.count_ones() > few && (A::WIDTH <= 64 || depth <= 64 - STRIDE) {
+            // SAFETY: invariants 2 to 4: pointers behind root and pages lead to whole blocks.
+            unsafe { self.step::<A, L, P>(view, ones) };
+            depth += STRIDE;
+            on = self.lanes_on();
+        }
+        for (pointer, next_hops) in self.pointers.iter().zip(next_hops.iter_mut()) {
+            store(*pointer, next_hops);
+        }
+        if on != 0 {
+            // SAFETY: as for the steps, to `depth`.
+            unsafe { self.finish_one_by_one(view, addresses, next_hops, on, depth) };
         }
     }
 
     /// The lanes whose pointers are no next hops, the first in bit 0.
-    ///
-    /// # Safety
-    /// As `lookup_all`.
-    #[inline(always)]
-    unsafe fn lanes_on(&self) -> u64 {
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
+    #[inline]
+    fn lanes_on(&self) -> u64 {
         const { assert!(LANES * VECTORS <= 64) };
         let mut lanes = 0;
         for (v, pointer) in self.pointers.iter().enumerate() {
-            // SAFETY: the features are there.
-            lanes |= u64::from(unsafe { on(*pointer) }) << (LANES * v);
+            lanes |= u64::from(on(*pointer)) << (LANES * v);
         }
         lanes
     }
@@ -223,74 +217,77 @@ impl<const VECTORS: usize> Group<VECTORS> {
     /// From the root's pointers to what the pages hold.
     ///
     /// # Safety
-    /// As `lookup_all`; the pointers are the root's, and there are pages.
-    #[inline(always)]
+    /// The pointers are the root's, and there are pages.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
+    #[inline]
     unsafe fn read_pages<A: Address>(&mut self, view: View<'_>) {
         for (pointer, rest) in self.pointers.iter_mut().zip(&mut self.rest) {
-            // SAFETY: the features are there. Invariant 2: a page of
-            // `2^page_bits` words lies inside the arena. Other lanes don't read.
-            unsafe {
-                let index = rest.take::<A>(view.page_bits);
-                let place = _mm512_and_si512(*pointer, all(PLACE));
-                let index = _mm512_add_epi32(place, index);
-                *pointer = gather_words(view.arena.as_ptr(), index, on(*pointer), *pointer);
-            }
+            let index = rest.take::<A>(view.page_bits);
+            let place = _mm512_and_si512(*pointer, all(PLACE));
+            let index = _mm512_add_epi32(place, index);
+            // SAFETY: invariant 2: a page of `2^page_bits` words lies inside the arena. Other
+            // lanes don't read.
+            *pointer = unsafe { gather_words(view.arena.as_ptr(), index, on(*pointer), *pointer) };
         }
     }
 
     /// All lanes one block down.
     ///
     /// # Safety
-    /// As `lookup_all`; pointers that are not next hops lead to whole blocks.
-    #[inline(always)]
-    unsafe fn step<A: Address, P: CountOnes>(&mut self, view: View<'_>) {
-        // SAFETY: the features are there. Invariants 3 and 4: a block has two
-        // words of `runs` and a value for each run; invariant 5: so has the idle
-        // block at word 0, which the lanes that are done read.
-        unsafe {
-            let zero = _mm512_setzero_si512();
-            let mut places = [zero; VECTORS];
-            let mut runs = [(zero, zero); VECTORS];
-            for ((pointer, place), runs) in self.pointers.iter().zip(&mut places).zip(&mut runs) {
-                *place = _mm512_maskz_and_epi32(on(*pointer), *pointer, all(PLACE));
-                *runs = gather_pairs(view.arena.as_ptr(), *place);
+    /// Pointers that are not next hops lead to whole blocks.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
+    #[inline]
+    #[expect(clippy::extra_unused_type_parameters)] // one for each `finish`, see `lookup_all`
+    unsafe fn step<A: Address, L: Leaf, P: CountOnes>(&mut self, view: View<'_>, ones: P) {
+        let zero = _mm512_setzero_si512();
+        let mut places = [zero; VECTORS];
+        let mut runs = [(zero, zero); VECTORS];
+        for ((pointer, place), runs) in self.pointers.iter().zip(&mut places).zip(&mut runs) {
+            *place = _mm512_maskz_and_epi32(on(*pointer), *pointer, all(PLACE));
+            // SAFETY: invariant 3: a block has two words of `runs`; invariant 5: so has the idle
+            // block at word 0, which the lanes that are done read.
+            *runs = unsafe { gather_pairs(view.arena.as_ptr(), *place) };
+        }
+        // Where the value's bits end, negative, which saves to subtract one: the
+        // last of them is number `!end`.
+        let mut ends = [zero; VECTORS];
+        let lanes = self.pointers.iter().zip(&mut self.rest);
+        for ((pointer, rest), (runs, end)) in lanes.zip(runs.into_iter().zip(&mut ends)) {
+            let counts = count_runs(ones, runs, rest.take_slot::<A>());
+            let bits = negative_bits(view, is_wide(*pointer));
+            // Both are below 2^15: a multiplication of 16 bits is enough, and quicker.
+            *end = _mm512_madd_epi16(counts, bits);
+        }
+        let arena = view.arena.as_ptr();
+        let lanes = self.pointers.iter_mut().zip(places.into_iter().zip(ends));
+        if view.value_bits <= BYTE_READ_BITS {
+            for (pointer, (place, end)) in lanes {
+                let byte = _mm512_slli_epi32::<2>(place);
+                let byte = _mm512_sub_epi32(byte, _mm512_srai_epi32::<3>(end));
+                // SAFETY: invariants 4 and 5: a value for each run. These are the four bytes that
+                // the value's last bit ends: the first of them lies in the second word of
+                // `runs` at worst.
+                let bits = unsafe { gather_bytes(arena.byte_add(4), byte) };
+                let bits = _mm512_sllv_epi32(bits, _mm512_and_si512(end, all(7)));
+                *pointer = select(view, *pointer, bits);
             }
-            // Where the value's bits end, negative, which saves to subtract one: the
-            // last of them is number `!end`.
-            let mut ends = [zero; VECTORS];
-            let lanes = self.pointers.iter().zip(&mut self.rest);
-            for ((pointer, rest), (runs, end)) in lanes.zip(runs.into_iter().zip(&mut ends)) {
-                let counts = count_runs::<P>(runs, rest.take_slot::<A>());
-                let bits = negative_bits(view, is_wide(*pointer));
-                // Both are below 2^15: a multiplication of 16 bits is enough, and quicker.
-                *end = _mm512_madd_epi16(counts, bits);
-            }
-            let arena = view.arena.as_ptr();
-            let lanes = self.pointers.iter_mut().zip(places.into_iter().zip(ends));
-            if view.value_bits <= BYTE_READ_BITS {
-                for (pointer, (place, end)) in lanes {
-                    let byte = _mm512_slli_epi32::<2>(place);
-                    let byte = _mm512_sub_epi32(byte, _mm512_srai_epi32::<3>(end));
-                    // The four bytes that the value's last bit ends: the first of
-                    // them lies in the second word of `runs` at worst.
-                    let bits = gather_bytes(arena.byte_add(4), byte);
-                    let bits = _mm512_sllv_epi32(bits, _mm512_and_si512(end, all(7)));
-                    *pointer = select(view, *pointer, bits);
-                }
-            } else {
-                for (pointer, (place, end)) in lanes {
-                    let index = _mm512_sub_epi32(place, _mm512_srai_epi32::<5>(end));
-                    // At worst the second word of `runs`.
-                    let low = gather_words(arena, index, !0, zero);
-                    let high = gather_words(arena.add(1), index, !0, zero);
-                    let up = _mm512_and_si512(end, all(31));
-                    let bits = _mm512_or_si512(
-                        _mm512_sllv_epi32(high, up),
-                        // A shift by 32 leaves zero.
-                        _mm512_srlv_epi32(low, _mm512_sub_epi32(all(32), up)),
-                    );
-                    *pointer = select(view, *pointer, bits);
-                }
+        } else {
+            for (pointer, (place, end)) in lanes {
+                let index = _mm512_sub_epi32(place, _mm512_srai_epi32::<5>(end));
+                // SAFETY: as above; at worst the second word of `runs`.
+                let (low, high) = unsafe {
+                    (
+                        gather_words(arena, index, !0, zero),
+                        gather_words(arena.add(1), index, !0, zero),
+                    )
+                };
+                let up = _mm512_and_si512(end, all(31));
+                let bits = _mm512_or_si512(
+                    _mm512_sllv_epi32(high, up),
+                    // A shift by 32 leaves zero.
+                    _mm512_srlv_epi32(low, _mm512_sub_epi32(all(32), up)),
+                );
+                *pointer = select(view, *pointer, bits);
             }
         }
     }
@@ -298,8 +295,9 @@ impl<const VECTORS: usize> Group<VECTORS> {
     /// The lanes of `on` one by one, from `depth` to their next hops.
     ///
     /// # Safety
-    /// As `lookup_all`; the pointers of `on` lead to whole blocks at `depth`.
-    #[inline(always)]
+    /// The pointers of `on` lead to whole blocks at `depth`.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
+    #[inline]
     unsafe fn finish_one_by_one<A: Address, L: Leaf>(
         &self,
         view: View<'_>,
@@ -310,22 +308,15 @@ impl<const VECTORS: usize> Group<VECTORS> {
     ) {
         let mut words = Lines([[0u32; LANES]; VECTORS]);
         for (pointer, words) in self.pointers.iter().zip(&mut words.0) {
-            // SAFETY: the features are there.
-            unsafe { store(*pointer, words) };
+            store(*pointer, words);
         }
         while on != 0 {
             let lane = on.trailing_zeros() as usize;
             on &= on - 1;
             let rest = addresses.as_flattened()[lane].skip_bits(depth);
+            let word = words.0.as_flattened()[lane];
             // SAFETY: as this function's.
-            let next_hop = unsafe {
-                descend_blocks(
-                    view.arena,
-                    view.value_bits,
-                    words.0.as_flattened()[lane],
-                    rest,
-                )
-            };
+            let next_hop = unsafe { descend_blocks(view.arena, view.value_bits, word, rest) };
             next_hops.as_flattened_mut()[lane] = L::from_u32(next_hop);
         }
     }

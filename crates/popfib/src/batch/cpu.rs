@@ -2,19 +2,30 @@
 //!
 //! Each asks for every feature that its functions are compiled with: the
 //! smaller ones (`popcnt`, `bmi1`, `bmi2`) come with the larger ones in
-//! every CPU ever made, but not in every virtual machine.
+//! every CPU ever made, but not in every virtual machine. Where the build has no
+//! vector kernels (`batch/mod.rs`), no CPU has them.
 
 /// Whether the CPU has all of the features; without `std` only what the build targets counts.
 macro_rules! has {
     ($($feature:tt),+) => {{
-        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        #[cfg(all(
+            target_arch = "x86_64",
+            target_pointer_width = "64",
+            target_feature = "sse2",
+            feature = "std"
+        ))]
         {
             // A constant where the whole build is for such a CPU.
             $(std::arch::is_x86_feature_detected!($feature))&&+
         }
-        #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+        #[cfg(not(all(
+            target_arch = "x86_64",
+            target_pointer_width = "64",
+            target_feature = "sse2",
+            feature = "std"
+        )))]
         {
-            cfg!(target_arch = "x86_64") $(&& cfg!(target_feature = $feature))+
+            cfg!(all(target_arch = "x86_64", target_pointer_width = "64")) $(&& cfg!(target_feature = $feature))+
         }
     }};
 }

@@ -5,7 +5,8 @@
 //! need and in how many lookups they keep under way at a time. Each has a file
 //! of its own and there one function, `lookup_batch`; this file says which of
 //! them a CPU can run and picks one. Builds without vector registers, as kernels
-//! of operating systems are, have no vector kernels.
+//! of operating systems are, have no vector kernels, nor have those with addresses of
+//! 32 bits (x32): the assembly takes an address as a whole register.
 //!
 //! # Reads while a writer stores
 //!
@@ -34,9 +35,17 @@
 //!   strong as `Acquire`. They are in order among each other for the compiler only; the
 //!   CPU overlaps them as it does with intrinsics.
 
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_pointer_width = "64",
+    target_feature = "sse2"
+))]
 mod avx2;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_pointer_width = "64",
+    target_feature = "sse2"
+))]
 mod avx512;
 mod cpu;
 mod portable;
@@ -226,19 +235,39 @@ impl Kernel {
                 ran(Kind::Portable);
                 portable::lookup_batch(view, addresses, next_hops);
             }
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            #[cfg(all(
+                target_arch = "x86_64",
+                target_pointer_width = "64",
+                target_feature = "sse2"
+            ))]
             Kind::Avx2 => {
                 ran(Kind::Avx2);
                 // SAFETY: a `Kernel` is made only where the CPU has the instructions.
                 unsafe { avx2::lookup_batch(view, addresses, next_hops) }
             }
-            // SAFETY: as above.
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Kind::Avx512Bw => unsafe { avx512::lookup_batch_bw(view, addresses, next_hops) },
-            // SAFETY: as above.
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            Kind::Avx512 => unsafe { avx512::lookup_batch(view, addresses, next_hops) },
-            #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+            #[cfg(all(
+                target_arch = "x86_64",
+                target_pointer_width = "64",
+                target_feature = "sse2"
+            ))]
+            Kind::Avx512Bw => {
+                // SAFETY: as above.
+                unsafe { avx512::lookup_batch_bw(view, addresses, next_hops) }
+            }
+            #[cfg(all(
+                target_arch = "x86_64",
+                target_pointer_width = "64",
+                target_feature = "sse2"
+            ))]
+            Kind::Avx512 => {
+                // SAFETY: as above.
+                unsafe { avx512::lookup_batch(view, addresses, next_hops) }
+            }
+            #[cfg(not(all(
+                target_arch = "x86_64",
+                target_pointer_width = "64",
+                target_feature = "sse2"
+            )))]
             _ => unreachable!("kernels of other builds are not available"),
         }
     }

@@ -441,9 +441,14 @@ unsafe fn byte_read<const READ: u8>(arena: &[Word], place: usize, last: usize, s
     debug_assert!(4 * place + 8 + last < size_of_val(arena) && shift < 32);
     // Miri knows no assembly and ThreadSanitizer does not see it; they get the reads
     // of other CPUs.
-    #[cfg(all(target_arch = "x86_64", not(any(miri, popfib_no_asm))))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_pointer_width = "64",
+        not(any(miri, popfib_no_asm))
+    ))]
     {
         use core::arch::asm;
+        const { assert!(size_of::<*const Word>() == 8, "a whole register") };
         let bits: u32;
         let arena = arena.as_ptr().wrapping_byte_add(last);
         // SAFETY: inside the block.
@@ -469,7 +474,11 @@ unsafe fn byte_read<const READ: u8>(arena: &[Word], place: usize, last: usize, s
         }
         bits >> shift
     }
-    #[cfg(not(all(target_arch = "x86_64", not(any(miri, popfib_no_asm)))))]
+    #[cfg(not(all(
+        target_arch = "x86_64",
+        target_pointer_width = "64",
+        not(any(miri, popfib_no_asm))
+    )))]
     {
         let byte = 4 * place + 5 + last;
         // SAFETY: the words that the first and the last of four bytes lie in.

@@ -14,7 +14,7 @@
 use core::alloc::Layout;
 use core::ptr::NonNull;
 
-use crate::memory::{Allocator, Global, OutOfMemory};
+use crate::memory::{AllocError, Allocator, Global, OutOfMemory};
 
 /// A cache line: the alignment of each array inside a block.
 const LINE: usize = 64;
@@ -59,12 +59,7 @@ impl<Al: Allocator> Block<Al> {
         let (start, layout) = huge
             .or_else(|| allocate(size.max(LINE), LINE))
             .ok_or(OutOfMemory::new(size))?;
-        #[cfg(all(feature = "std", target_os = "linux"))]
-        if layout.align() == HUGE_PAGE {
-            // A refusal leaves ordinary pages.
-            // SAFETY: the range is this block's own; the advice does not change its content.
-            unsafe { libc::madvise(start.as_ptr().cast(), layout.size(), libc::MADV_HUGEPAGE) };
-        }
+        advise(start, layout);
         // After the advice and not by `allocate_zeroed`, which would touch small pages first.
         // SAFETY: the block is that long.
         unsafe { start.write_bytes(0, layout.size()) };
@@ -92,4 +87,42 @@ impl<Al: Allocator> Drop for Block<Al> {
         // SAFETY: allocated by `zeroed_in` with this layout, from this allocator.
         unsafe { self.alloc.deallocate(self.start, self.layout) };
     }
+}
+
+/// The heap, on huge pages from a MiB on: for arrays that lookups touch at random beside a Fib.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HugePages;
+
+impl HugePages {
+    /// What is asked of the heap: the same whenever it is given back.
+    fn aligned(layout: Layout) -> Layout {
+        let align = HUGE_FROM.filter(|from| layout.size() >= *from);
+        align.map_or(layout, |_| layout.align_to(HUGE_PAGE).unwrap_or(layout))
+    }
+}
+
+// SAFETY: the heap's memory; a layout is turned alike when memory is had and when it is given back.
+unsafe impl Allocator for HugePages {
+    fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+        let layout = Self::aligned(layout);
+        let memory = Global.allocate(layout)?;
+        advise(memory.cast(), layout);
+        Ok(memory)
+    }
+
+    unsafe fn deallocate(&self, start: NonNull<u8>, layout: Layout) {
+        // SAFETY: by the caller's promise from `allocate` with this layout.
+        unsafe { Global.deallocate(start, Self::aligned(layout)) };
+    }
+}
+
+/// Asks for huge pages where memory begins at one; a refusal leaves ordinary pages.
+fn advise(start: NonNull<u8>, layout: Layout) {
+    #[cfg(all(feature = "std", target_os = "linux"))]
+    if layout.align() == HUGE_PAGE {
+        // SAFETY: the range is the caller's own; the advice does not change its content.
+        unsafe { libc::madvise(start.as_ptr().cast(), layout.size(), libc::MADV_HUGEPAGE) };
+    }
+    #[cfg(not(all(feature = "std", target_os = "linux")))]
+    let _ = (start, layout);
 }

@@ -50,6 +50,11 @@ pub enum CheckError {
         /// Its place in the arena.
         place: u32,
     },
+    /// A pair of a map is not what its routes need, or its routes are not answered by it.
+    Pair {
+        /// The number of the pair.
+        number: u32,
+    },
 }
 
 impl fmt::Display for CheckError {
@@ -59,6 +64,7 @@ impl fmt::Display for CheckError {
             Self::Pointer { pointer } => write!(f, "pointer {pointer:#010x} leads nowhere"),
             Self::Block { place } => write!(f, "the block at word {place} is malformed"),
             Self::Shared { place } => write!(f, "word {place} has two owners"),
+            Self::Pair { number } => write!(f, "pair {number} is not that of its routes"),
             Self::Depth { place } => write!(f, "the block at word {place} is too deep"),
         }
     }

@@ -44,10 +44,12 @@ impl<Al: Allocator> Compiled<Al> {
 /// The longest page there is.
 const MAX_PAGE: usize = 1 << 8;
 
-/// Compiles `rib` into at most `max_words` words of blocks. All memory comes from `alloc`.
+/// Compiles `rib` into at most `max_words` words of blocks, with room for next hops up to `highest`
+/// if its own are lower. All memory comes from `alloc`.
 pub(crate) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
     rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
+    highest: u32,
     max_words: usize,
     alloc: Al,
 ) -> Result<Compiled<Al>, CompileError> {
@@ -58,7 +60,7 @@ pub(crate) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
     let mut root = Vec::new_in(alloc.clone());
     memory::reserve(&mut root, 1 << root_bits)?;
     root.resize(1 << root_bits, 0);
-    let bound = rib.next_hop_bound().min(L::MAX);
+    let bound = rib.next_hop_bound().max(highest).min(L::MAX);
     let store = Blocks {
         arena: Arena::new_in(max_words, alloc.clone())?,
         value_bits: (u32::BITS - bound.leading_zeros()).max(1) as u8,
@@ -212,14 +214,14 @@ mod tests {
             })
             .collect();
         let options = Options::default().direct_bits(Some(0));
-        let words = compile::<u16, u16, _>(&rib, &options, MAX_WORDS, Global)
+        let words = compile::<u16, u16, _>(&rib, &options, 0, MAX_WORDS, Global)
             .expect("fits")
             .arena
             .len();
-        assert!(compile::<u16, u16, _>(&rib, &options, words, Global).is_ok());
+        assert!(compile::<u16, u16, _>(&rib, &options, 0, words, Global).is_ok());
         let max = words as u64 - 1;
         assert_eq!(
-            compile::<u16, u16, _>(&rib, &options, words - 1, Global).err(),
+            compile::<u16, u16, _>(&rib, &options, 0, words - 1, Global).err(),
             Some(CompileError::Words { max })
         );
     }

@@ -12,7 +12,7 @@ pub(crate) const HEAD: usize = 2;
 pub(crate) const MAX_BLOCK: usize = HEAD + 64;
 
 /// A block as its values, one for each run of equal slots.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Encoding {
     runs: u64,
     values: [u32; 64],
@@ -31,24 +31,102 @@ impl Encoding {
             runs |= u64::from(slots[slot] != slots[slot - 1]) << slot;
         }
         let mut values = [0; 64];
-        let (mut count, mut children) = (0, 0);
+        let mut count = 0;
         let mut starts: u64 = runs;
         while starts != 0 {
-            let value = slots[starts.trailing_zeros() as usize];
+            values[count] = slots[starts.trailing_zeros() as usize];
             starts &= starts - 1;
-            values[count] = value;
             count += 1;
-            children += (value >> 31) as usize;
         }
+        Self::new(runs, values, count, value_bits)
+    }
+
+    /// The block that `pointer` leads to.
+    ///
+    /// `word` reads the arena: asked for words of the block only.
+    #[inline]
+    pub(crate) fn read(pointer: u32, value_bits: u8, word: impl Fn(u32) -> u32) -> Self {
+        let place = pointer & PLACE;
+        let bits = if pointer & WIDE != 0 {
+            32
+        } else {
+            value_bits.into()
+        };
+        let mask = u64::from(u32::MAX >> (32 - bits));
+        let runs = u64::from(word(place)) | u64::from(word(place + 1)) << 32;
+        let count = runs.count_ones() as usize;
+        let mut values = [0; 64];
+        let mut next = place + HEAD as u32;
+        // What is read and not yet used, the next value in its lowest bits.
+        let (mut ready, mut left) = (0u64, 0);
+        for value in &mut values[..count] {
+            if left < bits {
+                ready |= u64::from(word(next)) << left;
+                next += 1;
+                left += 32;
+            }
+            *value = (ready & mask) as u32;
+            ready >>= bits;
+            left -= bits;
+        }
+        Self::new(runs, values, count, value_bits)
+    }
+
+    fn new(runs: u64, values: [u32; 64], count: usize, value_bits: u8) -> Self {
         const { assert!(NODE == 1 << 31, "counted by that bit") };
-        let bits = if children > 0 { 32 } else { value_bits.into() };
+        let children = values[..count]
+            .iter()
+            .map(|value| (value >> 31) as usize)
+            .sum();
         Self {
             runs,
             values,
             count,
             children,
-            bits,
+            bits: if children > 0 { 32 } else { value_bits.into() },
         }
+    }
+
+    /// The block with `value` in the `len` slots from `first` on.
+    pub(crate) fn with(&self, first: usize, len: usize, value: u32, value_bits: u8) -> Self {
+        let end = first + len;
+        let mut runs = self.runs & !(u64::MAX << first);
+        let mut values = [0; 64];
+        let mut count = if first == 0 {
+            0
+        } else {
+            self.rank(first - 1) + 1
+        };
+        values[..count].copy_from_slice(&self.values[..count]);
+        if count == 0 || values[count - 1] != value {
+            runs |= 1 << first;
+            values[count] = value;
+            count += 1;
+        }
+        if end < 64 {
+            // What slot `end` has goes on, as a run of its own unless it is equal.
+            let mut right = self.rank(end);
+            if self.values[right] == value {
+                right += 1;
+            } else {
+                runs |= 1 << end;
+            }
+            runs |= self.runs & (u64::MAX << end << 1);
+            let rest = &self.values[right..self.count];
+            values[count..][..rest.len()].copy_from_slice(rest);
+            count += rest.len();
+        }
+        Self::new(runs, values, count, value_bits)
+    }
+
+    /// The 64 slots.
+    pub(crate) fn slots(&self) -> [u32; 64] {
+        core::array::from_fn(|slot| self.values[self.rank(slot)])
+    }
+
+    /// Which value is that of `slot`.
+    fn rank(&self, slot: usize) -> usize {
+        rank(self.runs, slot as u32) as usize
     }
 
     /// Bit v says that slot v begins a run.
@@ -89,40 +167,32 @@ impl Encoding {
     }
 }
 
-/// The 64 slots of the block that `pointer` leads to.
+/// What `slot` of the block that `pointer` leads to holds, and the word that it is in.
 ///
 /// `word` reads the arena: asked for words of the block only.
-pub(crate) fn decode(pointer: u32, value_bits: u8, word: impl Fn(u32) -> u32) -> [u32; 64] {
+pub(crate) fn slot(
+    pointer: u32,
+    value_bits: u8,
+    slot: u32,
+    word: impl Fn(u32) -> u32,
+) -> (u32, u32) {
     let place = pointer & PLACE;
-    let bits = if pointer & WIDE != 0 {
-        32
-    } else {
-        value_bits.into()
-    };
-    let mask = u64::from(u32::MAX >> (32 - bits));
-    let mut runs = u64::from(word(place)) | u64::from(word(place + 1)) << 32;
-    let mut slots = [0; 64];
-    let mut next = place + HEAD as u32;
-    // What is read and not yet used, the next value in its lowest bits.
-    let (mut ready, mut left) = (0u64, 0);
-    while runs != 0 {
-        let start = runs.trailing_zeros() as usize;
-        runs &= runs - 1;
-        let end = if runs == 0 {
-            64
-        } else {
-            runs.trailing_zeros() as usize
-        };
-        if left < bits {
-            ready |= u64::from(word(next)) << left;
-            next += 1;
-            left += 32;
-        }
-        slots[start..end].fill((ready & mask) as u32);
-        ready >>= bits;
-        left -= bits;
+    let runs = u64::from(word(place)) | u64::from(word(place + 1)) << 32;
+    let (rank, first) = (rank(runs, slot), place + HEAD as u32);
+    if pointer & WIDE != 0 {
+        return (first + rank, word(first + rank));
     }
-    slots
+    let bits = u32::from(value_bits);
+    let (start, last) = (rank * bits, (rank + 1) * bits - 1);
+    let at = first + start / 32;
+    let both = u64::from(word(at)) | u64::from(word(first + last / 32)) << 32;
+    let mask = u32::MAX >> (32 - bits);
+    (at, (both >> (start % 32)) as u32 & mask)
+}
+
+/// Which value of a block with these `runs` is that of `slot`.
+fn rank(runs: u64, slot: u32) -> u32 {
+    (runs << (63 - slot)).count_ones() - 1
 }
 
 /// The length in words of the block that `pointer` leads to.
@@ -192,11 +262,36 @@ mod tests {
                     assert!(words[len..].iter().all(|word| *word == u32::MAX));
                     let pointer = encoding.pointer(0);
                     assert_eq!(block_len(pointer, value_bits, encoding.runs()), len);
-                    let decoded = decode(pointer, value_bits, |at| {
+                    let decoded = Encoding::read(pointer, value_bits, |at| {
                         assert!((at as usize) < len, "inside the block");
                         words[at as usize]
                     });
-                    assert_eq!(decoded, slots, "{value_bits} bits, children: {children}");
+                    let what = format!("{value_bits} bits, children: {children}");
+                    assert_eq!(decoded, encoding, "{what}");
+                    assert_eq!(decoded.slots(), slots, "{what}");
+                    for (at, expected) in (0..).zip(slots) {
+                        let (_, found) = slot(pointer, value_bits, at, |at| {
+                            assert!((at as usize) < len, "inside the block");
+                            words[at as usize]
+                        });
+                        assert_eq!(found, expected, "{what}, slot {at}");
+                    }
+                    // Each part of the block set to a value of its own, a neighbour's, or a child.
+                    for level in 0..=6 {
+                        let len = 64 >> level;
+                        for first in (0..64).step_by(len) {
+                            let near = slots[(first + len) % 64] & !NODE;
+                            for value in [near & mask, random() & mask, NODE | WIDE | 99] {
+                                slots[first..][..len].fill(value);
+                                if value & NODE == 0 || len == 1 {
+                                    let with = decoded.with(first, len, value, value_bits);
+                                    let expected = Encoding::of(&slots, value_bits);
+                                    assert_eq!(with, expected, "{what}, {len} from {first}");
+                                }
+                                slots = decoded.slots();
+                            }
+                        }
+                    }
                 }
             }
         }

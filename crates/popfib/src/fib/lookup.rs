@@ -21,7 +21,7 @@ use crate::address::Address;
 use crate::next_hop::Leaf;
 
 /// The next hop of `address`; 0 if there is none.
-#[inline]
+#[inline(always)]
 pub(crate) fn lookup<A: Address, L: Leaf>(view: View<'_>, address: A) -> L {
     let entry = root_entry(view, address);
     if entry & NODE == 0 {

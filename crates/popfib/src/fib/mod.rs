@@ -145,7 +145,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
         alloc: Al,
     ) -> Result<Self, CompileError> {
         let mut compiled: Compiled<Al> =
-            compile::compile::<A, L, Al>(rib, options, MAX_WORDS, alloc.clone())?;
+            compile::compile::<A, L, Al>(rib, options, 0, MAX_WORDS, alloc.clone())?;
         Ok(Self::from_arrays(
             Arrays::copy_of(compiled.view(), alloc)?,
             compiled.nodes,
@@ -215,6 +215,27 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     /// If the slices differ in length.
     pub fn lookup_batch_with(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [L]) {
         kernel.lookup_batch(self.arrays.view(), addresses, next_hops);
+    }
+
+    /// Hands out what [`Fib::lookup_batch_with`] finds for each of `addresses`, with its place, in order: for
+    /// answers that are made of next hops. The lookups are made a few hundred at a time; nothing is allocated.
+    #[inline]
+    pub fn lookup_each_with(
+        &self,
+        kernel: Kernel,
+        addresses: &[A],
+        mut found: impl FnMut(usize, L),
+    ) {
+        let mut next_hops = [L::default(); 256];
+        let mut at = 0;
+        for addresses in addresses.chunks(next_hops.len()) {
+            let next_hops = &mut next_hops[..addresses.len()];
+            self.lookup_batch_with(kernel, addresses, next_hops);
+            for next_hop in next_hops {
+                found(at, *next_hop);
+                at += 1;
+            }
+        }
     }
 
     /// As [`Fib::lookup_batch`], of addresses in network order, as they stand in

@@ -4,7 +4,8 @@ use alloc::string::String;
 use core::error::Error;
 use core::fmt;
 
-use super::format::MAJOR;
+/// The major version of images. Readers refuse any other: the meaning of known sections has changed.
+pub(super) const MAJOR: u16 = 1;
 
 /// Why bytes are not an image that can be used.
 ///

@@ -8,14 +8,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::error::ImageError;
+use super::error::{ImageError, MAJOR};
 
 /// What an image begins with: a byte no text has, a name, and a line end that
 /// transfers as text would alter.
 pub(super) const MAGIC: [u8; 8] = *b"\x89POPFIB\n";
 
-/// Readers refuse any other: the meaning of known sections has changed.
-pub(super) const MAJOR: u16 = 1;
 /// Raised by new kinds of sections, which older readers skip.
 pub(super) const MINOR: u16 = 0;
 

@@ -9,8 +9,14 @@
 //! Between the store by which a reader comes in and its first load of the table
 //! stands a barrier, lest the writer miss the reader and free what it loads. It
 //! pairs with one in [`Epochs::all_passed`]. A full barrier costs a reader some
-//! tens of cycles, so where the operating system can (Linux, `membarrier`), the writer
-//! makes it for all threads at once and readers only keep the compiler in order.
+//! tens of cycles, so where the operating system can (`membarrier.rs`), the writer
+//! makes it for all threads at once and such readers only keep the compiler in order.
+//!
+//! The system may stop to do so at any time. A reader that relies on it then is
+//! asked to make its own barrier from the next time on that it comes in; until it
+//! has answered, been seen inside in a later epoch, or gone, what it might see
+//! waits. Nothing less would do: the writer cannot know whether such a reader has
+//! just come in. New readers make their own barrier from the start.
 //!
 //! Rejected: crossbeam-epoch. It needs a full barrier for each pin, defers one
 //! closure for each freed block, and has no quiescent form without std.
@@ -19,16 +25,25 @@ use allocator_api2::boxed::Box;
 use core::ptr;
 use core::sync::atomic::Ordering;
 
+use super::membarrier;
 use crate::memory::{Allocator, Global, OutOfMemory};
-use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, compiler_fence, fence};
 
-/// What a reader shows outside of lookups.
+/// What a reader shows outside of lookups. No epoch has this number.
 const OUTSIDE: usize = 0;
+
+/// Who makes a reader's barrier when it comes in: the writer, by `membarrier`;
+const BY_WRITER: u8 = 0;
+/// the same as yet, but the reader is asked to do it itself;
+const ASKED: u8 = 1;
+/// the reader, each time.
+const BY_READER: u8 = 2;
 
 /// The clock and its readers.
 #[derive(Debug)]
 pub(super) struct Epochs<Al: Allocator = Global> {
-    /// The current epoch, from 1 on. Written by the one writer.
+    /// The current epoch, from 1 on. Written by the one writer. The last number there is stays:
+    /// a clock that began again could show a reader as later than it is.
     now: AtomicUsize,
     /// All slots ever made, linked; they live as long as the clock.
     slots: AtomicPtr<Slot>,
@@ -40,6 +55,8 @@ pub(super) struct Epochs<Al: Allocator = Global> {
 #[repr(align(128))]
 pub(super) struct Slot {
     shown: AtomicUsize,
+    /// `BY_WRITER`, `ASKED` or `BY_READER`.
+    barrier: AtomicU8,
     /// Whether a reader has the slot.
     taken: AtomicBool,
     /// Set before the slot is linked, never changed.
@@ -65,6 +82,25 @@ impl<Al: Allocator + Clone> Epochs<Al> {
     /// # Errors
     /// [`OutOfMemory`], if there has to be one slot more.
     pub(super) fn register(&self) -> Result<&Slot, OutOfMemory> {
+        self.register_as(if membarrier::is_offered() {
+            BY_WRITER
+        } else {
+            BY_READER
+        })
+    }
+
+    fn register_as(&self, barrier: u8) -> Result<&Slot, OutOfMemory> {
+        let slot = self.take_slot()?;
+        // Release: pairs with `all_passed`; what an earlier reader showed here is history.
+        slot.barrier.store(barrier, Ordering::Release);
+        // Pairs with the one in `all_passed`: a writer that does not find the reader here has made its
+        // changes where the reader will find them.
+        fence(Ordering::SeqCst);
+        Ok(slot)
+    }
+
+    /// A slot that nobody else has.
+    fn take_slot(&self) -> Result<&Slot, OutOfMemory> {
         for slot in self.slots() {
             // Acquire: pairs with the release of the slot by its last reader.
             if !slot.taken.load(Ordering::Relaxed) && !slot.taken.swap(true, Ordering::Acquire) {
@@ -73,6 +109,7 @@ impl<Al: Allocator + Clone> Epochs<Al> {
         }
         let slot = Slot {
             shown: AtomicUsize::new(OUTSIDE),
+            barrier: AtomicU8::new(BY_WRITER),
             taken: AtomicBool::new(true),
             next: self.slots.load(Ordering::Relaxed),
         };
@@ -105,7 +142,7 @@ impl<Al: Allocator + Clone> Epochs<Al> {
     #[inline(always)]
     pub(super) fn enter(&self, slot: &Slot) {
         self.show(slot);
-        reader_barrier();
+        slot.barrier();
     }
 
     /// The reader, which is inside, has finished what it did so far and goes on.
@@ -115,28 +152,59 @@ impl<Al: Allocator + Clone> Epochs<Al> {
     /// did before that epoch.
     #[inline(always)]
     pub(super) fn show(&self, slot: &Slot) {
+        slot.show(self.now());
+    }
+
+    #[inline(always)]
+    fn now(&self) -> usize {
         // Acquire: pairs with `end_epoch`; what was taken out before is not found any more.
-        let now = self.now.load(Ordering::Acquire);
-        // Release: pairs with `all_passed`; earlier loads of the table are done.
-        slot.shown.store(now, Ordering::Release);
+        self.now.load(Ordering::Acquire)
     }
 
     /// Ends the current epoch and returns it. Only the writer calls this.
+    ///
+    /// After the last number there is, which takes a clock of 32 bits at least two days, epochs
+    /// no longer end: what is taken out then waits until all readers are outside at once.
     pub(super) fn end_epoch(&self) -> usize {
         let ended = self.now.load(Ordering::Relaxed);
         // Release: pairs with `show`.
-        self.now.store(ended + 1, Ordering::Release);
+        self.now.store(ended.saturating_add(1), Ordering::Release);
         ended
     }
 
     /// Whether no reader is left that came in during `epoch` or before. Only the writer calls this.
     pub(super) fn all_passed(&self, epoch: usize) -> bool {
-        writer_barrier();
-        self.slots().all(|slot| {
-            // Acquire: pairs with `show` and `leave`.
-            let shown = slot.shown.load(Ordering::Acquire);
-            shown == OUTSIDE || shown > epoch
-        })
+        self.all_passed_by(epoch, membarrier::run)
+    }
+
+    /// As [`all_passed`](Epochs::all_passed); `barrier` makes one in all threads, unless it fails.
+    fn all_passed_by(&self, epoch: usize, barrier: impl FnOnce() -> bool) -> bool {
+        // Pairs with those of `register` and of the readers that make their own.
+        fence(Ordering::SeqCst);
+        let mut needs_barrier = false;
+        for slot in self.slots() {
+            // Acquire, and before what is shown: pairs with `unregister`, `register` and the answer of a
+            // reader that was asked. What it did without a barrier was before, and shows.
+            let is_ordered = !slot.taken.load(Ordering::Acquire)
+                || slot.barrier.load(Ordering::Acquire) == BY_READER;
+            match slot.shown(epoch) {
+                Shown::Earlier => return false,
+                // It has seen the end of the epoch, and with it what changed.
+                Shown::Later => {}
+                Shown::Outside => needs_barrier |= !is_ordered,
+            }
+        }
+        if !needs_barrier {
+            return true;
+        }
+        if barrier() {
+            let mut slots = self.slots();
+            return slots.all(|slot| slot.shown(epoch) != Shown::Earlier);
+        }
+        for slot in self.slots() {
+            slot.ask();
+        }
+        false
     }
 
     fn slots(&self) -> impl Iterator<Item = &Slot> {
@@ -151,12 +219,62 @@ impl<Al: Allocator + Clone> Epochs<Al> {
     }
 }
 
+/// Where a reader is, seen from the end of an epoch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Outside,
+    Earlier,
+    Later,
+}
+
 impl Slot {
+    /// The reader is inside, in epoch `now`.
+    #[inline(always)]
+    fn show(&self, now: usize) {
+        // Release: pairs with `all_passed`; earlier loads of the table are done.
+        self.shown.store(now, Ordering::Release);
+    }
+
     /// The reader leaves.
     #[inline(always)]
     pub(super) fn leave(&self) {
         // Release: pairs with `all_passed`; all loads of the table are done.
         self.shown.store(OUTSIDE, Ordering::Release);
+    }
+
+    fn shown(&self, epoch: usize) -> Shown {
+        // Acquire: pairs with `show` and `leave`.
+        match self.shown.load(Ordering::Acquire) {
+            OUTSIDE => Shown::Outside,
+            shown if shown > epoch => Shown::Later,
+            _ => Shown::Earlier,
+        }
+    }
+
+    /// Orders the reader's store before its loads, together with [`Epochs::all_passed`].
+    #[inline(always)]
+    fn barrier(&self) {
+        match self.barrier.load(Ordering::Relaxed) {
+            BY_WRITER => compiler_fence(Ordering::SeqCst),
+            by => self.own_barrier(by),
+        }
+    }
+
+    #[inline]
+    fn own_barrier(&self, by: u8) {
+        fence(Ordering::SeqCst);
+        if by == ASKED {
+            // Release: whoever finds this finds what was shown before, too.
+            self.barrier.store(BY_READER, Ordering::Release);
+        }
+    }
+
+    /// Asks the reader to make its own barrier.
+    fn ask(&self) {
+        // Whatever else it is stays: another reader may have just taken the slot.
+        let _ =
+            self.barrier
+                .compare_exchange(BY_WRITER, ASKED, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
 
@@ -168,71 +286,6 @@ impl<Al: Allocator> Drop for Epochs<Al> {
             let slot = unsafe { Box::from_raw_in(next, &self.alloc) };
             next = slot.next;
         }
-    }
-}
-
-/// Orders the reader's store before its loads, together with [`writer_barrier`].
-#[inline(always)]
-fn reader_barrier() {
-    #[cfg(all(feature = "std", target_os = "linux", not(any(loom, miri))))]
-    if membarrier::is_registered() {
-        core::sync::atomic::compiler_fence(Ordering::SeqCst);
-        return;
-    }
-    fence(Ordering::SeqCst);
-}
-
-/// The writer's side of [`reader_barrier`].
-fn writer_barrier() {
-    fence(Ordering::SeqCst);
-    #[cfg(all(feature = "std", target_os = "linux", not(any(loom, miri))))]
-    if membarrier::is_registered() {
-        membarrier::run();
-    }
-}
-
-/// A full barrier in every running thread of this process, at the cost of the caller.
-#[cfg(all(feature = "std", target_os = "linux", not(any(loom, miri))))]
-mod membarrier {
-    use std::sync::atomic::{AtomicU8, Ordering};
-
-    const UNKNOWN: u8 = 0;
-    const REFUSED: u8 = 1;
-    const REGISTERED: u8 = 2;
-
-    /// Never changes once it is known: both sides must choose alike.
-    static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
-
-    #[inline(always)]
-    pub(super) fn is_registered() -> bool {
-        match STATE.load(Ordering::Relaxed) {
-            UNKNOWN => register(),
-            state => state == REGISTERED,
-        }
-    }
-
-    #[cold]
-    fn register() -> bool {
-        static ONCE: std::sync::Once = std::sync::Once::new();
-        ONCE.call_once(|| {
-            let state = match call(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) {
-                0 => REGISTERED,
-                _ => REFUSED,
-            };
-            STATE.store(state, Ordering::Relaxed);
-        });
-        STATE.load(Ordering::Relaxed) == REGISTERED
-    }
-
-    #[cold]
-    pub(super) fn run() {
-        let result = call(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-        assert_eq!(result, 0, "membarrier was registered");
-    }
-
-    fn call(command: libc::c_int) -> libc::c_long {
-        // SAFETY: the call takes two numbers and touches no memory.
-        unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
     }
 }
 
@@ -279,5 +332,63 @@ mod tests {
         let ended = epochs.end_epoch();
         assert!(epochs.all_passed(ended));
         assert_eq!(first, epochs.register().expect("memory") as *const Slot);
+    }
+    /// A reader that relies on the writer's barrier, and a writer to whom it is refused.
+    #[test]
+    fn a_reader_that_was_there_before_the_refusal_is_waited_for() {
+        let refused = || false;
+        let epochs = Epochs::new_in(Global);
+        let old = epochs.register_as(BY_WRITER).expect("memory");
+        let ended = epochs.end_epoch();
+        assert!(epochs.all_passed_by(ended, || true));
+        assert!(
+            !epochs.all_passed_by(ended, refused),
+            "it may have come in unseen"
+        );
+        let new = epochs.register_as(BY_READER).expect("memory");
+        epochs.enter(new);
+        new.leave();
+        assert!(
+            !epochs.all_passed_by(ended, refused),
+            "the old one is there"
+        );
+        epochs.enter(old);
+        assert!(
+            epochs.all_passed_by(ended, refused),
+            "seen in a later epoch"
+        );
+        let ended = epochs.end_epoch();
+        assert!(!epochs.all_passed_by(ended, refused), "inside");
+        old.leave();
+        assert!(epochs.all_passed_by(ended, refused), "it makes its own now");
+    }
+
+    /// Nobody waits for a reader that is gone, nor is the system asked when no reader relies on it.
+    #[test]
+    fn a_refusal_matters_only_to_readers_that_rely_on_the_barrier() {
+        let epochs = Epochs::new_in(Global);
+        let slot = epochs.register_as(BY_WRITER).expect("memory");
+        let ended = epochs.end_epoch();
+        epochs.enter(slot);
+        assert!(epochs.all_passed_by(ended, || panic!("the reader is seen")));
+        epochs.unregister(slot);
+        assert!(epochs.all_passed_by(ended, || panic!("no reader is left")));
+        epochs.register_as(BY_READER).expect("memory");
+        assert!(epochs.all_passed_by(ended, || panic!("readers make their own")));
+    }
+
+    /// On 32-bit machines the last epoch can be reached.
+    #[test]
+    fn the_last_epoch_stays_and_hides_no_reader() {
+        let mut epochs = Epochs::new_in(Global);
+        epochs.now = AtomicUsize::new(usize::MAX - 1);
+        let slot = epochs.register().expect("memory");
+        for _ in 0..3 {
+            epochs.enter(slot);
+            let ended = epochs.end_epoch();
+            assert!(!epochs.all_passed(ended), "inside, in epoch {ended}");
+            slot.leave();
+            assert!(epochs.all_passed(ended));
+        }
     }
 }

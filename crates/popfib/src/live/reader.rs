@@ -2,13 +2,12 @@
 
 use core::marker::PhantomData;
 use core::mem;
-use core::ptr::NonNull;
 
-use super::epochs::Slot;
+use super::seat::Seat;
 use super::shared::Handle;
 use crate::address::Address;
 use crate::batch::Kernel;
-use crate::fib::layout::View;
+use crate::fib::layout::{Arrays, View};
 use crate::fib::lookup;
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::Leaf;
@@ -28,24 +27,14 @@ const BURST: usize = 4096;
 /// another thread, and cloned for one more.
 #[derive(Debug)]
 pub struct Reader<A: Address, L: Leaf = u16, Al: Allocator + Clone = Global> {
-    shared: Handle<Al>,
-    /// This reader's own, until it is dropped; it lives as long as `shared`.
-    slot: NonNull<Slot>,
+    seat: Seat<Arrays<Al>, Al>,
     types: PhantomData<fn(A) -> L>,
 }
 
-// SAFETY: a slot is shared by atomic operations; that only one thread at a time
-// uses it as its own follows from `&mut self`.
-unsafe impl<A: Address, L: Leaf, Al: Allocator + Clone + Send + Sync> Send for Reader<A, L, Al> {}
-// SAFETY: a shared reader gives away nothing but clones of itself.
-unsafe impl<A: Address, L: Leaf, Al: Allocator + Clone + Send + Sync> Sync for Reader<A, L, Al> {}
-
 impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
-    pub(super) fn new(shared: Handle<Al>) -> Result<Self, OutOfMemory> {
-        let slot = NonNull::from(shared.epochs.register()?);
+    pub(super) fn new(shared: Handle<Arrays<Al>, Al>) -> Result<Self, OutOfMemory> {
         Ok(Self {
-            shared,
-            slot,
+            seat: Seat::new(shared)?,
             types: PhantomData,
         })
     }
@@ -55,7 +44,10 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
     /// # Errors
     /// [`OutOfMemory`].
     pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
-        Self::new(self.shared.clone())
+        Ok(Self {
+            seat: self.seat.try_clone()?,
+            types: PhantomData,
+        })
     }
 
     /// Comes in: until the guard is dropped, or says that it is
@@ -64,7 +56,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
     /// Costs a hundredth of a burst of 64 lookups (docs/live.md), so best once for a burst.
     #[inline]
     pub fn pin(&mut self) -> Guard<'_, A, L, Al> {
-        self.shared.epochs.enter(self.slot());
+        self.seat.enter();
         Guard { reader: self }
     }
 
@@ -93,12 +85,6 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
             guard.lookup_batch(addresses, next_hops);
         }
     }
-
-    #[inline(always)]
-    fn slot(&self) -> &Slot {
-        // SAFETY: slots live as long as the clock in `shared`.
-        unsafe { self.slot.as_ref() }
-    }
 }
 
 impl<A: Address, L: Leaf, Al: Allocator + Clone> Clone for Reader<A, L, Al> {
@@ -109,12 +95,6 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Clone for Reader<A, L, Al> {
             Ok(reader) => reader,
             Err(error) => error.abort(),
         }
-    }
-}
-
-impl<A: Address, L: Leaf, Al: Allocator + Clone> Drop for Reader<A, L, Al> {
-    fn drop(&mut self) {
-        self.shared.epochs.unregister(self.slot());
     }
 }
 
@@ -184,21 +164,21 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Guard<'_, A, L, Al> {
     /// A load and a store, without a barrier. Needs no std.
     #[inline(always)]
     pub fn quiescent(&mut self) {
-        self.reader.shared.epochs.show(self.reader.slot());
+        self.reader.seat.go_on();
     }
 
     #[inline(always)]
     fn view(&self) -> View<'_> {
         // SAFETY: the reader is inside for as long as the guard lives; a view is
         // gone when `quiescent` is called, which borrows the guard exclusively.
-        unsafe { self.reader.shared.view() }
+        unsafe { self.reader.seat.current() }.view()
     }
 }
 
 impl<A: Address, L: Leaf, Al: Allocator + Clone> Drop for Guard<'_, A, L, Al> {
     #[inline]
     fn drop(&mut self) {
-        self.reader.slot().leave();
+        self.reader.seat.leave();
     }
 }
 

@@ -1,60 +1,90 @@
 //! What the writer and the readers of a live table share: the arrays of today,
 //! and the clock that tells when older ones can go.
+//!
+//! Written for any content `T`: the model of it (`model.rs`) has one that knows who uses it.
 
 use allocator_api2::boxed::Box;
 use core::ops::Deref;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, fence};
+use core::sync::atomic::Ordering;
 
 use super::epochs::Epochs;
 use crate::fib::layout::{Arrays, View};
 use crate::memory::{Allocator, Global, OutOfMemory};
+use crate::sync::{AtomicPtr, AtomicUsize, fence};
 
 /// Owned by the writer and the readers together; whoever is last frees it.
 #[derive(Debug)]
-pub(super) struct Shared<Al: Allocator + Clone = Global> {
-    /// The arrays that lookups use. Never null.
-    current: AtomicPtr<Generation<Al>>,
+pub(super) struct Shared<T, Al: Allocator + Clone = Global> {
+    /// What lookups use. Never null.
+    current: AtomicPtr<Generation<T>>,
     pub(super) epochs: Epochs<Al>,
     alloc: Al,
     /// Handles that there are.
     handles: AtomicUsize,
 }
 
-/// The arrays of a table between two moves.
+/// The content between two moves.
 #[derive(Debug)]
-struct Generation<Al: Allocator> {
-    arrays: Arrays<Al>,
+struct Generation<T> {
+    content: T,
     /// The generation before, until no reader can see it. The writer alone uses
     /// this, and the drop.
-    older: AtomicPtr<Generation<Al>>,
+    older: AtomicPtr<Generation<T>>,
     /// The epoch that ended when the next one was published. As above.
     ended: AtomicUsize,
 }
 
-impl<Al: Allocator + Clone> Shared<Al> {
+impl<Al: Allocator + Clone> Shared<Arrays<Al>, Al> {
     /// The arrays of today.
+    ///
+    /// # Safety
+    /// As for [`Shared::current`].
+    #[inline(always)]
+    pub(super) unsafe fn view(&self) -> View<'_> {
+        // SAFETY: the caller's.
+        unsafe { self.current() }.view()
+    }
+
+    /// Bytes of the older arrays that wait for readers. Only the writer calls this.
+    pub(super) fn older_bytes(&self) -> usize {
+        // SAFETY: only the writer frees generations, and it is here.
+        let older = |at: *mut Generation<_>| unsafe { (*at).older.load(Ordering::Relaxed) };
+        let mut at = older(self.current.load(Ordering::Relaxed));
+        let mut bytes = 0;
+        while !at.is_null() {
+            // SAFETY: as above.
+            let view = unsafe { (*at).content.view() };
+            bytes += size_of_val(view.root) + size_of_val(view.arena);
+            at = older(at);
+        }
+        bytes
+    }
+}
+
+impl<T, Al: Allocator + Clone> Shared<T, Al> {
+    /// The content of today.
     ///
     /// # Safety
     /// The caller is the writer, or a reader that is inside; what it gets is used
     /// no longer than it stays so.
     #[inline(always)]
-    pub(super) unsafe fn view(&self) -> View<'_> {
+    pub(super) unsafe fn current(&self) -> &T {
         // Acquire: pairs with `publish`.
         let current = self.current.load(Ordering::Acquire);
         // SAFETY: never null, and freed when no reader is inside that may have
         // seen it, as the caller promises to be.
-        unsafe { (*current).arrays.view() }
+        unsafe { &(*current).content }
     }
 
-    /// Lets lookups use `arrays` from now on. Only the writer calls this.
+    /// Lets lookups use `content` from now on. Only the writer calls this.
     ///
     /// # Errors
-    /// [`OutOfMemory`]; the arrays of before are then still those of today.
-    pub(super) fn publish(&self, arrays: Arrays<Al>) -> Result<(), OutOfMemory> {
+    /// [`OutOfMemory`]; the content of before is then still that of today.
+    pub(super) fn publish(&self, content: T) -> Result<(), OutOfMemory> {
         let older = self.current.load(Ordering::Relaxed);
-        let new = Generation::boxed(arrays, older, &self.alloc)?;
-        // Release: pairs with `view`.
+        let new = Generation::boxed(content, older, &self.alloc)?;
+        // Release: pairs with `current`.
         self.current.store(new, Ordering::Release);
         let ended = self.epochs.end_epoch();
         // SAFETY: only the writer frees generations, and it is here.
@@ -62,14 +92,14 @@ impl<Al: Allocator + Clone> Shared<Al> {
         Ok(())
     }
 
-    /// Whether older arrays wait for readers. Only the writer calls this.
+    /// Whether older content waits for readers. Only the writer calls this.
     pub(super) fn has_older(&self) -> bool {
         let current = self.current.load(Ordering::Relaxed);
         // SAFETY: only the writer frees generations, and it is here.
         !unsafe { (*current).older.load(Ordering::Relaxed) }.is_null()
     }
 
-    /// Frees the arrays that no reader sees any more. Only the writer calls this.
+    /// Frees the content that no reader sees any more. Only the writer calls this.
     pub(super) fn free_older(&self) {
         let mut at = self.current.load(Ordering::Relaxed);
         loop {
@@ -93,10 +123,14 @@ impl<Al: Allocator + Clone> Shared<Al> {
     }
 }
 
-impl<Al: Allocator + Clone> Generation<Al> {
-    fn boxed(arrays: Arrays<Al>, older: *mut Self, alloc: &Al) -> Result<*mut Self, OutOfMemory> {
+impl<T> Generation<T> {
+    fn boxed<Al: Allocator + Clone>(
+        content: T,
+        older: *mut Self,
+        alloc: &Al,
+    ) -> Result<*mut Self, OutOfMemory> {
         let generation = Self {
-            arrays,
+            content,
             older: AtomicPtr::new(older),
             ended: AtomicUsize::new(0),
         };
@@ -109,39 +143,40 @@ impl<Al: Allocator + Clone> Generation<Al> {
     ///
     /// # Safety
     /// Nobody uses them any more; `alloc` is where they are from.
-    unsafe fn free(mut generation: *mut Self, alloc: &Al) {
+    unsafe fn free<Al: Allocator + Clone>(mut generation: *mut Self, alloc: &Al) {
         while !generation.is_null() {
             // SAFETY: made by `boxed` from this allocator; nobody uses it.
-            let mut freed = unsafe { Box::from_raw_in(generation, alloc.clone()) };
-            generation = *freed.older.get_mut();
+            let freed = unsafe { Box::from_raw_in(generation, alloc.clone()) };
+            generation = freed.older.load(Ordering::Relaxed);
         }
     }
 }
 
-impl<Al: Allocator + Clone> Drop for Shared<Al> {
+impl<T, Al: Allocator + Clone> Drop for Shared<T, Al> {
     fn drop(&mut self) {
+        let current = self.current.load(Ordering::Relaxed);
         // SAFETY: writer and readers are gone.
-        unsafe { Generation::free(*self.current.get_mut(), &self.alloc) };
+        unsafe { Generation::free(current, &self.alloc) };
     }
 }
 
 /// A counted reference to what is shared, as `Arc` is; stable Rust's takes its
 /// memory from the global heap only.
 #[derive(Debug)]
-pub(super) struct Handle<Al: Allocator + Clone = Global>(NonNull<Shared<Al>>);
+pub(super) struct Handle<T, Al: Allocator + Clone = Global>(NonNull<Shared<T, Al>>);
 
 // SAFETY: what is shared is used by several threads at once, and freed by whichever is last.
-unsafe impl<Al: Allocator + Clone + Send + Sync> Send for Handle<Al> {}
+unsafe impl<T: Send + Sync, Al: Allocator + Clone + Send + Sync> Send for Handle<T, Al> {}
 // SAFETY: as above.
-unsafe impl<Al: Allocator + Clone + Send + Sync> Sync for Handle<Al> {}
+unsafe impl<T: Send + Sync, Al: Allocator + Clone + Send + Sync> Sync for Handle<T, Al> {}
 
-impl<Al: Allocator + Clone> Handle<Al> {
+impl<T, Al: Allocator + Clone> Handle<T, Al> {
     /// The first handle.
     ///
     /// # Errors
     /// [`OutOfMemory`].
-    pub(super) fn new(arrays: Arrays<Al>, alloc: Al) -> Result<Self, OutOfMemory> {
-        let current = Generation::boxed(arrays, ptr::null_mut(), &alloc)?;
+    pub(super) fn new(content: T, alloc: Al) -> Result<Self, OutOfMemory> {
+        let current = Generation::boxed(content, ptr::null_mut(), &alloc)?;
         let shared = Shared {
             current: AtomicPtr::new(current),
             epochs: Epochs::new_in(alloc.clone()),
@@ -150,24 +185,24 @@ impl<Al: Allocator + Clone> Handle<Al> {
         };
         // Refused, the generation is freed with what it would have been in.
         let boxed = Box::try_new_in(shared, alloc)
-            .map_err(|_| OutOfMemory::new(size_of::<Shared<Al>>()))?;
+            .map_err(|_| OutOfMemory::new(size_of::<Shared<T, Al>>()))?;
         let (shared, _) = Box::into_raw_with_allocator(boxed);
         // SAFETY: a box is not null.
         Ok(Self(unsafe { NonNull::new_unchecked(shared) }))
     }
 }
 
-impl<Al: Allocator + Clone> Deref for Handle<Al> {
-    type Target = Shared<Al>;
+impl<T, Al: Allocator + Clone> Deref for Handle<T, Al> {
+    type Target = Shared<T, Al>;
 
     #[inline(always)]
-    fn deref(&self) -> &Shared<Al> {
+    fn deref(&self) -> &Shared<T, Al> {
         // SAFETY: freed with the last handle only.
         unsafe { self.0.as_ref() }
     }
 }
 
-impl<Al: Allocator + Clone> Clone for Handle<Al> {
+impl<T, Al: Allocator + Clone> Clone for Handle<T, Al> {
     fn clone(&self) -> Self {
         // Relaxed: whoever clones a handle holds one.
         let handles = self.handles.fetch_add(1, Ordering::Relaxed);
@@ -176,7 +211,7 @@ impl<Al: Allocator + Clone> Clone for Handle<Al> {
     }
 }
 
-impl<Al: Allocator + Clone> Drop for Handle<Al> {
+impl<T, Al: Allocator + Clone> Drop for Handle<T, Al> {
     fn drop(&mut self) {
         // Release: what this thread did is done before another frees.
         if self.handles.fetch_sub(1, Ordering::Release) != 1 {

@@ -4,8 +4,9 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::Fib;
-use crate::fib::encode::{block_len, decode};
+use crate::fib::encode::{Encoding, block_len};
 use crate::fib::layout::{NODE, PLACE};
+use core::sync::atomic::Ordering;
 
 /// A generator of the tests' own: what it draws must be the same for ever.
 struct Random(u64);
@@ -35,7 +36,7 @@ fn reachable(view: View<'_>) -> (usize, usize) {
         let runs = u64::from(word(place)) | u64::from(word(place + 1)) << 32;
         found.0 += 1;
         found.1 += block_len(pointer, view.value_bits, runs);
-        let slots = decode(pointer, view.value_bits, word);
+        let slots = Encoding::read(pointer, view.value_bits, word).slots();
         for (slot, pointer) in slots.iter().enumerate() {
             if runs >> slot & 1 != 0 {
                 block(view, *pointer, found);
@@ -69,7 +70,11 @@ fn hold<A: Address>(table: &LiveFib<A, u16>, probes: impl Iterator<Item = A>, co
             "{address:?} {context}"
         );
     }
-    let options = table.options.clone().direct_bits(Some(table.direct_bits()));
+    let options = table
+        .fib
+        .options
+        .clone()
+        .direct_bits(Some(table.direct_bits()));
     let fresh: Fib<A> = Fib::compile(&table.rib, &options).expect("compiles");
     let found = reachable(table.view());
     assert_eq!(found.0, fresh.node_count(), "nodes, {context}");
@@ -278,11 +283,11 @@ fn what_a_reader_may_see_is_kept() {
         assert_eq!(u32::from(guard.lookup(prefix.address())), 1 + n % 9);
     }
     table.reclaim();
-    assert!(table.shared.has_older() || table.bytes().waiting > 0);
+    assert!(table.fib.home.shared.has_older() || table.bytes().waiting > 0);
     guard.quiescent();
     table.reclaim();
     guard.quiescent();
     table.reclaim();
-    assert!(!table.shared.has_older());
+    assert!(!table.fib.home.shared.has_older());
     assert_eq!(table.bytes().waiting, 0);
 }

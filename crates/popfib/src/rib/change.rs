@@ -30,24 +30,46 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         prefix: Prefix<A>,
         next_hop: NextHop,
     ) -> Result<Option<NextHop>, OutOfMemory> {
-        let replaced = self.insert_route(prefix, next_hop)?;
-        self.len += usize::from(replaced.is_none());
-        self.next_hop_bound = self.next_hop_bound.max(next_hop.get());
-        self.compact_if_sparse();
-        Ok(replaced)
+        self.insert_route(prefix, next_hop, true)
     }
 
+    /// As [`try_insert`](Rib::try_insert), but where there is a route its next hop stays and is returned.
+    pub(crate) fn try_insert_new(
+        &mut self,
+        prefix: Prefix<A>,
+        next_hop: NextHop,
+    ) -> Result<Option<NextHop>, OutOfMemory> {
+        self.insert_route(prefix, next_hop, false)
+    }
+
+    #[inline]
     fn insert_route(
         &mut self,
         prefix: Prefix<A>,
         next_hop: NextHop,
+        replaces: bool,
+    ) -> Result<Option<NextHop>, OutOfMemory> {
+        let there = self.insert_below(prefix, next_hop, replaces)?;
+        self.len += usize::from(there.is_none());
+        if replaces || there.is_none() {
+            self.next_hop_bound = self.next_hop_bound.max(next_hop.get());
+        }
+        self.compact_if_sparse();
+        Ok(there)
+    }
+
+    fn insert_below(
+        &mut self,
+        prefix: Prefix<A>,
+        next_hop: NextHop,
+        replaces: bool,
     ) -> Result<Option<NextHop>, OutOfMemory> {
         let (bits, depth) = (prefix.address(), node_depth(prefix.len()));
         let mut at: NodeIndex = None;
         loop {
             let node = *self.node(at);
             if node.depth == depth {
-                return self.insert_here(at, vertex_of(bits, prefix.len()), next_hop);
+                return self.insert_here(at, vertex_of(bits, prefix.len()), next_hop, replaces);
             }
             let chunk = bits.extract(node.depth, STRIDE);
             if !node.has_child(chunk) {
@@ -140,19 +162,22 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         Some(removed)
     }
 
-    /// Sets the route of a vertex of the node at `at`.
+    /// Sets the route of a vertex of the node at `at`; one that is there only if it `replaces` it.
     fn insert_here(
         &mut self,
         at: NodeIndex,
         vertex: u32,
         next_hop: NextHop,
+        replaces: bool,
     ) -> Result<Option<NextHop>, OutOfMemory> {
         let mut node = *self.node(at);
         let rank = node.value_rank(vertex);
         if node.has_vertex(vertex) {
-            let replaced = self.value(node.values, rank);
-            *self.values.get_mut(node.values + rank as u32) = next_hop.get();
-            return Ok(Some(replaced));
+            let there = self.value(node.values, rank);
+            if replaces {
+                *self.values.get_mut(node.values + rank as u32) = next_hop.get();
+            }
+            return Ok(Some(there));
         }
         let count = node.value_count();
         self.values.reserve_insert(node.values, count)?;
@@ -208,6 +233,27 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
             self.nodes.remove(node.nodes, 1, 0);
         }
         node.child_count() == 0
+    }
+
+    /// Gives each next hop another number. O(routes).
+    pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
+        let root = self.root;
+        self.next_hop_bound = self.renumber_below(&root, &number);
+    }
+
+    /// [`Self::renumber`] in `node` and below; returns the highest next hop.
+    fn renumber_below(&mut self, node: &RibNode<A>, number: &impl Fn(u32) -> u32) -> u32 {
+        let mut highest = 0;
+        for rank in 0..node.value_count() as u32 {
+            let value = self.values.get_mut(node.values + rank);
+            *value = number(*value);
+            highest = highest.max(*value);
+        }
+        for rank in 0..node.child_count() as u32 {
+            let child = *self.nodes.get(node.nodes + rank);
+            highest = highest.max(self.renumber_below(&child, number));
+        }
+        highest
     }
 
     /// Moves everything together where more lies free than is in use.

@@ -20,6 +20,8 @@ mod vertex;
 mod view;
 mod walk;
 
+use core::ops::RangeBounds;
+
 use crate::address::Address;
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::NextHop;
@@ -31,7 +33,7 @@ pub(crate) use view::View;
 
 pub use by_length::ByLength;
 pub use vertex::Vertex;
-pub use walk::{Iter, Subnets, Supernets};
+pub use walk::{Iter, Range, Supernets};
 
 /// The routes of one family: a map from prefixes to next hops, in prefix order.
 ///
@@ -187,8 +189,17 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     /// The routes inside `prefix`, itself included, in prefix order.
     ///
     /// O(key width / 6) to the first, then O(1) each.
-    pub fn subnets(&self, prefix: Prefix<A>) -> Subnets<'_, A> {
-        Subnets::new(self.view(), prefix)
+    pub fn subnets(&self, prefix: Prefix<A>) -> Range<'_, A> {
+        // In prefix order a prefix comes right before what is inside it.
+        self.range(prefix..=Prefix::host(prefix.last()))
+    }
+
+    /// The routes between two places in prefix order, whether or not there are routes at those.
+    ///
+    /// O(key width / 6) to the first, then O(1) each. Empty if the bounds are the wrong way round.
+    pub fn range(&self, bounds: impl RangeBounds<Prefix<A>>) -> Range<'_, A> {
+        let start = bounds.start_bound().cloned();
+        Range::new(self.view(), start, bounds.end_bound().cloned())
     }
 
     /// Whether any route has an address in common with `prefix`: covers it or is inside.

@@ -23,6 +23,7 @@ pub struct Vertex<'r, A> {
 
 impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     /// The root of the binary radix tree, and the default route's next hop (0 if none).
+    #[doc(hidden)] // As `fold`, for which it is.
     pub fn root_vertex(&self) -> (Vertex<'_, A>, u32) {
         let vertex = Vertex {
             node: &self.root,
@@ -43,7 +44,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     /// there are routes strictly below.
     ///
     /// O(key width / 6); what a change of this one route concerns lies between the two.
-    pub fn surroundings(&self, prefix: Prefix<A>) -> (u32, Option<Vertex<'_, A>>) {
+    pub(crate) fn surroundings(&self, prefix: Prefix<A>) -> (u32, Option<Vertex<'_, A>>) {
         let (bits, len) = (prefix.address(), prefix.len());
         let mut above = 0;
         let mut node = &self.root;
@@ -102,7 +103,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     ///
     /// # Panics
     /// If `next_hops` does not have `2^width` elements.
-    pub fn expand<'r>(
+    pub(crate) fn expand<'r>(
         &'r self,
         vertex: Vertex<'r, A>,
         width: u8,

@@ -4,6 +4,8 @@
 //! for each chunk from 0 to 63 first the shorter prefixes that start there,
 //! then the prefix of the whole chunk, then the child below it.
 
+use core::ops::Bound;
+
 use super::node::{RibNode, STARTS, STRIDE, ancestors};
 use super::view::{MAX_PATH, View};
 use crate::address::Address;
@@ -17,11 +19,11 @@ pub struct Iter<'a, A: Address> {
     left: usize,
 }
 
-/// The routes of a [`Rib`](super::Rib) inside a prefix, in prefix order.
+/// Routes of a [`Rib`](super::Rib) that follow each other in prefix order.
 #[derive(Clone, Debug)]
-pub struct Subnets<'a, A: Address> {
+pub struct Range<'a, A: Address> {
     walk: Walk<'a, A>,
-    within: Prefix<A>,
+    end: Bound<Prefix<A>>,
 }
 
 /// The routes of a [`Rib`](super::Rib) that cover a prefix, the shortest first.
@@ -63,22 +65,32 @@ impl<A: Address> ExactSizeIterator for Iter<'_, A> {}
 
 impl<A: Address> core::iter::FusedIterator for Iter<'_, A> {}
 
-impl<'a, A: Address> Subnets<'a, A> {
-    pub(super) fn new(rib: View<'a, A>, within: Prefix<A>) -> Self {
-        Self {
-            walk: Walk::from(rib, within),
-            within,
-        }
+impl<'a, A: Address> Range<'a, A> {
+    pub(super) fn new(rib: View<'a, A>, start: Bound<Prefix<A>>, end: Bound<Prefix<A>>) -> Self {
+        let walk = match start {
+            Bound::Unbounded => Walk::all(rib),
+            Bound::Included(start) => Walk::from(rib, start),
+            Bound::Excluded(start) => match first_behind(rib, start) {
+                Some((first, _)) => Walk::from(rib, first),
+                None => Walk::ended(rib),
+            },
+        };
+        Self { walk, end }
     }
 }
 
-impl<A: Address> Iterator for Subnets<'_, A> {
+impl<A: Address> Iterator for Range<'_, A> {
     type Item = (Prefix<A>, NextHop);
 
     fn next(&mut self) -> Option<Self::Item> {
         let route = self.walk.next()?;
-        if !self.within.covers(&route.0) {
-            // Behind the last of them: nothing that follows is inside.
+        let is_inside = match &self.end {
+            Bound::Unbounded => true,
+            Bound::Included(end) => route.0 <= *end,
+            Bound::Excluded(end) => route.0 < *end,
+        };
+        if !is_inside {
+            // Nothing that follows is inside.
             self.walk.end();
             return None;
         }
@@ -86,7 +98,7 @@ impl<A: Address> Iterator for Subnets<'_, A> {
     }
 }
 
-impl<A: Address> core::iter::FusedIterator for Subnets<'_, A> {}
+impl<A: Address> core::iter::FusedIterator for Range<'_, A> {}
 
 impl<'a, A: Address> Supernets<'a, A> {
     pub(super) fn new(rib: View<'a, A>, of: Prefix<A>) -> Self {
@@ -230,6 +242,11 @@ impl<'a, A: Address> Walk<'a, A> {
         }
     }
 
+    /// No route.
+    fn ended(rib: View<'a, A>) -> Self {
+        Self::at_root(rib, Frame::behind(rib.root, 63))
+    }
+
     /// All routes.
     fn all(rib: View<'a, A>) -> Self {
         Self::at_root(rib, Frame::new(rib.root, 0))
@@ -273,8 +290,7 @@ impl<'a, A: Address> Walk<'a, A> {
 
     /// Nothing follows any more.
     fn end(&mut self) {
-        self.depth = 0;
-        self.frame = Frame::behind(self.rib.root, 63);
+        *self = Self::ended(self.rib);
     }
 
     #[inline]

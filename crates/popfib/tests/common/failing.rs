@@ -1,6 +1,6 @@
-//! An allocator that counts what is held and refuses on demand.
+//! An allocator that counts what is held and refuses on demand, and a global one that refuses.
 
-use std::alloc::{Layout, alloc, dealloc};
+use std::alloc::{GlobalAlloc, Layout, System, alloc, dealloc};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -16,12 +16,81 @@ pub(crate) enum Refuse {
     From(usize),
 }
 
-/// Hands out the heap's memory, by reference.
+/// Counts requests and says which are refused.
 #[derive(Debug)]
-pub(crate) struct Failing {
+struct Gate {
     refuse: Cell<Refuse>,
     /// Requests since `refuse` was set.
     requests: Cell<usize>,
+    /// How many of them were refused.
+    refused: Cell<usize>,
+}
+
+impl Gate {
+    const fn new() -> Self {
+        Self {
+            refuse: Cell::new(Refuse::Nothing),
+            requests: Cell::new(0),
+            refused: Cell::new(0),
+        }
+    }
+
+    fn set(&self, refuse: Refuse) {
+        self.refuse.set(refuse);
+        self.requests.set(0);
+        self.refused.set(0);
+    }
+
+    fn refuses(&self) -> bool {
+        let request = self.requests.replace(self.requests.get() + 1);
+        let refused = match self.refuse.get() {
+            Refuse::Nothing => false,
+            Refuse::One(granted) => request == granted,
+            Refuse::From(granted) => request >= granted,
+        };
+        self.refused.set(self.refused.get() + usize::from(refused));
+        refused
+    }
+}
+
+thread_local! {
+    static GATE: Gate = const { Gate::new() };
+}
+
+/// The global allocator of a test whose memory can come from nowhere else.
+pub(crate) struct FailingHeap;
+
+impl FailingHeap {
+    /// Runs `operation`, on this thread, with requests refused; also returns how many were.
+    pub(crate) fn refusing<T>(refuse: Refuse, operation: impl FnOnce() -> T) -> (T, usize) {
+        GATE.with(|gate| gate.set(refuse));
+        let result = operation();
+        let refused = GATE.with(|gate| gate.refused.get());
+        GATE.with(|gate| gate.set(Refuse::Nothing));
+        (result, refused)
+    }
+}
+
+// SAFETY: the system's memory, or none.
+unsafe impl GlobalAlloc for FailingHeap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if GATE.with(Gate::refuses) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise; `alloc` had it from there.
+        unsafe { System.dealloc(start, layout) }
+    }
+}
+
+/// Hands out the heap's memory, by reference.
+#[derive(Debug)]
+pub(crate) struct Failing {
+    gate: Gate,
     bytes: Cell<usize>,
     only_one: Cell<bool>,
 }
@@ -29,16 +98,14 @@ pub(crate) struct Failing {
 impl Failing {
     pub(crate) fn new() -> Self {
         Self {
-            refuse: Cell::new(Refuse::Nothing),
-            requests: Cell::new(0),
+            gate: Gate::new(),
             bytes: Cell::new(0),
             only_one: Cell::new(false),
         }
     }
 
     pub(crate) fn refuse(&self, refuse: Refuse) {
-        self.refuse.set(refuse);
-        self.requests.set(0);
+        self.gate.set(refuse);
     }
 
     /// Bytes handed out and not given back.
@@ -78,13 +145,7 @@ impl Failing {
 // SAFETY: the heap's own memory, or an error.
 unsafe impl Allocator for Failing {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
-        let request = self.requests.replace(self.requests.get() + 1);
-        let refused = match self.refuse.get() {
-            Refuse::Nothing => false,
-            Refuse::One(granted) => request == granted,
-            Refuse::From(granted) => request >= granted,
-        };
-        if refused || layout.size() == 0 {
+        if self.gate.refuses() || layout.size() == 0 {
             return Err(AllocError);
         }
         // SAFETY: the size is not 0.

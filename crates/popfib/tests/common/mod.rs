@@ -4,3 +4,5 @@
 
 pub(crate) mod failing;
 pub(crate) mod random;
+#[cfg(target_os = "linux")]
+pub(crate) mod system;

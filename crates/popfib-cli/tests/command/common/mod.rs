@@ -1,10 +1,15 @@
-//! Runs the command and keeps files for it.
+//! Runs the command, `popfib` or `popfib-lab`, and keeps files for it.
 #![allow(dead_code)] // each test file uses its part
+
+#[cfg(target_os = "linux")]
+pub(crate) mod small_disk;
 
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+
+use crate::{NAME, PROGRAM};
 
 /// Both families, nested prefixes, a name as next hop, and a hole in 10.0.0.0/8's neighbourhood.
 pub(crate) const TABLE: &str = "\
@@ -17,7 +22,7 @@ pub(crate) const TABLE: &str = "\
 
 /// The command, to be run.
 pub(crate) fn popfib(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_popfib"));
+    let mut command = Command::new(PROGRAM);
     command.args(args).stdin(Stdio::null());
     command
 }
@@ -29,7 +34,12 @@ pub(crate) fn run(args: &[&str]) -> Output {
 
 /// Runs the command with `input` on standard input.
 pub(crate) fn run_with(args: &[&str], input: &[u8]) -> Output {
-    let mut child = popfib(args)
+    feed(popfib(args), input)
+}
+
+/// Runs `command` with `input` on standard input.
+pub(crate) fn feed(mut command: Command, input: &[u8]) -> Output {
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -77,7 +87,8 @@ pub(crate) fn bad(output: &Output) -> &str {
     assert_eq!(output.status.code(), Some(2), "{text}");
     let line = text.strip_suffix('\n').expect("a line end");
     assert!(!line.contains('\n'), "one line: {text}");
-    line.strip_prefix("popfib: ")
+    line.strip_prefix(NAME)
+        .and_then(|line| line.strip_prefix(": "))
         .unwrap_or_else(|| panic!("it names the command: {line}"))
 }
 

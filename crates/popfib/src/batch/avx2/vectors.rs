@@ -5,6 +5,9 @@ use core::arch::x86_64::*;
 
 use crate::fib::layout::Word;
 
+// The gathers take an address as a whole register.
+const _: () = assert!(size_of::<*const Word>() == 8);
+
 /// A gather of eight lanes of 32 bits, or four of 64, from an array of words.
 ///
 /// All reads of the Fib's arrays are these three. They are instructions of their own

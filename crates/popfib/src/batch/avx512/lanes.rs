@@ -1,8 +1,7 @@
 //! Vectors of 16 lanes of 32 bits: keys, answers, counts, and the reads of the Fib's arrays.
 //!
-//! Each function is inlined into the kernels: compiled by itself it would not
-//! have the instructions. So all are unsafe in the same way: the caller is
-//! compiled for AVX-512 F, BW, DQ and VL.
+//! Each function is compiled for what both kernels have, and inlined into them. What only one of them has
+//! would not be: a function is inlined only into those that are compiled for as much.
 
 use core::arch::asm;
 use core::arch::x86_64::{
@@ -11,15 +10,18 @@ use core::arch::x86_64::{
     _mm512_cvtepi32_epi16, _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32, _mm512_cvtepu32_epi64,
     _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_mask_mov_epi32, _mm512_mask_srlv_epi32,
     _mm512_movepi32_mask, _mm512_or_si512, _mm512_permutex2var_epi32, _mm512_permutex2var_epi64,
-    _mm512_popcnt_epi64, _mm512_sad_epu8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set4_epi32,
-    _mm512_setr_epi32, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8,
-    _mm512_sll_epi32, _mm512_slli_epi32, _mm512_sllv_epi64, _mm512_srl_epi32, _mm512_srli_epi16,
-    _mm512_srli_epi32, _mm512_storeu_si512, _mm512_test_epi32_mask,
+    _mm512_sad_epu8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set4_epi32, _mm512_setr_epi32,
+    _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_sll_epi32,
+    _mm512_slli_epi32, _mm512_sllv_epi64, _mm512_srl_epi32, _mm512_srli_epi16, _mm512_srli_epi32,
+    _mm512_storeu_si512, _mm512_test_epi32_mask,
 };
 
 use crate::address::Address;
 use crate::fib::layout::{NODE, View, WIDE, Word};
 use crate::next_hop::Leaf;
+
+// The gathers take an address as a whole register.
+const _: () = assert!(size_of::<*const Word>() == 8);
 
 /// Lanes of a vector.
 pub(super) const LANES: usize = 16;
@@ -35,50 +37,38 @@ pub(super) struct Keys {
 
 impl Keys {
     /// Takes away the first `count` bits, at most 32, and returns them.
-    ///
-    /// # Safety
-    /// As all here.
-    #[inline(always)]
-    pub(super) unsafe fn take<A: Address>(&mut self, count: u8) -> __m512i {
-        // SAFETY: the features are there.
-        unsafe {
-            let taken = down(self.high, 32 - count);
-            self.high = up(self.high, count);
-            if A::WIDTH > 32 {
-                self.high = _mm512_or_si512(self.high, down(self.low, 32 - count));
-                self.low = up(self.low, count);
-            }
-            taken
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[inline]
+    pub(super) fn take<A: Address>(&mut self, count: u8) -> __m512i {
+        let taken = down(self.high, 32 - count);
+        self.high = up(self.high, count);
+        if A::WIDTH > 32 {
+            self.high = _mm512_or_si512(self.high, down(self.low, 32 - count));
+            self.low = up(self.low, count);
         }
+        taken
     }
 
     /// Takes away the first 6 bits, a slot, and returns 63 minus it.
-    ///
-    /// # Safety
-    /// As all here.
-    #[inline(always)]
-    pub(super) unsafe fn take_slot<A: Address>(&mut self) -> __m512i {
-        // SAFETY: the features are there.
-        unsafe {
-            let slot = _mm512_srli_epi32::<26>(self.high);
-            self.high = _mm512_slli_epi32::<6>(self.high);
-            if A::WIDTH > 32 {
-                self.high = _mm512_or_si512(self.high, _mm512_srli_epi32::<26>(self.low));
-                self.low = _mm512_slli_epi32::<6>(self.low);
-            }
-            _mm512_andnot_si512(slot, all(63))
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[inline]
+    pub(super) fn take_slot<A: Address>(&mut self) -> __m512i {
+        let slot = _mm512_srli_epi32::<26>(self.high);
+        self.high = _mm512_slli_epi32::<6>(self.high);
+        if A::WIDTH > 32 {
+            self.high = _mm512_or_si512(self.high, _mm512_srli_epi32::<26>(self.low));
+            self.low = _mm512_slli_epi32::<6>(self.low);
         }
+        _mm512_andnot_si512(slot, all(63))
     }
 }
 
 /// The first 64 bits of each of `addresses`.
-///
-/// # Safety
-/// As all here.
-#[inline(always)]
-pub(super) unsafe fn load<A: Address>(addresses: &[A; LANES]) -> Keys {
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+pub(super) fn load<A: Address>(addresses: &[A; LANES]) -> Keys {
     let at = addresses.as_ptr();
-    // SAFETY: the features are there; each arm reads 16 addresses of its width.
+    // SAFETY: each arm reads 16 addresses of its width.
     // Vectors are in host order, as the keys themselves.
     unsafe {
         match A::WIDTH {
@@ -105,54 +95,39 @@ pub(super) unsafe fn load<A: Address>(addresses: &[A; LANES]) -> Keys {
 }
 
 /// Keys of 32 bits.
-///
-/// # Safety
-/// As all here.
-#[inline(always)]
-pub(super) unsafe fn short(high: __m512i) -> Keys {
-    // SAFETY: the features are there.
-    let low = unsafe { _mm512_setzero_si512() };
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+pub(super) fn short(high: __m512i) -> Keys {
+    let low = _mm512_setzero_si512();
     Keys { high, low }
 }
 
 /// Keys of 64 bits, 8 and 8.
-///
-/// # Safety
-/// As all here.
-#[inline(always)]
-unsafe fn halves(first: __m512i, second: __m512i) -> Keys {
-    // SAFETY: the features are there.
-    unsafe {
-        let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-        let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-        Keys {
-            high: _mm512_permutex2var_epi32(first, odd, second),
-            low: _mm512_permutex2var_epi32(first, even, second),
-        }
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+fn halves(first: __m512i, second: __m512i) -> Keys {
+    let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    Keys {
+        high: _mm512_permutex2var_epi32(first, odd, second),
+        low: _mm512_permutex2var_epi32(first, even, second),
     }
 }
 
 /// The upper 64 bits of keys of 128 bits, 4 and 4.
-///
-/// # Safety
-/// As all here.
-#[inline(always)]
-unsafe fn upper_halves(first: __m512i, second: __m512i) -> __m512i {
-    // SAFETY: the features are there.
-    unsafe {
-        let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
-        _mm512_permutex2var_epi64(first, odd, second)
-    }
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+fn upper_halves(first: __m512i, second: __m512i) -> __m512i {
+    let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+    _mm512_permutex2var_epi64(first, odd, second)
 }
 
 /// Writes the lanes to `to`; what does not fit into an `L`, as pointers may not, is cut off.
-///
-/// # Safety
-/// As all here.
-#[inline(always)]
-pub(super) unsafe fn store<L: Leaf>(lanes: __m512i, to: &mut [L; LANES]) {
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+pub(super) fn store<L: Leaf>(lanes: __m512i, to: &mut [L; LANES]) {
     let to = to.as_mut_ptr();
-    // SAFETY: the features are there; 16 next hops of either width.
+    // SAFETY: 16 next hops of either width.
     unsafe {
         if size_of::<L>() == 2 {
             _mm256_storeu_si256(to.cast::<__m256i>(), _mm512_cvtepi32_epi16(lanes));
@@ -163,149 +138,156 @@ pub(super) unsafe fn store<L: Leaf>(lanes: __m512i, to: &mut [L; LANES]) {
 }
 
 /// Each lane moved `count` bits down; 0 from 32 on.
-///
-/// # Safety
-/// As all here.
-#[inline(always)]
-unsafe fn down(lanes: __m512i, count: u8) -> __m512i {
-    // SAFETY: the features are there.
-    unsafe { _mm512_srl_epi32(lanes, _mm_cvtsi32_si128(count.into())) }
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+fn down(lanes: __m512i, count: u8) -> __m512i {
+    _mm512_srl_epi32(lanes, _mm_cvtsi32_si128(count.into()))
 }
 
 /// Each lane moved `count` bits up; 0 from 32 on.
-///
-/// # Safety
-/// As all here.
-#[inline(always)]
-unsafe fn up(lanes: __m512i, count: u8) -> __m512i {
-    // SAFETY: the features are there.
-    unsafe { _mm512_sll_epi32(lanes, _mm_cvtsi32_si128(count.into())) }
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+fn up(lanes: __m512i, count: u8) -> __m512i {
+    _mm512_sll_epi32(lanes, _mm_cvtsi32_si128(count.into()))
 }
 
 /// Ones of the `runs` of 16 blocks that begin up to 63 minus `complements`.
-///
-/// # Safety
-/// As all here.
-#[inline(always)]
-pub(super) unsafe fn count_runs<P: CountOnes>(
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+pub(super) fn count_runs<P: CountOnes>(
+    ones: P,
     runs: (__m512i, __m512i),
     complements: __m512i,
 ) -> __m512i {
-    // SAFETY: the features are there.
-    unsafe {
-        let first = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(complements));
-        let second = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(complements));
-        let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-        _mm512_permutex2var_epi32(
-            P::count_ones(_mm512_sllv_epi64(runs.0, first)),
-            even,
-            P::count_ones(_mm512_sllv_epi64(runs.1, second)),
-        )
-    }
+    let first = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(complements));
+    let second = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(complements));
+    let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    _mm512_permutex2var_epi32(
+        ones.count_ones(_mm512_sllv_epi64(runs.0, first)),
+        even,
+        ones.count_ones(_mm512_sllv_epi64(runs.1, second)),
+    )
 }
 
 /// How to count the ones of each of 8 times 64 bits.
-pub(super) trait CountOnes {
-    /// # Safety
-    /// As all here.
-    unsafe fn count_ones(bits: __m512i) -> __m512i;
+pub(super) trait CountOnes: Copy {
+    fn count_ones(self, bits: __m512i) -> __m512i;
 }
 
-/// By the instruction. What uses it is compiled with that feature.
-pub(super) struct Vpopcntdq;
+/// By the instruction. A value says that the CPU has it.
+#[derive(Clone, Copy)]
+pub(super) struct Vpopcntdq(());
+
+impl Vpopcntdq {
+    #[target_feature(enable = "avx512f,avx512vpopcntdq")]
+    #[inline]
+    pub(super) fn new() -> Self {
+        Self(())
+    }
+}
 
 impl CountOnes for Vpopcntdq {
-    // SAFETY: the caller vouches for the feature, as the trait demands.
     #[inline(always)]
-    unsafe fn count_ones(bits: __m512i) -> __m512i {
-        // SAFETY: the caller has the feature.
-        unsafe { _mm512_popcnt_epi64(bits) }
+    fn count_ones(self, bits: __m512i) -> __m512i {
+        // SAFETY: `new`, the only maker, runs only where the CPU has the feature.
+        unsafe { popcnt(bits) }
     }
 }
 
-/// By a table of the 16 values of 4 bits, summed up.
-pub(super) struct Nibbles;
+/// # Safety
+/// The CPU has VPOPCNTDQ.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn popcnt(bits: __m512i) -> __m512i {
+    let counts;
+    // SAFETY: as this function's. Not the intrinsic, which would stay a call: the callers are compiled without it.
+    unsafe {
+        asm!(
+            "vpopcntq {counts}, {bits}",
+            counts = lateout(zmm_reg) counts,
+            bits = in(zmm_reg) bits,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    counts
+}
+
+/// By a table of the 16 values of 4 bits, summed up. A value says that the CPU has AVX-512 BW.
+#[derive(Clone, Copy)]
+pub(super) struct Nibbles(());
+
+impl Nibbles {
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[inline]
+    pub(super) fn new() -> Self {
+        Self(())
+    }
+}
 
 impl CountOnes for Nibbles {
-    // SAFETY: the caller vouches for the features, as the trait demands.
     #[inline(always)]
-    unsafe fn count_ones(bits: __m512i) -> __m512i {
-        // SAFETY: the features are there.
-        unsafe {
-            // Ones of 0 to 15, a byte each, in every 128 bits; the last first.
-            let ones = _mm512_set4_epi32(0x0403_0302, 0x0302_0201, 0x0302_0201, 0x0201_0100);
-            let low_half = _mm512_set1_epi8(15);
-            let low = _mm512_and_si512(bits, low_half);
-            let high = _mm512_and_si512(_mm512_srli_epi16::<4>(bits), low_half);
-            let bytes = _mm512_add_epi8(
-                _mm512_shuffle_epi8(ones, low),
-                _mm512_shuffle_epi8(ones, high),
-            );
-            _mm512_sad_epu8(bytes, _mm512_setzero_si512())
-        }
+    fn count_ones(self, bits: __m512i) -> __m512i {
+        // SAFETY: `new`, the only maker, runs only where the CPU has the features.
+        unsafe { sum_nibbles(bits) }
     }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+fn sum_nibbles(bits: __m512i) -> __m512i {
+    // Ones of 0 to 15, a byte each, in every 128 bits; the last first.
+    let ones = _mm512_set4_epi32(0x0403_0302, 0x0302_0201, 0x0302_0201, 0x0201_0100);
+    let low_half = _mm512_set1_epi8(15);
+    let low = _mm512_and_si512(bits, low_half);
+    let high = _mm512_and_si512(_mm512_srli_epi16::<4>(bits), low_half);
+    let bytes = _mm512_add_epi8(
+        _mm512_shuffle_epi8(ones, low),
+        _mm512_shuffle_epi8(ones, high),
+    );
+    _mm512_sad_epu8(bytes, _mm512_setzero_si512())
 }
 
 /// `value` in every lane.
-///
-/// # Safety
-/// As all here.
-#[inline(always)]
-pub(super) unsafe fn all(value: u32) -> __m512i {
-    // SAFETY: the features are there.
-    unsafe { _mm512_set1_epi32(value as i32) }
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+pub(super) fn all(value: u32) -> __m512i {
+    _mm512_set1_epi32(value as i32)
 }
 
 /// The lanes that hold a pointer to follow, not a next hop.
-///
-/// # Safety
-/// As all here.
-#[inline(always)]
-pub(super) unsafe fn on(pointers: __m512i) -> u16 {
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+pub(super) fn on(pointers: __m512i) -> u16 {
     const { assert!(NODE == 1 << 31, "the sign of a lane") };
-    // SAFETY: the features are there.
-    unsafe { _mm512_movepi32_mask(pointers) }
+    _mm512_movepi32_mask(pointers)
 }
 
 /// The lanes whose pointers lead to wide blocks; idle lanes are in any case none.
-///
-/// # Safety
-/// As all here.
-#[inline(always)]
-pub(super) unsafe fn is_wide(pointers: __m512i) -> u16 {
-    // SAFETY: the features are there.
-    unsafe { on(pointers) & _mm512_test_epi32_mask(pointers, all(WIDE)) }
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+pub(super) fn is_wide(pointers: __m512i) -> u16 {
+    on(pointers) & _mm512_test_epi32_mask(pointers, all(WIDE))
 }
 
 /// Minus the bits of a value in the blocks of each lane.
-///
-/// # Safety
-/// As all here.
-#[inline(always)]
-pub(super) unsafe fn negative_bits(view: View<'_>, wide: u16) -> __m512i {
-    // SAFETY: the features are there.
-    unsafe {
-        _mm512_mask_mov_epi32(
-            _mm512_set1_epi32(-i32::from(view.value_bits)),
-            wide,
-            _mm512_set1_epi32(-32),
-        )
-    }
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+pub(super) fn negative_bits(view: View<'_>, wide: u16) -> __m512i {
+    _mm512_mask_mov_epi32(
+        _mm512_set1_epi32(-i32::from(view.value_bits)),
+        wide,
+        _mm512_set1_epi32(-32),
+    )
 }
 
 /// What lanes hold after a step that read values into the upper of `bits`; idle
 /// ones as before.
-///
-/// # Safety
-/// As all here.
-#[inline(always)]
-pub(super) unsafe fn select(view: View<'_>, pointers: __m512i, bits: __m512i) -> __m512i {
-    // SAFETY: the features are there.
-    unsafe {
-        let down = all(32 - u32::from(view.value_bits));
-        let values = _mm512_mask_srlv_epi32(bits, !is_wide(pointers), bits, down);
-        _mm512_mask_mov_epi32(pointers, on(pointers), values)
-    }
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+pub(super) fn select(view: View<'_>, pointers: __m512i, bits: __m512i) -> __m512i {
+    let down = all(32 - u32::from(view.value_bits));
+    let values = _mm512_mask_srlv_epi32(bits, !is_wide(pointers), bits, down);
+    _mm512_mask_mov_epi32(pointers, on(pointers), values)
 }
 
 // All reads of the Fib's arrays are these three. They are instructions of their own
@@ -315,7 +297,7 @@ pub(super) unsafe fn select(view: View<'_>, pointers: __m512i, bits: __m512i) ->
 /// `words[index]` of each lane of `mask`; `otherwise` of the others.
 ///
 /// # Safety
-/// The CPU has AVX-512 F, and the indices are in range.
+/// The indices are in range.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) unsafe fn gather_words(
@@ -343,8 +325,9 @@ pub(super) unsafe fn gather_words(
 /// The two may be of different times.
 ///
 /// # Safety
-/// As all here, and the indices plus 1 are in range.
-#[inline(always)]
+/// The indices plus 1 are in range.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
 pub(super) unsafe fn gather_pairs(words: *const Word, index: __m512i) -> (__m512i, __m512i) {
     // SAFETY: as this function's.
     unsafe {
@@ -382,7 +365,7 @@ unsafe fn gather_eight_pairs(words: *const Word, index: __m256i) -> __m512i {
 /// The 32 bits from byte `index` of `words` on, of each lane.
 ///
 /// # Safety
-/// The CPU has AVX-512 F, and the indices plus 3 are in range.
+/// The indices plus 3 are in range.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) unsafe fn gather_bytes(words: *const Word, index: __m512i) -> __m512i {

@@ -1,0 +1,381 @@
+//! `popfib grep`: the lines that hold an address of a table, or none.
+
+use std::fs;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use popfib::{Address, Kernel};
+use popfib_formats::{AddressBatch, Run};
+
+use crate::args::kernel;
+use crate::failure::Failure;
+use crate::output::{Output, note};
+use crate::program::Verdict;
+use crate::stream::answers::Answers;
+use crate::stream::routes::Family;
+use crate::stream::source::Source;
+use crate::stream::tables::{Table, TablesArgs};
+use crate::stream::{self, Consumer, InputArgs, Wanted};
+
+/// Print the lines that hold an address of the table.
+///
+/// Addresses are found anywhere in a line, with ports, in brackets or quotes. A line is selected if one
+/// of its addresses has a match in one of the tables. Lines come out as they are; of packets and
+/// records, which have no lines, the addresses.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib grep --table blocklist.txt access.log
+  popfib grep -v --table internal.txt --field 1 flows.log
+  popfib grep -c --value 15169 -r /var/log/nginx
+  tail -f access.log | popfib grep --table drop.txt
+
+Exit status: 0 if a line was selected, 1 if none was, 2 after an error.")]
+pub(crate) struct GrepArgs {
+    /// Select the lines without such an address
+    #[arg(short = 'v', long)]
+    invert_match: bool,
+
+    /// Print the number of selected lines of each file
+    #[arg(short, long)]
+    count: bool,
+
+    /// Print the names of files with selected lines
+    #[arg(short = 'l', long, conflicts_with = "count")]
+    files_with_matches: bool,
+
+    /// Print nothing, and stop at the first selected line
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Print the matching addresses, one a line
+    #[arg(short, long, conflicts_with = "invert_match")]
+    only_matching: bool,
+
+    /// Print the number of each line before it
+    #[arg(short = 'n', long)]
+    line_number: bool,
+
+    /// Print the name of the file before each line [default: where there are several]
+    #[arg(short = 'H', long)]
+    with_filename: bool,
+
+    /// Search all files of folders
+    #[arg(short, long)]
+    recursive: bool,
+
+    /// Only routes with this value match; may be given several times
+    #[arg(long = "match-value", value_name = "VALUE")]
+    values: Vec<String>,
+
+    #[command(flatten)]
+    input: InputArgs,
+
+    #[command(flatten)]
+    tables: TablesArgs,
+}
+
+pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
+    args.input.check(&args.tables)?;
+    let files = files(args)?;
+    let tables = args.tables.load(false)?;
+    let mut grep = Grep {
+        args,
+        kernel: kernel()?,
+        tables: &tables,
+        ipv4: Vec::new(),
+        ipv6: Vec::new(),
+        output: Output::new(),
+        with_name: args.with_filename || files.len() > 1 || args.recursive,
+        name: String::new(),
+        is_found: false,
+        selected: 0,
+        lines: 0,
+        has_header: false,
+    };
+    let mut failed = None;
+    for file in &files {
+        grep.selected = 0;
+        grep.lines = 0;
+        let read = stream::read(file, &args.input, &args.tables.read, &mut grep);
+        match read.and_then(|()| grep.end()) {
+            Ok(()) => {}
+            // What comes from the output concerns all files.
+            Err(failure @ Failure::Output(_)) => return Err(failure),
+            Err(failure) => {
+                grep.output.flush()?;
+                if let Some(earlier) = failed.replace(failure) {
+                    note(&earlier);
+                }
+            }
+        }
+        if grep.is_found && args.quiet {
+            break;
+        }
+    }
+    grep.output.flush()?;
+    match failed {
+        Some(failure) => Err(failure),
+        None if grep.is_found => Ok(Verdict::Good),
+        None => Ok(Verdict::Bad),
+    }
+}
+
+/// The files to search, those of folders too if that was asked for.
+fn files(args: &GrepArgs) -> Result<Vec<PathBuf>, Failure> {
+    if !args.recursive {
+        return Ok(args.input.files());
+    }
+    let mut found = Vec::new();
+    let mut left = match &args.input.files[..] {
+        [] => vec![PathBuf::from(".")],
+        files => files.to_vec(),
+    };
+    left.reverse();
+    while let Some(path) = left.pop() {
+        if !path.is_dir() {
+            found.push(path);
+            continue;
+        }
+        let failed = |error| Failure::from(format!("{}: {error}", name(&path)));
+        let entries = fs::read_dir(&path).map_err(failed)?;
+        let mut inside = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            // Links to folders could lead back.
+            let kind = entry.file_type().map_err(failed)?;
+            if kind.is_file() || kind.is_dir() || entry.path().is_file() {
+                inside.push(entry.path());
+            }
+        }
+        inside.sort_unstable_by(|a, b| b.cmp(a));
+        left.extend(inside);
+    }
+    Ok(found)
+}
+
+fn name(path: &Path) -> String {
+    path.display().to_string().escape_debug().to_string()
+}
+
+struct Grep<'t> {
+    args: &'t GrepArgs,
+    kernel: Kernel,
+    tables: &'t [Table],
+    ipv4: Vec<Searched<u32>>,
+    ipv6: Vec<Searched<u128>>,
+    output: Output,
+    with_name: bool,
+    /// The file at hand.
+    name: String,
+    /// Whether a line of any file was selected.
+    is_found: bool,
+    /// Lines of this file: selected, and all.
+    selected: u64,
+    lines: u64,
+    has_header: bool,
+}
+
+impl Consumer for Grep<'_> {
+    fn wanted(&self) -> Wanted {
+        Wanted::AllOfLines
+    }
+
+    fn open(&mut self, name: &str, source: &Source) -> Result<(), Failure> {
+        name.clone_into(&mut self.name);
+        // The output of one table stays a table.
+        let header = source
+            .table()
+            .and_then(|table| table.header.map(<[u8]>::to_vec));
+        if let Some(header) = header {
+            self.lines += 1;
+            if !self.has_header && self.shows_lines() && !self.args.only_matching {
+                self.print(&header)?;
+            }
+            self.has_header = true;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, batch: &AddressBatch, _: &Source) -> Result<bool, Failure> {
+        let hits_4 = hits(
+            batch.ipv4(),
+            &mut self.ipv4,
+            self.tables,
+            self.kernel,
+            self.args,
+        )?;
+        let hits_6 = hits(
+            batch.ipv6(),
+            &mut self.ipv6,
+            self.tables,
+            self.kernel,
+            self.args,
+        )?;
+        let mut addresses = addresses(batch, &hits_4, &hits_6);
+        let mut rows = batch.rows();
+        let mut counts = batch.cells().iter();
+        let cells = batch.cells().len() / batch.rows().len().max(1);
+        loop {
+            let mut is_hit = false;
+            let mut text = None;
+            if cells == 0 {
+                let Some(next) = addresses.next() else { break };
+                is_hit = next.is_some_and(|(_, is_hit)| is_hit);
+                text = next;
+                self.only_matching(next)?;
+            } else {
+                for count in counts.by_ref().take(cells) {
+                    for _ in 0..(*count).max(1) {
+                        let next = addresses.next().flatten();
+                        is_hit |= next.is_some_and(|(_, is_hit)| is_hit);
+                        self.only_matching(next)?;
+                    }
+                }
+            }
+            let row = rows.next();
+            if cells != 0 && row.is_none() {
+                break;
+            }
+            self.lines += 1;
+            if is_hit == self.args.invert_match {
+                continue;
+            }
+            self.is_found = true;
+            self.selected += 1;
+            if self.args.quiet || self.args.files_with_matches {
+                return Ok(false);
+            }
+            if self.shows_lines() && !self.args.only_matching {
+                match (row, text) {
+                    (Some(row), _) => self.print(row)?,
+                    (None, Some((address, _))) => self.print(address.to_string().as_bytes())?,
+                    (None, None) => self.print(b"-")?,
+                }
+            }
+        }
+        if !batch.is_full() {
+            self.output.flush()?;
+        }
+        Ok(true)
+    }
+}
+
+impl Grep<'_> {
+    fn shows_lines(&self) -> bool {
+        !(self.args.quiet || self.args.count || self.args.files_with_matches)
+    }
+
+    fn only_matching(&mut self, address: Option<(IpAddr, bool)>) -> Result<(), Failure> {
+        match address {
+            Some((address, true)) if self.args.only_matching && self.shows_lines() => {
+                // The line is counted after its addresses.
+                self.lines += 1;
+                let printed = self.print(address.to_string().as_bytes());
+                self.lines -= 1;
+                printed
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn print(&mut self, line: &[u8]) -> Result<(), Failure> {
+        if self.with_name {
+            self.output.bytes(self.name.as_bytes())?;
+            self.output.bytes(b":")?;
+        }
+        if self.args.line_number {
+            self.output.text(format_args!("{}:", self.lines))?;
+        }
+        self.output.bytes(line)?;
+        self.output.bytes(b"\n")
+    }
+
+    /// What is said of a file at its end.
+    fn end(&mut self) -> Result<(), Failure> {
+        if self.args.quiet {
+            return Ok(());
+        }
+        if self.args.count {
+            if self.with_name {
+                self.output.text(format_args!("{}:", self.name))?;
+            }
+            self.output.text(format_args!("{}\n", self.selected))
+        } else if self.args.files_with_matches && self.selected > 0 {
+            self.output.text(format_args!("{}\n", self.name))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// A table of one family, and which of its next hops count.
+struct Searched<A: Address> {
+    answers: Answers<A>,
+    /// By number, from 0 for no match.
+    counts: Vec<bool>,
+    numbers: Vec<u32>,
+}
+
+/// Whether each address has a match in one of the tables, which are compiled at the first.
+fn hits<A: Family>(
+    addresses: &[A],
+    searched: &mut Vec<Searched<A>>,
+    tables: &[Table],
+    kernel: Kernel,
+    args: &GrepArgs,
+) -> Result<Vec<bool>, Failure> {
+    if addresses.is_empty() {
+        return Ok(Vec::new());
+    }
+    if searched.is_empty() {
+        for table in tables {
+            let mut counts = vec![false];
+            let answers = Answers::new(&table.routes, kernel, false, |answer| {
+                let values = &args.values;
+                counts.push(values.is_empty() || values.iter().any(|v| v == answer.next_hop));
+            })?;
+            searched.push(Searched {
+                answers,
+                counts,
+                numbers: Vec::new(),
+            });
+        }
+    }
+    let mut hits = vec![false; addresses.len()];
+    for table in searched {
+        table.answers.numbers(addresses, &mut table.numbers);
+        for (hit, &number) in hits.iter_mut().zip(&table.numbers) {
+            *hit |= table.counts[number as usize];
+        }
+    }
+    Ok(hits)
+}
+
+/// The addresses of a batch in order, each with its hit; none for a row or cell without.
+fn addresses<'b>(
+    batch: &'b AddressBatch,
+    hits_4: &'b [bool],
+    hits_6: &'b [bool],
+) -> impl Iterator<Item = Option<(IpAddr, bool)>> + 'b {
+    let mut ipv4 = batch.ipv4().iter().zip(hits_4);
+    let mut ipv6 = batch.ipv6().iter().zip(hits_6);
+    let kinds = batch.runs().iter().flat_map(|&run| {
+        let (kind, count) = match run {
+            Run::Ipv4(count) => (4, count),
+            Run::Ipv6(count) => (6, count),
+            Run::Missing(count) => (0, count),
+        };
+        std::iter::repeat_n(kind, count)
+    });
+    kinds.map(move |kind| match kind {
+        4 => ipv4
+            .next()
+            .map(|(&bits, &hit)| (IpAddr::V4(bits.into()), hit)),
+        6 => ipv6
+            .next()
+            .map(|(&bits, &hit)| (IpAddr::V6(bits.into()), hit)),
+        _ => None,
+    })
+}

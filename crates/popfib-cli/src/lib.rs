@@ -1,0 +1,115 @@
+//! The command `popfib`: one subcommand a file, and what it shares with
+//! `popfib-lab`, the command of the laboratory, which adds its own subcommands.
+//!
+//! The public modules are that shared part, for these two commands and nobody
+//! else: how a program ends ([`program`]), what it says ([`output`],
+//! [`failure`], [`progress`]), the options of a table ([`args`]) and how it is
+//! read ([`table`], [`image`]), where results go ([`destination`]), and those
+//! subcommands that the laboratory has with more options ([`draw`], [`info`], [`verify`]).
+
+mod aggregate;
+mod annotate;
+pub mod args;
+mod compile;
+mod completions;
+mod convert;
+mod count;
+pub mod destination;
+mod diff;
+pub mod draw;
+pub mod failure;
+mod formats;
+mod grep;
+pub mod image;
+pub mod info;
+mod lookup;
+mod man;
+pub mod output;
+mod peers;
+pub mod program;
+pub mod progress;
+mod routes;
+mod stream;
+pub mod table;
+pub mod verify;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::failure::Failure;
+use crate::program::Verdict;
+
+/// IP longest-prefix match with Poptrie: look up, inspect, compare, convert and verify routing tables.
+#[derive(Parser)]
+#[command(
+    name = "popfib",
+    version,
+    about,
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  popfib lookup 8.8.8.8 2001:4860:4860::8888
+  popfib annotate access.log > annotated.log
+  popfib grep --table blocklist.txt access.log
+  popfib count --top 20 access.log
+  popfib info --table routes.txt.gz
+  popfib verify --exhaustive
+  popfib compile --table routes.txt.gz -o routes.fib
+  popfib routes --covered-by 8.0.0.0/8 --longer-than 20
+  popfib diff --effective yesterday.txt.gz today.txt.gz
+
+Exit status: 0 success, 1 a negative answer (grep found nothing, verify a mismatch, diff
+a difference), 2 bad usage or input, 141 if the reader of the output left early.
+Lookup rates, the papers' structures and timed updates are those of popfib-lab."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Lookup(lookup::LookupArgs),
+    Annotate(annotate::AnnotateArgs),
+    Grep(grep::GrepArgs),
+    Count(count::CountArgs),
+    Info(info::InfoArgs),
+    Verify(verify::VerifyArgs),
+    Compile(compile::CompileArgs),
+    Formats(formats::FormatsArgs),
+    Routes(routes::RoutesArgs),
+    Diff(diff::DiffArgs),
+    Aggregate(aggregate::AggregateArgs),
+    Convert(convert::ConvertArgs),
+    Draw(draw::DrawArgs),
+    Peers(peers::PeersArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}
+
+fn run(cli: Cli) -> Result<Verdict, Failure> {
+    match cli.command {
+        Command::Lookup(args) => lookup::run(&args),
+        Command::Annotate(args) => annotate::run(&args),
+        Command::Grep(args) => grep::run(&args),
+        Command::Count(args) => count::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Compile(args) => compile::run(&args),
+        Command::Formats(args) => formats::run(&args),
+        Command::Routes(args) => routes::run(&args),
+        Command::Diff(args) => diff::run(&args),
+        Command::Aggregate(args) => aggregate::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Draw(args) => draw::run(&args, &[]),
+        Command::Peers(args) => peers::run(&args),
+        Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Man(args) => man::run(&args, Cli::command()),
+    }
+}
+
+/// The whole of `popfib`, with the arguments of this process.
+pub fn main() -> ExitCode {
+    program::main("popfib", run)
+}

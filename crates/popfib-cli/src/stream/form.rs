@@ -1,0 +1,194 @@
+//! The forms of output that are lines of text, and how each writes an answer.
+
+use std::io::Write;
+
+use popfib_formats::Escaped;
+use serde::Serialize;
+
+use super::tables::Table;
+
+/// A form of output as lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Columns after tabs; the records of a CSV file with CR LF end in that.
+    Text { is_crlf: bool },
+    /// The same for logs of Zeek: what their lines of names and types get.
+    Zeek { fields: Vec<u8>, types: Vec<u8> },
+    /// A table with a delimiter; the user's own if the input was one.
+    Csv(Dialect),
+    /// One JSON object a line.
+    Json,
+}
+
+/// What a CSV file looks like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    pub(crate) delimiter: u8,
+    pub(crate) is_crlf: bool,
+    /// The names of the columns, as they stand in the file.
+    pub(crate) header: Option<Vec<u8>>,
+}
+
+impl Dialect {
+    /// That of addresses which come without a table.
+    pub(crate) fn of_addresses(cells: &[String]) -> Self {
+        let names: Vec<&str> = cells.iter().map(|cell| address_name(cell)).collect();
+        Self {
+            delimiter: b',',
+            is_crlf: false,
+            header: Some(names.join(",").into_bytes()),
+        }
+    }
+}
+
+/// What the address of a cell is called.
+pub(super) fn address_name(cell: &str) -> &str {
+    if cell.is_empty() { "address" } else { cell }
+}
+
+impl Form {
+    /// What ends a line.
+    pub(crate) fn end(&self) -> &'static [u8] {
+        match self {
+            Self::Json => b"}\n",
+            Self::Csv(Dialect { is_crlf: true, .. }) => b"\r\n",
+            Self::Text { is_crlf: true } => b"\r\n",
+            Self::Csv(_) | Self::Text { .. } | Self::Zeek { .. } => b"\n",
+        }
+    }
+
+    /// What stands before and after an address that begins a line, and in its place where there is none.
+    #[inline(always)]
+    pub(super) fn address(&self) -> (&'static [u8], &'static [u8], &'static [u8]) {
+        match self {
+            Self::Json => (b"{\"address\":\"", b"\"", b"{\"address\":null"),
+            Self::Csv(_) => (b"", b"", b""),
+            Self::Text { .. } | Self::Zeek { .. } => (b"", b"", b"-"),
+        }
+    }
+
+    /// What a line of names or types gets in place of answers.
+    #[inline(always)]
+    pub(super) fn comment(&self, row: &[u8]) -> Option<&[u8]> {
+        let Self::Zeek { fields, types } = self else {
+            return None;
+        };
+        match row {
+            row if row.starts_with(b"#fields\t") => Some(fields),
+            row if row.starts_with(b"#types\t") => Some(types),
+            [b'#', ..] => Some(b""),
+            _ => None,
+        }
+    }
+
+    /// Writes one column of an answer, `name` being its name and `text` none where there is no answer.
+    pub(super) fn column(&self, name: &str, text: Option<&str>, to: &mut Vec<u8>) {
+        match self {
+            Self::Text { .. } | Self::Zeek { .. } => {
+                to.push(b'\t');
+                text_cell(text, to);
+            }
+            Self::Csv(dialect) => {
+                to.push(dialect.delimiter);
+                csv_cell(text.unwrap_or_default(), dialect.delimiter, to);
+            }
+            Self::Json => member(name, &text, to),
+        }
+    }
+
+    /// The same of the answers to any number of addresses, which are one cell.
+    pub(super) fn columns(&self, name: &str, texts: &[Option<&str>], to: &mut Vec<u8>) {
+        if *self == Self::Json {
+            return member(name, &texts, to);
+        }
+        let shown: Vec<&str> = texts.iter().map(|text| text.unwrap_or("-")).collect();
+        self.column(
+            name,
+            (!shown.is_empty()).then(|| shown.join(",")).as_deref(),
+            to,
+        );
+    }
+}
+
+/// How the answers of a table are written.
+pub(super) struct AnswerForm<'f> {
+    /// None for the texts themselves, between which there is a tab.
+    form: Option<&'f Form>,
+    prefix_name: Option<String>,
+    value_name: String,
+    /// Nothing is before it in the line.
+    is_first: bool,
+}
+
+impl<'f> AnswerForm<'f> {
+    /// In `form`, of the cell of this name.
+    pub(super) fn new(form: &'f Form, cell: &str, table: &Table, is_first: bool) -> Self {
+        let mut columns = table.columns(cell);
+        Self {
+            form: Some(form),
+            value_name: columns.pop().unwrap_or_default(),
+            prefix_name: columns.pop(),
+            is_first,
+        }
+    }
+
+    /// The texts themselves.
+    pub(super) fn raw(table: &Table) -> Self {
+        Self {
+            form: None,
+            value_name: String::new(),
+            prefix_name: table.with_prefixes.then(String::new),
+            is_first: true,
+        }
+    }
+
+    pub(super) fn prefix(&self, prefix: Option<&str>, to: &mut Vec<u8>) {
+        let Some(name) = &self.prefix_name else {
+            return;
+        };
+        match self.form {
+            Some(form) => form.column(name, prefix, to),
+            None => {
+                to.extend_from_slice(prefix.unwrap_or_default().as_bytes());
+                to.push(b'\t');
+            }
+        }
+    }
+
+    pub(super) fn value(&self, value: Option<&str>, to: &mut Vec<u8>) {
+        match self.form {
+            Some(Form::Text { .. }) if self.is_first => text_cell(value, to),
+            Some(form) => form.column(&self.value_name, value, to),
+            None => to.extend_from_slice(value.unwrap_or_default().as_bytes()),
+        }
+    }
+}
+
+fn text_cell(text: Option<&str>, to: &mut Vec<u8>) {
+    // Writing to a Vec cannot fail.
+    let _ = write!(to, "{}", Escaped(text.unwrap_or("-")));
+}
+
+/// Writes a member of a JSON object that is not the first.
+fn member(name: &str, value: &impl Serialize, to: &mut Vec<u8>) {
+    to.push(b',');
+    json(name, to);
+    to.push(b':');
+    json(value, to);
+}
+
+fn json(value: &(impl Serialize + ?Sized), to: &mut Vec<u8>) {
+    serde_json::to_writer(to, value).expect("text is JSON");
+}
+
+/// A cell, in quotes where it has to be (RFC 4180).
+fn csv_cell(text: &str, delimiter: u8, to: &mut Vec<u8>) {
+    let special = |&byte: &u8| byte == delimiter || matches!(byte, b'"' | b'\r' | b'\n');
+    if text.as_bytes().iter().any(special) {
+        to.push(b'"');
+        to.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+        to.push(b'"');
+    } else {
+        to.extend_from_slice(text.as_bytes());
+    }
+}

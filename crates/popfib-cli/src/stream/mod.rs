@@ -1,0 +1,300 @@
+//! Streams of addresses and the tables that answer them: what `annotate`, `grep` and `count` share.
+//!
+//! Addresses come in batches of what lies ready, and the answers of a batch are
+//! written before the next is waited for: a slow pipe gets each answer at once,
+//! a file goes through in big pieces.
+
+pub(crate) mod answers;
+mod cells;
+pub(crate) mod form;
+pub(crate) mod lines;
+mod page;
+mod parallel;
+pub(crate) mod routes;
+mod rows;
+pub(crate) mod source;
+pub(crate) mod tables;
+mod tails;
+
+pub(crate) use rows::Lead;
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use clap::{Args, ValueEnum};
+use popfib_formats::{
+    AddressBatch, AddressFormat, AddressOptions, Column, Input, Part, Pick, Side,
+};
+
+use crate::args::ReadArgs;
+use crate::failure::Failure;
+use crate::progress;
+
+use self::source::Source;
+use self::tables::TablesArgs;
+
+/// Which files to read, and where in them the addresses are.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Where addresses are")]
+pub(crate) struct InputArgs {
+    /// Files of addresses, one after the other; `-` is standard input [default: -]
+    #[arg(value_name = "FILE", help_heading = "Arguments")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Which address of a line: its number from 1 on, last, or all [default: 1; for grep: all]
+    #[arg(long, value_name = "N|last|all", value_parser = parse_pick)]
+    address: Option<Pick>,
+
+    /// Look in this field of each line, from 1 on; may be given several times
+    #[arg(long, value_name = "N", value_parser = parse_number, conflicts_with_all = ["path", "column"])]
+    field: Vec<usize>,
+
+    /// What separates fields, one byte or `\t` [default: blanks and tabs]
+    #[arg(long, value_name = "BYTE", value_parser = parse_delimiter, requires = "field")]
+    delimiter: Option<u8>,
+
+    /// Look at this place of each JSON object (src.ip); may be given several times
+    #[arg(long, value_name = "PATH", conflicts_with = "column")]
+    path: Vec<String>,
+
+    /// Column of a CSV, TSV or Parquet file: its name, or its number from 1 on; may be given
+    /// several times [default: 1]
+    #[arg(long, value_name = "NAME|N", value_parser = parse_column)]
+    column: Vec<Column>,
+
+    /// Where packets come from, instead of where they go
+    #[arg(long)]
+    sources: bool,
+
+    /// Look up IPv4-mapped IPv6 addresses (::ffff:192.0.2.1) as IPv4
+    #[arg(long)]
+    unmap: bool,
+
+    /// Format of the files [default: recognised by name and content]
+    #[arg(long, value_name = "NAME", value_enum)]
+    input_format: Option<InputFormat>,
+}
+
+/// The formats of address files by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct InputFormat(AddressFormat);
+
+impl ValueEnum for InputFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<InputFormat>> =
+            LazyLock::new(|| AddressFormat::all().map(InputFormat).collect());
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.0.name()))
+    }
+}
+
+fn parse_number(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a number from 1 on, please".to_owned()),
+        Ok(number) => Ok(number),
+    }
+}
+
+fn parse_pick(text: &str) -> Result<Pick, String> {
+    match text {
+        "first" => Ok(Pick::Nth(1)),
+        "last" => Ok(Pick::Last),
+        "all" => Ok(Pick::All),
+        number => Ok(Pick::Nth(parse_number(number)?)),
+    }
+}
+
+fn parse_delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"\\t" => Ok(b'\t'),
+        [byte] => Ok(*byte),
+        _ => Err("one byte, please".to_owned()),
+    }
+}
+
+fn parse_column(text: &str) -> Result<Column, String> {
+    match text.parse() {
+        Ok(0) => Err("columns are numbered from 1".to_owned()),
+        Ok(number) => Ok(Column::Number(number)),
+        Err(_) => Ok(Column::Name(text.to_owned())),
+    }
+}
+
+impl InputArgs {
+    /// The files; standard input if none is given.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        match &self.files[..] {
+            [] => vec![PathBuf::from("-")],
+            files => files.to_vec(),
+        }
+    }
+
+    /// Checks that standard input is read once.
+    pub(crate) fn check(&self, tables: &TablesArgs) -> Result<(), Failure> {
+        let files = self.files();
+        let from_stdin = files.iter().filter(|file| file.as_os_str() == "-").count();
+        if from_stdin + tables.on_stdin() > 1 {
+            return Err("standard input can be read once only".into());
+        }
+        Ok(())
+    }
+
+    /// Whether text is read as a table, of which a column is asked for.
+    fn is_column(&self) -> bool {
+        !self.column.is_empty()
+    }
+
+    /// What separates fields.
+    pub(crate) fn delimiter(&self) -> Option<u8> {
+        self.delimiter
+    }
+
+    fn format(&self) -> Option<AddressFormat> {
+        let of_path = (!self.path.is_empty()).then_some(AddressFormat::JSON_LINES);
+        self.input_format.map(|format| format.0).or(of_path)
+    }
+
+    fn options(&self, wanted: Wanted) -> AddressOptions {
+        let fields = self
+            .field
+            .iter()
+            .map(|&field| Part::Field(field, self.delimiter));
+        let paths = self.path.iter();
+        let paths = paths.map(|path| Part::Path(path.split('.').map(str::to_owned).collect()));
+        AddressOptions {
+            columns: self.column.clone(),
+            is_table: wanted == Wanted::Table,
+            parts: fields.chain(paths).collect(),
+            pick: self.address.unwrap_or(match wanted {
+                Wanted::AllOfLines => Pick::All,
+                _ => Pick::Nth(1),
+            }),
+            unmap: self.unmap,
+            side: if self.sources {
+                Side::Source
+            } else {
+                Side::Destination
+            },
+            ..AddressOptions::default()
+        }
+    }
+
+    /// Whether a line may have several addresses in one cell.
+    pub(crate) fn takes_all(&self) -> bool {
+        self.address == Some(Pick::All)
+    }
+
+    /// What the cells of a row are called where there are several.
+    pub(crate) fn cells(&self) -> Vec<String> {
+        let columns = self.column.iter().map(|column| match column {
+            Column::Name(name) => name.clone(),
+            Column::Number(number) => format!("column{number}"),
+        });
+        let fields = self.field.iter().map(|number| format!("field{number}"));
+        let paths = self.path.iter().cloned();
+        let cells: Vec<String> = columns.chain(fields).chain(paths).collect();
+        if cells.len() < 2 {
+            vec![String::new()]
+        } else {
+            cells
+        }
+    }
+}
+
+/// What text is read as where its format is not given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// What its name and its beginning say.
+    Any,
+    /// A table if its first line has a delimiter.
+    Table,
+    /// Lines, whatever it is.
+    Lines,
+    /// The same, all addresses of each where one is not asked for.
+    AllOfLines,
+}
+
+/// What is done with a stream.
+pub(crate) trait Consumer {
+    /// What text is read as.
+    fn wanted(&self) -> Wanted {
+        Wanted::Any
+    }
+
+    /// A file begins.
+    fn open(&mut self, name: &str, source: &Source) -> Result<(), Failure>;
+
+    /// Takes the whole file at once. How many records `skip` told to leave out.
+    fn take_all(
+        &mut self,
+        _source: &mut Source,
+        _skip: &dyn Fn(&Failure) -> bool,
+    ) -> Option<Result<u64, Failure>> {
+        None
+    }
+
+    /// The next addresses of the file; false if no more are wanted.
+    fn take(&mut self, batch: &AddressBatch, source: &Source) -> Result<bool, Failure>;
+}
+
+/// Hands the file at `path` to `consumer`, batch by batch.
+pub(crate) fn read(
+    path: &Path,
+    args: &InputArgs,
+    read: &ReadArgs,
+    consumer: &mut impl Consumer,
+) -> Result<(), Failure> {
+    let input = Input::open(path)?.max_size(read.max_size);
+    let name = input.name().escape_debug().to_string();
+    // A bar would stand in the midst of answers on the terminal, or of what is typed.
+    let shows_bar = input.progress().total().is_some() && !io::stdout().is_terminal();
+    let bar = shows_bar.then(|| progress::watch(input.progress()));
+    let mut source = Source::open(path, input, args, read.skip_invalid, consumer.wanted())?;
+    consumer.open(&name, &source)?;
+    let skip = |failure: &Failure| match failure {
+        Failure::Read(error) => read.skip_invalid && error.is_invalid_line(),
+        _ => false,
+    };
+    let skipped = match consumer.take_all(&mut source, &skip) {
+        Some(taken) => taken?,
+        None => take_one_by_one(&mut source, &skip, consumer)?,
+    };
+    drop(bar);
+    source.note_left_out(&name, skipped);
+    Ok(())
+}
+
+fn take_one_by_one(
+    source: &mut Source,
+    skip: &dyn Fn(&Failure) -> bool,
+    consumer: &mut impl Consumer,
+) -> Result<u64, Failure> {
+    let mut batch = AddressBatch::new();
+    let mut skipped = 0;
+    loop {
+        match source.next_batch(&mut batch) {
+            Ok(false) => return Ok(skipped),
+            Ok(true) if consumer.take(&batch, source)? => {}
+            Ok(true) => return Ok(skipped),
+            Err(failure) if skip(&failure) => skipped += 1,
+            Err(failure) => return Err(failure),
+        }
+    }
+}
+
+/// As [`Consumer::take_all`], on `threads` threads: `lines` annotates, `write` gets what it made in order.
+pub(crate) fn annotate_all(
+    source: &mut Source,
+    skip: &dyn Fn(&Failure) -> bool,
+    threads: usize,
+    lines: &lines::Lines<'_>,
+    write: impl FnMut(&[u8], bool) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
+    let work =
+        |batch: &AddressBatch, work: &mut lines::Work| lines.lines(batch, work).map(<[u8]>::to_vec);
+    parallel::run(source, threads, skip, work, write)
+}

@@ -1,0 +1,242 @@
+//! What is written after each address, made ready for every answer there is.
+//!
+//! A slot for each number, in a cache line of its own or shared with neighbours
+//! but never across two, so that an answer costs one line of memory and one
+//! copy of fixed length; its last byte is the text's length. The few texts that
+//! are longer stand elsewhere, and their slot says where.
+
+use std::collections::HashMap;
+use std::hint::black_box;
+
+use super::page::Page;
+
+#[repr(align(64))]
+#[derive(Clone)]
+struct Line([u8; 64]);
+
+/// Texts by number, in slots of `SIZE` bytes: 16, 32 or 64.
+pub(super) struct Tails<const SIZE: usize> {
+    lines: Vec<Line>,
+    count: usize,
+    /// Long texts, and where their end is if others share it.
+    long: Vec<(Vec<u8>, Option<usize>)>,
+    shared: Vec<Vec<u8>>,
+}
+
+/// The length of a text that is too long for its slot.
+const LONG: u8 = u8::MAX;
+
+impl<const SIZE: usize> Tails<SIZE> {
+    const PER_LINE: usize = 64 / SIZE;
+
+    fn new(texts: &Texts) -> Self {
+        let mut tails = Self {
+            lines: vec![Line([0; 64]); texts.ends.len().div_ceil(Self::PER_LINE)],
+            count: texts.ends.len(),
+            long: Vec::new(),
+            shared: texts.shared.clone(),
+        };
+        let mut start = 0;
+        for (number, &end) in texts.ends.iter().enumerate() {
+            let text = &texts.bytes[start..end];
+            start = end;
+            let mut slot = [0; SIZE];
+            let shared = texts.shares.get(&number).copied();
+            if text.len() < SIZE && shared.is_none() {
+                slot[..text.len()].copy_from_slice(text);
+                slot[SIZE - 1] = text.len() as u8;
+            } else {
+                slot[..8].copy_from_slice(&(tails.long.len() as u64).to_le_bytes());
+                slot[SIZE - 1] = LONG;
+                tails.long.push((text.to_vec(), shared));
+            }
+            let line = &mut tails.lines[number / Self::PER_LINE].0;
+            line.as_chunks_mut().0[number % Self::PER_LINE] = slot;
+        }
+        tails
+    }
+
+    #[inline(always)]
+    fn slot(&self, number: u32) -> &[u8; SIZE] {
+        let number = number as usize;
+        debug_assert!(number < self.count);
+        let line = &self.lines[number / Self::PER_LINE].0;
+        &line.as_chunks().0[number % Self::PER_LINE]
+    }
+
+    /// Reads the slots of all `numbers`, so that they are in the cache when they are written.
+    /// The reads don't wait for each other, as the writing would make them do.
+    #[inline]
+    pub(super) fn touch(&self, numbers: &[u32]) {
+        let seen = numbers
+            .iter()
+            .fold(0, |seen, &number| seen ^ self.slot(number)[SIZE - 1]);
+        black_box(seen);
+    }
+
+    /// Writes the text of `number`.
+    #[inline(always)]
+    pub(super) fn write(&self, number: u32, page: &mut Page) {
+        let slot = self.slot(number);
+        let len = slot[SIZE - 1];
+        if len == LONG {
+            let [index, ..] = slot.as_chunks().0 else {
+                unreachable!("a slot has 8 bytes")
+            };
+            let (text, shared) = &self.long[u64::from_le_bytes(*index) as usize];
+            page.put(text);
+            if let Some(shared) = *shared {
+                page.put(&self.shared[shared]);
+            }
+        } else {
+            page.put_padded(slot, usize::from(len));
+        }
+    }
+}
+
+/// Texts one after the other, to be put into slots.
+#[derive(Default)]
+pub(super) struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    /// Ends that several texts share, by the key that they came with, and which text has which.
+    shared: Vec<Vec<u8>>,
+    keys: HashMap<u32, usize>,
+    shares: HashMap<usize, usize>,
+}
+
+impl Texts {
+    /// Adds the text of the next number, from 0, as `write` makes it.
+    pub(super) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        write(&mut self.bytes);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// The text that is added next ends in what `write` makes, which is the same
+    /// for all that come with this key.
+    pub(super) fn share(&mut self, key: u32, write: impl FnOnce(&mut Vec<u8>)) {
+        let index = *self.keys.entry(key).or_insert_with(|| {
+            let mut end = Vec::new();
+            write(&mut end);
+            self.shared.push(end);
+            self.shared.len() - 1
+        });
+        self.shares.insert(self.ends.len(), index);
+    }
+
+    /// Slots for the texts: the smallest that nearly all of them fit into.
+    pub(super) fn into_tails(self) -> AnyTails {
+        let mut start = 0;
+        let mut fitting = [0; 2];
+        for &end in &self.ends {
+            for (size, count) in [16, 32].into_iter().zip(&mut fitting) {
+                *count += usize::from(end - start < size);
+            }
+            start = end;
+        }
+        let enough = self.ends.len() - self.ends.len() / 100;
+        match fitting {
+            [count, _] if count >= enough => AnyTails::Short(Tails::new(&self)),
+            [_, count] if count >= enough => AnyTails::Medium(Tails::new(&self)),
+            _ => AnyTails::Long(Tails::new(&self)),
+        }
+    }
+}
+
+/// Texts in slots of either size.
+pub(super) enum AnyTails {
+    Short(Tails<16>),
+    Medium(Tails<32>),
+    Long(Tails<64>),
+}
+
+impl AnyTails {
+    /// As [`Tails::touch`].
+    #[inline]
+    pub(super) fn touch(&self, numbers: &[u32]) {
+        match self {
+            Self::Short(tails) => tails.touch(numbers),
+            Self::Medium(tails) => tails.touch(numbers),
+            Self::Long(tails) => tails.touch(numbers),
+        }
+    }
+
+    /// As [`Tails::write`].
+    #[inline]
+    pub(super) fn write(&self, number: u32, page: &mut Page) {
+        match self {
+            Self::Short(tails) => tails.write(number, page),
+            Self::Medium(tails) => tails.write(number, page),
+            Self::Long(tails) => tails.write(number, page),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_comes_back() {
+        for typical in [3, 15, 16, 31, 32, 63, 64, 300] {
+            let texts: Vec<Vec<u8>> = (0..1000usize)
+                .map(|n| {
+                    let len = if n % 200 == 0 { n } else { typical - n % 3 };
+                    (0..len).map(|i| (n + i) as u8).collect()
+                })
+                .collect();
+            let mut made = Texts::default();
+            for text in &texts {
+                made.push(|to| to.extend_from_slice(text));
+            }
+            let numbers: Vec<u32> = (0..1000).rev().chain([0, 999, 5]).collect();
+            let mut page = Page::new();
+            let size = match made.into_tails() {
+                AnyTails::Short(tails) => (write(&tails, &numbers, &mut page), 16),
+                AnyTails::Medium(tails) => (write(&tails, &numbers, &mut page), 32),
+                AnyTails::Long(tails) => (write(&tails, &numbers, &mut page), 64),
+            }
+            .1;
+            let expected = if typical < 16 {
+                16
+            } else if typical < 32 {
+                32
+            } else {
+                64
+            };
+            assert_eq!(size, expected, "{typical}");
+            let all: Vec<u8> = numbers
+                .iter()
+                .flat_map(|&n| texts[n as usize].clone())
+                .collect();
+            assert!(page.bytes() == all, "{typical}");
+        }
+    }
+
+    #[test]
+    fn a_shared_end_is_there_once() {
+        let mut made = Texts::default();
+        for number in 0..10_000u32 {
+            made.share(number % 2, |to| {
+                to.resize(1 << 20, b'a' + (number % 2) as u8)
+            });
+            made.push(|to| to.extend_from_slice(&number.to_le_bytes()));
+        }
+        assert_eq!(made.bytes.len(), 40_000);
+        assert_eq!(made.shared.len(), 2);
+        let mut page = Page::new();
+        let AnyTails::Short(tails) = made.into_tails() else {
+            panic!("the texts themselves are short");
+        };
+        tails.write(7, &mut page);
+        assert_eq!(page.bytes()[..5], [7, 0, 0, 0, b'b']);
+        assert_eq!(page.bytes().len(), 4 + (1 << 20));
+    }
+
+    fn write<const SIZE: usize>(tails: &Tails<SIZE>, numbers: &[u32], page: &mut Page) {
+        tails.touch(numbers);
+        for &number in numbers {
+            tails.write(number, page);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `popfib count`: sums, orders, forms.
+
+use crate::common::{TABLE, bad, file, good, run_with, stderr, stdout};
+
+const LOG: &str = "10.1.2.3 5\n10.0.0.1 7\n10.0.0.1 x\nno 9\n2001:db8::1 11\n8.8.8.8 1\n";
+
+fn count(name: &str, args: &[&str], input: &str) -> std::process::Output {
+    let table = file(&format!("count-{name}-table"), TABLE);
+    run_with(
+        &[&["count", "--table", &table], args].concat(),
+        input.as_bytes(),
+    )
+}
+
+#[test]
+fn values_and_prefixes() {
+    for (args, expected) in [
+        (&[][..], "3\teast\n2\t-\n1\t64500\n"),
+        (&["--unique"], "2\teast\n1\t-\n1\t64500\n"),
+        (&["--top", "1"], "3\teast\n3\t(the rest)\n"),
+        (
+            &["--shares", "--top", "1"],
+            "3\t50.000\teast\n3\t50.000\t(the rest)\n",
+        ),
+        (
+            &["--by", "prefix"],
+            "2\t-\t-\n2\t10.0.0.0/8\teast\n1\t10.1.2.3/32\t64500\n1\t2001:db8::/32\teast\n",
+        ),
+        (
+            &["--output", "csv"],
+            "count,next_hop\n3,east\n2,\n1,64500\n",
+        ),
+        (
+            &["--json", "--shares"],
+            "{\"count\":3,\"share\":50.0,\"next_hop\":\"east\"}\n{\"count\":2,\"share\":33.333,\"next_hop\":null}\n\
+             {\"count\":1,\"share\":16.667,\"next_hop\":\"64500\"}\n",
+        ),
+    ] {
+        assert_eq!(good(&count("forms", args, LOG)), expected, "{args:?}");
+    }
+    assert_eq!(good(&count("empty", &[], "")), "");
+}
+
+#[test]
+fn numbers_of_a_field_are_added() {
+    let output = count("weight", &["--weight", "2"], LOG);
+    assert_eq!(stdout(&output), "18\teast\n10\t-\n5\t64500\n");
+    assert_eq!(
+        stderr(&output),
+        "popfib: 1 line without a number to add, which is taken as 0\n"
+    );
+    let csv = "ip,\"n\"\n10.0.0.1,\"5\"\n10.0.0.2,3\n";
+    let args = ["--column", "ip", "--weight", "n"];
+    assert_eq!(good(&count("weight-csv", &args, csv)), "8\teast\n");
+    let json = "{\"ip\":\"10.0.0.1\",\"b\":{\"n\":5}}\n{\"ip\":\"10.0.0.1\",\"b\":{\"n\":\"6\"}}\n";
+    let args = ["--path", "ip", "--weight", "b.n"];
+    assert_eq!(good(&count("weight-json", &args, json)), "11\teast\n");
+    let args = ["--column", "ip", "--weight", "no"];
+    assert!(bad(&count("weight-bad", &args, csv)).contains("no column no"));
+    assert!(bad(&count("weight-bad", &["--weight", "no"], LOG)).contains("--weight"));
+}
+
+#[test]
+fn tables_are_crossed() {
+    let list = file("count-crossed-list", "10.1.0.0/16\n");
+    let table = file("count-crossed-table", TABLE);
+    let tables = [format!("hop={table}"), format!("bad={list}")];
+    let args = [
+        "count", "--table", &tables[0], "--table", &tables[1], "--json",
+    ];
+    assert_eq!(
+        good(&run_with(&args, LOG.as_bytes())),
+        "{\"count\":3,\"hop\":\"east\",\"bad\":null}\n{\"count\":2,\"hop\":null,\"bad\":null}\n\
+         {\"count\":1,\"hop\":\"64500\",\"bad\":\"\"}\n"
+    );
+}

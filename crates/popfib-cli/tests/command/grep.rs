@@ -1,0 +1,161 @@
+//! `popfib grep`: which lines, in which form, with which exit status.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::common::{bad, file, run, run_with, stderr, stdout};
+
+const LIST: &str = "10.0.0.0/8\n192.0.2.1\n2001:db8::/32\n";
+const LOG: &str = "a 10.1.2.3:80 b\nno\n8.8.8.8 then 2001:db8::1\r\n9.9.9.9\n";
+
+fn grep(name: &str, args: &[&str]) -> Output {
+    let list = file(&format!("grep-{name}-list"), LIST);
+    run_with(
+        &[&["grep", "--table", &list], args].concat(),
+        LOG.as_bytes(),
+    )
+}
+
+#[test]
+fn lines_that_hold_an_address_and_those_that_do_not() {
+    for (args, expected, status) in [
+        (&[][..], "a 10.1.2.3:80 b\n8.8.8.8 then 2001:db8::1\r\n", 0),
+        (&["-v"], "no\n9.9.9.9\n", 0),
+        (
+            &["-n"],
+            "1:a 10.1.2.3:80 b\n3:8.8.8.8 then 2001:db8::1\r\n",
+            0,
+        ),
+        (&["-nH", "-v"], "<stdin>:2:no\n<stdin>:4:9.9.9.9\n", 0),
+        (&["-o"], "10.1.2.3\n2001:db8::1\n", 0),
+        (&["-on"], "1:10.1.2.3\n3:2001:db8::1\n", 0),
+        (&["-c"], "2\n", 0),
+        (&["-cv"], "2\n", 0),
+        (&["-l"], "<stdin>\n", 0),
+        (&["-q"], "", 0),
+        (&["--address", "1"], "a 10.1.2.3:80 b\n", 0),
+        (&["--field", "3"], "8.8.8.8 then 2001:db8::1\r\n", 0),
+        (&["--field", "9"], "", 1),
+        (&["--field", "9", "-c"], "0\n", 1),
+        (&["--match-value", "x"], "", 1),
+        (
+            &["--match-value", ""],
+            "a 10.1.2.3:80 b\n8.8.8.8 then 2001:db8::1\r\n",
+            0,
+        ),
+    ] {
+        let output = grep("forms", args);
+        assert_eq!(stdout(&output), expected, "{args:?}");
+        assert_eq!(stderr(&output), "", "{args:?}");
+        assert_eq!(output.status.code(), Some(status), "{args:?}");
+    }
+}
+
+#[test]
+fn tables_stay_tables_if_a_column_is_asked_for() {
+    let table = "ip,n\n10.0.0.1,\"a\nb\"\n8.8.8.8,10.0.0.2\n";
+    let list = file("grep-column-list", LIST);
+    let args = ["grep", "--table", &list, "--column", "ip"];
+    let output = run_with(&args, table.as_bytes());
+    assert_eq!(stdout(&output), "ip,n\n10.0.0.1,\"a\nb\"\n");
+    // Without, lines are lines.
+    let named = file("grep-column.csv", table);
+    let output = run(&["grep", "--table", &list, &named]);
+    assert_eq!(stdout(&output), "10.0.0.1,\"a\n8.8.8.8,10.0.0.2\n");
+}
+
+#[test]
+fn files_and_folders() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("grep-folder");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("b")).unwrap();
+    fs::write(folder.join("a"), "10.0.0.1\n").unwrap();
+    fs::write(folder.join("b/c"), "x\n192.0.2.1").unwrap();
+    fs::write(folder.join("d"), "none\n").unwrap();
+    let list = file("grep-folder-list", LIST);
+    let place = folder.to_str().unwrap();
+    let output = run(&["grep", "--table", &list, "-r", place]);
+    assert_eq!(
+        stdout(&output),
+        format!("{place}/a:10.0.0.1\n{place}/b/c:192.0.2.1\n")
+    );
+    let output = run(&["grep", "--table", &list, "-rl", place]);
+    assert_eq!(stdout(&output), format!("{place}/a\n{place}/b/c\n"));
+    // What cannot be read is told, and the rest is searched.
+    let [missing, a] = ["missing", "a"].map(|name| format!("{place}/{name}"));
+    let output = run(&["grep", "--table", &list, &missing, &a]);
+    assert_eq!(stdout(&output), format!("{a}:10.0.0.1\n"));
+    assert!(bad(&output).starts_with(&missing));
+    let output = run(&["grep", "--table", &list, place]);
+    assert!(bad(&output).contains("directory"), "{}", bad(&output));
+}
+
+#[test]
+fn a_list_and_what_is_none() {
+    for (list, reason) in [
+        (
+            "10.0.0.0/8\n11.0.0.0/8 x\n",
+            ":2: a next hop in a list of prefixes",
+        ),
+        (
+            "10.0.0.0/8 x\n11.0.0.0/8\n",
+            ":2: no next hop behind \"11.0.0.0/8\"",
+        ),
+        ("10.0.0.1/8\n", ":1: "),
+    ] {
+        let list = file("grep-bad-list", list);
+        let output = run_with(&["grep", "--table", &list], b"10.0.0.1\n");
+        assert!(bad(&output).contains(reason), "{}", bad(&output));
+    }
+}
+
+/// Beside grepcidr, on lines that it reads the same way.
+#[test]
+fn the_lines_are_those_of_grepcidr() {
+    if Command::new("grepcidr").arg("-V").output().is_err() {
+        println!("skipped: grep beside grepcidr: not installed");
+        return;
+    }
+    let mut bits = 3u64;
+    let mut next = || {
+        bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (bits >> 40) as u32
+    };
+    let list: String = (0..2000)
+        .map(|_| {
+            format!(
+                "{}.{}.{}.0/24\n",
+                next() % 4 + 8,
+                next() % 256,
+                next() % 256
+            )
+        })
+        .collect();
+    let log: String = (0..20_000)
+        .map(|n| {
+            let ip = format!(
+                "{}.{}.{}.{}",
+                next() % 5 + 8,
+                next() % 256,
+                next() % 256,
+                next() % 256
+            );
+            match n % 4 {
+                0 => format!("{ip}\n"),
+                1 => format!("{n} from {ip} port 22\n"),
+                2 => format!("[{ip}]:443 GET /\n"),
+                _ => format!("nothing {n}\n"),
+            }
+        })
+        .collect();
+    let list = file("grep-peer-list", list);
+    let log = file("grep-peer-log", log);
+    let peer = Command::new("grepcidr")
+        .args(["-f", &list, &log])
+        .output()
+        .unwrap();
+    let ours = run(&["grep", "--table", &list, &log]);
+    assert!(!peer.stdout.is_empty());
+    assert!(ours.stdout == peer.stdout);
+}

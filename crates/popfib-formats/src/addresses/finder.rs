@@ -1,0 +1,189 @@
+//! Finds the addresses in the lines of a block, or in the parts of them that were asked for.
+//!
+//! A line that is one dotted IPv4 address and nothing else, as all lines of a list are, is read 16
+//! bytes at a time (`ipv4_line`); any other goes the way of [`find_address`].
+
+use std::net::IpAddr;
+
+use memchr::memchr;
+
+use super::batch::AddressBatch;
+use super::find::find_address;
+use super::ipv4_line::{self, WINDOW};
+use super::json_path;
+use super::options::{AddressOptions, Part, Pick};
+
+/// Finds the addresses in lines.
+#[derive(Clone, Debug)]
+pub struct AddressFinder {
+    parts: Vec<Part>,
+    pick: Pick,
+    unmap: bool,
+    comments: bool,
+    /// Whether a cell may have several addresses, or a row several cells.
+    has_cells: bool,
+}
+
+impl AddressFinder {
+    pub(super) fn new(options: &AddressOptions) -> Self {
+        let parts = match &options.parts[..] {
+            [] => &[Part::Line],
+            parts => parts,
+        };
+        Self {
+            parts: parts.to_vec(),
+            ..Self::of_cells(options, parts.len())
+        }
+    }
+
+    /// For rows of `cells` cells, which are handed to [`AddressFinder::find_cell`] one by one.
+    pub(super) fn of_cells(options: &AddressOptions, cells: usize) -> Self {
+        Self {
+            parts: Vec::new(),
+            pick: options.pick,
+            unmap: options.unmap,
+            comments: options.comments,
+            has_cells: options.pick == Pick::All || cells > 1,
+        }
+    }
+
+    /// Cuts the text of `batch` into rows, and adds their addresses.
+    pub fn find(&self, batch: &mut AddressBatch) {
+        let text = std::mem::take(batch.text());
+        let is_first = self.parts == [Part::Line] && self.pick == Pick::Nth(1);
+        let mut at = 0;
+        while at < text.len() {
+            if is_first
+                && let Some(window) = text[at..].first_chunk::<WINDOW>()
+                && let Some((bits, len)) = ipv4_line::address(window)
+                && let Some(end) = match window[len..] {
+                    [b'\n', ..] => Some(len),
+                    [b'\r', b'\n', ..] => Some(len + 1),
+                    _ => None,
+                }
+            {
+                batch.extend_ipv4([bits]);
+                batch.push_row_at(at, at + end);
+                at += end + 1;
+                continue;
+            }
+            let end = memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end);
+            batch.push_row_at(at, end);
+            let line = match &text[at..end] {
+                [b'#', ..] if self.comments => b"",
+                line => line,
+            };
+            if is_first {
+                match find_address(line, 0) {
+                    Some(found) => self.push(found.address, batch),
+                    None => batch.push_missing(),
+                }
+            } else {
+                self.find_parts(line, batch);
+            }
+            at = end + 1;
+        }
+        *batch.text() = text;
+    }
+
+    fn find_parts(&self, line: &[u8], batch: &mut AddressBatch) {
+        for part in &self.parts {
+            let mut picked = Picked::default();
+            let mut look = |part: &[u8]| self.pick(part, &mut picked, batch);
+            match part {
+                Part::Line => look(line),
+                Part::Field(number, delimiter) => {
+                    if let Some(field) = field(line, *number, *delimiter) {
+                        look(field);
+                    }
+                }
+                Part::Path(path) => {
+                    json_path::values(line, path, &mut |range| look(&line[range]));
+                }
+            }
+            self.finish(picked, batch);
+        }
+    }
+
+    /// The addresses of a cell, which is all that is looked at.
+    pub(super) fn find_cell(&self, cell: &[u8], batch: &mut AddressBatch) {
+        let mut picked = Picked::default();
+        self.pick(cell, &mut picked, batch);
+        self.finish(picked, batch);
+    }
+
+    fn pick(&self, part: &[u8], picked: &mut Picked, batch: &mut AddressBatch) {
+        let mut at = 0;
+        while let Some(found) = find_address(part, at) {
+            at = found.range.end;
+            picked.seen += 1;
+            match self.pick {
+                Pick::Nth(n) if picked.seen < n => {}
+                Pick::Nth(n) if picked.seen > n => return,
+                Pick::Nth(_) | Pick::Last => picked.one = Some(found.address),
+                Pick::All => {
+                    self.push(found.address, batch);
+                    picked.count += 1;
+                }
+            }
+        }
+    }
+
+    fn finish(&self, mut picked: Picked, batch: &mut AddressBatch) {
+        if let Some(address) = picked.one {
+            self.push(address, batch);
+            picked.count = 1;
+        }
+        if picked.count == 0 {
+            batch.push_missing();
+        }
+        if self.has_cells {
+            batch.push_cell(picked.count);
+        }
+    }
+
+    #[inline]
+    fn push(&self, address: IpAddr, batch: &mut AddressBatch) {
+        batch.push(if self.unmap {
+            address.to_canonical()
+        } else {
+            address
+        });
+    }
+}
+
+/// What was found in a part so far.
+#[derive(Default)]
+struct Picked {
+    seen: usize,
+    count: u32,
+    one: Option<IpAddr>,
+}
+
+/// The text of the first value that `part` is in `line`, a JSON string with its quotes; for what
+/// stands beside an address, such as a number of bytes.
+pub fn part_of<'l>(line: &'l [u8], part: &Part) -> Option<&'l [u8]> {
+    match part {
+        Part::Line => Some(line),
+        Part::Field(number, delimiter) => field(line, *number, *delimiter),
+        Part::Path(path) => {
+            let mut first = None;
+            json_path::values(line, path, &mut |range| {
+                first.get_or_insert(range);
+            });
+            first.map(|range| &line[range])
+        }
+    }
+}
+
+/// The field of this number, from 1.
+fn field(line: &[u8], number: usize, delimiter: Option<u8>) -> Option<&[u8]> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    match delimiter {
+        Some(delimiter) => line.split(|&byte| byte == delimiter).nth(number - 1),
+        None => {
+            let fields = line.split(|byte| matches!(byte, b' ' | b'\t'));
+            fields.filter(|field| !field.is_empty()).nth(number - 1)
+        }
+    }
+}

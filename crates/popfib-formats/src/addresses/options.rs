@@ -1,0 +1,78 @@
+//! What to read of a file of addresses.
+
+use std::net::IpAddr;
+
+use super::link::Side;
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// By its place, from 1.
+    Number(usize),
+    /// By its name in the first row.
+    Name(String),
+}
+
+impl Default for Column {
+    fn default() -> Self {
+        Self::Number(1)
+    }
+}
+
+/// A part of a line of text in which addresses are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    Line,
+    /// A field, counted from 1: between delimiters, or between blanks and tabs, however many, if `None`.
+    Field(usize, Option<u8>),
+    /// What a path of keys and numbers leads to in a JSON object; in arrays, to each element.
+    Path(Vec<String>),
+}
+
+/// Which of the addresses in a part of a line are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// The nth, from 1.
+    Nth(usize),
+    /// The last.
+    Last,
+    /// All of them.
+    All,
+}
+
+/// What to read of a file, beside its format.
+#[derive(Clone, Debug)]
+pub struct AddressOptions {
+    /// The columns of a CSV or TSV file, or the one of a Parquet file; the first if there are none.
+    pub columns: Vec<Column>,
+    /// Take text for a table if its first line has a delimiter, whatever its name.
+    pub is_table: bool,
+    /// Where in a line of text addresses are looked for; in all of it if this is empty.
+    pub parts: Vec<Part>,
+    /// Which of those that are there.
+    pub pick: Pick,
+    /// Look for no address in lines that begin with `#`.
+    pub comments: bool,
+    /// Take IPv4-mapped IPv6 addresses as the IPv4 addresses that they stand for.
+    pub unmap: bool,
+    /// Which address of a packet.
+    pub side: Side,
+    /// Packets from these addresses are left out.
+    pub exclude_sources: Vec<IpAddr>,
+}
+
+impl Default for AddressOptions {
+    fn default() -> Self {
+        Self {
+            columns: Vec::new(),
+            is_table: false,
+            parts: Vec::new(),
+            pick: Pick::Nth(1),
+            comments: false,
+            unmap: false,
+            side: Side::default(),
+            exclude_sources: Vec::new(),
+        }
+    }
+}

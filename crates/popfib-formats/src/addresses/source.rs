@@ -1,0 +1,78 @@
+//! What a format of addresses is, and what its readers hand out.
+
+use super::batch::AddressBatch;
+use super::finder::AddressFinder;
+use super::options::AddressOptions;
+use crate::ReadError;
+use crate::registry::{self, format_type};
+
+/// What a format's module tells about it.
+pub(crate) type AddressEntry = registry::Entry<AddressOptions, dyn AddressSource>;
+
+format_type! {
+    /// A format of address files, known by its name.
+    AddressFormat: AddressEntry
+}
+
+impl AddressFormat {
+    /// What one address stands in, as error messages call it.
+    pub fn unit(self) -> &'static str {
+        self.0.can.unit
+    }
+}
+
+/// What a table looks like that addresses stand in.
+#[derive(Clone, Copy, Debug)]
+pub struct TableForm<'a> {
+    /// What separates cells.
+    pub delimiter: u8,
+    /// Whether the first line ends in CR LF.
+    pub is_crlf: bool,
+    /// The first row as it stands in the file, without its line end; `None` if it is data.
+    pub header: Option<&'a [u8]>,
+}
+
+/// A stream of addresses, in the order of its file.
+pub trait AddressSource: std::fmt::Debug {
+    /// Replaces what is in `batch` by the next addresses, about
+    /// [`AddressBatch::FULL`] of them at the most; false at the end.
+    ///
+    /// Waits for the first of them if it has to. A batch that is not
+    /// [full](AddressBatch::is_full) is all that could be had without waiting for the input again.
+    ///
+    /// # Errors
+    /// A [`ReadError`] that names the place, once all addresses before it are
+    /// handed out. After one that [concerns a single line or
+    /// record](ReadError::is_invalid_line), the next call goes on behind it;
+    /// any other ends the source.
+    fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError>;
+
+    /// As [`AddressSource::next_batch`], but where there is a [finder](AddressSource::finder) the
+    /// addresses are still to be found by it, which may be done elsewhere meanwhile.
+    ///
+    /// # Errors
+    /// As [`AddressSource::next_batch`].
+    fn next_block(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
+        self.next_batch(batch)
+    }
+
+    /// What finds the addresses of [blocks](AddressSource::next_block).
+    fn finder(&self) -> Option<AddressFinder> {
+        None
+    }
+
+    /// What the file looks like as a table, if it is one.
+    fn table(&self) -> Option<TableForm<'_>> {
+        None
+    }
+
+    /// Packets left out so far because of where they come from.
+    fn excluded(&self) -> u64 {
+        0
+    }
+
+    /// What else was left out so far without being an error, for the user: one line each.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,179 @@
+//! The ranges of a file, in an order in which the narrowest one answers.
+//!
+//! A range inside of another becomes prefixes that are longer or the same, so of
+//! ranges that nest the wider has to come first. Sorted by their first address and,
+//! of equals, by descending last one, a range comes after all that it lies in, and
+//! those are a stack. A range that begins inside of the top of the stack and ends
+//! behind it has no answer that both lines agree to: an error names them.
+//!
+//! Ranges are kept until the file has ended, each once. Most files are in order:
+//! their ranges are just appended, and only those that are late need a search.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::vec::IntoIter;
+
+use popfib::NextHop;
+
+/// What ranges are sorted by.
+type Key = (IpAddr, std::cmp::Reverse<IpAddr>);
+
+/// Where a range stands in the file, and the number of its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) line: u64,
+    pub(super) value: NextHop,
+}
+
+/// A range with its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) first: IpAddr,
+    pub(super) last: IpAddr,
+    pub(super) row: Row,
+}
+
+/// The ranges of a file while it is read.
+#[derive(Default)]
+pub(super) struct Ranges {
+    in_order: Vec<(Key, Row)>,
+    late: BTreeMap<Key, Row>,
+    replaced: u64,
+}
+
+impl Ranges {
+    /// Adds a range. Of two with the same ends, the last one counts.
+    pub(super) fn add(&mut self, Range { first, last, row }: Range) {
+        let key = (first, std::cmp::Reverse(last));
+        match self.in_order.last_mut() {
+            Some((top, known)) if *top == key => {
+                *known = row;
+                self.replaced += 1;
+            }
+            Some((top, _)) if *top > key => {
+                self.replaced += u64::from(self.late.insert(key, row).is_some());
+            }
+            _ => self.in_order.push((key, row)),
+        }
+    }
+
+    /// The ranges, wider ones before those in them.
+    pub(super) fn sorted(&mut self) -> Sorted {
+        let mut all = std::mem::take(&mut self.in_order);
+        all.extend(std::mem::take(&mut self.late));
+        // Two runs, which sorting merges; of equals the later line comes last.
+        all.sort_by_key(|&(key, row)| (key, row.line));
+        Sorted {
+            all: all.into_iter(),
+            around: Vec::new(),
+        }
+    }
+
+    /// How many ranges were replaced by another with the same ends.
+    pub(super) fn replaced(&self) -> u64 {
+        self.replaced
+    }
+}
+
+/// All ranges of a file.
+#[derive(Default)]
+pub(super) struct Sorted {
+    all: IntoIter<(Key, Row)>,
+    /// The ranges that the last one lies in, and itself.
+    around: Vec<Range>,
+}
+
+impl Sorted {
+    /// The next range, or two that overlap without one being in the other: the
+    /// first of them was handed out, the second is not.
+    pub(super) fn next(&mut self) -> Option<Result<Range, [Range; 2]>> {
+        let ((first, std::cmp::Reverse(last)), row) = self.all.next()?;
+        let range = Range { first, last, row };
+        // IPv4 comes before IPv6, so this also leaves the other family.
+        while self.around.pop_if(|top| top.last < first).is_some() {}
+        match self.around.last() {
+            Some(&top) if top.last < last => Some(Err([top, range])),
+            _ => {
+                self.around.push(range);
+                Some(Ok(range))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn range(line: u64, first: u8, last: u8) -> Range {
+        let address = |n| IpAddr::from([10, 0, 0, n]);
+        let value = NextHop::new(line as u32).unwrap();
+        Range {
+            first: address(first),
+            last: address(last),
+            row: Row { line, value },
+        }
+    }
+
+    /// The lines of the ranges in their order, and the lines of those that overlap.
+    fn order(ranges: &[(u8, u8)]) -> (Vec<u64>, Vec<[u64; 2]>) {
+        let mut all = Ranges::default();
+        for (&(first, last), line) in ranges.iter().zip(1..) {
+            all.add(range(line, first, last));
+        }
+        let mut sorted = all.sorted();
+        let (mut lines, mut overlaps) = (Vec::new(), Vec::new());
+        while let Some(next) = sorted.next() {
+            match next {
+                Ok(range) => lines.push(range.row.line),
+                Err(two) => overlaps.push(two.map(|range| range.row.line)),
+            }
+        }
+        (lines, overlaps)
+    }
+
+    #[test]
+    fn wider_ranges_come_first() {
+        assert_eq!(order(&[(0, 9), (10, 19)]), (vec![1, 2], vec![]));
+        assert_eq!(order(&[(10, 19), (0, 9)]), (vec![2, 1], vec![]));
+        assert_eq!(order(&[(5, 6), (0, 9), (5, 9)]), (vec![2, 3, 1], vec![]));
+        assert_eq!(order(&[(0, 9), (0, 9)]), (vec![2], vec![]));
+        assert_eq!(order(&[(1, 1), (0, 9), (0, 9), (0, 0)]).0.last(), Some(&1));
+    }
+
+    #[test]
+    fn ranges_that_overlap_are_told() {
+        assert_eq!(order(&[(0, 5), (5, 9)]), (vec![1], vec![[1, 2]]));
+        assert_eq!(order(&[(5, 9), (0, 5)]), (vec![2], vec![[2, 1]]));
+        assert_eq!(
+            order(&[(0, 5), (6, 9), (7, 10)]),
+            (vec![1, 2], vec![[2, 3]])
+        );
+    }
+
+    proptest! {
+        /// Against all pairs: an overlap is found exactly where there is one, and
+        /// the last range to name an address is the narrowest that holds it.
+        #[test]
+        fn agrees_with_all_pairs(ends in prop::collection::vec((0u8..40, 0u8..40), 1..12)) {
+            let ranges: Vec<_> = ends.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();
+            let crosses = |&(a, b): &(u8, u8), &(c, d): &(u8, u8)| a < c && c <= b && b < d;
+            let any = ranges.iter().any(|x| ranges.iter().any(|y| crosses(x, y)));
+            let (lines, overlaps) = order(&ranges);
+            prop_assert_eq!(!overlaps.is_empty(), any);
+            if !any {
+                for address in 0..40 {
+                    let holds = |&line: &u64| {
+                        let (first, last) = ranges[line as usize - 1];
+                        (first..=last).contains(&address)
+                    };
+                    let width = |line: u64| { let (a, b) = ranges[line as usize - 1]; b - a };
+                    let last = lines.iter().copied().rfind(holds);
+                    let narrowest = (1..=ranges.len() as u64).filter(holds).map(width).min();
+                    prop_assert_eq!(last.map(width), narrowest);
+                }
+            }
+        }
+    }
+}

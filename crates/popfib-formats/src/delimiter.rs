@@ -1,0 +1,44 @@
+//! What separates the cells of a table: found in its first line, outside of quotes.
+
+/// How often `byte` stands in `line` outside of quotes.
+fn count(line: &[u8], byte: u8) -> usize {
+    let parts = line.split(|&b| b == b'"').step_by(2);
+    parts
+        .map(|part| memchr::memchr_iter(byte, part).count())
+        .sum()
+}
+
+/// The delimiter of a table whose first line is `line`: a tab if it has any, a
+/// semicolon if it has more of them than commas, as spreadsheets write it where
+/// the comma is the decimal point, else a comma; `None` if it has none of all.
+pub(crate) fn delimiter(line: &[u8]) -> Option<u8> {
+    let [tabs, semicolons, commas] = [b'\t', b';', b','].map(|byte| count(line, byte));
+    match (tabs, semicolons, commas) {
+        (1.., _, _) => Some(b'\t'),
+        (_, semicolons, commas) if semicolons > commas => Some(b';'),
+        (_, _, 1..) => Some(b','),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_hide_delimiters() {
+        for (line, found) in [
+            ("a,b", Some(b',')),
+            ("a\tb,c", Some(b'\t')),
+            ("a;b,c;d", Some(b';')),
+            ("a;b,c,d", Some(b',')),
+            ("ip;\"note, more\"", Some(b';')),
+            ("10.0.0.1,\"a\tb\"", Some(b',')),
+            ("\"a\"\"\t\";b", Some(b';')),
+            ("\"a;b\"", None),
+            ("", None),
+        ] {
+            assert_eq!(delimiter(line.as_bytes()), found, "{line}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Sources made of two parts: a cutter, which takes the file apart, and a grammar,
+//! which knows what a piece means.
+//!
+//! [`Lines`] cuts a file into lines, [`Items`] a JSON document into items. What a
+//! [`Grammar`] finds in them goes to [`Rows`]. [`lines`], [`listing`] and
+//! [`document`] put the parts together.
+
+use std::fmt;
+
+use crate::items::Items;
+use crate::lines::Lines;
+use crate::prompt::Prompt;
+use crate::rows::Rows;
+use crate::{Input, ReadError, Route, RouteSource};
+
+/// What the pieces of one format mean.
+pub(crate) trait Grammar: Send {
+    /// Reads a piece; hands at most one route to `rows`. `key` is that of a
+    /// member of a JSON object, empty for all else.
+    ///
+    /// An error concerns this piece alone.
+    fn read(&mut self, key: &str, text: &str, rows: &mut Rows) -> Result<(), String>;
+
+    /// Whether the members of the member `key` are the pieces, rather than its
+    /// value as a whole; `key` is empty for an outermost object. For JSON.
+    fn opens(&mut self, _key: &str, _rows: &mut Rows) -> bool {
+        false
+    }
+
+    /// There are no more pieces: hands out what was waiting for them, at most
+    /// one route. Called until there is nothing left.
+    fn end(&mut self, _rows: &mut Rows) {}
+
+    /// As [`RouteSource::notes`].
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The lines of `input`, each read by `grammar`.
+pub(crate) fn lines(
+    grammar: impl Grammar + 'static,
+    input: Input,
+    mask: bool,
+) -> Box<dyn RouteSource> {
+    Box::new(Source {
+        cutter: Lines::new(input),
+        grammar,
+        prompt: None,
+        rows: Rows::new(mask),
+        at_end: false,
+    })
+}
+
+/// As [`lines`], for what a router printed: commands are skipped.
+pub(crate) fn listing(
+    grammar: impl Grammar + 'static,
+    input: Input,
+    mask: bool,
+) -> Box<dyn RouteSource> {
+    Box::new(Source {
+        cutter: Lines::new(input),
+        grammar,
+        prompt: Some(Prompt::default()),
+        rows: Rows::new(mask),
+        at_end: false,
+    })
+}
+
+/// The items of the JSON in `input`, each read by `grammar`.
+pub(crate) fn document(
+    grammar: impl Grammar + 'static,
+    input: Input,
+    mask: bool,
+) -> Box<dyn RouteSource> {
+    Box::new(Source {
+        cutter: Items::new(input),
+        grammar,
+        prompt: None,
+        rows: Rows::new(mask),
+        at_end: false,
+    })
+}
+
+/// What takes a file apart.
+trait Cutter: Send {
+    /// Goes to the next piece; false at the end. `opens` is [`Grammar::opens`].
+    ///
+    /// # Errors
+    /// Those of the file. What is wrong with the piece alone comes from the others.
+    fn advance(&mut self, opens: &mut dyn FnMut(&str) -> bool) -> Result<bool, ReadError>;
+
+    /// The number of the line that the piece begins in.
+    fn number(&self) -> u64;
+
+    /// The piece, and its key.
+    fn piece(&self) -> Result<(&str, &str), ReadError>;
+
+    /// The error of a fault in this line.
+    fn invalid(&self, line: u64, reason: String) -> ReadError;
+}
+
+impl Cutter for Lines {
+    fn advance(&mut self, _: &mut dyn FnMut(&str) -> bool) -> Result<bool, ReadError> {
+        self.advance()
+    }
+
+    fn number(&self) -> u64 {
+        self.number()
+    }
+
+    fn piece(&self) -> Result<(&str, &str), ReadError> {
+        Ok(("", self.text()?))
+    }
+
+    fn invalid(&self, line: u64, reason: String) -> ReadError {
+        self.invalid_at(line, reason)
+    }
+}
+
+impl Cutter for Items {
+    fn advance(&mut self, opens: &mut dyn FnMut(&str) -> bool) -> Result<bool, ReadError> {
+        self.advance(opens)
+    }
+
+    fn number(&self) -> u64 {
+        self.line()
+    }
+
+    fn piece(&self) -> Result<(&str, &str), ReadError> {
+        Ok((self.key(), self.json()?))
+    }
+
+    fn invalid(&self, line: u64, reason: String) -> ReadError {
+        self.invalid(line, reason)
+    }
+}
+
+/// The [`RouteSource`] of both.
+struct Source<C, G> {
+    cutter: C,
+    grammar: G,
+    /// Where commands are skipped.
+    prompt: Option<Prompt>,
+    rows: Rows,
+    at_end: bool,
+}
+
+impl<C: Cutter, G: Grammar> Source<C, G> {
+    /// Reads the next piece; false at the end.
+    fn advance(&mut self) -> Result<bool, ReadError> {
+        let (grammar, rows) = (&mut self.grammar, &mut self.rows);
+        if !self.cutter.advance(&mut |key| grammar.opens(key, rows))? {
+            return Ok(false);
+        }
+        rows.at_line(self.cutter.number());
+        let (key, text) = self.cutter.piece()?;
+        if self
+            .prompt
+            .as_ref()
+            .is_some_and(|prompt| prompt.begins(text))
+        {
+            return Ok(true);
+        }
+        if let Err(reason) = grammar.read(key, text, rows) {
+            // Above the routes, what is no heading may be the command.
+            let is_command = match &mut self.prompt {
+                Some(prompt) if !rows.has_routes() => prompt.learn(text),
+                _ => false,
+            };
+            if !is_command {
+                rows.complain(rows.line(), reason);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl<C: Cutter, G: Grammar> RouteSource for Source<C, G> {
+    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
+        loop {
+            if let Some((line, reason)) = self.rows.take_flaw() {
+                return Err(self.cutter.invalid(line, reason));
+            }
+            if self.rows.has_found() {
+                return Ok(self.rows.take_found());
+            }
+            if !self.at_end {
+                self.at_end = !self.advance()?;
+                continue;
+            }
+            self.grammar.end(&mut self.rows);
+            if self.rows.is_idle() {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.grammar.notes()
+    }
+}
+
+impl<C, G> fmt::Debug for Source<C, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source")
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
+    }
+}

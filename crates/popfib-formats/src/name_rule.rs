@@ -1,0 +1,69 @@
+//! What a next hop may be called: one rule for all readers and all writers.
+//!
+//! Names go into lines, between tabs, and to terminals. So a name has no control
+//! character and no line end of Unicode, which could forge rows or steer a
+//! terminal, and it has something to show. Its length has a limit, so that a
+//! small compressed file cannot make gigabytes of names.
+
+use crate::error::quote;
+
+/// The longest name in bytes. An AS set of one segment takes 2,806.
+pub(crate) const MAX_NAME: usize = 4096;
+
+/// Whether a name may have this character.
+fn is_forbidden(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// Whether `name` may be the name of a next hop; else what is wrong with it.
+pub(crate) fn check(name: &str) -> Result<(), &'static str> {
+    if name.len() > MAX_NAME {
+        return Err("a next hop of more than 4096 bytes");
+    }
+    if name.contains(is_forbidden) {
+        return Err("a next hop with a control character");
+    }
+    if name.trim().is_empty() {
+        return Err("an empty next hop");
+    }
+    Ok(())
+}
+
+/// `name` if it may be one; else the reason for an error, which quotes it.
+pub(crate) fn checked(name: &str) -> Result<&str, String> {
+    match check(name) {
+        Ok(()) => Ok(name),
+        Err(reason) => Err(format!("{}: {reason}", quote(name.as_bytes()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_what_is_none() {
+        let longest = "x".repeat(MAX_NAME);
+        for name in ["a", "192.0.2.1", "Cloudflare, Inc.", "Zürich #1", &longest] {
+            assert_eq!(checked(name), Ok(name));
+        }
+        let longer = format!("{longest}x");
+        for (name, reason) in [
+            ("", "an empty next hop"),
+            (" \u{a0} ", "an empty next hop"),
+            ("a\tb", "a next hop with a control character"),
+            ("a\nb", "a next hop with a control character"),
+            ("\x1b[31m", "a next hop with a control character"),
+            ("a\0", "a next hop with a control character"),
+            ("a\u{85}", "a next hop with a control character"),
+            ("a\u{2028}", "a next hop with a control character"),
+            (&longer, "a next hop of more than 4096 bytes"),
+        ] {
+            assert_eq!(check(name), Err(reason), "{name:?}");
+        }
+        assert_eq!(
+            checked("a\x1b"),
+            Err(r#""a\u{1b}": a next hop with a control character"#.into())
+        );
+    }
+}

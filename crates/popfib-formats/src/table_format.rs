@@ -1,0 +1,51 @@
+//! What a format of tables is, and how a table is read.
+//!
+//! A format is a module with a [`RouteSource`] and an [`Entry`]; `format.rs` lists them.
+
+use crate::peers::{PeerFilter, RouteValue};
+use crate::registry::{self, format_type};
+use crate::route::RouteSource;
+
+/// What a format's module tells about it.
+pub(crate) type Entry = registry::Entry<LoadOptions, dyn RouteSource>;
+
+format_type! {
+    /// A format of tables, known by its name.
+    Format: Entry
+}
+
+/// How a table is read, and what to do about lines that are not quite right.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// The file's format; detected by its content if `None`.
+    pub format: Option<Format>,
+    /// Skip invalid lines and count them, where they would otherwise end the
+    /// load; keep what a file holds that is cut off.
+    pub skip_invalid: bool,
+    /// Clear host bits that are set, where they would otherwise make a line invalid.
+    pub mask: bool,
+    /// Of a file with the routes of several peers, those to take; if `None`,
+    /// the best path of each prefix among all. An error for files of formats without peers.
+    pub peer: Option<PeerFilter>,
+    /// What stands for the next hop, where a file tells more than one thing.
+    pub value: RouteValue,
+    /// Which value, where the records of a file have many: the keys that lead
+    /// to it in a MaxMind database or a JSON object (`country.iso_code`; lists
+    /// count from 0), or a column of a CSV file by its name or its number from 1. An error for
+    /// other formats. If `None`, the one that tells most.
+    pub value_path: Option<String>,
+}
+
+impl LoadOptions {
+    /// The strict ones: the format detected, nothing skipped or changed.
+    pub const fn new() -> Self {
+        Self {
+            format: None,
+            skip_invalid: false,
+            mask: false,
+            peer: None,
+            value: RouteValue::NextHop,
+            value_path: None,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What every format of updates yields: routes that come and go, in order.
+
+use std::net::IpAddr;
+
+use popfib::IpPrefix;
+
+use crate::ReadError;
+use crate::peers::{Peer, PeerFilter, PeerList};
+use crate::registry::{self, format_type};
+
+/// One change of one route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Update<'a> {
+    /// When, in microseconds since 1970 (UTC), if the source says so.
+    pub time: Option<u64>,
+    /// Which peer told it, if the source says so: address and AS number.
+    pub peer: Option<(IpAddr, u32)>,
+    /// Whose route it is; no host bits set.
+    pub prefix: IpPrefix,
+    /// What becomes of it.
+    pub change: Change<'a>,
+}
+
+/// What becomes of a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change<'a> {
+    /// It leads to this next hop from now on: an address, any name.
+    Announce(&'a str),
+    /// It is gone.
+    Withdraw,
+}
+
+/// A stream of updates, in the order of its file.
+pub trait UpdateSource: Send {
+    /// The next update; `None` at the end.
+    ///
+    /// # Errors
+    /// As [`RouteSource::next_route`](crate::RouteSource::next_route).
+    fn next_update(&mut self) -> Result<Option<Update<'_>>, ReadError>;
+
+    /// How many updates so far were older than one before them. They are handed
+    /// out all the same, in their place: routers' clocks and collectors' merges
+    /// are no reason to lose a route.
+    fn out_of_order(&self) -> u64;
+
+    /// What was left out so far without being an error, for the user: one line each.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The peers met so far, each with how many updates of each family it sent.
+    fn peers(&self) -> &[Peer] {
+        &[]
+    }
+}
+
+/// How updates are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UpdateOptions {
+    /// The file's format; detected by its content if `None`.
+    pub format: Option<UpdateFormat>,
+    /// Only the updates of these peers; of all if `None`.
+    pub peer: Option<PeerFilter>,
+    /// Clear host bits that are set, where they would otherwise make a line invalid.
+    pub mask: bool,
+}
+
+/// What a format's module tells about it.
+pub(crate) type UpdateEntry = registry::Entry<UpdateOptions, dyn UpdateSource>;
+
+format_type! {
+    /// A format of updates, known by its name.
+    UpdateFormat: UpdateEntry
+}
+
+/// Keeps count of peers and times, and lets through whom the filter admits.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    filter: Option<PeerFilter>,
+    peers: PeerList,
+    latest: u64,
+    out_of_order: u64,
+}
+
+impl Gate {
+    pub(crate) fn new(filter: Option<PeerFilter>) -> Self {
+        Self {
+            filter,
+            peers: PeerList::default(),
+            latest: 0,
+            out_of_order: 0,
+        }
+    }
+
+    /// The place of a peer in [`Gate::peers`] and whether it is admitted;
+    /// `None` if there are too many peers.
+    pub(crate) fn peer(&mut self, address: IpAddr, asn: u32) -> Option<(usize, bool)> {
+        let index = self.peers.index(address, asn)?;
+        let admits = |filter: PeerFilter| filter.admits(index, address, asn);
+        Some((index, self.filter.is_none_or(admits)))
+    }
+
+    /// Whether updates of no known peer are admitted.
+    pub(crate) fn admits_anonymous(&self) -> bool {
+        self.filter.is_none()
+    }
+
+    /// Counts an update that was let through.
+    pub(crate) fn count(&mut self, time: Option<u64>, peer: Option<usize>, prefix: IpPrefix) {
+        if let Some(time) = time {
+            self.out_of_order += u64::from(time < self.latest);
+            self.latest = self.latest.max(time);
+        }
+        if let Some(peer) = peer {
+            self.peers.count(peer, matches!(prefix, IpPrefix::V4(_)));
+        }
+    }
+
+    pub(crate) fn out_of_order(&self) -> u64 {
+        self.out_of_order
+    }
+
+    pub(crate) fn peers(&self) -> &[Peer] {
+        self.peers.all()
+    }
+}

@@ -1,0 +1,339 @@
+//! `popfib-lab replay`: a stream of updates against a live table, with readers looking up meanwhile.
+//!
+//! Updates are read in stretches and then applied one behind the other as fast
+//! as the table takes them; only that is timed. At the end the FIB is held
+//! against the RIB at both ends of every stretch of addresses with one answer, and against
+//! a fresh compilation in size.
+
+mod family;
+mod readers;
+mod stream;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use popfib_eval::Latencies;
+use popfib_formats::{PeerFilter, RouteTable, UpdateFormat, WriteFormat};
+use serde::Serialize;
+
+use self::family::Family;
+use self::readers::{Reading, Team};
+use self::stream::Stream;
+use popfib_cli::args::{TableArgs, is_stdin};
+use popfib_cli::destination::Destination;
+use popfib_cli::failure::Failure;
+use popfib_cli::output::Output;
+use popfib_cli::program::Verdict;
+use popfib_cli::table;
+
+/// Apply a stream of updates to a table, as fast as it goes, and report how long they take.
+///
+/// A time is that of one update in RIB and FIB together, with reading the clock (some 25 ns).
+/// Afterwards every answer is checked: exit status 1 if one is wrong.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib-lab replay --table rib.mrt.gz --updates updates.mrt.gz
+  popfib-lab replay --table routes.txt --updates updates.txt --readers 1 --json
+  popfib-lab replay --table routes.txt --updates updates.txt --write-table after.txt.gz
+  popfib-lab replay --table routes.txt --churn 100000
+  popfib-lab replay --empty --updates updates.mrt.gz --write-table after.txt.gz
+
+JSON, one object: updates, announced, withdrawn, mean_us, p50_us, p99_us, max_us, mismatches and more.")]
+pub(crate) struct ReplayArgs {
+    #[command(flatten)]
+    what: What,
+
+    /// Format of the updates; `popfib formats` lists them [default: recognised by content]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["churn", "fill"])]
+    updates_format: Option<UpdateFormat>,
+
+    /// Apply the updates of this peer only: index, address or AS (AS64500)
+    #[arg(long, value_name = "PEER", conflicts_with_all = ["churn", "fill"])]
+    updates_peer: Option<PeerFilter>,
+
+    /// Threads that look up bursts of 64 addresses meanwhile, each on a core of its own
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    readers: usize,
+
+    /// Check every answer behind each N updates as well, not only at the end
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    check_every: Option<u64>,
+
+    /// Leading address bits that the direct table resolves, 0 to 24 [default: by table size]
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u8).range(0..=24))]
+    direct_bits: Option<u8>,
+
+    /// Keep every route as it is, without route aggregation (paper, section 3)
+    #[arg(long)]
+    no_aggregation: bool,
+
+    /// File for the table as it is in the end, as text; compressed if its name ends in .gz, .bz2 or .zst
+    #[arg(long, value_name = "FILE")]
+    write_table: Option<PathBuf>,
+
+    /// Begin without routes, in place of a table
+    #[arg(long, conflicts_with_all = ["table", "fib", "churn", "fill"])]
+    empty: bool,
+
+    #[command(flatten)]
+    table: TableArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where updates come from.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct What {
+    /// Updates to apply, compressed or not; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    updates: Option<PathBuf>,
+
+    /// Withdraw N random routes of the table, each announced again before the next
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    churn: Option<u32>,
+
+    /// Begin without routes and announce those of the table in random order
+    #[arg(long, conflicts_with = "readers")]
+    fill: bool,
+}
+
+impl ReplayArgs {
+    fn options(&self) -> popfib::Options {
+        popfib::Options::default()
+            .direct_bits(self.direct_bits)
+            .aggregation(!self.no_aggregation)
+    }
+}
+
+/// What is reported. Times are in microseconds.
+#[derive(Serialize)]
+struct Report {
+    updates: u64,
+    announced: u64,
+    withdrawn: u64,
+    /// Withdrawals of routes that were not there.
+    absent: u64,
+    /// Announcements of a route that was there with the same next hop.
+    repeated: u64,
+    /// Updates older than one before them.
+    out_of_order: u64,
+    mean_us: f64,
+    p50_us: f64,
+    p99_us: f64,
+    max_us: f64,
+    /// Updates that changed an answer, and so the FIB.
+    changed: u64,
+    changed_mean_us: f64,
+    changed_p99_us: f64,
+    /// What one of those replaced, as the paper's section 4.9 counts it, where it
+    /// did not compile the FIB anew.
+    direct_entries: f64,
+    leaves: f64,
+    nodes: f64,
+    /// How often the FIB moved to a larger arena, and was compiled anew.
+    moves: u64,
+    compiles: u64,
+    routes: usize,
+    fib_bytes: usize,
+    /// Bytes of a FIB compiled from the routes as they are in the end.
+    fresh_bytes: usize,
+    #[serde(flatten)]
+    readers: Option<Readers>,
+    mismatches: u64,
+}
+
+#[derive(Serialize)]
+struct Readers {
+    readers: usize,
+    /// Bursts of 64 lookups, alone and while updates are applied.
+    alone: Bursts,
+    meanwhile: Bursts,
+    /// The rate meanwhile, as a part of that alone.
+    rate_kept: f64,
+}
+
+#[derive(Serialize)]
+struct Bursts {
+    mlps: f64,
+    p50_us: f64,
+    p99_us: f64,
+    p999_us: f64,
+    max_us: f64,
+}
+
+pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
+    if args.table.is_stdin() && args.what.updates.as_deref().is_some_and(is_stdin) {
+        return Err("standard input is the table, so the updates have to be a file".into());
+    }
+    let cores = readers::cores(args.readers)?;
+    // Before the work, which an error here would waste.
+    let destination = args.write_table.as_deref();
+    let destination = destination.map(|path| Destination::open(Some(path)));
+    let destination = destination.transpose()?;
+    let mut table = match args.empty {
+        true => RouteTable::default(),
+        false => table::load(&args.table)?,
+    };
+    let mut stream = Stream::open(args)?;
+    let mut ipv4 = Family::new(std::mem::take(&mut table.ipv4), args.options())?;
+    let mut ipv6 = Family::new(std::mem::take(&mut table.ipv6), args.options())?;
+    let reading = std::thread::scope(|scope| -> Result<_, Failure> {
+        let mut team = None;
+        loop {
+            let more = stream.next_stretch(&mut table.next_hops, &mut ipv4, &mut ipv6)?;
+            let team = match &mut team {
+                Some(team) => team,
+                // Readers ask for the family that has more to do.
+                none => none.insert(match (ipv4.waiting(), ipv6.waiting()) {
+                    (0, 0) => {
+                        return Err(format!("{}: there is no update in it", stream.name()).into());
+                    }
+                    (of_4, of_6) if of_4 >= of_6 => Team::start(scope, &ipv4, &cores)?,
+                    _ => Team::start(scope, &ipv6, &cores)?,
+                }),
+            };
+            team.meanwhile(|| -> Result<(), Failure> {
+                ipv4.apply(args.check_every)?;
+                ipv6.apply(args.check_every)
+            })?;
+            if !more {
+                return Ok(team.stop());
+            }
+        }
+    })?;
+    stream.tell();
+    let report = report(stream.out_of_order(), &mut ipv4, &mut ipv6, reading)?;
+    if let Some(destination) = destination {
+        table.ipv4 = ipv4.into_rib();
+        table.ipv6 = ipv6.into_rib();
+        destination.write_table(&table, WriteFormat::Text)?;
+    }
+    print(&report, args.json)?;
+    Ok(if report.mismatches == 0 {
+        Verdict::Good
+    } else {
+        Verdict::Bad
+    })
+}
+
+fn report(
+    out_of_order: u64,
+    ipv4: &mut Family<u32>,
+    ipv6: &mut Family<u128>,
+    reading: Reading,
+) -> Result<Report, Failure> {
+    let mismatches = ipv4.check() + ipv6.check();
+    let mut counts = ipv4.counts.clone();
+    counts.append(&ipv6.counts);
+    let (of_4, of_6) = (ipv4.changes(), ipv6.changes());
+    let patches = of_4.patches + of_6.patches;
+    let per_patch = |of: fn(&popfib::Replaced) -> u64| {
+        let sum = of(&of_4.replaced) + of(&of_6.replaced);
+        decimals(sum as f64 / patches.max(1) as f64)
+    };
+    Ok(Report {
+        updates: counts.all.count(),
+        announced: counts.announced,
+        withdrawn: counts.withdrawn,
+        absent: counts.absent,
+        repeated: counts.repeated,
+        out_of_order,
+        mean_us: decimals(counts.all.mean_us()),
+        p50_us: decimals(counts.all.percentile_us(0.5)),
+        p99_us: decimals(counts.all.percentile_us(0.99)),
+        max_us: decimals(counts.all.max_us()),
+        changed: counts.changing.count(),
+        changed_mean_us: decimals(counts.changing.mean_us()),
+        changed_p99_us: decimals(counts.changing.percentile_us(0.99)),
+        direct_entries: per_patch(|replaced| replaced.direct_entries),
+        leaves: per_patch(|replaced| replaced.leaves),
+        nodes: per_patch(|replaced| replaced.nodes),
+        moves: of_4.moves + of_6.moves,
+        compiles: of_4.compiles + of_6.compiles,
+        routes: ipv4.routes() + ipv6.routes(),
+        fib_bytes: ipv4.fib_bytes() + ipv6.fib_bytes(),
+        fresh_bytes: ipv4.fresh_bytes()? + ipv6.fresh_bytes()?,
+        readers: (reading.readers > 0).then(|| Readers {
+            readers: reading.readers,
+            rate_kept: decimals(reading.meanwhile.mlps() / reading.alone.mlps()),
+            alone: bursts(&reading.alone),
+            meanwhile: bursts(&reading.meanwhile),
+        }),
+        mismatches,
+    })
+}
+
+fn bursts(of: &readers::Phase) -> Bursts {
+    let times: &Latencies = &of.bursts;
+    Bursts {
+        mlps: decimals(of.mlps()),
+        p50_us: decimals(times.percentile_us(0.5)),
+        p99_us: decimals(times.percentile_us(0.99)),
+        p999_us: decimals(times.percentile_us(0.999)),
+        max_us: decimals(times.max_us()),
+    }
+}
+
+/// Three decimals: what is behind them is noise.
+fn decimals(figure: f64) -> f64 {
+    (figure * 1e3).round() / 1e3
+}
+
+fn print(report: &Report, json: bool) -> Result<(), Failure> {
+    let mut output = Output::new();
+    if json {
+        output.json(report)?;
+    } else {
+        text(report, &mut output)?;
+    }
+    output.flush()
+}
+
+fn text(report: &Report, output: &mut Output) -> Result<(), Failure> {
+    let Report {
+        updates,
+        announced,
+        withdrawn,
+        absent,
+        repeated,
+        changed,
+        ..
+    } = report;
+    output.text(format_args!(
+        "{updates} updates: {announced} announced ({repeated} of them repeated), \
+         {withdrawn} withdrawn ({absent} of them absent)\n\
+         each        mean {:.3} us, median {:.3}, 99 % within {:.3}, longest {:.3}\n\
+         {changed} changed an answer\n\
+         each        mean {:.3} us, 99 % within {:.3}\n\
+         replaced    {:.3} direct entries, {:.2} leaves, {:.2} nodes each\n\
+         table       {} routes, FIB of {} bytes, {:.3} of a fresh one; {} moves, {} compilations\n",
+        report.mean_us,
+        report.p50_us,
+        report.p99_us,
+        report.max_us,
+        report.changed_mean_us,
+        report.changed_p99_us,
+        report.direct_entries,
+        report.leaves,
+        report.nodes,
+        report.routes,
+        report.fib_bytes,
+        report.fib_bytes as f64 / report.fresh_bytes as f64,
+        report.moves,
+        report.compiles,
+    ))?;
+    if let Some(readers) = &report.readers {
+        for (name, of) in [("alone", &readers.alone), ("meanwhile", &readers.meanwhile)] {
+            output.text(format_args!(
+                "{} readers, {name:<9} {:.1} M/s; bursts of 64: median {:.3} us, 99 % {:.3}, 99.9 % {:.3}, longest {:.3}\n",
+                readers.readers, of.mlps, of.p50_us, of.p99_us, of.p999_us, of.max_us
+            ))?;
+        }
+        output.text(format_args!("rate kept   {:.3}\n", readers.rate_kept))?;
+    }
+    output.text(format_args!("mismatches  {}\n", report.mismatches))
+}

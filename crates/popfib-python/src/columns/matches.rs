@@ -1,0 +1,172 @@
+//! Matches as what the caller wants to have: prefixes as text, alone or with their values.
+
+use std::net::IpAddr;
+
+use arrow_array::StringArray;
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use popfib::{Address, IpPrefix, NextHop, Prefix};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+
+use super::arrow::ArrowColumn;
+use super::lookup::Lpm;
+use super::output::{ask_for_memory, out_without_indices};
+use crate::keys;
+use crate::longest::Longest;
+use crate::values::Places;
+
+/// A longest match; 24 bytes, as there is one for each row.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Match {
+    /// In network order, zeros after those of IPv4.
+    address: [u8; 16],
+    /// The number of the value; 0 for no match.
+    number: u32,
+    width: u8,
+    len: u8,
+}
+
+impl Match {
+    fn of<A: Address>((prefix, number): (Prefix<A>, NextHop)) -> Self {
+        let mut address = [0; 16];
+        let bytes = prefix.address().to_be_bytes();
+        address[..bytes.as_ref().len()].copy_from_slice(bytes.as_ref());
+        Self {
+            address,
+            number: number.get(),
+            width: A::WIDTH,
+            len: prefix.len(),
+        }
+    }
+
+    fn prefix(&self) -> Option<IpPrefix> {
+        let address = match (self.width, self.address) {
+            (32, [a, b, c, d, ..]) => IpAddr::from([a, b, c, d]),
+            (_, address) => IpAddr::from(address),
+        };
+        IpPrefix::new(address, self.len)
+            .ok()
+            .filter(|_| self.number != 0)
+    }
+}
+
+impl<A: Address> Lpm<A> for Longest<'_, A> {
+    type Answer = Match;
+
+    fn batch(&self, addresses: &[A], answers: &mut [Match]) {
+        self.each(addresses, |row, found| {
+            answers[row] = found.map_or_else(Match::default, Match::of);
+        });
+    }
+
+    fn batch_be(&self, addresses: &[A::Bytes], answers: &mut [Match]) {
+        let mut block = [A::MIN; 256];
+        let blocks = addresses.chunks(block.len());
+        for (addresses, answers) in blocks.zip(answers.chunks_mut(block.len())) {
+            for (address, bytes) in block.iter_mut().zip(addresses) {
+                *address = A::from_be_bytes(*bytes);
+            }
+            self.batch(&block[..addresses.len()], answers);
+        }
+    }
+}
+
+/// What is made of matches.
+#[derive(Clone, Copy)]
+pub(super) enum OfMatches {
+    /// A list of prefixes.
+    Prefixes,
+    /// A list of pairs (prefix, value).
+    Pairs,
+    /// An Arrow column of prefixes.
+    Arrow,
+}
+
+impl OfMatches {
+    /// Room for the matches of `count` rows.
+    pub(super) fn answers(
+        self,
+        count: usize,
+        out: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Match>> {
+        if out.is_some() {
+            return Err(out_without_indices());
+        }
+        ask_for_memory(count, size_of::<Match>() + 2 * size_of::<usize>())?;
+        Ok(vec![Match::default(); count])
+    }
+
+    pub(super) fn make<'py>(
+        self,
+        py: Python<'py>,
+        found: &[Match],
+        places: &Places,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Self::Arrow = self {
+            let column = py.detach(|| column(found))?;
+            return Ok(Bound::new(py, ArrowColumn::new(&column))?.into_any());
+        }
+        let list = PyList::empty(py);
+        let mut texts = Texts::new();
+        for found in found {
+            let Some(prefix) = found.prefix() else {
+                list.append(py.None())?;
+                continue;
+            };
+            let text = texts.get(py, prefix)?;
+            if let Self::Prefixes = self {
+                list.append(text)?;
+                continue;
+            }
+            let value = places.get(found.number as usize - 1);
+            let value = value.and_then(Option::as_ref).map(|v| v.clone_ref(py));
+            list.append((text, value))?;
+        }
+        Ok(list.into_any())
+    }
+}
+
+/// Prefixes as text, null where there is no match.
+fn column(found: &[Match]) -> PyResult<StringArray> {
+    let mut bytes = Vec::with_capacity(16 * found.len());
+    let mut ends = Vec::with_capacity(found.len() + 1);
+    ends.push(0);
+    for found in found {
+        if let Some(prefix) = found.prefix() {
+            bytes.extend_from_slice(keys::Text::of(prefix).as_bytes());
+        }
+        let end = i32::try_from(bytes.len());
+        ends.push(end.map_err(|_| PyValueError::new_err("more than 2 GiB of prefixes"))?);
+    }
+    let nulls: NullBuffer = found.iter().map(|found| found.number != 0).collect();
+    let nulls = (nulls.null_count() > 0).then_some(nulls);
+    StringArray::try_new(OffsetBuffer::new(ends.into()), bytes.into(), nulls)
+        .map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Texts that rows before had: rows near each other often have one prefix, whose text they share then.
+struct Texts<'py>(Vec<Option<(IpPrefix, Bound<'py, PyString>)>>);
+
+impl<'py> Texts<'py> {
+    fn new() -> Self {
+        Self(vec![None; 1 << 10])
+    }
+
+    fn get(&mut self, py: Python<'py>, prefix: IpPrefix) -> PyResult<Bound<'py, PyString>> {
+        let bits = match prefix {
+            IpPrefix::V4(prefix) => u64::from(prefix.address()),
+            IpPrefix::V6(prefix) => (prefix.address() >> 64) as u64,
+        };
+        let place = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - 10);
+        let place = &mut self.0[place as usize];
+        if let Some((known, text)) = place
+            && *known == prefix
+        {
+            return Ok(text.clone());
+        }
+        let text = keys::text(py, prefix)?;
+        *place = Some((prefix, text.clone()));
+        Ok(text)
+    }
+}

@@ -1,0 +1,165 @@
+//! Tables written: as images, and in the form in which they are pickled.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use popfib::{Address, ImageWriter, NextHop, Options, Prefix, Rib};
+use popfib_formats::NextHopNames;
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+
+use crate::state::{Shared, State};
+use crate::values::Values;
+
+/// A path as Python's own functions take it: `str`, `bytes` or what has `__fspath__`.
+pub(crate) fn path_of(path: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    let os = path.py().import("os")?;
+    os.call_method1("fsdecode", (path,))?.extract()
+}
+
+/// The `OSError` that Python's own functions raise: of the class that fits, with number and file name.
+pub(crate) fn os_error(name: &str, error: &io::Error) -> PyErr {
+    let number = match error.kind() {
+        // EISDIR on every Unix; Windows opens no directory. Who found it out asked for it himself.
+        io::ErrorKind::IsADirectory => Some(21),
+        _ => error.raw_os_error(),
+    };
+    match number {
+        Some(number) => PyOSError::new_err((number, without_number(error), name.to_owned())),
+        None => {
+            let message = format!("{}: {error}", name.escape_debug());
+            io::Error::new(error.kind(), message).into()
+        }
+    }
+}
+
+/// What an error of the system says without its number, which Python puts in front.
+pub(crate) fn without_number(error: &dyn std::error::Error) -> String {
+    let message = error.to_string();
+    let end = message.find(" (os error ").unwrap_or(message.len());
+    message[..end].to_owned()
+}
+
+/// Writes the image of a table.
+pub(crate) fn save(
+    table: &Shared,
+    py: Python<'_>,
+    path: &Path,
+    encode: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let state = table.with(py, |state| state.copy(py))?;
+    // Values that are written alike are one next hop of the image.
+    let mut names = NextHopNames::new();
+    let mut numbers = Vec::new();
+    for value in state.values.places().iter() {
+        let Some(value) = value else {
+            numbers.push(NextHop::MIN);
+            continue;
+        };
+        let value = value.bind(py);
+        let text = match encode {
+            None => value.clone(),
+            Some(encode) => encode.call1((value,))?,
+        };
+        let text = text.cast::<PyString>().map_err(|_| {
+            let name = text.get_type().name();
+            PyTypeError::new_err(format!(
+                "an image holds values that are str, not {}; `encode` may make them so",
+                name.map_or_else(|_| "this".to_owned(), |name| name.to_string())
+            ))
+        })?;
+        numbers.push(names.intern(text.to_str()?));
+    }
+    let created = SystemTime::now().duration_since(UNIX_EPOCH);
+    let created = created.map_or(0, |since| since.as_secs());
+    let renumbered = (
+        renumber(state.ipv4.rib().iter(), |old| {
+            numbers[old.get() as usize - 1]
+        }),
+        renumber(state.ipv6.rib().iter(), |old| {
+            numbers[old.get() as usize - 1]
+        }),
+    );
+    let saved = py.detach(|| -> Result<(), SaveError> {
+        let (ipv4, ipv6) = &renumbered;
+        let mut writer = ImageWriter::new("Python", created);
+        writer.names((1..).map_while(|n| names.name(NextHop::new(n)?)))?;
+        writer.table(ipv4, &Options::default(), true)?;
+        writer.table(ipv6, &Options::default(), true)?;
+        Ok(writer.save(path)?)
+    });
+    let name = path.display().to_string();
+    saved.map_err(|error| match error.downcast::<io::Error>() {
+        Ok(error) => os_error(&name, &error),
+        Err(error) => PyValueError::new_err(format!("{}: {error}", name.escape_debug())),
+    })
+}
+
+type SaveError = Box<dyn std::error::Error + Send + Sync>;
+
+pub(crate) fn renumber<A: Address>(
+    routes: impl Iterator<Item = (Prefix<A>, NextHop)>,
+    number: impl Fn(NextHop) -> NextHop,
+) -> Rib<A> {
+    routes.map(|(prefix, old)| (prefix, number(old))).collect()
+}
+
+/// The state that `pickle` stores: routes of either family as bytes, values as a list.
+pub(crate) fn pickle<'py>(py: Python<'py>, state: &State) -> PyResult<Bound<'py, PyTuple>> {
+    let places = state.values.places();
+    let mut values = Vec::new();
+    let mut numbers = Vec::new();
+    for value in places.iter() {
+        values.extend(value.as_ref().map(|value| value.clone_ref(py)));
+        numbers.push(values.len() as u32);
+    }
+    let ipv4 = PyBytes::new(py, &to_bytes(state.ipv4.rib(), &numbers));
+    let ipv6 = PyBytes::new(py, &to_bytes(state.ipv6.rib(), &numbers));
+    (ipv4, ipv6, PyList::new(py, values)?).into_pyobject(py)
+}
+
+/// A route: address in network order, length in 1 byte, number in 4, little-endian.
+fn to_bytes<A: Address>(rib: &Rib<A>, numbers: &[u32]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(rib.len() * (size_of::<A>() + 5));
+    for (prefix, number) in rib.iter() {
+        bytes.extend(prefix.address().to_be_bytes().as_ref());
+        bytes.push(prefix.len());
+        bytes.extend(numbers[number.get() as usize - 1].to_le_bytes());
+    }
+    bytes
+}
+
+fn from_bytes<A: Address<Bytes = [u8; N]>, const N: usize>(
+    bytes: &[u8],
+    values: usize,
+) -> Option<Rib<A>> {
+    let mut rib = Rib::new();
+    let mut routes = bytes.chunks_exact(N + 5);
+    for route in &mut routes {
+        let (address, rest) = route.split_first_chunk::<N>()?;
+        let (length, number) = rest.split_first()?;
+        let prefix = Prefix::new(A::from_be_bytes(*address), *length).ok()?;
+        let number = u32::from_le_bytes(number.try_into().ok()?);
+        let number = NextHop::new(number).filter(|_| number as usize <= values)?;
+        rib.insert(prefix, number);
+    }
+    routes.remainder().is_empty().then_some(rib)
+}
+
+/// The table that was pickled.
+pub(crate) fn unpickle(
+    py: Python<'_>,
+    ipv4: &[u8],
+    ipv6: &[u8],
+    values: Vec<Py<PyAny>>,
+) -> PyResult<State> {
+    let count = values.len();
+    let ribs = from_bytes::<u32, 4>(ipv4, count).zip(from_bytes::<u128, 16>(ipv6, count));
+    let Some((ipv4, ipv6)) = ribs else {
+        return Err(PyValueError::new_err("the pickled routes are damaged"));
+    };
+    let values = Values::numbered(py, values);
+    Ok(State::new(py, ipv4, ipv6, values))
+}

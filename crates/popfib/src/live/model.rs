@@ -1,0 +1,184 @@
+//! What writer and readers of a live table share, as it is, in the orders that loom tries (see `epochs/model.rs`):
+//! readers' seats, generations that are replaced and freed, handles of which the last one frees, and words that
+//! are used again. In place of arrays there is content whose reads and writes loom watches.
+
+use core::alloc::Layout;
+use core::ptr::NonNull;
+
+use loom::cell::UnsafeCell;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+
+use super::seat::Seat;
+use super::shared::Handle;
+
+use crate::fib::layout::IDLE_BLOCK;
+use crate::memory::{AllocError, Allocator, Global};
+use crate::patch::{Link, Space};
+
+/// Memory that is never given back, so that loom can say what a wrong run uses.
+#[derive(Clone)]
+struct Kept;
+
+// SAFETY: memory of the global heap, which stays.
+unsafe impl Allocator for Kept {
+    fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+        Global.allocate(layout)
+    }
+
+    // SAFETY: as the trait asks; nothing is done.
+    unsafe fn deallocate(&self, _: NonNull<u8>, _: Layout) {}
+}
+
+/// A number that says so when it is used while another thread changes or frees it.
+struct Watched(UnsafeCell<u32>);
+
+// SAFETY: what is tested keeps reads and writes apart; that it does is what loom verifies.
+unsafe impl Sync for Watched {}
+
+impl Watched {
+    fn new(value: u32) -> Self {
+        Self(UnsafeCell::new(value))
+    }
+}
+
+impl Link for Watched {
+    fn get(&self) -> u32 {
+        // SAFETY: loom checks that nobody writes meanwhile.
+        self.0.with(|value| unsafe { *value })
+    }
+
+    fn set(&self, value: u32) {
+        // SAFETY: loom checks that nobody reads meanwhile.
+        self.0.with_mut(|value_at| unsafe { *value_at = value });
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.set(u32::MAX);
+    }
+}
+
+/// What a reader that is inside finds.
+fn look(seat: &Seat<Watched, Kept>) -> u32 {
+    // SAFETY: the reader is inside.
+    unsafe { seat.current() }.get()
+}
+
+#[test]
+fn model_of_generations() {
+    loom::model(|| {
+        let shared = Handle::new(Watched::new(1), Kept).expect("memory");
+        let mut seat = Seat::new(shared.clone()).expect("memory");
+        let reader = thread::spawn(move || {
+            seat.enter();
+            let first = look(&seat);
+            seat.go_on();
+            let second = look(&seat);
+            seat.leave();
+            assert!((1..=2).contains(&first) && (first..=2).contains(&second));
+        });
+        shared.publish(Watched::new(2)).expect("memory");
+        shared.free_older();
+        shared.free_older();
+        // The reader may be the last who has it.
+        drop(shared);
+        reader.join().expect("no panic");
+    });
+}
+
+#[test]
+fn model_of_the_last_handle() {
+    loom::model(|| {
+        let shared = Handle::new(Watched::new(1), Kept).expect("memory");
+        let seat = Seat::new(shared.clone()).expect("memory");
+        let readers: Vec<_> = [seat.try_clone().expect("memory"), seat]
+            .into_iter()
+            .map(|mut seat| {
+                thread::spawn(move || {
+                    seat.enter();
+                    assert_eq!(look(&seat), 1);
+                    seat.leave();
+                })
+            })
+            .collect();
+        drop(shared);
+        for reader in readers {
+            reader.join().expect("no panic");
+        }
+    });
+}
+
+/// The model finds what is wrong: a reader that is not inside.
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn model_of_a_reader_outside() {
+    loom::model(|| {
+        let shared = Handle::new(Watched::new(1), Kept).expect("memory");
+        let seat = Seat::new(shared.clone()).expect("memory");
+        let reader = thread::spawn(move || {
+            look(&seat);
+        });
+        shared.publish(Watched::new(2)).expect("memory");
+        shared.free_older();
+        reader.join().expect("no panic");
+    });
+}
+
+/// Words of a block: those of the idle block and of two more fit in.
+const LEN: usize = 2;
+
+/// An arena, and the pointer to its block.
+struct Arena {
+    pointer: AtomicUsize,
+    words: Vec<Watched>,
+}
+
+impl Arena {
+    /// Builds a block of equal words and switches the pointer to it; the place of the one before.
+    fn put(&self, space: &mut Space, value: u32) -> Option<u32> {
+        let place = space.alloc(&self.words, LEN)?;
+        for word in &self.words[place as usize..][..LEN] {
+            word.set(value);
+        }
+        let old = self.pointer.load(Ordering::Relaxed);
+        self.pointer.store(place as usize, Ordering::Release);
+        Some(old as u32)
+    }
+}
+
+#[test]
+fn model_of_words_that_are_used_again() {
+    loom::model(|| {
+        let words = IDLE_BLOCK.len() + 2 * LEN;
+        let arena = Arena {
+            pointer: AtomicUsize::new(0),
+            words: (0..words).map(|_| Watched::new(0)).collect(),
+        };
+        let mut space = Space::new(words, IDLE_BLOCK.len());
+        arena.put(&mut space, 1);
+        let shared = Handle::new(arena, Kept).expect("memory");
+        let mut seat = Seat::new(shared.clone()).expect("memory");
+        let reader = thread::spawn(move || {
+            for _ in 0..2 {
+                seat.enter();
+                // SAFETY: the reader is inside.
+                let arena = unsafe { seat.current() };
+                let at = arena.pointer.load(Ordering::Acquire);
+                let found = [arena.words[at].get(), arena.words[at + 1].get()];
+                assert!([[1, 1], [2, 2], [3, 3]].contains(&found), "{found:?}");
+                seat.leave();
+            }
+        });
+        // SAFETY: this is the writer.
+        let arena = unsafe { shared.current() };
+        let old = arena.put(&mut space, 2).expect("there is room");
+        assert_eq!(arena.put(&mut space, 3), None, "the arena is full");
+        if shared.epochs.all_passed(shared.epochs.end_epoch()) {
+            space.free(&arena.words, old, LEN as u32);
+            arena.put(&mut space, 3).expect("what was freed");
+        }
+        reader.join().expect("no panic");
+    });
+}

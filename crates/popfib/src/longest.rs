@@ -1,0 +1,112 @@
+//! Longest matches, prefix and next hop, by one lookup of a Fib.
+//!
+//! The matched prefix is the address cut to its length. So a leaf here is one number of both: the next hop times the
+//! count of lengths, plus the length; nothing is looked up to take it apart. For whoever keeps numbers of his own in a
+//! Rib and asks for prefixes while routes stay: it stands beside the Fib of next hops, whose leaves it would make
+//! wider and aggregate less. Rejected: leaves that number (next hop, length) pairs, as maps have them. They take fewer
+//! bits, and a miss of the cache more (docs/experiments.md).
+
+use crate::address::Address;
+use crate::batch::Kernel;
+use crate::compile_error::CompileError;
+use crate::fib::{Fib, Options};
+use crate::memory::{Allocator, Global};
+use crate::next_hop::{Leaf, NextHop};
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+
+/// A compiled Poptrie that answers with the prefix that matches, and its next hop.
+///
+/// ```
+/// use popfib::{LongestFib, NextHop, Options, Rib};
+///
+/// let mut rib = Rib::<u32>::new();
+/// rib.insert("10.0.0.0/8".parse()?, NextHop::new(1).unwrap());
+/// rib.insert("10.1.0.0/16".parse()?, NextHop::new(2).unwrap());
+/// let fib = LongestFib::compile(&rib, &Options::default())?;
+/// let found = fib.longest_match(0x0a01_0203);
+/// assert_eq!(found, Some(("10.1.0.0/16".parse()?, NextHop::new(2).unwrap())));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct LongestFib<A: Address, Al: Allocator = Global>(Fib<A, u32, Al>);
+
+impl<A: Address> LongestFib<A> {
+    /// Compiles the routes of `rib`: [`LongestFib::compile_in`] with the global allocator.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compile(
+        rib: &Rib<A, impl Allocator + Clone>,
+        options: &Options,
+    ) -> Result<Self, CompileError> {
+        Self::compile_in(rib, options, Global)
+    }
+}
+
+impl<A: Address, Al: Allocator + Clone> LongestFib<A, Al> {
+    /// Compiles the routes of `rib`, with all memory from `alloc`. It takes the time of twice
+    /// [`Fib::compile`], and meanwhile the memory of the Rib, for a copy with other numbers.
+    ///
+    /// # Errors
+    /// As [`Fib::compile`], and [`CompileError::NextHop`] for next hops beyond
+    /// [`LongestFib::MAX_NEXT_HOP`].
+    pub fn compile_in(
+        rib: &Rib<A, impl Allocator + Clone>,
+        options: &Options,
+        alloc: Al,
+    ) -> Result<Self, CompileError> {
+        let mut numbered = Rib::new_in(alloc.clone());
+        for (prefix, next_hop) in rib {
+            let next_hop = next_hop.get();
+            let leaf = (next_hop <= Self::MAX_NEXT_HOP)
+                .then(|| next_hop * Self::LENGTHS + u32::from(prefix.len()));
+            let leaf = leaf.and_then(NextHop::new).ok_or(CompileError::NextHop {
+                next_hop,
+                max: Self::MAX_NEXT_HOP,
+            })?;
+            numbered.try_insert(prefix, leaf)?;
+        }
+        Fib::compile_in(&numbered, options, alloc).map(Self)
+    }
+}
+
+impl<A: Address, Al: Allocator> LongestFib<A, Al> {
+    /// From 0 to the key width.
+    const LENGTHS: u32 = A::WIDTH as u32 + 1;
+
+    /// The highest next hop that a leaf holds beside a length: some 65 million for IPv4, 16 for IPv6.
+    pub const MAX_NEXT_HOP: u32 = <u32 as Leaf>::MAX / Self::LENGTHS - 1;
+
+    /// The longest prefix that holds `address`, and its next hop.
+    #[inline]
+    pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
+        Self::matched(address, self.0.lookup(address))
+    }
+
+    /// Hands out the match of each of `addresses`, with its place, in order. The lookups are made by `kernel`, as
+    /// by [`Fib::lookup_each_with`].
+    pub fn longest_matches_with(
+        &self,
+        kernel: Kernel,
+        addresses: &[A],
+        mut found: impl FnMut(usize, Option<(Prefix<A>, NextHop)>),
+    ) {
+        self.0.lookup_each_with(kernel, addresses, |at, leaf| {
+            found(at, Self::matched(addresses[at], leaf));
+        });
+    }
+
+    /// Bytes of the root table and of the pages and blocks.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    /// The match that a leaf says.
+    #[inline(always)]
+    fn matched(address: A, leaf: u32) -> Option<(Prefix<A>, NextHop)> {
+        let next_hop = NextHop::new(leaf / Self::LENGTHS)?;
+        let len = (leaf % Self::LENGTHS) as u8;
+        Some((Prefix::clamped(address, len), next_hop))
+    }
+}

@@ -1,0 +1,272 @@
+//! Many lookups at once: by the kernels, a few hundred at a time, without allocation.
+//!
+//! The numbers of a few hundred answers are found by the kernel into an array on the
+//! stack, which stays in the first cache; then each is turned into what was asked for.
+//! Addresses of both families, mixed, are told apart first and answered side by side.
+
+use core::net::IpAddr;
+
+use super::PrefixMap;
+use super::defer::ASK;
+use super::pairs::Pair;
+use super::storage::Storage;
+use super::table::Table;
+use crate::address::Address;
+use crate::batch::Kernel;
+use crate::prefix::{IpPrefix, Prefix};
+
+/// Addresses that are looked up at a time.
+const BURST: usize = 256;
+
+impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
+    /// Looks up each of `addresses` into the same place of `values`; `None` where there is no
+    /// route. The answers are those of [`lookup`](Self::lookup), several times as fast.
+    ///
+    /// Addresses are `A` or what turns into it. Nothing is allocated.
+    ///
+    /// # Panics
+    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    /// use std::net::Ipv4Addr;
+    ///
+    /// let map: PrefixMap<u32, &str> = PrefixMap::from_text([("192.0.2.0/24", "test")])?;
+    /// let mut values = [None; 2];
+    /// map.lookup_batch(&[Ipv4Addr::new(192, 0, 2, 1), Ipv4Addr::LOCALHOST], &mut values);
+    /// assert_eq!(values, [Some(&"test"), None]);
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn lookup_batch<'a, K: Copy + Into<A>>(
+        &'a self,
+        addresses: &[K],
+        values: &mut [Option<&'a V>],
+    ) {
+        self.batch(addresses, values, |_, pair| Some(&pair?.value));
+    }
+
+    /// As [`lookup_batch`](Self::lookup_batch), with the prefixes that match.
+    ///
+    /// # Panics
+    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let map: PrefixMap<u32, u8> = PrefixMap::from_text([("192.0.2.0/24", 1)])?;
+    /// let addresses = [0xc000_0201_u32, 0x7f00_0001];
+    /// let (mut matches, mut prefixes) = ([None; 2], [None; 2]);
+    /// map.longest_match_batch(&addresses, &mut matches);
+    /// map.prefix_batch(&addresses, &mut prefixes);
+    /// let test = "192.0.2.0/24".parse().unwrap();
+    /// assert_eq!(matches, [Some((test, &1)), None]);
+    /// assert_eq!(prefixes, [Some(test), None]);
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn longest_match_batch<'a, K: Copy + Into<A>>(
+        &'a self,
+        addresses: &[K],
+        matches: &mut [Option<(Prefix<A>, &'a V)>],
+    ) {
+        self.batch(addresses, matches, |address, pair| matched(address, pair?));
+    }
+
+    /// As [`lookup_batch`](Self::lookup_batch), the prefixes that match without their values.
+    ///
+    /// # Panics
+    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    pub fn prefix_batch<K: Copy + Into<A>>(
+        &self,
+        addresses: &[K],
+        prefixes: &mut [Option<Prefix<A>>],
+    ) {
+        self.batch(addresses, prefixes, |address, pair| {
+            Some(matched(address, pair?)?.0)
+        });
+    }
+
+    #[inline]
+    fn batch<'a, K: Copy + Into<A>, T>(
+        &'a self,
+        addresses: &[K],
+        answers: &mut [T],
+        answer: impl Fn(A, Option<&'a Pair<V>>) -> T,
+    ) {
+        assert_eq!(
+            addresses.len(),
+            answers.len(),
+            "one answer for each address"
+        );
+        let mut burst = Burst::new();
+        for (addresses, answers) in addresses.chunks(BURST).zip(answers.chunks_mut(BURST)) {
+            for address in addresses {
+                burst.push((*address).into());
+            }
+            burst.answer(self, |at, address, pair| {
+                answers[at] = answer(address, pair)
+            });
+        }
+    }
+
+    /// The Fib's answers for `addresses`.
+    fn answers(&self, addresses: &[A], numbers: &mut [u32]) {
+        match &self.fib {
+            Some(fib) => Kernel::best().lookup_batch(fib.view(), addresses, numbers),
+            None => numbers.fill(ASK),
+        }
+    }
+}
+
+#[inline(always)]
+fn matched<A: Address, V>(address: A, pair: &Pair<V>) -> Option<(Prefix<A>, &V)> {
+    Some((Prefix::clamped(address, pair.len()), &pair.value))
+}
+
+/// Addresses that wait for their answers.
+struct Burst<A> {
+    addresses: [A; BURST],
+    len: usize,
+}
+
+impl<A: Address> Burst<A> {
+    fn new() -> Self {
+        Self {
+            addresses: [A::MIN; BURST],
+            len: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, address: A) {
+        self.addresses[self.len] = address;
+        self.len += 1;
+    }
+
+    /// Hands each answer out, and is empty again.
+    #[inline(always)]
+    fn answer<'a, V, S: Storage>(
+        &mut self,
+        map: &'a PrefixMap<A, V, S>,
+        mut answer: impl FnMut(usize, A, Option<&'a Pair<V>>),
+    ) {
+        let addresses = &self.addresses[..self.len];
+        let mut numbers = [0; BURST];
+        let numbers = &mut numbers[..addresses.len()];
+        map.answers(addresses, numbers);
+        for (at, (address, number)) in addresses.iter().zip(numbers).enumerate() {
+            answer(at, *address, map.answered(*number, *address));
+        }
+        self.len = 0;
+    }
+}
+
+impl<V, S: Storage> Table<V, S> {
+    /// Looks up each of `addresses`, of both families in any order, into the same place of
+    /// `values`; `None` where there is no route.
+    ///
+    /// The answers are those of [`lookup`](Self::lookup), several times as fast; nothing is
+    /// allocated. Where all are of one family, [`ipv4`](Self::ipv4) and [`ipv6`](Self::ipv6)
+    /// do without telling them apart.
+    ///
+    /// # Panics
+    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    ///
+    /// ```
+    /// use popfib::Table;
+    /// use std::net::IpAddr;
+    ///
+    /// let table: Table<u32> = Table::from_text([("192.0.2.0/24", 4), ("2001:db8::/32", 6)])?;
+    /// let addresses: [IpAddr; 3] = ["2001:db8::1", "192.0.2.1", "::1"].map(|a| a.parse().unwrap());
+    /// let mut values = [None; 3];
+    /// table.lookup_batch(&addresses, &mut values);
+    /// assert_eq!(values, [Some(&6), Some(&4), None]);
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn lookup_batch<'a, K: Copy + Into<IpAddr>>(
+        &'a self,
+        addresses: &[K],
+        values: &mut [Option<&'a V>],
+    ) {
+        self.batch(
+            addresses,
+            values,
+            |_, pair| Some(&pair?.value),
+            |_, pair| Some(&pair?.value),
+        );
+    }
+
+    /// As [`lookup_batch`](Self::lookup_batch), with the prefixes that match.
+    ///
+    /// # Panics
+    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    pub fn longest_match_batch<'a, K: Copy + Into<IpAddr>>(
+        &'a self,
+        addresses: &[K],
+        matches: &mut [Option<(IpPrefix, &'a V)>],
+    ) {
+        fn ip<A: Address, V>(address: A, pair: Option<&Pair<V>>) -> Option<(IpPrefix, &V)>
+        where
+            Prefix<A>: Into<IpPrefix>,
+        {
+            let (prefix, value) = matched(address, pair?)?;
+            Some((prefix.into(), value))
+        }
+        self.batch(addresses, matches, ip, ip);
+    }
+
+    /// As [`lookup_batch`](Self::lookup_batch), the prefixes that match without their values.
+    ///
+    /// # Panics
+    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    pub fn prefix_batch<K: Copy + Into<IpAddr>>(
+        &self,
+        addresses: &[K],
+        prefixes: &mut [Option<IpPrefix>],
+    ) {
+        self.batch(
+            addresses,
+            prefixes,
+            |address, pair| Some(matched(address, pair?)?.0.into()),
+            |address, pair| Some(matched(address, pair?)?.0.into()),
+        );
+    }
+
+    #[inline]
+    fn batch<'a, K: Copy + Into<IpAddr>, T>(
+        &'a self,
+        addresses: &[K],
+        answers: &mut [T],
+        ipv4: impl Fn(u32, Option<&'a Pair<V>>) -> T,
+        ipv6: impl Fn(u128, Option<&'a Pair<V>>) -> T,
+    ) {
+        assert_eq!(
+            addresses.len(),
+            answers.len(),
+            "one answer for each address"
+        );
+        let (mut burst4, mut burst6) = (Burst::new(), Burst::new());
+        // Where the addresses of each family stood.
+        let (mut at4, mut at6) = ([0u8; BURST], [0u8; BURST]);
+        const { assert!(BURST - 1 <= u8::MAX as usize) };
+        for (addresses, answers) in addresses.chunks(BURST).zip(answers.chunks_mut(BURST)) {
+            for (at, address) in addresses.iter().enumerate() {
+                match (*address).into() {
+                    IpAddr::V4(address) => {
+                        at4[burst4.len] = at as u8;
+                        burst4.push(address.into());
+                    }
+                    IpAddr::V6(address) => {
+                        at6[burst6.len] = at as u8;
+                        burst6.push(address.into());
+                    }
+                }
+            }
+            burst4.answer(self.ipv4(), |at, address, pair| {
+                answers[usize::from(at4[at])] = ipv4(address, pair);
+            });
+            burst6.answer(self.ipv6(), |at, address, pair| {
+                answers[usize::from(at6[at])] = ipv6(address, pair);
+            });
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Many routes at once: collected, extended, kept by a rule, taken out, read from text.
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::error::Error;
+use core::fmt;
+use core::str::FromStr;
+
+use super::follow::Bulk;
+use super::storage::Stores;
+use super::{IntoIter, PrefixMap};
+use crate::address::Address;
+use crate::prefix::{Prefix, PrefixError};
+
+/// A text that is no prefix.
+///
+/// ```
+/// use popfib::{PrefixError, PrefixMap};
+///
+/// let error = PrefixMap::<u32, u8>::from_text([("10.0.0.1/8", 1)]).unwrap_err();
+/// assert_eq!(error.text(), "10.0.0.1/8");
+/// assert_eq!(*error.error(), PrefixError::HostBits);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouteTextError {
+    text: String,
+    error: PrefixError,
+}
+
+impl RouteTextError {
+    fn new(text: &str, error: PrefixError) -> Self {
+        let text = text.to_owned();
+        Self { text, error }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Why it is no prefix.
+    pub fn error(&self) -> &PrefixError {
+        &self.error
+    }
+}
+
+impl fmt::Display for RouteTextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.text.escape_debug(), self.error)
+    }
+}
+
+impl Error for RouteTextError {}
+
+/// What `collect` makes of routes that are text, unless one is none.
+pub(super) fn parsed<P, T, V, M>(
+    routes: impl Iterator<Item = (T, V)>,
+    collect: impl FnOnce(&mut dyn Iterator<Item = (P, V)>) -> M,
+) -> Result<M, RouteTextError>
+where
+    P: FromStr<Err = PrefixError>,
+    T: AsRef<str>,
+{
+    let mut error = None;
+    let mut routes = routes.map_while(|(text, value)| match text.as_ref().parse() {
+        Ok(prefix) => Some((prefix, value)),
+        Err(why) => {
+            error = Some(RouteTextError::new(text.as_ref(), why));
+            None
+        }
+    });
+    let map = collect(&mut routes);
+    error.map_or(Ok(map), Err)
+}
+
+impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
+    /// A map of routes whose prefixes are text; of two values for one prefix the last stays.
+    ///
+    /// # Errors
+    /// [`RouteTextError`] for the first text that is no prefix of the family.
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let map: PrefixMap<u128, &str> = PrefixMap::from_text([("2001:db8::/32", "documentation")])?;
+    /// assert_eq!(map.len(), 1);
+    /// let error = PrefixMap::<u32, ()>::from_text([("10.0.0.0/33", ())]).unwrap_err();
+    /// assert_eq!(error.to_string(), "`10.0.0.0/33`: the prefix length is more than 32");
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn from_text<T: AsRef<str>>(
+        routes: impl IntoIterator<Item = (T, V)>,
+    ) -> Result<Self, RouteTextError> {
+        parsed(routes.into_iter(), |routes| routes.collect())
+    }
+
+    /// Keeps the routes for which `keep` holds. If it panics, nothing has changed.
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let mut map: PrefixMap<u32, u8> =
+    ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
+    /// map.retain(|prefix, value| prefix.len() > 8 && *value != 3);
+    /// assert!(map.values().eq(&[2]));
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn retain(&mut self, mut keep: impl FnMut(Prefix<A>, &V) -> bool) {
+        let gone = self.iter().filter(|(prefix, value)| !keep(*prefix, value));
+        self.remove_all(gone.map(|(prefix, _)| prefix).collect());
+    }
+
+    /// Calls `change` for each route in prefix order; it may change the values.
+    ///
+    /// If it panics, the values that it changed before stay changed.
+    ///
+    /// ```
+    /// use popfib::Table;
+    ///
+    /// let mut table = Table::shared();
+    /// table.extend([("192.0.2.0/24".parse::<popfib::IpPrefix>()?, 1)]);
+    /// table.for_each_mut(|_, value| *value += 1);
+    /// assert!(table.values().eq(&[2]));
+    /// # Ok::<(), popfib::PrefixError>(())
+    /// ```
+    pub fn for_each_mut(&mut self, mut change: impl FnMut(Prefix<A>, &mut V)) {
+        let mut bulk = Bulk::new(self);
+        let mut at = bulk.map.rib.first();
+        while let Some((prefix, number)) = at {
+            change(
+                prefix,
+                &mut S::lend(&mut bulk, prefix.address().to_u128(), number),
+            );
+            at = bulk.map.rib.next(prefix);
+        }
+    }
+
+    /// Takes all routes out, in prefix order; the map is empty from now on, also if what is
+    /// returned is forgotten.
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let mut map: PrefixMap<u32, u8> =
+    ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
+    /// let taken: Vec<u8> = map.drain().map(|(_, value)| value).collect();
+    /// assert!(taken == [1, 2, 3] && map.is_empty());
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn drain(&mut self) -> IntoIter<A, V, S> {
+        self.take().into_iter()
+    }
+
+    pub(super) fn remove_all(&mut self, prefixes: Vec<Prefix<A>>) -> usize {
+        let count = prefixes.len();
+        let mut bulk = Bulk::new(self);
+        for prefix in prefixes {
+            bulk.remove(prefix);
+        }
+        count
+    }
+}
+
+impl<A: Address, V, S: Stores<V>> Extend<(Prefix<A>, V)> for PrefixMap<A, V, S> {
+    /// Inserts all routes; of two values for one prefix the last stays.
+    fn extend<I: IntoIterator<Item = (Prefix<A>, V)>>(&mut self, routes: I) {
+        let mut bulk = Bulk::new(self);
+        for (prefix, value) in routes {
+            bulk.insert(prefix, value);
+        }
+    }
+}
+
+impl<A: Address, V, S: Stores<V>> FromIterator<(Prefix<A>, V)> for PrefixMap<A, V, S> {
+    /// Of two values for one prefix the last stays.
+    fn from_iter<I: IntoIterator<Item = (Prefix<A>, V)>>(routes: I) -> Self {
+        let mut map = Self::default();
+        map.extend(routes);
+        map
+    }
+}
+
+impl<A: Address, V, S: Stores<V>, const N: usize> From<[(Prefix<A>, V); N]> for PrefixMap<A, V, S> {
+    fn from(routes: [(Prefix<A>, V); N]) -> Self {
+        routes.into_iter().collect()
+    }
+}

@@ -1,0 +1,204 @@
+//! Changes in order and out of it, with every answer compared after each: a map whose entry is
+//! marked answers as a linear scan over its routes does, and the mark is gone when it has to be.
+
+use alloc::vec::Vec;
+
+use super::*;
+use crate::map::{Own, PrefixMap, Shared, Stores};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (self.0 >> 33) as usize % end
+    }
+
+    /// An address in a small part of the keys, so that routes meet.
+    fn address<A: Address>(&mut self) -> A {
+        let bits = (0..8).fold(0u128, |bits, _| bits << 16 | self.below(1 << 16) as u128);
+        let dense = bits & 0xff00_ffff_ffff_ffff_ffff_ffff_ffff_ffff;
+        A::truncate(dense >> (128 - A::WIDTH))
+    }
+
+    fn prefix<A: Address>(&mut self) -> Prefix<A> {
+        let longest = usize::from(A::WIDTH);
+        let len = match self.below(4) {
+            0 => self.below(longest + 1),
+            _ => longest - self.below(longest / 4 + 1),
+        };
+        Prefix::clamped(self.address(), len as u8)
+    }
+}
+
+fn compare<A: Address, S: Stores<u32>>(
+    random: &mut Random,
+    map: &PrefixMap<A, u32, S>,
+    near: Prefix<A>,
+) {
+    map.check()
+        .expect("the Fib follows, but for what is marked");
+    let mut addresses: Vec<A> = (0..6).map(|_| random.address()).collect();
+    addresses.extend([near.first(), near.last()]);
+    let mut batch = alloc::vec![None; addresses.len()];
+    map.longest_match_batch(&addresses, &mut batch);
+    for (address, in_batch) in addresses.into_iter().zip(batch) {
+        // Without the Fib, and in another way than the Rib's own longest match.
+        let holds = map.iter().filter(|(prefix, _)| prefix.contains(address));
+        let expected = holds.max_by_key(|(prefix, _)| prefix.len());
+        assert_eq!(map.longest_match(address), expected);
+        assert_eq!(map.lookup(address), expected.map(|(_, value)| value));
+        assert_eq!(in_batch, expected);
+    }
+}
+
+/// Runs of changes in order between changes anywhere; how often an entry was marked.
+fn changes<A: Address, S: Stores<u32>>(options: &Options, seed: u64) -> usize {
+    let mut random = Random(seed);
+    let mut map = PrefixMap::<A, u32, S>::with_options(options.clone());
+    let mut marks = 0;
+    while map.len() < 150 {
+        map.insert(random.prefix(), random.below(5) as u32);
+    }
+    for round in 0..8 {
+        let mut run: Vec<Prefix<A>> = (0..30).map(|_| random.prefix()).collect();
+        if round % 3 == 0 {
+            let there = map.keys().skip(random.below(80));
+            run.extend(there.take(40).collect::<Vec<_>>());
+        }
+        run.sort();
+        run.extend((0..random.below(4)).map(|_| random.prefix()));
+        for prefix in run {
+            let marked = map.fib.as_ref().and_then(|fib| fib.marked);
+            let was = marked.is_some();
+            // Now and then a change of what covers the entry, at its very address.
+            let prefix = match marked {
+                Some(Marked { entry, .. }) if random.below(6) == 0 => {
+                    let len = random.below(usize::from(entry.len()) + 1);
+                    Prefix::new_masked(entry.address(), len as u8).expect("no longer than a key")
+                }
+                _ => prefix,
+            };
+            match random.below(6) {
+                0..=1 => {
+                    map.remove(prefix);
+                }
+                2 => {
+                    if let Some(mut value) = map.get_mut(prefix) {
+                        *value += 1;
+                    }
+                }
+                _ => {
+                    map.insert(prefix, random.below(5) as u32);
+                }
+            }
+            let is = map.fib.as_ref().is_some_and(|fib| fib.marked.is_some());
+            marks += usize::from(is && !was);
+            compare(&mut random, &map, prefix);
+        }
+        match random.below(5) {
+            // A mark survives a copy, and a bulk change leaves none.
+            0 => map = map.clone(),
+            1 => {
+                map.extend([(random.prefix(), 9)]);
+                assert!(map.fib.as_ref().is_none_or(|fib| fib.marked.is_none()));
+                compare(&mut random, &map, Prefix::host(A::MIN));
+            }
+            _ => {}
+        }
+    }
+    marks
+}
+
+/// With and without aggregation, for several direct bits.
+fn all_options<A: Address>() {
+    let mut marks = 0;
+    for seed in 0..2 {
+        for direct_bits in [None, Some(3), Some(6), Some(A::WIDTH.min(18))] {
+            for aggregation in [true, false] {
+                let options = Options::default()
+                    .direct_bits(direct_bits)
+                    .aggregation(aggregation);
+                marks += changes::<A, Own>(&options, seed);
+                marks += changes::<A, Shared>(&options, seed);
+            }
+        }
+    }
+    assert!(marks > 100, "{marks} entries were marked");
+}
+
+#[test]
+fn keys_of_8_and_16_bits() {
+    all_options::<u16>();
+}
+
+#[test]
+fn ipv4() {
+    all_options::<u32>();
+}
+
+#[test]
+fn ipv6() {
+    all_options::<u128>();
+    // Pages of one bit, and of eight.
+    for direct_bits in [17, 24] {
+        let options = Options::default().direct_bits(Some(direct_bits));
+        assert!(changes::<u128, Own>(&options, 7) > 5);
+    }
+}
+
+#[test]
+fn a_marked_entry_has_few_of_the_routes() {
+    let prefix = |n: u32| Prefix::clamped(n << 8, 24);
+    let mut map: PrefixMap<u32, u32> = (0..6400).map(|n| (prefix(n << 9), n)).collect();
+    let mut marked = 0;
+    for n in 0..6400 {
+        map.insert(prefix(n << 9 | 0x55), n);
+        let fib = map.fib.as_ref().expect("there are routes");
+        let Some(Marked { entry, .. }) = &fib.marked else {
+            continue;
+        };
+        marked += 1;
+        assert!(map.rib.subnets(*entry).count() <= map.len() / SHARE);
+    }
+    assert!(marked > 1000, "{marked}");
+    // Changes here and there mark nothing; the first settles what was marked.
+    for n in (0..6400).map(|n| n * 2741 % 6400) {
+        map.remove(prefix(n << 9 | 0x55));
+        let fib = map.fib.as_ref().expect("there are routes");
+        assert!(fib.marked.is_none());
+    }
+    map.check().expect("nothing waits");
+}
+
+#[test]
+fn what_a_mark_cuts_off_is_free() {
+    let prefix = |n: u32| Prefix::clamped(n << 8, 24);
+    let mut map: PrefixMap<u32, u32, Shared> =
+        (0..6400).map(|n| (prefix(n * 2600), n % 7)).collect();
+    let before = map.bytes();
+    for round in 0..20 {
+        for n in 0..6400 {
+            map.insert(prefix(n * 2600), (n + round) % 7);
+        }
+        map.check().expect("the Fib follows");
+        assert!(map.bytes() < before * 5 / 4, "{} of {before}", map.bytes());
+    }
+}
+
+#[test]
+fn numbers_that_need_more_bits_come_while_changes_wait() {
+    // 64 routes below each entry: the pairs of the last entry outgrow what the Fib was compiled for.
+    let mut map: PrefixMap<u32, u32> = PrefixMap::new();
+    for n in 0..5000u32 {
+        let prefix = Prefix::clamped(n << 8, 24);
+        map.insert(prefix, n);
+        if n % 16 == 0 || n.is_power_of_two() {
+            map.check().expect("the Fib follows");
+        }
+        for near in [n, n / 2, n.saturating_sub(1)] {
+            let found = map.longest_match(near << 8 | 3);
+            assert_eq!(found, Some((Prefix::clamped(near << 8, 24), &near)));
+        }
+    }
+}

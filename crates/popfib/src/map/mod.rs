@@ -1,0 +1,440 @@
+//! Maps from prefixes to values that are always fast: what people hold.
+//!
+//! A map is a [`Rib`] of pair numbers (`pairs.rs`), the Fib that follows it at every
+//! change (`follow.rs`), and the pairs: value and prefix length. All lookups are answered
+//! by the Fib, which gives the number of the pair; the matched prefix is the address cut
+//! to the pair's length. What is asked of prefixes, exact or in order, the Rib answers.
+//!
+//! `storage.rs` decides whether equal values share a pair; `table.rs` puts two maps together to one of
+//! both families, `set.rs` leaves out the values.
+
+mod batch;
+mod both;
+mod bulk;
+mod check;
+mod cover;
+mod defer;
+mod entry;
+mod family;
+mod follow;
+mod free;
+mod iter;
+mod pairs;
+mod set;
+mod storage;
+mod table;
+mod traits;
+mod value_mut;
+mod view;
+
+use crate::address::Address;
+use crate::fib::Options;
+use crate::memory::OutOfMemory;
+use crate::next_hop::NextHop;
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+use defer::{ASK, Deferring};
+use pairs::{Pair, Pairs};
+
+pub use both::{Both, TableIntoIter, TableIter};
+pub use bulk::RouteTextError;
+pub use entry::{Entry, OccupiedEntry, VacantEntry};
+pub use family::Keyed;
+pub use iter::{IntoIter, Iter, IterMut, Keys, Values};
+pub use set::{IpSet, PrefixSet};
+pub use storage::{Own, Shared, Storage, Stores};
+pub use table::Table;
+pub use value_mut::ValueMut;
+pub use view::Subtree;
+
+/// A map from prefixes of one family to values, asked by longest match.
+///
+/// Right and fast after any change, with nothing to compile: [`lookup`](Self::lookup) and
+/// [`longest_match`](Self::longest_match) are answered by a Poptrie that changes patch in place.
+/// `A` is the key: `u32` for IPv4, `u128` for IPv6, or any other [`Address`];
+/// [`Table`](crate::Table) is the map of both families. Addresses are taken as `A` or as
+/// what turns into it, such as [`Ipv4Addr`](core::net::Ipv4Addr).
+///
+/// [`new`](PrefixMap::new) makes a map in which each route has a value of its own, of any
+/// type. Where values repeat, as next hops, origin AS or countries do, [`shared`](PrefixMap::shared)
+/// makes one that is several times faster and smaller, since equal values are stored once;
+/// they have to be `Clone + Eq + Hash`.
+///
+/// ```
+/// use popfib::PrefixMap;
+/// use std::net::Ipv4Addr;
+///
+/// let mut map: PrefixMap<u32, &str> = PrefixMap::new();
+/// map.insert("10.0.0.0/8".parse()?, "inside");
+/// map.insert("10.1.0.0/16".parse()?, "lab");
+/// let address = Ipv4Addr::new(10, 1, 2, 3);
+/// assert_eq!(map.lookup(address), Some(&"lab"));
+/// let (prefix, value) = map.longest_match(address).unwrap();
+/// assert_eq!((prefix.to_string().as_str(), *value), ("10.1.0.0/16", "lab"));
+/// map.remove("10.1.0.0/16".parse()?);
+/// assert_eq!(map.lookup(address), Some(&"inside"));
+/// # Ok::<(), popfib::PrefixError>(())
+/// ```
+///
+/// Changes take O(key width / 6) steps and mostly well below a microsecond; one of a short
+/// prefix takes longer the more answers it changes, and now and then, amortised over many
+/// changes, the table is compiled again. [`extend`](Extend::extend), [`retain`](Self::retain) and the
+/// like compile once where that is less work. Changes in prefix order take less: those below one
+/// entry of the Poptrie's table wait for the first one elsewhere, and until then addresses there,
+/// of at most one of 32 routes, are answered by the routes themselves, right and slower.
+///
+/// Memory comes from the global allocator; as with the standard library's collections, the
+/// program ends where it is exhausted, except in [`try_insert`](Self::try_insert). If there
+/// is memory for a route but not for the Poptrie, the map answers from its Rib until there is.
+pub struct PrefixMap<A: Address, V, S: Storage = Own> {
+    /// The numbers of pairs.
+    rib: Rib<A>,
+    /// `None` where there are no routes, while many change, and where memory was refused: then
+    /// the Rib answers.
+    fib: Option<Deferring<A>>,
+    pairs: Pairs<V, S>,
+    options: Options,
+    /// Changes that went without the Fib.
+    behind: usize,
+}
+
+impl<A: Address, V> PrefixMap<A, V> {
+    /// A map in which each route has a value of its own; allocates nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl<A: Address, V> PrefixMap<A, V, Shared> {
+    /// A map in which routes with equal values share one; allocates nothing.
+    ///
+    /// ```
+    /// use popfib::{PrefixMap, Shared};
+    ///
+    /// let mut origins = PrefixMap::shared();
+    /// origins.insert("192.0.2.0/24".parse()?, 64500);
+    /// origins.insert("198.51.100.0/24".parse()?, 64500);
+    /// // The type says so where it is written out.
+    /// let origins: PrefixMap<u32, i32, Shared> = origins;
+    /// assert_eq!(origins.lookup(0xc000_0201_u32), Some(&64500));
+    /// # Ok::<(), popfib::PrefixError>(())
+    /// ```
+    pub fn shared() -> Self {
+        Self::default()
+    }
+}
+
+impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
+    /// A map whose Poptrie is compiled with `options`; without routes, and allocates nothing.
+    ///
+    /// ```
+    /// use popfib::{Options, PrefixMap};
+    ///
+    /// let options = Options::default().direct_bits(Some(16));
+    /// let mut map: PrefixMap<u32, u8> = PrefixMap::with_options(options);
+    /// map.insert("10.0.0.0/8".parse()?, 1);
+    /// map.check().unwrap();
+    /// # Ok::<(), popfib::PrefixError>(())
+    /// ```
+    pub fn with_options(options: Options) -> Self {
+        Self {
+            rib: Rib::new(),
+            fib: None,
+            pairs: Pairs::new(),
+            options,
+            behind: 0,
+        }
+    }
+
+    /// The number of routes.
+    pub fn len(&self) -> usize {
+        self.rib.len()
+    }
+
+    /// Whether there is no route.
+    pub fn is_empty(&self) -> bool {
+        self.rib.is_empty()
+    }
+
+    /// Removes every route and gives the memory back.
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let mut map: PrefixMap<u32, u8> =
+    ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
+    /// assert_eq!(map.len(), 3);
+    /// map.clear();
+    /// assert!(map.is_empty());
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn clear(&mut self) {
+        // Not by assignment: a value whose drop panics must leave an empty map.
+        drop(self.take());
+    }
+
+    /// What is here, and an empty map in its place.
+    fn take(&mut self) -> Self {
+        core::mem::replace(self, Self::with_options(self.options.clone()))
+    }
+
+    /// Heap bytes of the routes, the Poptrie and the array of values, spare capacity
+    /// included, without what the values themselves own.
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let map: PrefixMap<u32, u8> =
+    ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
+    /// assert!(map.bytes() > 0);
+    /// assert_eq!(map.pair_count(), 3);
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn bytes(&self) -> usize {
+        let fib = self.fib.as_ref().map_or(0, Deferring::bytes);
+        self.rib.bytes() + fib + self.pairs.bytes()
+    }
+
+    /// The number of different pairs of value and prefix length: what the leaves of the
+    /// Poptrie number. With values of their own it is the number of routes.
+    pub fn pair_count(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// The value of exactly `prefix`.
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let map: PrefixMap<u32, u8> =
+    ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
+    /// let ten = "10.0.0.0/8".parse().unwrap();
+    /// assert_eq!(map.get(ten), Some(&1));
+    /// assert!(map.contains_key(ten));
+    /// assert_eq!(map.get("10.0.0.0/9".parse().unwrap()), None);
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn get(&self, prefix: Prefix<A>) -> Option<&V> {
+        Some(self.value(self.rib.get(prefix)?))
+    }
+
+    /// Whether there is a route of exactly `prefix`.
+    pub fn contains_key(&self, prefix: Prefix<A>) -> bool {
+        self.rib.contains_key(prefix)
+    }
+
+    /// The first route in prefix order. O(key width / 6).
+    pub fn first(&self) -> Option<(Prefix<A>, &V)> {
+        let (prefix, number) = self.rib.first()?;
+        Some((prefix, self.value(number)))
+    }
+
+    /// The last route in prefix order. O(key width / 6).
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let map: PrefixMap<u32, u8> =
+    ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
+    /// assert_eq!(map.first().map(|(_, value)| value), Some(&1));
+    /// assert_eq!(map.last().map(|(_, value)| value), Some(&3));
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn last(&self) -> Option<(Prefix<A>, &V)> {
+        let (prefix, number) = self.rib.last()?;
+        Some((prefix, self.value(number)))
+    }
+
+    /// The value of the longest prefix that holds `address`.
+    #[inline]
+    pub fn lookup(&self, address: impl Into<A>) -> Option<&V> {
+        Some(&self.find(address.into())?.value)
+    }
+
+    /// The longest prefix that holds `address`, and its value.
+    ///
+    /// As fast as [`lookup`](Self::lookup), but for what it takes to make the prefix.
+    #[inline]
+    pub fn longest_match(&self, address: impl Into<A>) -> Option<(Prefix<A>, &V)> {
+        let address = address.into();
+        let pair = self.find(address)?;
+        Some((Prefix::clamped(address, pair.len()), &pair.value))
+    }
+
+    /// The shortest prefix that holds `address`, and its value. O(key width / 6).
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let map: PrefixMap<u32, u8> =
+    ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
+    /// let address = std::net::Ipv4Addr::new(10, 1, 2, 3);
+    /// assert_eq!(map.shortest_match(address).unwrap().0.to_string(), "10.0.0.0/8");
+    /// assert_eq!(map.longest_match(address).unwrap().0.to_string(), "10.1.0.0/16");
+    /// assert_eq!(map.lookup(address), Some(&2));
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn shortest_match(&self, address: impl Into<A>) -> Option<(Prefix<A>, &V)> {
+        self.supernets(Prefix::host(address.into())).next()
+    }
+
+    /// The pair that answers for `address`.
+    #[inline]
+    fn find(&self, address: A) -> Option<&Pair<V>> {
+        self.answered(self.answer(address), address)
+    }
+
+    fn value(&self, number: NextHop) -> &V {
+        let pair = self.pairs.get(number.get());
+        &pair.expect("a route has a pair").value
+    }
+}
+
+impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
+    /// Sets the value of `prefix`; returns the value it replaces.
+    ///
+    /// # Panics
+    /// If the map would have more than 2^31 - 2 pairs of value and length.
+    ///
+    /// Ends the program if memory is exhausted; see [`try_insert`](Self::try_insert).
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let mut map: PrefixMap<u32, u8> =
+    ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
+    /// let ten = "10.0.0.0/8".parse().unwrap();
+    /// assert_eq!(map.insert(ten, 9), Some(1));
+    /// assert_eq!(map.remove(ten), Some(9));
+    /// assert_eq!(map.remove(ten), None);
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn insert(&mut self, prefix: Prefix<A>, value: V) -> Option<V> {
+        match self.try_insert(prefix, value) {
+            Ok(replaced) => replaced,
+            Err(error) => error.abort(),
+        }
+    }
+
+    /// As [`insert`](Self::insert); without memory the map stays as it was, and the value is dropped.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`], also for more than 2^31 - 2 pairs of value and length.
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let mut map: PrefixMap<u32, u8> =
+    ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
+    /// let replaced = map.try_insert("10.2.0.0/16".parse().unwrap(), 4);
+    /// assert_eq!(replaced, Ok(None));
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn try_insert(&mut self, prefix: Prefix<A>, value: V) -> Result<Option<V>, OutOfMemory> {
+        let (old, new) = match self.insert_route(prefix, value)? {
+            Inserted::InPlace(value) => return Ok(Some(value)),
+            Inserted::Route { old, new } => (old, new),
+        };
+        self.follow(prefix, old, Some(new));
+        Ok(old.map(|old| S::remove(&mut self.pairs, old)))
+    }
+
+    /// Removes the route of exactly `prefix`; returns its value. Never fails for want of memory.
+    pub fn remove(&mut self, prefix: Prefix<A>) -> Option<V> {
+        self.prepare(prefix);
+        let number = self.rib.remove(prefix)?;
+        self.follow(prefix, Some(number), None);
+        let value = S::remove(&mut self.pairs, number);
+        self.tidy();
+        Some(value)
+    }
+
+    /// The value of exactly `prefix`, to change it in place: `&mut V`, or a [`ValueMut`] where
+    /// values are shared.
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let mut map: PrefixMap<u32, u8> =
+    ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
+    /// if let Some(value) = map.get_mut("10.0.0.0/8".parse().unwrap()) {
+    ///     *value += 10;
+    /// }
+    /// assert!(map.values().eq(&[11, 2, 3]));
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn get_mut(&mut self, prefix: Prefix<A>) -> Option<S::Mut<'_>> {
+        let number = self.rib.get(prefix)?;
+        Some(S::lend(self, prefix.address().to_u128(), number))
+    }
+
+    /// The longest prefix that holds `address`, and its value, to change it in place.
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let mut map: PrefixMap<u32, u8> =
+    ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
+    /// let address = std::net::Ipv4Addr::new(10, 1, 2, 3);
+    /// let (prefix, value) = map.longest_match_mut(address).unwrap();
+    /// *value += 10;
+    /// assert_eq!(prefix.len(), 16);
+    /// assert!(map.values().eq(&[1, 12, 3]));
+    /// # Ok::<(), popfib::RouteTextError>(())
+    /// ```
+    pub fn longest_match_mut(&mut self, address: impl Into<A>) -> Option<(Prefix<A>, S::Mut<'_>)> {
+        let address = address.into();
+        let number = match self.answer(address) {
+            ASK => self.ask(address),
+            number => number,
+        };
+        let number = NextHop::new(number)?;
+        let prefix = Prefix::clamped(address, self.pairs.get(number.get())?.len());
+        Some((prefix, S::lend(self, prefix.address().to_u128(), number)))
+    }
+
+    /// The entry of `prefix`, with a route or without.
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let mut hits: PrefixMap<u32, u64> = PrefixMap::new();
+    /// for prefix in ["10.0.0.0/8", "192.0.2.0/24", "10.0.0.0/8"] {
+    ///     *hits.entry(prefix.parse()?).or_insert(0) += 1;
+    /// }
+    /// assert_eq!(hits.get("10.0.0.0/8".parse()?), Some(&2));
+    /// # Ok::<(), popfib::PrefixError>(())
+    /// ```
+    pub fn entry(&mut self, prefix: Prefix<A>) -> Entry<'_, Self> {
+        Entry::of(self, prefix)
+    }
+
+    /// Puts the route into Rib and pairs; the Fib does not follow yet.
+    fn insert_route(&mut self, prefix: Prefix<A>, value: V) -> Result<Inserted<V>, OutOfMemory> {
+        let new = S::add(&mut self.pairs, value, prefix.len())?;
+        self.prepare(prefix);
+        let old = match self.rib.try_insert_new(prefix, new) {
+            Ok(None) => return Ok(Inserted::Route { old: None, new }),
+            Ok(Some(old)) => old,
+            Err(error) => {
+                drop(S::remove(&mut self.pairs, new));
+                return Err(error);
+            }
+        };
+        if let Some(replaced) = S::replace(&mut self.pairs, old, new) {
+            return Ok(Inserted::InPlace(replaced));
+        }
+        // There is a route, so no memory is needed.
+        self.rib.insert(prefix, new);
+        let old = Some(old);
+        Ok(Inserted::Route { old, new })
+    }
+}
+
+/// What a route more has changed.
+enum Inserted<V> {
+    /// A value, where it is.
+    InPlace(V),
+    /// The number of the route's pair.
+    Route { old: Option<NextHop>, new: NextHop },
+}

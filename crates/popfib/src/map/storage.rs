@@ -1,0 +1,270 @@
+//! How a map keeps its values: one for each route, or one for all routes that share it.
+//!
+//! A type parameter and not an option of the map, because the two ask for different things.
+//! A map of the user's own values asks nothing of them and lends `&mut V`; where routes
+//! share a value, it has to be compared, and a changed one is another value with another
+//! number. Rejected: an interning constructor alone, which has to carry the comparison as
+//! function pointers and can lend nothing but guards, also to those who share nothing.
+//! Rejected: sharing wherever `V: Eq + Hash`. Counters for each prefix would be renumbered
+//! at each step, silently, and a map would merge values whose identity matters (`Rc`).
+//! At the call site it is still one word: `Table::shared()`.
+
+use alloc::vec::Vec;
+use core::fmt::Debug;
+use core::hash::{BuildHasher, Hash};
+use core::ops::DerefMut;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use super::pairs::{Pair, Pairs};
+use super::value_mut::{Renumber, ValueMut};
+use crate::memory::OutOfMemory;
+use crate::next_hop::NextHop;
+
+pub(super) mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Own {}
+    impl Sealed for super::Shared {}
+}
+
+/// How a map keeps values: [`Own`] or [`Shared`].
+///
+/// ```
+/// use popfib::{PrefixMap, Storage};
+///
+/// fn size<V, S: Storage>(map: &PrefixMap<u32, V, S>) -> usize {
+///     map.len() + map.pair_count()
+/// }
+///
+/// assert_eq!(size(&PrefixMap::<u32, u8>::new()), 0);
+/// ```
+pub trait Storage: sealed::Sealed + Copy + Debug + Default + Eq + Hash + 'static {
+    #[doc(hidden)]
+    type Index: Clone + Debug + Default + Send + Sync;
+
+    #[doc(hidden)]
+    fn index_bytes(index: &Self::Index) -> usize;
+
+    #[doc(hidden)]
+    fn renumber(index: &mut Self::Index, numbers: &[u32]);
+}
+
+/// A [`Storage`] that can hold values of type `V`: [`Own`] any, [`Shared`] those that are
+/// `Clone + Eq + Hash`.
+#[diagnostic::on_unimplemented(
+    message = "a map with `{Self}` values cannot hold `{V}`",
+    note = "`Shared` needs `V: Clone + Eq + Hash`; `Own`, the default, holds values of any type"
+)]
+///
+/// ```
+/// use popfib::{Own, Prefix, PrefixMap, Shared, Stores};
+///
+/// fn hosts<S: Stores<u8>>(value: u8) -> PrefixMap<u32, u8, S> {
+///     (1..5).map(|host| (Prefix::host(host), value)).collect()
+/// }
+///
+/// assert_eq!(hosts::<Own>(7).pair_count(), 4);
+/// assert_eq!(hosts::<Shared>(7).pair_count(), 1);
+/// ```
+pub trait Stores<V>: Storage {
+    /// What a map lends for a value that may be changed: `&mut V`, or a [`ValueMut`].
+    type Mut<'a>: DerefMut<Target = V>
+    where
+        V: 'a;
+
+    #[doc(hidden)]
+    fn add(pairs: &mut Pairs<V, Self>, value: V, len: u8) -> Result<NextHop, OutOfMemory>;
+
+    /// Puts the value of pair `new`, which no route has yet, in the place of that of `old`, whose
+    /// number the route keeps; `None` where the route takes the new number.
+    #[doc(hidden)]
+    fn replace(pairs: &mut Pairs<V, Self>, old: NextHop, new: NextHop) -> Option<V>;
+
+    #[doc(hidden)]
+    fn remove(pairs: &mut Pairs<V, Self>, number: NextHop) -> V;
+
+    #[doc(hidden)]
+    fn lend<'a>(map: &'a mut dyn Renumber<V, Self>, bits: u128, number: NextHop) -> Self::Mut<'a>
+    where
+        V: 'a;
+
+    #[doc(hidden)]
+    fn check(pairs: &Pairs<V, Self>, number: NextHop, routes: usize) -> bool;
+}
+
+/// Each route has a value of its own, of any type: the default of all maps.
+///
+/// A lookup touches one line of memory more than with [`Shared`] values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Own;
+
+/// Routes with equal values share one: origin AS, country, tenant, next hop.
+///
+/// The fastest and smallest map, since what lookups touch stays in the CPU's cache. Values
+/// that leave the map while other routes have them are clones, and one that is changed in
+/// place becomes another ([`ValueMut`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Shared;
+
+impl Storage for Own {
+    type Index = ();
+
+    fn index_bytes((): &()) -> usize {
+        0
+    }
+
+    fn renumber((): &mut (), _: &[u32]) {}
+}
+
+impl<V> Stores<V> for Own {
+    type Mut<'a>
+        = &'a mut V
+    where
+        V: 'a;
+
+    fn add(pairs: &mut Pairs<V, Self>, value: V, len: u8) -> Result<NextHop, OutOfMemory> {
+        pairs.reserve()?;
+        Ok(pairs.put(Pair::new(value, len)))
+    }
+
+    fn replace(pairs: &mut Pairs<V, Self>, old: NextHop, new: NextHop) -> Option<V> {
+        let new = pairs.take(new)?;
+        let old = pairs.get_mut(old)?;
+        Some(core::mem::replace(old, new).value)
+    }
+
+    fn remove(pairs: &mut Pairs<V, Self>, number: NextHop) -> V {
+        pairs.take(number).expect("a route has a pair").value
+    }
+
+    fn lend<'a>(map: &'a mut dyn Renumber<V, Self>, _: u128, number: NextHop) -> &'a mut V
+    where
+        V: 'a,
+    {
+        let pair = map.pairs_mut().get_mut(number);
+        &mut pair.expect("a route has a pair").value
+    }
+
+    fn check(pairs: &Pairs<V, Self>, number: NextHop, routes: usize) -> bool {
+        pairs.get(number.get()).is_some() && routes == 1
+    }
+}
+
+/// Which pairs there are, by content, and how many routes have each.
+#[derive(Clone, Debug, Default)]
+pub struct Index {
+    numbers: HashTable<u32>,
+    /// Of pair `n` at `n`.
+    uses: Vec<Use>,
+    hasher: DefaultHashBuilder,
+}
+
+/// What is known of a pair. The hash is kept so that nothing but a comparison ever calls the
+/// user's code: when the table grows or a pair goes, nothing can panic.
+#[derive(Clone, Copy, Debug, Default)]
+struct Use {
+    routes: u32,
+    hash: u32,
+}
+
+/// A hash table's hash of the half that is kept: it wants well-mixed bits at both ends.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+impl Storage for Shared {
+    type Index = Index;
+
+    fn index_bytes(index: &Index) -> usize {
+        index.numbers.allocation_size() + index.uses.capacity() * size_of::<Use>()
+    }
+
+    fn renumber(index: &mut Index, numbers: &[u32]) {
+        for number in &mut index.numbers {
+            *number = numbers[*number as usize];
+        }
+        // Numbers only become lower, in their order.
+        for (old, new) in numbers.iter().enumerate() {
+            index.uses[*new as usize] = index.uses[old];
+        }
+        let highest = numbers.iter().copied().max().unwrap_or(0);
+        index.uses.truncate(highest as usize + 1);
+    }
+}
+
+impl<V: Clone + Eq + Hash> Stores<V> for Shared {
+    type Mut<'a>
+        = ValueMut<'a, V>
+    where
+        V: 'a;
+
+    fn add(pairs: &mut Pairs<V, Self>, value: V, len: u8) -> Result<NextHop, OutOfMemory> {
+        let hash = pairs.index.hasher.hash_one((&value, len)) as u32;
+        let is_equal = |&number: &u32| {
+            pairs.index.uses[number as usize].hash == hash
+                && pairs
+                    .get(number)
+                    .is_some_and(|pair| pair.len() == len && pair.value == value)
+        };
+        if let Some(&number) = pairs.index.numbers.find(spread(hash), is_equal) {
+            // First, as it may panic.
+            drop(value);
+            pairs.index.uses[number as usize].routes += 1;
+            return Ok(NextHop::new(number).expect("pairs are numbered from 1 on"));
+        }
+        pairs.reserve()?;
+        let slots = pairs.slots().len().max(1);
+        let Index { numbers, uses, .. } = &mut pairs.index;
+        let refused = || OutOfMemory::new(slots * size_of::<Use>());
+        numbers
+            .try_reserve(1, |&number| spread(uses[number as usize].hash))
+            .map_err(|_| refused())?;
+        uses.try_reserve(slots + 1 - uses.len().min(slots))
+            .map_err(|_| refused())?;
+        // Nothing can fail from here on.
+        let number = pairs.put(Pair::new(value, len));
+        let Index { numbers, uses, .. } = &mut pairs.index;
+        let place = number.get() as usize;
+        uses.resize(uses.len().max(place + 1), Use::default());
+        uses[place] = Use { routes: 1, hash };
+        numbers.insert_unique(spread(hash), number.get(), |&number| {
+            spread(uses[number as usize].hash)
+        });
+        Ok(number)
+    }
+
+    fn replace(_: &mut Pairs<V, Self>, _: NextHop, _: NextHop) -> Option<V> {
+        None
+    }
+
+    fn remove(pairs: &mut Pairs<V, Self>, number: NextHop) -> V {
+        let Index { numbers, uses, .. } = &mut pairs.index;
+        let used = &mut uses[number.get() as usize];
+        used.routes -= 1;
+        if used.routes > 0 {
+            let pair = pairs.get(number.get()).expect("a route has a pair");
+            return pair.value.clone();
+        }
+        let is_same = |other: &u32| *other == number.get();
+        if let Ok(entry) = numbers.find_entry(spread(used.hash), is_same) {
+            entry.remove();
+        }
+        pairs.take(number).expect("a route has a pair").value
+    }
+
+    fn lend<'a>(map: &'a mut dyn Renumber<V, Self>, bits: u128, number: NextHop) -> ValueMut<'a, V>
+    where
+        V: 'a,
+    {
+        ValueMut::new(map, bits, number)
+    }
+
+    fn check(pairs: &Pairs<V, Self>, number: NextHop, routes: usize) -> bool {
+        let Index { numbers, uses, .. } = &pairs.index;
+        let used = uses[number.get() as usize];
+        let is_same = |other: &u32| *other == number.get();
+        pairs.get(number.get()).is_some()
+            && used.routes as usize == routes
+            && numbers.find(spread(used.hash), is_same).is_some()
+    }
+}

@@ -1,0 +1,520 @@
+//! One changed route in a Fib that readers may be using (paper, section 3.5).
+//!
+//! A route decides the answers of the addresses below its prefix that no longer
+//! prefix covers. So the change begins at the entries or slots that the prefix
+//! spans and goes down only where an answer is *inherited* from it: the Rib is
+//! expanded below the prefix with a mark in place of the inherited next hop, and
+//! slots that keep the mark are those that change. Everything else, whole
+//! subtrees among it, stays as it is and is used again.
+//!
+//! A block that changes is built beside the old one; a slot that leads to a
+//! block and still does is switched in place, as are entries of the tables. Nothing
+//! that a reader can see is touched while this goes on: the [`Log`] keeps which words are to be switched
+//! and which blocks become free, and if the arena has no room the whole patch is
+//! forgotten.
+
+use allocator_api2::vec::Vec;
+use core::sync::atomic::Ordering;
+
+use super::space::Space;
+use super::{Place, Replaced};
+use crate::address::Address;
+use crate::compile_error::CompileError;
+use crate::fib::compile;
+use crate::fib::encode::{Encoding, HEAD, MAX_BLOCK, slot};
+use crate::fib::layout::{NODE, PLACE, View};
+use crate::fold::{Fold, STRIDE, Slot, Store};
+use crate::memory::{self, Allocator, OutOfMemory};
+use crate::prefix::Prefix;
+use crate::rib::{Rib, Vertex};
+
+/// In place of a next hop: inherited from the changed route. No next hop is that high.
+const INHERITED: u32 = u32::MAX;
+
+/// The most entries of a page.
+const MAX_PAGE: usize = 1 << 8;
+
+/// What a patch is going to do; kept between patches for its memory.
+#[derive(Debug)]
+pub(super) struct Log<Al: Allocator> {
+    /// Root entries and what they become.
+    pub(super) root: Vec<(u32, u32), Al>,
+    /// Words of the arena (entries of pages, values of wide blocks) and what they become.
+    pub(super) arena: Vec<(u32, u32), Al>,
+    /// Blocks and pages that are seen no more: place and length.
+    pub(super) retired: Vec<Place, Al>,
+    /// Blocks and pages that were built: place and length.
+    pub(super) built: Vec<Place, Al>,
+    /// What the patch replaces, as the paper counts it.
+    pub(super) replaced: Replaced,
+}
+
+impl<Al: Allocator + Clone> Log<Al> {
+    pub(super) fn new_in(alloc: &Al) -> Self {
+        Self {
+            root: Vec::new_in(alloc.clone()),
+            arena: Vec::new_in(alloc.clone()),
+            retired: Vec::new_in(alloc.clone()),
+            built: Vec::new_in(alloc.clone()),
+            replaced: Replaced::default(),
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.root.clear();
+        self.arena.clear();
+        self.retired.clear();
+        self.built.clear();
+        self.replaced = Replaced::default();
+    }
+}
+
+/// What the pointers of a table or block lead to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Below {
+    Pages,
+    Blocks,
+}
+
+/// A patch in the making.
+pub(super) struct Patch<'a, A: Address, Al: Allocator + Clone> {
+    pub(super) rib: &'a Rib<A, Al>,
+    pub(super) view: View<'a>,
+    pub(super) aggregation: bool,
+    pub(super) max_next_hop: u32,
+    pub(super) space: &'a mut Space,
+    pub(super) log: &'a mut Log<Al>,
+    /// What is inherited from the changed route, or without it, from now on.
+    pub(super) next_hop: u32,
+    /// Slots with routes below: a stack.
+    below: Vec<(u8, Vertex<'a, A>), Al>,
+}
+
+impl<'a, A: Address, Al: Allocator + Clone> Patch<'a, A, Al> {
+    pub(super) fn new(
+        rib: &'a Rib<A, Al>,
+        view: View<'a>,
+        aggregation: bool,
+        max_next_hop: u32,
+        space: &'a mut Space,
+        log: &'a mut Log<Al>,
+        next_hop: u32,
+    ) -> Self {
+        Self {
+            rib,
+            view,
+            aggregation,
+            max_next_hop,
+            space,
+            log,
+            next_hop,
+            below: Vec::new_in(rib.allocator().clone()),
+        }
+    }
+
+    /// Logs the change of the route of `prefix`, which the Rib has made;
+    /// `vertex` is the prefix's if there are routes below it.
+    ///
+    /// # Errors
+    /// [`CompileError::Words`], if the arena is full.
+    pub(super) fn change(
+        &mut self,
+        prefix: Prefix<A>,
+        vertex: Option<Vertex<'a, A>>,
+    ) -> Result<(), CompileError> {
+        let root_bits = self.view.root_bits;
+        let below = if self.view.page_bits > 0 {
+            Below::Pages
+        } else {
+            Below::Blocks
+        };
+        let first = prefix.address().leading(root_bits);
+        if prefix.len() > root_bits {
+            let old = self.root(first);
+            let new = self.descend(old, prefix, vertex, root_bits, below)?;
+            if new != old {
+                push(&mut self.log.root, (first, new))?;
+                self.log.replaced.direct_entries += 1;
+            }
+            return Ok(());
+        }
+        // Few entries for most prefixes: no allocation for them.
+        let (mut few, mut many) = ([0; 64], Vec::new_in(self.rib.allocator().clone()));
+        let count = 1usize << (root_bits - prefix.len());
+        let entries = if count <= few.len() {
+            &mut few[..count]
+        } else {
+            memory::reserve(&mut many, count)?;
+            many.resize(count, 0);
+            &mut many[..]
+        };
+        for (entry, at) in entries.iter_mut().zip(first..) {
+            *entry = self.root(at);
+        }
+        self.spread(entries, vertex, below)?;
+        for (entry, at) in entries.iter().zip(first..) {
+            if *entry != self.root(at) {
+                push(&mut self.log.root, (at, *entry))?;
+                self.log.replaced.direct_entries += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Logs that the table's entry of exactly this prefix answers `self.next_hop`. Whether there is one.
+    pub(super) fn cut(&mut self, entry: Prefix<A>) -> Result<bool, CompileError> {
+        let (root_bits, page_bits) = (self.view.root_bits, self.view.page_bits);
+        let first = entry.address().leading(root_bits);
+        let mut pointer = self.root(first);
+        if page_bits == 0 {
+            push(&mut self.log.root, (first, self.next_hop))?;
+        } else if pointer & NODE == 0 {
+            return Ok(false);
+        } else {
+            let at = (pointer & PLACE) + entry.address().extract(root_bits, page_bits);
+            pointer = self.word(at);
+            push(&mut self.log.arena, (at, self.next_hop))?;
+        }
+        self.retire(pointer)?;
+        Ok(true)
+    }
+
+    /// Logs that nothing leads to `pointer` any more.
+    fn retire(&mut self, pointer: u32) -> Result<(), OutOfMemory> {
+        if pointer & NODE == 0 {
+            return Ok(());
+        }
+        let block = self.read(pointer);
+        for below in block.values() {
+            self.retire(*below)?;
+        }
+        push(&mut self.log.retired, (pointer & PLACE, block.len() as u32))
+    }
+
+    /// What `pointer`, behind `depth` bits, becomes; the prefix is longer than that.
+    fn descend(
+        &mut self,
+        pointer: u32,
+        prefix: Prefix<A>,
+        vertex: Option<Vertex<'a, A>>,
+        depth: u8,
+        below: Below,
+    ) -> Result<u32, CompileError> {
+        if pointer & NODE == 0 {
+            // All addresses here had one answer, so there is nothing to use again.
+            let here = Prefix::clamped(prefix.address(), depth);
+            let (above, vertex) = self.rib.surroundings(here);
+            let inherited = self.rib.get(here).map_or(above, u32::from);
+            return match vertex {
+                None => Ok(inherited),
+                Some(vertex) => self.build(vertex, inherited, below),
+            };
+        }
+        if below == Below::Pages {
+            return self.descend_page(pointer, prefix, vertex, depth);
+        }
+        let chunk = prefix.address().extract(depth, STRIDE) as usize;
+        let end = depth + STRIDE;
+        let value_bits = self.view.value_bits;
+        let place = Some((prefix, depth));
+        if prefix.len() > end {
+            let (at, old) = slot(pointer, value_bits, chunk as u32, |at| self.word(at));
+            let new = self.descend(old, prefix, vertex, end, Below::Blocks)?;
+            if new == old {
+                return Ok(pointer);
+            }
+            if old & new & NODE != 0 {
+                push(&mut self.log.arena, (at, new))?;
+                return Ok(pointer);
+            }
+            let old = self.read(pointer);
+            return self.store(pointer, &old, &old.with(chunk, 1, new, value_bits), place);
+        }
+        let old = self.read(pointer);
+        let count = 1 << (end - prefix.len());
+        let new = if vertex.is_none() {
+            old.with(chunk, count, self.next_hop, value_bits)
+        } else {
+            let mut slots = old.slots();
+            self.spread(&mut slots[chunk..][..count], vertex, Below::Blocks)?;
+            Encoding::of(&slots, value_bits)
+        };
+        self.store(pointer, &old, &new, place)
+    }
+
+    /// [`Self::descend`] into a page.
+    fn descend_page(
+        &mut self,
+        pointer: u32,
+        prefix: Prefix<A>,
+        vertex: Option<Vertex<'a, A>>,
+        depth: u8,
+    ) -> Result<u32, CompileError> {
+        let page_bits = self.view.page_bits;
+        let end = depth + page_bits;
+        let first = prefix.address().extract(depth, page_bits) as usize;
+        if prefix.len() < end {
+            let mut page = [0; MAX_PAGE];
+            let page = self.page(pointer, &mut page);
+            let count = 1 << (end - prefix.len());
+            self.spread(&mut page[first..][..count], vertex, Below::Blocks)?;
+            return self.store_page(pointer, page, Some((prefix, depth)));
+        }
+        let at = (pointer & PLACE) + first as u32;
+        let old = self.word(at);
+        let mut new = old;
+        if prefix.len() == end {
+            self.spread(core::slice::from_mut(&mut new), vertex, Below::Blocks)?;
+        } else {
+            new = self.descend(old, prefix, vertex, end, Below::Blocks)?;
+        }
+        if new == old {
+            return Ok(pointer);
+        }
+        if new & NODE == 0 {
+            // The page may have become one leaf.
+            let mut page = [0; MAX_PAGE];
+            let page = self.page(pointer, &mut page);
+            page[first] = new;
+            return self.store_page(pointer, page, Some((prefix, depth)));
+        }
+        push(&mut self.log.arena, (at, new))?;
+        self.log.replaced.direct_entries += 1;
+        Ok(pointer)
+    }
+
+    /// Changes those of `entries`, which span the prefix or a part of it, that
+    /// inherit from the changed route. `vertex` is that part's, if there are routes below it.
+    fn spread(
+        &mut self,
+        entries: &mut [u32],
+        vertex: Option<Vertex<'a, A>>,
+        below: Below,
+    ) -> Result<(), CompileError> {
+        let Some(vertex) = vertex else {
+            debug_assert!(
+                entries.iter().all(|entry| entry & NODE == 0),
+                "no routes, no nodes"
+            );
+            entries.fill(self.next_hop);
+            return Ok(());
+        };
+        if let [entry] = entries {
+            *entry = self.inherit(*entry, vertex, below)?;
+            return Ok(());
+        }
+        let bits = entries.len().ilog2() as u8;
+        let width = bits.min(STRIDE);
+        let mut next_hops = [INHERITED; 64];
+        let next_hops = &mut next_hops[..1 << width];
+        let first = self.below.len();
+        memory::grow(&mut self.below, next_hops.len())?;
+        let (rib, stack) = (self.rib, &mut self.below);
+        rib.expand(vertex, width, next_hops, |slot, vertex| {
+            stack.push((slot, vertex));
+        });
+        let mut next = first;
+        for (slot, entries) in entries.chunks_mut(1 << (bits - width)).enumerate() {
+            let vertex = match self.below.get(next) {
+                Some(&(at, vertex)) if usize::from(at) == slot => {
+                    next += 1;
+                    Some(vertex)
+                }
+                _ => None,
+            };
+            if next_hops[slot] == INHERITED {
+                self.spread(entries, vertex, below)?;
+            }
+        }
+        self.below.truncate(first);
+        Ok(())
+    }
+
+    /// What `pointer` becomes, whose subtree inherits from the changed route and has routes of its own.
+    fn inherit(
+        &mut self,
+        pointer: u32,
+        vertex: Vertex<'a, A>,
+        below: Below,
+    ) -> Result<u32, CompileError> {
+        if pointer & NODE == 0 {
+            return self.build(vertex, self.next_hop, below);
+        }
+        if below == Below::Pages {
+            let mut page = [0; MAX_PAGE];
+            let page = self.page(pointer, &mut page);
+            self.spread(page, Some(vertex), Below::Blocks)?;
+            return self.store_page(pointer, page, None);
+        }
+        let old = self.read(pointer);
+        let mut slots = old.slots();
+        self.spread(&mut slots, Some(vertex), Below::Blocks)?;
+        let new = Encoding::of(&slots, self.view.value_bits);
+        self.store(pointer, &old, &new, None)
+    }
+
+    /// Stores the block that `pointer` leads to with other slots; returns its pointer, or the leaf
+    /// that it has become.
+    ///
+    /// `place` tells where it is, unless there are known to be routes below.
+    fn store(
+        &mut self,
+        pointer: u32,
+        old: &Encoding,
+        new: &Encoding,
+        place: Option<(Prefix<A>, u8)>,
+    ) -> Result<u32, CompileError> {
+        // Without aggregation a node also goes when its last route does, answers or no answers.
+        if new == old && self.aggregation {
+            return Ok(pointer);
+        }
+        let retired = (pointer & PLACE, old.len() as u32);
+        if self.is_leaf(new.values(), place) {
+            push(&mut self.log.retired, retired)?;
+            return Ok(new.values()[0]);
+        }
+        if new == old {
+            return Ok(pointer);
+        }
+        if old.is_wide() && new.is_wide() && new.runs() == old.runs() {
+            let first = (pointer & PLACE) + HEAD as u32;
+            for ((new, old), at) in new.values().iter().zip(old.values()).zip(first..) {
+                if new != old {
+                    push(&mut self.log.arena, (at, *new))?;
+                }
+            }
+            return Ok(pointer);
+        }
+        let stored = self.store_new(new)?;
+        push(&mut self.log.retired, retired)?;
+        Ok(stored)
+    }
+
+    /// Stores the page that `pointer` leads to with other entries, as [`Self::store`] does.
+    fn store_page(
+        &mut self,
+        pointer: u32,
+        page: &[u32],
+        place: Option<(Prefix<A>, u8)>,
+    ) -> Result<u32, CompileError> {
+        let first = pointer & PLACE;
+        if self.is_leaf(page, place) {
+            push(&mut self.log.retired, (first, page.len() as u32))?;
+            return Ok(page[0]);
+        }
+        for (entry, at) in page.iter().zip(first..) {
+            if *entry != self.word(at) {
+                push(&mut self.log.arena, (at, *entry))?;
+                self.log.replaced.direct_entries += 1;
+            }
+        }
+        Ok(pointer)
+    }
+
+    /// Whether a node of these slots is stored as a leaf: all are equal, and it is
+    /// aggregated or has no routes below.
+    fn is_leaf(&self, slots: &[u32], place: Option<(Prefix<A>, u8)>) -> bool {
+        let first = slots[0];
+        first & NODE == 0
+            && slots.iter().all(|slot| *slot == first)
+            && (self.aggregation
+                || place.is_some_and(|(prefix, depth)| {
+                    let here = Prefix::clamped(prefix.address(), depth);
+                    self.rib.surroundings(here).1.is_none()
+                }))
+    }
+
+    /// Builds what lies below `vertex`, where there was a leaf.
+    fn build(
+        &mut self,
+        vertex: Vertex<'a, A>,
+        inherited: u32,
+        below: Below,
+    ) -> Result<u32, CompileError> {
+        let page_bits = self.view.page_bits;
+        let (rib, aggregation, max) = (self.rib, self.aggregation, self.max_next_hop);
+        let alloc = rib.allocator().clone();
+        let mut fold = Fold::new_in(rib, aggregation, max, &mut *self, alloc);
+        if below == Below::Blocks {
+            return fold.node(vertex, inherited).map(compile::pointer);
+        }
+        let mut entries = [0; MAX_PAGE];
+        let page = &mut entries[..1 << page_bits];
+        compile::fill_page(&mut fold, vertex, inherited, page)?;
+        if self.is_leaf(page, None) {
+            return Ok(page[0]);
+        }
+        let place = self.write_new(page)?;
+        self.log.replaced.direct_entries += page.len() as u64;
+        Ok(NODE | place)
+    }
+
+    fn store_new(&mut self, encoding: &Encoding) -> Result<u32, CompileError> {
+        let mut words = [0; MAX_BLOCK];
+        let words = &mut words[..encoding.len()];
+        encoding.write(words);
+        let place = self.write_new(words)?;
+        self.log.replaced.nodes += 1;
+        self.log.replaced.leaves += encoding.leaves() as u64;
+        Ok(encoding.pointer(place))
+    }
+
+    /// Writes `words` where no reader looks yet; returns the place.
+    fn write_new(&mut self, words: &[u32]) -> Result<u32, CompileError> {
+        let arena = self.view.arena;
+        // First, lest a place be taken that nobody knows of.
+        memory::grow(&mut self.log.built, 1)?;
+        let Some(place) = self.space.alloc(arena, words.len()) else {
+            return Err(CompileError::Words {
+                max: arena.len() as u64,
+            });
+        };
+        self.log.built.push((place, words.len() as u32));
+        for (to, word) in arena[place as usize..].iter().zip(words) {
+            // Relaxed: the pointer that will lead here is stored with release.
+            to.store(*word, Ordering::Relaxed);
+        }
+        Ok(place)
+    }
+
+    fn read(&self, pointer: u32) -> Encoding {
+        Encoding::read(pointer, self.view.value_bits, |at| self.word(at))
+    }
+
+    /// The entries of a page.
+    fn page<'p>(&self, pointer: u32, to: &'p mut [u32; MAX_PAGE]) -> &'p mut [u32] {
+        let page = &mut to[..1 << self.view.page_bits];
+        for (entry, at) in page.iter_mut().zip(pointer & PLACE..) {
+            *entry = self.word(at);
+        }
+        page
+    }
+
+    // Relaxed: only the writer writes, and this is it.
+
+    fn root(&self, at: u32) -> u32 {
+        self.view.root[at as usize].load(Ordering::Relaxed)
+    }
+
+    fn word(&self, at: u32) -> u32 {
+        self.view.arena[at as usize].load(Ordering::Relaxed)
+    }
+}
+
+/// Adds to a log, or says that there is no memory for that.
+fn push<T, Al: Allocator>(log: &mut Vec<T, Al>, item: T) -> Result<(), OutOfMemory> {
+    memory::grow(log, 1)?;
+    log.push(item);
+    Ok(())
+}
+
+/// Nodes that are built anew.
+impl<A: Address, Al: Allocator + Clone> Store for &mut Patch<'_, A, Al> {
+    /// A pointer.
+    type Node = u32;
+
+    fn store(&mut self, slots: &[Slot<u32>; 64]) -> Result<u32, CompileError> {
+        let slots = slots.map(compile::pointer);
+        self.store_new(&Encoding::of(&slots, self.view.value_bits))
+    }
+}

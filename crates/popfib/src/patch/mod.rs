@@ -1,0 +1,428 @@
+//! A Fib that follows its Rib, one changed route at a time (paper, section 3.5).
+//!
+//! What a changed route needs is built beside what is in use (`change.rs`) in places
+//! that nothing leads to (`space.rs`); then single words of 32 bits are switched: root
+//! entries, entries of pages, values of wide blocks. When the arena is full the table
+//! moves to another, as it is or without what is free (`compact.rs`); when next hops or routes
+//! outgrow the form that it was compiled to, it is compiled again. An arena is given an eighth to
+//! spare, one that has grown a quarter, so that this costs a change little on average, and a table
+//! that lost three quarters of its blocks gives memory back.
+//!
+//! Where the arrays lie, and when a replaced block can be used again, is the [`Home`]'s
+//! business: at once where `&mut` says that nobody looks ([`Owned`], for maps), or when
+//! the last reader has gone (`live/home.rs`).
+
+mod change;
+mod compact;
+mod space;
+
+use allocator_api2::boxed::Box;
+use allocator_api2::vec::Vec;
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering;
+
+use crate::address::Address;
+use crate::compile_error::CompileError;
+use crate::fib::Options;
+use crate::fib::compile::{self, compile};
+use crate::fib::layout::{Arrays, MAX_WORDS, NODE, PLACE, View, Word, as_words};
+use crate::memory::{Allocator, Global, OutOfMemory};
+use crate::next_hop::{Leaf, NextHop};
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+use change::{Log, Patch};
+
+#[cfg(all(test, loom))]
+pub(crate) use space::Link;
+pub(crate) use space::Space;
+
+/// Words that an arena has to spare beside an eighth, at most: as much as a small table changes
+/// in a while. No more than it uses, as thousands of tiny tables would pay for it.
+const SPARE: usize = 256;
+
+/// A block or page of an arena: its place and its length in words.
+pub(crate) type Place = (u32, u32);
+
+/// Where the arrays of a Fib lie while its routes change.
+pub(crate) trait Home {
+    /// Where their memory is from.
+    type Al: Allocator + Clone;
+
+    /// The arrays of today.
+    fn view(&self) -> View<'_>;
+
+    /// Lets lookups use `arrays` from now on. What was retired before lies in older arrays and
+    /// goes with them.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`]; the arrays of before are then still those of today.
+    fn publish(&mut self, arrays: Arrays<Self::Al>) -> Result<(), OutOfMemory>;
+
+    /// Makes sure of the memory to retire `count` places.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory>;
+
+    /// Takes over places that nothing leads to any more; reserved.
+    fn retire(&mut self, space: &mut Space, places: &mut Vec<Place, Self::Al>);
+
+    /// Frees the places that nobody can look at any more.
+    fn collect(&mut self, space: &mut Space);
+
+    /// Whether there are retired places that are not free yet.
+    fn is_waiting(&self) -> bool;
+}
+
+/// Arrays that nobody looks at while they change.
+#[derive(Debug)]
+pub(crate) struct Owned<Al: Allocator = Global> {
+    arrays: Arrays<Al>,
+    alloc: Al,
+}
+
+impl<Al: Allocator + Clone> Home for Owned<Al> {
+    type Al = Al;
+
+    #[inline(always)]
+    fn view(&self) -> View<'_> {
+        self.arrays.view()
+    }
+
+    fn publish(&mut self, arrays: Arrays<Al>) -> Result<(), OutOfMemory> {
+        self.arrays = arrays;
+        Ok(())
+    }
+
+    fn reserve(&mut self, _: usize) -> Result<(), OutOfMemory> {
+        Ok(())
+    }
+
+    fn retire(&mut self, space: &mut Space, places: &mut Vec<Place, Al>) {
+        for (place, len) in places.drain(..) {
+            space.free(self.arrays.view().arena, place, len);
+        }
+    }
+
+    fn collect(&mut self, _: &mut Space) {}
+
+    fn is_waiting(&self) -> bool {
+        false
+    }
+}
+
+/// What was done to a table since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Changes {
+    /// Routes announced and withdrawn that changed an answer, and so the Fib.
+    pub patches: u64,
+    /// What these replaced, those aside that compiled the table again.
+    pub replaced: Replaced,
+    /// How often the table was moved to a new arena because the old one was full.
+    pub moves: u64,
+    /// How often it was compiled again for another form.
+    pub compiles: u64,
+}
+
+/// How much of the Fib changes have replaced so far, as the paper's section 4.9 counts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Replaced {
+    /// Entries of the root table and of pages.
+    pub direct_entries: u64,
+    /// Nodes (blocks) that were built.
+    pub nodes: u64,
+    /// Leaves in these.
+    pub leaves: u64,
+}
+
+/// A Fib whose routes change; the Rib is handed in.
+#[derive(Debug)]
+pub(crate) struct Following<A: Address, L: Leaf, H: Home> {
+    pub(crate) home: H,
+    pub(crate) options: Options,
+    /// Not inline: it is a KiB, and who holds a table may be moved.
+    pub(crate) space: Box<Space, H::Al>,
+    log: Log<H::Al>,
+    pub(crate) changes: Changes,
+    types: PhantomData<fn(A) -> L>,
+}
+
+impl<A: Address, L: Leaf, Al: Allocator + Clone> Following<A, L, Owned<Al>> {
+    /// The Fib of `rib`, with all its memory from the Rib's allocator.
+    pub(crate) fn compile(rib: &Rib<A, Al>, options: &Options) -> Result<Self, CompileError> {
+        let alloc = rib.allocator().clone();
+        Self::compile_in(rib, options, |arrays| Ok(Owned { arrays, alloc }))
+    }
+
+    /// The same Fib in memory of its own.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub(crate) fn try_clone(&self) -> Result<Self, CompileError> {
+        let alloc = self.home.alloc.clone();
+        let view = self.home.view();
+        let arrays = Arrays::with_arena(view, view.arena.len(), alloc.clone())?;
+        Ok(Self {
+            log: Log::new_in(&alloc),
+            space: boxed(Space::clone(&self.space), alloc.clone())?,
+            home: Owned { arrays, alloc },
+            options: self.options.clone(),
+            ..*self
+        })
+    }
+}
+
+impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
+    /// The Fib of `rib` in the home that `home` makes of its arrays.
+    ///
+    /// # Errors
+    /// As [`Fib::compile`](crate::Fib::compile), and those of `home`.
+    pub(crate) fn compile_in(
+        rib: &Rib<A, H::Al>,
+        options: &Options,
+        home: impl FnOnce(Arrays<H::Al>) -> Result<H, OutOfMemory>,
+    ) -> Result<Self, CompileError> {
+        let alloc = rib.allocator().clone();
+        let (arrays, space) = arrays::<A, L, H::Al>(rib, options, 0)?;
+        Ok(Self {
+            log: Log::new_in(&alloc),
+            space: boxed(space, alloc)?,
+            home: home(arrays)?,
+            options: options.clone(),
+            changes: Changes::default(),
+            types: PhantomData,
+        })
+    }
+
+    /// The number of leading bits that tables resolve (the paper's s).
+    pub(crate) fn direct_bits(&self) -> u8 {
+        let view = self.home.view();
+        view.root_bits + view.page_bits
+    }
+
+    /// Heap bytes of the arrays and of what keeps their free places.
+    pub(crate) fn bytes(&self) -> usize {
+        let view = self.home.view();
+        size_of_val(view.root) + size_of_val(view.arena) + size_of::<Space>()
+    }
+
+    /// Makes the Fib follow the Rib, in which the route of `prefix` has changed
+    /// from next hop `old` to `new`.
+    ///
+    /// # Errors
+    /// [`CompileError`]; the Fib is then as it was.
+    pub(crate) fn follow(
+        &mut self,
+        rib: &Rib<A, H::Al>,
+        prefix: Prefix<A>,
+        old: Option<NextHop>,
+        new: Option<NextHop>,
+    ) -> Result<(), CompileError> {
+        if !self.is_suited(rib.len()) {
+            return self.recompile(rib);
+        }
+        let full = self.patch(rib, prefix, old, new);
+        if full.is_ok() {
+            return full;
+        }
+        // What waits for readers may be enough.
+        let free = self.space.free_words();
+        self.home.collect(&mut self.space);
+        self.home.collect(&mut self.space);
+        if self.space.free_words() > free && self.patch(rib, prefix, old, new).is_ok() {
+            return Ok(());
+        }
+        if let Err(CompileError::Words { .. }) = full {
+            self.make_room(rib.allocator())?;
+            if self.patch(rib, prefix, old, new).is_ok() {
+                return Ok(());
+            }
+        }
+        self.recompile(rib)
+    }
+
+    /// Patches the Fib; an error, and nothing changed, if it has no room for that.
+    fn patch(
+        &mut self,
+        rib: &Rib<A, H::Al>,
+        prefix: Prefix<A>,
+        old: Option<NextHop>,
+        new: Option<NextHop>,
+    ) -> Result<(), CompileError> {
+        let (above, vertex) = rib.surroundings(prefix);
+        let old = old.map_or(above, u32::from);
+        let new = new.map_or(above, u32::from);
+        let aggregation = self.options.is_aggregating();
+        if old == new && aggregation {
+            return Ok(());
+        }
+        let view = self.home.view();
+        // Not of the new one alone: where a map cut an entry off, others have come meanwhile.
+        let highest = rib.next_hop_bound().min(L::MAX).max(new);
+        if u64::from(highest) >> view.value_bits != 0 {
+            return Err(CompileError::NextHop {
+                next_hop: highest,
+                max: u32::MAX >> (32 - view.value_bits),
+            });
+        }
+        let log = &mut self.log;
+        let space = &mut *self.space;
+        let mut patch = Patch::new(rib, view, aggregation, L::MAX, space, log, new);
+        let result = patch.change(prefix, vertex);
+        // Gives the log back.
+        drop(patch);
+        self.commit(result)
+    }
+
+    /// Whether there are blocks below the table's entry of exactly this prefix.
+    pub(crate) fn has_nodes(&self, entry: Prefix<A>) -> bool {
+        let view = self.home.view();
+        let (root_bits, page_bits) = (view.root_bits, view.page_bits);
+        // Relaxed: this is the writer.
+        let load = |words: &[Word], at: u32| words[at as usize].load(Ordering::Relaxed);
+        let mut pointer = load(view.root, entry.address().leading(root_bits));
+        if page_bits > 0 && pointer & NODE != 0 {
+            let at = entry.address().extract(root_bits, page_bits);
+            pointer = load(view.arena, (pointer & PLACE) + at);
+        }
+        pointer & NODE != 0
+    }
+
+    /// Makes `entry`, a prefix of as many bits as tables resolve, answer `leaf`, whatever is below
+    /// it. Whether it has an entry of its own, so that this was done.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`]; the Fib is then as it was.
+    pub(crate) fn cut(
+        &mut self,
+        rib: &Rib<A, H::Al>,
+        entry: Prefix<A>,
+        leaf: u32,
+    ) -> Result<bool, CompileError> {
+        let view = self.home.view();
+        let aggregation = self.options.is_aggregating();
+        let (space, log) = (&mut *self.space, &mut self.log);
+        let mut patch = Patch::new(rib, view, aggregation, L::MAX, space, log, leaf);
+        let result = patch.cut(entry);
+        drop(patch);
+        let is_cut = *result.as_ref().unwrap_or(&false);
+        self.commit(result.map(|_| ()))?;
+        Ok(is_cut)
+    }
+
+    /// Does what the log says, unless it is not complete.
+    fn commit(&mut self, result: Result<(), CompileError>) -> Result<(), CompileError> {
+        let log = &mut self.log;
+        let result = result.and_then(|()| {
+            // Before anything is switched: nothing may fail behind that.
+            Ok(self.home.reserve(log.retired.len())?)
+        });
+        let view = self.home.view();
+        match result {
+            Ok(()) => {
+                for (at, pointer) in &log.root {
+                    // Release: pairs with the loads of the lookups, which find the new blocks written.
+                    view.root[*at as usize].store(*pointer, Ordering::Release);
+                }
+                for (at, pointer) in &log.arena {
+                    view.arena[*at as usize].store(*pointer, Ordering::Release);
+                }
+                self.home.retire(&mut self.space, &mut log.retired);
+                self.changes.patches += 1;
+                self.changes.replaced.direct_entries += log.replaced.direct_entries;
+                self.changes.replaced.nodes += log.replaced.nodes;
+                self.changes.replaced.leaves += log.replaced.leaves;
+            }
+            Err(_) => {
+                for (place, len) in &log.built {
+                    self.space.free(view.arena, *place, *len);
+                }
+            }
+        }
+        log.clear();
+        result
+    }
+
+    /// Whether the arrays suit the number of routes.
+    fn is_suited(&self, routes: usize) -> bool {
+        let asked = self.options.asked_direct_bits();
+        let direct_bits = self.direct_bits();
+        let suited = |routes| compile::direct_bits::<A>(asked, routes) == Ok(direct_bits);
+        // Fewer direct bits only when there are far fewer routes, lest the
+        // table be compiled again and again at the border.
+        if !(suited(routes) || suited(routes * 2)) {
+            return false;
+        }
+        let arena = self.home.view().arena.len();
+        let used = arena - self.space.free_words();
+        arena <= 4 * (used + SPARE) && (routes > 0 || arena <= SPARE)
+    }
+
+    /// Moves the table to a larger arena: as it is, or moved together where much of it is free.
+    #[cold]
+    fn make_room(&mut self, alloc: &H::Al) -> Result<(), CompileError> {
+        let view = self.home.view();
+        let len = view.arena.len();
+        if self.space.free_words() < len / 4 && !self.home.is_waiting() {
+            // A table that grew will grow on.
+            let longer = (len + len / 4).min(MAX_WORDS - 1);
+            let arrays = Arrays::with_arena(view, longer, alloc.clone())?;
+            self.home.publish(arrays)?;
+            self.space.lengthen(longer);
+        } else {
+            let mut compact = compact::compact(view, alloc)?;
+            let view = View {
+                root: as_words(&mut compact.root),
+                arena: as_words(&mut compact.arena),
+                ..view
+            };
+            let (arrays, space) = spacious(view, alloc.clone())?;
+            self.home.publish(arrays)?;
+            *self.space = space;
+        }
+        self.changes.moves += 1;
+        Ok(())
+    }
+
+    /// Compiles the table again.
+    #[cold]
+    fn recompile(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
+        // Numbers that have outgrown their bits will grow on: two bits more, where one is needed.
+        let highest = rib.next_hop_bound();
+        let is_wider = u64::from(highest) >> self.home.view().value_bits != 0;
+        let highest = if is_wider {
+            highest.saturating_mul(2)
+        } else {
+            0
+        };
+        let (arrays, space) = arrays::<A, L, H::Al>(rib, &self.options, highest)?;
+        self.home.publish(arrays)?;
+        *self.space = space;
+        self.changes.compiles += 1;
+        Ok(())
+    }
+}
+
+fn boxed<T, Al: Allocator>(value: T, alloc: Al) -> Result<Box<T, Al>, OutOfMemory> {
+    Box::try_new_in(value, alloc).map_err(|_| OutOfMemory::new(size_of::<T>()))
+}
+
+/// The compiled arrays of `rib` with words to spare, and which these are.
+fn arrays<A: Address, L: Leaf, Al: Allocator + Clone>(
+    rib: &Rib<A, Al>,
+    options: &Options,
+    highest: u32,
+) -> Result<(Arrays<Al>, Space), CompileError> {
+    let alloc = rib.allocator().clone();
+    let mut compiled = compile::<A, L, _>(rib, options, highest, MAX_WORDS, alloc.clone())?;
+    spacious(compiled.view(), alloc)
+}
+
+/// A copy of the arrays with words to spare, and which these are.
+fn spacious<Al: Allocator>(view: View<'_>, alloc: Al) -> Result<(Arrays<Al>, Space), CompileError> {
+    let used = view.arena.len();
+    let len = (used + used / 8 + (used / 2).min(SPARE)).min(MAX_WORDS - 1);
+    let arrays = Arrays::with_arena(view, len, alloc)?;
+    Ok((arrays, Space::new(len, used)))
+}

@@ -1,0 +1,196 @@
+//! Maps with every allocation of a change refused in turn: a change that fails changes nothing, one
+//! that succeeds is right whether or not there was memory for the Poptrie, and what needs no memory
+//! never asks for it.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::failing::{FailingHeap, Refuse};
+use common::random::Random;
+use popfib::{Address, Options, Own, Prefix, PrefixMap, Shared, Stores};
+
+#[global_allocator]
+static HEAP: FailingHeap = FailingHeap;
+
+type Model<A> = BTreeMap<Prefix<A>, u32>;
+
+/// The routes, and the answers at both ends of `prefix`, are those of the model.
+fn hold<A: Address, S: Stores<u32>>(
+    map: &PrefixMap<A, u32, S>,
+    model: &Model<A>,
+    prefix: Prefix<A>,
+) {
+    map.check().unwrap();
+    assert!(map.iter().eq(model.iter().map(|(p, v)| (*p, v))));
+    for address in [prefix.first(), prefix.last()] {
+        let covering = model.iter().filter(|(prefix, _)| prefix.contains(address));
+        let longest = covering.max_by_key(|(prefix, _)| prefix.len());
+        let expected = longest.map(|(prefix, value)| (*prefix, value));
+        let ask = || (map.lookup(address), map.longest_match(address));
+        let ((value, found), _) = FailingHeap::refusing(Refuse::From(0), ask);
+        assert_eq!((value, found), (expected.map(|(_, v)| v), expected));
+        let mut batch = [None];
+        let ask = || map.longest_match_batch(&[address], &mut batch);
+        FailingHeap::refusing(Refuse::From(0), ask);
+        assert_eq!(batch, [expected]);
+    }
+}
+
+/// What was refused: insertions that failed, and those that went on without a Poptrie.
+#[derive(Default)]
+struct Refused {
+    routes: usize,
+    poptries: usize,
+}
+
+fn insert<A: Address, S: Stores<u32>>(
+    map: &mut PrefixMap<A, u32, S>,
+    model: &mut Model<A>,
+    (prefix, value): (Prefix<A>, u32),
+    one: bool,
+    refused: &mut Refused,
+) {
+    let mut changed = model.clone();
+    let old = changed.insert(prefix, value);
+    for granted in 0.. {
+        let refuse = if one {
+            Refuse::One(granted)
+        } else {
+            Refuse::From(granted)
+        };
+        let mut trial = map.clone();
+        let (result, count) = FailingHeap::refusing(refuse, || trial.try_insert(prefix, value));
+        match result {
+            Ok(replaced) => {
+                assert_eq!(replaced, old);
+                hold(&trial, &changed, prefix);
+            }
+            Err(error) => {
+                assert!(count > 0 && error.bytes() > 0);
+                hold(&trial, model, prefix);
+            }
+        }
+        if count == 0 {
+            *map = trial;
+            break;
+        }
+        match result {
+            Ok(_) => refused.poptries += 1,
+            Err(_) => refused.routes += 1,
+        }
+        // Some of what could not make a Poptrie goes on: it has to come back.
+        if result.is_ok() && granted % 3 == 2 {
+            *map = trial;
+            break;
+        }
+    }
+    *model = changed;
+}
+
+fn change<A: Address, S: Stores<u32>>(options: Options, seed: u64) -> Refused {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut map = PrefixMap::<A, u32, S>::with_options(options);
+    let mut model = Model::new();
+    let mut refused = Refused::default();
+    for step in 0..150 {
+        let is_growing = step < 100;
+        let prefix = if model.is_empty() || is_growing && random.below(4) != 0 {
+            random.prefix()
+        } else {
+            *model.keys().nth(random.below(model.len())).unwrap()
+        };
+        if is_growing && random.below(6) != 0 {
+            let value = random.below(5) as u32;
+            let one = step % 2 == 0;
+            insert(&mut map, &mut model, (prefix, value), one, &mut refused);
+        } else {
+            let expected = model.remove(&prefix);
+            let (removed, _) = FailingHeap::refusing(Refuse::From(0), || map.remove(prefix));
+            assert_eq!(removed, expected);
+        }
+        hold(&map, &model, prefix);
+    }
+    for prefix in model.keys().copied().collect::<Vec<_>>() {
+        let (removed, _) = FailingHeap::refusing(Refuse::From(0), || map.remove(prefix));
+        assert_eq!(removed, model.remove(&prefix));
+    }
+    assert_eq!(map.bytes(), PrefixMap::<A, u32, S>::default().bytes());
+    refused
+}
+
+fn all<S: Stores<u32>>() {
+    for (seed, options) in [
+        (1, Options::default()),
+        (2, Options::default().direct_bits(Some(0))),
+        (
+            3,
+            Options::default().direct_bits(Some(7)).aggregation(false),
+        ),
+    ] {
+        let refused = [
+            change::<u16, S>(options.clone(), seed),
+            change::<u32, S>(options.clone(), seed),
+            change::<u128, S>(options, seed),
+        ];
+        for Refused { routes, poptries } in refused {
+            assert!(routes > 15 && poptries > 30, "{routes}, {poptries}");
+        }
+    }
+}
+
+#[test]
+fn own_values() {
+    all::<Own>();
+}
+
+#[test]
+fn shared_values() {
+    all::<Shared>();
+}
+
+/// A change without memory for the Poptrie leaves the Rib to answer; later changes bring it back.
+#[test]
+fn the_poptrie_comes_back() {
+    let prefix = |n: u32| Prefix::new(n << 12, 20).unwrap();
+    let mut map: PrefixMap<u32, u32> = (0..2000).map(|n| (prefix(n), n)).collect();
+    let with = map.bytes();
+    // Until the arena is full and no other can be had.
+    let mut next = 2000;
+    while map.bytes() >= with {
+        let all = Refuse::From(0);
+        let (result, _) = FailingHeap::refusing(all, || map.try_insert(prefix(next), next));
+        assert!(result.is_ok(), "{next} routes");
+        next += 1;
+    }
+    map.check().unwrap();
+    // One change for each 16 routes, those included that these changes add.
+    let changes = map.len() as u32 / 15 + 1;
+    for n in next..next + changes {
+        assert!(map.bytes() < with, "{changes} changes, not {}", n - next);
+        map.insert(prefix(n), n);
+    }
+    map.check().unwrap();
+    assert!(map.bytes() >= with, "{} of {with}", map.bytes());
+}
+
+/// In order, changes wait below one entry of the table; what settles them is refused as well.
+#[test]
+fn changes_in_order() {
+    let prefix = |n: u32| Prefix::new(n << 12, 20).unwrap();
+    let routes = (0..400).map(|n| (prefix(n * 2000), n));
+    let mut map: PrefixMap<u32, u32, Shared> = routes.clone().collect();
+    let mut model: Model<u32> = routes.collect();
+    let mut refused = Refused::default();
+    for n in 0..200 {
+        // Two or three below each entry, some of them of short prefixes.
+        let at = if n % 16 == 9 {
+            Prefix::new_masked((n * 1400) << 12, 5).unwrap()
+        } else {
+            prefix(n * 1400 + n % 3)
+        };
+        let one = n % 2 == 0;
+        insert(&mut map, &mut model, (at, n % 7), one, &mut refused);
+    }
+    assert!(refused.poptries > 100, "{}", refused.poptries);
+}

@@ -1,0 +1,139 @@
+//! Files that are there as a whole or not at all, whatever happens meanwhile.
+
+#![cfg(unix)]
+
+mod common;
+
+use std::fs::{self, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use popfib::NewFile;
+
+/// A new directory of this test's own.
+fn directory(name: &str) -> PathBuf {
+    // Not below the target directory, which others may have no way to.
+    let path = std::env::temp_dir().join(format!("popfib-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("a directory");
+    path
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("a directory");
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").file_name().into_string())
+        .map(|name| name.expect("a name"))
+        .collect();
+    names.sort();
+    names
+}
+
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = NewFile::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.finish()
+}
+
+#[test]
+fn a_link_to_nothing_is_followed() {
+    let directory = directory("new-file-links");
+    fs::create_dir(directory.join("sub")).expect("a directory");
+    // Relative to where each link is.
+    symlink("sub/second", directory.join("first")).expect("a link");
+    symlink("../file", directory.join("sub/second")).expect("a link");
+    for text in ["made", "replaced"] {
+        write(&directory.join("first"), text).expect("written");
+        assert_eq!(
+            fs::read_to_string(directory.join("file")).expect("it is there"),
+            text
+        );
+        assert_eq!(names(&directory), ["file", "first", "sub"]);
+        assert!(directory.join("first").is_symlink() && directory.join("sub/second").is_symlink());
+    }
+    symlink("none/file", directory.join("astray")).expect("a link");
+    assert!(write(&directory.join("astray"), "").is_err());
+    symlink("round", directory.join("round")).expect("a link");
+    assert!(write(&directory.join("round"), "").is_err());
+    fs::remove_dir_all(directory).expect("removed");
+}
+
+#[test]
+fn permissions_are_those_of_the_old_file() {
+    let directory = directory("new-file-permissions");
+    let path = directory.join("file");
+    fs::write(&path, "old").expect("written");
+    for mode in [0o600, 0o664] {
+        fs::set_permissions(&path, Permissions::from_mode(mode)).expect("set");
+        write(&path, "new").expect("written");
+        let now = fs::metadata(&path).expect("it is there").permissions();
+        assert_eq!(now.mode() & 0o777, mode);
+    }
+    fs::remove_dir_all(directory).expect("removed");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_directory_that_may_not_be_read_is_no_failure() {
+    let directory = directory("new-file-unreadable");
+    fs::set_permissions(&directory, Permissions::from_mode(0o333)).expect("set");
+    let path = directory.join("file");
+    let (listed, written) = common::system::as_nobody(|| {
+        let listed = fs::read_dir(&directory).is_ok();
+        (listed, [write(&path, "old"), write(&path, "new")])
+    });
+    fs::set_permissions(&directory, Permissions::from_mode(0o700)).expect("set");
+    assert!(!listed, "the test has a directory that may be read");
+    for written in written {
+        written.expect("what is in its place is no failure");
+    }
+    assert_eq!(fs::read_to_string(&path).expect("it is there"), "new");
+    assert_eq!(names(&directory), ["file"]);
+    fs::remove_dir_all(directory).expect("removed");
+}
+
+/// The process that is killed is this test again, told by a variable to be it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_process_leaves_nothing() {
+    use std::io::{BufRead, BufReader, Read};
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::process::{Command, Stdio};
+
+    const VICTIM: &str = "POPFIB_TEST_IS_KILLED";
+    if let Some(path) = std::env::var_os(VICTIM) {
+        let mut file = NewFile::create(path).expect("a file");
+        file.write_all(&[7; 100_000]).expect("written");
+        println!("half of it is written");
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        return;
+    }
+    let directory = directory("new-file-killed");
+    let mut options = fs::OpenOptions::new();
+    let options = options.write(true).custom_flags(libc::O_TMPFILE);
+    if let Err(error) = options.open(&directory) {
+        println!("skipped: a_killed_process_leaves_nothing: no files without a name: {error}");
+        return;
+    }
+    let path = directory.join("file");
+    for old in [false, true] {
+        let mut victim = Command::new(std::env::current_exe().expect("a program"))
+            .args(["--exact", "--nocapture", "a_killed_process_leaves_nothing"])
+            .env(VICTIM, &path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a process");
+        let lines = BufReader::new(victim.stdout.take().expect("piped")).lines();
+        let mut lines = lines.map_while(Result::ok);
+        assert!(lines.any(|line| line.contains("half of it is written")));
+        victim.kill().expect("killed");
+        victim.wait().expect("it ended");
+        let left: &[&str] = if old { &["file"] } else { &[] };
+        assert_eq!(names(&directory), left);
+        fs::write(&path, "old").expect("written");
+    }
+    assert_eq!(fs::read_to_string(&path).expect("it is there"), "old");
+    fs::remove_dir_all(directory).expect("removed");
+}

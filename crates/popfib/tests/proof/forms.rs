@@ -1,0 +1,123 @@
+//! The forms of a Fib: every choice at compile time.
+
+use crate::judge::Compiled;
+pub(crate) use popfib::Address as Key;
+use popfib::{Address, CompileError, Fib, Kernel, Leaf, Options, Rib};
+
+/// The choices at compile time other than the direct bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// 32-bit leaves in place of 16.
+    pub(crate) wide: bool,
+    pub(crate) aggregation: bool,
+}
+
+impl Form {
+    /// How many forms there are.
+    pub(crate) const COUNT: usize = 4;
+
+    /// Form `index` of all.
+    pub(crate) const fn new(index: usize) -> Self {
+        Self {
+            wide: index & 1 != 0,
+            aggregation: index & 2 != 0,
+        }
+    }
+
+    /// All of them.
+    pub(crate) const ALL: [Self; Self::COUNT] =
+        [Self::new(0), Self::new(1), Self::new(2), Self::new(3)];
+
+    /// The forms and direct bits that a full table is tried with; `wide` where its next hops need it.
+    pub(crate) fn of_real_tables(wide: bool) -> Vec<(Self, Option<u8>)> {
+        let default = Self {
+            wide,
+            aggregation: true,
+        };
+        let scattered = Self {
+            aggregation: false,
+            ..default
+        };
+        let widest = Self {
+            wide: true,
+            ..default
+        };
+        vec![
+            (default, None),
+            (default, Some(18)),
+            (default, Some(16)),
+            (default, Some(0)),
+            (widest, Some(18)),
+            (scattered, Some(18)),
+        ]
+    }
+
+    /// Compiles `rib` in this form; `None` leaves the direct bits to the library.
+    pub(crate) fn compile<A: Address>(
+        self,
+        rib: &Rib<A>,
+        direct_bits: Option<u8>,
+    ) -> Result<Box<dyn Compiled<A>>, CompileError> {
+        let options = Options::default()
+            .direct_bits(direct_bits)
+            .aggregation(self.aggregation);
+        Ok(if self.wide {
+            Box::new(Fib::<A, u32>::compile(rib, &options)?)
+        } else {
+            Box::new(Fib::<A, u16>::compile(rib, &options)?)
+        })
+    }
+}
+
+impl<A: Address, L: Leaf> Compiled<A> for Fib<A, L> {
+    fn check(&self) -> Result<(), String> {
+        Fib::check(self).map_err(|error| error.to_string())
+    }
+
+    fn direct_bits(&self) -> u8 {
+        Fib::direct_bits(self)
+    }
+
+    fn nodes(&self) -> usize {
+        self.node_count()
+    }
+
+    fn leaves(&self) -> usize {
+        self.leaf_count()
+    }
+
+    fn bytes(&self) -> usize {
+        Fib::bytes(self)
+    }
+
+    fn lookup(&self, address: A) -> u32 {
+        Fib::lookup(self, address).to_u32()
+    }
+
+    fn first_wrong(&self, probes: &[A], expected: &[u32]) -> Option<(usize, u32)> {
+        assert_eq!(probes.len(), expected.len());
+        let singles = probes.iter().map(|&probe| Fib::lookup(self, probe));
+        let mut answers = vec![singles.collect::<Vec<L>>()];
+        for kernel in Kernel::list() {
+            let mut batch = vec![L::default(); probes.len()];
+            self.lookup_batch_with(kernel, probes, &mut batch);
+            answers.push(batch);
+        }
+        let bytes: Vec<_> = probes.iter().map(|probe| probe.to_be_bytes()).collect();
+        let mut batch = vec![L::default(); probes.len()];
+        self.lookup_batch_be(&bytes, &mut batch);
+        answers.push(batch);
+        answers.iter().find_map(|answers| {
+            let mut pairs = answers.iter().zip(expected).enumerate();
+            pairs.find_map(|(at, (answer, &expected))| {
+                let answer = answer.to_u32();
+                (answer != expected).then_some((at, answer))
+            })
+        })
+    }
+}
+
+/// The library has nothing else that answers.
+pub(crate) fn others_fault<A: Address>(_: &Rib<A>, _: &[A], _: &[u32]) -> Option<String> {
+    None
+}

@@ -1,0 +1,218 @@
+//! All parts of the library on tables so small that an interpreter gets through them: what `scripts/miri` runs.
+//!
+//! Routes against a linear search, compiled tables against the routes, images and kernels against both, for
+//! every key width.
+
+mod common;
+
+use common::random::Random;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use popfib::{
+    Address, CompileError, Fib, Image, ImageWriter, Kernel, Leaf, LiveFib, LongestFib, NextHop,
+    Options, Prefix, Rib,
+};
+
+/// Routes of a table.
+const ROUTES: usize = if cfg!(miri) { 6 } else { 40 };
+
+/// The longest prefix that holds the address, and its next hop; the oracle.
+fn longest<A: Address>(
+    routes: &[(Prefix<A>, NextHop)],
+    address: A,
+) -> Option<(Prefix<A>, NextHop)> {
+    let holds = routes.iter().filter(|(prefix, _)| prefix.contains(address));
+    holds.max_by_key(|(prefix, _)| prefix.len()).copied()
+}
+
+fn search<A: Address>(routes: &[(Prefix<A>, NextHop)], address: A) -> u32 {
+    longest(routes, address).map_or(0, |(_, next_hop)| next_hop.get())
+}
+
+fn routes<A: Address>(random: &mut Random) -> Vec<(Prefix<A>, NextHop)> {
+    let mut routes: Vec<(Prefix<A>, NextHop)> = Vec::new();
+    while routes.len() < ROUTES {
+        let prefix = random.prefix();
+        if routes.iter().all(|(other, _)| *other != prefix) {
+            let number = if random.below(4) == 0 { 60_000 } else { 1 };
+            routes.push((
+                prefix,
+                NextHop::MIN.saturating_add(number + random.below(3) as u32),
+            ));
+        }
+    }
+    routes
+}
+
+fn borders<A: Address>(routes: &[(Prefix<A>, NextHop)]) -> Vec<A> {
+    let borders = routes
+        .iter()
+        .flat_map(|(prefix, _)| [prefix.first(), prefix.last()]);
+    borders.chain([A::MIN, A::MAX]).collect()
+}
+
+/// Fibs, kernels and an image of the same routes.
+fn agree<A: Address, L: Leaf>(routes: &[(Prefix<A>, NextHop)], rib: &Rib<A>, options: &Options) {
+    let fib: Fib<A, L> = Fib::compile(rib, options).expect("fits");
+    assert_eq!(fib.check(), Ok(()));
+    let addresses = borders(routes);
+    let expected: Vec<u32> = addresses.iter().map(|a| search(routes, *a)).collect();
+    let answers = |answers: &[L]| answers.iter().map(|a| a.to_u32()).collect::<Vec<_>>();
+    let one_by_one: Vec<L> = addresses.iter().map(|a| fib.lookup(*a)).collect();
+    assert_eq!(answers(&one_by_one), expected);
+    for kernel in Kernel::list() {
+        let mut batch = vec![L::default(); addresses.len()];
+        fib.lookup_batch_with(kernel, &addresses, &mut batch);
+        assert_eq!(answers(&batch), expected, "{kernel}");
+    }
+}
+
+/// Matches of one address and of many.
+fn matches_agree<A: Address>(
+    routes: &[(Prefix<A>, NextHop)],
+    rib: &Rib<A>,
+    options: &Options,
+    addresses: &[A],
+) {
+    let fib = LongestFib::compile(rib, options).expect("fits");
+    let expected: Vec<_> = addresses.iter().map(|a| longest(routes, *a)).collect();
+    let one_by_one = addresses.iter().map(|a| fib.longest_match(*a));
+    assert!(one_by_one.eq(expected.iter().copied()));
+    // More than are looked up at a time.
+    let many: Vec<A> = addresses.iter().copied().cycle().take(600).collect();
+    for kernel in Kernel::list() {
+        let mut found = Vec::new();
+        fib.longest_matches_with(kernel, &many, |at, route| {
+            assert_eq!(at, found.len());
+            found.push(route);
+        });
+        let expected = expected.iter().copied().cycle().take(600);
+        assert!(found.into_iter().eq(expected), "{kernel}");
+    }
+}
+
+#[test]
+fn next_hops_too_high_for_a_length_beside_them() {
+    fn limit<A: Address>(max: u32) {
+        assert_eq!(LongestFib::<A>::MAX_NEXT_HOP, max);
+        let prefix = Prefix::host(A::MAX);
+        let mut rib = Rib::<A>::new();
+        rib.insert(prefix, NextHop::new(max).expect("not 0"));
+        let fib = LongestFib::compile(&rib, &Options::default()).expect("fits");
+        assert_eq!(fib.longest_match(A::MAX), rib.longest_match(A::MAX));
+        rib.insert(prefix, NextHop::new(max + 1).expect("not 0"));
+        let error = LongestFib::compile(&rib, &Options::default()).err();
+        let next_hop = max + 1;
+        assert_eq!(error, Some(CompileError::NextHop { next_hop, max }));
+    }
+    limit::<u8>((i32::MAX as u32) / 9 - 1);
+    limit::<u32>(65_075_261);
+    limit::<u128>(16_647_159);
+}
+
+fn every_part<A: Address>(seed: u64) {
+    let mut random = Random(seed);
+    let routes = routes::<A>(&mut random);
+    let mut rib: Rib<A> = routes.iter().copied().collect();
+    let (gone, kept) = routes.split_at(ROUTES / 3);
+    for (prefix, next_hop) in gone {
+        assert_eq!(rib.remove(*prefix), Some(*next_hop));
+    }
+    for address in borders(&routes) {
+        let found = rib
+            .longest_match(address)
+            .map_or(0, |(_, next_hop)| next_hop.get());
+        assert_eq!(found, search(kept, address));
+    }
+    for direct_bits in [0, 5] {
+        for aggregation in [false, true] {
+            let options = Options::default()
+                .direct_bits(Some(direct_bits))
+                .aggregation(aggregation);
+            agree::<A, u16>(kept, &rib, &options);
+            matches_agree(kept, &rib, &options, &borders(&routes));
+        }
+    }
+    let options = Options::default().direct_bits(Some(0));
+    agree::<A, u32>(kept, &rib, &options);
+
+    let mut writer = ImageWriter::new("small", 0);
+    writer.table(&rib, &options, true).expect("fits");
+    let bytes = writer.to_bytes();
+    let image = Image::from_bytes(&bytes).expect("an image");
+    let table = image.table::<A>().expect("the table");
+    for address in borders(&routes) {
+        assert_eq!(table.fib().lookup(address), search(kept, address));
+        assert_eq!(table.longest_match(address), rib.longest_match(address));
+    }
+    let mut damaged = bytes;
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 0x55;
+    assert!(Image::from_bytes(&damaged).is_err());
+}
+
+#[test]
+fn every_part_agrees_on_keys_of_8_and_16_bits() {
+    every_part::<u8>(1);
+    every_part::<u16>(2);
+}
+
+#[test]
+fn every_part_agrees_on_ipv4() {
+    every_part::<u32>(3);
+}
+
+#[test]
+fn every_part_agrees_on_long_keys() {
+    every_part::<u64>(4);
+    every_part::<u128>(5);
+}
+
+/// Changes of a live table.
+const CHANGES: usize = if cfg!(miri) { 24 } else { 2000 };
+
+/// A reader that comes and goes while routes change: each answer is a route's that holds the address.
+#[test]
+fn a_reader_beside_changes() {
+    let mut random = Random(6);
+    let prefixes: Vec<Prefix<u8>> = (0..ROUTES).map(|_| random.prefix()).collect();
+    let mut table: LiveFib<u8> =
+        LiveFib::new(Options::default().direct_bits(Some(0))).expect("fits");
+    let mut reader = table.reader();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let kernel = Kernel::by_name("portable").expect("everywhere");
+            while !stop.load(Ordering::Relaxed) {
+                let mut guard = reader.pin();
+                for prefix in &prefixes {
+                    let (addresses, mut answers) = ([prefix.first(), prefix.last()], [0; 2]);
+                    guard.lookup_batch_with(kernel, &addresses, &mut answers);
+                    for (address, answer) in addresses.into_iter().zip(answers) {
+                        let route = usize::from(answer)
+                            .checked_sub(1)
+                            .map(|index| prefixes[index]);
+                        assert!(route.is_none_or(|route| route.contains(address)));
+                    }
+                    guard.quiescent();
+                }
+            }
+        });
+        for _ in 0..CHANGES {
+            let index = random.below(prefixes.len());
+            // Of equal prefixes the first one's next hop or the last one's: both hold the address.
+            if random.below(3) == 0 {
+                table.withdraw(prefixes[index]).expect("fits");
+            } else {
+                let next_hop = NextHop::MIN.saturating_add(index as u32);
+                table.announce(prefixes[index], next_hop).expect("fits");
+            }
+            // Words are used again at once.
+            table.reclaim();
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    drop(reader);
+    table.reclaim();
+    assert_eq!((table.check(), table.bytes().waiting), (Ok(()), 0));
+}

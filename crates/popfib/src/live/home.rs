@@ -48,6 +48,9 @@ impl<Al: Allocator + Clone> Writer<Al> {
 impl<Al: Allocator + Clone> Home for Writer<Al> {
     type Al = Al;
 
+    // Full tables change more than they grow, and their readers want the cache.
+    const GROWTH: usize = 8;
+
     #[inline(always)]
     fn view(&self) -> View<'_> {
         // SAFETY: this is the writer; its arrays stay until it publishes others, with `&mut self`.

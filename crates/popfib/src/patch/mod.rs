@@ -5,8 +5,8 @@
 //! entries, entries of pages, values of wide blocks. When the arena is full the table
 //! moves to another, as it is or without what is free (`compact.rs`); when next hops or routes
 //! outgrow the form that it was compiled to, it is compiled again. An arena is given an eighth to
-//! spare, one that has grown a quarter, so that this costs a change little on average, and a table
-//! that lost three quarters of its blocks gives memory back.
+//! spare, and where growth has filled it the [`Home::GROWTH`]th part, so that this costs a change
+//! little on average; a table that lost three quarters of its blocks gives memory back.
 //!
 //! Where the arrays lie, and when a replaced block can be used again, is the [`Home`]'s
 //! business: at once where `&mut` says that nobody looks ([`Owned`], for maps), or when
@@ -48,6 +48,9 @@ pub(crate) trait Home {
     /// Where their memory is from.
     type Al: Allocator + Clone;
 
+    /// The part of a full arena that it grows by.
+    const GROWTH: usize;
+
     /// The arrays of today.
     fn view(&self) -> View<'_>;
 
@@ -83,6 +86,9 @@ pub(crate) struct Owned<Al: Allocator = Global> {
 
 impl<Al: Allocator + Clone> Home for Owned<Al> {
     type Al = Al;
+
+    // Maps are filled in loops: an eighth would move one twice as often.
+    const GROWTH: usize = 4;
 
     #[inline(always)]
     fn view(&self) -> View<'_> {
@@ -364,9 +370,10 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
     fn make_room(&mut self, alloc: &H::Al) -> Result<(), CompileError> {
         let view = self.home.view();
         let len = view.arena.len();
-        if self.space.free_words() < len / 4 && !self.home.is_waiting() {
-            // A table that grew will grow on.
-            let longer = (len + len / 4).min(MAX_WORDS - 1);
+        if self.space.free_words() < len / (2 * H::GROWTH) && !self.home.is_waiting() {
+            // A table that grew will grow on. One whose blocks only change leaves holes of other
+            // lengths than it needs: it is moved together, or it would grow without end.
+            let longer = (len + len / H::GROWTH).min(MAX_WORDS - 1);
             let arrays = Arrays::with_arena(view, longer, alloc.clone())?;
             self.home.publish(arrays)?;
             self.space.lengthen(longer);

@@ -2,7 +2,7 @@
 //! lookup by every kernel stays inside of them.
 #![no_main]
 
-#[path = "../../crates/popfib/tests/image/forms.rs"]
+#[path = "../../crates/popfib/tests/library/image/forms.rs"]
 mod forms;
 
 use std::sync::OnceLock;

@@ -1,54 +1,68 @@
 //! `popfib routes`: the routes that several conditions leave, in prefix order.
 //!
 //! The Rib finds those that touch the prefixes asked for, without a walk over
-//! the whole table; the other conditions are asked of what it finds.
+//! the whole table; the other conditions are asked of what it finds. The prefixes of
+//! an option are a set, so that many of them cost each route no more than one.
+
+use std::collections::HashSet;
+use std::path::Path;
 
 use clap::Args;
-use popfib::{Address, IpPrefix, NextHop, Prefix, Rib};
+use popfib::{Address, IpPrefix, NextHop, Prefix, PrefixSet, Rib};
 use popfib_formats::{Escaped, RouteTable};
 use serde::Serialize;
 
-use crate::args::{Family, TableArgs};
+use crate::args::{Family, ReadArgs, TableArgs, is_stdin};
 use crate::failure::Failure;
 use crate::output::{AsText, Output};
 use crate::program::Verdict;
 use crate::table;
 
-/// Print the routes of a table that meet all conditions.
+/// Print the routes of a table that meet all conditions; exit 1 if there is none.
 ///
 /// Without a condition all routes are printed: IPv4 before IPv6, each in prefix order. A PREFIX may
-/// be an address, which is the prefix of that one address.
+/// be an address, which is the prefix of that one address, or @FILE: each prefix of a list or table in
+/// any format that popfib reads. An option given several times asks for routes that meet it for one
+/// of the prefixes; with --each every prefix is answered for itself.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   popfib routes --covering 8.8.8.8
   popfib routes --covered-by 2001:4860::/32 --longer-than 32
-  popfib routes --table routes.txt.gz --next-hop 15169 --family ipv6 --json
+  popfib routes --each --covering @prefixes.txt
+  popfib routes --table routes.txt.gz --next-hop 15169 --next-hop 36040 --family ipv6 --json
 
-JSON, one object a line: prefix, next_hop.")]
+JSON, one object a line: prefix, next_hop; with --each also query, and null where no route was found.
+
+Exit status: 0 routes were found, 1 none, 2 bad usage or input.")]
 pub(crate) struct RoutesArgs {
     #[command(flatten)]
     table: TableArgs,
 
     /// Routes that cover PREFIX, itself included
     #[arg(long, value_name = "PREFIX")]
-    covering: Option<String>,
+    covering: Vec<String>,
 
     /// Routes inside PREFIX, itself included
     #[arg(long, value_name = "PREFIX")]
-    covered_by: Option<String>,
+    covered_by: Vec<String>,
 
     /// Routes that have an address in common with PREFIX: cover it or are inside
     #[arg(long, value_name = "PREFIX")]
-    overlapping: Option<String>,
+    overlapping: Vec<String>,
 
     /// The route of exactly PREFIX
     #[arg(long, value_name = "PREFIX")]
-    exact: Option<String>,
+    exact: Vec<String>,
 
-    /// Routes to this next hop, spelled as in the table
+    /// Answer each PREFIX for itself: before each route the prefix that was asked for, and a line
+    /// with `-` where there is none
+    #[arg(long)]
+    each: bool,
+
+    /// Routes to this next hop, spelled as in the table; several may be given
     #[arg(long, value_name = "NAME")]
-    next_hop: Option<String>,
+    next_hop: Vec<String>,
 
     /// Routes with more than BITS of prefix length
     #[arg(long, value_name = "BITS")]
@@ -67,35 +81,54 @@ pub(crate) struct RoutesArgs {
     json: bool,
 }
 
-/// Where a route has to be, seen from a prefix.
+/// Where a route has to be, seen from one of the prefixes.
 #[derive(Clone, Copy)]
 enum Relation {
+    Exact,
     Covering,
     CoveredBy,
     Overlapping,
-    Exact,
 }
 
 impl Relation {
-    /// Whether `route` is where it has to be, seen from `prefix`.
-    fn holds<A: Address>(self, route: &Prefix<A>, prefix: &Prefix<A>) -> bool {
+    /// Whether `route` is where it has to be, seen from one of `places`.
+    fn holds<A: Address>(self, route: Prefix<A>, places: &PrefixSet<A>) -> bool {
         match self {
-            Self::Covering => route.covers(prefix),
-            Self::CoveredBy => prefix.covers(route),
-            Self::Overlapping => route.covers(prefix) || prefix.covers(route),
-            Self::Exact => route == prefix,
+            Self::Exact => places.contains(route),
+            Self::Covering => places.subnets(route).next().is_some(),
+            Self::CoveredBy => places.covers(route),
+            Self::Overlapping => places.overlaps(route),
+        }
+    }
+
+    /// The routes of `rib` that are there, seen from `place`, in prefix order.
+    fn find<A: Address>(self, rib: &Rib<A>, place: Prefix<A>) -> Vec<(Prefix<A>, NextHop)> {
+        match self {
+            Self::Exact => rib.get(place).map(|to| (place, to)).into_iter().collect(),
+            Self::Covering => rib.supernets(place).collect(),
+            Self::CoveredBy => rib.subnets(place).collect(),
+            Self::Overlapping => rib
+                .supernets(place)
+                .filter(|(prefix, _)| *prefix != place)
+                .chain(rib.subnets(place))
+                .collect(),
         }
     }
 }
 
 /// The conditions, read and understood.
 struct Conditions<'a> {
-    places: Vec<(Relation, IpPrefix)>,
+    /// Of each option that was given: its prefixes as they came.
+    places: Vec<(Relation, Vec<IpPrefix>)>,
+    /// The next hops that routes may have; of all if `None`.
+    next_hops: Option<HashSet<NextHop>>,
     args: &'a RoutesArgs,
 }
 
 impl<'a> Conditions<'a> {
-    fn new(args: &'a RoutesArgs) -> Result<Self, Failure> {
+    fn new(args: &'a RoutesArgs, table: &RouteTable) -> Result<Self, Failure> {
+        let mut is_stdin_taken = args.table.is_stdin();
+        // The narrowest first: the Rib is searched by it.
         let given = [
             (Relation::Exact, "--exact", &args.exact),
             (Relation::Covering, "--covering", &args.covering),
@@ -103,115 +136,234 @@ impl<'a> Conditions<'a> {
             (Relation::Overlapping, "--overlapping", &args.overlapping),
         ];
         let mut places = Vec::new();
-        for (relation, option, text) in given {
-            let Some(text) = text else { continue };
-            let prefix = if args.table.read.mask {
-                IpPrefix::parse_masked(text)
-            } else {
-                text.parse()
-            };
-            let prefix = prefix.map_err(|e| format!("{option}: '{}': {e}", text.escape_debug()))?;
-            places.push((relation, prefix));
+        for (relation, option, texts) in given.into_iter().filter(|given| !given.2.is_empty()) {
+            let mut prefixes = Vec::with_capacity(texts.len());
+            for text in texts {
+                if let Some(file) = text.strip_prefix('@') {
+                    let path = Path::new(file);
+                    if is_stdin(path) && std::mem::replace(&mut is_stdin_taken, true) {
+                        return Err(format!("{option}: standard input is taken already").into());
+                    }
+                    prefixes.extend(prefixes_of(path, &args.table.read)?);
+                    continue;
+                }
+                let prefix = if args.table.read.mask {
+                    IpPrefix::parse_masked(text)
+                } else {
+                    text.parse()
+                };
+                let named = |e| format!("{option}: '{}': {e}", text.escape_debug());
+                prefixes.push(prefix.map_err(named)?);
+            }
+            places.push((relation, prefixes));
         }
-        Ok(Self { places, args })
+        if args.each && places.len() != 1 {
+            return Err(
+                "--each answers the prefixes of one option: --covering, --covered-by, \
+                        --overlapping or --exact"
+                    .into(),
+            );
+        }
+        // A name that the table does not have leaves no route.
+        let numbers = args
+            .next_hop
+            .iter()
+            .filter_map(|name| table.next_hops.number(name));
+        Ok(Self {
+            places,
+            next_hops: (!args.next_hop.is_empty()).then(|| numbers.collect()),
+            args,
+        })
     }
 
-    /// Hands each route of `rib` that meets the conditions to `print`.
+    /// Whether a route meets the conditions that are not about where it is.
+    fn allow<A: Address>(&self, prefix: Prefix<A>, to: NextHop) -> bool {
+        self.next_hops
+            .as_ref()
+            .is_none_or(|wanted| wanted.contains(&to))
+            && self.args.longer_than.is_none_or(|bits| prefix.len() > bits)
+            && self
+                .args
+                .shorter_than
+                .is_none_or(|bits| prefix.len() < bits)
+    }
+
+    /// Whether routes of `family` are asked for.
+    fn wants(&self, family: Family) -> bool {
+        self.args.family.is_none_or(|wanted| wanted == family)
+    }
+
+    /// The routes of `rib` that meet the conditions, in prefix order.
     fn select<A: Address>(
         &self,
         rib: &Rib<A>,
         family: Family,
         key: impl Fn(IpPrefix) -> Option<Prefix<A>>,
-        next_hop: Option<NextHop>,
-        mut print: impl FnMut(Prefix<A>, NextHop) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        if self.args.family.is_some_and(|wanted| wanted != family) {
-            return Ok(());
+    ) -> Vec<(Prefix<A>, NextHop)> {
+        if !self.wants(family) {
+            return Vec::new();
         }
-        // A prefix of the other family leaves nothing of this one.
-        let places = self.places.iter().map(|&(r, p)| Some((r, key(p)?)));
-        let Some(places) = places.collect::<Option<Vec<_>>>() else {
-            return Ok(());
-        };
-        let mut each = |(prefix, to): (Prefix<A>, NextHop)| {
-            let wanted = places.iter().all(|(r, place)| r.holds(&prefix, place))
-                && next_hop.is_none_or(|next_hop| next_hop == to)
-                && self.args.longer_than.is_none_or(|bits| prefix.len() > bits)
-                && self
-                    .args
-                    .shorter_than
-                    .is_none_or(|bits| prefix.len() < bits);
-            if wanted { print(prefix, to) } else { Ok(()) }
-        };
-        // One of the places is enough to go by; the first is the narrowest.
+        let places = self.places.iter().map(|(relation, prefixes)| {
+            let set: PrefixSet<A> = prefixes.iter().copied().filter_map(&key).collect();
+            (*relation, set)
+        });
+        let places: Vec<_> = places.collect();
+        let mut found = Vec::new();
         match places.first() {
-            None => rib.iter().try_for_each(each),
-            Some(&(Relation::Exact, place)) => match rib.get(place) {
-                Some(next_hop) => each((place, next_hop)),
-                None => Ok(()),
-            },
-            Some(&(Relation::Covering, place)) => rib.supernets(place).try_for_each(each),
-            Some(&(Relation::CoveredBy, place)) => rib.subnets(place).try_for_each(each),
-            Some(&(Relation::Overlapping, place)) => rib
-                .supernets(place)
-                .filter(|(prefix, _)| *prefix != place)
-                .chain(rib.subnets(place))
-                .try_for_each(each),
+            None => found.extend(rib.iter()),
+            Some((relation, set)) => {
+                for place in set.iter() {
+                    // What lies inside another place comes with that one.
+                    let is_inside = set.supernets(place).next() != Some(place);
+                    match relation {
+                        Relation::CoveredBy | Relation::Overlapping if is_inside => {}
+                        _ => found.extend(relation.find(rib, place)),
+                    }
+                }
+                // Several places are covered by the same routes.
+                found.sort_unstable();
+                found.dedup();
+            }
         }
+        found.retain(|&(prefix, to)| {
+            self.allow(prefix, to) && places.iter().all(|(r, set)| r.holds(prefix, set))
+        });
+        found
     }
+
+    /// The routes that `place` alone finds, in prefix order.
+    fn answer<A: Address>(
+        &self,
+        rib: &Rib<A>,
+        family: Family,
+        relation: Relation,
+        place: Prefix<A>,
+    ) -> Vec<(IpPrefix, NextHop)>
+    where
+        IpPrefix: From<Prefix<A>>,
+    {
+        if !self.wants(family) {
+            return Vec::new();
+        }
+        let mut found = relation.find(rib, place);
+        found.retain(|&(prefix, to)| self.allow(prefix, to));
+        found
+            .into_iter()
+            .map(|(prefix, to)| (prefix.into(), to))
+            .collect()
+    }
+}
+
+/// The prefixes of the list or table in the file at `path`, IPv4 before IPv6, each in prefix order.
+fn prefixes_of(path: &Path, read: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
+    // What the options say of values and peers is about the table.
+    let read = ReadArgs {
+        format: None,
+        peer: None,
+        value: None,
+        value_path: Vec::new(),
+        ..read.clone()
+    };
+    let list = table::load_file(path, &read)?;
+    let ipv4 = list.ipv4.iter().map(|(prefix, _)| IpPrefix::from(prefix));
+    let ipv6 = list.ipv6.iter().map(|(prefix, _)| IpPrefix::from(prefix));
+    Ok(ipv4.chain(ipv6).collect())
 }
 
 #[derive(Serialize)]
 struct Line<'a> {
-    prefix: AsText<IpPrefix>,
-    next_hop: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    query: Option<AsText<IpPrefix>>,
+    prefix: Option<AsText<IpPrefix>>,
+    next_hop: Option<&'a str>,
+}
+
+/// Prints routes.
+struct Report<'a> {
+    table: &'a RouteTable,
+    json: bool,
+    output: Output,
+    /// Whether there was a route.
+    is_found: bool,
+}
+
+impl Report<'_> {
+    fn route(
+        &mut self,
+        query: Option<IpPrefix>,
+        route: Option<(IpPrefix, NextHop)>,
+    ) -> Result<(), Failure> {
+        self.is_found |= route.is_some();
+        let next_hop = route.map(|(_, to)| self.table.next_hops.name(to).unwrap_or("-"));
+        let prefix = route.map(|(prefix, _)| AsText(prefix));
+        if self.json {
+            let query = query.map(AsText);
+            return self.output.json(&Line {
+                query,
+                prefix,
+                next_hop,
+            });
+        }
+        if let Some(query) = query {
+            self.output.text(format_args!("{query} "))?;
+        }
+        match prefix {
+            Some(AsText(prefix)) => self.output.text(format_args!("{prefix}"))?,
+            None => self.output.text("-")?,
+        }
+        let next_hop = Escaped(next_hop.unwrap_or("-"));
+        self.output.text(format_args!(" {next_hop}\n"))
+    }
 }
 
 pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
-    let conditions = Conditions::new(args)?;
     let table = table::load(&args.table)?;
-    // A name that the table does not have leaves no route.
-    let next_hop = match &args.next_hop {
-        None => None,
-        Some(name) => match table.next_hops.number(name) {
-            None => return Ok(Verdict::Good),
-            number => number,
-        },
+    let conditions = Conditions::new(args, &table)?;
+    let mut report = Report {
+        table: &table,
+        json: args.json,
+        output: Output::new(),
+        is_found: false,
     };
-    let mut output = Output::new();
-    let mut print = |prefix, to| write_route(&mut output, &table, prefix, to, args.json);
-    let v4 = |prefix| match prefix {
-        IpPrefix::V4(prefix) => Some(prefix),
-        IpPrefix::V6(_) => None,
-    };
-    let v6 = |prefix| match prefix {
-        IpPrefix::V6(prefix) => Some(prefix),
-        IpPrefix::V4(_) => None,
-    };
-    conditions.select(&table.ipv4, Family::Ipv4, v4, next_hop, |prefix, to| {
-        print(prefix.into(), to)
-    })?;
-    conditions.select(&table.ipv6, Family::Ipv6, v6, next_hop, |prefix, to| {
-        print(prefix.into(), to)
-    })?;
-    output.flush()?;
-    Ok(Verdict::Good)
-}
-
-fn write_route(
-    output: &mut Output,
-    table: &RouteTable,
-    prefix: IpPrefix,
-    next_hop: NextHop,
-    json: bool,
-) -> Result<(), Failure> {
-    let next_hop = table.next_hops.name(next_hop).unwrap_or("-");
-    if json {
-        output.json(&Line {
-            prefix: AsText(prefix),
-            next_hop,
-        })
+    if args.each {
+        for (relation, prefixes) in &conditions.places {
+            for &query in prefixes {
+                let found = match query {
+                    IpPrefix::V4(place) => {
+                        conditions.answer(&table.ipv4, Family::Ipv4, *relation, place)
+                    }
+                    IpPrefix::V6(place) => {
+                        conditions.answer(&table.ipv6, Family::Ipv6, *relation, place)
+                    }
+                };
+                if found.is_empty() {
+                    report.route(Some(query), None)?;
+                }
+                for route in found {
+                    report.route(Some(query), Some(route))?;
+                }
+            }
+        }
     } else {
-        output.text(format_args!("{prefix} {}\n", Escaped(next_hop)))
+        let v4 = |prefix| match prefix {
+            IpPrefix::V4(prefix) => Some(prefix),
+            IpPrefix::V6(_) => None,
+        };
+        let v6 = |prefix| match prefix {
+            IpPrefix::V6(prefix) => Some(prefix),
+            IpPrefix::V4(_) => None,
+        };
+        for (prefix, to) in conditions.select(&table.ipv4, Family::Ipv4, v4) {
+            report.route(None, Some((prefix.into(), to)))?;
+        }
+        for (prefix, to) in conditions.select(&table.ipv6, Family::Ipv6, v6) {
+            report.route(None, Some((prefix.into(), to)))?;
+        }
     }
+    report.output.flush()?;
+    Ok(if report.is_found {
+        Verdict::Good
+    } else {
+        Verdict::Bad
+    })
 }

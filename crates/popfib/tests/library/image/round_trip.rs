@@ -2,7 +2,7 @@
 
 use popfib::{Address, CompileError, Fib, Image, ImageWriter, NextHop, Options, Rib};
 
-use crate::forms::{Random, ask, every_width, rib, table};
+use super::forms::{Random, ask, every_width, rib, table};
 
 fn options() -> impl Iterator<Item = Options> {
     [None, Some(0), Some(3), Some(8)]
@@ -164,7 +164,7 @@ fn a_fib_outlives_its_image() {
 /// `every_width(1, 12, &Options::default(), true)` of that version.
 #[test]
 fn the_image_of_the_first_version_is_read() {
-    let image = Image::from_bytes(include_bytes!("../data/v1.fib")).unwrap();
+    let image = Image::from_bytes(include_bytes!("../../data/v1.fib")).unwrap();
     assert_eq!(
         (image.source(), image.created()),
         ("every width", 1_779_000_000)

@@ -1,9 +1,5 @@
 //! Files that are there as a whole or not at all, whatever happens meanwhile.
 
-#![cfg(unix)]
-
-mod common;
-
 use std::fs::{self, Permissions};
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -79,7 +75,7 @@ fn a_directory_that_may_not_be_read_is_no_failure() {
     let directory = directory("new-file-unreadable");
     fs::set_permissions(&directory, Permissions::from_mode(0o333)).expect("set");
     let path = directory.join("file");
-    let (listed, written) = common::system::as_nobody(|| {
+    let (listed, written) = crate::common::system::as_nobody(|| {
         let listed = fs::read_dir(&directory).is_ok();
         (listed, [write(&path, "old"), write(&path, "new")])
     });
@@ -119,7 +115,11 @@ fn a_killed_process_leaves_nothing() {
     let path = directory.join("file");
     for old in [false, true] {
         let mut victim = Command::new(std::env::current_exe().expect("a program"))
-            .args(["--exact", "--nocapture", "a_killed_process_leaves_nothing"])
+            .args([
+                "--exact",
+                "--nocapture",
+                "new_file::a_killed_process_leaves_nothing",
+            ])
             .env(VICTIM, &path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,12 +1,10 @@
 //! Several paths for one prefix, against a map of maps; and what is reported
 //! about the best of them, against a Rib that follows the reports.
 
-mod common;
-
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use common::random::Random;
+use crate::common::random::Random;
 use popfib::{Address, BestChange, MultiRib, NextHop, Path, Prefix, Rib};
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,14 +3,10 @@
 //! Each test runs in a process of its own: what is refused once is refused for good. A daemon installs
 //! its filter of system calls when all is set up, so when readers are registered already.
 
-#![cfg(target_os = "linux")]
-
-mod common;
-
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::system;
+use crate::common::system;
 use popfib::{LiveFib, NextHop, Options, Prefix};
 
 /// Runs the test of that name once more, in a process of its own; false in there.
@@ -24,14 +20,14 @@ fn is_outside(test: &str) -> bool {
         return true;
     }
     let output = Command::new(std::env::current_exe().expect("a program"))
-        .args(["--exact", test, "--nocapture"])
+        .args(["--exact", &format!("live_refused::{test}"), "--nocapture"])
         .env(INSIDE, "1")
         .output()
         .expect("a process");
+    let said = String::from_utf8_lossy(&output.stdout);
     assert!(
-        output.status.success(),
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
+        output.status.success() && said.contains("1 passed"),
+        "{said}{}",
         String::from_utf8_lossy(&output.stderr)
     );
     true

@@ -1,13 +1,11 @@
 //! Every allocation refused in turn: what fails changes nothing, what never
 //! fails does not, and all memory comes back.
 
-mod common;
-
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::failing::{Failing, Refuse};
-use common::random::Random;
+use crate::common::failing::{Failing, Refuse};
+use crate::common::random::Random;
 use popfib::{
     Address, CompileError, Fib, LongestFib, MultiRib, NextHop, Options, Path, Prefix, Rib,
 };

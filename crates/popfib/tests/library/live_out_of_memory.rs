@@ -1,12 +1,10 @@
 //! A live table with every allocation refused in turn: a change that fails
 //! changes nothing, and all memory comes back.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::failing::Failing;
-use common::random::Random;
+use crate::common::failing::Failing;
+use crate::common::random::Random;
 use popfib::{Address, CompileError, LiveFib, NextHop, Options, Prefix, Rib};
 
 type Model<A> = BTreeMap<Prefix<A>, NextHop>;

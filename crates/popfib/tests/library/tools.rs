@@ -1,11 +1,9 @@
 //! Intervals, differences and aggregation of Ribs, against answers asked for one
 //! by one, and the size of aggregated tables against every table there is.
 
-mod common;
-
 use std::collections::HashMap;
 
-use common::random::Random;
+use crate::common::random::Random;
 use popfib::diff::{AnswerChange, RouteChange};
 use popfib::{Address, Intervals, NextHop, Prefix, Rib, aggregate, diff};
 

@@ -2,7 +2,7 @@
 
 use popfib::{Image, ImageError, Options};
 
-use crate::forms::{Random, ask, crc32, every_width, repair, sections};
+use super::forms::{Random, ask, crc32, every_width, repair, sections};
 
 fn small() -> Vec<u8> {
     every_width(1, 5, &Options::default(), true)

@@ -1,10 +1,8 @@
 //! The Rib's walks against a sorted map, on tables in which prefixes meet often.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::random::Random;
+use crate::common::random::Random;
 use popfib::{Address, NextHop, Prefix, Rib};
 
 fn walks_agree<A: Address>(seed: u64, tables: usize, routes: u32) {

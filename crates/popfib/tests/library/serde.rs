@@ -1,8 +1,6 @@
 //! The feature `serde`: what prefixes and maps look like in formats of text and of bytes, and what is
 //! refused.
 
-#![cfg(feature = "serde")]
-
 use popfib::{IpPrefix, IpSet, Prefix, PrefixMap, PrefixSet, Shared, Table};
 use serde_test::{Configure, Token, assert_de_tokens_error, assert_tokens};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use popfib::{Image, ImageError, ImageWriter, Options};
 
-use crate::forms::{Random, ask, every_width, rib};
+use super::forms::{Random, ask, every_width, rib};
 
 /// A new directory of this test's own.
 fn directory(name: &str) -> PathBuf {
@@ -197,7 +197,7 @@ fn two_processes_share_a_mapped_image() {
 
     let mut other = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "--nocapture"])
-        .arg("files::two_processes_share_a_mapped_image")
+        .arg("image::files::two_processes_share_a_mapped_image")
         .env(OTHER, &path)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

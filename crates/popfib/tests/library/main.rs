@@ -1,0 +1,19 @@
+//! The library's parts from outside: images, maps, tables that change, tools, files. One program, as
+//! each would be linked with all of the library; the answers of all structures are `tests/proof`.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod image;
+mod live_out_of_memory;
+#[cfg(target_os = "linux")]
+mod live_refused;
+mod map;
+mod multi_rib;
+#[cfg(unix)]
+mod new_file;
+mod out_of_memory;
+mod prefix;
+#[cfg(feature = "serde")]
+mod serde;
+mod tools;
+mod walks;

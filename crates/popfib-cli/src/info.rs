@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use clap::Args;
-use popfib::{Address, Fib, ImageTable, Options, Rib};
+use popfib::{Address, Fib, ImageTable, Options, Prefix, Rib};
 use serde::Serialize;
 
 use crate::args::TableArgs;
@@ -18,20 +18,27 @@ use crate::table;
 /// Compile the table and print its size, per family.
 ///
 /// Nodes and leaves are counted, sizes are in bytes (FIB: direct table, nodes and leaves; RIB: its
-/// heap), the compile time is in milliseconds. Next hops are counted once each.
+/// heap), the compile time is in milliseconds. Next hops are counted once each; the share of space is
+/// that of the family's addresses which have a route.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   popfib info
   popfib info --table routes.txt.gz --json
+  popfib info --lengths
   popfib info --fib routes.fib
 
 JSON, one object: ipv4 and ipv6, each with routes, next_hops, nodes, leaves, direct_bits, bytes,
-compile_ms, rib_bytes. With --fib also image: file, bytes, source, created (seconds since 1970),
+compile_ms, rib_bytes, share (of all addresses, 0 to 1) and lengths (routes of each prefix length,
+from 0 on); the last two are null and empty for an image without routes. With --fib also image: file, bytes, source, created (seconds since 1970),
 writer, has_routes, open_ms; compile_ms and rib_bytes are 0 then.")]
 pub(crate) struct InfoArgs {
     #[command(flatten)]
     table: TableArgs,
+
+    /// Print the number of routes of each prefix length as well
+    #[arg(long)]
+    lengths: bool,
 
     /// Print one JSON object
     #[arg(long)]
@@ -70,6 +77,37 @@ pub struct FamilyInfo {
     bytes: usize,
     compile_ms: f64,
     rib_bytes: usize,
+    #[serde(flatten)]
+    space: Space,
+}
+
+/// Where the routes are in the family's address space.
+#[derive(Debug, Default, Serialize)]
+struct Space {
+    /// The part of all addresses that has a route, where the routes are known.
+    share: Option<f64>,
+    /// How many routes have each prefix length.
+    lengths: Vec<usize>,
+}
+
+impl Space {
+    /// That of `routes`, in prefix order.
+    fn of<A: Address>(routes: impl Iterator<Item = Prefix<A>>) -> Self {
+        let mut lengths = vec![0; usize::from(A::WIDTH) + 1];
+        let (mut share, mut outermost) = (0.0, None::<Prefix<A>>);
+        for prefix in routes {
+            lengths[usize::from(prefix.len())] += 1;
+            // What is inside another route comes after it.
+            if outermost.is_none_or(|outer| !outer.covers(&prefix)) {
+                share += 0.5f64.powi(prefix.len().into());
+                outermost = Some(prefix);
+            }
+        }
+        Self {
+            share: Some(share),
+            lengths,
+        }
+    }
 }
 
 /// A compiled structure in numbers.
@@ -108,7 +146,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
             Info::of_table(family(&table.ipv4)?, family(&table.ipv6)?)
         }
     };
-    info.print(args.json)
+    info.print(args.json, args.lengths)
 }
 
 fn family<A: Address>(rib: &Rib<A>) -> Result<FamilyInfo, Failure> {
@@ -125,6 +163,11 @@ fn image_family<A: Address>(opened: &Opened) -> Result<FamilyInfo, Failure> {
         routes: table.map_or(0, ImageTable::route_count),
         next_hops: table.map_or(0, ImageTable::next_hop_count),
         rib_bytes: 0,
+        space: table
+            .filter(|table| table.has_routes())
+            .map_or_else(Space::default, |table| {
+                Space::of(table.routes().map(|(prefix, _)| prefix))
+            }),
         ..FamilyInfo::new(&Rib::<A>::new(), shape, Duration::ZERO)
     })
 }
@@ -142,6 +185,7 @@ impl FamilyInfo {
             bytes: shape.bytes,
             compile_ms: milliseconds(compile_time),
             rib_bytes: rib.bytes(),
+            space: Space::of(rib.iter().map(|(prefix, _)| prefix)),
         }
     }
 }
@@ -156,13 +200,16 @@ impl Info {
         }
     }
 
-    /// Prints it as text or JSON.
-    pub fn print(&self, json: bool) -> Result<Verdict, Failure> {
+    /// Prints it as text, with the routes of each prefix length if `by_length`, or JSON.
+    pub fn print(&self, json: bool, by_length: bool) -> Result<Verdict, Failure> {
         let mut output = Output::new();
         if json {
             output.json(self)?;
         } else {
             text(&mut output, self)?;
+            if by_length {
+                lengths(&mut output, self)?;
+            }
         }
         output.flush()?;
         Ok(Verdict::Good)
@@ -230,6 +277,11 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
     row("", &"IPv4", &"IPv6")?;
     row("routes", &a.routes, &b.routes)?;
     row("next hops", &a.next_hops, &b.next_hops)?;
+    let share = |info: &FamilyInfo| match info.space.share {
+        Some(share) => format!("{:.4} %", 100.0 * share),
+        None => "-".to_owned(),
+    };
+    row("of space", &share(a), &share(b))?;
     row("nodes", &a.nodes, &b.nodes)?;
     row("leaves", &a.leaves, &b.leaves)?;
     row("direct bits", &a.direct_bits, &b.direct_bits)?;
@@ -240,6 +292,27 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
         &format!("{:.3}", a.compile_ms),
         &format!("{:.3}", b.compile_ms),
     )
+}
+
+/// The routes of each prefix length that either family has.
+fn lengths(output: &mut Output, info: &Info) -> Result<(), Failure> {
+    let families = [&info.ipv4, &info.ipv6];
+    output.text(format_args!(
+        "\n{:<12}{:>14}{:>14}\n",
+        "length", "IPv4", "IPv6"
+    ))?;
+    for length in 0..=128 {
+        let counts = families.map(|family| family.space.lengths.get(length).copied());
+        if counts
+            .iter()
+            .any(|count| count.is_some_and(|count| count > 0))
+        {
+            let [ipv4, ipv6] = counts.map(Option::unwrap_or_default);
+            let length = format!("/{length}");
+            output.text(format_args!("{length:<12}{ipv4:>14}{ipv6:>14}\n"))?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

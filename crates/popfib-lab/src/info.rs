@@ -48,7 +48,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
         family(&table.ipv4, &args.fib)?,
         family(&table.ipv6, &args.fib)?,
     );
-    Info::of_table(ipv4, ipv6).print(args.json)
+    Info::of_table(ipv4, ipv6).print(args.json, false)
 }
 
 fn family<A: Key>(rib: &Rib<A>, args: &FibArgs) -> Result<FamilyInfo, Failure> {

@@ -21,10 +21,12 @@ fn json_has_the_keys_of_the_contract() {
                 "compile_ms",
                 "direct_bits",
                 "leaves",
+                "lengths",
                 "next_hops",
                 "nodes",
                 "rib_bytes",
-                "routes"
+                "routes",
+                "share"
             ]
         );
         assert!(info[family]["compile_ms"].is_f64());
@@ -46,7 +48,64 @@ fn the_text_has_both_families() {
     assert_eq!(lines[0], ["IPv4", "IPv6"]);
     assert_eq!(lines[1], ["routes", "3", "2"]);
     assert_eq!(lines[2], ["next", "hops", "3", "2"]);
-    assert_eq!(lines.len(), 9);
+    assert_eq!(lines.len(), 10);
+}
+
+#[test]
+fn prefix_lengths_and_the_share_of_space() {
+    let routes = "10.0.0.0/8 a\n10.1.0.0/16 b\n10.1.2.0/24 c\n128.0.0.0/2 d\n192.0.2.1 e\n";
+    let table = file("info-lengths", routes);
+    let of_table = info(&["--table", &table]);
+    let counts = of_table["ipv4"]["lengths"].as_array().expect("an array");
+    assert_eq!(counts.len(), 33);
+    for (length, count) in counts.iter().enumerate() {
+        let expected = usize::from([2, 8, 16, 24, 32].contains(&length));
+        assert_eq!(count, expected, "/{length}");
+    }
+    // Each address once, whatever covers it.
+    let share = (1u64 << 24) + (1 << 30) + 1;
+    assert_eq!(of_table["ipv4"]["share"], share as f64 / 2f64.powi(32));
+    assert_eq!(of_table["ipv6"]["share"], 0.0);
+    assert_eq!(
+        of_table["ipv6"]["lengths"].as_array().map(Vec::len),
+        Some(129)
+    );
+
+    let output = run(&["info", "--lengths", "--table", &table]);
+    let text = good(&output);
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let [.., title, _, _, _, _, _] = &rows[..] else {
+        panic!("{text}")
+    };
+    assert_eq!(title, &["length", "IPv4", "IPv6"]);
+    assert_eq!(rows[rows.len() - 1], ["/32", "1", "0"]);
+    assert!(text.contains("25.3906 %"), "{text}");
+
+    // An image tells the same where it has the routes.
+    for (options, is_told) in [(&[][..], true), (&["--no-routes"], false)] {
+        let image = file("info-lengths.fib", "");
+        good(&run(&[
+            &["compile", "--table", &table, "-o", &image],
+            options,
+        ]
+        .concat()));
+        let of_image = info(&["--fib", &image]);
+        let expected = |key: &str, other| {
+            if is_told {
+                of_table["ipv4"][key].clone()
+            } else {
+                other
+            }
+        };
+        assert_eq!(of_image["ipv4"]["share"], expected("share", Value::Null));
+        assert_eq!(
+            of_image["ipv4"]["lengths"],
+            expected("lengths", Value::Array(Vec::new()))
+        );
+    }
 }
 
 #[test]

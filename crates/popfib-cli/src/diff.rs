@@ -4,13 +4,15 @@
 //! names of the new table are looked up in the old one once, so that comparing
 //! two routes is comparing two numbers.
 
+mod summary;
+
 use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
 use popfib::diff::{AnswerChange, RouteChange};
 use popfib::{Address, IpPrefix, NextHop, Prefix, diff};
-use popfib_formats::{Escaped, NextHopNames, RouteTable};
+use popfib_formats::{Escaped, NextHopNames, PeerFilter, RouteTable};
 use serde::{Serialize, Serializer};
 
 use crate::args::{ReadArgs, is_stdin};
@@ -18,6 +20,7 @@ use crate::failure::Failure;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
 use crate::table::{self, counted};
+use summary::Summary;
 
 /// Print what two tables differ in; exit 1 if there is anything.
 ///
@@ -31,9 +34,11 @@ Examples:
   popfib diff yesterday.txt.gz today.txt.gz
   popfib diff --effective --json yesterday.txt.gz today.txt.gz
   popfib aggregate --table routes.txt | popfib diff --effective routes.txt -
+  popfib diff --summary --peer AS64500 --new-peer AS64501 rib.mrt.gz rib.mrt.gz
 
 JSON, one object a line: change (added, removed, changed), prefix, old, new; with --effective:
-first, last, old, new, addresses. old and new are null where there is no route.
+first, last, old, new, addresses. old and new are null where there is no route. With --summary:
+next_hop, added, removed, gained, lost.
 
 Exit status: 0 no difference, 1 differences, 2 bad usage or input.")]
 pub(crate) struct DiffArgs {
@@ -48,9 +53,18 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     read: ReadArgs,
 
+    /// Take the routes of this peer from NEW, where --peer is that of OLD
+    #[arg(long, value_name = "PEER")]
+    new_peer: Option<PeerFilter>,
+
     /// Compare the answers of all addresses, not the routes
     #[arg(long)]
     effective: bool,
+
+    /// Count the changed routes of each next hop in place of printing them: those that only one table
+    /// has (added, removed), those that came from and went to another next hop (gained, lost)
+    #[arg(long, conflicts_with = "effective")]
+    summary: bool,
 
     /// Print one JSON object a line
     #[arg(long)]
@@ -62,7 +76,11 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         return Err("only one of the two tables can be standard input".into());
     }
     let old = table::load_file(&args.old, &args.read)?;
-    let new = table::load_file(&args.new, &args.read)?;
+    let new_read = ReadArgs {
+        peer: args.new_peer.or(args.read.peer),
+        ..args.read.clone()
+    };
+    let new = table::load_file(&args.new, &new_read)?;
     let in_old = numbers_in_old(&old, &new);
     let same = |old, new: NextHop| in_old[new.get() as usize - 1] == Some(old);
     let mut report = Report {
@@ -70,6 +88,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         new: &new.next_hops,
         json: args.json,
         output: Output::new(),
+        summary: args.summary.then(Summary::default),
     };
     let summary = if args.effective {
         let ipv4 = report.answers(diff::answers(&old.ipv4, &new.ipv4, same))?;
@@ -79,6 +98,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         let mut count = Routes::default();
         report.routes(diff::routes(&old.ipv4, &new.ipv4, same), &mut count)?;
         report.routes(diff::routes(&old.ipv6, &new.ipv6, same), &mut count)?;
+        if let Some(summary) = report.summary.take() {
+            summary.print(&mut report.output, args.json)?;
+        }
         count.summary()
     };
     report.output.flush()?;
@@ -105,6 +127,8 @@ struct Report<'a> {
     new: &'a NextHopNames,
     json: bool,
     output: Output,
+    /// Where routes are counted in place of being printed.
+    summary: Option<Summary<'a>>,
 }
 
 #[derive(Serialize)]
@@ -155,7 +179,9 @@ impl<'a> Report<'a> {
                 _ => ("changed", '~', &mut count.changed),
             };
             *counter += 1;
-            if self.json {
+            if let Some(summary) = &mut self.summary {
+                summary.count(old, new);
+            } else if self.json {
                 self.output.json(&RouteLine {
                     change,
                     prefix: AsText(prefix),

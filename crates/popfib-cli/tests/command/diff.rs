@@ -161,3 +161,54 @@ fn standard_input_and_bad_input() {
     assert_eq!(run(&["diff", &old]).status.code(), Some(2));
     assert!(bad(&run(&["diff", &old, "does/not/exist"])).starts_with("does/not/exist: "));
 }
+
+#[test]
+fn changes_are_counted_by_next_hop() {
+    let (old, new) = (file("diff-by-old", OLD), file("diff-by-new", NEW));
+    let (text, said) = different(&["diff", "--summary", &old, &new]);
+    assert_eq!(
+        text,
+        "next_hop\tadded\tremoved\tgained\tlost\n\
+         west\t1\t0\t1\t1\n\
+         east\t0\t1\t0\t1\n\
+         north\t1\t0\t1\t0\n"
+    );
+    assert_eq!(said, "popfib: 2 routes added, 1 removed, 2 changed\n");
+    let (text, _) = different(&["diff", "--summary", "--json", &old, &new]);
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(
+        keys(&lines[0]),
+        ["added", "gained", "lost", "next_hop", "removed"]
+    );
+    assert_eq!(
+        (&lines[1]["next_hop"], &lines[1]["lost"]),
+        (&"east".into(), &1.into())
+    );
+    assert_eq!(good(&run(&["diff", "--summary", &old, &old])), "");
+    let output = run(&["diff", "--summary", "--effective", &old, &new]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn each_side_may_be_of_a_peer_of_its_own() {
+    let lines = "\
+        TABLE_DUMP2|1|B|192.0.2.1|64501|10.0.0.0/8|64501 7|IGP|192.0.2.1|0|0||NAG||\n\
+        TABLE_DUMP2|1|B|192.0.2.2|64502|10.0.0.0/8|64502 8|IGP|192.0.2.2|0|0||NAG||\n\
+        TABLE_DUMP2|1|B|192.0.2.2|64502|11.0.0.0/8|64502 9|IGP|192.0.2.2|0|0||NAG||\n";
+    let dump = file("diff-peers", lines);
+    let args = [
+        "diff",
+        "--value",
+        "origin-as",
+        "--peer",
+        "AS64501",
+        &dump,
+        &dump,
+    ];
+    assert_eq!(good(&run(&args)), "");
+    let (text, _) = different(&[&args[..], &["--new-peer", "AS64502"]].concat());
+    assert_eq!(text, "~ 10.0.0.0/8 7 8\n+ 11.0.0.0/8 9\n");
+}

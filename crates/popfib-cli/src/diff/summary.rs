@@ -1,0 +1,94 @@
+//! What changed for each next hop: how many routes it gained and lost.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use popfib_formats::Escaped;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// The changes of routes, counted by next hop.
+#[derive(Default)]
+pub(super) struct Summary<'a> {
+    counts: HashMap<&'a str, Counts>,
+}
+
+#[derive(Clone, Copy, Default, Serialize)]
+struct Counts {
+    /// Routes to it of which the old table has no route at all.
+    added: u64,
+    /// Routes to it of which the new table has no route at all.
+    removed: u64,
+    /// Routes that went to another next hop before.
+    gained: u64,
+    /// Routes that go to another next hop now.
+    lost: u64,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    next_hop: &'a str,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+impl<'a> Summary<'a> {
+    /// Counts a route whose next hop was `old` and is `new`.
+    pub(super) fn count(&mut self, old: Option<&'a str>, new: Option<&'a str>) {
+        let is_other = old.is_some() && new.is_some();
+        if let Some(name) = old {
+            let counts = self.counts.entry(name).or_default();
+            *(if is_other {
+                &mut counts.lost
+            } else {
+                &mut counts.removed
+            }) += 1;
+        }
+        if let Some(name) = new {
+            let counts = self.counts.entry(name).or_default();
+            *(if is_other {
+                &mut counts.gained
+            } else {
+                &mut counts.added
+            }) += 1;
+        }
+    }
+
+    /// Prints the next hops, those with most changes first.
+    pub(super) fn print(self, output: &mut Output, json: bool) -> Result<(), Failure> {
+        let mut lines: Vec<_> = self.counts.into_iter().collect();
+        lines.sort_unstable_by_key(
+            |(
+                name,
+                Counts {
+                    added,
+                    removed,
+                    gained,
+                    lost,
+                },
+            )| { (Reverse(added + removed + gained + lost), *name) },
+        );
+        if !json && !lines.is_empty() {
+            output.text("next_hop\tadded\tremoved\tgained\tlost\n")?;
+        }
+        for (next_hop, counts) in lines {
+            if json {
+                output.json(&Line { next_hop, counts })?;
+                continue;
+            }
+            let Counts {
+                added,
+                removed,
+                gained,
+                lost,
+            } = counts;
+            let next_hop = Escaped(next_hop);
+            output.text(format_args!(
+                "{next_hop}\t{added}\t{removed}\t{gained}\t{lost}\n"
+            ))?;
+        }
+        Ok(())
+    }
+}

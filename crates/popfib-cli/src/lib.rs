@@ -25,7 +25,9 @@ pub mod info;
 mod lookup;
 mod man;
 pub mod output;
+mod paths;
 mod peers;
+mod places;
 pub mod program;
 pub mod progress;
 mod routes;
@@ -83,6 +85,7 @@ enum Command {
     Aggregate(aggregate::AggregateArgs),
     Convert(convert::ConvertArgs),
     Draw(draw::DrawArgs),
+    Paths(paths::PathsArgs),
     Peers(peers::PeersArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -103,6 +106,7 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         Command::Aggregate(args) => aggregate::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Draw(args) => draw::run(&args, &[]),
+        Command::Paths(args) => paths::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),
         Command::Man(args) => man::run(&args, Cli::command()),

@@ -5,16 +5,16 @@
 //! an option are a set, so that many of them cost each route no more than one.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use clap::Args;
-use popfib::{Address, IpPrefix, NextHop, Prefix, PrefixSet, Rib};
+use popfib::{Address, IpPrefix, NextHop, Prefix, Rib};
 use popfib_formats::{Escaped, RouteTable};
 use serde::Serialize;
 
-use crate::args::{Family, ReadArgs, TableArgs, is_stdin};
+use crate::args::{Family, TableArgs};
 use crate::failure::Failure;
 use crate::output::{AsText, Output};
+use crate::places::{PlaceArgs, Relation, ipv4, ipv6, set_of};
 use crate::program::Verdict;
 use crate::table;
 
@@ -39,21 +39,8 @@ pub(crate) struct RoutesArgs {
     #[command(flatten)]
     table: TableArgs,
 
-    /// Routes that cover PREFIX, itself included
-    #[arg(long, value_name = "PREFIX")]
-    covering: Vec<String>,
-
-    /// Routes inside PREFIX, itself included
-    #[arg(long, value_name = "PREFIX")]
-    covered_by: Vec<String>,
-
-    /// Routes that have an address in common with PREFIX: cover it or are inside
-    #[arg(long, value_name = "PREFIX")]
-    overlapping: Vec<String>,
-
-    /// The route of exactly PREFIX
-    #[arg(long, value_name = "PREFIX")]
-    exact: Vec<String>,
+    #[command(flatten)]
+    places: PlaceArgs,
 
     /// Answer each PREFIX for itself: before each route the prefix that was asked for, and a line
     /// with `-` where there is none
@@ -81,41 +68,6 @@ pub(crate) struct RoutesArgs {
     json: bool,
 }
 
-/// Where a route has to be, seen from one of the prefixes.
-#[derive(Clone, Copy)]
-enum Relation {
-    Exact,
-    Covering,
-    CoveredBy,
-    Overlapping,
-}
-
-impl Relation {
-    /// Whether `route` is where it has to be, seen from one of `places`.
-    fn holds<A: Address>(self, route: Prefix<A>, places: &PrefixSet<A>) -> bool {
-        match self {
-            Self::Exact => places.contains(route),
-            Self::Covering => places.subnets(route).next().is_some(),
-            Self::CoveredBy => places.covers(route),
-            Self::Overlapping => places.overlaps(route),
-        }
-    }
-
-    /// The routes of `rib` that are there, seen from `place`, in prefix order.
-    fn find<A: Address>(self, rib: &Rib<A>, place: Prefix<A>) -> Vec<(Prefix<A>, NextHop)> {
-        match self {
-            Self::Exact => rib.get(place).map(|to| (place, to)).into_iter().collect(),
-            Self::Covering => rib.supernets(place).collect(),
-            Self::CoveredBy => rib.subnets(place).collect(),
-            Self::Overlapping => rib
-                .supernets(place)
-                .filter(|(prefix, _)| *prefix != place)
-                .chain(rib.subnets(place))
-                .collect(),
-        }
-    }
-}
-
 /// The conditions, read and understood.
 struct Conditions<'a> {
     /// Of each option that was given: its prefixes as they came.
@@ -127,36 +79,7 @@ struct Conditions<'a> {
 
 impl<'a> Conditions<'a> {
     fn new(args: &'a RoutesArgs, table: &RouteTable) -> Result<Self, Failure> {
-        let mut is_stdin_taken = args.table.is_stdin();
-        // The narrowest first: the Rib is searched by it.
-        let given = [
-            (Relation::Exact, "--exact", &args.exact),
-            (Relation::Covering, "--covering", &args.covering),
-            (Relation::CoveredBy, "--covered-by", &args.covered_by),
-            (Relation::Overlapping, "--overlapping", &args.overlapping),
-        ];
-        let mut places = Vec::new();
-        for (relation, option, texts) in given.into_iter().filter(|given| !given.2.is_empty()) {
-            let mut prefixes = Vec::with_capacity(texts.len());
-            for text in texts {
-                if let Some(file) = text.strip_prefix('@') {
-                    let path = Path::new(file);
-                    if is_stdin(path) && std::mem::replace(&mut is_stdin_taken, true) {
-                        return Err(format!("{option}: standard input is taken already").into());
-                    }
-                    prefixes.extend(prefixes_of(path, &args.table.read)?);
-                    continue;
-                }
-                let prefix = if args.table.read.mask {
-                    IpPrefix::parse_masked(text)
-                } else {
-                    text.parse()
-                };
-                let named = |e| format!("{option}: '{}': {e}", text.escape_debug());
-                prefixes.push(prefix.map_err(named)?);
-            }
-            places.push((relation, prefixes));
-        }
+        let places = args.places.read(&args.table.read, args.table.is_stdin())?;
         if args.each && places.len() != 1 {
             return Err(
                 "--each answers the prefixes of one option: --covering, --covered-by, \
@@ -204,7 +127,7 @@ impl<'a> Conditions<'a> {
             return Vec::new();
         }
         let places = self.places.iter().map(|(relation, prefixes)| {
-            let set: PrefixSet<A> = prefixes.iter().copied().filter_map(&key).collect();
+            let set = set_of(prefixes, &key);
             (*relation, set)
         });
         let places: Vec<_> = places.collect();
@@ -252,22 +175,6 @@ impl<'a> Conditions<'a> {
             .map(|(prefix, to)| (prefix.into(), to))
             .collect()
     }
-}
-
-/// The prefixes of the list or table in the file at `path`, IPv4 before IPv6, each in prefix order.
-fn prefixes_of(path: &Path, read: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
-    // What the options say of values and peers is about the table.
-    let read = ReadArgs {
-        format: None,
-        peer: None,
-        value: None,
-        value_path: Vec::new(),
-        ..read.clone()
-    };
-    let list = table::load_file(path, &read)?;
-    let ipv4 = list.ipv4.iter().map(|(prefix, _)| IpPrefix::from(prefix));
-    let ipv6 = list.ipv6.iter().map(|(prefix, _)| IpPrefix::from(prefix));
-    Ok(ipv4.chain(ipv6).collect())
 }
 
 #[derive(Serialize)]
@@ -345,18 +252,10 @@ pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
             }
         }
     } else {
-        let v4 = |prefix| match prefix {
-            IpPrefix::V4(prefix) => Some(prefix),
-            IpPrefix::V6(_) => None,
-        };
-        let v6 = |prefix| match prefix {
-            IpPrefix::V6(prefix) => Some(prefix),
-            IpPrefix::V4(_) => None,
-        };
-        for (prefix, to) in conditions.select(&table.ipv4, Family::Ipv4, v4) {
+        for (prefix, to) in conditions.select(&table.ipv4, Family::Ipv4, ipv4) {
             report.route(None, Some((prefix.into(), to)))?;
         }
-        for (prefix, to) in conditions.select(&table.ipv6, Family::Ipv6, v6) {
+        for (prefix, to) in conditions.select(&table.ipv6, Family::Ipv6, ipv6) {
             report.route(None, Some((prefix.into(), to)))?;
         }
     }

@@ -19,6 +19,7 @@ use std::str;
 use popfib::IpPrefix;
 
 use crate::best_path::{BestPaths, Paths, Rank};
+use crate::bgp_path::{BgpPath, PathSource, Wanted};
 use crate::error::quote;
 use crate::input::head_lines;
 use crate::lines::Lines;
@@ -249,6 +250,95 @@ impl Paths for BgpdumpTable {
     fn peers(&self) -> &[Peer] {
         self.peers.all()
     }
+}
+
+/// A [`PathSource`] of the lines.
+pub(crate) struct BgpdumpPaths {
+    lines: Lines,
+    mask: bool,
+    filter: Option<PeerFilter>,
+    peers: PeerList,
+    wanted: Wanted,
+}
+
+impl BgpdumpPaths {
+    pub(crate) fn new(input: Input, options: &LoadOptions, wanted: Wanted) -> Self {
+        Self {
+            lines: Lines::new(input),
+            mask: options.mask,
+            filter: options.peer,
+            peers: PeerList::default(),
+            wanted,
+        }
+    }
+}
+
+impl PathSource for BgpdumpPaths {
+    fn next_path(&mut self, path: &mut BgpPath) -> Result<bool, ReadError> {
+        while self.lines.advance()? {
+            let text = self.lines.line();
+            if text.is_empty() {
+                continue;
+            }
+            let line = match parse(text, self.mask) {
+                Ok(Some(line)) => line,
+                Ok(None) => continue,
+                Err(reason) => return Err(invalid(&self.lines, reason)),
+            };
+            let (address, asn) = line.peer;
+            let Some(peer) = self.peers.index(address, asn) else {
+                return Err(self.lines.invalid("too many peers"));
+            };
+            let is_wanted = self.filter.is_none_or(|f| f.admits(peer, address, asn));
+            if line.route.is_none() || !is_wanted || !(self.wanted)(line.prefix) {
+                continue;
+            }
+            (path.prefix, path.seconds) = (line.prefix, line.time / 1_000_000);
+            (path.peer, path.peer_as) = line.peer;
+            if let Err(reason) = fill(path, text) {
+                return Err(invalid(&self.lines, reason));
+            }
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}
+
+/// Sets what the rest of a line says, which [`parse`] found right so far.
+fn fill(path: &mut BgpPath, line: &[u8]) -> Result<(), String> {
+    let text = str::from_utf8(line).map_err(|_| String::new())?;
+    let mut fields = text.split('|').skip(6);
+    let mut field = || fields.next().unwrap_or_default();
+    let not = |text: &str, what: &str| format!("{}: not {what}", quote(text.as_bytes()));
+    let number = |text: &str| {
+        let number = (!text.is_empty()).then(|| text.parse());
+        number.transpose().map_err(|_| not(text, "a number"))
+    };
+    let copy = |text: &str, to: &mut String| {
+        to.clear();
+        to.push_str(text);
+        if to.is_empty() {
+            Ok(())
+        } else {
+            checked(to).map(|_| ())
+        }
+    };
+    path.id = match kind(line) {
+        Some((_, true)) => number(field())?,
+        _ => None,
+    };
+    copy(field(), &mut path.as_path)?;
+    copy(field(), &mut path.origin)?;
+    let next_hop = field();
+    path.next_hop = match next_hop {
+        "" => None,
+        text => Some(text.parse().map_err(|_| not(text, "an address"))?),
+    };
+    path.local_preference = number(field())?;
+    path.med = number(field())?;
+    copy(field(), &mut path.communities)?;
+    path.is_atomic = field() == "AG";
+    copy(field(), &mut path.aggregator)
 }
 
 /// An [`UpdateSource`] of the lines.

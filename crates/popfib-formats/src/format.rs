@@ -44,10 +44,18 @@ formats! { Format of FORMATS, no_such: "no such format" }
 ///
 /// # Errors
 /// As the format's: most find fault with the routes only.
-pub fn open_routes(
+pub fn open_routes(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteSource>, ReadError> {
+    open_with(input, options, |input, format| {
+        (format.0.open)(input, options)
+    })
+}
+
+/// Opens `input` by `open`, which is told the format: that of the options or as detected.
+pub(crate) fn open_with<T>(
     mut input: Input,
     options: &LoadOptions,
-) -> Result<Box<dyn RouteSource>, ReadError> {
+    open: impl FnOnce(Input, Format) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
     let format = options
         .format
         .unwrap_or_else(|| Format::detect(input.peek(text_table::FORMAT.detect)));
@@ -59,7 +67,7 @@ pub fn open_routes(
         let reason = format!("{} tells of no peers", format.name());
         return Err(ReadError::file(input.name(), reason));
     }
-    (format.0.open)(input, options)
+    open(input, format)
 }
 
 #[cfg(test)]

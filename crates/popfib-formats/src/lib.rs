@@ -16,6 +16,7 @@
 
 mod addresses;
 mod best_path;
+mod bgp_path;
 mod bgpdump;
 mod decompress;
 mod default_table;
@@ -38,6 +39,7 @@ mod name_rule;
 mod names;
 mod next_hop_names;
 mod origins;
+mod paths;
 mod peers;
 mod prompt;
 mod registry;
@@ -57,6 +59,7 @@ pub use addresses::{
     RawAddresses, Run, Side, TableForm, find_address, ipv4_in, parse_address, part_of, write_ipv4,
     write_ipv6,
 };
+pub use bgp_path::{BgpPath, PathSource, Wanted};
 pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
 pub use error::{Escaped, ReadError};
 pub use format::open_routes;
@@ -64,6 +67,7 @@ pub use input::{Input, Progress};
 pub use ipv4::address as ipv4_address;
 pub use load::{RouteTable, image_table, load, load_from};
 pub use next_hop_names::NextHopNames;
+pub use paths::open_paths;
 pub use peers::{Peer, PeerFilter, RouteValue};
 pub use route::{Route, RouteSource};
 pub use table_format::{Format, LoadOptions};

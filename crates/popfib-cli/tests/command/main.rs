@@ -15,6 +15,7 @@ mod image;
 mod info;
 mod logs;
 mod lookup;
+mod paths;
 mod routes;
 mod usage;
 mod verify;

@@ -11,6 +11,24 @@ use super::bytes::{Bytes, Family, Flaw};
 
 const EXTENDED_LENGTH: u8 = 0x10;
 
+/// Hands each attribute to `see`: its type and its value.
+#[inline]
+pub(super) fn walk<'a>(
+    mut bytes: Bytes<'a>,
+    mut see: impl FnMut(u8, &'a [u8]),
+) -> Result<(), Flaw> {
+    while !bytes.is_empty() {
+        let flags = bytes.u8()?;
+        let kind = bytes.u8()?;
+        let length = match flags & EXTENDED_LENGTH {
+            0 => usize::from(bytes.u8()?),
+            _ => usize::from(bytes.u16()?),
+        };
+        see(kind, bytes.take(length)?);
+    }
+    Ok(())
+}
+
 /// The attributes as they are; of several alike, the first (RFC 7606, section 3).
 #[derive(Clone, Copy, Default)]
 pub(super) struct Attributes<'a> {
@@ -23,26 +41,19 @@ pub(super) struct Attributes<'a> {
 
 impl<'a> Attributes<'a> {
     #[inline]
-    pub(super) fn read(mut bytes: Bytes<'a>) -> Result<Self, Flaw> {
+    pub(super) fn read(bytes: Bytes<'a>) -> Result<Self, Flaw> {
         let mut all = Self::default();
-        while !bytes.is_empty() {
-            let flags = bytes.u8()?;
-            let kind = bytes.u8()?;
-            let length = match flags & EXTENDED_LENGTH {
-                0 => usize::from(bytes.u8()?),
-                _ => usize::from(bytes.u16()?),
-            };
-            let value = bytes.take(length)?;
+        walk(bytes, |kind, value| {
             let place = match kind {
                 2 => &mut all.as_path,
                 3 => &mut all.next_hop,
                 14 => &mut all.reach,
                 15 => &mut all.unreach,
                 17 => &mut all.as4_path,
-                _ => continue,
+                _ => return,
             };
             place.get_or_insert(value);
-        }
+        })?;
         Ok(all)
     }
 
@@ -70,6 +81,37 @@ impl<'a> Attributes<'a> {
             }
         }
         path.write_origin(to)
+    }
+
+    /// Writes the AS path as `bgpdump` does: numbers between blanks, a set in braces, confederations in
+    /// parentheses and brackets; the real numbers of [`Attributes::write_origin`], after those of routers
+    /// that only know 2 bytes.
+    pub(super) fn write_path(&self, width: usize, to: &mut String) -> Result<(), Flaw> {
+        let mut parts = self.as_path(width).parts()?;
+        if let (2, Some(bytes)) = (width, self.as4_path) {
+            let real = AsPath {
+                bytes: Bytes(bytes),
+                width: 4,
+            };
+            let real = real.parts()?;
+            let counts = |part: &&String| !part.starts_with(['(', '[']);
+            let (all, known) = (
+                parts.iter().filter(counts).count(),
+                real.iter().filter(counts).count(),
+            );
+            if known > 0 && known <= all {
+                let mut left = all - known;
+                let end = parts.iter().position(|part| {
+                    let is_beyond = counts(&part) && left == 0;
+                    left -= usize::from(counts(&part) && left > 0);
+                    is_beyond
+                });
+                parts.truncate(end.unwrap_or(parts.len()));
+                parts.extend(real);
+            }
+        }
+        to.push_str(&parts.join(" "));
+        Ok(())
     }
 
     /// The next hop of an IPv4 route of the message itself.
@@ -199,6 +241,27 @@ impl<'a> AsPath<'a> {
             write!(to, "{}", numbers.next_back().unwrap_or_default())
         };
         Ok(true)
+    }
+
+    /// The numbers, sets and confederations of the path as text.
+    fn parts(self) -> Result<Vec<String>, Flaw> {
+        let mut parts = Vec::new();
+        self.segments(|kind, _, numbers| {
+            let numbers = numbers
+                .chunks_exact(self.width)
+                .map(|bytes| number(bytes).to_string());
+            if kind == SEQUENCE {
+                parts.extend(numbers);
+                return;
+            }
+            let numbers: Vec<_> = numbers.collect();
+            parts.push(match kind {
+                SET => format!("{{{}}}", numbers.join(",")),
+                CONFED_SEQUENCE => format!("({})", numbers.join(" ")),
+                _ => format!("[{}]", numbers.join(",")),
+            });
+        })?;
+        Ok(parts)
     }
 
     #[inline]

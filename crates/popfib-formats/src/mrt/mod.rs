@@ -15,9 +15,11 @@
 mod attributes;
 mod bytes;
 mod kinds;
+mod paths;
 mod records;
 mod table;
 mod updates;
 
+pub(crate) use paths::MrtPaths;
 pub(crate) use table::FORMAT;
 pub(crate) use updates::FORMAT as UPDATE_FORMAT;

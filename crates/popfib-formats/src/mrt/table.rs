@@ -33,10 +33,10 @@ struct MrtTable {
 
 /// What is known while records are read.
 #[derive(Debug)]
-struct Reader {
+pub(super) struct Reader {
     filter: Option<PeerFilter>,
     value: RouteValue,
-    peers: PeerList,
+    pub(super) peers: PeerList,
     /// The peers of the file's table, by their index there: their place among
     /// `peers`, and whether their routes are wanted.
     table: Vec<(usize, bool)>,
@@ -50,15 +50,7 @@ impl MrtTable {
     fn new(input: Input, options: &LoadOptions) -> Self {
         Self {
             records: Records::new(input),
-            reader: Reader {
-                filter: options.peer,
-                value: options.value,
-                peers: PeerList::default(),
-                table: Vec::new(),
-                has_table: false,
-                updates: 0,
-                other: 0,
-            },
+            reader: Reader::new(options),
         }
     }
 }
@@ -99,6 +91,28 @@ impl Paths for MrtTable {
 }
 
 impl Reader {
+    pub(super) fn new(options: &LoadOptions) -> Self {
+        Self {
+            filter: options.peer,
+            value: options.value,
+            peers: PeerList::default(),
+            table: Vec::new(),
+            has_table: false,
+            updates: 0,
+            other: 0,
+        }
+    }
+
+    /// The place among the peers of the one with this index in the file's table, and whether its
+    /// routes are wanted.
+    pub(super) fn peer(&self, index: usize) -> Result<(usize, bool), Flaw> {
+        self.table.get(index).copied().ok_or(if self.has_table {
+            "a route of a peer that is not in the table of peers"
+        } else {
+            "routes before the table of peers"
+        })
+    }
+
     /// The route of a record, its value in `text`; `None` if it has none that is wanted.
     #[inline]
     fn read(
@@ -127,7 +141,7 @@ impl Reader {
     }
 
     /// PEER_INDEX_TABLE (RFC 6396, section 4.3.1).
-    fn peer_table(&mut self, body: &mut Bytes<'_>) -> Result<(), Flaw> {
+    pub(super) fn peer_table(&mut self, body: &mut Bytes<'_>) -> Result<(), Flaw> {
         body.u32()?; // the collector
         let name = body.u16()?;
         body.take(usize::from(name))?;
@@ -150,7 +164,7 @@ impl Reader {
         Ok(())
     }
 
-    fn is_wanted(&self, index: usize, address: IpAddr, asn: u32) -> bool {
+    pub(super) fn is_wanted(&self, index: usize, address: IpAddr, asn: u32) -> bool {
         self.filter
             .is_none_or(|filter| filter.admits(index, address, asn))
     }
@@ -176,13 +190,7 @@ impl Reader {
             }
             let length = body.u16()?;
             let bytes = Bytes(body.take(usize::from(length))?);
-            let Some(&(peer, wanted)) = self.table.get(index) else {
-                return Err(if self.has_table {
-                    "a route of a peer that is not in the table of peers"
-                } else {
-                    "routes before the table of peers"
-                });
-            };
+            let (peer, wanted) = self.peer(index)?;
             self.peers.count(peer, family == Family::Ipv4);
             if !wanted {
                 continue;

@@ -18,6 +18,7 @@ mod mrt;
 mod mrt_file;
 mod names;
 mod packets;
+mod paths;
 mod real_mrt;
 mod real_tables;
 mod round_trip;

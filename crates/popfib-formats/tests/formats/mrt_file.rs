@@ -71,7 +71,15 @@ pub(crate) fn reach(next_hop: &[u8]) -> Vec<u8> {
 pub(crate) fn table_dump(prefix: [u8; 5], peer: [u8; 4], asns: &[u16]) -> Vec<u8> {
     let mut path = vec![2, asns.len() as u8];
     path.extend(asns.iter().flat_map(|n| n.to_be_bytes()));
-    let attributes = [path_attribute(2, &path), next_hop(peer)].concat();
+    table_dump_with(
+        prefix,
+        peer,
+        &[path_attribute(2, &path), next_hop(peer)].concat(),
+    )
+}
+
+/// [`table_dump`] with these attributes.
+pub(crate) fn table_dump_with(prefix: [u8; 5], peer: [u8; 4], attributes: &[u8]) -> Vec<u8> {
     let mut body = vec![0; 4];
     body.extend(prefix);
     body.extend([1, 0, 0, 0, 0]);

@@ -1,0 +1,256 @@
+//! `popfib paths`: every path of a collector's dump to the prefixes asked for.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use popfib::{Address, IpPrefix, Prefix, PrefixSet};
+use popfib_formats::{BgpPath, Format, Input, LoadOptions, PeerFilter, Wanted, open_paths};
+use serde::Serialize;
+
+use crate::args::{ReadArgs, is_stdin};
+use crate::failure::Failure;
+use crate::output::{AsText, Output, note};
+use crate::places::{PlaceArgs, Relation, ipv4, ipv6, set_of};
+use crate::program::Verdict;
+use crate::progress;
+use crate::table::note_skipped;
+
+/// Print all paths of a route collector's dump, those of every peer; exit 1 if there is none.
+///
+/// Lines are those of `bgpdump -m`, in the order of the dump: type, time, B, peer, its AS, prefix, AS
+/// path, origin, next hop, local preference, MED, communities, AG or NAG, aggregator. A PREFIX may be an
+/// address, or @FILE for those of a list.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib paths --table rib.mrt.gz --covering 8.8.8.8
+  popfib paths --table rib.mrt.gz --exact 193.0.0.0/21 --peer AS3333 --json
+  popfib paths --table rib.mrt.gz --moas
+
+JSON, one object a line: prefix, peer, peer_as, time, id, as_path, origin_as, origin, next_hop,
+local_preference, med, communities, atomic, aggregator; null where a path has none. With --moas:
+prefix, origins.
+
+Exit status: 0 paths were found, 1 none, 2 bad usage or input.")]
+pub(crate) struct PathsArgs {
+    /// Dump to read (MRT, bgpdump -m), compressed or not; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    table: PathBuf,
+
+    #[command(flatten)]
+    places: PlaceArgs,
+
+    /// Paths of this peer only: index, address or AS, as `popfib peers` lists them
+    #[arg(long, value_name = "PEER")]
+    peer: Option<PeerFilter>,
+
+    /// Print the prefixes that come from more than one AS, and these, in place of paths
+    #[arg(long)]
+    moas: bool,
+
+    /// Format of the dump [default: recognised by content]
+    #[arg(long, value_name = "NAME")]
+    format: Option<Format>,
+
+    /// Skip and count records that cannot be read
+    #[arg(long)]
+    skip_invalid: bool,
+
+    /// Clear host bits that are set after a prefix length
+    #[arg(long)]
+    mask: bool,
+
+    /// Most bytes that compressed data may grow to
+    #[arg(long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
+    max_size: u64,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// The prefixes of one family that paths are asked for, by where they have to be.
+type Places<A> = Vec<(Relation, PrefixSet<A>)>;
+
+fn holds<A: Address>(places: &Places<A>, prefix: Prefix<A>) -> bool {
+    places
+        .iter()
+        .all(|(relation, set)| relation.holds(prefix, set))
+}
+
+impl PathsArgs {
+    fn wanted(&self) -> Result<Wanted, Failure> {
+        let read = ReadArgs {
+            format: None,
+            peer: None,
+            value: None,
+            value_path: Vec::new(),
+            skip_invalid: self.skip_invalid,
+            mask: self.mask,
+            max_size: self.max_size,
+        };
+        let places = self.places.read(&read, is_stdin(&self.table))?;
+        let of_ipv4: Places<u32> = places.iter().map(|(r, p)| (*r, set_of(p, ipv4))).collect();
+        let of_ipv6: Places<u128> = places.iter().map(|(r, p)| (*r, set_of(p, ipv6))).collect();
+        Ok(Box::new(move |prefix| match prefix {
+            IpPrefix::V4(prefix) => holds(&of_ipv4, prefix),
+            IpPrefix::V6(prefix) => holds(&of_ipv6, prefix),
+        }))
+    }
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    prefix: AsText<IpPrefix>,
+    peer: IpAddr,
+    peer_as: u32,
+    time: u64,
+    id: Option<u32>,
+    as_path: &'a str,
+    origin_as: &'a str,
+    origin: &'a str,
+    next_hop: Option<IpAddr>,
+    local_preference: Option<u32>,
+    med: Option<u32>,
+    communities: Vec<&'a str>,
+    atomic: bool,
+    aggregator: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Moas<'a> {
+    prefix: AsText<IpPrefix>,
+    origins: &'a [String],
+}
+
+pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
+    let wanted = args.wanted()?;
+    let input = Input::open(&args.table)?.max_size(args.max_size);
+    let name = input.name().to_owned();
+    let bar = progress::watch(input.progress());
+    let options = LoadOptions {
+        format: args.format,
+        peer: args.peer,
+        mask: args.mask,
+        ..LoadOptions::new()
+    };
+    let mut source = open_paths(input, &options, wanted)?;
+    let mut report = Report {
+        json: args.json,
+        output: Output::new(),
+        is_found: false,
+        origins: args.moas.then(|| (None, Vec::new())),
+    };
+    let (mut path, mut skipped) = (BgpPath::default(), 0);
+    loop {
+        match source.next_path(&mut path) {
+            Ok(true) => report.path(&path)?,
+            Ok(false) => break,
+            Err(e) if args.skip_invalid && e.is_invalid_line() => skipped += 1,
+            Err(e) if args.skip_invalid && e.is_cut() => {
+                note(format_args!("cut off, what comes before was read: {e}"));
+                break;
+            }
+            Err(e) => return Err(e.into()),
+        }
+    }
+    drop(bar);
+    note_skipped(&name, skipped);
+    report.finish_prefix()?;
+    report.output.flush()?;
+    Ok(if report.is_found {
+        Verdict::Good
+    } else {
+        Verdict::Bad
+    })
+}
+
+/// Prints paths, or collects the origins of a prefix, whose paths follow each other in a dump.
+struct Report {
+    json: bool,
+    output: Output,
+    is_found: bool,
+    origins: Option<(Option<IpPrefix>, Vec<String>)>,
+}
+
+impl Report {
+    fn path(&mut self, path: &BgpPath) -> Result<(), Failure> {
+        let peer_as = path.peer_as.to_string();
+        let origin_as = path.origin_as().unwrap_or(&peer_as);
+        if let Some((prefix, _)) = &self.origins {
+            if *prefix != Some(path.prefix) {
+                self.finish_prefix()?;
+            }
+            if let Some((prefix, origins)) = &mut self.origins {
+                *prefix = Some(path.prefix);
+                if !origins.iter().any(|origin| origin == origin_as) {
+                    origins.push(origin_as.to_owned());
+                }
+            }
+            return Ok(());
+        }
+        self.is_found = true;
+        if self.json {
+            return self.output.json(&Line {
+                prefix: AsText(path.prefix),
+                peer: path.peer,
+                peer_as: path.peer_as,
+                time: path.seconds,
+                id: path.id,
+                as_path: &path.as_path,
+                origin_as,
+                origin: &path.origin,
+                next_hop: path.next_hop,
+                local_preference: path.local_preference,
+                med: path.med,
+                communities: path.communities.split_ascii_whitespace().collect(),
+                atomic: path.is_atomic,
+                aggregator: (!path.aggregator.is_empty()).then_some(&path.aggregator),
+            });
+        }
+        let (kind, id) = match path.id {
+            Some(id) => ("TABLE_DUMP2_AP", format!("{id}|")),
+            None => ("TABLE_DUMP2", String::new()),
+        };
+        let next_hop = path
+            .next_hop
+            .map(|address| address.to_string())
+            .unwrap_or_default();
+        self.output.text(format_args!(
+            "{kind}|{}|B|{}|{}|{}|{id}{}|{}|{next_hop}|{}|{}|{}|{}|{}|\n",
+            path.seconds,
+            path.peer,
+            path.peer_as,
+            path.prefix,
+            path.as_path,
+            path.origin,
+            path.local_preference.unwrap_or_default(),
+            path.med.unwrap_or_default(),
+            path.communities,
+            if path.is_atomic { "AG" } else { "NAG" },
+            path.aggregator,
+        ))
+    }
+
+    /// Prints the prefix whose paths are done, if it comes from several ASes.
+    fn finish_prefix(&mut self) -> Result<(), Failure> {
+        let Some((prefix, origins)) = &mut self.origins else {
+            return Ok(());
+        };
+        if let Some(prefix) = prefix.take().filter(|_| origins.len() > 1) {
+            self.is_found = true;
+            if self.json {
+                self.output.json(&Moas {
+                    prefix: AsText(prefix),
+                    origins,
+                })?;
+            } else {
+                self.output
+                    .text(format_args!("{prefix} {}\n", origins.join(" ")))?;
+            }
+        }
+        origins.clear();
+        Ok(())
+    }
+}

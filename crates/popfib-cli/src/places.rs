@@ -1,0 +1,152 @@
+//! Where routes have to be: the prefixes that `popfib routes` and `popfib paths` are asked about.
+
+use std::path::Path;
+
+use clap::Args;
+use popfib::{Address, IpPrefix, NextHop, Prefix, PrefixSet, Rib};
+
+use crate::args::{ReadArgs, is_stdin};
+use crate::failure::Failure;
+use crate::table;
+
+/// Prefixes, each an option's.
+#[derive(Args)]
+pub(crate) struct PlaceArgs {
+    /// Routes that cover PREFIX, itself included
+    #[arg(long, value_name = "PREFIX")]
+    covering: Vec<String>,
+
+    /// Routes inside PREFIX, itself included
+    #[arg(long, value_name = "PREFIX")]
+    covered_by: Vec<String>,
+
+    /// Routes that have an address in common with PREFIX: cover it or are inside
+    #[arg(long, value_name = "PREFIX")]
+    overlapping: Vec<String>,
+
+    /// The route of exactly PREFIX
+    #[arg(long, value_name = "PREFIX")]
+    exact: Vec<String>,
+}
+
+impl PlaceArgs {
+    /// The prefixes of each option that was given, as they came: a PREFIX, or those of an @FILE.
+    pub(crate) fn read(
+        &self,
+        read: &ReadArgs,
+        mut is_stdin_taken: bool,
+    ) -> Result<Vec<(Relation, Vec<IpPrefix>)>, Failure> {
+        // The narrowest first: the Rib is searched by it.
+        let given = [
+            (Relation::Exact, "--exact", &self.exact),
+            (Relation::Covering, "--covering", &self.covering),
+            (Relation::CoveredBy, "--covered-by", &self.covered_by),
+            (Relation::Overlapping, "--overlapping", &self.overlapping),
+        ];
+        let mut places = Vec::new();
+        for (relation, option, texts) in given {
+            if texts.is_empty() {
+                continue;
+            }
+            let mut prefixes = Vec::with_capacity(texts.len());
+            for text in texts {
+                if let Some(file) = text.strip_prefix('@') {
+                    let path = Path::new(file);
+                    if is_stdin(path) && std::mem::replace(&mut is_stdin_taken, true) {
+                        return Err(format!("{option}: standard input is taken already").into());
+                    }
+                    prefixes.extend(prefixes_of(path, read)?);
+                    continue;
+                }
+                let prefix = if read.mask {
+                    IpPrefix::parse_masked(text)
+                } else {
+                    text.parse()
+                };
+                let named = |e| format!("{option}: '{}': {e}", text.escape_debug());
+                prefixes.push(prefix.map_err(named)?);
+            }
+            places.push((relation, prefixes));
+        }
+        Ok(places)
+    }
+}
+
+/// Where a route has to be, seen from one of the prefixes.
+#[derive(Clone, Copy)]
+pub(crate) enum Relation {
+    Exact,
+    Covering,
+    CoveredBy,
+    Overlapping,
+}
+
+impl Relation {
+    /// Whether `route` is where it has to be, seen from one of `places`.
+    pub(crate) fn holds<A: Address>(self, route: Prefix<A>, places: &PrefixSet<A>) -> bool {
+        match self {
+            Self::Exact => places.contains(route),
+            Self::Covering => places.subnets(route).next().is_some(),
+            Self::CoveredBy => places.covers(route),
+            Self::Overlapping => places.overlaps(route),
+        }
+    }
+
+    /// The routes of `rib` that are there, seen from `place`, in prefix order.
+    pub(crate) fn find<A: Address>(
+        self,
+        rib: &Rib<A>,
+        place: Prefix<A>,
+    ) -> Vec<(Prefix<A>, NextHop)> {
+        match self {
+            Self::Exact => rib.get(place).map(|to| (place, to)).into_iter().collect(),
+            Self::Covering => rib.supernets(place).collect(),
+            Self::CoveredBy => rib.subnets(place).collect(),
+            Self::Overlapping => rib
+                .supernets(place)
+                .filter(|(prefix, _)| *prefix != place)
+                .chain(rib.subnets(place))
+                .collect(),
+        }
+    }
+}
+
+/// Those of `prefixes` that `key` takes: the ones of a family.
+pub(crate) fn set_of<A: Address>(
+    prefixes: &[IpPrefix],
+    key: impl Fn(IpPrefix) -> Option<Prefix<A>>,
+) -> PrefixSet<A> {
+    prefixes.iter().copied().filter_map(key).collect()
+}
+
+/// An IPv4 prefix.
+pub(crate) fn ipv4(prefix: IpPrefix) -> Option<Prefix<u32>> {
+    match prefix {
+        IpPrefix::V4(prefix) => Some(prefix),
+        IpPrefix::V6(_) => None,
+    }
+}
+
+/// An IPv6 prefix.
+pub(crate) fn ipv6(prefix: IpPrefix) -> Option<Prefix<u128>> {
+    match prefix {
+        IpPrefix::V6(prefix) => Some(prefix),
+        IpPrefix::V4(_) => None,
+    }
+}
+
+/// The prefixes of the list or table in the file at `path`, IPv4 before IPv6, each in prefix order.
+fn prefixes_of(path: &Path, read: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
+    // What the options say of values and peers is about the table.
+    let read = ReadArgs {
+        format: None,
+        peer: None,
+        value: None,
+        value_path: Vec::new(),
+        ..read.clone()
+    };
+    let list = table::load_file(path, &read)?;
+    let ipv4 = list.ipv4.iter().map(|(prefix, _)| IpPrefix::from(prefix));
+    let ipv6 = list.ipv6.iter().map(|(prefix, _)| IpPrefix::from(prefix));
+    Ok(ipv4.chain(ipv6).collect())
+}

@@ -1,0 +1,246 @@
+//! Every path in the tables of MRT files, with the attributes that people look at.
+
+use std::fmt::Write;
+use std::mem;
+
+use popfib::IpPrefix;
+
+use super::attributes::{Attributes, walk};
+use super::bytes::{Bytes, Family, Flaw};
+use super::kinds::{TABLE_DUMP, TABLE_DUMP_V2};
+use super::records::{Record, Records};
+use super::table::Reader;
+use crate::bgp_path::{BgpPath, PathSource, Wanted};
+use crate::{Input, LoadOptions, ReadError};
+
+/// The paths of MRT tables.
+pub(crate) struct MrtPaths {
+    records: Records,
+    reader: Reader,
+    wanted: Wanted,
+    /// The record whose paths are being handed out.
+    rib: Rib,
+}
+
+/// What is left of a record of one prefix.
+#[derive(Default)]
+struct Rib {
+    offset: u64,
+    head: Option<(IpPrefix, Family, u64)>,
+    has_ids: bool,
+    left: u16,
+    body: Vec<u8>,
+    at: usize,
+}
+
+impl MrtPaths {
+    pub(crate) fn new(input: Input, options: &LoadOptions, wanted: Wanted) -> Self {
+        Self {
+            records: Records::new(input),
+            reader: Reader::new(options),
+            wanted,
+            rib: Rib::default(),
+        }
+    }
+}
+
+impl PathSource for MrtPaths {
+    fn next_path(&mut self, path: &mut BgpPath) -> Result<bool, ReadError> {
+        loop {
+            while self.rib.left > 0 {
+                match self.rib.next(&self.reader, path) {
+                    Ok(true) => return Ok(true),
+                    Ok(false) => {}
+                    Err(flaw) => return Err(self.records.invalid(self.rib.offset, flaw)),
+                }
+            }
+            let Some(record) = self.records.next()? else {
+                return Ok(false);
+            };
+            let offset = record.offset;
+            match read(&record, &mut self.reader, &mut self.rib, &self.wanted, path) {
+                Ok(true) => return Ok(true),
+                Ok(false) => {}
+                Err(flaw) => return Err(self.records.invalid(offset, flaw)),
+            }
+        }
+    }
+}
+
+/// Takes a record up: true if it was one path, in `path` now; the paths of a prefix are left to `rib`.
+fn read(
+    record: &Record<'_>,
+    reader: &mut Reader,
+    rib: &mut Rib,
+    wanted: &Wanted,
+    path: &mut BgpPath,
+) -> Result<bool, Flaw> {
+    let mut body = Bytes(record.body);
+    let (family, has_ids) = match (record.kind, record.subtype) {
+        (TABLE_DUMP, 1) => return table_dump(record, Family::Ipv4, reader, wanted, path),
+        (TABLE_DUMP, 2) => return table_dump(record, Family::Ipv6, reader, wanted, path),
+        (TABLE_DUMP_V2, 1) => return reader.peer_table(&mut body).map(|()| false),
+        (TABLE_DUMP_V2, 2) => (Family::Ipv4, false),
+        (TABLE_DUMP_V2, 4) => (Family::Ipv6, false),
+        (TABLE_DUMP_V2, 8) => (Family::Ipv4, true),
+        (TABLE_DUMP_V2, 10) => (Family::Ipv6, true),
+        _ => return Ok(false),
+    };
+    body.u32()?; // the sequence number
+    let prefix = body.prefix(family)?;
+    let count = body.u16()?;
+    if wanted(prefix) {
+        rib.offset = record.offset;
+        rib.head = Some((prefix, family, record.seconds.into()));
+        rib.has_ids = has_ids;
+        rib.left = count;
+        rib.body.clear();
+        rib.body.extend_from_slice(body.0);
+        rib.at = 0;
+    }
+    Ok(false)
+}
+
+impl Rib {
+    /// The next path in `path`; false if it is one of a peer that is not asked for.
+    fn next(&mut self, reader: &Reader, path: &mut BgpPath) -> Result<bool, Flaw> {
+        // None, should it not be found where the next path begins.
+        let left = mem::take(&mut self.left);
+        let mut bytes = Bytes(&self.body[self.at..]);
+        let index = usize::from(bytes.u16()?);
+        bytes.u32()?; // when it was received
+        let id = if self.has_ids {
+            Some(bytes.u32()?)
+        } else {
+            None
+        };
+        let length = bytes.u16()?;
+        let attributes = Bytes(bytes.take(usize::from(length))?);
+        self.at = self.body.len() - bytes.0.len();
+        self.left = left - 1;
+        let (peer, is_wanted) = reader.peer(index)?;
+        let Some((prefix, family, seconds)) = self.head.filter(|_| is_wanted) else {
+            return Ok(false);
+        };
+        let peer = &reader.peers.all()[peer];
+        (path.prefix, path.seconds, path.id) = (prefix, seconds, id);
+        (path.peer, path.peer_as) = (peer.address, peer.asn);
+        fill(path, attributes, 4, family)?;
+        Ok(true)
+    }
+}
+
+/// A record of TABLE_DUMP: one path of one peer.
+fn table_dump(
+    record: &Record<'_>,
+    family: Family,
+    reader: &mut Reader,
+    wanted: &Wanted,
+    path: &mut BgpPath,
+) -> Result<bool, Flaw> {
+    let mut body = Bytes(record.body);
+    body.u32()?; // view and sequence number
+    let prefix = body.address_prefix(family)?;
+    body.take(5)?; // status, and when it was received
+    let address = body.address(family)?;
+    let asn = body.asn(2)?;
+    let length = body.u16()?;
+    let attributes = Bytes(body.take(usize::from(length))?);
+    let peer = reader.peers.index(address, asn).ok_or("too many peers")?;
+    if !wanted(prefix) || !reader.is_wanted(peer, address, asn) {
+        return Ok(false);
+    }
+    (path.prefix, path.seconds, path.id) = (prefix, record.seconds.into(), None);
+    (path.peer, path.peer_as) = (address, asn);
+    fill(path, attributes, 2, family)?;
+    Ok(true)
+}
+
+/// Sets what the attributes say, AS numbers of `width` bytes.
+fn fill(path: &mut BgpPath, bytes: Bytes<'_>, width: usize, family: Family) -> Result<(), Flaw> {
+    let attributes = Attributes::read(bytes)?;
+    for text in [
+        &mut path.as_path,
+        &mut path.origin,
+        &mut path.communities,
+        &mut path.aggregator,
+    ] {
+        text.clear();
+    }
+    attributes.write_path(width, &mut path.as_path)?;
+    path.next_hop = attributes.rib_next_hop(family);
+    (path.local_preference, path.med, path.is_atomic) = (None, None, false);
+    let mut large = String::new();
+    let mut flaw = None;
+    walk(bytes, |kind, value| {
+        let result = match kind {
+            1 => origin(value, &mut path.origin),
+            4 => number(value).map(|med| path.med = Some(med)),
+            5 => number(value).map(|preference| path.local_preference = Some(preference)),
+            6 => {
+                path.is_atomic = true;
+                Ok(())
+            }
+            // AS4_AGGREGATOR has the real number.
+            7 | 18 => aggregator(value, &mut path.aggregator),
+            8 => communities::<2>(value, 2, &mut path.communities),
+            32 => communities::<3>(value, 4, &mut large),
+            _ => Ok(()),
+        };
+        flaw = flaw.or(result.err());
+    })?;
+    if !path.communities.is_empty() && !large.is_empty() {
+        path.communities.push(' ');
+    }
+    path.communities.push_str(&large);
+    flaw.map_or(Ok(()), Err)
+}
+
+fn number(value: &[u8]) -> Result<u32, Flaw> {
+    let bytes = value
+        .try_into()
+        .map_err(|_| "an attribute that is no number of 4 bytes")?;
+    Ok(u32::from_be_bytes(bytes))
+}
+
+fn origin(value: &[u8], to: &mut String) -> Result<(), Flaw> {
+    to.clear();
+    to.push_str(match value {
+        [0] => "IGP",
+        [1] => "EGP",
+        [2] => "INCOMPLETE",
+        _ => return Err("an origin that is none of IGP, EGP and INCOMPLETE"),
+    });
+    Ok(())
+}
+
+fn aggregator(value: &[u8], to: &mut String) -> Result<(), Flaw> {
+    if !matches!(value.len(), 6 | 8) {
+        return Err("an aggregator that is no AS and address");
+    }
+    let mut bytes = Bytes(value);
+    let asn = bytes.asn(value.len() - 4)?;
+    let address = bytes.address(Family::Ipv4)?;
+    to.clear();
+    // Writing to a String cannot fail.
+    let _ = write!(to, "{asn} {address}");
+    Ok(())
+}
+
+/// Writes communities of `N` numbers, each of `width` bytes, between blanks.
+fn communities<const N: usize>(value: &[u8], width: usize, to: &mut String) -> Result<(), Flaw> {
+    if !value.len().is_multiple_of(N * width) {
+        return Err("communities of a length that does not fit");
+    }
+    for (at, number) in value.chunks_exact(width).enumerate() {
+        let number = number
+            .iter()
+            .fold(0u32, |n, &byte| n << 8 | u32::from(byte));
+        if at > 0 {
+            to.push(if at % N == 0 { ' ' } else { ':' });
+        }
+        // Writing to a String cannot fail.
+        let _ = write!(to, "{number}");
+    }
+    Ok(())
+}

@@ -18,6 +18,9 @@
 //! Over Ribs work [`aggregate`] (fewer routes, the same answers), [`diff`] (what
 //! two of them differ in) and [`Intervals`] (all answers, in order).
 //!
+//! [`algebra`] is union, intersection, difference and complement of prefixes as sets of addresses,
+//! and [`Vrps`] validates the origins of routes (RFC 6811).
+//!
 //! All are generic over the key: `u32` for IPv4, `u128` for IPv6, `u8`, `u16`
 //! and `u64` for anything else that has prefixes ([`Address`]). The words are
 //! the paper's, so that paper and code read side by side.
@@ -36,6 +39,7 @@ extern crate alloc;
 
 mod address;
 pub mod aggregate;
+pub mod algebra;
 mod batch;
 mod compile_error;
 pub mod diff;
@@ -53,6 +57,7 @@ mod multi_rib;
 #[cfg(feature = "std")]
 mod new_file;
 mod next_hop;
+mod origin;
 mod patch;
 mod prefix;
 mod rib;
@@ -81,6 +86,7 @@ pub use multi_rib::{BestChange, MultiRib, Path};
 #[doc(hidden)]
 pub use new_file::NewFile;
 pub use next_hop::{Leaf, NextHop};
+pub use origin::{Validity, Vrp, VrpError, Vrps};
 pub use patch::{Changes, Replaced};
 pub use prefix::{IpPrefix, Prefix, PrefixError};
 pub use rib::{ByLength, Iter as RibIter, Range as RibRange, Rib, Supernets};

@@ -8,6 +8,7 @@
 //! `storage.rs` decides whether equal values share a pair; `table.rs` puts two maps together to one of
 //! both families, `set.rs` leaves out the values.
 
+mod algebra;
 mod batch;
 mod both;
 mod bulk;

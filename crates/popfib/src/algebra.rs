@@ -1,0 +1,242 @@
+//! Set algebra: prefixes as the set of addresses that they cover together.
+//!
+//! Prefixes that come in their order are joined to *spans*, stretches of addresses of which none
+//! touches the next. An operation walks the spans of both sides in step, from one end of a span to
+//! the next; the spans for which it holds are joined again and cut into prefixes, each as
+//! large as the place where it begins and the rest of its span allow. No fewer prefixes have these
+//! addresses: a span is not joined to another, and inside it a prefix that is larger has to begin
+//! elsewhere. Everything is lazy: O(prefixes of both sides and of the result) in all, O(1) memory.
+//!
+//! The functions take prefixes **in their order**, as sets, maps and Ribs give them
+//! ([`PrefixSet::iter`](crate::PrefixSet::iter), [`PrefixMap::keys`](crate::PrefixMap::keys),
+//! [`Rib::iter`](crate::Rib::iter)); which those are makes no difference, only which addresses they
+//! cover. In another order the result means nothing. [`PrefixSet`](crate::PrefixSet) and
+//! [`IpSet`](crate::IpSet) have the same operations as methods.
+//!
+//! ```
+//! use popfib::{PrefixMap, PrefixSet, algebra};
+//!
+//! let routes: PrefixMap<u32, &str> =
+//!     PrefixMap::from_text([("10.0.0.0/8", "east"), ("10.1.0.0/16", "west"), ("11.0.0.0/8", "east")])?;
+//! let blocked: PrefixSet<u32> = ["10.0.0.0/9".parse().unwrap()].into();
+//! let rest = algebra::difference(routes.keys(), &blocked);
+//! assert_eq!(
+//!     rest.map(|prefix| prefix.to_string()).collect::<Vec<_>>(),
+//!     ["10.128.0.0/9", "11.0.0.0/8"]
+//! );
+//! # Ok::<(), popfib::RouteTextError>(())
+//! ```
+
+use core::iter::{Empty, Peekable, empty, from_fn};
+
+use crate::address::Address;
+use crate::prefix::Prefix;
+
+/// How much of a prefix a set of addresses holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Coverage {
+    /// Every address of it, by one prefix or by several together.
+    Whole,
+    /// Some of its addresses, and not all.
+    Part,
+    /// None of its addresses.
+    None,
+}
+
+/// The fewest prefixes with the addresses of `prefixes`, in order.
+pub fn fewest<A: Address>(
+    prefixes: impl IntoIterator<Item = Prefix<A>>,
+) -> impl Iterator<Item = Prefix<A>> {
+    union(prefixes, empty())
+}
+
+/// The addresses of `one` or of `other`, as the fewest prefixes, in order.
+pub fn union<A: Address>(
+    one: impl IntoIterator<Item = Prefix<A>>,
+    other: impl IntoIterator<Item = Prefix<A>>,
+) -> impl Iterator<Item = Prefix<A>> {
+    combine(one, other, |one, other| one || other)
+}
+
+/// The addresses of both `one` and `other`, as the fewest prefixes, in order.
+pub fn intersection<A: Address>(
+    one: impl IntoIterator<Item = Prefix<A>>,
+    other: impl IntoIterator<Item = Prefix<A>>,
+) -> impl Iterator<Item = Prefix<A>> {
+    combine(one, other, |one, other| one && other)
+}
+
+/// The addresses of `one` that are not in `other`, as the fewest prefixes, in order.
+pub fn difference<A: Address>(
+    one: impl IntoIterator<Item = Prefix<A>>,
+    other: impl IntoIterator<Item = Prefix<A>>,
+) -> impl Iterator<Item = Prefix<A>> {
+    combine(one, other, |one, other| one && !other)
+}
+
+/// The addresses of `one` or of `other` and not of both, as the fewest prefixes, in order.
+pub fn symmetric_difference<A: Address>(
+    one: impl IntoIterator<Item = Prefix<A>>,
+    other: impl IntoIterator<Item = Prefix<A>>,
+) -> impl Iterator<Item = Prefix<A>> {
+    combine(one, other, |one, other| one != other)
+}
+
+/// All addresses that are not in `prefixes`, as the fewest prefixes, in order.
+pub fn complement<A: Address>(
+    prefixes: impl IntoIterator<Item = Prefix<A>>,
+) -> impl Iterator<Item = Prefix<A>> {
+    let nothing: Empty<Prefix<A>> = empty();
+    combine(prefixes, nothing, |one, _| !one)
+}
+
+/// Whether every address of `one` is in `other`. O(prefixes of both).
+pub fn is_subset<A: Address>(
+    one: impl IntoIterator<Item = Prefix<A>>,
+    other: impl IntoIterator<Item = Prefix<A>>,
+) -> bool {
+    difference(one, other).next().is_none()
+}
+
+/// Whether no address is in both `one` and `other`. O(prefixes of both).
+pub fn is_disjoint<A: Address>(
+    one: impl IntoIterator<Item = Prefix<A>>,
+    other: impl IntoIterator<Item = Prefix<A>>,
+) -> bool {
+    intersection(one, other).next().is_none()
+}
+
+/// Each prefix of `prefixes` as it is, with how much of it `set` holds.
+///
+/// O(prefixes of both) in all.
+///
+/// ```
+/// use popfib::{Prefix, PrefixSet, algebra, algebra::Coverage};
+///
+/// let prefix = |text: &str| -> Prefix<u32> { text.parse().unwrap() };
+/// let routes = [prefix("10.0.0.0/8"), prefix("10.0.0.0/16"), prefix("11.0.0.0/8")];
+/// let set: PrefixSet<u32> = [prefix("10.0.0.0/17"), prefix("10.0.128.0/17")].into();
+/// let how: Vec<_> = algebra::compare(routes, &set).map(|(_, how)| how).collect();
+/// assert_eq!(how, [Coverage::Part, Coverage::Whole, Coverage::None]);
+/// ```
+pub fn compare<A: Address>(
+    prefixes: impl IntoIterator<Item = Prefix<A>>,
+    set: impl IntoIterator<Item = Prefix<A>>,
+) -> impl Iterator<Item = (Prefix<A>, Coverage)> {
+    let mut prefixes = prefixes.into_iter();
+    let mut set = Side::new(set);
+    from_fn(move || {
+        let prefix = prefixes.next()?;
+        // Spans do not touch, so one that holds the whole is one that goes on to its end.
+        let how = match set.at(prefix.first()) {
+            (true, last) if last >= prefix.last() => Coverage::Whole,
+            (false, last) if last >= prefix.last() => Coverage::None,
+            _ => Coverage::Part,
+        };
+        Some((prefix, how))
+    })
+}
+
+/// Addresses `first..=last`.
+#[derive(Clone, Copy)]
+struct Span<A> {
+    first: A,
+    last: A,
+}
+
+/// The spans of prefixes that come in their order.
+struct Spans<I: Iterator> {
+    prefixes: Peekable<I>,
+}
+
+impl<A: Address, I: Iterator<Item = Prefix<A>>> Iterator for Spans<I> {
+    type Item = Span<A>;
+
+    fn next(&mut self) -> Option<Span<A>> {
+        let prefix = self.prefixes.next()?;
+        let (first, mut last) = (prefix.first(), prefix.last());
+        while let Some(more) = self
+            .prefixes
+            .next_if(|next| next.first() <= last || Some(next.first()) == last.checked_next())
+        {
+            last = last.max(more.last());
+        }
+        Some(Span { first, last })
+    }
+}
+
+/// One side of an operation, asked in ascending order.
+struct Side<A: Address, I: Iterator<Item = Prefix<A>>> {
+    spans: Peekable<Spans<I>>,
+}
+
+impl<A: Address, I: Iterator<Item = Prefix<A>>> Side<A, I> {
+    fn new(prefixes: impl IntoIterator<IntoIter = I>) -> Self {
+        let prefixes = prefixes.into_iter().peekable();
+        Self {
+            spans: Spans { prefixes }.peekable(),
+        }
+    }
+
+    /// Whether `address` is in the set, and the last address up to which that stays so.
+    fn at(&mut self, address: A) -> (bool, A) {
+        while self.spans.next_if(|span| span.last < address).is_some() {}
+        match self.spans.peek() {
+            None => (false, A::MAX),
+            Some(span) if span.first <= address => (true, span.last),
+            // It begins after `address`, so there is an address before it.
+            Some(span) => (false, span.first.checked_previous().unwrap_or(A::MIN)),
+        }
+    }
+}
+
+/// The addresses for which `holds` says so of being in `one` and in `other`, as the fewest prefixes.
+fn combine<A: Address>(
+    one: impl IntoIterator<Item = Prefix<A>>,
+    other: impl IntoIterator<Item = Prefix<A>>,
+    holds: impl Fn(bool, bool) -> bool,
+) -> impl Iterator<Item = Prefix<A>> {
+    let (mut one, mut other) = (Side::new(one), Side::new(other));
+    let mut next = Some(A::MIN);
+    let mut rest: Option<Span<A>> = None;
+    let mut span = move || {
+        let mut found: Option<Span<A>> = None;
+        while let Some(first) = next {
+            let (in_one, one_last) = one.at(first);
+            let (in_other, other_last) = other.at(first);
+            let last = one_last.min(other_last);
+            let is_in = holds(in_one, in_other);
+            if found.is_some() && !is_in {
+                break;
+            }
+            next = last.checked_next();
+            if is_in {
+                let first = found.map_or(first, |span| span.first);
+                found = Some(Span { first, last });
+            }
+        }
+        found
+    };
+    from_fn(move || {
+        let Span { first, last } = rest.take().or_else(&mut span)?;
+        let prefix = largest(first, last);
+        rest = prefix
+            .last()
+            .checked_next()
+            .filter(|&first| first <= last)
+            .map(|first| Span { first, last });
+        Some(prefix)
+    })
+}
+
+/// The largest prefix that begins at `first` and does not go beyond `last`.
+fn largest<A: Address>(first: A, last: A) -> Prefix<A> {
+    let (first_number, last_number) = (first.to_u128(), last.to_u128());
+    let width = u32::from(A::WIDTH);
+    let aligned = first_number.trailing_zeros().min(width);
+    // 2^128 addresses are more than a number holds.
+    let fits = (last_number - first_number)
+        .checked_add(1)
+        .map_or(width, u128::ilog2);
+    Prefix::clamped(first, (width - aligned.min(fits)) as u8)
+}

@@ -1,7 +1,7 @@
 //! Cuts a JSON document into items without parsing them.
 //!
 //! Items are the elements of an outermost array, and the members of an outermost
-//! object and of those inside that the caller wants opened; several documents
+//! object and of those inside that the caller wants opened, or of one array inside; several documents
 //! may follow each other. Brackets and strings are all that the cutting looks
 //! at. Memory is that of one item, which has a limit.
 
@@ -27,6 +27,8 @@ pub(crate) struct Items {
     line: u64,
     /// The open brackets, innermost last, as what closes them.
     open: Vec<u8>,
+    /// The member whose array's elements are items; none if empty.
+    elements_of: &'static str,
     /// Whether a comma has to come before the next item.
     separated: bool,
     /// Whether anything but blanks was read.
@@ -46,11 +48,20 @@ impl Items {
             current_line: 1,
             line: 1,
             open: Vec::new(),
+            elements_of: "",
             separated: true,
             begun: false,
             is_damaged: false,
             key: String::new(),
             json: Vec::new(),
+        }
+    }
+
+    /// The same, and the elements of the array that is the member `key` are items.
+    pub(crate) fn with_elements_of(self, key: &'static str) -> Self {
+        Self {
+            elements_of: key,
+            ..self
         }
     }
 
@@ -106,6 +117,10 @@ impl Items {
                     self.take_key()?;
                     if self.peek_token()? == Some(b'{') && opens(&self.key) {
                         self.descend(b'}')?;
+                        continue;
+                    }
+                    if self.peek_token()? == Some(b'[') && self.key == self.elements_of {
+                        self.descend(b']')?;
                         continue;
                     }
                     self.take_value()?;
@@ -330,7 +345,7 @@ mod tests {
 
     fn cut(text: &str, piece: usize) -> Vec<Result<String, String>> {
         let data = Pieces(Cursor::new(text.into()), piece);
-        let mut items = Items::new(Input::from_reader("t", data));
+        let mut items = Items::new(Input::from_reader("t", data)).with_elements_of("all");
         let mut seen = Vec::new();
         loop {
             match items.advance(|key| key.is_empty() || key == "in") {
@@ -368,6 +383,10 @@ mod tests {
         assert_eq!(
             items("{\"a\": 1,\n \"in\": {\"b\": [\n1],\n\"c\":null}, \"d\":{\"in\":{}}}\n"),
             ["1:a=1", "2:b=[\n1]", "4:c=null", "4:d={\"in\":{}}"]
+        );
+        assert_eq!(
+            items("{\"n\":1,\"all\":[{\"a\":[2]},\n3],\"all\":4,\"b\":[5]}"),
+            ["1:n=1", "1:={\"a\":[2]}", "2:=3", "2:all=4", "2:b=[5]"]
         );
         assert_eq!(items("\u{feff} {\"a\":1}\n[2]\n"), ["1:a=1", "2:=2"]);
         for nothing in ["", " \n", "[]", "{}", "{\"in\":{}}"] {

@@ -5,7 +5,7 @@
 //! its content; [`open_routes`] finds its [`Format`] and gives the
 //! [`RouteSource`] that turns it into [`Route`]s, one at a time; [`load`] puts them into the two Ribs of a
 //! [`RouteTable`], with the next hops numbered by [`NextHopNames`]. Addresses
-//! to look up come from an [`AddressFile`]. The other way, [`write_table`]
+//! to look up come from an [`AddressFile`], VRPs of the RPKI from [`load_vrps`]. The other way, [`write_table`]
 //! writes a table in a [`WriteFormat`], to an [`OutputFile`] or anything else.
 //!
 //! Everything streams: beside the table itself, memory stays the same for
@@ -51,6 +51,7 @@ mod text_table;
 mod update;
 mod update_text;
 mod updates;
+mod vrps;
 mod write;
 
 pub use addresses::{
@@ -68,10 +69,12 @@ pub use ipv4::address as ipv4_address;
 pub use load::{RouteTable, image_table, load, load_from};
 pub use next_hop_names::NextHopNames;
 pub use paths::open_paths;
+pub use origins::{Origin, origins};
 pub use peers::{Peer, PeerFilter, RouteValue};
 pub use route::{Route, RouteSource};
 pub use table_format::{Format, LoadOptions};
 pub use text_table::TextTable;
 pub use update::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource};
 pub use updates::open_updates;
+pub use vrps::{VrpTable, load_vrps};
 pub use write::{OutputFile, WriteError, WriteFormat, write_table};

@@ -8,7 +8,9 @@ use crate::name_rule::check;
 
 /// Whether `text` is an AS number or several, as above.
 pub(crate) fn is_as_list(text: &str) -> bool {
-    without_braces(text).split(['_', ',']).all(is_as_number)
+    without_braces(text)
+        .split(['_', ','])
+        .all(|text| as_number(text).is_some())
 }
 
 /// Whether the text formats can hold `name`: a word of one line, without commas
@@ -24,16 +26,54 @@ pub(crate) fn without_braces(text: &str) -> &str {
     inner.unwrap_or(text)
 }
 
-/// Whether `text` is an AS number: a number of 32 bits, or two of 16 joined by a dot.
-fn is_as_number(text: &str) -> bool {
+/// An AS number: a number of 32 bits, or two of 16 joined by a dot.
+pub(crate) fn as_number(text: &str) -> Option<u32> {
     // Digits alone: `from_str` would take a sign.
-    let digits = |n: &str| n.bytes().all(|b| b.is_ascii_digit());
-    match text.split_once('.') {
-        None => digits(text) && text.parse::<u32>().is_ok(),
-        Some(halves) => [halves.0, halves.1]
-            .iter()
-            .all(|half| digits(half) && half.parse::<u16>().is_ok()),
+    if !text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+        return None;
     }
+    match text.split_once('.') {
+        None => text.parse().ok(),
+        Some((high, low)) => {
+            let (high, low) = (high.parse::<u16>().ok()?, low.parse::<u16>().ok()?);
+            Some(u32::from(high) << 16 | u32::from(low))
+        }
+    }
+}
+
+/// `text` without `AS` in front of a number.
+pub(crate) fn without_as(text: &str) -> &str {
+    match text.get(..2) {
+        Some(start) if start.eq_ignore_ascii_case("AS") => &text[2..],
+        _ => text,
+    }
+}
+
+/// Where a route comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// This AS.
+    As(u32),
+    /// An AS set, of which nobody knows which.
+    Set,
+}
+
+/// The origins that a value stands for, if it is one: `64500`, `AS64500`, `1.10`; an AS set
+/// (`{64500,64501}`, also without braces) is one origin, and those joined by `_` are several.
+///
+/// ```
+/// use popfib_formats::{Origin, origins};
+///
+/// assert_eq!(origins("AS64500"), Some(vec![Origin::As(64500)]));
+/// assert_eq!(origins("64500_{1,2}"), Some(vec![Origin::As(64500), Origin::Set]));
+/// assert_eq!(origins("192.0.2.1"), None);
+/// ```
+pub fn origins(value: &str) -> Option<Vec<Origin>> {
+    let one = |text: &str| match as_number(without_as(text)) {
+        Some(number) => Some(Origin::As(number)),
+        None => is_as_list(text).then_some(Origin::Set),
+    };
+    value.split('_').map(one).collect()
 }
 
 #[cfg(test)]

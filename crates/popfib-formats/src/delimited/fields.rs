@@ -9,7 +9,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 /// The most fields of a line.
 const MAX_FIELDS: usize = 1000;
 
-pub(super) struct Fields {
+pub(crate) struct Fields {
     reader: Reader,
     text: Vec<u8>,
     ends: Vec<usize>,
@@ -17,7 +17,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    pub(super) fn new(separator: u8) -> Self {
+    pub(crate) fn new(separator: u8) -> Self {
         Self {
             reader: ReaderBuilder::new().delimiter(separator).build(),
             text: Vec::new(),
@@ -27,7 +27,7 @@ impl Fields {
     }
 
     /// Takes the fields of `line`, which holds no control characters but tabs.
-    pub(super) fn split(&mut self, line: &str) -> Result<(), String> {
+    pub(crate) fn split(&mut self, line: &str) -> Result<(), String> {
         self.len = 0;
         let quotes = memchr::memchr_iter(b'"', line.as_bytes()).count();
         if !quotes.is_multiple_of(2) {
@@ -58,12 +58,12 @@ impl Fields {
         Ok(())
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// The field at `index`, without blanks around it; empty if there is none.
-    pub(super) fn get(&self, index: usize) -> &str {
+    pub(crate) fn get(&self, index: usize) -> &str {
         if index >= self.len {
             return "";
         }

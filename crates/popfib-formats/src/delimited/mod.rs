@@ -1,7 +1,7 @@
 //! Tables of fields: CSV and TSV with prefixes or ranges, CAIDA's pfx2as.
 
 pub(crate) mod csv;
-mod fields;
+pub(crate) mod fields;
 mod overlap;
 pub(crate) mod pfx2as;
 mod ranges;

@@ -11,7 +11,7 @@ use serde_json::Error;
 
 /// What is wrong with an item, without the place inside of it: that counts from
 /// the item's start and would be taken for one in the file.
-fn reason(error: &Error) -> String {
+pub(crate) fn reason(error: &Error) -> String {
     let text = error.to_string();
     let end = text.rfind(" at line ").unwrap_or(text.len());
     // A type of Rust says nothing to a user.

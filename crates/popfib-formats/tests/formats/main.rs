@@ -25,4 +25,5 @@ mod round_trip;
 mod text_format;
 mod tools;
 mod updates;
+mod vrps;
 mod write;

@@ -1,0 +1,84 @@
+//! VRPs as CSV.
+//!
+//! ```text
+//! ASN,IP Prefix,Max Length,Trust Anchor,Expires
+//! AS64500,192.0.2.0/24,24,ripe,1765000000
+//! ```
+//! The heading says where the columns are; without one they are the first three, in this order.
+
+use super::row::{AnyVrp, Source, vrp};
+use crate::delimited::fields::Fields;
+use crate::delimiter::delimiter;
+use crate::lines::{Lines, text};
+use crate::names::{PREFIX, rank};
+use crate::{Input, ReadError};
+
+/// What holds the AS, and the maximum length.
+const ASN: &[&str] = &["asn", "asnumber", "originas", "origin", "as"];
+const MAX_LENGTH: &[&str] = &["maxlength", "maxlen", "maximumlength", "maxprefixlength"];
+
+pub(super) struct Rows {
+    lines: Lines,
+    /// How lines are split, and the columns of AS, prefix and maximum length.
+    layout: Option<(Fields, [usize; 3])>,
+}
+
+impl Rows {
+    pub(super) fn new(input: Input) -> Self {
+        Self {
+            lines: Lines::new(input),
+            layout: None,
+        }
+    }
+
+    /// Learns the columns from the first line; whether that is a heading.
+    fn learn(&mut self) -> Result<bool, String> {
+        let line = text(self.lines.line())?;
+        let mut fields = Fields::new(delimiter(line.as_bytes()).unwrap_or(b','));
+        fields.split(line)?;
+        let column = |names| (0..fields.len()).find(|&n| rank(fields.get(n), names).is_some());
+        let columns = [column(ASN), column(PREFIX), column(MAX_LENGTH)];
+        let (columns, is_heading) = match columns {
+            [Some(asn), Some(prefix), Some(max_length)] => ([asn, prefix, max_length], true),
+            _ => ([0, 1, 2], false),
+        };
+        self.layout = Some((fields, columns));
+        Ok(is_heading)
+    }
+
+    fn read(&mut self) -> Result<Option<AnyVrp>, String> {
+        if self.layout.is_none() && self.learn()? {
+            return Ok(None);
+        }
+        let line = text(self.lines.line())?;
+        let Some((fields, [asn, prefix, max_length])) = &mut self.layout else {
+            return Ok(None);
+        };
+        fields.split(line)?;
+        if fields.len() < 3 {
+            return Err("no ASN, IP Prefix and Max Length on this line".to_owned());
+        }
+        vrp(
+            fields.get(*prefix),
+            fields.get(*max_length),
+            fields.get(*asn),
+        )
+        .map(Some)
+    }
+}
+
+impl Source for Rows {
+    fn next(&mut self) -> Result<Option<AnyVrp>, ReadError> {
+        while self.lines.advance()? {
+            if matches!(self.lines.line().trim_ascii(), [] | [b'#', ..]) {
+                continue;
+            }
+            match self.read() {
+                Ok(None) => {}
+                Ok(found) => return Ok(found),
+                Err(reason) => return Err(self.lines.invalid(reason)),
+            }
+        }
+        Ok(None)
+    }
+}

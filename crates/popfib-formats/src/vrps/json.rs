@@ -1,0 +1,74 @@
+//! VRPs as JSON.
+//!
+//! ```text
+//! { "metadata": { "vrps": 2 }, "roas": [
+//!   { "asn": 64500, "prefix": "192.0.2.0/24", "maxLength": 24, "ta": "ripe", "expires": 1765000000 },
+//!   { "asn": "AS64501", "prefix": "2001:db8::/32", "maxLength": 48, "ta": "ripe" } ] }
+//! ```
+//! An array of such objects alone will do, too. Other members don't matter.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::row::{AnyVrp, Source, vrp};
+use crate::items::Items;
+use crate::json::reason;
+use crate::{Input, ReadError};
+
+/// Whether a file that begins so is JSON; `None` if that is not known yet.
+pub(super) fn is_json(head: &[u8]) -> Option<bool> {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let first = head.trim_ascii_start().first()?;
+    Some(matches!(first, b'{' | b'['))
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object with prefix, maxLength and asn")]
+struct Roa<'a> {
+    #[serde(borrow)]
+    prefix: Cow<'a, str>,
+    #[serde(borrow, rename = "maxLength")]
+    max_length: Option<&'a RawValue>,
+    #[serde(borrow)]
+    asn: &'a RawValue,
+}
+
+pub(super) struct Roas {
+    items: Items,
+}
+
+impl Roas {
+    pub(super) fn new(input: Input) -> Self {
+        Self {
+            items: Items::new(input).with_elements_of("roas"),
+        }
+    }
+}
+
+impl Source for Roas {
+    fn next(&mut self) -> Result<Option<AnyVrp>, ReadError> {
+        while self.items.advance(str::is_empty)? {
+            // What has a key is about the file, or of other objects of the RPKI.
+            if !self.items.key().is_empty() {
+                continue;
+            }
+            let read = read(self.items.json()?);
+            return match read {
+                Ok(vrp) => Ok(Some(vrp)),
+                Err(reason) => Err(self.items.invalid(self.items.line(), reason)),
+            };
+        }
+        Ok(None)
+    }
+}
+
+fn read(json: &str) -> Result<AnyVrp, String> {
+    let roa: Roa<'_> = serde_json::from_str(json).map_err(|e| reason(&e))?;
+    let max_length = roa.max_length.map_or("", RawValue::get);
+    // A string or a number, both without escapes if they are right.
+    let asn = roa.asn.get();
+    let quoted = asn.strip_prefix('"').and_then(|asn| asn.strip_suffix('"'));
+    vrp(&roa.prefix, max_length, quoted.unwrap_or(asn))
+}

@@ -1,0 +1,76 @@
+//! VRPs (validated ROA payloads): what RPKI validators write for route origin validation.
+//!
+//! rpki-client, routinator and StayRTR write JSON or CSV, with the same names. A document that begins
+//! with a bracket is JSON, anything else CSV. Unlike the routes of a table, VRPs stay several for a
+//! prefix, each with its AS and maximum length.
+
+mod csv;
+mod json;
+mod row;
+
+use popfib::Vrps;
+
+use crate::{Input, ReadError};
+use row::{AnyVrp, Source};
+
+/// The VRPs of a file, by family.
+#[derive(Clone, Debug, Default)]
+pub struct VrpTable {
+    /// Where they came from: the name of the file.
+    pub name: String,
+    /// Those of IPv4 prefixes.
+    pub ipv4: Vrps<u32>,
+    /// Those of IPv6 prefixes.
+    pub ipv6: Vrps<u128>,
+    /// How many invalid lines or objects were skipped.
+    pub skipped: u64,
+    /// What else was left out, for the user: one line each.
+    pub notes: Vec<String>,
+}
+
+/// Reads the VRPs of `input`: JSON with `roas` of `prefix`, `maxLength` and `asn`, or CSV with the
+/// columns `ASN`, `IP Prefix` and `Max Length`, as rpki-client, routinator and StayRTR write them.
+///
+/// A VRP without a maximum length has that of its prefix; the same one twice counts once. O(n log n)
+/// time and O(n) memory for n VRPs. With `skip_invalid` a line or object that is no VRP is counted, where
+/// it would otherwise end the load, and of a file that is cut off the beginning is kept.
+///
+/// # Errors
+/// A file that cannot be read to its end, a line that is no VRP, no VRP at all.
+pub fn load_vrps(mut input: Input, skip_invalid: bool) -> Result<VrpTable, ReadError> {
+    let name = input.name().to_owned();
+    let is_json = json::is_json(input.peek(|head| json::is_json(head).is_some()));
+    let mut source: Box<dyn Source> = if is_json == Some(true) {
+        Box::new(json::Roas::new(input))
+    } else {
+        Box::new(csv::Rows::new(input))
+    };
+    let (mut ipv4, mut ipv6) = (Vec::new(), Vec::new());
+    let mut table = VrpTable {
+        name,
+        ..VrpTable::default()
+    };
+    loop {
+        match source.next() {
+            Ok(Some(AnyVrp::V4(vrp))) => ipv4.push(vrp),
+            Ok(Some(AnyVrp::V6(vrp))) => ipv6.push(vrp),
+            Ok(None) => break,
+            Err(e) if skip_invalid && e.is_invalid_line() => table.skipped += 1,
+            Err(e) if skip_invalid && e.is_cut() => {
+                let what = e.without_file();
+                let note = format!("cut off, what comes before was read: {what}");
+                table.notes.push(note);
+                break;
+            }
+            Err(e) => return Err(e),
+        }
+    }
+    if ipv4.is_empty() && ipv6.is_empty() {
+        let reason = "there is no VRP in it; they are read from JSON with `roas` of `prefix`, `maxLength` \
+                      and `asn`, and from CSV with `ASN`, `IP Prefix` and `Max Length`";
+        return Err(ReadError::file(&table.name, reason));
+    }
+    table.ipv4 = ipv4.into_iter().collect();
+    table.ipv6 = ipv6.into_iter().collect();
+    Ok(table)
+}

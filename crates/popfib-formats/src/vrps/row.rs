@@ -1,0 +1,45 @@
+//! One VRP: what the texts of a row or an object mean.
+
+use popfib::{Address, IpPrefix, Prefix, Vrp};
+
+use crate::ReadError;
+use crate::error::quote;
+use crate::origins::{as_number, without_as};
+
+/// One VRP of either family.
+pub(super) enum AnyVrp {
+    V4(Vrp<u32>),
+    V6(Vrp<u128>),
+}
+
+/// VRPs as a file has them.
+pub(super) trait Source {
+    /// The next one; `None` at the end.
+    fn next(&mut self) -> Result<Option<AnyVrp>, ReadError>;
+}
+
+/// The VRP of three texts; without a maximum length that of the prefix.
+pub(super) fn vrp(prefix: &str, max_length: &str, asn: &str) -> Result<AnyVrp, String> {
+    let ip: IpPrefix = prefix
+        .parse()
+        .map_err(|e| format!("{}: {e}", quote(prefix.as_bytes())))?;
+    let asn = as_number(without_as(asn))
+        .ok_or_else(|| format!("{}: not an AS number", quote(asn.as_bytes())))?;
+    Ok(match ip {
+        IpPrefix::V4(prefix) => AnyVrp::V4(checked(prefix, max_length, asn)?),
+        IpPrefix::V6(prefix) => AnyVrp::V6(checked(prefix, max_length, asn)?),
+    })
+}
+
+fn checked<A: Address>(prefix: Prefix<A>, max_length: &str, asn: u32) -> Result<Vrp<A>, String> {
+    let max_length = match max_length {
+        "" => prefix.len(),
+        // `from_str` alone would take a sign. What no length holds is beyond any.
+        text if text.bytes().all(|b| b.is_ascii_digit()) => text.parse().unwrap_or(u8::MAX),
+        text => {
+            let text = quote(text.as_bytes());
+            return Err(format!("{prefix}: {text}: not a maximum length"));
+        }
+    };
+    Vrp::new(prefix, max_length, asn).map_err(|e| format!("{prefix}: {max_length}: {e}"))
+}

@@ -1,0 +1,167 @@
+//! VRPs: JSON and CSV as validators write them, and what is wrong with either.
+//!
+//! The samples have the form of what the manuals of rpki-client(8), routinator and StayRTR document.
+
+use crate::common::{gzip, input};
+use popfib_formats::{VrpTable, load_vrps};
+
+const RPKI_CLIENT: &str = r#"{
+	"metadata": { "buildtime": "2026-05-11T00:00:00Z", "roas": 4, "vrps": 3 },
+	"roas": [
+		{ "asn": 64500, "prefix": "192.0.2.0/24", "maxLength": 24, "ta": "ripe", "expires": 1765000000 },
+		{ "asn": 64501, "prefix": "192.0.2.0/24", "maxLength": 26, "ta": "ripe", "expires": 1765000000 },
+		{ "asn": 0, "prefix": "2001:db8::/32", "maxLength": 128, "ta": "apnic", "expires": 1765000000 }
+	],
+	"bgpsec_keys": [ { "asn": 64500, "ski": "AB" } ],
+	"aspas": [ { "customer_asid": 64500, "providers": [ 64501 ] } ]
+}
+"#;
+const ROUTINATOR: &str = r#"{
+  "metadata": {"generated": 1765000000, "generatedTime": "2025-12-06T05:46:40Z"},
+  "roas": [
+    { "asn": "AS64500", "prefix": "192.0.2.0/24", "maxLength": 24, "ta": "ripe" },
+    { "asn": "AS64501", "prefix": "192.0.2.0\/24", "maxLength": 26, "ta": "ripe" },
+    { "asn": "AS0", "prefix": "2001:db8::/32", "maxLength": 128, "ta": "apnic" }
+  ]
+}"#;
+const CSV: &str = "\
+ASN,IP Prefix,Max Length,Trust Anchor,Expires
+AS64500,192.0.2.0/24,24,ripe,1765000000
+AS64501,192.0.2.0/24,26,ripe,1765000000
+AS0,2001:db8::/32,128,apnic,1765000000
+";
+const CSV_COMPATIBLE: &str = "\
+\"URI\",\"ASN\",\"IP Prefix\",\"Max Length\",\"Not Before\"
+\"rsync://a/b.roa\",\"64500\",\"192.0.2.0/24\",\"24\",\"x\"
+\"rsync://a/c.roa\",\"64501\",\"192.0.2.0/24\",\"26\",\"x\"
+\"rsync://a/c.roa\",\"64501\",\"192.0.2.0/24\",\"26\",\"x\"
+\"rsync://a/d.roa\",\"0\",\"2001:db8::/32\",\"128\",\"x\"
+";
+
+fn lines(table: &VrpTable) -> Vec<String> {
+    let v4 = table.ipv4.iter();
+    let v4 = v4.map(|v| format!("{}-{} {}", v.prefix(), v.max_length(), v.asn()));
+    let v6 = table.ipv6.iter();
+    v4.chain(v6.map(|v| format!("{}-{} {}", v.prefix(), v.max_length(), v.asn())))
+        .collect()
+}
+
+fn good(data: impl Into<Vec<u8>>) -> Vec<String> {
+    lines(&load_vrps(input(data), false).unwrap())
+}
+
+fn bad(data: impl Into<Vec<u8>>) -> String {
+    let message = load_vrps(input(data), false).unwrap_err().to_string();
+    assert!(!message.contains(char::is_control) && message.len() < 300);
+    message
+}
+
+#[test]
+fn every_validators_form() {
+    let wanted = [
+        "192.0.2.0/24-24 64500",
+        "192.0.2.0/24-26 64501",
+        "2001:db8::/32-128 0",
+    ];
+    for file in [RPKI_CLIENT, ROUTINATOR, CSV, CSV_COMPATIBLE] {
+        assert_eq!(good(file), wanted, "{file}");
+        assert_eq!(good(gzip(file.as_bytes())), wanted);
+        assert_eq!(good(format!("\u{feff}{file}")), wanted);
+        assert_eq!(good(file.replace('\n', "\r\n")), wanted);
+    }
+    // Without what is about the file, and without a heading.
+    let start = ROUTINATOR.find("[").unwrap();
+    assert_eq!(good(&ROUTINATOR[start..ROUTINATOR.len() - 2]), wanted);
+    assert_eq!(good(&CSV[CSV.find('\n').unwrap() + 1..]), wanted);
+}
+
+#[test]
+fn a_maximum_length_may_be_left_out() {
+    let json = r#"{"roas":[{"prefix":"10.0.0.0/8","asn":1},{"prefix":"11.0.0.0/8","asn":"1.10","maxLength":null}]}"#;
+    assert_eq!(good(json), ["10.0.0.0/8-8 1", "11.0.0.0/8-8 65546"]);
+    assert_eq!(
+        good("asn,prefix,maxlength\n1,10.0.0.0/8,\n"),
+        ["10.0.0.0/8-8 1"]
+    );
+}
+
+#[test]
+fn lengths_and_numbers_have_bounds() {
+    let of = |prefix: &str, max: &str, asn: &str| {
+        let json = format!(
+            "{{\"roas\":[\n{{\"prefix\":\"{prefix}\",\"maxLength\":{max},\"asn\":{asn}}}]}}"
+        );
+        let csv = format!(
+            "ASN,IP Prefix,Max Length\n{},{prefix},{max}\n",
+            asn.trim_matches('"')
+        );
+        let errors = [bad(json), bad(csv)];
+        assert_eq!(errors[0], errors[1]);
+        errors[0].clone()
+    };
+    assert_eq!(
+        of("10.0.0.0/8", "7", "1"),
+        "t:2: 10.0.0.0/8: 7: the maximum length is less than the prefix length 8"
+    );
+    assert_eq!(
+        of("10.0.0.0/8", "33", "1"),
+        "t:2: 10.0.0.0/8: 33: the maximum length is more than 32"
+    );
+    assert_eq!(
+        of("::/0", "129", "1"),
+        "t:2: ::/0: 129: the maximum length is more than 128"
+    );
+    assert!(of("::/0", "99999", "1").contains("is more than 128"));
+    assert_eq!(
+        of("::/0", "-1", "1"),
+        "t:2: ::/0: \"-1\": not a maximum length"
+    );
+    assert_eq!(of("::/0", "0", "\"ASX\""), "t:2: \"ASX\": not an AS number");
+    assert_eq!(
+        of("::/0", "0", "4294967296"),
+        "t:2: \"4294967296\": not an AS number"
+    );
+    assert!(of("::/0", "0", "-5").contains("not an AS number"));
+    assert!(of("10.0.0.1/8", "8", "1").contains("host bits"));
+    assert!(of("10.0.0.0/33", "8", "1").contains("more than 32"));
+}
+
+#[test]
+fn what_holds_no_vrp() {
+    for nothing in [
+        "",
+        "\n",
+        "{}",
+        "{\"roas\":[]}",
+        "[]",
+        "{\"roas\":{}}",
+        "ASN,IP Prefix,Max Length\n",
+    ] {
+        assert!(
+            bad(nothing).starts_with("t: there is no VRP in it"),
+            "{nothing}"
+        );
+    }
+    assert_eq!(
+        bad("10.0.0.0/8 64500\n"),
+        "t:1: no ASN, IP Prefix and Max Length on this line"
+    );
+    assert_eq!(bad("[{\"asn\":1}]"), "t:1: missing field `prefix`");
+    assert!(bad("[7]").contains("an object with prefix, maxLength and asn"));
+    assert!(bad("{\"roas\":[{\"asn\":1,").contains("cut off"));
+    assert!(bad(b"\0\x01\x02").contains("not text"));
+}
+
+#[test]
+fn invalid_ones_can_be_skipped() {
+    let csv = format!("{CSV}AS1,10.0.0.0/8,7\nAS1,10.0.0.0/8\n\n# end\n");
+    let table = load_vrps(input(csv), true).unwrap();
+    assert_eq!(
+        (table.skipped, table.ipv4.len(), table.ipv6.len()),
+        (2, 2, 1)
+    );
+    let cut = &RPKI_CLIENT[..RPKI_CLIENT.find("64501").unwrap()];
+    let table = load_vrps(input(cut), true).unwrap();
+    assert_eq!((table.ipv4.len(), table.notes.len()), (1, 1));
+    assert!(load_vrps(input(cut), false).is_err());
+}

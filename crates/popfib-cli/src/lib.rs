@@ -31,6 +31,8 @@ mod places;
 pub mod program;
 pub mod progress;
 mod routes;
+mod rov;
+mod set;
 mod stream;
 pub mod table;
 pub mod verify;
@@ -60,9 +62,11 @@ Examples:
   popfib compile --table routes.txt.gz -o routes.fib
   popfib routes --covered-by 8.0.0.0/8 --longer-than 20
   popfib diff --effective yesterday.txt.gz today.txt.gz
+  popfib set subtract announced.txt.gz blocked.txt
+  popfib rov --table bview.gz --vrps vrps.json
 
-Exit status: 0 success, 1 a negative answer (grep found nothing, verify a mismatch, diff
-a difference), 2 bad usage or input, 141 if the reader of the output left early.
+Exit status: 0 success, 1 a negative answer (grep found nothing, set an empty result,
+verify a mismatch, diff a difference), 2 bad usage or input, 141 if the reader of the output left early.
 Lookup rates, the papers' structures and timed updates are those of popfib-lab."
 )]
 struct Cli {
@@ -81,6 +85,8 @@ enum Command {
     Compile(compile::CompileArgs),
     Formats(formats::FormatsArgs),
     Routes(routes::RoutesArgs),
+    Set(set::SetArgs),
+    Rov(rov::RovArgs),
     Diff(diff::DiffArgs),
     Aggregate(aggregate::AggregateArgs),
     Convert(convert::ConvertArgs),
@@ -102,6 +108,8 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         Command::Compile(args) => compile::run(&args),
         Command::Formats(args) => formats::run(&args),
         Command::Routes(args) => routes::run(&args),
+        Command::Set(args) => set::run(&args),
+        Command::Rov(args) => rov::run(args),
         Command::Diff(args) => diff::run(&args),
         Command::Aggregate(args) => aggregate::run(&args),
         Command::Convert(args) => convert::run(&args),

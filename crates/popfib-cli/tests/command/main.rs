@@ -17,6 +17,8 @@ mod logs;
 mod lookup;
 mod paths;
 mod routes;
+mod rov;
+mod set;
 mod usage;
 mod verify;
 

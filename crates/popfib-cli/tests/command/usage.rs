@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::common::{bad, good, popfib, run};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 16] = [
     "annotate",
     "lookup",
     "info",
@@ -14,6 +14,8 @@ const COMMANDS: [&str; 14] = [
     "compile",
     "formats",
     "routes",
+    "set",
+    "rov",
     "diff",
     "aggregate",
     "convert",

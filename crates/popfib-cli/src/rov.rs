@@ -1,0 +1,417 @@
+//! `popfib rov`: route origin validation (RFC 6811) of every route of a table.
+//!
+//! The values of the table are origin AS numbers. Each distinct value is read once, into the origins
+//! that it stands for: mostly one AS, an AS set as one that no VRP can match, and several where
+//! a table joins the origins of a prefix.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
+use popfib::{Address, IpPrefix, NextHop, Prefix, Rib, Validity, Vrps};
+use popfib_formats::{
+    Escaped, Input, NextHopNames, Origin, RouteTable, RouteValue, VrpTable, load_vrps, origins,
+};
+use serde::Serialize;
+
+use crate::args::{TableArgs, is_stdin};
+use crate::failure::Failure;
+use crate::output::{AsText, Output, note};
+use crate::program::Verdict;
+use crate::progress;
+use crate::table::{self, counted, note_skipped};
+
+/// Validate the origin AS of every route against VRPs of the RPKI (RFC 6811).
+///
+/// The values of the table are origin AS numbers; of a collector's dump they are taken from the AS
+/// paths. Prints how many routes are valid, invalid by AS, invalid by length and not found, or with
+/// --state the routes of these states: prefix, origin, state and the VRPs that decided, separated by
+/// tabs. A route whose origin is an AS set is invalid where a VRP covers it; a value that joins several
+/// origins by `_` is as many routes.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib rov --table bview.gz --vrps vrps.json
+  popfib rov --table routes.txt.gz --vrps vrps.csv --state invalid-as,invalid-length
+  popfib rov --table routes.txt.gz --vrps today.json --vrps-before yesterday.json --json
+
+JSON, one object: ipv4 and ipv6, each with routes, valid, invalid_as, invalid_length, not_found.
+With --state, one object a line: prefix, origin, state, vrps (prefix, max_length, asn). With
+--vrps-before: prefix, origin, before, after.
+
+Exit status: 0 success, 1 no route of the states asked for, or with --vrps-before a difference,
+2 bad usage or input.")]
+pub(crate) struct RovArgs {
+    #[command(flatten)]
+    table: TableArgs,
+
+    /// VRPs to validate by, JSON or CSV of rpki-client, routinator or StayRTR, compressed or not;
+    /// `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    vrps: PathBuf,
+
+    /// Print the routes whose state by these VRPs was another: prefix, origin, old and new state
+    #[arg(long, value_name = "FILE")]
+    vrps_before: Option<PathBuf>,
+
+    /// Print the routes of these states; with --vrps-before, those that had or have one of them
+    #[arg(long, value_name = "STATE", value_enum, value_delimiter = ',')]
+    state: Vec<State>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct State(Validity);
+
+impl State {
+    /// The name in JSON, where options have `-` for `_`.
+    fn key(self) -> &'static str {
+        match self.0 {
+            Validity::Valid => "valid",
+            Validity::InvalidAs => "invalid_as",
+            Validity::InvalidLength => "invalid_length",
+            Validity::NotFound => "not_found",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self.0 {
+            Validity::InvalidAs => "invalid-as",
+            Validity::InvalidLength => "invalid-length",
+            Validity::NotFound => "not-found",
+            Validity::Valid => "valid",
+        }
+    }
+}
+
+impl ValueEnum for State {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self(Validity::Valid),
+            Self(Validity::InvalidAs),
+            Self(Validity::InvalidLength),
+            Self(Validity::NotFound),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()))
+    }
+}
+
+/// How many routes of a family are in which state.
+#[derive(Default, Serialize)]
+struct Counts {
+    routes: u64,
+    valid: u64,
+    invalid_as: u64,
+    invalid_length: u64,
+    not_found: u64,
+}
+
+impl Counts {
+    fn add(&mut self, state: Validity) {
+        self.routes += 1;
+        *match state {
+            Validity::Valid => &mut self.valid,
+            Validity::InvalidAs => &mut self.invalid_as,
+            Validity::InvalidLength => &mut self.invalid_length,
+            Validity::NotFound => &mut self.not_found,
+        } += 1;
+    }
+}
+
+#[derive(Serialize)]
+struct Summary {
+    ipv4: Counts,
+    ipv6: Counts,
+}
+
+pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
+    let inputs = [
+        Some(&args.vrps),
+        args.vrps_before.as_ref(),
+        args.table.table.as_ref(),
+    ];
+    if inputs.into_iter().flatten().filter(|p| is_stdin(p)).count() > 1 {
+        return Err("only one of the table and the VRPs can be standard input".into());
+    }
+    if args.table.table.is_some() {
+        args.table.read.value.get_or_insert(RouteValue::OriginAs);
+    }
+    let table = table::load(&args.table)?;
+    let vrps = read_vrps(&args.vrps, &args)?;
+    let before = args
+        .vrps_before
+        .as_deref()
+        .map(|path| read_vrps(path, &args));
+    let before = before.transpose()?;
+    let origins = Origins::of(&table.next_hops);
+    let mut report = Report {
+        args: &args,
+        output: Output::new(),
+        printed: 0,
+        left_out: 0,
+    };
+    let old = before.as_ref();
+    let summary = Summary {
+        ipv4: report.family(
+            &table,
+            &origins,
+            &table.ipv4,
+            &vrps.ipv4,
+            old.map(|old| &old.ipv4),
+        )?,
+        ipv6: report.family(
+            &table,
+            &origins,
+            &table.ipv6,
+            &vrps.ipv6,
+            old.map(|old| &old.ipv6),
+        )?,
+    };
+    let verdict = report.end(&summary, before.is_some())?;
+    report.output.flush()?;
+    Ok(verdict)
+}
+
+/// The VRPs in the file at `path`; what was left out of it is noted on standard error.
+fn read_vrps(path: &Path, args: &RovArgs) -> Result<VrpTable, Failure> {
+    let input = Input::open(path)?.max_size(args.table.read.max_size);
+    let bar = progress::watch(input.progress());
+    let vrps = load_vrps(input, args.table.read.skip_invalid);
+    drop(bar);
+    let vrps = vrps?;
+    note_skipped(&vrps.name, vrps.skipped);
+    for line in &vrps.notes {
+        note(format_args!("{}: {line}", vrps.name.escape_debug()));
+    }
+    Ok(vrps)
+}
+
+/// An AS, none if it is a set, and how the table writes it.
+type Written<'a> = (Option<u32>, &'a str);
+
+/// The origins that each value of a table stands for.
+struct Origins<'a> {
+    of: Vec<Option<Vec<Written<'a>>>>,
+}
+
+impl<'a> Origins<'a> {
+    fn of(names: &'a NextHopNames) -> Self {
+        let numbers = (1..=names.len() as u32).filter_map(NextHop::new);
+        let of = numbers.map(|number| {
+            let value = names.name(number)?;
+            let parts = origins(value)?.into_iter().zip(value.split('_'));
+            let origin = |(origin, text)| match origin {
+                Origin::As(asn) => (Some(asn), text),
+                Origin::Set => (None, text),
+            };
+            Some(parts.map(origin).collect())
+        });
+        Self { of: of.collect() }
+    }
+
+    fn get(&self, value: NextHop) -> Option<&[Written<'a>]> {
+        self.of.get(value.get() as usize - 1)?.as_deref()
+    }
+}
+
+/// Counts, and prints what was asked for.
+struct Report<'a> {
+    args: &'a RovArgs,
+    output: Output,
+    printed: u64,
+    /// Routes whose value is no origin.
+    left_out: u64,
+}
+
+#[derive(Serialize)]
+struct VrpCell {
+    prefix: AsText<IpPrefix>,
+    max_length: u8,
+    asn: u32,
+}
+
+#[derive(Serialize)]
+struct RouteLine<'a> {
+    prefix: AsText<IpPrefix>,
+    origin: &'a str,
+    state: &'static str,
+    vrps: Vec<VrpCell>,
+}
+
+#[derive(Serialize)]
+struct ChangeLine<'a> {
+    prefix: AsText<IpPrefix>,
+    origin: &'a str,
+    before: &'static str,
+    after: &'static str,
+}
+
+impl Report<'_> {
+    /// Validates the routes of a family.
+    fn family<A: Address>(
+        &mut self,
+        table: &RouteTable,
+        origins: &Origins<'_>,
+        routes: &Rib<A>,
+        vrps: &Vrps<A>,
+        before: Option<&Vrps<A>>,
+    ) -> Result<Counts, Failure>
+    where
+        IpPrefix: From<Prefix<A>>,
+    {
+        let mut counts = Counts::default();
+        for (prefix, value) in routes {
+            let Some(found) = origins.get(value) else {
+                if self.args.table.read.skip_invalid {
+                    self.left_out += 1;
+                    continue;
+                }
+                return Err(no_origin(table, prefix.into(), value).into());
+            };
+            for &(origin, text) in found {
+                let state = vrps.validate(prefix, origin);
+                counts.add(state);
+                match before {
+                    Some(before) => {
+                        self.change(prefix.into(), text, before.validate(prefix, origin), state)?;
+                    }
+                    None if self.args.state.contains(&State(state)) => {
+                        self.route(prefix, (origin, text), state, vrps)?;
+                    }
+                    None => {}
+                }
+            }
+        }
+        Ok(counts)
+    }
+
+    fn route<A: Address>(
+        &mut self,
+        prefix: Prefix<A>,
+        (origin, text): Written<'_>,
+        state: Validity,
+        vrps: &Vrps<A>,
+    ) -> Result<(), Failure>
+    where
+        IpPrefix: From<Prefix<A>>,
+    {
+        self.printed += 1;
+        let deciding = vrps.deciding(prefix, origin, state);
+        if self.args.json {
+            let vrps = deciding.map(|vrp| VrpCell {
+                prefix: AsText(vrp.prefix().into()),
+                max_length: vrp.max_length(),
+                asn: vrp.asn(),
+            });
+            return self.output.json(&RouteLine {
+                prefix: AsText(prefix.into()),
+                origin: text,
+                state: State(state).key(),
+                vrps: vrps.collect(),
+            });
+        }
+        let mut cell = String::new();
+        for vrp in deciding {
+            let comma = if cell.is_empty() { "" } else { ", " };
+            // Writing to a String cannot fail.
+            let _ = write!(
+                cell,
+                "{comma}{}-{} AS{}",
+                vrp.prefix(),
+                vrp.max_length(),
+                vrp.asn()
+            );
+        }
+        let cell = if cell.is_empty() { "-" } else { &cell };
+        let state = State(state).name();
+        self.output.text(format_args!(
+            "{prefix}\t{}\t{state}\t{cell}\n",
+            Escaped(text)
+        ))
+    }
+
+    fn change(
+        &mut self,
+        prefix: IpPrefix,
+        origin: &str,
+        before: Validity,
+        after: Validity,
+    ) -> Result<(), Failure> {
+        let (before, after) = (State(before), State(after));
+        let asked = &self.args.state;
+        let is_asked = asked.is_empty() || asked.contains(&before) || asked.contains(&after);
+        if before == after || !is_asked {
+            return Ok(());
+        }
+        self.printed += 1;
+        if self.args.json {
+            return self.output.json(&ChangeLine {
+                prefix: AsText(prefix),
+                origin,
+                before: before.key(),
+                after: after.key(),
+            });
+        }
+        let (before, after) = (before.name(), after.name());
+        let origin = Escaped(origin);
+        self.output
+            .text(format_args!("{prefix}\t{origin}\t{before}\t{after}\n"))
+    }
+
+    /// Prints the summary, if nothing else was asked for, and decides the exit status.
+    fn end(&mut self, summary: &Summary, is_diff: bool) -> Result<Verdict, Failure> {
+        if self.left_out > 0 {
+            let routes = counted(self.left_out, "route");
+            note(format_args!("{routes} without an origin AS left out"));
+        }
+        if is_diff {
+            if self.printed == 0 {
+                return Ok(Verdict::Good);
+            }
+            let routes = counted(self.printed, "route");
+            note(format_args!("{routes} of another state"));
+            return Ok(Verdict::Bad);
+        }
+        if !self.args.state.is_empty() {
+            return Ok(match self.printed {
+                0 => Verdict::Bad,
+                _ => Verdict::Good,
+            });
+        }
+        if self.args.json {
+            self.output.json(summary)?;
+            return Ok(Verdict::Good);
+        }
+        self.output
+            .text(format_args!("{:<16}{:>10}{:>10}\n", "", "ipv4", "ipv6"))?;
+        let (ipv4, ipv6) = (&summary.ipv4, &summary.ipv6);
+        for (name, ipv4, ipv6) in [
+            ("routes", ipv4.routes, ipv6.routes),
+            ("valid", ipv4.valid, ipv6.valid),
+            ("invalid-as", ipv4.invalid_as, ipv6.invalid_as),
+            ("invalid-length", ipv4.invalid_length, ipv6.invalid_length),
+            ("not-found", ipv4.not_found, ipv6.not_found),
+        ] {
+            self.output
+                .text(format_args!("{name:<16}{ipv4:>10}{ipv6:>10}\n"))?;
+        }
+        Ok(Verdict::Good)
+    }
+}
+
+/// The error of a table with other values than origins.
+fn no_origin(table: &RouteTable, prefix: IpPrefix, value: NextHop) -> String {
+    let name = table.name.escape_debug();
+    let value = table.next_hops.name(value).unwrap_or_default();
+    format!(
+        "{name}: {prefix}: \"{}\" is no origin AS; choose AS numbers as the table's values (--value-path)",
+        Escaped(value)
+    )
+}

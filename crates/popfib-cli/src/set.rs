@@ -1,0 +1,328 @@
+//! `popfib set`: tables and lists as sets of addresses, put together and compared.
+//!
+//! Only the prefixes count, not their values. The library's algebra is lazy, so an operation on
+//! several lists is a chain of iterators over their Ribs, and what comes out of it a new Rib.
+
+use std::iter::empty;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use popfib::algebra::{self, Coverage};
+use popfib::{Address, IpPrefix, NextHop, Prefix, Rib};
+use popfib_formats::RouteTable;
+use serde::Serialize;
+
+use crate::args::{Family, ReadArgs, is_stdin};
+use crate::destination::DestinationArgs;
+use crate::failure::Failure;
+use crate::output::{AsText, Output, note};
+use crate::program::Verdict;
+use crate::table::{self, counted};
+
+/// Put tables or lists together as sets of addresses, or compare two.
+///
+/// A list is any table that popfib reads; values make no difference. The result is the fewest
+/// prefixes with these addresses, in order, IPv4 first.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib set union drop.txt edrop.txt > blocked.txt
+  popfib set subtract announced.txt.gz blocked.txt
+  popfib set intersect --keep-routes table.txt.gz customers.txt
+  popfib set complement --family ipv4 routed.txt
+  popfib set compare customers.txt blocked.txt
+
+Exit status: 0 success, 1 an empty result (compare: a prefix of A that does not wholly lie in B),
+2 bad usage or input. A list without prefixes is bad input.")]
+pub(crate) struct SetArgs {
+    #[command(subcommand)]
+    operation: Operation,
+}
+
+#[derive(Subcommand)]
+enum Operation {
+    /// Addresses of any list; of one list, the fewest prefixes with its addresses
+    Union {
+        /// Lists; `-` is standard input
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Addresses that all lists have
+    Intersect {
+        /// Lists; `-` is standard input
+        #[arg(value_name = "FILE", num_args = 2.., required = true)]
+        files: Vec<PathBuf>,
+        /// Print the routes of the first list that wholly lie in all others, as they are
+        #[arg(long)]
+        keep_routes: bool,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Addresses of the first list that no other has
+    Subtract {
+        /// Lists; `-` is standard input
+        #[arg(value_name = "FILE", num_args = 2.., required = true)]
+        files: Vec<PathBuf>,
+        /// Print the routes of the first list that do not wholly lie in the others, as they are
+        #[arg(long)]
+        keep_routes: bool,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Addresses that no list has
+    Complement {
+        /// Lists; `-` is standard input
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Addresses that one of two lists has and not both; of several lists, an odd number of them
+    Symmetric {
+        /// Lists; `-` is standard input
+        #[arg(value_name = "FILE", num_args = 2.., required = true)]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Print each prefix of A and how much of it lies in B: PREFIX, tab, whole, part or none
+    #[command(after_help = "\
+JSON, one object a line: prefix, covered (whole, part, none).
+
+Exit status: 0 if all of A lies in B, 1 if not, 2 bad usage or input.")]
+    Compare {
+        /// List whose prefixes are printed; `-` is standard input
+        #[arg(value_name = "A")]
+        list: PathBuf,
+        /// Lists that they are compared with, all together
+        #[arg(value_name = "B", required = true)]
+        others: Vec<PathBuf>,
+        /// Addresses of one family
+        #[arg(long, value_enum)]
+        family: Option<Family>,
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        read: ReadArgs,
+    },
+}
+
+#[derive(Args)]
+struct Common {
+    /// Addresses of one family
+    #[arg(long, value_enum)]
+    family: Option<Family>,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    #[command(flatten)]
+    destination: DestinationArgs,
+}
+
+/// What is done with the lists, one after the other.
+#[derive(Clone, Copy)]
+enum Rule {
+    Union,
+    Intersect,
+    Subtract,
+    Complement,
+    Symmetric,
+}
+
+type Prefixes<'a, A> = Box<dyn Iterator<Item = Prefix<A>> + 'a>;
+
+fn prefixes<A: Address>(rib: &Rib<A>) -> Prefixes<'_, A> {
+    Box::new(rib.iter().map(|(prefix, _)| prefix))
+}
+
+impl Rule {
+    /// The addresses of `lists`, of which there is at least one, under this rule.
+    fn of<'a, A: Address>(self, lists: &[&'a Rib<A>]) -> Prefixes<'a, A> {
+        let all = |start: Prefixes<'a, A>, lists: &[&'a Rib<A>], rule: Self| {
+            lists.iter().fold(start, |found, list| {
+                let list = prefixes(list);
+                match rule {
+                    Self::Union | Self::Complement => Box::new(algebra::union(found, list)),
+                    Self::Intersect => Box::new(algebra::intersection(found, list)),
+                    Self::Subtract => Box::new(algebra::difference(found, list)),
+                    Self::Symmetric => Box::new(algebra::symmetric_difference(found, list)),
+                }
+            })
+        };
+        match self {
+            Self::Union | Self::Symmetric => all(Box::new(empty()), lists, self),
+            Self::Intersect | Self::Subtract => all(prefixes(lists[0]), &lists[1..], self),
+            Self::Complement => Box::new(algebra::complement(all(Box::new(empty()), lists, self))),
+        }
+    }
+
+    /// The routes of the first of `lists` that are kept as they are.
+    fn routes<A: Address>(self, lists: &[&Rib<A>]) -> Rib<A> {
+        let (others, wanted) = match self {
+            Self::Intersect => {
+                let others = &lists[1..];
+                (Self::Intersect.of(others), true)
+            }
+            _ => (Self::Union.of(&lists[1..]), false),
+        };
+        let routes = lists[0].iter();
+        let found = algebra::compare(prefixes(lists[0]), others);
+        // Both walk the same Rib.
+        routes
+            .zip(found)
+            .filter(|(_, (_, how))| (*how == Coverage::Whole) == wanted)
+            .map(|(route, _)| route)
+            .collect()
+    }
+}
+
+pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
+    let (rule, files, keep_routes, common) = match &args.operation {
+        Operation::Union { files, common } => (Rule::Union, files, false, common),
+        Operation::Intersect {
+            files,
+            keep_routes,
+            common,
+        } => (Rule::Intersect, files, *keep_routes, common),
+        Operation::Subtract {
+            files,
+            keep_routes,
+            common,
+        } => (Rule::Subtract, files, *keep_routes, common),
+        Operation::Complement { files, common } => (Rule::Complement, files, false, common),
+        Operation::Symmetric { files, common } => (Rule::Symmetric, files, false, common),
+        Operation::Compare {
+            list,
+            others,
+            family,
+            json,
+            read,
+        } => {
+            let files: Vec<_> = [list].into_iter().chain(others).collect();
+            return compare(&load(&files, read)?, *family, *json);
+        }
+    };
+    let destination = common.destination.open()?;
+    let mut tables = load(&files.iter().collect::<Vec<_>>(), &common.read)?;
+    let ipv4: Vec<_> = tables.iter().map(|table| &table.ipv4).collect();
+    let ipv6: Vec<_> = tables.iter().map(|table| &table.ipv6).collect();
+    let is_wanted = |family| common.family.is_none_or(|wanted| wanted == family);
+    let mut result = RouteTable {
+        // For a form that has no lists.
+        name: "the result".to_owned(),
+        ..RouteTable::default()
+    };
+    let name = result.next_hops.intern("");
+    if is_wanted(Family::Ipv4) {
+        result.ipv4 = one_family(rule, &ipv4, keep_routes, name);
+    }
+    if is_wanted(Family::Ipv6) {
+        result.ipv6 = one_family(rule, &ipv6, keep_routes, name);
+    }
+    if keep_routes {
+        let first = tables.swap_remove(0);
+        (result.name, result.next_hops) = (first.name, first.next_hops);
+    }
+    common.destination.write(destination, &result)?;
+    Ok(if result.ipv4.is_empty() && result.ipv6.is_empty() {
+        Verdict::Bad
+    } else {
+        Verdict::Good
+    })
+}
+
+/// The result of one family: prefixes without a value, or routes of the first list.
+fn one_family<A: Address>(
+    rule: Rule,
+    lists: &[&Rib<A>],
+    keep_routes: bool,
+    name: NextHop,
+) -> Rib<A> {
+    if keep_routes {
+        rule.routes(lists)
+    } else {
+        rule.of(lists).map(|prefix| (prefix, name)).collect()
+    }
+}
+
+fn load(files: &[&PathBuf], read: &ReadArgs) -> Result<Vec<RouteTable>, Failure> {
+    if files.iter().filter(|file| is_stdin(file)).count() > 1 {
+        return Err("only one of the lists can be standard input".into());
+    }
+    let lists = files.iter().map(|file| table::load_file(file, read));
+    lists.collect()
+}
+
+#[derive(Serialize)]
+struct Line {
+    prefix: AsText<IpPrefix>,
+    covered: &'static str,
+}
+
+/// How many prefixes lie in the other list.
+#[derive(Default)]
+struct Counts {
+    whole: u64,
+    part: u64,
+    none: u64,
+}
+
+fn compare(tables: &[RouteTable], family: Option<Family>, json: bool) -> Result<Verdict, Failure> {
+    let ipv4: Vec<_> = tables.iter().map(|table| &table.ipv4).collect();
+    let ipv6: Vec<_> = tables.iter().map(|table| &table.ipv6).collect();
+    let mut output = Output::new();
+    let mut counts = Counts::default();
+    if family != Some(Family::Ipv6) {
+        compare_family(&ipv4, json, &mut output, &mut counts)?;
+    }
+    if family != Some(Family::Ipv4) {
+        compare_family(&ipv6, json, &mut output, &mut counts)?;
+    }
+    output.flush()?;
+    let Counts { whole, part, none } = counts;
+    if part + none == 0 {
+        return Ok(Verdict::Good);
+    }
+    let whole = counted_prefixes(whole);
+    note(format_args!("{whole} wholly, {part} in part, {none} not"));
+    Ok(Verdict::Bad)
+}
+
+fn counted_prefixes(count: u64) -> String {
+    if count == 1 {
+        counted(count, "prefix")
+    } else {
+        format!("{count} prefixes")
+    }
+}
+
+fn compare_family<A: Address>(
+    lists: &[&Rib<A>],
+    json: bool,
+    output: &mut Output,
+    counts: &mut Counts,
+) -> Result<(), Failure>
+where
+    IpPrefix: From<Prefix<A>>,
+{
+    let others = Rule::Union.of(&lists[1..]);
+    for (prefix, how) in algebra::compare(prefixes(lists[0]), others) {
+        let (covered, count) = match how {
+            Coverage::Whole => ("whole", &mut counts.whole),
+            Coverage::Part => ("part", &mut counts.part),
+            Coverage::None => ("none", &mut counts.none),
+        };
+        *count += 1;
+        if json {
+            let prefix = AsText(IpPrefix::from(prefix));
+            output.json(&Line { prefix, covered })?;
+        } else {
+            output.text(format_args!("{prefix}\t{covered}\n"))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,201 @@
+//! `popfib set`: lists put together and compared.
+
+use crate::common::{bad, file, good, keys, run, run_with, stderr, stdout};
+use serde_json::Value;
+
+const A: &str = "10.0.0.0/8 east\n10.1.0.0/16 west\n192.0.2.0/24 east\n2001:db8::/32 east\n";
+const B: &str = "10.0.0.0/9\n192.0.2.0/25\n192.0.2.128/25\n198.51.100.7\n2001:db8:8000::/33\n";
+
+/// Runs `set OPERATION [OPTIONS] A B`.
+#[track_caller]
+fn of(name: &str, args: &[&str]) -> Vec<String> {
+    let (a, b) = (
+        file(&format!("set-{name}-a"), A),
+        file(&format!("set-{name}-b"), B),
+    );
+    let output = run(&[&["set"], args, &[&a, &b]].concat());
+    good(&output).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn each_operation_gives_the_fewest_prefixes() {
+    assert_eq!(
+        of("union", &["union"]),
+        [
+            "10.0.0.0/8",
+            "192.0.2.0/24",
+            "198.51.100.7/32",
+            "2001:db8::/32"
+        ]
+    );
+    assert_eq!(
+        of("intersect", &["intersect"]),
+        ["10.0.0.0/9", "192.0.2.0/24", "2001:db8:8000::/33"]
+    );
+    assert_eq!(
+        of("subtract", &["subtract"]),
+        ["10.128.0.0/9", "2001:db8::/33"]
+    );
+    assert_eq!(
+        of("symmetric", &["symmetric"]),
+        ["10.128.0.0/9", "198.51.100.7/32", "2001:db8::/33"]
+    );
+    let complement = of("complement", &["complement"]);
+    assert_eq!(complement[..2], ["0.0.0.0/5", "8.0.0.0/7"]);
+    assert!(complement.contains(&"8000::/1".to_owned()));
+}
+
+#[test]
+fn one_list_and_several() {
+    let one = file("set-one", "10.0.0.0/9\n10.128.0.0/9\n10.1.0.0/16\n");
+    assert_eq!(good(&run(&["set", "union", &one])), "10.0.0.0/8\n");
+    let two = file("set-two", "10.0.0.0/10\n11.0.0.0/8\n");
+    let three = file("set-three", "10.0.0.0/11\n11.0.0.0/9\n12.0.0.0/8\n");
+    let of = |operation| {
+        let output = run(&["set", operation, &one, &two, &three]);
+        good(&output).lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(of("union"), ["10.0.0.0/7", "12.0.0.0/8"]);
+    assert_eq!(of("intersect"), ["10.0.0.0/11"]);
+    assert_eq!(of("subtract"), ["10.64.0.0/10", "10.128.0.0/9"]);
+    // In one list, or in all three.
+    assert_eq!(
+        of("symmetric"),
+        [
+            "10.0.0.0/11",
+            "10.64.0.0/10",
+            "10.128.0.0/9",
+            "11.128.0.0/9",
+            "12.0.0.0/8"
+        ]
+    );
+}
+
+#[test]
+fn a_complement_is_of_both_families_or_of_one() {
+    let list = file("set-family", "128.0.0.0/1\n");
+    assert_eq!(
+        good(&run(&["set", "complement", &list])),
+        "0.0.0.0/1\n::/0\n"
+    );
+    let ipv4 = run(&["set", "complement", "--family", "ipv4", &list]);
+    assert_eq!(good(&ipv4), "0.0.0.0/1\n");
+    let twice = run_with(
+        &["set", "complement", "-"],
+        good(&run(&["set", "complement", &list])).as_bytes(),
+    );
+    assert_eq!(good(&twice), "128.0.0.0/1\n");
+}
+
+#[test]
+fn routes_as_they_were() {
+    assert_eq!(
+        of("keep-intersect", &["intersect", "--keep-routes"]),
+        ["10.1.0.0/16 west", "192.0.2.0/24 east"]
+    );
+    assert_eq!(
+        of("keep-subtract", &["subtract", "--keep-routes"]),
+        ["10.0.0.0/8 east", "2001:db8::/32 east"]
+    );
+    // In all others, each of which has a part only; and in none of the others together.
+    let [a, b, c] = ["10.0.0.0/8 x\n", "10.0.0.0/9\n", "10.128.0.0/9\n"];
+    let [a, b, c] =
+        [("a", a), ("b", b), ("c", c)].map(|(n, text)| file(&format!("set-keep-{n}"), text));
+    for operation in ["intersect", "subtract"] {
+        let output = run(&["set", operation, "--keep-routes", &a, &b, &c]);
+        assert_eq!(
+            (stdout(&output), output.status.code()),
+            ("", Some(1)),
+            "{operation}"
+        );
+    }
+    for operation in ["union", "symmetric", "complement"] {
+        let output = run(&["set", operation, "--keep-routes", &a, &b]);
+        assert!(bad(&output).contains("--keep-routes"), "{operation}");
+    }
+}
+
+#[test]
+fn an_empty_result_is_a_negative_answer() {
+    let (a, b) = (
+        file("set-empty-a", "10.0.0.0/8\n"),
+        file("set-empty-b", "11.0.0.0/8\n::/0\n"),
+    );
+    let output = run(&["set", "intersect", &a, &b]);
+    assert_eq!((stdout(&output), stderr(&output)), ("", ""));
+    assert_eq!(output.status.code(), Some(1));
+    let output = run(&["set", "complement", "--family", "ipv6", &a, &b]);
+    assert_eq!((stdout(&output), output.status.code()), ("", Some(1)));
+}
+
+#[test]
+fn results_go_where_tables_go() {
+    let list = file("set-to", "10.0.0.0/9\n10.128.0.0/9\n");
+    let output = run(&["set", "union", "--to", "pfx2as", &list]);
+    assert!(bad(&output).starts_with("the result: 10.0.0.0/8 "));
+    let routes = file("set-to-routes", "10.1.0.0/16 east\n11.0.0.0/8 west\n");
+    let output = run(&[
+        "set",
+        "intersect",
+        "--keep-routes",
+        "--to",
+        "csv",
+        &routes,
+        &list,
+    ]);
+    assert_eq!(good(&output), "prefix,next_hop\n10.1.0.0/16,east\n");
+    let to = file("set-to-file", "old");
+    assert_eq!(good(&run(&["set", "union", &list, "-o", &to])), "");
+    assert_eq!(std::fs::read_to_string(&to).unwrap(), "10.0.0.0/8\n");
+}
+
+#[test]
+fn compare_says_how_much_of_each_prefix() {
+    let (a, b) = (file("set-compare-a", A), file("set-compare-b", B));
+    let output = run(&["set", "compare", &a, &b]);
+    assert_eq!(
+        stdout(&output),
+        "10.0.0.0/8\tpart\n10.1.0.0/16\twhole\n192.0.2.0/24\twhole\n2001:db8::/32\tpart\n"
+    );
+    assert_eq!(
+        stderr(&output),
+        "popfib: 2 prefixes wholly, 2 in part, 0 not\n"
+    );
+    assert_eq!(output.status.code(), Some(1));
+    let output = run(&["set", "compare", "--json", "--family", "ipv4", &b, &a]);
+    let lines: Vec<Value> = stdout(&output)
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    assert_eq!(keys(&lines[0]), ["covered", "prefix"]);
+    let covered: Vec<_> = lines
+        .iter()
+        .map(|line| line["covered"].as_str().unwrap())
+        .collect();
+    assert_eq!(covered, ["whole", "whole", "whole", "none"]);
+    assert_eq!(
+        stderr(&output),
+        "popfib: 3 prefixes wholly, 0 in part, 1 not\n"
+    );
+    assert_eq!(run(&["set", "compare", &a, &a]).status.code(), Some(0));
+    // Two halves make a whole.
+    let rest = file("set-compare-rest", "10.128.0.0/9\n2001:db8::/33\n");
+    assert!(!good(&run(&["set", "compare", &a, &b, &rest])).contains("part"));
+}
+
+#[test]
+fn what_is_no_list() {
+    let list = file("set-good", "10.0.0.0/8\n");
+    let empty = file("set-nothing", "# nothing\n");
+    assert!(bad(&run(&["set", "union", &list, &empty])).contains("there is no route in it"));
+    assert!(bad(&run(&["set", "union", &list, "/no/such"])).contains("cannot open"));
+    let line = run_with(&["set", "subtract", "-", "-"], b"");
+    assert!(bad(&line).contains("standard input"));
+    assert!(bad(&run(&["set", "intersect", &list])).contains("2 values required"));
+    let host_bits = file("set-host-bits", "10.0.0.1/8\n");
+    assert!(bad(&run(&["set", "union", &host_bits])).contains("set-host-bits:1: "));
+    assert_eq!(
+        good(&run(&["set", "union", "--mask", &host_bits])),
+        "10.0.0.0/8\n"
+    );
+}

@@ -44,7 +44,7 @@ impl<R: Read> Read for Cancelled<R> {
 }
 
 /// Runs `work` in a thread of its own, while this one looks at signals.
-fn in_background<T: Send + 'static>(
+pub(crate) fn in_background<T: Send + 'static>(
     py: Python<'_>,
     cancel: &AtomicBool,
     work: impl FnOnce() -> T + Send + 'static,
@@ -110,8 +110,12 @@ pub(crate) fn load(
     of_routes(py, table, decode)
 }
 
-/// Reads a file; `-` is a file of that name, as elsewhere in Python.
 fn read(path: &Path, cancel: Arc<AtomicBool>, options: &LoadOptions) -> PyResult<RouteTable> {
+    popfib_formats::load_from(input(path, cancel)?, options).map_err(read_error)
+}
+
+/// Opens a file; `-` is a file of that name, as elsewhere in Python.
+pub(crate) fn input(path: &Path, cancel: Arc<AtomicBool>) -> PyResult<Input> {
     let name = path.display().to_string();
     let failed = |error| os_error(&name, &error);
     let file = File::open(path).map_err(failed)?;
@@ -122,11 +126,11 @@ fn read(path: &Path, cancel: Arc<AtomicBool>, options: &LoadOptions) -> PyResult
         reader: file,
         cancel,
     };
-    popfib_formats::load_from(Input::from_reader(name.clone(), reader), options).map_err(read_error)
+    Ok(Input::from_reader(name.clone(), reader))
 }
 
 /// A file that can't be read is an `OSError`, one that is not as it should be a `ValueError`.
-fn read_error(error: ReadError) -> PyErr {
+pub(crate) fn read_error(error: ReadError) -> PyErr {
     use std::error::Error;
     let system = error
         .source()

@@ -5,7 +5,8 @@
 //! to, `longest` finds prefixes by a Fib, `family` is one family of a table (Rib,
 //! Fibs), `state` the table itself (families, values), `walk` its iterators,
 //! `columns` looks up many addresses at a time, `store` saves and pickles, `table`
-//! is the face of all that towards Python, and `files` loads tables. Each imports those before it
+//! is the face of all that towards Python, `files` loads tables, `tools` puts them together and compares them,
+//! and `vrps` validates origins. Each imports those before it
 //! alone. What users read is in `python/popfib` and docs/python.md.
 //!
 //! No Python code runs while a table's lock is held: neither `__eq__` nor
@@ -21,7 +22,9 @@ mod quote;
 mod state;
 mod store;
 mod table;
+mod tools;
 mod values;
+mod vrps;
 mod walk;
 mod words;
 
@@ -43,5 +46,15 @@ fn _popfib(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(files::load, module)?)?;
     module.add_function(wrap_pyfunction!(files::open, module)?)?;
     module.add_function(wrap_pyfunction!(files::default_table, module)?)?;
+    module.add_class::<vrps::Vrps>()?;
+    module.add_function(wrap_pyfunction!(vrps::load_vrps, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::union, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::intersection, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::difference, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::symmetric_difference, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::complement, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::aggregate, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::diff, module)?)?;
     module.add_function(wrap_pyfunction!(keys::canonical, module)?)
 }

@@ -1,0 +1,213 @@
+//! Tables put together and compared: set algebra, aggregation, differences.
+//!
+//! All work on copies of the tables, so that no lock is held, and mostly without the interpreter.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use popfib::algebra::{self, Coverage};
+use popfib::diff::RouteChange;
+use popfib::{Address, IpPrefix, NextHop, Prefix, Rib, aggregate as aggregation};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyString};
+
+use crate::keys;
+use crate::quote::Quoted;
+use crate::state::State;
+use crate::table::Table;
+use crate::values::Values;
+
+fn copy(table: &Bound<'_, Table>) -> PyResult<State> {
+    let py = table.py();
+    table.get().shared.with(py, |state| state.copy(py))
+}
+
+fn prefixes<A: Address>(rib: &Rib<A>) -> impl Iterator<Item = Prefix<A>> {
+    rib.iter().map(|(prefix, _)| prefix)
+}
+
+/// A table of prefixes, whose value is True.
+fn set(py: Python<'_>, ipv4: Rib<u32>, ipv6: Rib<u128>) -> Table {
+    let truth = PyBool::new(py, true).to_owned().into_any().unbind();
+    let values = Values::numbered(py, vec![truth]);
+    Table::of(State::new(py, ipv4, ipv6, values))
+}
+
+fn rib<A: Address>(prefixes: impl Iterator<Item = Prefix<A>>) -> Rib<A> {
+    prefixes.map(|prefix| (prefix, NextHop::MIN)).collect()
+}
+
+/// Functions of Python that put the addresses of two tables together.
+macro_rules! operations {
+    ($($(#[doc = $doc:literal])* $name:ident;)*) => {
+        $($(#[doc = $doc])*
+        #[pyfunction]
+        #[pyo3(signature = (one, other, /))]
+        pub(crate) fn $name(
+            py: Python<'_>,
+            one: &Bound<'_, Table>,
+            other: &Bound<'_, Table>,
+        ) -> PyResult<Table> {
+            let (one, other) = (copy(one)?, copy(other)?);
+            let (ipv4, ipv6) = (
+                (one.ipv4.rib(), other.ipv4.rib()),
+                (one.ipv6.rib(), other.ipv6.rib()),
+            );
+            let (ipv4, ipv6) = py.detach(|| {
+                (
+                    rib(algebra::$name(prefixes(ipv4.0), prefixes(ipv4.1))),
+                    rib(algebra::$name(prefixes(ipv6.0), prefixes(ipv6.1))),
+                )
+            });
+            Ok(set(py, ipv4, ipv6))
+        })*
+    };
+}
+
+operations! {
+    /// Return the addresses of either table, as the fewest prefixes: a table of True.
+    union;
+    /// Return the addresses of both tables, as the fewest prefixes: a table of True.
+    intersection;
+    /// Return the addresses of the first table that the other does not have, as the fewest prefixes: a table of True.
+    difference;
+    /// Return the addresses of one table that the other does not have, as the fewest prefixes: a table of True.
+    symmetric_difference;
+}
+
+/// Return the addresses of both families that the table does not have, as the fewest prefixes: a table of True.
+#[pyfunction]
+#[pyo3(signature = (table, /))]
+pub(crate) fn complement(py: Python<'_>, table: &Bound<'_, Table>) -> PyResult<Table> {
+    let state = copy(table)?;
+    let (ipv4, ipv6) = (state.ipv4.rib(), state.ipv6.rib());
+    let (ipv4, ipv6) = py.detach(|| {
+        (
+            rib(algebra::complement(prefixes(ipv4))),
+            rib(algebra::complement(prefixes(ipv6))),
+        )
+    });
+    Ok(set(py, ipv4, ipv6))
+}
+
+type Pairs<'py> = Vec<(Bound<'py, PyString>, &'static str)>;
+
+/// Return each prefix of the first table with how much of it the other has: "whole", "part" or "none".
+#[pyfunction]
+#[pyo3(signature = (one, other, /))]
+pub(crate) fn compare<'py>(
+    py: Python<'py>,
+    one: &Bound<'py, Table>,
+    other: &Bound<'py, Table>,
+) -> PyResult<Pairs<'py>> {
+    let (one, other) = (copy(one)?, copy(other)?);
+    let ipv4 = algebra::compare(prefixes(one.ipv4.rib()), prefixes(other.ipv4.rib()));
+    let ipv6 = algebra::compare(prefixes(one.ipv6.rib()), prefixes(other.ipv6.rib()));
+    let ipv4 = ipv4.map(|(prefix, how)| (IpPrefix::V4(prefix), how));
+    let ipv6 = ipv6.map(|(prefix, how)| (IpPrefix::V6(prefix), how));
+    let pairs = ipv4.chain(ipv6).map(|(prefix, how)| {
+        let how = match how {
+            Coverage::Whole => "whole",
+            Coverage::Part => "part",
+            Coverage::None => "none",
+        };
+        Ok((keys::text(py, prefix)?, how))
+    });
+    pairs.collect()
+}
+
+/// Return a smaller table that answers every address as this one does; method is "ortc" or "simple".
+#[pyfunction]
+#[pyo3(signature = (table, /, *, method = "ortc"))]
+pub(crate) fn aggregate(py: Python<'_>, table: &Bound<'_, Table>, method: &str) -> PyResult<Table> {
+    let is_ortc = match method {
+        "ortc" => true,
+        "simple" => false,
+        _ => {
+            let method = Quoted(method.as_bytes());
+            let message = format!("method {method}: there are: ortc, simple");
+            return Err(PyValueError::new_err(message));
+        }
+    };
+    let state = copy(table)?;
+    let (ipv4, ipv6) = (state.ipv4.rib(), state.ipv6.rib());
+    let (ipv4, ipv6) = py.detach(|| {
+        if is_ortc {
+            (aggregation::ortc(ipv4), aggregation::ortc(ipv6))
+        } else {
+            (aggregation::simple(ipv4), aggregation::simple(ipv6))
+        }
+    });
+    Ok(Table::of(State::new(py, ipv4, ipv6, state.values)))
+}
+
+type Change<'py> = (Bound<'py, PyString>, Option<Py<PyAny>>, Option<Py<PyAny>>);
+
+/// Return the routes that differ: (prefix, old value, new value), None where there is no route.
+#[pyfunction]
+#[pyo3(signature = (old, new, /))]
+pub(crate) fn diff<'py>(
+    py: Python<'py>,
+    old: &Bound<'py, Table>,
+    new: &Bound<'py, Table>,
+) -> PyResult<Vec<Change<'py>>> {
+    let (old, new) = (copy(old)?, copy(new)?);
+    // Each pair of values is compared once.
+    let known = RefCell::new(HashMap::new());
+    let failed = RefCell::new(None);
+    let same = |a: NextHop, b: NextHop| {
+        if let Some(&same) = known.borrow().get(&(a, b)) {
+            return same;
+        }
+        let values = old.values.get(a.get()).zip(new.values.get(b.get()));
+        let same = values.is_some_and(|(a, b)| {
+            let (a, b) = (a.bind(py), b.bind(py));
+            // Identity first, as containers of Python do.
+            a.is(b)
+                || a.eq(b).unwrap_or_else(|error| {
+                    failed.borrow_mut().get_or_insert(error);
+                    true
+                })
+        });
+        known.borrow_mut().insert((a, b), same);
+        same
+    };
+    let mut changes = Vec::new();
+    add(
+        py,
+        popfib::diff::routes(old.ipv4.rib(), new.ipv4.rib(), same),
+        [&old, &new],
+        &mut changes,
+    )?;
+    add(
+        py,
+        popfib::diff::routes(old.ipv6.rib(), new.ipv6.rib(), same),
+        [&old, &new],
+        &mut changes,
+    )?;
+    match failed.take() {
+        Some(error) => Err(error),
+        None => Ok(changes),
+    }
+}
+
+fn add<'py, A: Address>(
+    py: Python<'py>,
+    found: impl Iterator<Item = RouteChange<A>>,
+    [old, new]: [&State; 2],
+    changes: &mut Vec<Change<'py>>,
+) -> PyResult<()>
+where
+    IpPrefix: From<Prefix<A>>,
+{
+    let value = |state: &State, number: Option<NextHop>| {
+        let value = state.values.get(number?.get())?;
+        Some(value.clone_ref(py))
+    };
+    for change in found {
+        let prefix = keys::text(py, change.prefix.into())?;
+        changes.push((prefix, value(old, change.old), value(new, change.new)));
+    }
+    Ok(())
+}

@@ -27,7 +27,7 @@
 //! # Ok::<(), popfib::RouteTextError>(())
 //! ```
 
-use core::iter::{Empty, Peekable, empty, from_fn};
+use core::iter::{Empty, FusedIterator, Peekable, empty, from_fn};
 
 use crate::address::Address;
 use crate::prefix::Prefix;
@@ -138,7 +138,7 @@ pub fn compare<A: Address>(
 }
 
 /// Addresses `first..=last`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Span<A> {
     first: A,
     last: A,
@@ -198,8 +198,7 @@ fn combine<A: Address>(
 ) -> impl Iterator<Item = Prefix<A>> {
     let (mut one, mut other) = (Side::new(one), Side::new(other));
     let mut next = Some(A::MIN);
-    let mut rest: Option<Span<A>> = None;
-    let mut span = move || {
+    let spans = from_fn(move || {
         let mut found: Option<Span<A>> = None;
         while let Some(first) = next {
             let (in_one, one_last) = one.at(first);
@@ -216,27 +215,55 @@ fn combine<A: Address>(
             }
         }
         found
-    };
-    from_fn(move || {
-        let Span { first, last } = rest.take().or_else(&mut span)?;
-        let prefix = largest(first, last);
-        rest = prefix
-            .last()
-            .checked_next()
-            .filter(|&first| first <= last)
-            .map(|first| Span { first, last });
-        Some(prefix)
-    })
+    });
+    spans.flat_map(|span| range(span.first, span.last))
 }
 
-/// The largest prefix that begins at `first` and does not go beyond `last`.
-fn largest<A: Address>(first: A, last: A) -> Prefix<A> {
-    let (first_number, last_number) = (first.to_u128(), last.to_u128());
-    let width = u32::from(A::WIDTH);
-    let aligned = first_number.trailing_zeros().min(width);
-    // 2^128 addresses are more than a number holds.
-    let fits = (last_number - first_number)
-        .checked_add(1)
-        .map_or(width, u128::ilog2);
-    Prefix::clamped(first, (width - aligned.min(fits)) as u8)
+/// The fewest prefixes of the addresses `first..=last`, in order; none if `last` is before `first`.
+///
+/// At most two for each bit of the address, O(1) each.
+///
+/// ```
+/// use popfib::algebra;
+///
+/// let prefixes = algebra::range(0x0a00_0001_u32, 0x0a00_0006);
+/// assert_eq!(
+///     prefixes.map(|prefix| prefix.to_string()).collect::<Vec<_>>(),
+///     ["10.0.0.1/32", "10.0.0.2/31", "10.0.0.4/31", "10.0.0.6/32"]
+/// );
+/// ```
+pub fn range<A: Address>(first: A, last: A) -> RangePrefixes<A> {
+    RangePrefixes {
+        rest: (first <= last).then_some(Span { first, last }),
+    }
 }
+
+/// The fewest prefixes of a range of addresses, in order; by [`range`].
+#[derive(Clone, Debug)]
+pub struct RangePrefixes<A> {
+    rest: Option<Span<A>>,
+}
+
+impl<A: Address> Iterator for RangePrefixes<A> {
+    type Item = Prefix<A>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Prefix<A>> {
+        let Span { first, last } = self.rest?;
+        let (first_number, last_number) = (first.to_u128(), last.to_u128());
+        let width = u32::from(A::WIDTH);
+        let aligned = first_number.trailing_zeros().min(width);
+        // 2^128 addresses are more than a number holds.
+        let fits = (last_number - first_number)
+            .checked_add(1)
+            .map_or(width, u128::ilog2);
+        // As large as the alignment of its start and the length of the rest allow.
+        let prefix = Prefix::clamped(first, (width - aligned.min(fits)) as u8);
+        let next = prefix.last().checked_next();
+        let next = next.filter(|&first| first <= last);
+        self.rest = next.map(|first| Span { first, last });
+        Some(prefix)
+    }
+}
+
+impl<A: Address> FusedIterator for RangePrefixes<A> {}

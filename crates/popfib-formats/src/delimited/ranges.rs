@@ -3,17 +3,17 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use popfib::{IpPrefix, Prefix};
+use popfib::IpPrefix;
+use popfib::algebra::{self, RangePrefixes as Of};
 
 /// The fewest prefixes that cover the addresses from `first` to `last`, and no
 /// other, in ascending order.
 ///
 /// At most two for each bit of the address. Constant time for each.
 #[derive(Clone, Debug)]
-pub(crate) struct RangePrefixes {
-    /// What is still to be covered.
-    rest: Option<(u128, u128)>,
-    is_ipv6: bool,
+pub(crate) enum RangePrefixes {
+    V4(Of<u32>),
+    V6(Of<u128>),
 }
 
 /// Two addresses that are not the ends of a range.
@@ -42,51 +42,40 @@ impl RangePrefixes {
     /// # Errors
     /// If the ends are of two families, or in the wrong order.
     pub(crate) fn new(first: IpAddr, last: IpAddr) -> Result<Self, RangeError> {
-        let (first, last, is_ipv6) = match (first, last) {
+        let is_ordered = first <= last;
+        let found = match (first, last) {
             (IpAddr::V4(first), IpAddr::V4(last)) => {
-                (u32::from(first).into(), u32::from(last).into(), false)
+                Self::V4(algebra::range(first.into(), last.into()))
             }
-            (IpAddr::V6(first), IpAddr::V6(last)) => (first.into(), last.into(), true),
+            (IpAddr::V6(first), IpAddr::V6(last)) => {
+                Self::V6(algebra::range(first.into(), last.into()))
+            }
             _ => return Err(RangeError::Families),
         };
-        if first > last {
-            return Err(RangeError::Order);
+        if is_ordered {
+            Ok(found)
+        } else {
+            Err(RangeError::Order)
         }
-        Ok(Self {
-            rest: Some((first, last)),
-            is_ipv6,
-        })
     }
 }
 
 impl Iterator for RangePrefixes {
     type Item = IpPrefix;
 
+    #[inline]
     fn next(&mut self) -> Option<IpPrefix> {
-        let (first, last) = self.rest?;
-        let width = if self.is_ipv6 { 128 } else { 32 };
-        // As large as the alignment of its start and the length of the rest allow.
-        let aligned = first.trailing_zeros().min(width);
-        let fits = (last - first).checked_add(1).map_or(128, u128::ilog2);
-        let host_bits = aligned.min(fits);
-        let end = first
-            | 1u128
-                .checked_shl(host_bits)
-                .map_or(u128::MAX, |size| size - 1);
-        self.rest = (end < last).then(|| (end + 1, last));
-        let len = (width - host_bits) as u8;
-        let prefix = if self.is_ipv6 {
-            Prefix::new_masked(first, len).map(IpPrefix::V6)
-        } else {
-            Prefix::new_masked(first as u32, len).map(IpPrefix::V4)
-        };
-        prefix.ok()
+        match self {
+            Self::V4(prefixes) => prefixes.next().map(IpPrefix::V4),
+            Self::V6(prefixes) => prefixes.next().map(IpPrefix::V6),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use popfib::Prefix;
     use proptest::prelude::*;
     use std::net::{Ipv4Addr, Ipv6Addr};
 

@@ -165,3 +165,30 @@ fn invalid_ones_can_be_skipped() {
     assert_eq!((table.ipv4.len(), table.notes.len()), (1, 1));
     assert!(load_vrps(input(cut), false).is_err());
 }
+
+/// Whatever happens to a file, it ends in VRPs or in one line.
+#[test]
+fn damaged_files_end_in_one_line() {
+    for file in [RPKI_CLIENT, ROUTINATOR, CSV, CSV_COMPATIBLE] {
+        let bytes = file.as_bytes();
+        for at in 0..bytes.len() {
+            let cut = bytes[..at].to_vec();
+            let flipped = [b'"', b'[', b'}', b',', b'\n', 0, 0xff].map(|byte| {
+                let mut bytes = bytes.to_vec();
+                bytes[at] = byte;
+                bytes
+            });
+            for data in flipped.into_iter().chain([cut]) {
+                let skipping = load_vrps(input(data.clone()), true);
+                match load_vrps(input(data), false) {
+                    // What is right is read all the same.
+                    Ok(table) => assert_eq!(lines(&table), lines(&skipping.unwrap())),
+                    Err(error) => {
+                        let message = error.to_string();
+                        assert!(!message.contains(char::is_control) && message.len() < 500);
+                    }
+                }
+            }
+        }
+    }
+}

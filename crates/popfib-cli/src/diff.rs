@@ -34,6 +34,7 @@ Examples:
   popfib diff yesterday.txt.gz today.txt.gz
   popfib diff --effective --json yesterday.txt.gz today.txt.gz
   popfib aggregate --table routes.txt | popfib diff --effective routes.txt -
+  popfib diff --effective --without 8.8.8.0/24 routes.txt
   popfib diff --summary --peer AS64500 --new-peer AS64501 rib.mrt.gz rib.mrt.gz
 
 JSON, one object a line: change (added, removed, changed), prefix, old, new; with --effective:
@@ -47,8 +48,13 @@ pub(crate) struct DiffArgs {
     old: PathBuf,
 
     /// Table to compare; `-` is standard input
-    #[arg(value_name = "NEW")]
-    new: PathBuf,
+    #[arg(value_name = "NEW", required_unless_present = "without")]
+    new: Option<PathBuf>,
+
+    /// In place of NEW: OLD without its route of exactly PREFIX, to see which addresses that changes;
+    /// several may be given
+    #[arg(long, value_name = "PREFIX", conflicts_with_all = ["new", "new_peer"])]
+    without: Vec<IpPrefix>,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -72,15 +78,20 @@ pub(crate) struct DiffArgs {
 }
 
 pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
-    if is_stdin(&args.old) && is_stdin(&args.new) {
+    if is_stdin(&args.old) && args.new.as_deref().is_some_and(is_stdin) {
         return Err("only one of the two tables can be standard input".into());
     }
     let old = table::load_file(&args.old, &args.read)?;
-    let new_read = ReadArgs {
-        peer: args.new_peer.or(args.read.peer),
-        ..args.read.clone()
+    let new = match &args.new {
+        Some(new) => {
+            let read = ReadArgs {
+                peer: args.new_peer.or(args.read.peer),
+                ..args.read.clone()
+            };
+            table::load_file(new, &read)?
+        }
+        None => without(&old, &args.without)?,
     };
-    let new = table::load_file(&args.new, &new_read)?;
     let in_old = numbers_in_old(&old, &new);
     let same = |old, new: NextHop| in_old[new.get() as usize - 1] == Some(old);
     let mut report = Report {
@@ -111,6 +122,22 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         }
         None => Ok(Verdict::Good),
     }
+}
+
+/// `table` less its routes of exactly `prefixes`.
+fn without(table: &RouteTable, prefixes: &[IpPrefix]) -> Result<RouteTable, Failure> {
+    let mut rest = table.clone();
+    for prefix in prefixes {
+        let removed = match *prefix {
+            IpPrefix::V4(prefix) => rest.ipv4.remove(prefix),
+            IpPrefix::V6(prefix) => rest.ipv6.remove(prefix),
+        };
+        if removed.is_none() {
+            let name = table.name.escape_debug();
+            return Err(format!("{name}: there is no route of {prefix} to go without").into());
+        }
+    }
+    Ok(rest)
 }
 
 /// For each next hop of the new table, the number that its name has in the old one.

@@ -212,3 +212,35 @@ fn each_side_may_be_of_a_peer_of_its_own() {
     let (text, _) = different(&[&args[..], &["--new-peer", "AS64502"]].concat());
     assert_eq!(text, "~ 10.0.0.0/8 7 8\n+ 11.0.0.0/8 9\n");
 }
+
+#[test]
+fn what_a_route_less_would_change() {
+    let table = file("diff-without", OLD);
+    let (text, said) = different(&["diff", "--effective", "--without", "10.1.0.0/16", &table]);
+    assert_eq!(text, "10.1.0.0-10.1.255.255 west east 65536\n");
+    assert!(said.contains("65536 IPv4 addresses"), "{said}");
+    // The route around it says the same.
+    let same = ["diff", "--effective", "--without", "10.2.0.0/16", &table];
+    assert_eq!(good(&run(&same)), "");
+    let (text, _) = different(&[
+        "diff",
+        "--without",
+        "10.2.0.0/16",
+        "--without",
+        "2001:db8::/32",
+        &table,
+    ]);
+    assert_eq!(text, "- 10.2.0.0/16 east\n- 2001:db8::/32 east\n");
+    let output = run(&["diff", "--without", "10.3.0.0/16", &table]);
+    assert!(
+        bad(&output).contains("no route of 10.3.0.0/16"),
+        "{}",
+        stderr(&output)
+    );
+    for args in [
+        &["diff", &table][..],
+        &["diff", "--without", "10.1.0.0/16", &table, &table],
+    ] {
+        assert_eq!(run(args).status.code(), Some(2), "{args:?}");
+    }
+}

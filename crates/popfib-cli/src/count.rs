@@ -2,17 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use popfib::{Address, Kernel};
-use popfib_formats::{AddressBatch, Escaped, Part, Run, part_of};
+use popfib_formats::{AddressBatch, CsvRecord, Escaped, Part, Run, part_of};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::kernel;
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use crate::program::Verdict;
-use crate::stream::answers::Answers;
+use crate::stream::answers::{Answers, Lazy, Looked};
 use crate::stream::routes::Family;
 use crate::stream::source::Source;
 use crate::stream::tables::{Table, TablesArgs};
@@ -94,8 +95,9 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
         args,
         kernel: kernel()?,
         tables: &tables,
-        ipv4: None,
-        ipv6: None,
+        ipv4: Arc::new(Lazy::new()),
+        ipv6: Arc::new(Lazy::new()),
+        numbers: Default::default(),
         labels: vec![vec![]; tables.len()],
         crossed: HashMap::new(),
         single: Vec::new(),
@@ -120,8 +122,10 @@ struct Count<'t> {
     args: &'t CountArgs,
     kernel: Kernel,
     tables: &'t [Table],
-    ipv4: Option<Counted<u32>>,
-    ipv6: Option<Counted<u128>>,
+    /// With each table, how many of its labels come before those of the family.
+    ipv4: Arc<Lazy<u32, u32>>,
+    ipv6: Arc<Lazy<u128, u32>>,
+    numbers: [Vec<Vec<u32>>; 2],
     /// What each number of a table means, from 1.
     labels: Vec<Vec<(String, String)>>,
     /// By the numbers of the answers of all tables, 0 for none.
@@ -134,17 +138,10 @@ struct Count<'t> {
     weightless: u64,
 }
 
-/// The tables of one family.
-struct Counted<A: Address> {
-    /// Answers, and how many labels of the table come before those of this family.
-    tables: Vec<(Answers<A>, u32)>,
-    numbers: Vec<Vec<u32>>,
-}
-
 enum Weight {
     Part(Part),
-    /// A column of a table, by its place from 0, and what separates columns.
-    Column(usize, u8),
+    /// A column of a table, by its place from 0, and what takes rows apart.
+    Column(usize, Box<CsvRecord>),
 }
 
 impl Consumer for Count<'_> {
@@ -157,11 +154,12 @@ impl Consumer for Count<'_> {
         }
         let number: Option<usize> = weight.parse().ok().filter(|&number| number > 0);
         self.weight = Some(if let Some(table) = source.table() {
-            let header = table.header.unwrap_or_default();
-            let named = cells(header, table.delimiter).position(|cell| cell == weight.as_bytes());
+            let mut record = CsvRecord::new(table.delimiter);
+            record.split(table.header.unwrap_or_default());
+            let named = record.cells().position(|cell| cell == weight.as_bytes());
             let column = named.or(number.map(|number| number - 1));
             let missing = || format!("{name}: no column {weight} for --weight");
-            Weight::Column(column.ok_or_else(missing)?, table.delimiter)
+            Weight::Column(column.ok_or_else(missing)?, Box::new(record))
         } else if source.is_json() {
             Weight::Part(Part::Path(weight.split('.').map(str::to_owned).collect()))
         } else {
@@ -176,23 +174,93 @@ impl Consumer for Count<'_> {
 
     fn take(&mut self, batch: &AddressBatch, _: &Source) -> Result<bool, Failure> {
         let (tables, kernel) = (self.tables, self.kernel);
-        look_up(
+        // Out of `self` while that adds up.
+        let [mut numbers_4, mut numbers_6] = std::mem::take(&mut self.numbers);
+        let labels = &mut self.labels;
+        let (lazy_4, lazy_6) = (Arc::clone(&self.ipv4), Arc::clone(&self.ipv6));
+        let of_4 = look_up(
             batch.ipv4(),
-            &mut self.ipv4,
-            &mut self.labels,
+            &lazy_4,
             tables,
             kernel,
+            labels,
+            &mut numbers_4,
         )?;
-        look_up(
+        let of_6 = look_up(
             batch.ipv6(),
-            &mut self.ipv6,
-            &mut self.labels,
+            &lazy_6,
             tables,
             kernel,
+            labels,
+            &mut numbers_6,
         )?;
+        if tables.len() == 1 && self.weight.is_none() && !self.args.unique {
+            self.add_ones(&of_4);
+            self.add_ones(&of_6);
+            let missing = batch.len() - batch.ipv4().len() - batch.ipv6().len();
+            if missing > 0 {
+                self.add(&[0], missing as u64);
+            }
+        } else {
+            self.add_each(batch, &of_4, &of_6);
+        }
+        self.numbers = [numbers_4, numbers_6];
+        Ok(true)
+    }
+}
+
+/// Looks up `addresses` in all tables: the numbers of their labels within the family, 0 for none.
+fn look_up<'l, A: Family>(
+    addresses: &[A],
+    family: &'l Lazy<A, u32>,
+    tables: &[Table],
+    kernel: Kernel,
+    labels: &mut [Vec<(String, String)>],
+    numbers: &'l mut Vec<Vec<u32>>,
+) -> Result<Looked<'l, A, u32>, Failure> {
+    family.look_up(addresses, tables, numbers, |(index, table)| {
+        let labels = &mut labels[index];
+        // Values have the same numbers in both families, prefixes don't.
+        let before = if table.with_prefixes {
+            labels.len() as u32
+        } else {
+            0
+        };
+        let is_known = !table.with_prefixes && !labels.is_empty();
+        let answers = Answers::new(&table.routes, kernel, table.with_prefixes, |answer| {
+            if !is_known {
+                let prefix = answer.prefix.unwrap_or_default();
+                labels.push((prefix.to_owned(), answer.next_hop.to_owned()));
+            }
+        })?;
+        Ok((answers, before))
+    })
+}
+
+/// The labels of the address at this place of the batch.
+fn fill<A: Address>(key: &mut [u32], looked: &Looked<'_, A, u32>, at: usize) {
+    let tables = looked.tables.iter().zip(looked.numbers);
+    for (label, ((_, before), numbers)) in key.iter_mut().zip(tables) {
+        *label = label_of(numbers[at], *before);
+    }
+}
+
+#[inline]
+fn label_of(number: u32, before: u32) -> u32 {
+    if number == 0 { 0 } else { number + before }
+}
+
+impl Count<'_> {
+    /// Counts the addresses of a batch, row by row.
+    fn add_each(
+        &mut self,
+        batch: &AddressBatch,
+        of_4: &Looked<'_, u32, u32>,
+        of_6: &Looked<'_, u128, u32>,
+    ) {
         let weights = self.weights(batch);
         let mut weights = weights.iter();
-        let mut key = vec![0; tables.len()];
+        let mut key = vec![0; self.tables.len()];
         let (mut at_4, mut at_6) = (0, 0);
         for &run in batch.runs() {
             let (Run::Ipv4(count) | Run::Ipv6(count) | Run::Missing(count)) = run;
@@ -201,12 +269,12 @@ impl Consumer for Count<'_> {
                 match run {
                     Run::Ipv4(_) => {
                         weight *= self.is_new(|seen| seen.0.insert(batch.ipv4()[at_4]));
-                        fill(&mut key, &self.ipv4, at_4);
+                        fill(&mut key, of_4, at_4);
                         at_4 += 1;
                     }
                     Run::Ipv6(_) => {
                         weight *= self.is_new(|seen| seen.1.insert(batch.ipv6()[at_6]));
-                        fill(&mut key, &self.ipv6, at_6);
+                        fill(&mut key, of_6, at_6);
                         at_6 += 1;
                     }
                     Run::Missing(_) => {
@@ -220,65 +288,21 @@ impl Consumer for Count<'_> {
                 }
             }
         }
-        Ok(true)
     }
-}
 
-/// Looks up `addresses` in all tables, which are compiled at the first.
-fn look_up<A: Family>(
-    addresses: &[A],
-    family: &mut Option<Counted<A>>,
-    labels: &mut [Vec<(String, String)>],
-    tables: &[Table],
-    kernel: Kernel,
-) -> Result<(), Failure> {
-    if addresses.is_empty() {
-        return Ok(());
-    }
-    if family.is_none() {
-        let mut compiled = Vec::new();
-        for (table, labels) in tables.iter().zip(labels) {
-            // Values have the same numbers in both families, prefixes don't.
-            let before = if table.with_prefixes {
-                labels.len() as u32
-            } else {
-                0
-            };
-            let is_known = !table.with_prefixes && !labels.is_empty();
-            let answers = Answers::new(&table.routes, kernel, table.with_prefixes, |answer| {
-                if !is_known {
-                    let prefix = answer.prefix.unwrap_or_default();
-                    labels.push((prefix.to_owned(), answer.next_hop.to_owned()));
-                }
-            })?;
-            compiled.push((answers, before));
-        }
-        *family = Some(Counted {
-            numbers: vec![Vec::new(); compiled.len()],
-            tables: compiled,
-        });
-    }
-    if let Some(Counted { tables, numbers }) = family {
-        for ((answers, before), numbers) in tables.iter().zip(numbers) {
-            answers.numbers(addresses, numbers);
-            for number in numbers.iter_mut().filter(|number| **number != 0) {
-                *number += before;
+    /// The usual case of [`Count::add_each`]: one table, each address once.
+    fn add_ones<A: Address>(&mut self, looked: &Looked<'_, A, u32>) {
+        for ((_, before), numbers) in looked.tables.iter().zip(looked.numbers) {
+            let labels = self.labels[0].len() + 1;
+            if self.single.len() < labels {
+                self.single.resize(labels, None);
+            }
+            for &number in numbers {
+                *self.single[label_of(number, *before) as usize].get_or_insert(0) += 1;
             }
         }
     }
-    Ok(())
-}
 
-/// The numbers of the answers to the address at this place of the batch.
-fn fill<A: Address>(key: &mut [u32], family: &Option<Counted<A>>, at: usize) {
-    if let Some(family) = family {
-        for (number, numbers) in key.iter_mut().zip(&family.numbers) {
-            *number = numbers[at];
-        }
-    }
-}
-
-impl Count<'_> {
     /// 1, or 0 for an address that was there before, if each counts once.
     fn is_new(&mut self, insert: impl FnOnce(&mut (HashSet<u32>, HashSet<u128>)) -> bool) -> u64 {
         u64::from(!self.args.unique || insert(&mut self.seen))
@@ -317,7 +341,7 @@ impl Count<'_> {
 
     /// The weight of each address or row without one; empty if all are 1.
     fn weights(&mut self, batch: &AddressBatch) -> Vec<u64> {
-        let Some(weight) = &self.weight else {
+        let Some(weight) = &mut self.weight else {
             return Vec::new();
         };
         let cells_a_row = batch.cells().len() / batch.rows().len().max(1);
@@ -325,8 +349,11 @@ impl Count<'_> {
         let mut weights = Vec::new();
         for row in batch.rows() {
             let text = match weight {
-                Weight::Part(part) => part_of(row, part).map(<[u8]>::to_vec),
-                Weight::Column(index, delimiter) => cells(row, *delimiter).nth(*index),
+                Weight::Part(part) => part_of(row, part),
+                Weight::Column(index, record) => {
+                    record.split(row);
+                    record.cell(*index)
+                }
             };
             let number = text.and_then(|text| {
                 let text = text.trim_ascii();
@@ -468,23 +495,4 @@ impl Serialize for Row<'_> {
         }
         object.end()
     }
-}
-
-/// The cells of a row, without the quotes around them.
-fn cells(row: &[u8], delimiter: u8) -> impl Iterator<Item = Vec<u8>> {
-    let mut rest = Some(row);
-    std::iter::from_fn(move || {
-        let text = rest?;
-        let mut in_quotes = false;
-        let end = text.iter().position(|&byte| {
-            in_quotes ^= byte == b'"';
-            byte == delimiter && !in_quotes
-        });
-        let cell = &text[..end.unwrap_or(text.len())];
-        rest = end.map(|end| &text[end + 1..]);
-        let quoted = cell
-            .strip_prefix(b"\"")
-            .and_then(|cell| cell.strip_suffix(b"\""));
-        Some(quoted.unwrap_or(cell).to_vec())
-    })
 }

@@ -56,7 +56,7 @@ mod write;
 
 pub use addresses::{
     AddressBatch, AddressFile, AddressFinder, AddressFormat, AddressOptions, AddressSource, Column,
-    CsvAddresses, Found, IPV4_TEXT, IPV6_TEXT, LineAddresses, Part, PcapAddresses, Pick,
+    CsvAddresses, CsvRecord, Found, IPV4_TEXT, IPV6_TEXT, LineAddresses, Part, PcapAddresses, Pick,
     RawAddresses, Run, Side, TableForm, find_address, ipv4_in, parse_address, part_of, write_ipv4,
     write_ipv6,
 };

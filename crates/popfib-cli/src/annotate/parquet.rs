@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use popfib::{Address, NextHop};
+use popfib::NextHop;
 use popfib_formats::{AddressBatch, Run};
 use popfib_parquet::{self as parquet, ParquetAddresses, ParquetError, ParquetWriter};
 
 use super::AnnotateArgs;
 use crate::failure::Failure;
-use crate::stream::answers::Answers;
+use crate::stream::answers::{Answers, Lazy};
 use crate::stream::lines::Query;
 use crate::stream::routes;
 use crate::stream::source::Source;
@@ -24,20 +24,15 @@ pub(super) struct Columns<'t> {
     query: Query<'t>,
     writer: ParquetWriter,
     answers: parquet::Answers,
-    ipv4: Option<Family<u32>>,
-    ipv6: Option<Family<u128>>,
+    ipv4: Family<u32>,
+    ipv6: Family<u128>,
     /// The numbers of the answers of the batch at hand.
     numbers: Vec<u32>,
     taken: Vec<u8>,
 }
 
-/// The answers of one family.
-struct Family<A: Address> {
-    answers: Answers<A>,
-    /// How many answers of the other family come before.
-    before: u32,
-    numbers: Vec<u32>,
-}
+/// The answers of one family, how many of the other come before, and the numbers of a batch.
+type Family<A> = (Lazy<A, u32>, Vec<Vec<u32>>);
 
 impl<'t> Columns<'t> {
     pub(super) fn new(
@@ -57,8 +52,8 @@ impl<'t> Columns<'t> {
             query: query.clone(),
             writer: ParquetWriter::new(&name.display().to_string(), kept(source), with_prefixes)?,
             answers: parquet::Answers::new(names, with_prefixes),
-            ipv4: None,
-            ipv6: None,
+            ipv4: (Lazy::new(), Vec::new()),
+            ipv6: (Lazy::new(), Vec::new()),
             numbers: Vec::new(),
             taken: Vec::new(),
         })
@@ -110,32 +105,23 @@ fn kept(source: &Source) -> Option<&ParquetAddresses> {
 /// The numbers of the answers within a family, and how many come before it.
 fn numbers<'f, A: routes::Family>(
     addresses: &[A],
-    family: &'f mut Option<Family<A>>,
+    (lazy, numbers): &'f mut Family<A>,
     query: &Query<'_>,
     all: &mut parquet::Answers,
 ) -> Result<(&'f [u32], u32), Failure> {
-    if addresses.is_empty() {
-        return Ok((&[], 0));
-    }
-    let family = match family {
-        Some(family) => family,
-        empty => {
-            let before = all.last();
-            let table = &query.tables[0];
-            let with_prefixes = table.with_prefixes;
-            let answers = Answers::new(&table.routes, query.kernel, with_prefixes, |answer| {
-                all.push(
-                    answer.prefix.unwrap_or_default(),
-                    answer.next_hop_number - 1,
-                );
-            })?;
-            empty.insert(Family {
-                answers,
-                before,
-                numbers: Vec::new(),
-            })
-        }
-    };
-    family.answers.numbers(addresses, &mut family.numbers);
-    Ok((&family.numbers, family.before))
+    let looked = lazy.look_up(addresses, query.tables, numbers, |(_, table)| {
+        let before = all.last();
+        let with_prefixes = table.with_prefixes;
+        let answers = Answers::new(&table.routes, query.kernel, with_prefixes, |answer| {
+            all.push(
+                answer.prefix.unwrap_or_default(),
+                answer.next_hop_number - 1,
+            );
+        })?;
+        Ok((answers, before))
+    })?;
+    Ok(match (looked.tables, looked.numbers) {
+        ([(_, before)], [numbers]) => (numbers, *before),
+        _ => (&[], 0),
+    })
 }

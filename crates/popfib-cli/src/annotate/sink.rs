@@ -34,7 +34,7 @@ impl<'t> Sink<'t> {
         query: &Query<'t>,
     ) -> Result<Self, Failure> {
         let is_single = query.is_single();
-        if !is_single && !source.is_text() {
+        if !is_single && !source.is_text() && (query.takes_all || !args.input.takes_both_ends()) {
             let what = "is no text: one address of each packet, record or row is annotated";
             return Err(format!("{name} {what}").into());
         }
@@ -48,7 +48,7 @@ impl<'t> Sink<'t> {
         }
         let (form, lead) = form(source, args, query);
         Ok(Self::Lines {
-            head: head(name, &form, query)?,
+            head: head(name, &form, lead, query)?,
             lines: Box::new(Lines::new(query.clone(), form, lead)),
             work: Box::new(Work::new()),
         })
@@ -134,10 +134,7 @@ fn form(source: &Source, args: &AnnotateArgs, query: &Query<'_>) -> (Form, Lead)
     };
     match (args.output(), dialect) {
         (Some(OutputForm::Csv) | None, Some(dialect)) => (Form::Csv(dialect), Lead::Row),
-        (Some(OutputForm::Csv), None) => {
-            let dialect = Dialect::of_addresses(&args.input.cells());
-            (Form::Csv(dialect), Lead::Address)
-        }
+        (Some(OutputForm::Csv), None) => (Form::Csv(Dialect::OF_ADDRESSES), Lead::Address),
         (Some(OutputForm::JsonLines) | None, _) if source.is_json() => (Form::Json, Lead::Row),
         (Some(OutputForm::JsonLines), _) => (Form::Json, Lead::Address),
         (None, _) if source.is_zeek() && !args.value_only => {
@@ -154,10 +151,15 @@ fn form(source: &Source, args: &AnnotateArgs, query: &Query<'_>) -> (Form, Lead)
 }
 
 /// What comes before everything: the names of the columns.
-fn head(file: &str, form: &Form, query: &Query<'_>) -> Result<Vec<u8>, Failure> {
+fn head(file: &str, form: &Form, lead: Lead, query: &Query<'_>) -> Result<Vec<u8>, Failure> {
     let Form::Csv(dialect) = form else {
         return Ok(Vec::new());
     };
+    if lead == Lead::Address {
+        let mut head = query.address_columns().join(",").into_bytes();
+        head.extend_from_slice(form.end());
+        return Ok(head);
+    }
     let Some(mut head) = dialect.header.clone() else {
         return Ok(Vec::new());
     };

@@ -5,10 +5,13 @@
 //! RIB would tell the prefix too, at ten times the cost. Where only values are
 //! asked for, the FIB is the usual one.
 
+use std::sync::OnceLock;
+
 use popfib::{Address, Fib, Kernel, NextHop};
 use popfib_formats::IPV6_TEXT;
 
 use super::routes::{Family, Routes, spell};
+use super::tables::Table;
 use crate::failure::Failure;
 
 /// One thing that can be said about an address.
@@ -61,5 +64,56 @@ impl<A: Family> Answers<A> {
     pub(crate) fn numbers(&self, addresses: &[A], numbers: &mut Vec<u32>) {
         numbers.resize(addresses.len(), 0);
         self.fib.lookup_batch_with(self.kernel, addresses, numbers);
+    }
+}
+
+/// What answers the addresses of one family: its tables, compiled when the first address comes, and with
+/// each what its numbers mean. Threads may share it.
+pub(crate) struct Lazy<A: Address, T> {
+    tables: OnceLock<Result<Compiled<A, T>, String>>,
+}
+
+type Compiled<A, T> = Vec<(Answers<A>, T)>;
+
+/// The numbers of the answers to some addresses, table by table.
+pub(crate) struct Looked<'l, A: Address, T> {
+    /// Empty if there are no addresses, as are the numbers.
+    pub(crate) tables: &'l [(Answers<A>, T)],
+    pub(crate) numbers: &'l [Vec<u32>],
+}
+
+impl<A: Family, T> Lazy<A, T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            tables: OnceLock::new(),
+        }
+    }
+
+    /// Looks up `addresses` in all `tables`; `compile` is called for each in order, the first time. The
+    /// numbers are put into `numbers`.
+    pub(crate) fn look_up<'l>(
+        &'l self,
+        addresses: &[A],
+        tables: &[Table],
+        numbers: &'l mut Vec<Vec<u32>>,
+        compile: impl FnMut((usize, &Table)) -> Result<(Answers<A>, T), Failure>,
+    ) -> Result<Looked<'l, A, T>, Failure> {
+        if addresses.is_empty() {
+            return Ok(Looked {
+                tables: &[],
+                numbers: &[],
+            });
+        }
+        let compile = || tables.iter().enumerate().map(compile).collect();
+        let compiled = self.tables.get_or_init(|| {
+            let compiled: Result<_, Failure> = compile();
+            compiled.map_err(|failure| failure.to_string())
+        });
+        let tables = compiled.as_ref().map_err(|reason| reason.clone())?;
+        numbers.resize_with(tables.len(), Vec::new);
+        for ((answers, _), numbers) in tables.iter().zip(&mut *numbers) {
+            answers.numbers(addresses, numbers);
+        }
+        Ok(Looked { tables, numbers })
     }
 }

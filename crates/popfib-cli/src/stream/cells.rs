@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use popfib_formats::{AddressBatch, Run};
 
 use super::form::{Form, address_name};
-use super::lines::Looked;
+use super::lines::Texted;
 use super::page::Page;
 use super::rows::Lead;
 use super::tables::Table;
@@ -13,8 +13,8 @@ use super::tables::Table;
 /// Goes through the cells of a batch.
 pub(super) struct Cells<'b> {
     batch: &'b AddressBatch,
-    ipv4: Option<Looked<'b, u32>>,
-    ipv6: Option<Looked<'b, u128>>,
+    ipv4: Texted<'b, u32>,
+    ipv6: Texted<'b, u128>,
     form: &'b Form,
     lead: Lead,
     counts: std::slice::Iter<'b, u32>,
@@ -42,8 +42,8 @@ enum Found {
 impl<'b> Cells<'b> {
     pub(super) fn new(
         batch: &'b AddressBatch,
-        ipv4: Option<Looked<'b, u32>>,
-        ipv6: Option<Looked<'b, u128>>,
+        ipv4: Texted<'b, u32>,
+        ipv6: Texted<'b, u128>,
         form: &'b Form,
         lead: Lead,
     ) -> Self {
@@ -136,14 +136,8 @@ impl<'b> Cells<'b> {
         for &found in &self.found {
             let page = &mut self.page;
             let is_match = match found {
-                Found::Ipv4(at) => self
-                    .ipv4
-                    .as_ref()
-                    .is_some_and(|looked| looked.write(index, at, page)),
-                Found::Ipv6(at) => self
-                    .ipv6
-                    .as_ref()
-                    .is_some_and(|looked| looked.write(index, at, page)),
+                Found::Ipv4(at) => self.ipv4.write(index, at, page),
+                Found::Ipv6(at) => self.ipv6.write(index, at, page),
             };
             self.ends.push((self.page.bytes().len(), is_match));
         }

@@ -31,14 +31,11 @@ pub(crate) struct Dialect {
 
 impl Dialect {
     /// That of addresses which come without a table.
-    pub(crate) fn of_addresses(cells: &[String]) -> Self {
-        let names: Vec<&str> = cells.iter().map(|cell| address_name(cell)).collect();
-        Self {
-            delimiter: b',',
-            is_crlf: false,
-            header: Some(names.join(",").into_bytes()),
-        }
-    }
+    pub(crate) const OF_ADDRESSES: Self = Self {
+        delimiter: b',',
+        is_crlf: false,
+        header: None,
+    };
 }
 
 /// What the address of a cell is called.

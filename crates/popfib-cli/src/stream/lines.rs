@@ -3,15 +3,14 @@
 //! The usual case, one address a row, writes texts that are ready for each answer (`tails`). Where a
 //! row has several cells or a cell several addresses, columns are put together one by one (`cells`).
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use popfib::{Address, Kernel};
+use popfib::Kernel;
 use popfib_formats::{AddressBatch, Run};
 
-use super::answers::Answers;
+use super::answers::{Answers, Lazy, Looked};
 use super::cells::Cells;
-use super::form::{AnswerForm, Form};
+use super::form::{AnswerForm, Form, address_name};
 use super::page::Page;
 use super::routes;
 use super::rows::{Lead, Row};
@@ -39,14 +38,21 @@ pub(crate) struct Query<'t> {
 impl Query<'_> {
     /// The names of the columns of answers, in order.
     pub(crate) fn columns(&self) -> impl Iterator<Item = String> {
-        let of_cell = |cell| {
-            self.tables
-                .iter()
-                .flat_map(move |table: &Table| table.columns(cell))
+        self.cells.iter().flat_map(|cell| self.columns_of(cell))
+    }
+
+    /// The same where lines begin with addresses, and those of the addresses.
+    pub(crate) fn address_columns(&self) -> Vec<String> {
+        let of_cell = |cell: &String| {
+            let address = address_name(cell).to_owned();
+            [address].into_iter().chain(self.columns_of(cell))
         };
-        self.cells
-            .iter()
-            .flat_map(move |cell| of_cell(cell.as_str()))
+        self.cells.iter().flat_map(of_cell).collect()
+    }
+
+    fn columns_of(&self, cell: &str) -> Vec<String> {
+        let tables = self.tables.iter();
+        tables.flat_map(|table| table.columns(cell)).collect()
     }
 
     /// Whether each row has one address or none.
@@ -61,8 +67,8 @@ pub(crate) struct Lines<'t> {
     query: Query<'t>,
     form: Form,
     lead: Lead,
-    ipv4: OnceLock<Result<Family<u32>, String>>,
-    ipv6: OnceLock<Result<Family<u128>, String>>,
+    ipv4: Lazy<u32, AnyTails>,
+    ipv6: Lazy<u128, AnyTails>,
     /// What stands for the answers where there is no address.
     missing: Vec<u8>,
     /// Rows that stayed as they were because they are no JSON objects.
@@ -86,17 +92,14 @@ impl Work {
     }
 }
 
-/// A family's answers to a batch: the numbers of all addresses, table by table.
-pub(super) struct Looked<'f, A: Address> {
-    family: &'f Family<A>,
-    numbers: &'f [Vec<u32>],
-}
+/// A family's answers to a batch.
+pub(super) type Texted<'l, A> = Looked<'l, A, AnyTails>;
 
-impl<A: routes::Family> Looked<'_, A> {
+impl<A: routes::Family> Texted<'_, A> {
     /// Writes the text of an answer of the table of this index; whether there is a match.
     pub(super) fn write(&self, table: usize, at: usize, page: &mut Page) -> bool {
         let number = self.numbers[table][at];
-        self.family.tables[table].1.write(number, page);
+        self.tables[table].1.write(number, page);
         number != 0
     }
 }
@@ -113,8 +116,8 @@ impl<'t> Lines<'t> {
             query,
             form,
             lead,
-            ipv4: OnceLock::new(),
-            ipv6: OnceLock::new(),
+            ipv4: Lazy::new(),
+            ipv6: Lazy::new(),
             missing,
             kept: AtomicU64::new(0),
         }
@@ -149,32 +152,30 @@ impl<'t> Lines<'t> {
         Ok(page.bytes())
     }
 
-    /// Looks up `addresses` in all tables; `None` if there are none.
+    /// Looks up `addresses` in all tables.
     fn look_up<'w, A: routes::Family>(
         &'w self,
-        family: &'w OnceLock<Result<Family<A>, String>>,
+        family: &'w Lazy<A, AnyTails>,
         addresses: &[A],
         numbers: &'w mut Vec<Vec<u32>>,
-    ) -> Result<Option<Looked<'w, A>>, Failure> {
-        if addresses.is_empty() {
-            return Ok(None);
-        }
-        let compile = || Family::new(&self.query, &self.form, self.lead);
-        let family = family.get_or_init(|| compile().map_err(|failure| failure.to_string()));
-        let family = family.as_ref().map_err(|reason| reason.clone())?;
-        numbers.resize_with(family.tables.len(), Vec::new);
-        for ((answers, _), numbers) in family.tables.iter().zip(&mut *numbers) {
-            answers.numbers(addresses, numbers);
-        }
-        Ok(Some(Looked { family, numbers }))
+    ) -> Result<Texted<'w, A>, Failure> {
+        let Query { tables, kernel, .. } = self.query;
+        family.look_up(addresses, tables, numbers, |(index, table)| {
+            let is_first = self.lead == Lead::Nothing && index == 0;
+            let form = match self.query.is_single() {
+                true => AnswerForm::new(&self.form, "", table, is_first),
+                false => AnswerForm::raw(table),
+            };
+            compile(table, kernel, &form)
+        })
     }
 
     /// Rows of one address or none. How many stayed as they were.
     fn single(
         &self,
         batch: &AddressBatch,
-        ipv4: Option<Looked<'_, u32>>,
-        ipv6: Option<Looked<'_, u128>>,
+        ipv4: Texted<'_, u32>,
+        ipv6: Texted<'_, u128>,
         page: &mut Page,
     ) -> u64 {
         let mut writer = Writer {
@@ -203,13 +204,16 @@ impl<'t> Lines<'t> {
     fn several(
         &self,
         batch: &AddressBatch,
-        ipv4: Option<Looked<'_, u32>>,
-        ipv6: Option<Looked<'_, u128>>,
+        ipv4: Texted<'_, u32>,
+        ipv6: Texted<'_, u128>,
         page: &mut Page,
     ) -> u64 {
         let mut kept = 0;
         let mut cells = Cells::new(batch, ipv4, ipv6, &self.form, self.lead);
-        for row in batch.rows() {
+        let mut rows = batch.rows();
+        // Packets have no text, and so no rows.
+        for _ in 0..batch.cells().len() / self.query.cells.len() {
+            let row = rows.next().unwrap_or_default();
             let text = cells.row(&self.query.cells, self.query.tables, self.query.takes_all);
             match (self.lead, Row::new(row, &self.form)) {
                 (Lead::Row, Some(row)) => row.write(&self.form, page, |page| page.put(text)),
@@ -242,29 +246,27 @@ impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
     fn run<A: routes::Family>(
         &mut self,
         addresses: &[A],
-        looked: &Option<Looked<'_, A>>,
+        looked: &Texted<'_, A>,
         at: &mut usize,
         count: usize,
     ) {
         let start = *at;
         *at += count;
-        let Some(Looked { family, numbers }) = looked else {
-            return;
-        };
-        if let [(_, AnyTails::Short(tails))] = &family.tables[..] {
+        let Looked { tables, numbers } = looked;
+        if let [(_, AnyTails::Short(tails))] = tables {
             return self.one_table(&addresses[start..*at], &numbers[0][start..*at], tails);
         }
-        if let [(_, AnyTails::Medium(tails))] = &family.tables[..] {
+        if let [(_, AnyTails::Medium(tails))] = tables {
             return self.one_table(&addresses[start..*at], &numbers[0][start..*at], tails);
         }
         for from in (start..*at).step_by(AHEAD) {
             let to = (from + AHEAD).min(*at);
-            for ((_, tails), numbers) in family.tables.iter().zip(*numbers) {
+            for ((_, tails), numbers) in tables.iter().zip(*numbers) {
                 tails.touch(&numbers[from..to]);
             }
             for index in from..to {
                 self.line(Some(addresses[index]), |page| {
-                    for ((_, tails), numbers) in family.tables.iter().zip(*numbers) {
+                    for ((_, tails), numbers) in tables.iter().zip(*numbers) {
                         tails.write(numbers[index], page);
                     }
                 });
@@ -325,25 +327,6 @@ fn put<A: routes::Family>(address: A, page: &mut Page) {
     let text = page.room().first_chunk_mut();
     let len = address.write(text.expect("there is room for an address"));
     page.fill(len);
-}
-
-/// The answers of one family, table by table, and their texts.
-pub(super) struct Family<A: Address> {
-    tables: Vec<(Answers<A>, AnyTails)>,
-}
-
-impl<A: routes::Family> Family<A> {
-    fn new(query: &Query<'_>, form: &Form, lead: Lead) -> Result<Self, Failure> {
-        let mut tables = Vec::new();
-        for (index, table) in query.tables.iter().enumerate() {
-            let form = match query.is_single() {
-                true => AnswerForm::new(form, "", table, lead == Lead::Nothing && index == 0),
-                false => AnswerForm::raw(table),
-            };
-            tables.push(compile(table, query.kernel, &form)?);
-        }
-        Ok(Self { tables })
-    }
 }
 
 /// The answers of a table and the text of each.

@@ -67,6 +67,11 @@ pub(crate) struct InputArgs {
     #[arg(long)]
     sources: bool,
 
+    /// Where packets go, as is usual; with --sources, both ends of each: columns of the source, then of
+    /// the destination
+    #[arg(long, conflicts_with_all = ["field", "path", "column"])]
+    destinations: bool,
+
     /// Look up IPv4-mapped IPv6 addresses (::ffff:192.0.2.1) as IPv4
     #[arg(long)]
     unmap: bool,
@@ -174,10 +179,10 @@ impl InputArgs {
                 _ => Pick::Nth(1),
             }),
             unmap: self.unmap,
-            side: if self.sources {
-                Side::Source
-            } else {
-                Side::Destination
+            side: match (self.sources, self.destinations) {
+                (true, true) => Side::Both,
+                (true, false) => Side::Source,
+                (false, _) => Side::Destination,
             },
             ..AddressOptions::default()
         }
@@ -188,8 +193,16 @@ impl InputArgs {
         self.address == Some(Pick::All)
     }
 
+    /// Whether both ends of packets are looked up.
+    pub(crate) fn takes_both_ends(&self) -> bool {
+        self.sources && self.destinations
+    }
+
     /// What the cells of a row are called where there are several.
     pub(crate) fn cells(&self) -> Vec<String> {
+        if self.takes_both_ends() {
+            return vec!["source".to_owned(), "destination".to_owned()];
+        }
         let columns = self.column.iter().map(|column| match column {
             Column::Name(name) => name.clone(),
             Column::Number(number) => format!("column{number}"),
@@ -254,6 +267,10 @@ pub(crate) fn read(
     let shows_bar = input.progress().total().is_some() && !io::stdout().is_terminal();
     let bar = shows_bar.then(|| progress::watch(input.progress()));
     let mut source = Source::open(path, input, args, read.skip_invalid, consumer.wanted())?;
+    if args.takes_both_ends() && !source.is_packets() {
+        let reason = "no capture of packets, which --sources with --destinations is for";
+        return Err(format!("{name}: {reason}").into());
+    }
     consumer.open(&name, &source)?;
     let skip = |failure: &Failure| match failure {
         Failure::Read(error) => read.skip_invalid && error.is_invalid_line(),

@@ -95,6 +95,11 @@ impl Source {
         matches!(self, Self::File(file) if file.format().is_text())
     }
 
+    /// Whether it holds packets.
+    pub(super) fn is_packets(&self) -> bool {
+        matches!(self, Self::File(file) if file.format().is_packets())
+    }
+
     /// As [`AddressSource::next_block`].
     pub(super) fn next_block(&mut self, batch: &mut AddressBatch) -> Result<bool, Failure> {
         match self {

@@ -278,6 +278,90 @@ fn packets_and_records() {
 }
 
 #[test]
+fn both_ends_of_packets() {
+    let both = ["--sources", "--destinations"];
+    let dns = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/dns.pcap");
+    let output = run(&[
+        "annotate",
+        dns,
+        "--sources",
+        "--destinations",
+        "--value-only",
+    ]);
+    assert_eq!(stdout(&output), "-\t15169\n15169\t-\n-\t13335\n");
+    assert!(stderr(&output).contains("1 packet without an IP address"));
+    let mut capture = packets(&[[10, 1, 2, 3], [11, 0, 0, 1]]);
+    for (more, expected) in [
+        (
+            &[][..],
+            "10.9.9.9\t10.0.0.0/8\teast\t10.1.2.3\t10.1.2.3/32\t64500\n\
+             10.9.9.9\t10.0.0.0/8\teast\t11.0.0.1\t-\t-\n",
+        ),
+        (&["--value-only"], "east\t64500\neast\t-\n"),
+        (
+            &["--output", "csv"],
+            "source,source_prefix,source_next_hop,destination,destination_prefix,destination_next_hop\n\
+             10.9.9.9,10.0.0.0/8,east,10.1.2.3,10.1.2.3/32,64500\n\
+             10.9.9.9,10.0.0.0/8,east,11.0.0.1,,\n",
+        ),
+        (
+            &["--json", "--value-only", "--threads", "2"],
+            "{\"source\":\"10.9.9.9\",\"source_next_hop\":\"east\",\
+              \"destination\":\"10.1.2.3\",\"destination_next_hop\":\"64500\"}\n\
+             {\"source\":\"10.9.9.9\",\"source_next_hop\":\"east\",\
+              \"destination\":\"11.0.0.1\",\"destination_next_hop\":null}\n",
+        ),
+    ] {
+        let output = annotate("pcap-both", &[&both[..], more].concat(), &capture);
+        assert_eq!(good(&output), expected, "{more:?}");
+    }
+    // With --destinations alone, what is printed without.
+    assert_eq!(
+        good(&annotate("pcap-to", &["--destinations"], &capture)),
+        good(&annotate("pcap-to", &[], &capture)),
+    );
+    let list = file("pcap-both-list", "10.1.0.0/16\n");
+    let grep = |args: &[&str]| {
+        let args = [&["grep", "--table", &list], &both[..], args].concat();
+        stdout(&run_with(&args, &capture)).to_owned()
+    };
+    assert_eq!(grep(&[]), "10.9.9.9\t10.1.2.3\n");
+    assert_eq!(grep(&["-vn"]), "2:10.9.9.9\t11.0.0.1\n");
+    assert_eq!(grep(&["-o"]), "10.1.2.3\n");
+    let count = [&["count", "--table", &list], &both[..]].concat();
+    assert_eq!(stdout(&run_with(&count, &capture)), "3\t-\n1\t\n");
+    // Many, in several batches, and cut off.
+    let many: Vec<[u8; 4]> = (0..40_000u32)
+        .map(|n| [10, 0, (n >> 8) as u8, n as u8])
+        .collect();
+    capture = packets(&many);
+    capture.pop();
+    let output = annotate(
+        "pcap-many",
+        &[&both[..], &["--skip-invalid"]].concat(),
+        &capture,
+    );
+    let lines = stdout(&output);
+    assert_eq!(lines.lines().count(), 39_999);
+    for (line, to) in lines.lines().zip(&many) {
+        let [a, b, c, d] = to;
+        let expected = format!("10.9.9.9\t10.0.0.0/8\teast\t{a}.{b}.{c}.{d}\t10.0.0.0/8\teast");
+        assert_eq!(line, expected);
+    }
+    for (args, reason) in [
+        (&[][..], "no capture of packets"),
+        (&["--address", "all"], "no capture of packets"),
+        (&["--field", "1"], "cannot be used with"),
+    ] {
+        let output = annotate("pcap-none", &[&both[..], args].concat(), "10.0.0.1\n");
+        assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+        assert_eq!(output.status.code(), Some(2));
+    }
+    let all = [&both[..], &["--address", "all"]].concat();
+    assert!(bad(&annotate("pcap-all", &all, &capture)).contains("is no text"));
+}
+
+#[test]
 fn a_column_that_is_not_there() {
     let output = annotate("column", &["--column", "ip"], "a,b\n1,2\n");
     assert_eq!(

@@ -53,6 +53,9 @@ fn numbers_of_a_field_are_added() {
     let args = ["--column", "ip", "--weight", "n"];
     assert_eq!(good(&count("weight-csv", &args, csv)), "8\teast\n");
     let json = "{\"ip\":\"10.0.0.1\",\"b\":{\"n\":5}}\n{\"ip\":\"10.0.0.1\",\"b\":{\"n\":\"6\"}}\n";
+    let quoted = "ip,note,\"a \"\"b\"\", c\"\n10.0.0.1,\"x, \"\"y\"\"\n,9\",\"5\"\n";
+    let args = ["--column", "ip", "--weight", "a \"b\", c"];
+    assert_eq!(good(&count("weight-quoted", &args, quoted)), "5\teast\n");
     let args = ["--path", "ip", "--weight", "b.n"];
     assert_eq!(good(&count("weight-json", &args, json)), "11\teast\n");
     let args = ["--column", "ip", "--weight", "no"];

@@ -159,3 +159,86 @@ fn the_lines_are_those_of_grepcidr() {
     assert!(!peer.stdout.is_empty());
     assert!(ours.stdout == peer.stdout);
 }
+
+#[test]
+fn lines_around_the_selected_ones() {
+    for (args, expected) in [
+        (
+            &["-A", "1"][..],
+            "a 10.1.2.3:80 b\nno\n8.8.8.8 then 2001:db8::1\r\n9.9.9.9\n",
+        ),
+        (
+            &["-A0"],
+            "a 10.1.2.3:80 b\n--\n8.8.8.8 then 2001:db8::1\r\n",
+        ),
+        (
+            &["-nB1", "-v"],
+            "1-a 10.1.2.3:80 b\n2:no\n3-8.8.8.8 then 2001:db8::1\r\n4:9.9.9.9\n",
+        ),
+        (&["-c", "-C", "9"], "2\n"),
+        (&["-l", "-C", "9"], "<stdin>\n"),
+    ] {
+        let output = grep("around", args);
+        assert_eq!(stdout(&output), expected, "{args:?}");
+        assert_eq!(output.status.code(), Some(0));
+    }
+    let output = grep("around-bad", &["-A", "x"]);
+    assert!(stderr(&output).contains("--after-context"));
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// Lines that both select: an address on its own in them, in words that have no other.
+#[test]
+fn lines_around_are_those_of_grep() {
+    let grep = |args: &[String]| Command::new("grep").args(args).output();
+    let is_gnu = grep(&["--version".to_owned()]).is_ok_and(|it| stdout(&it).contains("GNU grep"));
+    if !is_gnu {
+        println!("skipped: lines around beside grep: no GNU grep");
+        return;
+    }
+    let list = file("grep-gnu-list", "192.0.2.1\n");
+    let mut bits = 7u64;
+    let mut next = |below: u64| {
+        bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (bits >> 33) % below
+    };
+    for round in 0..60 {
+        let files: Vec<String> = (0..1 + next(3))
+            .map(|index| {
+                let rare = 1 + next(12);
+                let lines = next(60) + if round == 0 { 60_000 } else { 0 };
+                let mut text: String = (0..lines)
+                    .map(|n| match next(rare) {
+                        0 => format!("{n} 192.0.2.1 hit\n"),
+                        1 => "\n".to_owned(),
+                        _ => format!("{n} 198.51.100.7 miss\n"),
+                    })
+                    .collect();
+                if next(3) == 0 {
+                    text.pop();
+                }
+                file(&format!("grep-gnu-{index}"), &text)
+            })
+            .collect();
+        let mut args: Vec<String> = Vec::new();
+        for option in ["-A", "-B", "-C"] {
+            if next(2) == 0 {
+                args.extend([option.to_owned(), next(5).to_string()]);
+            }
+        }
+        for option in ["-n", "-H", "-v", "-c", "-o"] {
+            // Both refuse or pass over -o with -v in ways of their own.
+            let is_apart = option == "-o" && args.contains(&"-v".to_owned());
+            if next(3) == 0 && !is_apart {
+                args.push(option.to_owned());
+            }
+        }
+        let pattern = ["-F".to_owned(), "192.0.2.1".to_owned()];
+        let theirs = grep(&[&args[..], &pattern, &files].concat()).unwrap();
+        let table = ["grep", "--table", &list].map(str::to_owned);
+        let ours: Vec<String> = [&table[..], &args, &files].concat();
+        let ours = run(&ours.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(stdout(&ours), stdout(&theirs), "{args:?}");
+        assert_eq!(ours.status.code(), theirs.status.code(), "{args:?}");
+    }
+}

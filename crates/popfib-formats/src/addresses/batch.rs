@@ -89,8 +89,8 @@ impl AddressBatch {
         rows.map(|&(start, end)| &self.text[start as usize..end as usize])
     }
 
-    /// How many addresses each cell has, row by row, where several were asked for; else
-    /// empty, and each row has one address or none.
+    /// How many addresses each cell has, row by row, where several were asked for, or both ends of
+    /// packets; else empty, and each row has one address or none.
     pub fn cells(&self) -> &[u32] {
         &self.cells
     }

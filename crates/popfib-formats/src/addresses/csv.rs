@@ -7,7 +7,6 @@
 
 use std::fmt;
 
-use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::memchr_iter;
 
 use super::batch::AddressBatch;
@@ -15,6 +14,7 @@ use super::find::find_address;
 use super::finder::AddressFinder;
 use super::head::{first_line, has_line};
 use super::options::{AddressOptions, Column};
+use super::record::{CsvRecord, Piece};
 use super::source::{AddressEntry, AddressSource, TableForm};
 use super::window::Window;
 use crate::delimiter::delimiter;
@@ -64,7 +64,8 @@ const BYTE_ORDER_MARK_LEN: usize = 3;
 /// cell without an address, or that is not there, is one without.
 pub struct CsvAddresses {
     window: Window,
-    reader: Reader,
+    /// The record at hand.
+    record: CsvRecord,
     delimiter: u8,
     columns: Vec<usize>,
     finder: AddressFinder,
@@ -72,12 +73,7 @@ pub struct CsvAddresses {
     /// Rows that ended before a column that was asked for.
     short_rows: u64,
     is_crlf: bool,
-    /// The cells of the record, unquoted, and where each ends.
-    cells: Vec<u8>,
-    ends: Vec<usize>,
-    /// How many cells the record has.
-    count: usize,
-    /// How much of the window the record takes, up to which `reader` has read.
+    /// How much of the window the record takes, up to which `record` has read.
     taken: usize,
     /// Lines that lie before the window.
     lines: u64,
@@ -105,16 +101,13 @@ impl CsvAddresses {
         };
         let mut source = Self {
             window: Window::new(input, MAX_ROW),
-            reader: ReaderBuilder::new().delimiter(delimiter).build(),
+            record: CsvRecord::new(delimiter),
             delimiter,
             columns: Vec::new(),
             finder: AddressFinder::of_cells(options, columns.len()),
             header: None,
             short_rows: 0,
             is_crlf: false,
-            cells: vec![0; 4 << 10],
-            ends: vec![0; 64],
-            count: 0,
             taken: 0,
             lines: 0,
             after_cr: false,
@@ -145,19 +138,32 @@ impl CsvAddresses {
                 Column::Number(number) => number - 1,
                 Column::Name(name) => {
                     is_named = true;
-                    let found = source.names().position(|cell| cell == name.as_bytes());
+                    let found = source
+                        .record
+                        .cells()
+                        .position(|cell| cell == name.as_bytes());
                     found.ok_or_else(|| source.no_column(name))?
                 }
             };
             source.columns.push(index);
         }
-        let has_address = source.names().any(|cell| find_address(cell, 0).is_some());
-        let first = source.cell(source.columns[0]).map(<[u8]>::trim_ascii);
+        let has_address = source
+            .record
+            .cells()
+            .any(|cell| find_address(cell, 0).is_some());
+        let first = source
+            .record
+            .cell(source.columns[0])
+            .map(<[u8]>::trim_ascii);
         let is_data = !is_named && (has_address || matches!(first, Some(b"" | b"-")));
         if is_data {
             source.holds_row = true;
         } else {
-            if source.columns.iter().any(|&column| column >= source.count) {
+            if source
+                .columns
+                .iter()
+                .any(|&column| column >= source.record.count())
+            {
                 return Err(source.row_error());
             }
             // With the blank lines before it.
@@ -176,7 +182,7 @@ impl CsvAddresses {
         if !matches!(found, Ok(true)) {
             self.is_done = true;
             self.taken = 0;
-            self.count = 0;
+            self.record.clear();
         }
         found
     }
@@ -187,8 +193,7 @@ impl CsvAddresses {
         self.after_cr = data.ends_with(b"\r");
         self.window.take(self.taken);
         self.taken = 0;
-        self.count = 0;
-        let mut cells = 0;
+        self.record.clear();
         loop {
             let data = &self.window.data()[self.taken..];
             // Empty input tells the reader that this is the end.
@@ -199,23 +204,15 @@ impl CsvAddresses {
                 }
                 continue;
             }
-            let (result, read, written, ends) = self.reader.read_record(
-                data,
-                &mut self.cells[cells..],
-                &mut self.ends[self.count..],
-            );
+            let (piece, read) = self.record.read(data);
             self.taken += read;
-            cells += written;
-            self.count += ends;
-            match result {
-                ReadRecordResult::Record => return Ok(true),
-                ReadRecordResult::End => {
+            match piece {
+                Piece::Record => return Ok(true),
+                Piece::End => {
                     self.blank = self.blank_lines();
                     return Ok(false);
                 }
-                ReadRecordResult::InputEmpty => {}
-                ReadRecordResult::OutputFull => self.cells.resize(self.cells.len() * 2, 0),
-                ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
+                Piece::Part => {}
             }
         }
     }
@@ -228,18 +225,6 @@ impl CsvAddresses {
             }
         }
         Ok(self.window.data().get(self.taken).copied())
-    }
-
-    /// A cell of the record, unquoted.
-    #[inline]
-    fn cell(&self, index: usize) -> Option<&[u8]> {
-        let end = *self.ends[..self.count].get(index)?;
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        Some(&self.cells[start..end])
-    }
-
-    fn names(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.count).filter_map(|index| self.cell(index))
     }
 
     /// The bytes of the record in the window: without the end of the line
@@ -262,10 +247,10 @@ impl CsvAddresses {
         self.hand_out_blank(self.blank_lines(), batch);
         for &column in &self.columns {
             self.finder
-                .find_cell(self.cell(column).unwrap_or_default(), batch);
+                .find_cell(self.record.cell(column).unwrap_or_default(), batch);
         }
         let longest = self.columns.iter().max();
-        self.short_rows += u64::from(longest.is_some_and(|&column| column >= self.count));
+        self.short_rows += u64::from(longest.is_some_and(|&column| column >= self.record.count()));
         batch.push_row(self.row());
     }
 
@@ -296,7 +281,7 @@ impl CsvAddresses {
     #[cold]
     fn row_error(&self) -> ReadError {
         let column = self.columns.iter().max().map_or(1, |&column| column + 1);
-        let count = self.count;
+        let count = self.record.count();
         let s = if count == 1 { "" } else { "s" };
         self.invalid(format!("no column {column}: the row has {count} column{s}"))
     }
@@ -312,8 +297,8 @@ impl CsvAddresses {
 
     #[cold]
     fn no_column(&self, name: &str) -> ReadError {
-        let mut names: Vec<String> = self.names().take(20).map(quote).collect();
-        if self.count > names.len() {
+        let mut names: Vec<String> = self.record.cells().take(20).map(quote).collect();
+        if self.record.count() > names.len() {
             names.push("...".to_owned());
         }
         let reason = format!(

@@ -46,6 +46,11 @@ impl AddressFormat {
         text.iter().any(|&entry| std::ptr::eq(self.0, entry))
     }
 
+    /// Whether its files hold packets, which have a source and a destination.
+    pub fn is_packets(self) -> bool {
+        self.0.can.packets
+    }
+
     /// The format of `input`: that of a table if it is called `.csv` or `.tsv`, else by its first bytes, for
     /// no more than which it waits. Text with commas is not taken for a table: logs have them, too.
     pub fn of(input: &mut Input) -> Self {
@@ -112,7 +117,7 @@ impl AddressFile {
         } else {
             found
         };
-        if !format.0.can.packets && !options.exclude_sources.is_empty() {
+        if !format.is_packets() && !options.exclude_sources.is_empty() {
             return Err(ReadError::file(
                 input.name(),
                 "sources can be left out of a capture of packets only",

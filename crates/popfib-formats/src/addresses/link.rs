@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-/// Which address of a packet.
+/// Which addresses of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
     /// Where it goes.
@@ -10,6 +10,15 @@ pub enum Side {
     Destination,
     /// Where it comes from.
     Source,
+    /// The source, then the destination: two cells of one row.
+    Both,
+}
+
+/// The addresses of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ends {
+    pub(super) source: IpAddr,
+    pub(super) destination: IpAddr,
 }
 
 /// What stands before the IP header, by its number in the registry of link types (tcpdump.org).
@@ -55,8 +64,8 @@ const IPV6: u16 = 0x86dd;
 const VLAN: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 const CUT: NoAddress = NoAddress::Damaged("cut off before its addresses");
 
-/// The address of `packet` on `side`. Fragments have addresses like any packet.
-pub(super) fn address(link: Link, packet: &[u8], side: Side) -> Result<IpAddr, NoAddress> {
+/// The addresses of `packet`. Fragments have addresses like any packet.
+pub(super) fn ends(link: Link, packet: &[u8]) -> Result<Ends, NoAddress> {
     let ether_type = |at: usize| match packet.get(at..at + 2) {
         Some(bytes) => Ok(u16::from_be_bytes([bytes[0], bytes[1]])),
         None => Err(CUT),
@@ -82,18 +91,27 @@ pub(super) fn address(link: Link, packet: &[u8], side: Side) -> Result<IpAddr, N
     let version = header.first().ok_or(CUT)? >> 4;
     match (kind, version) {
         (Some(IPV4) | None, 4) => {
-            let at = if side == Side::Source { 12 } else { 16 };
             let header: &[u8; 20] = header.first_chunk().ok_or(CUT)?;
-            let bytes: [u8; 4] = *header[at..].first_chunk().ok_or(CUT)?;
-            Ok(IpAddr::from(bytes))
+            pair::<4>(&header[12..]).ok_or(CUT)
         }
         (Some(IPV6) | None, 6) => {
-            let at = if side == Side::Source { 8 } else { 24 };
             let header: &[u8; 40] = header.first_chunk().ok_or(CUT)?;
-            let bytes: [u8; 16] = *header[at..].first_chunk().ok_or(CUT)?;
-            Ok(IpAddr::from(bytes))
+            pair::<16>(&header[8..]).ok_or(CUT)
         }
         (Some(IPV4 | IPV6), _) => Err(NoAddress::Damaged("the IP version is wrong")),
         _ => Err(NoAddress::NotIp),
     }
+}
+
+/// Two addresses, one after the other.
+fn pair<const LEN: usize>(bytes: &[u8]) -> Option<Ends>
+where
+    IpAddr: From<[u8; LEN]>,
+{
+    let (source, rest) = bytes.split_first_chunk()?;
+    let destination = rest.first_chunk()?;
+    Some(Ends {
+        source: IpAddr::from(*source),
+        destination: IpAddr::from(*destination),
+    })
 }

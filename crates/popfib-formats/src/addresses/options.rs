@@ -56,7 +56,7 @@ pub struct AddressOptions {
     pub comments: bool,
     /// Take IPv4-mapped IPv6 addresses as the IPv4 addresses that they stand for.
     pub unmap: bool,
-    /// Which address of a packet.
+    /// Which addresses of a packet.
     pub side: Side,
     /// Packets from these addresses are left out.
     pub exclude_sources: Vec<IpAddr>,

@@ -14,7 +14,7 @@ use pcap_parser::{
 };
 
 use super::batch::AddressBatch;
-use super::link::{self, Link, NoAddress, Side};
+use super::link::{self, Ends, Link, NoAddress, Side};
 use super::source::{AddressEntry, AddressSource};
 use super::window::Window;
 use crate::error::Place;
@@ -33,7 +33,7 @@ pub(super) const MAGICS: [[u8; 4]; 6] = [
 
 pub(super) static FORMAT: AddressEntry = AddressEntry {
     name: "pcap",
-    description: "pcap and pcapng: the destination of each packet, or its source",
+    description: "pcap and pcapng: the destination of each packet, its source, or both",
     can: Capabilities::PACKETS,
     detect: |head| MAGICS.iter().any(|magic| head.starts_with(magic)),
     open: |input, options| {
@@ -52,24 +52,19 @@ const MIN_BLOCK: u32 = 12;
 /// The type of the block that begins a section of pcapng.
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
-/// An [`AddressSource`] of captured packets, an address each.
+/// An [`AddressSource`] of captured packets, one address each or [both](Side::Both).
 ///
 /// Ethernet (VLAN tags skipped), bare IP, Linux's "any" device in both forms,
 /// and loopback. Packets that are not IP are counted and left out.
 pub struct PcapAddresses {
     window: Window,
-    filter: Filter,
+    side: Side,
+    exclude_sources: Vec<IpAddr>,
     kind: Kind,
     packets: u64,
     not_ip: u64,
     excluded: u64,
     error: Option<ReadError>,
-}
-
-/// What is taken of a packet, and of which packets.
-struct Filter {
-    side: Side,
-    exclude_sources: Vec<IpAddr>,
 }
 
 type ParseFrame = fn(&[u8]) -> IResult<&[u8], LegacyPcapBlock<'_>, PcapError<&[u8]>>;
@@ -88,7 +83,7 @@ enum Kind {
 
 /// What a block holds for us.
 enum Content {
-    Address(IpAddr),
+    Packet(Ends),
     NoAddress(NoAddress),
     /// It comes from where packets are left out.
     Excluded,
@@ -139,10 +134,8 @@ impl PcapAddresses {
         };
         Ok(Self {
             window,
-            filter: Filter {
-                side,
-                exclude_sources: Vec::new(),
-            },
+            side,
+            exclude_sources: Vec::new(),
             kind,
             packets: 0,
             not_ip: 0,
@@ -154,19 +147,23 @@ impl PcapAddresses {
     /// Leaves out packets that come from one of `sources`.
     #[must_use]
     pub fn excluding(mut self, sources: Vec<IpAddr>) -> Self {
-        self.filter.exclude_sources = sources;
+        self.exclude_sources = sources;
         self
     }
 
     /// Goes to the next block that matters; `None` at the end, or if `may_wait`
     /// is false and the block is not here yet.
-    fn next_address(&mut self, may_wait: bool) -> Result<Option<IpAddr>, ReadError> {
+    fn next_packet(&mut self, may_wait: bool) -> Result<Option<Ends>, ReadError> {
         loop {
             let data = self.window.data();
             let mut is_whole = false;
             let parsed = match &mut self.kind {
-                Kind::Legacy { link, parse } => parse(data)
-                    .map(|(rest, frame)| (rest.len(), packet(Ok(*link), frame.data, &self.filter))),
+                Kind::Legacy { link, parse } => parse(data).map(|(rest, frame)| {
+                    (
+                        rest.len(),
+                        packet(Ok(*link), frame.data, &self.exclude_sources),
+                    )
+                }),
                 Kind::Ng {
                     is_big_endian,
                     interfaces,
@@ -186,7 +183,7 @@ impl PcapAddresses {
                     parse(data).map(|(rest, block)| {
                         (
                             rest.len(),
-                            content(&block, is_big_endian, interfaces, &self.filter),
+                            content(&block, is_big_endian, interfaces, &self.exclude_sources),
                         )
                     })
                 }
@@ -202,7 +199,7 @@ impl PcapAddresses {
                     self.window.take(len);
                     self.packets += u64::from(!matches!(content, Content::Other));
                     match content {
-                        Content::Address(address) => return Ok(Some(address)),
+                        Content::Packet(ends) => return Ok(Some(ends)),
                         Content::NoAddress(NoAddress::NotIp) => self.not_ip += 1,
                         Content::Excluded => self.excluded += 1,
                         Content::NoAddress(NoAddress::Damaged(reason)) => {
@@ -279,17 +276,11 @@ fn unsupported(link_type: i32) -> String {
     format!("link type {link_type} is not supported")
 }
 
-fn packet(link: Result<Link, i32>, data: &[u8], filter: &Filter) -> Content {
-    let is_excluded = |link| {
-        // Without such sources, a packet is taken apart once.
-        !filter.exclude_sources.is_empty()
-            && link::address(link, data, Side::Source)
-                .is_ok_and(|source| filter.exclude_sources.contains(&source))
-    };
+fn packet(link: Result<Link, i32>, data: &[u8], exclude: &[IpAddr]) -> Content {
     match link {
-        Ok(link) => match link::address(link, data, filter.side) {
-            Ok(_) if is_excluded(link) => Content::Excluded,
-            Ok(address) => Content::Address(address),
+        Ok(link) => match link::ends(link, data) {
+            Ok(ends) if exclude.contains(&ends.source) => Content::Excluded,
+            Ok(ends) => Content::Packet(ends),
             Err(reason) => Content::NoAddress(reason),
         },
         Err(number) => Content::UnknownLink(number),
@@ -301,7 +292,7 @@ fn content(
     block: &Block<'_>,
     is_big_endian: &mut bool,
     interfaces: &mut Vec<Result<Link, i32>>,
-    filter: &Filter,
+    exclude: &[IpAddr],
 ) -> Content {
     const NO_INTERFACE: Content =
         Content::NoAddress(NoAddress::Damaged("its interface is not described"));
@@ -323,7 +314,7 @@ fn content(
     // The data is padded; a simple packet says how long it was and not how much of it is there.
     let data = data.get(..len as usize).unwrap_or(data);
     match interfaces.get(interface as usize) {
-        Some(&link) => packet(link, data, filter),
+        Some(&link) => packet(link, data, exclude),
         None => NO_INTERFACE,
     }
 }
@@ -334,9 +325,22 @@ impl AddressSource for PcapAddresses {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        for _ in 0..AddressBatch::FULL {
-            match self.next_address(batch.is_empty()) {
-                Ok(Some(address)) => batch.push(address),
+        let side = self.side;
+        let each = if side == Side::Both { 2 } else { 1 };
+        for _ in 0..AddressBatch::FULL / each {
+            match self.next_packet(batch.is_empty()) {
+                Ok(Some(ends)) => {
+                    if side != Side::Destination {
+                        batch.push(ends.source);
+                    }
+                    if side != Side::Source {
+                        batch.push(ends.destination);
+                    }
+                    if side == Side::Both {
+                        batch.push_cell(1);
+                        batch.push_cell(1);
+                    }
+                }
                 Ok(None) => break,
                 Err(error) if batch.is_empty() => return Err(error),
                 Err(error) => {

@@ -327,6 +327,20 @@ fn packets_of_pcap_in_either_byte_order() {
                 ..Default::default()
             };
             assert_eq!(read(&file, None, &options), SOURCES);
+            let options = AddressOptions {
+                side: Side::Both,
+                ..Default::default()
+            };
+            let both = SOURCES.iter().zip(DESTINATIONS);
+            let both: Vec<&str> = both.flat_map(|(source, to)| [*source, to]).collect();
+            assert_eq!(read(&file, None, &options), both);
+            let input = Input::from_reader("t", Cursor::new(file));
+            let mut source = AddressFile::open(input, None, &options).unwrap();
+            let mut batch = AddressBatch::new();
+            assert!(source.next_batch(&mut batch).unwrap());
+            // Two cells of an address each, and no text.
+            assert_eq!(batch.cells(), [1; 10]);
+            assert_eq!(batch.rows().len(), 0);
         }
     }
 }

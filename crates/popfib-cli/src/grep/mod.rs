@@ -1,22 +1,27 @@
 //! `popfib grep`: the lines that hold an address of a table, or none.
 
+mod context;
+
+use std::fmt::Write;
 use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use popfib::{Address, Kernel};
+use popfib::Kernel;
 use popfib_formats::{AddressBatch, Run};
 
 use crate::args::kernel;
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use crate::program::Verdict;
-use crate::stream::answers::Answers;
+use crate::stream::answers::{Answers, Lazy};
 use crate::stream::routes::Family;
 use crate::stream::source::Source;
 use crate::stream::tables::{Table, TablesArgs};
 use crate::stream::{self, Consumer, InputArgs, Wanted};
+
+use context::Context;
 
 /// Print the lines that hold an address of the table.
 ///
@@ -28,7 +33,8 @@ use crate::stream::{self, Consumer, InputArgs, Wanted};
 Examples:
   popfib grep --table blocklist.txt access.log
   popfib grep -v --table internal.txt --field 1 flows.log
-  popfib grep -c --value 15169 -r /var/log/nginx
+  popfib grep -c --match-value 15169 -r /var/log/nginx
+  popfib grep -n -C 2 --table drop.txt auth.log
   tail -f access.log | popfib grep --table drop.txt
 
 Exit status: 0 if a line was selected, 1 if none was, 2 after an error.")]
@@ -65,6 +71,18 @@ pub(crate) struct GrepArgs {
     #[arg(short, long)]
     recursive: bool,
 
+    /// Print this many lines after each selected one, too
+    #[arg(short = 'A', long, value_name = "N")]
+    after_context: Option<u64>,
+
+    /// Print this many lines before each selected one, too
+    #[arg(short = 'B', long, value_name = "N")]
+    before_context: Option<usize>,
+
+    /// The same before and after, where -A or -B does not say otherwise
+    #[arg(short = 'C', long, value_name = "N")]
+    context: Option<usize>,
+
     /// Only routes with this value match; may be given several times
     #[arg(long = "match-value", value_name = "VALUE")]
     values: Vec<String>,
@@ -84,8 +102,13 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
         args,
         kernel: kernel()?,
         tables: &tables,
-        ipv4: Vec::new(),
-        ipv6: Vec::new(),
+        ipv4: (Lazy::new(), Vec::new()),
+        ipv6: (Lazy::new(), Vec::new()),
+        cells: args.input.cells().len(),
+        context: Context::new(
+            args.before_context.or(args.context),
+            args.after_context.or(args.context.map(|n| n as u64)),
+        ),
         output: Output::new(),
         with_name: args.with_filename || files.len() > 1 || args.recursive,
         name: String::new(),
@@ -98,6 +121,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
     for file in &files {
         grep.selected = 0;
         grep.lines = 0;
+        grep.context.begin();
         let read = stream::read(file, &args.input, &args.tables.read, &mut grep);
         match read.and_then(|()| grep.end()) {
             Ok(()) => {}
@@ -163,8 +187,11 @@ struct Grep<'t> {
     args: &'t GrepArgs,
     kernel: Kernel,
     tables: &'t [Table],
-    ipv4: Vec<Searched<u32>>,
-    ipv6: Vec<Searched<u128>>,
+    ipv4: Searched<u32>,
+    ipv6: Searched<u128>,
+    /// How many cells a row has where there are several.
+    cells: usize,
+    context: Context,
     output: Output,
     with_name: bool,
     /// The file at hand.
@@ -191,7 +218,7 @@ impl Consumer for Grep<'_> {
         if let Some(header) = header {
             self.lines += 1;
             if !self.has_header && self.shows_lines() && !self.args.only_matching {
-                self.print(&header)?;
+                self.print(&header, self.lines, ':')?;
             }
             self.has_header = true;
         }
@@ -199,60 +226,46 @@ impl Consumer for Grep<'_> {
     }
 
     fn take(&mut self, batch: &AddressBatch, _: &Source) -> Result<bool, Failure> {
-        let hits_4 = hits(
-            batch.ipv4(),
-            &mut self.ipv4,
-            self.tables,
-            self.kernel,
-            self.args,
-        )?;
-        let hits_6 = hits(
-            batch.ipv6(),
-            &mut self.ipv6,
-            self.tables,
-            self.kernel,
-            self.args,
-        )?;
+        let (tables, kernel, args) = (self.tables, self.kernel, self.args);
+        let hits_4 = hits(batch.ipv4(), &mut self.ipv4, tables, kernel, args)?;
+        let hits_6 = hits(batch.ipv6(), &mut self.ipv6, tables, kernel, args)?;
         let mut addresses = addresses(batch, &hits_4, &hits_6);
         let mut rows = batch.rows();
-        let mut counts = batch.cells().iter();
-        let cells = batch.cells().len() / batch.rows().len().max(1);
+        let is_text = rows.len() > 0;
+        let mut cells = batch.cells().chunks(self.cells);
+        let mut found = Vec::new();
+        let mut text = String::new();
         loop {
-            let mut is_hit = false;
-            let mut text = None;
-            if cells == 0 {
-                let Some(next) = addresses.next() else { break };
-                is_hit = next.is_some_and(|(_, is_hit)| is_hit);
-                text = next;
-                self.only_matching(next)?;
-            } else {
-                for count in counts.by_ref().take(cells) {
-                    for _ in 0..(*count).max(1) {
-                        let next = addresses.next().flatten();
-                        is_hit |= next.is_some_and(|(_, is_hit)| is_hit);
-                        self.only_matching(next)?;
-                    }
-                }
-            }
-            let row = rows.next();
-            if cells != 0 && row.is_none() {
+            let count = match cells.next() {
+                Some(cells) => cells.iter().map(|&count| count.max(1) as usize).sum(),
+                None => 1,
+            };
+            found.clear();
+            found.extend(addresses.by_ref().take(count));
+            if found.is_empty() {
                 break;
             }
             self.lines += 1;
-            if is_hit == self.args.invert_match {
-                continue;
-            }
-            self.is_found = true;
-            self.selected += 1;
-            if self.args.quiet || self.args.files_with_matches {
+            let is_hit = found.iter().flatten().any(|&(_, is_hit)| is_hit);
+            let is_selected = is_hit != args.invert_match;
+            self.is_found |= is_selected;
+            self.selected += u64::from(is_selected);
+            if is_selected && (args.quiet || args.files_with_matches) {
                 return Ok(false);
             }
-            if self.shows_lines() && !self.args.only_matching {
-                match (row, text) {
-                    (Some(row), _) => self.print(row)?,
-                    (None, Some((address, _))) => self.print(address.to_string().as_bytes())?,
-                    (None, None) => self.print(b"-")?,
+            if !self.shows_lines() {
+                continue;
+            }
+            let row = rows.next().unwrap_or_else(|| {
+                if !is_text {
+                    spell(&found, &mut text);
                 }
+                text.as_bytes()
+            });
+            if is_selected {
+                self.selected_line(row, &found)?;
+            } else if self.context.pass(self.lines, row) && !args.only_matching {
+                self.print(row, self.lines, '-')?;
             }
         }
         if !batch.is_full() {
@@ -267,26 +280,33 @@ impl Grep<'_> {
         !(self.args.quiet || self.args.count || self.args.files_with_matches)
     }
 
-    fn only_matching(&mut self, address: Option<(IpAddr, bool)>) -> Result<(), Failure> {
-        match address {
-            Some((address, true)) if self.args.only_matching && self.shows_lines() => {
-                // The line is counted after its addresses.
-                self.lines += 1;
-                let printed = self.print(address.to_string().as_bytes());
-                self.lines -= 1;
-                printed
-            }
-            _ => Ok(()),
+    /// Prints a line, or its matching addresses, after the lines before it.
+    fn selected_line(&mut self, row: &[u8], found: &[Option<Hit>]) -> Result<(), Failure> {
+        let number = self.lines;
+        if self.context.select(number) {
+            self.output.bytes(b"--\n")?;
         }
+        let before = self.context.before();
+        if !self.args.only_matching {
+            let first = number - before.len() as u64;
+            for (number, line) in (first..).zip(&before) {
+                self.print(line, number, '-')?;
+            }
+            return self.print(row, number, ':');
+        }
+        for (address, _) in found.iter().flatten().filter(|(_, is_hit)| *is_hit) {
+            self.print(address.to_string().as_bytes(), number, ':')?;
+        }
+        Ok(())
     }
 
-    fn print(&mut self, line: &[u8]) -> Result<(), Failure> {
+    /// Prints a line; `mark` says whether it was selected.
+    fn print(&mut self, line: &[u8], number: u64, mark: char) -> Result<(), Failure> {
         if self.with_name {
-            self.output.bytes(self.name.as_bytes())?;
-            self.output.bytes(b":")?;
+            self.output.text(format_args!("{}{mark}", self.name))?;
         }
         if self.args.line_number {
-            self.output.text(format_args!("{}:", self.lines))?;
+            self.output.text(format_args!("{number}{mark}"))?;
         }
         self.output.bytes(line)?;
         self.output.bytes(b"\n")
@@ -310,47 +330,48 @@ impl Grep<'_> {
     }
 }
 
-/// A table of one family, and which of its next hops count.
-struct Searched<A: Address> {
-    answers: Answers<A>,
-    /// By number, from 0 for no match.
-    counts: Vec<bool>,
-    numbers: Vec<u32>,
-}
+/// The tables of one family with the answers that count, by number from 0 for no match; the numbers of a batch.
+type Searched<A> = (Lazy<A, Vec<bool>>, Vec<Vec<u32>>);
 
-/// Whether each address has a match in one of the tables, which are compiled at the first.
+/// Whether each address has a match in one of the tables.
 fn hits<A: Family>(
     addresses: &[A],
-    searched: &mut Vec<Searched<A>>,
+    (lazy, numbers): &mut Searched<A>,
     tables: &[Table],
     kernel: Kernel,
     args: &GrepArgs,
 ) -> Result<Vec<bool>, Failure> {
-    if addresses.is_empty() {
-        return Ok(Vec::new());
-    }
-    if searched.is_empty() {
-        for table in tables {
-            let mut counts = vec![false];
-            let answers = Answers::new(&table.routes, kernel, false, |answer| {
-                let values = &args.values;
-                counts.push(values.is_empty() || values.iter().any(|v| v == answer.next_hop));
-            })?;
-            searched.push(Searched {
-                answers,
-                counts,
-                numbers: Vec::new(),
-            });
-        }
-    }
+    let looked = lazy.look_up(addresses, tables, numbers, |(_, table)| {
+        let mut counts = vec![false];
+        let answers = Answers::new(&table.routes, kernel, false, |answer| {
+            let values = &args.values;
+            counts.push(values.is_empty() || values.iter().any(|v| v == answer.next_hop));
+        })?;
+        Ok((answers, counts))
+    })?;
     let mut hits = vec![false; addresses.len()];
-    for table in searched {
-        table.answers.numbers(addresses, &mut table.numbers);
-        for (hit, &number) in hits.iter_mut().zip(&table.numbers) {
-            *hit |= table.counts[number as usize];
+    for ((_, counts), numbers) in looked.tables.iter().zip(looked.numbers) {
+        for (hit, &number) in hits.iter_mut().zip(numbers) {
+            *hit |= counts[number as usize];
         }
     }
     Ok(hits)
+}
+
+/// An address, and whether it has a match.
+type Hit = (IpAddr, bool);
+
+/// The addresses of a packet or record, in place of the line that it does not have.
+fn spell(found: &[Option<Hit>], text: &mut String) {
+    text.clear();
+    for (index, address) in found.iter().enumerate() {
+        let tab = if index > 0 { "\t" } else { "" };
+        // Writing to a String cannot fail.
+        let _ = match address {
+            Some((address, _)) => write!(text, "{tab}{address}"),
+            None => write!(text, "{tab}-"),
+        };
+    }
 }
 
 /// The addresses of a batch in order, each with its hit; none for a row or cell without.
@@ -358,7 +379,7 @@ fn addresses<'b>(
     batch: &'b AddressBatch,
     hits_4: &'b [bool],
     hits_6: &'b [bool],
-) -> impl Iterator<Item = Option<(IpAddr, bool)>> + 'b {
+) -> impl Iterator<Item = Option<Hit>> + 'b {
     let mut ipv4 = batch.ipv4().iter().zip(hits_4);
     let mut ipv6 = batch.ipv6().iter().zip(hits_6);
     let kinds = batch.runs().iter().flat_map(|&run| {

@@ -1,0 +1,77 @@
+//! Lines around the selected ones, as grep prints them: groups, and `--` between those that do not touch.
+
+use std::collections::VecDeque;
+
+/// Which lines before and after a selected one are printed. Holds as many lines as are printed before one.
+#[derive(Debug)]
+pub(super) struct Context {
+    before: usize,
+    after: u64,
+    /// Whether groups are separated: also by a context of 0 lines.
+    is_asked: bool,
+    /// The lines before the one at hand that are not printed, the last of them.
+    kept: VecDeque<Vec<u8>>,
+    /// How many more lines are printed after the last selected one.
+    pending: u64,
+    /// The number of the line that was printed last; none of this file.
+    last: Option<u64>,
+    /// Whether a line of any file was printed.
+    is_used: bool,
+}
+
+impl Context {
+    pub(super) fn new(before: Option<usize>, after: Option<u64>) -> Self {
+        Self {
+            before: before.unwrap_or(0),
+            after: after.unwrap_or(0),
+            is_asked: before.or(after.map(|_| 0)).is_some(),
+            kept: VecDeque::new(),
+            pending: 0,
+            last: None,
+            is_used: false,
+        }
+    }
+
+    /// A file begins.
+    pub(super) fn begin(&mut self) {
+        self.kept.clear();
+        self.pending = 0;
+        self.last = None;
+    }
+
+    /// Line `number` is selected: whether a separator comes before it and the lines [before](Self::before) it.
+    pub(super) fn select(&mut self, number: u64) -> bool {
+        let first = number - self.kept.len() as u64;
+        let touches = self.last == Some(first - 1);
+        let separates = self.is_asked && self.is_used && !touches;
+        self.last = Some(number);
+        self.pending = self.after;
+        self.is_used = true;
+        separates
+    }
+
+    /// The lines to be printed before a selected one, each once.
+    pub(super) fn before(&mut self) -> VecDeque<Vec<u8>> {
+        std::mem::take(&mut self.kept)
+    }
+
+    /// Line `number` is not selected: whether it is printed all the same, or kept in case that a later one is.
+    pub(super) fn pass(&mut self, number: u64, line: &[u8]) -> bool {
+        if self.pending > 0 {
+            self.pending -= 1;
+            self.last = Some(number);
+            return true;
+        }
+        if self.before > 0 {
+            let mut place = if self.kept.len() == self.before {
+                self.kept.pop_front().unwrap_or_default()
+            } else {
+                Vec::new()
+            };
+            place.clear();
+            place.extend_from_slice(line);
+            self.kept.push_back(place);
+        }
+        false
+    }
+}

@@ -5,8 +5,8 @@
 //! to, `longest` finds prefixes by a Fib, `family` is one family of a table (Rib,
 //! Fibs), `state` the table itself (families, values), `walk` its iterators,
 //! `columns` looks up many addresses at a time, `store` saves and pickles, `table`
-//! is the face of all that towards Python, `files` loads tables, `tools` puts them together and compares them,
-//! and `vrps` validates origins. Each imports those before it
+//! is the face of all that towards Python, `files` loads tables, `several` looks up in several, `tools` puts
+//! them together and compares them, and `vrps` validates origins. Each imports those before it
 //! alone. What users read is in `python/popfib` and docs/python.md.
 //!
 //! No Python code runs while a table's lock is held: neither `__eq__` nor
@@ -19,6 +19,7 @@ mod files;
 mod keys;
 mod longest;
 mod quote;
+mod several;
 mod state;
 mod store;
 mod table;
@@ -56,5 +57,6 @@ fn _popfib(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tools::compare, module)?)?;
     module.add_function(wrap_pyfunction!(tools::aggregate, module)?)?;
     module.add_function(wrap_pyfunction!(tools::diff, module)?)?;
+    module.add_function(wrap_pyfunction!(several::lookup_many, module)?)?;
     module.add_function(wrap_pyfunction!(keys::canonical, module)?)
 }

@@ -366,9 +366,6 @@ impl Table {
         threads: isize,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let threads = usize::try_from(threads).map_err(|_| {
-            PyValueError::new_err("threads is a number, and 0 means one for each core")
-        })?;
         columns::lookup_many(&self.shared, addresses, output, invalid, threads, out)
     }
 

@@ -55,6 +55,7 @@ __all__ = [
     "intersection",
     "load",
     "load_vrps",
+    "lookup_many",
     "open",
     "symmetric_difference",
     "union",
@@ -262,4 +263,22 @@ def aggregate(
     table: Table[_V], /, *, method: Literal["ortc", "simple"] = "ortc"
 ) -> Table[_V]: ...
 def diff(old: Table[_V], new: Table[_V], /) -> list[tuple[str, _V | None, _V | None]]: ...
+def lookup_many(
+    tables: Mapping[str, Table[Any]],
+    addresses: Any,
+    /,
+    *,
+    output: Literal[
+        "values",
+        "indices",
+        "list",
+        "arrow",
+        "prefixes",
+        "matches",
+        "arrow-prefixes",
+    ] = "values",
+    prefixes: bool = False,
+    invalid: Literal["raise", "null"] = "raise",
+    threads: int = 1,
+) -> dict[str, Any]: ...
 def canonical(key: _Key, /, *, mask: bool = False) -> tuple[str, int, int]: ...

@@ -115,6 +115,41 @@ impl<V4: Lpm<u32>, V6: Lpm<u128, Answer = V4::Answer>> Source for (V4, V6) {
     }
 }
 
+/// Answers an address by itself.
+#[derive(Clone, Copy)]
+struct Itself;
+
+impl<A: Address> Lpm<A> for Itself
+where
+    IpAddr: From<A::Bytes>,
+{
+    type Answer = Option<IpAddr>;
+
+    fn batch(&self, addresses: &[A], answers: &mut [Self::Answer]) {
+        for (address, answer) in addresses.iter().zip(answers) {
+            *answer = Some(address.to_be_bytes().into());
+        }
+    }
+
+    fn batch_be(&self, addresses: &[A::Bytes], answers: &mut [Self::Answer]) {
+        for (address, answer) in addresses.iter().zip(answers) {
+            *answer = Some((*address).into());
+        }
+    }
+}
+
+/// The addresses of all `count` rows, to be looked up in several tables.
+pub(super) fn addresses(
+    rows: &[Rows<'_>],
+    count: usize,
+    invalid: Invalid,
+    threads: usize,
+) -> Result<Vec<Option<IpAddr>>, String> {
+    let mut addresses = vec![None; count];
+    lookup(rows, &(Itself, Itself), invalid, threads, &mut addresses)?;
+    Ok(addresses)
+}
+
 /// A run of rows of one kind.
 pub(super) enum Rows<'a> {
     /// IPv4 addresses as numbers.
@@ -137,6 +172,14 @@ impl Rows<'_> {
             Self::Bytes16(rows) => rows.len(),
             Self::Addresses(rows) => rows.len(),
             Self::Arrow(rows) => rows.len(),
+        }
+    }
+
+    /// Whether they are cells that have to be read one by one, each time that they are looked up.
+    pub(super) fn is_text(&self) -> bool {
+        match self {
+            Self::Arrow(cells) => cells.numbers().is_none() && cells.words().is_none(),
+            _ => false,
         }
     }
 

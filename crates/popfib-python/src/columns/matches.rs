@@ -40,6 +40,11 @@ impl Match {
         }
     }
 
+    /// The number of the value; 0 for no match.
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
     fn prefix(&self) -> Option<IpPrefix> {
         let address = match (self.width, self.address) {
             (32, [a, b, c, d, ..]) => IpAddr::from([a, b, c, d]),

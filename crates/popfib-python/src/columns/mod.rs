@@ -1,4 +1,4 @@
-//! `Table.lookup_many`: a column of addresses in, a column of answers out.
+//! `Table.lookup_many`: a column of addresses in, a column of answers out. And of several tables at a time.
 //!
 //! `input` finds out what the column is and borrows or imports it, `lookup`
 //! answers it in numbers, without the interpreter and in any number of threads,
@@ -17,6 +17,7 @@ mod matches;
 mod memory;
 mod output;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use popfib::Fib;
@@ -25,11 +26,12 @@ use pyo3::prelude::*;
 
 use crate::family::Held;
 use crate::state::{Shared, State};
+use crate::values::Known;
 pub(crate) use arrow::ArrowColumn;
 use input::Column;
 use lookup::{Answer, Invalid, Rows, Source, Values};
 use matches::Match;
-use output::Output;
+use output::{OfNumbers, Output};
 
 /// What is asked for each row, and where the answers are.
 trait Question {
@@ -107,69 +109,166 @@ pub(crate) fn lookup_many<'py>(
     addresses: &Bound<'py, PyAny>,
     output: &str,
     invalid: &str,
-    threads: usize,
+    threads: isize,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = addresses.py();
     let output = Output::by_name(output)?;
     let invalid = Invalid::by_name(invalid)?;
+    let threads = threads_of(threads)?;
+    let column = Column::new(addresses, invalid)?;
+    let lookup = Lookup {
+        py: addresses.py(),
+        rows: &column.rows()?,
+        invalid,
+        threads,
+    };
+    lookup.answer(table, output, out)
+}
+
+/// See `lookup_many` in the package's stubs: each name of a table with its answers, after that of its prefixes
+/// if `with_prefixes`.
+pub(crate) fn lookup_several<'py>(
+    tables: &[(String, &Shared)],
+    addresses: &Bound<'py, PyAny>,
+    output: &str,
+    with_prefixes: bool,
+    invalid: &str,
+    threads: isize,
+) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+    let output = Output::by_name(output)?;
+    let invalid = Invalid::by_name(invalid)?;
+    let threads = threads_of(threads)?;
     let column = Column::new(addresses, invalid)?;
     let rows = column.rows()?;
-    let count = rows.iter().map(|rows| rows.len());
-    let count = count.fold(0, usize::saturating_add);
+    // Text is read once, and not again for each table.
+    let read = match rows.iter().any(Rows::is_text) {
+        true => {
+            let count = count(&rows);
+            output::ask_for_memory(count, size_of::<Option<IpAddr>>())?;
+            let read = addresses
+                .py()
+                .detach(|| lookup::addresses(&rows, count, invalid, threads));
+            Some(read.map_err(PyValueError::new_err)?)
+        }
+        false => None,
+    };
+    let rows = read
+        .as_ref()
+        .map_or(rows, |read| vec![Rows::Addresses(read)]);
     let lookup = Lookup {
-        py,
-        table,
+        py: addresses.py(),
         rows: &rows,
         invalid,
         threads,
     };
-    match output {
-        Output::Numbers(form) => {
-            let mut answers = form.answers(py, count, out)?;
-            let (mut known, is_to_read) =
-                lookup.run::<OfValues, _>(answers.numbers()?, |state| {
-                    let is_to_read = form.has_type() && state.values.expect(count);
-                    (state.values.known(), is_to_read)
-                })?;
-            if is_to_read {
-                // Not with the lock held: an object that is no text of UTF-8 raises an error.
-                known.read(py);
-                table.with(py, |state| {
-                    state.values.keep(&known);
-                    Ok(())
-                })?;
-            }
-            form.make(py, answers, &known)
-        }
-        Output::Matches(form) => {
-            let mut found = form.answers(count, out)?;
-            let places = lookup.run::<OfPrefixes, _>(&mut found, |state| state.values.places())?;
-            form.make(py, &found, &places)
+    let mut answers = Vec::new();
+    for (name, table) in tables {
+        if with_prefixes {
+            let Output::Numbers(form) = output else {
+                return Err(PyValueError::new_err(
+                    "prefixes=True goes with output='values', 'indices', 'list' or 'arrow'",
+                ));
+            };
+            let (prefixes, values) = lookup.both(table, form)?;
+            answers.push((format!("{name}_prefix"), prefixes));
+            answers.push((name.clone(), values));
+        } else {
+            answers.push((name.clone(), lookup.answer(table, output, None)?));
         }
     }
+    Ok(answers)
 }
 
-/// Rows to look up in a table.
+fn threads_of(threads: isize) -> PyResult<usize> {
+    usize::try_from(threads)
+        .map_err(|_| PyValueError::new_err("threads is a number, and 0 means one for each core"))
+}
+
+/// Rows to look up.
 struct Lookup<'a, 'py> {
     py: Python<'py>,
-    table: &'a Shared,
     rows: &'a [Rows<'a>],
     invalid: Invalid,
     threads: usize,
 }
 
-impl Lookup<'_, '_> {
+/// How many rows there are; of nulls, more than any memory has room for may be.
+fn count(rows: &[Rows<'_>]) -> usize {
+    rows.iter().map(Rows::len).fold(0, usize::saturating_add)
+}
+
+impl<'py> Lookup<'_, 'py> {
+    /// The answers of a table to all rows, as `output`; in `out`, if there is one.
+    fn answer(
+        &self,
+        table: &Shared,
+        output: Output,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, count) = (self.py, count(self.rows));
+        match output {
+            Output::Numbers(form) => {
+                let mut answers = form.answers(py, count, out)?;
+                let numbers = answers.numbers()?;
+                let known = self.known::<OfValues>(table, form, numbers)?;
+                form.make(py, answers, &known)
+            }
+            Output::Matches(form) => {
+                let mut found = form.answers(count, out)?;
+                let places =
+                    self.run::<OfPrefixes, _>(table, &mut found, |state| state.values.places())?;
+                form.make(py, &found, &places)
+            }
+        }
+    }
+
+    /// The prefixes and the values of a table, of one state of it.
+    fn both(
+        &self,
+        table: &Shared,
+        form: OfNumbers,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let of_prefixes = form.of_prefixes();
+        let mut found = of_prefixes.answers(count(self.rows), None)?;
+        let known = self.known::<OfPrefixes>(table, form, &mut found)?;
+        let prefixes = of_prefixes.make(self.py, &found, &known.places)?;
+        let numbers = form.of_matches(self.py, found)?;
+        Ok((prefixes, form.make(self.py, numbers, &known)?))
+    }
+
+    /// Looks up all rows; what the numbers of the answers stand for, for that form.
+    fn known<Q: Question>(
+        &self,
+        table: &Shared,
+        form: OfNumbers,
+        answers: &mut [Q::Answer],
+    ) -> PyResult<Known> {
+        let (py, count) = (self.py, answers.len());
+        let (mut known, is_to_read) = self.run::<Q, _>(table, answers, |state| {
+            let is_to_read = form.has_type() && state.values.expect(count);
+            (state.values.known(), is_to_read)
+        })?;
+        if is_to_read {
+            // Not with the lock held: an object that is no text of UTF-8 raises an error.
+            known.read(py);
+            table.with(py, |state| {
+                state.values.keep(&known);
+                Ok(())
+            })?;
+        }
+        Ok(known)
+    }
+
     /// Looks up all rows, and asks the table for what the answers are of. Compiled tables are looked up in without the
     /// lock; the table may change meanwhile.
     fn run<Q: Question, T>(
         &self,
+        table: &Shared,
         answers: &mut [Q::Answer],
         ask: impl FnOnce(&mut State) -> T,
     ) -> PyResult<T> {
         let &Self {
             py,
-            table,
             rows,
             invalid,
             threads,

@@ -7,7 +7,7 @@ use pyo3::types::PyList;
 
 use super::arrow::ArrowColumn;
 use super::dictionary;
-use super::matches::OfMatches;
+use super::matches::{Match, OfMatches};
 use crate::quote::Quoted;
 use crate::values::Known;
 
@@ -55,6 +55,27 @@ impl OfNumbers {
     /// Whether values become cells of a type.
     pub(super) fn has_type(self) -> bool {
         matches!(self, Self::Arrow)
+    }
+
+    /// The form of prefixes beside it.
+    pub(super) fn of_prefixes(self) -> OfMatches {
+        match self {
+            Self::Arrow => OfMatches::Arrow,
+            Self::Values | Self::Indices | Self::List => OfMatches::Prefixes,
+        }
+    }
+
+    /// The numbers that matches have.
+    pub(super) fn of_matches<'py>(
+        self,
+        py: Python<'py>,
+        found: Vec<Match>,
+    ) -> PyResult<Answers<'py>> {
+        let mut answers = self.answers(py, found.len(), None)?;
+        for (number, found) in answers.numbers()?.iter_mut().zip(found) {
+            *number = found.number();
+        }
+        Ok(answers)
     }
 
     /// Room for the numbers of `count` rows: in `out`, if there is one.

@@ -1,0 +1,68 @@
+//! A column of addresses looked up in several tables.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping};
+
+use crate::columns;
+use crate::quote::Quoted;
+use crate::table::Table;
+
+/// Look up a column of addresses, which is read once, in several tables: a dict of their names and answers.
+///
+/// `output`, `invalid` and `threads` are those of `Table.lookup_many`; with prefixes=True the matched prefixes
+/// come before the answers of each table, called NAME_prefix.
+#[pyfunction]
+#[pyo3(signature = (tables, addresses, /, *, output = "values", prefixes = false, invalid = "raise", threads = 1))]
+pub(crate) fn lookup_many<'py>(
+    tables: &Bound<'py, PyAny>,
+    addresses: &Bound<'py, PyAny>,
+    output: &str,
+    prefixes: bool,
+    invalid: &str,
+    threads: isize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mapping = tables
+        .cast::<PyMapping>()
+        .ok()
+        .filter(|tables| !tables.is_instance_of::<Table>());
+    let Some(mapping) = mapping else {
+        let name = tables.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "lookup_many takes a mapping of names to tables, not {name}"
+        )));
+    };
+    let mut named: Vec<(String, Bound<'py, Table>)> = Vec::new();
+    for pair in mapping.items()? {
+        let (name, table): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract()?;
+        let wrong = || -> PyResult<String> {
+            let (name, table) = (name.repr()?, table.get_type().name()?);
+            Ok(format!("{name}: {table}"))
+        };
+        match (name.extract::<String>(), table.cast::<Table>()) {
+            (Ok(name), Ok(table)) => named.push((name, table.clone())),
+            _ => {
+                return Err(PyTypeError::new_err(format!(
+                    "lookup_many takes a mapping of names to tables, not of {}",
+                    wrong()?
+                )));
+            }
+        }
+    }
+    let shared = named
+        .iter()
+        .map(|(name, table)| (name.clone(), &table.get().shared));
+    let shared: Vec<_> = shared.collect();
+    let answers = columns::lookup_several(&shared, addresses, output, prefixes, invalid, threads)?;
+    let columns = PyDict::new(addresses.py());
+    for (name, answer) in answers {
+        if columns.contains(&name)? {
+            return Err(PyValueError::new_err(format!(
+                "two columns would be called {}",
+                Quoted(name.as_bytes())
+            )));
+        }
+        columns.set_item(name, answer)?;
+    }
+    Ok(columns)
+}

@@ -109,6 +109,15 @@ def built_in():
     return popfib.default_table(decode=int)
 
 
+@pytest.fixture(scope="session")
+def command():
+    """The command, which `scripts/test-python` builds."""
+    path = TOP / "target" / "release" / "popfib"
+    if not path.exists():
+        pytest.skip("tests of the command: target/release/popfib is not built")
+    return path
+
+
 @pytest.fixture
 def rng(request):
     return random.Random(request.node.name)

@@ -191,11 +191,8 @@ def test_images_of_other_values(tmp_path):
     assert popfib.open(path)["10.0.0.1"] == '{"as": 1}'
 
 
-def test_images_of_the_command(tmp_path):
+def test_images_of_the_command(command, tmp_path):
     """Without names or routes, as other writers may make them."""
-    command = TOP / "target" / "release" / "popfib"
-    if not command.exists():
-        pytest.skip("images of the command: target/release/popfib is not built")
     source, path = tmp_path / "r.txt", tmp_path / "t.fib"
     source.write_text(ROUTES)
     subprocess.run([command, "compile", "--table", source, "-o", path], check=True)

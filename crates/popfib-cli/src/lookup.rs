@@ -170,7 +170,7 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
     };
     let mut stream = Stream {
         lines: Lines::new(query, form, Lead::Address),
-        work: Work::new(),
+        work: Work::default(),
         output: Output::new(),
         skip_invalid: args.table.read.skip_invalid,
         name: String::new(),

@@ -50,7 +50,7 @@ impl<'t> Sink<'t> {
         Ok(Self::Lines {
             head: head(name, &form, lead, query)?,
             lines: Box::new(Lines::new(query.clone(), form, lead)),
-            work: Box::new(Work::new()),
+            work: Box::new(Work::default()),
         })
     }
 

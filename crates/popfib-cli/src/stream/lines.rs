@@ -75,20 +75,27 @@ pub(crate) struct Lines<'t> {
     kept: AtomicU64,
 }
 
-/// What one thread needs to annotate batches, one after the other.
+/// What is needed to annotate a batch, and its lines; the next takes the same memory.
 pub(crate) struct Work {
     page: Page,
     ipv4: Vec<Vec<u32>>,
     ipv6: Vec<Vec<u32>>,
 }
 
-impl Work {
-    pub(crate) fn new() -> Self {
+impl Default for Work {
+    fn default() -> Self {
         Self {
             page: Page::new(),
             ipv4: Vec::new(),
             ipv6: Vec::new(),
         }
+    }
+}
+
+impl Work {
+    /// The lines made last.
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.page.bytes()
     }
 }
 

@@ -311,7 +311,6 @@ pub(crate) fn annotate_all(
     lines: &lines::Lines<'_>,
     write: impl FnMut(&[u8], bool) -> Result<(), Failure>,
 ) -> Result<u64, Failure> {
-    let work =
-        |batch: &AddressBatch, work: &mut lines::Work| lines.lines(batch, work).map(<[u8]>::to_vec);
+    let work = |batch: &AddressBatch, work: &mut lines::Work| lines.lines(batch, work).map(drop);
     parallel::run(source, threads, skip, work, write)
 }

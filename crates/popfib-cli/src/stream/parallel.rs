@@ -18,10 +18,16 @@ use crate::failure::Failure;
 /// Blocks under way for each worker: one to work on, and one that waits.
 const BLOCKS: usize = 2;
 
-/// A block, and where its answers go.
-type Job = (AddressBatch, Sender<Done>);
-/// The block to be used again, and its answers.
-type Done = (AddressBatch, Result<Vec<u8>, Failure>);
+/// A block with room for its answers, and where they go.
+type Job = (Block, Sender<Done>);
+/// The same block, which has its answers now, and is used again.
+type Done = (Block, Result<(), Failure>);
+
+#[derive(Default)]
+struct Block {
+    batch: AddressBatch,
+    work: Work,
+}
 
 /// Reads all of `source`; `work` makes bytes of each batch, on `threads` threads, and `write` gets them in
 /// order, with whether more lies ready. How many records `skip` told to leave out.
@@ -29,7 +35,7 @@ pub(super) fn run(
     source: &mut Source,
     threads: usize,
     skip: impl Fn(&Failure) -> bool,
-    work: impl Fn(&AddressBatch, &mut Work) -> Result<Vec<u8>, Failure> + Sync,
+    work: impl Fn(&AddressBatch, &mut Work) -> Result<(), Failure> + Sync,
     mut write: impl FnMut(&[u8], bool) -> Result<(), Failure>,
 ) -> Result<u64, Failure> {
     let (jobs, queue) = channel::<Job>();
@@ -48,19 +54,20 @@ pub(super) fn run(
             |under_way: &mut VecDeque<(Receiver<Done>, bool)>| match under_way.pop_front() {
                 None => Ok(None),
                 Some((done, is_full)) => {
-                    let (batch, bytes) = done.recv().map_err(|_| "a thread has ended early")?;
-                    write(&bytes?, is_full)?;
-                    Ok::<_, Failure>(Some(batch))
+                    let (block, done) = done.recv().map_err(|_| "a thread has ended early")?;
+                    done?;
+                    write(block.work.bytes(), is_full)?;
+                    Ok::<_, Failure>(Some(block))
                 }
             };
         loop {
-            let mut batch = free.pop().unwrap_or_default();
-            let read = source.next_block(&mut batch);
-            let is_full = batch.is_full();
+            let mut block: Block = free.pop().unwrap_or_default();
+            let read = source.next_block(&mut block.batch);
+            let is_full = block.batch.is_full();
             match read {
                 Ok(true) => {
                     let (sender, done) = channel();
-                    jobs.send((batch, sender))
+                    jobs.send((block, sender))
                         .map_err(|_| "a thread has ended early")?;
                     under_way.push_back((done, is_full));
                 }
@@ -85,23 +92,22 @@ pub(super) fn run(
 fn worker(
     queue: &Mutex<Receiver<Job>>,
     finder: Option<&AddressFinder>,
-    work: &impl Fn(&AddressBatch, &mut Work) -> Result<Vec<u8>, Failure>,
+    work: &impl Fn(&AddressBatch, &mut Work) -> Result<(), Failure>,
 ) {
-    let mut at_hand = Work::new();
     loop {
         // A worker that panicked has poisoned nothing: it held the lock while it waited only.
         let next = queue
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
             .recv();
-        let Ok((mut batch, sender)) = next else {
+        let Ok((mut block, sender)) = next else {
             return;
         };
         if let Some(finder) = finder {
-            finder.find(&mut batch);
+            finder.find(&mut block.batch);
         }
-        let bytes = work(&batch, &mut at_hand);
+        let done = work(&block.batch, &mut block.work);
         // Nobody waits for it where another block has failed.
-        let _ = sender.send((batch, bytes));
+        let _ = sender.send((block, done));
     }
 }

@@ -9,12 +9,48 @@ pub struct AddressBatch {
     ipv6: Vec<u128>,
     runs: Vec<Run>,
     /// The text that the rows stand in, and where each does.
-    text: Vec<u8>,
+    text: Text,
     rows: Vec<(u32, u32)>,
     /// How many addresses each cell has, where rows have several cells or cells several addresses.
     cells: Vec<u32>,
     /// Whether more lies ready in the input.
     is_full: bool,
+}
+
+/// Text in a buffer that is not filled with zeros again for each block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Text {
+    buffer: Vec<u8>,
+    len: usize,
+}
+
+impl Text {
+    #[inline]
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.len]
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.room(bytes.len()).copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    /// The next `len` bytes, to be filled; [`Text::set_len`] says how many were.
+    #[inline]
+    pub(super) fn room(&mut self, len: usize) -> &mut [u8] {
+        let end = self.len + len;
+        if self.buffer.len() < end {
+            self.buffer.resize(end, 0);
+        }
+        &mut self.buffer[self.len..end]
+    }
+
+    /// The text is as long as this, of what was there and what was put into [`Text::room`].
+    pub(super) fn set_len(&mut self, len: usize) {
+        debug_assert!(len <= self.buffer.len());
+        self.len = len;
+    }
 }
 
 /// So many neighbours of one kind.
@@ -43,7 +79,7 @@ impl AddressBatch {
         self.ipv4.clear();
         self.ipv6.clear();
         self.runs.clear();
-        self.text.clear();
+        self.text.set_len(0);
         self.rows.clear();
         self.cells.clear();
         self.is_full = false;
@@ -86,7 +122,7 @@ impl AddressBatch {
     /// The lines or rows of a text file as they stand in it, without `\n`; empty for other formats.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         let rows = self.rows.iter();
-        rows.map(|&(start, end)| &self.text[start as usize..end as usize])
+        rows.map(|&(start, end)| &self.text.bytes()[start as usize..end as usize])
     }
 
     /// How many addresses each cell has, row by row, where several were asked for, or both ends of
@@ -138,9 +174,9 @@ impl AddressBatch {
     /// Adds the row of the address added last.
     #[inline]
     pub(crate) fn push_row(&mut self, row: &[u8]) {
-        let start = self.text.len();
-        self.text.extend_from_slice(row);
-        self.push_row_at(start, self.text.len());
+        let start = self.text.len;
+        self.text.push(row);
+        self.push_row_at(start, self.text.len);
     }
 
     /// Adds a row that stands in [`AddressBatch::text`] already.
@@ -158,7 +194,7 @@ impl AddressBatch {
     }
 
     /// The text that rows stand in.
-    pub(super) fn text(&mut self) -> &mut Vec<u8> {
+    pub(super) fn text(&mut self) -> &mut Text {
         &mut self.text
     }
 

@@ -49,7 +49,8 @@ impl AddressFinder {
 
     /// Cuts the text of `batch` into rows, and adds their addresses.
     pub fn find(&self, batch: &mut AddressBatch) {
-        let text = std::mem::take(batch.text());
+        let whole = std::mem::take(batch.text());
+        let text = whole.bytes();
         let is_first = self.parts == [Part::Line] && self.pick == Pick::Nth(1);
         let mut at = 0;
         while at < text.len() {
@@ -83,7 +84,7 @@ impl AddressFinder {
             }
             at = end + 1;
         }
-        *batch.text() = text;
+        *batch.text() = whole;
     }
 
     fn find_parts(&self, line: &[u8], batch: &mut AddressBatch) {

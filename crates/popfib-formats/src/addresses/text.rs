@@ -118,10 +118,9 @@ impl LineAddresses {
         let head = self.input.peek(is_enough);
         &head[..first_line(head).unwrap_or(ENOUGH).min(head.len())]
     }
-}
 
-impl AddressSource for LineAddresses {
-    fn next_block(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
+    /// Reads whole lines into `batch`, neither counted nor cut; false at the end.
+    fn read_block(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
         batch.clear();
         if self.is_done {
             return Ok(false);
@@ -135,46 +134,56 @@ impl AddressSource for LineAddresses {
             return Err(ReadError::file(self.input.name(), reason));
         }
         let text = batch.text();
-        text.append(&mut self.rest);
+        text.push(&self.rest);
+        self.rest.clear();
         let is_more = loop {
-            let old = text.len();
+            let old = text.bytes().len();
             // Doubled for a long line, so that it is not copied for each block.
-            text.resize(old + BLOCK.max(old), 0);
+            let room = text.room(BLOCK.max(old));
+            let len = room.len();
             let place = Place::Line(self.lines + 1);
-            let read = self.input.read(&mut text[old..], place);
+            let read = self.input.read(room, place);
             self.is_done = !matches!(read, Ok(1..));
-            let room = text.len() - old;
-            let read = read.inspect_err(|_| text.clear())?;
-            text.truncate(old + read);
-            if let Some(end) = memrchr(b'\n', &text[old..]) {
-                self.rest.extend_from_slice(&text[old + end + 1..]);
-                text.truncate(old + end + 1);
-                break read == room;
+            let read = read.inspect_err(|_| text.set_len(0))?;
+            text.set_len(old + read);
+            if let Some(end) = memrchr(b'\n', &text.bytes()[old..]) {
+                self.rest.extend_from_slice(&text.bytes()[old + end + 1..]);
+                text.set_len(old + end + 1);
+                break read == len;
             }
             if read == 0 {
                 break false;
             }
-            if text.len() > MAX_LINE || !self.input.may_hold(text.len()) {
+            let whole = text.bytes().len();
+            if whole > MAX_LINE || !self.input.may_hold(whole) {
                 self.is_done = true;
-                let reason = match text.len() {
+                let reason = match whole {
                     len if len > MAX_LINE => format!("the line is longer than {MAX_LINE} bytes"),
                     _ => "compressed data grows to more than 16 times its size in one line: unpack it first".to_owned(),
                 };
-                text.clear();
+                text.set_len(0);
                 let line = self.lines + 1;
                 return Err(ReadError::invalid_line(self.input.name(), line, reason));
             }
         };
-        let text = batch.text();
-        self.lines += memchr_iter(b'\n', text).count() as u64;
-        let is_empty = text.is_empty();
+        let is_empty = text.bytes().is_empty();
         batch.set_full(is_more);
         Ok(!is_empty)
     }
+}
+
+impl AddressSource for LineAddresses {
+    fn next_block(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
+        let is_more = self.read_block(batch)?;
+        self.lines += memchr_iter(b'\n', batch.text().bytes()).count() as u64;
+        Ok(is_more)
+    }
 
     fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
-        let is_more = self.next_block(batch)?;
+        let is_more = self.read_block(batch)?;
         self.finder.find(batch);
+        // The lines are cut now, and need no count of their own.
+        self.lines += batch.rows().len() as u64;
         Ok(is_more)
     }
 

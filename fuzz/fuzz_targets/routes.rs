@@ -12,7 +12,7 @@ use popfib_formats::{Format, Input, LoadOptions, open_routes};
 
 /// What the low six bits of the first byte pick; what lies beyond is detected.
 /// Only ever added to at the end, so that kept inputs keep their meaning.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 26] = [
     "text",
     "pfx2as",
     "csv",
@@ -30,6 +30,15 @@ const NAMES: [&str; 17] = [
     "vrp",
     "panos",
     "routeros",
+    "riswhois",
+    "geofeed",
+    "json-lists",
+    "route-n",
+    "ipset",
+    "nftables",
+    "filters",
+    "prefix-lists",
+    "iptables",
 ];
 
 fuzz_target!(|data: &[u8]| {

@@ -62,6 +62,11 @@ pub struct ReadArgs {
     #[arg(long, value_name = "PATH")]
     pub value_path: Vec<String>,
 
+    /// Of a file with several tables, the one with this name: a VRF, or a routing table of a
+    /// kernel (main) [default: a second table is an error]
+    #[arg(long, value_name = "NAME")]
+    pub vrf: Option<String>,
+
     /// Skip and count lines that cannot be read, instead of stopping at the first; keep what there is
     /// of a file that is cut off
     #[arg(long)]
@@ -84,6 +89,7 @@ impl ReadArgs {
             ("--peer", self.peer.is_some()),
             ("--value", self.value.is_some()),
             ("--value-path", !self.value_path.is_empty()),
+            ("--vrf", self.vrf.is_some()),
         ];
         given
             .iter()
@@ -100,6 +106,7 @@ impl ReadArgs {
             peer: self.peer,
             value: self.value.unwrap_or_default(),
             value_path: self.value_path.first().cloned(),
+            table: self.vrf.clone(),
         }
     }
 

@@ -86,6 +86,7 @@ impl PathsArgs {
             peer: None,
             value: None,
             value_path: Vec::new(),
+            vrf: None,
             skip_invalid: self.skip_invalid,
             mask: self.mask,
             max_size: self.max_size,

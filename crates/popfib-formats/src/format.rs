@@ -9,7 +9,7 @@ use crate::input::Input;
 use crate::registry::formats;
 use crate::table_format::{Entry, Format, LoadOptions};
 use crate::{ReadError, RouteSource};
-use crate::{bgpdump, delimited, image, ip_route, json, mmdb, mrt, show, text_table};
+use crate::{bgpdump, delimited, image, ip_route, json, mmdb, mrt, sets, show, text_table};
 
 /// Every format, in the order of detection. The first is also the last resort.
 static FORMATS: &[&Entry] = &[
@@ -18,9 +18,12 @@ static FORMATS: &[&Entry] = &[
     &bgpdump::FORMAT,
     &mrt::FORMAT,
     &delimited::pfx2as::FORMAT,
+    &delimited::riswhois::FORMAT,
+    &delimited::geofeed::FORMAT,
     &delimited::csv::FORMAT,
     &json::records::LINES,
     &json::records::ARRAY,
+    &json::lists::FORMAT,
     &mmdb::FORMAT,
     &ip_route::FORMAT,
     &json::ip_route::FORMAT,
@@ -33,6 +36,12 @@ static FORMATS: &[&Entry] = &[
     &show::vrp::FORMAT,
     &show::panos::FORMAT,
     &show::routeros::FORMAT,
+    &show::route_n::FORMAT,
+    &sets::ipset::FORMAT,
+    &sets::nft::FORMAT,
+    &sets::filters::FORMAT,
+    &sets::prefix_lists::FORMAT,
+    &sets::iptables::FORMAT,
 ];
 
 formats! { Format of FORMATS, no_such: "no such format" }
@@ -65,6 +74,10 @@ pub(crate) fn open_with<T>(
     }
     if options.peer.is_some() && !format.0.can.peers {
         let reason = format!("{} tells of no peers", format.name());
+        return Err(ReadError::file(input.name(), reason));
+    }
+    if options.table.is_some() && !format.0.can.tables {
+        let reason = format!("{} has no tables to choose from", format.name());
         return Err(ReadError::file(input.name(), reason));
     }
     open(input, format)

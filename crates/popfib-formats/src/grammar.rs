@@ -11,19 +11,19 @@ use crate::items::Items;
 use crate::lines::Lines;
 use crate::prompt::Prompt;
 use crate::rows::Rows;
-use crate::{Input, ReadError, Route, RouteSource};
+use crate::{Input, LoadOptions, ReadError, Route, RouteSource};
 
 /// What the pieces of one format mean.
 pub(crate) trait Grammar: Send {
-    /// Reads a piece; hands at most one route to `rows`. `key` is that of a
-    /// member of a JSON object, empty for all else.
+    /// Reads a piece; hands its routes to `rows`. `key` is that of a member of a JSON
+    /// object, empty for all else.
     ///
     /// An error concerns this piece alone.
     fn read(&mut self, key: &str, text: &str, rows: &mut Rows) -> Result<(), String>;
 
-    /// Whether the members of the member `key` are the pieces, rather than its
-    /// value as a whole; `key` is empty for an outermost object. For JSON.
-    fn opens(&mut self, _key: &str, _rows: &mut Rows) -> bool {
+    /// Whether what is in the member `key`, an object or a list, are the pieces, rather
+    /// than its value as a whole; `key` is empty for an outermost object. For JSON.
+    fn opens(&mut self, _key: &str, _is_list: bool, _rows: &mut Rows) -> bool {
         false
     }
 
@@ -41,13 +41,13 @@ pub(crate) trait Grammar: Send {
 pub(crate) fn lines(
     grammar: impl Grammar + 'static,
     input: Input,
-    mask: bool,
+    options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
     Box::new(Source {
         cutter: Lines::new(input),
         grammar,
         prompt: None,
-        rows: Rows::new(mask),
+        rows: Rows::new(options),
         at_end: false,
     })
 }
@@ -56,13 +56,13 @@ pub(crate) fn lines(
 pub(crate) fn listing(
     grammar: impl Grammar + 'static,
     input: Input,
-    mask: bool,
+    options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
     Box::new(Source {
         cutter: Lines::new(input),
         grammar,
         prompt: Some(Prompt::default()),
-        rows: Rows::new(mask),
+        rows: Rows::new(options),
         at_end: false,
     })
 }
@@ -71,13 +71,13 @@ pub(crate) fn listing(
 pub(crate) fn document(
     grammar: impl Grammar + 'static,
     input: Input,
-    mask: bool,
+    options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
     Box::new(Source {
         cutter: Items::new(input),
         grammar,
         prompt: None,
-        rows: Rows::new(mask),
+        rows: Rows::new(options),
         at_end: false,
     })
 }
@@ -88,7 +88,7 @@ trait Cutter: Send {
     ///
     /// # Errors
     /// Those of the file. What is wrong with the piece alone comes from the others.
-    fn advance(&mut self, opens: &mut dyn FnMut(&str) -> bool) -> Result<bool, ReadError>;
+    fn advance(&mut self, opens: &mut dyn FnMut(&str, bool) -> bool) -> Result<bool, ReadError>;
 
     /// The number of the line that the piece begins in.
     fn number(&self) -> u64;
@@ -101,7 +101,7 @@ trait Cutter: Send {
 }
 
 impl Cutter for Lines {
-    fn advance(&mut self, _: &mut dyn FnMut(&str) -> bool) -> Result<bool, ReadError> {
+    fn advance(&mut self, _: &mut dyn FnMut(&str, bool) -> bool) -> Result<bool, ReadError> {
         self.advance()
     }
 
@@ -119,7 +119,7 @@ impl Cutter for Lines {
 }
 
 impl Cutter for Items {
-    fn advance(&mut self, opens: &mut dyn FnMut(&str) -> bool) -> Result<bool, ReadError> {
+    fn advance(&mut self, opens: &mut dyn FnMut(&str, bool) -> bool) -> Result<bool, ReadError> {
         self.advance(opens)
     }
 
@@ -150,7 +150,10 @@ impl<C: Cutter, G: Grammar> Source<C, G> {
     /// Reads the next piece; false at the end.
     fn advance(&mut self) -> Result<bool, ReadError> {
         let (grammar, rows) = (&mut self.grammar, &mut self.rows);
-        if !self.cutter.advance(&mut |key| grammar.opens(key, rows))? {
+        if !self
+            .cutter
+            .advance(&mut |key, is_list| grammar.opens(key, is_list, rows))?
+        {
             return Ok(false);
         }
         rows.at_line(self.cutter.number());
@@ -197,7 +200,9 @@ impl<C: Cutter, G: Grammar> RouteSource for Source<C, G> {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.grammar.notes()
+        let mut notes = self.grammar.notes();
+        notes.extend(self.rows.notes());
+        notes
     }
 }
 

@@ -28,9 +28,9 @@ use crate::table_format::Entry;
 pub(crate) static FORMAT: Entry = Entry {
     name: "ip-route",
     description: "`ip route` and `ip -6 route` of Linux",
-    can: Capabilities::NONE,
+    can: Capabilities::TABLES,
     detect,
-    open: |input, options| Ok(listing(IpRoute::default(), input, options.mask)),
+    open: |input, options| Ok(listing(IpRoute::default(), input, options)),
 };
 
 /// The types of routes that are no unicast.

@@ -1,8 +1,8 @@
 //! Cuts a JSON document into items without parsing them.
 //!
-//! Items are the elements of an outermost array, and the members of an outermost
-//! object and of those inside that the caller wants opened, or of one array inside; several documents
-//! may follow each other. Brackets and strings are all that the cutting looks
+//! Items are the elements of an outermost array, the members of an outermost object,
+//! and what is in those lists and objects inside that the caller wants opened; several
+//! documents may follow each other. Brackets and strings are all that the cutting looks
 //! at. Memory is that of one item, which has a limit.
 
 use std::io;
@@ -27,8 +27,6 @@ pub(crate) struct Items {
     line: u64,
     /// The open brackets, innermost last, as what closes them.
     open: Vec<u8>,
-    /// The member whose array's elements are items; none if empty.
-    elements_of: &'static str,
     /// Whether a comma has to come before the next item.
     separated: bool,
     /// Whether anything but blanks was read.
@@ -48,7 +46,6 @@ impl Items {
             current_line: 1,
             line: 1,
             open: Vec::new(),
-            elements_of: "",
             separated: true,
             begun: false,
             is_damaged: false,
@@ -57,21 +54,16 @@ impl Items {
         }
     }
 
-    /// The same, and the elements of the array that is the member `key` are items.
-    pub(crate) fn with_elements_of(self, key: &'static str) -> Self {
-        Self {
-            elements_of: key,
-            ..self
-        }
-    }
-
     /// Goes to the next item; false at the end of the last document. `opens`
-    /// says of a member whose value is an object whether its members are items; it
-    /// is asked with an empty key for an outermost object.
+    /// says of a member whose value is an object or, told by `true`, a list whether what is
+    /// inside are items; it is asked with an empty key for an outermost object.
     ///
     /// # Errors
     /// After one, nothing is known to be an item, and there are no more.
-    pub(crate) fn advance(&mut self, opens: impl FnMut(&str) -> bool) -> Result<bool, ReadError> {
+    pub(crate) fn advance(
+        &mut self,
+        opens: impl FnMut(&str, bool) -> bool,
+    ) -> Result<bool, ReadError> {
         if self.is_damaged {
             return Ok(false);
         }
@@ -80,7 +72,7 @@ impl Items {
         found
     }
 
-    fn find(&mut self, mut opens: impl FnMut(&str) -> bool) -> Result<bool, ReadError> {
+    fn find(&mut self, mut opens: impl FnMut(&str, bool) -> bool) -> Result<bool, ReadError> {
         loop {
             let Some(byte) = self.peek_token()? else {
                 if self.open.is_empty() {
@@ -100,7 +92,7 @@ impl Items {
                 }
                 (Some(_), _) if !self.separated => return Err(self.unexpected()),
                 (None, b'[') => self.descend(b']')?,
-                (None, b'{') if opens("") => self.descend(b'}')?,
+                (None, b'{') if opens("", false) => self.descend(b'}')?,
                 (None, b'{') => {
                     self.key.clear();
                     self.take_value()?;
@@ -115,13 +107,16 @@ impl Items {
                 }
                 (Some(_), b'"') => {
                     self.take_key()?;
-                    if self.peek_token()? == Some(b'{') && opens(&self.key) {
-                        self.descend(b'}')?;
-                        continue;
-                    }
-                    if self.peek_token()? == Some(b'[') && self.key == self.elements_of {
-                        self.descend(b']')?;
-                        continue;
+                    match self.peek_token()? {
+                        Some(b'{') if opens(&self.key, false) => {
+                            self.descend(b'}')?;
+                            continue;
+                        }
+                        Some(b'[') if opens(&self.key, true) => {
+                            self.descend(b']')?;
+                            continue;
+                        }
+                        _ => {}
                     }
                     self.take_value()?;
                     self.separated = false;
@@ -345,10 +340,10 @@ mod tests {
 
     fn cut(text: &str, piece: usize) -> Vec<Result<String, String>> {
         let data = Pieces(Cursor::new(text.into()), piece);
-        let mut items = Items::new(Input::from_reader("t", data)).with_elements_of("all");
+        let mut items = Items::new(Input::from_reader("t", data));
         let mut seen = Vec::new();
         loop {
-            match items.advance(|key| key.is_empty() || key == "in") {
+            match items.advance(|key, _| key.is_empty() || key == "in") {
                 Ok(true) => seen.push(Ok(format!(
                     "{}:{}={}",
                     items.line(),
@@ -385,8 +380,8 @@ mod tests {
             ["1:a=1", "2:b=[\n1]", "4:c=null", "4:d={\"in\":{}}"]
         );
         assert_eq!(
-            items("{\"n\":1,\"all\":[{\"a\":[2]},\n3],\"all\":4,\"b\":[5]}"),
-            ["1:n=1", "1:={\"a\":[2]}", "2:=3", "2:all=4", "2:b=[5]"]
+            items(r#"{"in":[1,{"in":2},[3]],"b":[4]}"#),
+            ["1:=1", r#"1:={"in":2}"#, "1:=[3]", "1:b=[4]"]
         );
         assert_eq!(items("\u{feff} {\"a\":1}\n[2]\n"), ["1:a=1", "2:=2"]);
         for nothing in ["", " \n", "[]", "{}", "{\"in\":{}}"] {

@@ -45,6 +45,7 @@ mod prompt;
 mod registry;
 mod route;
 mod rows;
+mod sets;
 mod show;
 mod table_format;
 mod text_table;
@@ -52,6 +53,7 @@ mod update;
 mod update_text;
 mod updates;
 mod vrps;
+mod words;
 mod write;
 
 pub use addresses::{

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use popfib::{Image, IpPrefix, Rib};
 
+use crate::error::quote;
 use crate::format::open_routes;
 use crate::image::ImageRoutes;
 use crate::table_format::LoadOptions;
@@ -102,6 +103,9 @@ fn insert_all(
         };
         if let Some(peer) = options.peer {
             reason.push_str(&format!(" from peer {peer}"));
+        }
+        if let Some(chosen) = &options.table {
+            reason.push_str(&format!(" from table {}", quote(chosen.as_bytes())));
         }
         for note in &table.notes {
             reason.push_str("; ");

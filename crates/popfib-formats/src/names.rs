@@ -4,7 +4,15 @@
 //! by `_`, `-`, a blank or a capital, make no difference.
 
 /// What holds the prefix of a row.
-pub(crate) const PREFIX: &[&str] = &["prefix", "network", "cidr", "subnet", "ipprefix"];
+pub(crate) const PREFIX: &[&str] = &[
+    "prefix",
+    "cidr",
+    "network",
+    "subnet",
+    "ipprefix",
+    "ipv4prefix",
+    "ipv6prefix",
+];
 
 /// What holds the first address of a range, and the last.
 pub(crate) const FIRST: &[&str] = &[
@@ -48,6 +56,7 @@ pub(crate) const VALUE: &[&str] = &[
     "geonameid",
     "registeredcountrygeonameid",
     "name",
+    "sblid",
 ];
 
 /// The note that of `count` things a value was looked for in vain.

@@ -28,6 +28,8 @@ pub(crate) struct Capabilities {
     pub(crate) many_values: bool,
     /// Routes or updates are those of several peers.
     pub(crate) peers: bool,
+    /// A file may hold several tables, of which one can be chosen.
+    pub(crate) tables: bool,
     /// Addresses are those of packets, with a source and a destination.
     pub(crate) packets: bool,
     /// What one route or address stands in, as messages call it.
@@ -38,7 +40,7 @@ impl Capabilities {
     pub(crate) const NONE: Self = Self {
         many_values: false,
         peers: false,
-
+        tables: false,
         packets: false,
         unit: "line",
     };
@@ -48,6 +50,10 @@ impl Capabilities {
     };
     pub(crate) const PEERS: Self = Self {
         peers: true,
+        ..Self::NONE
+    };
+    pub(crate) const TABLES: Self = Self {
+        tables: true,
         ..Self::NONE
     };
     pub(crate) const COLUMNS: Self = Self {

@@ -2,23 +2,30 @@
 //!
 //! Here is what they have in common: [`Rows`] knows of host bits and of names,
 //! takes the first of several routes for one prefix, and sees to it that a file
-//! is one table.
+//! is one table, or which of its tables is read. Lists of prefixes go by rules of their
+//! own: each element counts, and there may be no values.
 
 use std::mem;
+use std::net::IpAddr;
+use std::ops::Range;
 
 use popfib::IpPrefix;
 
-use crate::Route;
+use crate::delimited::RangePrefixes;
 use crate::error::quote;
 use crate::name_rule::checked;
+use crate::{LoadOptions, Route};
 
 /// What a grammar has found, and what all grammars have to know.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     mask: bool,
     line: u64,
-    found: Option<IpPrefix>,
-    value: String,
+    /// What was found, each with the place of its value in `values`, and how many of
+    /// them are taken.
+    found: Vec<(IpPrefix, Range<usize>)>,
+    handed_out: usize,
+    values: String,
     flaw: Option<(u64, String)>,
     /// The prefix of the last route of the current table.
     last: Option<IpPrefix>,
@@ -27,34 +34,60 @@ pub(crate) struct Rows {
     taken: [Option<String>; 2],
     /// The families in which the current table was refused.
     refused: [bool; 2],
+    /// The table to read, if one was chosen, and how many routes of others there were.
+    chosen: Option<String>,
+    others: u64,
+    /// Whether the elements of a list have no values, as its first has none.
+    is_bare: Option<bool>,
+    /// How many elements were for some lengths only.
+    bounded: u64,
 }
 
 impl Rows {
-    /// Nothing found yet. With `mask`, host bits are cleared and no error.
-    pub(crate) fn new(mask: bool) -> Self {
+    /// Nothing found yet.
+    pub(crate) fn new(options: &LoadOptions) -> Self {
         Self {
-            mask,
+            mask: options.mask,
+            chosen: options.table.clone(),
             ..Self::default()
         }
     }
 
     /// Whether a route waits to be taken.
     pub(crate) fn has_found(&self) -> bool {
-        self.found.is_some()
+        self.handed_out < self.found.len()
     }
 
     /// Whether there is nothing to be taken, neither route nor fault.
     pub(crate) fn is_idle(&self) -> bool {
-        self.found.is_none() && self.flaw.is_none()
+        !self.has_found() && self.flaw.is_none()
     }
 
-    /// The route found.
+    /// The next of the routes found.
     pub(crate) fn take_found(&mut self) -> Option<Route<'_>> {
-        let prefix = self.found.take()?;
+        let (prefix, value) = self.found.get(self.handed_out)?;
+        self.handed_out += 1;
         Some(Route {
-            prefix,
-            next_hop: &self.value,
+            prefix: *prefix,
+            next_hop: &self.values[value.clone()],
         })
+    }
+
+    fn push(&mut self, prefix: IpPrefix, value: &str) {
+        if !self.has_found() {
+            self.found.clear();
+            self.values.clear();
+            self.handed_out = 0;
+        }
+        let place = match self.found.last() {
+            Some((_, last)) if self.values[last.clone()] == *value => last.clone(),
+            _ => {
+                let start = self.values.len();
+                self.values.push_str(value);
+                start..self.values.len()
+            }
+        };
+        self.found.push((prefix, place));
     }
 
     /// The line and the reason of a fault found.
@@ -104,7 +137,16 @@ impl Rows {
 
     /// As [`Rows::route`], for one that began in this line.
     pub(crate) fn route_of(&mut self, line: u64, prefix: IpPrefix, value: &str) {
-        debug_assert!(self.found.is_none(), "more than one route of a line");
+        if let Some(chosen) = &self.chosen {
+            let is_chosen = match self.table.as_str() {
+                "" => matches!(chosen.as_str(), "main" | "default" | "254"),
+                table => table == chosen,
+            };
+            if !is_chosen {
+                self.others += 1;
+                return;
+            }
+        }
         if self.last.replace(prefix) == Some(prefix) {
             return;
         }
@@ -112,10 +154,7 @@ impl Rows {
         let taken = self.taken[family].get_or_insert_with(|| self.table.clone());
         if *taken == self.table {
             match checked(value) {
-                Ok(value) => {
-                    self.found = Some(prefix);
-                    value.clone_into(&mut self.value);
-                }
+                Ok(value) => self.push(prefix, value),
                 Err(reason) => self.complain(line, reason),
             }
         } else if !mem::replace(&mut self.refused[family], true) {
@@ -130,6 +169,71 @@ impl Rows {
             );
             self.complain(line, reason);
         }
+    }
+
+    /// Finds an element of a list: one of `value`, or where the list has no values, of none.
+    pub(crate) fn element(&mut self, prefix: IpPrefix, value: &str) -> Result<(), String> {
+        match (value, *self.is_bare.get_or_insert_with(|| value.is_empty())) {
+            ("", true) => self.push(prefix, ""),
+            ("", false) => return Err(format!("no value behind \"{prefix}\"")),
+            (value, true) => {
+                let value = quote(value.as_bytes());
+                return Err(format!(
+                    "a value in a list, the first element of which has none: {value}"
+                ));
+            }
+            (value, false) => {
+                let value = checked(value)?;
+                self.push(prefix, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the elements that `text` stands for: a prefix, an address, or a range of
+    /// addresses with both its ends (`10.0.0.1-10.0.0.9`).
+    pub(crate) fn elements(&mut self, text: &str, value: &str) -> Result<(), String> {
+        let Some((first, last)) = text.split_once('-') else {
+            let prefix = self.prefix(text)?;
+            return self.element(prefix, value);
+        };
+        let address = |end: &str| {
+            let address = end.trim().parse::<IpAddr>();
+            address.map_err(|_| format!("{}: not a range of addresses", quote(text.as_bytes())))
+        };
+        let prefixes = RangePrefixes::new(address(first)?, address(last)?)
+            .map_err(|e| format!("{}: {e}", quote(text.as_bytes())))?;
+        for prefix in prefixes {
+            self.element(prefix, value)?;
+        }
+        Ok(())
+    }
+
+    /// The last element was for routes of some lengths (`le 24`), which a table does
+    /// not know.
+    pub(crate) fn bounded(&mut self) {
+        self.bounded += 1;
+    }
+
+    /// What was left out, for the user.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let plural = |n| if n == 1 { "" } else { "s" };
+        if let (Some(chosen), 1..) = (&self.chosen, self.others) {
+            let (n, s) = (self.others, plural(self.others));
+            let chosen = quote(chosen.as_bytes());
+            notes.push(format!(
+                "{n} route{s} of other tables than {chosen} left out"
+            ));
+        }
+        if self.bounded > 0 {
+            let n = self.bounded;
+            let prefixes = if n == 1 { "prefix" } else { "prefixes" };
+            notes.push(format!(
+                "{n} {prefixes} with bounds of length, which are left out"
+            ));
+        }
+        notes
     }
 
     /// Finds fault with a line, which may lie behind; the first flaw is told.

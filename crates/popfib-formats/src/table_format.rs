@@ -34,6 +34,9 @@ pub struct LoadOptions {
     /// count from 0), or a column of a CSV file by its name or its number from 1. An error for
     /// other formats. If `None`, the one that tells most.
     pub value_path: Option<String>,
+    /// Of a file with several tables (VRFs, routing tables of a kernel), the name of the one
+    /// to read; if `None`, a second one is an error. An error for formats of one table.
+    pub table: Option<String>,
 }
 
 impl LoadOptions {
@@ -46,6 +49,7 @@ impl LoadOptions {
             peer: None,
             value: RouteValue::NextHop,
             value_path: None,
+            table: None,
         }
     }
 }

@@ -20,6 +20,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use popfib::{IpPrefix, NextHop};
 
 use super::fields::Fields;
+use super::geofeed;
 use super::overlap::{Range, Ranges, Row, Sorted};
 use super::ranges::RangePrefixes;
 use crate::delimiter::delimiter;
@@ -51,7 +52,8 @@ fn detect(head: &[u8]) -> bool {
     // A prefix and a value alone are the text table's, also with a lone comma
     // or a comment.
     let is_more = |fields: &Fields| fields.len() > 2 && !fields.get(1).contains([',', '#', ';']);
-    fields.split(first).is_ok()
+    !geofeed::detect(head)
+        && fields.split(first).is_ok()
         && Layout::of(&fields).is_some_and(|layout| layout.is_heading || is_more(&fields))
 }
 

@@ -2,6 +2,10 @@
 
 pub(crate) mod csv;
 pub(crate) mod fields;
+pub(crate) mod geofeed;
 mod overlap;
 pub(crate) mod pfx2as;
 mod ranges;
+pub(crate) mod riswhois;
+
+pub(crate) use ranges::RangePrefixes;

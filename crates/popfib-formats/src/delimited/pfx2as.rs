@@ -21,7 +21,7 @@ pub(crate) static FORMAT: Entry = Entry {
     description: "CAIDA's pfx2as: network, length, AS",
     can: Capabilities::NONE,
     detect,
-    open: |input, options| Ok(lines(Pfx2As, input, options.mask)),
+    open: |input, options| Ok(lines(Pfx2As, input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {

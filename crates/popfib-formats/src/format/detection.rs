@@ -113,6 +113,27 @@ fn every_sample_is_claimed_once() {
             "inet.0: 1 destinations, 1 routes (1 active, 0 holddown, 0 hidden)\n",
             "junos",
         ),
+        ("[\"10.0.0.0/8\"]\n", "json-lists"),
+        ("{\"a\":[{\"cidr\":\"10.0.0.0/8\"}]}\n", "json-lists"),
+        (
+            "{\"cidr\":\"10.0.0.0/8\",\"tags\":[\"10.0.0.0/8\"]}\n",
+            "json-lines",
+        ),
+        ("create a hash:net family inet\n", "ipset"),
+        ("add a 10.0.0.0/8\n", "ipset"),
+        ("table inet t {\n", "nftables"),
+        ("table <t> { 10.0.0.0/8 }\n", "filters"),
+        ("NN = [\n", "filters"),
+        ("define a = { 10.0.0.0/8 }\n", "nftables"),
+        ("define a = [ 10.0.0.0/8 ];\n", "filters"),
+        ("no ip prefix-list NN\n", "prefix-lists"),
+        ("ip access-list standard NN\n", "prefix-lists"),
+        ("*filter\n", "iptables"),
+        ("Kernel IP routing table\n", "route-n"),
+        ("64500\t10.0.0.0/8\t300\n", "riswhois"),
+        ("10.0.0.0/8,US,US-AL,Alabaster,\n", "geofeed"),
+        ("10.0.0.0/8,,,,\n", "geofeed"),
+        ("10.0.0.0/8,US,x\n", "csv"),
     ] {
         assert_eq!(claims(text.as_bytes()), [format], "{text}");
         let crlf = text.replace('\n', "\r\n");

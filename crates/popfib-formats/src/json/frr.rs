@@ -19,9 +19,9 @@ use crate::table_format::Entry;
 pub(crate) static FORMAT: Entry = Entry {
     name: "frr-json",
     description: "`show ip route json`, `show ipv6 route json` and `show bgp json` of FRR; next hops of selected routes",
-    can: Capabilities::NONE,
+    can: Capabilities::TABLES,
     detect,
-    open: |input, options| Ok(document(Frr, input, options.mask)),
+    open: |input, options| Ok(document(Frr, input, options)),
 };
 
 pub(super) fn detect(head: &[u8]) -> bool {
@@ -102,7 +102,10 @@ impl Hop {
 }
 
 impl Grammar for Frr {
-    fn opens(&mut self, key: &str, rows: &mut Rows) -> bool {
+    fn opens(&mut self, key: &str, is_list: bool, rows: &mut Rows) -> bool {
+        if is_list {
+            return false;
+        }
         if !key.is_empty() && key != "routes" {
             rows.table(key);
         }

@@ -18,9 +18,9 @@ use crate::table_format::Entry;
 pub(crate) static FORMAT: Entry = Entry {
     name: "ip-route-json",
     description: "`ip -j route` and `ip -j -6 route` of Linux",
-    can: Capabilities::NONE,
+    can: Capabilities::TABLES,
     detect,
-    open: |input, options| Ok(document(IpRoute::default(), input, options.mask)),
+    open: |input, options| Ok(document(IpRoute::default(), input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {

@@ -5,7 +5,9 @@
 
 pub(crate) mod frr;
 pub(crate) mod ip_route;
+pub(crate) mod lists;
 pub(crate) mod records;
+mod strings;
 
 use serde_json::Error;
 
@@ -27,41 +29,10 @@ fn first_byte(head: &[u8]) -> Option<u8> {
     head.trim_ascii_start().first().copied()
 }
 
-/// The strings in a head that a colon follows: the keys of its objects.
+/// The keys of the objects in a head.
 fn keys(head: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = head;
-    std::iter::from_fn(move || {
-        loop {
-            let start = memchr::memchr(b'"', rest)? + 1;
-            let mut end = start;
-            while *rest.get(end)? != b'"' {
-                end += if rest[end] == b'\\' { 2 } else { 1 };
-            }
-            let text = &rest[start..end];
-            rest = &rest[end + 1..];
-            if rest.trim_ascii_start().first() == Some(&b':') {
-                return Some(text);
-            }
-        }
+    strings::strings(head).filter_map(|string| match string.text {
+        strings::Text::Key(key) => Some(key),
+        strings::Text::Element(_) | strings::Text::Value => None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_of_a_head() {
-        let all = |head: &str| -> Vec<String> {
-            let text = |key| String::from_utf8_lossy(key).into_owned();
-            keys(head.as_bytes()).map(text).collect()
-        };
-        assert_eq!(
-            all(r#"[{"a":"b","c" : 1,"x\"y":["d"]},{"e":"#),
-            ["a", "c", r#"x\"y"#, "e"]
-        );
-        assert_eq!(all(r#"{"a":"cut o"#), ["a"]);
-        assert_eq!(all(r#"{"a":"cut\"#), ["a"]);
-        assert!(all("").is_empty());
-    }
 }

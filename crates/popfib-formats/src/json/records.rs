@@ -5,7 +5,9 @@
 //! {"network":"2001:db8::/32","asn":64496}
 //! ```
 //! This is also what the command prints with `--json`; a lookup that found no
-//! route has a prefix of null and is left out. Other members don't matter.
+//! route has a prefix of null and is left out. Other members don't matter. Where the first
+//! object has no value, none has: a list of prefixes. An object of the type `metadata`, as
+//! Spamhaus ends its lists with, is about the file.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,7 +18,8 @@ use serde::de::{Deserialize, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Error;
 use serde_json::value::RawValue;
 
-use super::{first_byte, frr, keys, reason};
+use super::strings::{Text, strings};
+use super::{first_byte, frr, reason};
 use crate::LoadOptions;
 use crate::grammar::{Grammar, document, lines};
 use crate::input::head_lines;
@@ -30,7 +33,7 @@ pub(crate) static LINES: Entry = Entry {
     description: "JSON objects, one a line, with `prefix`, `network` or `cidr` and `next_hop`, `value`, `asn`, `origin` or `country`",
     can: Capabilities::MANY_VALUES,
     detect: detect_lines,
-    open: |input, options| Ok(lines(Records::new(options), input, options.mask)),
+    open: |input, options| Ok(lines(Records::new(options), input, options)),
 };
 
 pub(crate) static ARRAY: Entry = Entry {
@@ -38,23 +41,28 @@ pub(crate) static ARRAY: Entry = Entry {
     description: "a JSON array of such objects",
     can: Capabilities::MANY_VALUES,
     detect: detect_array,
-    open: |input, options| Ok(document(Records::new(options), input, options.mask)),
+    open: |input, options| Ok(document(Records::new(options), input, options)),
 };
 
-fn has_prefix(object: &[u8]) -> bool {
-    keys(object)
-        .take(64)
-        .any(|key| std::str::from_utf8(key).is_ok_and(|key| rank(key, PREFIX).is_some()))
+/// Whether objects at this depth have a prefix.
+pub(super) fn has_prefix(head: &[u8], at_depth: usize) -> bool {
+    strings(head).take(256).any(|string| {
+        let Text::Key(key) = string.text else {
+            return false;
+        };
+        string.depth == at_depth
+            && std::str::from_utf8(key).is_ok_and(|key| rank(key, PREFIX).is_some())
+    })
 }
 
 fn detect_lines(head: &[u8]) -> bool {
     let first = head_lines(head).find(|line| !line.trim_ascii().is_empty());
-    first.is_some_and(|line| line.trim_ascii_start().starts_with(b"{") && has_prefix(line))
+    first.is_some_and(|line| line.trim_ascii_start().starts_with(b"{") && has_prefix(line, 1))
         && !frr::detect(head)
 }
 
 fn detect_array(head: &[u8]) -> bool {
-    first_byte(head) == Some(b'[') && has_prefix(head)
+    first_byte(head) == Some(b'[') && has_prefix(head, 2)
 }
 
 pub(crate) struct Records {
@@ -62,10 +70,12 @@ pub(crate) struct Records {
     path: Option<String>,
     /// Objects that don't have it.
     without: u64,
+    /// Whether the first object has no value, so that none has.
+    is_list: Option<bool>,
 }
 
 /// What `keys` lead to in `json`, as it is written; items of lists count from 0.
-fn follow<'a>(mut json: &'a str, keys: &str) -> Result<Option<&'a str>, Error> {
+pub(super) fn follow<'a>(mut json: &'a str, keys: &str) -> Result<Option<&'a str>, Error> {
     for key in keys.split('.') {
         let inner = match json.as_bytes().first() {
             Some(b'{') => {
@@ -92,6 +102,7 @@ impl Records {
         Self {
             path: options.value_path.clone(),
             without: 0,
+            is_list: None,
         }
     }
 }
@@ -107,6 +118,7 @@ impl Grammar for Records {
         let found = read.and_then(|found| parser.end().map(|()| found));
         let found = found.map_err(|e| reason(&e))?;
         let prefix = match found.prefix {
+            Cell::Absent if found.is_metadata => return Ok(()),
             Cell::Absent => return Err("no prefix in this object".to_owned()),
             Cell::Null => return Ok(()),
             Cell::Text(prefix) => rows.prefix(&prefix)?,
@@ -126,7 +138,14 @@ impl Grammar for Records {
             }
         };
         match value {
-            Cell::Text(value) if !value.is_empty() => rows.route(prefix, &value),
+            Cell::Text(value) if !value.is_empty() => {
+                if *self.is_list.get_or_insert(false) {
+                    return rows.element(prefix, &value);
+                }
+                rows.route(prefix, &value);
+            }
+            // What is empty or null was meant to be a value.
+            Cell::Absent if *self.is_list.get_or_insert(true) => return rows.element(prefix, ""),
             _ => return Err(format!("no next hop behind \"{prefix}\"")),
         }
         Ok(())
@@ -140,7 +159,7 @@ impl Grammar for Records {
 
 /// What a member that was looked for holds.
 #[derive(Default)]
-enum Cell {
+pub(super) enum Cell {
     /// Nothing, or what is no value: an object or a list.
     #[default]
     Absent,
@@ -151,7 +170,7 @@ enum Cell {
 impl Cell {
     /// A string, or a number or truth value as it is written: to read a number
     /// would cost those of more than 64 bits their digits.
-    fn of(json: &str) -> Result<Self, Error> {
+    pub(super) fn of(json: &str) -> Result<Self, Error> {
         Ok(match json.as_bytes().first() {
             Some(b'"') => Self::Text(serde_json::from_str(json)?),
             Some(b'n') => Self::Null,
@@ -165,6 +184,7 @@ impl Cell {
 struct Found {
     prefix: Cell,
     value: Cell,
+    is_metadata: bool,
 }
 
 /// Reads an object, keeps the members with the best names.
@@ -180,7 +200,12 @@ impl<'de> Visitor<'de> for Members {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
         let mut found = Found::default();
         let (mut best_prefix, mut best_value) = (usize::MAX, usize::MAX);
-        while let Some(Key { prefix, value }) = map.next_key()? {
+        while let Some(Key {
+            prefix,
+            value,
+            is_type,
+        }) = map.next_key()?
+        {
             let mut cell =
                 || Cell::of(map.next_value::<&RawValue>()?.get()).map_err(A::Error::custom);
             if let Some(rank) = prefix.filter(|&rank| rank < best_prefix) {
@@ -188,10 +213,16 @@ impl<'de> Visitor<'de> for Members {
                 found.prefix = cell()?;
             } else if let Some(rank) = value.filter(|&rank| rank < best_value) {
                 // Objects and null under a good name don't hide what else there is.
-                if let text @ Cell::Text(_) = cell()? {
-                    best_value = rank;
-                    found.value = text;
+                match cell()? {
+                    text @ Cell::Text(_) => {
+                        best_value = rank;
+                        found.value = text;
+                    }
+                    Cell::Null if best_value == usize::MAX => found.value = Cell::Null,
+                    _ => {}
                 }
+            } else if is_type {
+                found.is_metadata = matches!(cell()?, Cell::Text(text) if text == "metadata");
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -204,6 +235,7 @@ impl<'de> Visitor<'de> for Members {
 struct Key {
     prefix: Option<usize>,
     value: Option<usize>,
+    is_type: bool,
 }
 
 impl<'de> Deserialize<'de> for Key {
@@ -220,6 +252,7 @@ impl<'de> Deserialize<'de> for Key {
                 Ok(Key {
                     prefix: rank(name, PREFIX),
                     value: rank(name, VALUE),
+                    is_type: name == "type",
                 })
             }
         }

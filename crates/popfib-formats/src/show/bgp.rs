@@ -14,21 +14,21 @@
 
 use popfib::IpPrefix;
 
-use super::words::{
-    is_address, is_date, looks_like_prefix, not_a_route, with_classful_len, word_at,
-};
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::Entry;
+use crate::words::{
+    is_address, is_date, looks_like_prefix, not_a_route, with_classful_len, word_at,
+};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "show-bgp",
     description: "`show bgp` and `show ip bgp` of FRR, Cisco IOS, IOS XR and NX-OS, Arista EOS; next hops of the best paths",
-    can: Capabilities::NONE,
+    can: Capabilities::TABLES,
     detect,
-    open: |input, options| Ok(listing(BgpTable::default(), input, options.mask)),
+    open: |input, options| Ok(listing(BgpTable::default(), input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {

@@ -13,19 +13,19 @@
 
 use popfib::IpPrefix;
 
-use super::words::not_a_route;
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::Entry;
+use crate::words::not_a_route;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "bird",
     description: "`show route` and `show route all` of BIRD 2",
-    can: Capabilities::NONE,
+    can: Capabilities::TABLES,
     detect,
-    open: |input, options| Ok(listing(Bird::default(), input, options.mask)),
+    open: |input, options| Ok(listing(Bird::default(), input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {

@@ -16,22 +16,22 @@ use std::net::Ipv4Addr;
 
 use popfib::IpPrefix;
 
-use super::words::{
-    classful_len, is_date, is_time, is_unspecified, looks_like_prefix, not_a_route, word_at,
-};
 use crate::error::quote;
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::Entry;
+use crate::words::{
+    classful_len, is_date, is_time, is_unspecified, looks_like_prefix, not_a_route, word_at,
+};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "show-route",
     description: "`show ip route` and `show ipv6 route` of FRR, Cisco IOS, IOS XR and ASA, Arista EOS, FortiOS, EdgeOS",
-    can: Capabilities::NONE,
+    can: Capabilities::TABLES,
     detect,
-    open: |input, options| Ok(listing(CodedRoutes::default(), input, options.mask)),
+    open: |input, options| Ok(listing(CodedRoutes::default(), input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {

@@ -12,19 +12,19 @@
 
 use popfib::IpPrefix;
 
-use super::words::{is_date, looks_like_prefix, not_a_route};
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::Entry;
+use crate::words::{is_date, looks_like_prefix, not_a_route};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "junos",
     description: "`show route` of Juniper Junos",
-    can: Capabilities::NONE,
+    can: Capabilities::TABLES,
     detect,
-    open: |input, options| Ok(listing(Junos::default(), input, options.mask)),
+    open: |input, options| Ok(listing(Junos::default(), input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {

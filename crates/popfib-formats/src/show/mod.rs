@@ -20,6 +20,6 @@ pub(crate) mod coded;
 pub(crate) mod junos;
 pub(crate) mod nxos;
 pub(crate) mod panos;
+pub(crate) mod route_n;
 pub(crate) mod routeros;
 pub(crate) mod vrp;
-mod words;

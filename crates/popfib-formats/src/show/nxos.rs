@@ -15,19 +15,19 @@
 
 use popfib::IpPrefix;
 
-use super::words::{is_address, looks_like_prefix, not_a_route};
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::Entry;
+use crate::words::{is_address, looks_like_prefix, not_a_route};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "nxos",
     description: "`show ip route` and `show forwarding route` of Cisco NX-OS",
-    can: Capabilities::NONE,
+    can: Capabilities::TABLES,
     detect,
-    open: |input, options| Ok(listing(Nxos::default(), input, options.mask)),
+    open: |input, options| Ok(listing(Nxos::default(), input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {

@@ -10,19 +10,19 @@
 //! the flags marks the active routes. Connected ones (`C`) show their own
 //! address as the next hop; what tells is the interface.
 
-use super::words::{looks_like_prefix, not_a_route};
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::Entry;
+use crate::words::{looks_like_prefix, not_a_route};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "panos",
     description: "`show routing route` of Palo Alto PAN-OS",
-    can: Capabilities::NONE,
+    can: Capabilities::TABLES,
     detect,
-    open: |input, options| Ok(listing(Panos::default(), input, options.mask)),
+    open: |input, options| Ok(listing(Panos::default(), input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {

@@ -10,19 +10,19 @@
 //! blanks, and nothing quotes them. Messages of the log, which the console mixes
 //! in, are left out.
 
-use super::words::{is_time, not_a_route};
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::Entry;
+use crate::words::{is_time, not_a_route};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "routeros",
     description: "`/ip route print terse` of MikroTik RouterOS",
-    can: Capabilities::NONE,
+    can: Capabilities::TABLES,
     detect,
-    open: |input, options| Ok(listing(RouterOs, input, options.mask)),
+    open: |input, options| Ok(listing(RouterOs, input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {

@@ -15,19 +15,19 @@
 //! tells is the interface, also where it is NULL0. Of the verbose records,
 //! which show all routes, those whose state is not active are left out.
 
-use super::words::{is_address, looks_like_prefix, not_a_route};
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::Entry;
+use crate::words::{is_address, looks_like_prefix, not_a_route};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "vrp",
     description: "`display ip routing-table [verbose]` of Huawei VRP and HP Comware",
-    can: Capabilities::NONE,
+    can: Capabilities::TABLES,
     detect,
-    open: |input, options| Ok(listing(Vrp::default(), input, options.mask)),
+    open: |input, options| Ok(listing(Vrp::default(), input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {

@@ -42,14 +42,19 @@ pub(super) struct Roas {
 impl Roas {
     pub(super) fn new(input: Input) -> Self {
         Self {
-            items: Items::new(input).with_elements_of("roas"),
+            items: Items::new(input),
         }
     }
 }
 
+/// Whether what is in a member are items: the outermost object, and the list of payloads.
+fn opens(key: &str, is_list: bool) -> bool {
+    key == if is_list { "roas" } else { "" }
+}
+
 impl Source for Roas {
     fn next(&mut self) -> Result<Option<AnyVrp>, ReadError> {
-        while self.items.advance(str::is_empty)? {
+        while self.items.advance(opens)? {
             // What has a key is about the file, or of other objects of the RPKI.
             if !self.items.key().is_empty() {
                 continue;

@@ -4,7 +4,7 @@ use crate::common::{COMPRESSIONS, STRICT, read};
 use popfib_formats::Format;
 
 /// The formats of text that the captures in `tests/data` have, and columns and JSON.
-const OTHERS: [(&str, &str); 17] = [
+const OTHERS: [(&str, &str); 28] = [
     ("pfx2as", "10.0.0.0\t8\t64500\n"),
     ("csv", "network,asn\n10.0.0.0/8,64500\n"),
     ("csv", "10.0.0.0,10.255.255.255,64500\n"),
@@ -59,6 +59,30 @@ const OTHERS: [(&str, &str); 17] = [
         "routeros",
         " 0 A S dst-address=10.0.0.0/8 gateway=192.0.2.1\n",
     ),
+    (
+        "route-n",
+        "Kernel IP routing table\nDestination Gateway Genmask Flags Metric Ref Use Iface\n\
+         10.0.0.0 192.0.2.1 255.0.0.0 UG 0 0 0 eth0\n",
+    ),
+    ("riswhois", "64500\t10.0.0.0/8\t300\n"),
+    ("geofeed", "10.0.0.0/8,DE,DE-BE,Berlin,\n"),
+    ("json-lists", "{\"a\":[\"10.0.0.0/8\"]}\n"),
+    (
+        "json-lists",
+        "{\"prefixes\":[{\"ip_prefix\":\"10.0.0.0/8\",\"region\":\"a\"}]}\n",
+    ),
+    ("ipset", "create a hash:net family inet\nadd a 10.0.0.0/8\n"),
+    (
+        "nftables",
+        "table ip t {\n\tset a {\n\t\ttype ipv4_addr\n\t\telements = { 10.0.0.0/8 }\n\t}\n}\n",
+    ),
+    ("filters", "define a = [ 10.0.0.0/8 ];\n"),
+    ("filters", "prefix-list a {\n    10.0.0.0/8;\n}\n"),
+    ("prefix-lists", "ip prefix-list a permit 10.0.0.0/8\n"),
+    (
+        "iptables",
+        "*filter\n:a - [0:0]\n-A a -s 10.0.0.0/8 -j DROP\nCOMMIT\n",
+    ),
 ];
 
 #[test]
@@ -66,7 +90,12 @@ fn one_route_of_each() {
     for (name, text) in OTHERS {
         let table = read(text, &STRICT).unwrap_or_else(|e| panic!("{name}: {e}"));
         let value = crate::common::routes(&table).concat();
-        let wanted = ["10.0.0.0/8 192.0.2.1", "10.0.0.0/8 64500", "10.0.0.0/8 a"];
+        let wanted = [
+            "10.0.0.0/8 192.0.2.1",
+            "10.0.0.0/8 64500",
+            "10.0.0.0/8 a",
+            "10.0.0.0/8 DE",
+        ];
         assert!(wanted.contains(&value.as_str()), "{name}: {value}");
     }
 }

@@ -13,6 +13,7 @@ mod frr_bird;
 mod hostile;
 mod inputs;
 mod listings;
+mod lists;
 mod mmdb;
 mod mrt;
 mod mrt_file;

@@ -5,18 +5,18 @@ use std::net::{IpAddr, Ipv4Addr};
 use crate::error::quote;
 
 /// Whether `word` is an address, possibly with a zone (`fe80::1%eth0`).
-pub(super) fn is_address(word: &str) -> bool {
+pub(crate) fn is_address(word: &str) -> bool {
     let address = word.split('%').next().unwrap_or_default();
     address.parse::<IpAddr>().is_ok()
 }
 
 /// Whether `word` is the address that stands for none.
-pub(super) fn is_unspecified(word: &str) -> bool {
+pub(crate) fn is_unspecified(word: &str) -> bool {
     word.parse::<IpAddr>().is_ok_and(|a| a.is_unspecified())
 }
 
 /// Whether `word` can only be meant as an address or a prefix, right or wrong.
-pub(super) fn looks_like_prefix(word: &str) -> bool {
+pub(crate) fn looks_like_prefix(word: &str) -> bool {
     let legal = |b: u8| b.is_ascii_hexdigit() || matches!(b, b'.' | b':' | b'/');
     word.bytes().all(legal)
         && (word.contains(':')
@@ -24,7 +24,7 @@ pub(super) fn looks_like_prefix(word: &str) -> bool {
 }
 
 /// Whether `word` is an age: `00:05:45`, `2w0d`, `1d05h38m`, `0.000000`, `never`.
-pub(super) fn is_time(word: &str) -> bool {
+pub(crate) fn is_time(word: &str) -> bool {
     let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
     if word == "never" || word.split(':').all(digits) || word.split('.').all(digits) {
         return true;
@@ -44,7 +44,7 @@ pub(super) fn is_time(word: &str) -> bool {
 }
 
 /// The length of a prefix written without one: that of the address's class.
-pub(super) fn classful_len(address: Ipv4Addr) -> u8 {
+pub(crate) fn classful_len(address: Ipv4Addr) -> u8 {
     match address.octets()[0] {
         _ if address.is_unspecified() => 0,
         0..128 => 8,
@@ -55,7 +55,7 @@ pub(super) fn classful_len(address: Ipv4Addr) -> u8 {
 }
 
 /// The prefix `text` with the length of its class if it has none.
-pub(super) fn with_classful_len(text: &str) -> String {
+pub(crate) fn with_classful_len(text: &str) -> String {
     match text.parse() {
         Ok(address) => format!("{text}/{}", classful_len(address)),
         Err(_) => text.to_owned(),
@@ -63,18 +63,18 @@ pub(super) fn with_classful_len(text: &str) -> String {
 }
 
 /// Whether a line is the date that IOS XR puts before its answers.
-pub(super) fn is_date(line: &str) -> bool {
+pub(crate) fn is_date(line: &str) -> bool {
     const DAYS: [&str; 7] = ["Mon ", "Tue ", "Wed ", "Thu ", "Fri ", "Sat ", "Sun "];
     DAYS.iter().any(|day| line.starts_with(day))
 }
 
 /// The error of a line that is nothing known.
-pub(super) fn not_a_route(line: &str) -> String {
+pub(crate) fn not_a_route(line: &str) -> String {
     format!("{}: not a route", quote(line.trim().as_bytes()))
 }
 
 /// The word of `line` at or behind byte `from`, and where it begins.
-pub(super) fn word_at(line: &str, from: usize) -> Option<(usize, &str)> {
+pub(crate) fn word_at(line: &str, from: usize) -> Option<(usize, &str)> {
     let rest = line.get(from..)?;
     let start = from + (rest.len() - rest.trim_start().len());
     let word = line[start..].split_ascii_whitespace().next()?;

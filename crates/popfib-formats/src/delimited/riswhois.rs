@@ -1,0 +1,96 @@
+//! RIPE RIS's dumps for whois: origin AS, prefix, how many peers see it.
+//!
+//! ```text
+//! 13335    1.0.0.0/24    394
+//! {64500,64501}    2001:db8::/32    12
+//! ```
+
+use crate::error::quote;
+use crate::grammar::{Grammar, lines};
+use crate::input::head_lines;
+use crate::origins::is_as_list;
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::table_format::Entry;
+use crate::words::looks_like_prefix;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "riswhois",
+    description: "RIPE RIS's dumps for whois: origin AS, prefix, number of peers",
+    can: Capabilities::NONE,
+    detect,
+    open: |input, options| Ok(lines(RisWhois::default(), input, options)),
+};
+
+fn detect(head: &[u8]) -> bool {
+    head_lines(head)
+        .filter_map(|line| std::str::from_utf8(line).ok())
+        .find(|line| !is_skipped(line))
+        .is_some_and(|line| row(line).is_ok())
+}
+
+fn is_skipped(line: &str) -> bool {
+    matches!(line.trim_start().as_bytes(), [] | [b'%' | b'#', ..])
+}
+
+/// The three fields of a line.
+fn row(line: &str) -> Result<(&str, &str, u64), String> {
+    let mut words = line.split_ascii_whitespace();
+    let fields = (words.next(), words.next(), words.next(), words.next());
+    if let (Some(origin), Some(prefix), Some(peers), None) = fields
+        && is_as_list(origin)
+        && looks_like_prefix(prefix)
+        && let Ok(peers) = peers.parse()
+    {
+        return Ok((origin, prefix, peers));
+    }
+    let line = quote(line.as_bytes());
+    Err(format!("{line}: not an AS, a prefix and a number of peers"))
+}
+
+/// Of lines for one prefix that follow each other, the one that most peers see counts.
+#[derive(Default)]
+struct RisWhois {
+    best: Option<Best>,
+}
+
+struct Best {
+    line: u64,
+    prefix: popfib::IpPrefix,
+    origin: String,
+    peers: u64,
+}
+
+impl Grammar for RisWhois {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+        if is_skipped(line) {
+            return Ok(());
+        }
+        let (origin, prefix, peers) = row(line)?;
+        let prefix = rows.prefix(prefix)?;
+        match &mut self.best {
+            Some(best) if best.prefix == prefix => {
+                if peers > best.peers {
+                    origin.clone_into(&mut best.origin);
+                    (best.line, best.peers) = (rows.line(), peers);
+                }
+            }
+            _ => {
+                self.end(rows);
+                self.best = Some(Best {
+                    line: rows.line(),
+                    prefix,
+                    origin: origin.to_owned(),
+                    peers,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, rows: &mut Rows) {
+        if let Some(best) = self.best.take() {
+            rows.route_of(best.line, best.prefix, &best.origin);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Lists of prefixes inside of a JSON document: the address files of clouds, bgpq4's.
+//!
+//! ```text
+//! {"prefixes":[{"ip_prefix":"3.5.140.0/22","region":"ap-northeast-2","service":"S3"}]}
+//! {"values":[{"name":"Storage","properties":{"addressPrefixes":["20.38.0.0/22"]}}]}
+//! {"hooks":["192.30.252.0/22"],"web":["192.30.252.0/22"]}
+//! { "NN": [ { "prefix": "1.0.4.0\/22", "exact": false, "less-equal": 24 } ] }
+//! ```
+//! A list holds prefixes, as strings, or objects; of these each has a prefix, or lists of
+//! them somewhere inside. The value is the object's region, scope, service or name, else
+//! the key of the list. Lists of other things (keys, domains) are left out: the first string
+//! in a list tells.
+
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::records::{Cell, follow, has_prefix};
+use super::strings::{Text, strings};
+use super::{first_byte, frr, keys, reason};
+use crate::LoadOptions;
+use crate::grammar::{Grammar, document};
+use crate::names::{PREFIX, left_out, rank};
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::table_format::Entry;
+use crate::words::looks_like_prefix;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "json-lists",
+    description: "JSON with lists of prefixes: the address files of AWS, Azure, GitHub, Google and Oracle, bgpq4 -j; regions or names",
+    can: Capabilities::MANY_VALUES,
+    detect,
+    open: |input, options| Ok(document(Lists::new(options), input, options)),
+};
+
+/// The members that tell most of an object, the best first.
+const NAMES: &[&str] = &["region", "scope", "service", "name"];
+
+fn detect(head: &[u8]) -> bool {
+    let is_prefix = |text: &[u8]| std::str::from_utf8(text).is_ok_and(looks_like_prefix);
+    let prefix_at = match first_byte(head) {
+        Some(b'{') if !has_prefix(head, 1) && !frr::detect(head) => 3,
+        Some(b'[') if !has_prefix(head, 2) => usize::MAX,
+        _ => return false,
+    };
+    // Others' objects: payloads of RPKI, rule sets of nftables.
+    !keys(head).any(|key| matches!(key, b"maxLength" | b"nftables" | b"dst"))
+        && strings(head).any(|string| match string.text {
+            Text::Key(key) => {
+                string.depth >= prefix_at
+                    && std::str::from_utf8(key).is_ok_and(|key| rank(key, PREFIX).is_some())
+            }
+            Text::Element(text) => is_prefix(text),
+            Text::Value => false,
+        })
+}
+
+#[derive(Default)]
+struct Lists {
+    /// The members that lead to the value, if the caller has chosen one.
+    path: Option<String>,
+    /// What don't have it.
+    without: u64,
+    /// The key of the list at hand, and whether its strings are prefixes, once one was seen.
+    key: String,
+    are_prefixes: Option<bool>,
+}
+
+impl Lists {
+    fn new(options: &LoadOptions) -> Self {
+        Self {
+            path: options.value_path.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// The value of an object; `None` if it lacks the one that was chosen.
+    fn value(&self, json: &str) -> Result<Option<String>, serde_json::Error> {
+        let Some(path) = &self.path else {
+            let named = serde_json::Deserializer::from_str(json).deserialize_map(Best(NAMES))?;
+            return Ok(Some(named.unwrap_or_else(|| self.key.clone())));
+        };
+        Ok(match follow(json, path)?.map(Cell::of).transpose()? {
+            Some(Cell::Text(text)) if !text.is_empty() => Some(text),
+            _ => None,
+        })
+    }
+}
+
+impl Grammar for Lists {
+    fn opens(&mut self, key: &str, is_list: bool, _: &mut Rows) -> bool {
+        if is_list {
+            key.clone_into(&mut self.key);
+            self.are_prefixes = None;
+        }
+        true
+    }
+
+    fn read(&mut self, key: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
+        let json = json.trim();
+        let value = match json.as_bytes().first() {
+            Some(b'{') if key.is_empty() => self.value(json).map_err(|e| reason(&e))?,
+            Some(b'"') if key.is_empty() => self.path.is_none().then(|| self.key.clone()),
+            // Numbers and names about the file.
+            _ => return Ok(()),
+        };
+        let Some(value) = value else {
+            self.without += 1;
+            return Ok(());
+        };
+        let mut walk = Walk {
+            rows,
+            value: &value,
+            are_prefixes: &mut self.are_prefixes,
+        };
+        let mut parser = serde_json::Deserializer::from_str(json);
+        let read = walk.deserialize(&mut parser);
+        read.and_then(|()| parser.end()).map_err(|e| reason(&e))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let path = self.path.as_ref();
+        path.map_or_else(Vec::new, |path| left_out(self.without, "entry", path))
+    }
+}
+
+/// Finds the prefixes in an element of a list.
+struct Walk<'a> {
+    rows: &'a mut Rows,
+    value: &'a str,
+    /// Whether the strings of the list are prefixes.
+    are_prefixes: &'a mut Option<bool>,
+}
+
+impl Walk<'_> {
+    fn found(&mut self, text: &str) -> Result<(), String> {
+        let prefix = self.rows.prefix(text)?;
+        self.rows.element(prefix, self.value)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Walk<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<(), D::Error> {
+        parser.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Walk<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a prefix, or an object with prefixes")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
+        if *self
+            .are_prefixes
+            .get_or_insert_with(|| looks_like_prefix(text))
+        {
+            return self.found(text).map_err(E::custom);
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let mut inner = Walk {
+            rows: self.rows,
+            value: self.value,
+            are_prefixes: &mut None,
+        };
+        while list.next_element_seed(&mut inner)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let (mut best, mut is_bounded) = (None, false);
+        while let Some(key) = map.next_key::<String>()? {
+            match rank(&key, PREFIX) {
+                Some(rank) if best.as_ref().is_none_or(|(known, _)| rank < *known) => {
+                    let cell = Cell::of(map.next_value::<&RawValue>()?.get());
+                    match cell.map_err(A::Error::custom)? {
+                        Cell::Text(text) => best = Some((rank, text)),
+                        Cell::Absent | Cell::Null => {}
+                    }
+                }
+                Some(_) => _ = map.next_value::<IgnoredAny>()?,
+                None => {
+                    is_bounded |= matches!(key.as_str(), "greater-equal" | "less-equal");
+                    map.next_value_seed(Inner(&mut *self))?;
+                }
+            }
+        }
+        if let Some((_, text)) = best {
+            self.found(&text).map_err(A::Error::custom)?;
+            if is_bounded {
+                self.rows.bounded();
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+/// The value of a member that is no prefix itself: only lists and objects can hold some.
+struct Inner<'a, 'b>(&'a mut Walk<'b>);
+
+impl<'de> DeserializeSeed<'de> for Inner<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<(), D::Error> {
+        Walk {
+            rows: self.0.rows,
+            value: self.0.value,
+            are_prefixes: &mut Some(false),
+        }
+        .deserialize(parser)
+    }
+}
+
+/// The text of the best-named member of an object.
+struct Best(&'static [&'static str]);
+
+impl<'de> Visitor<'de> for Best {
+    type Value = Option<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut best: Option<(usize, String)> = None;
+        while let Some(key) = map.next_key::<String>()? {
+            match rank(&key, self.0) {
+                Some(rank) if best.as_ref().is_none_or(|(known, _)| rank < *known) => {
+                    let cell = Cell::of(map.next_value::<&RawValue>()?.get());
+                    if let Cell::Text(text) = cell.map_err(A::Error::custom)?
+                        && !text.is_empty()
+                    {
+                        best = Some((rank, text));
+                    }
+                }
+                _ => _ = map.next_value::<IgnoredAny>()?,
+            }
+        }
+        Ok(best.map(|(_, text)| text))
+    }
+}

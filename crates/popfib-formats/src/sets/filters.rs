@@ -1,0 +1,233 @@
+//! Lists of prefixes in languages with brackets: Junos, BIRD, OpenBGPD, pf; IOS XR's sets.
+//!
+//! ```text
+//! prefix-list NN { 1.0.0.0/24; }             route-filter-list NN { 1.0.4.0/22 upto /24; }
+//! set policy-options prefix-list NN 1.0.0.0/24
+//! define NN = [ 1.0.0.0/24, 1.0.4.0/22{22,24}, 10.0.0.0/8+ ];
+//! prefix-set "NN" { 1.0.4.0/22 prefixlen 22 - 24 }
+//! table <nn> persist { 10.0.0.0/8, 192.0.2.1 }
+//! prefix-set NN
+//!  1.0.0.0/24,
+//!  1.0.4.0/22 le 24
+//! end-set
+//! ```
+
+use super::tokens::{bare, tokens};
+use crate::error::quote;
+use crate::grammar::{Grammar, lines};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::table_format::Entry;
+use crate::words::looks_like_prefix;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "filters",
+    description: "prefix lists of Junos, sets of BIRD, OpenBGPD and IOS XR, tables of pf, as bgpq4 writes them, too; their names",
+    can: Capabilities::NONE,
+    detect,
+    open: |input, options| Ok(lines(Filters::default(), input, options)),
+};
+
+const SIGNS: &str = "{}[],;=!";
+
+fn detect(head: &[u8]) -> bool {
+    head_lines(head)
+        .map(|line| line.trim_ascii())
+        .filter_map(|line| std::str::from_utf8(line).ok())
+        .find(|line| {
+            let comments = ["#", "/*", "//", "!"];
+            !line.is_empty() && !comments.iter().any(|sign| line.starts_with(sign))
+        })
+        .is_some_and(|line| {
+            let words: Vec<_> = tokens(line, SIGNS).take(8).collect();
+            match words[..] {
+                ["policy-options" | "prefix", "{", ..]
+                | [
+                    "prefix-list" | "route-filter-list" | "prefix-set" | "policy-statement",
+                    _,
+                    "{",
+                    ..,
+                ]
+                | ["prefix-set", _]
+                | ["no", "prefix-set", _]
+                | ["define", _, "=", "[", ..]
+                | [_, "=", "[", ..] => true,
+                ["set", "policy-options", kind, ..] => {
+                    OPENERS.contains(&kind) || kind == "policy-statement"
+                }
+                ["table", name, ..] => name.starts_with('<') && words.contains(&"{"),
+                _ => false,
+            }
+        })
+}
+
+/// The words that a name and its prefixes follow.
+const OPENERS: [&str; 3] = ["prefix-list", "route-filter-list", "prefix-set"];
+
+/// The words that say for which lengths an element is.
+const BOUNDS: [&str; 16] = [
+    "upto",
+    "orlonger",
+    "longer",
+    "prefix-length-range",
+    "through",
+    "prefixlen",
+    "or-longer",
+    "maxlen",
+    "-",
+    ">=",
+    "<=",
+    ">",
+    "<",
+    "ge",
+    "le",
+    "eq",
+];
+
+#[derive(Default)]
+struct Filters {
+    /// The words of the line so far, outside of a list.
+    words: Vec<String>,
+    name: String,
+    /// What ends the list at hand, and the brackets open in it.
+    close: Option<&'static str>,
+    depth: u32,
+    /// Whether bounds may follow an element, and are not noted yet.
+    after_element: bool,
+}
+
+impl Grammar for Filters {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let mut result = Ok(());
+        if line.trim_start().starts_with('!') && self.close != Some("}") {
+            return result;
+        }
+        for token in tokens(line, SIGNS) {
+            let step = match self.close {
+                Some(close) => self.inside(close, token, rows),
+                None => self.outside(token, rows),
+            };
+            // The rest of the line is read all the same.
+            result = result.and(step);
+        }
+        if self.close.is_none() && self.words.len() == 2 && self.words[0] == "prefix-set" {
+            self.begin(1, "end-set");
+        }
+        self.words.clear();
+        result
+    }
+
+    fn end(&mut self, rows: &mut Rows) {
+        if let Some(close) = self.close.take() {
+            rows.complain(rows.line(), format!("the list is not ended by \"{close}\""));
+        }
+    }
+}
+
+impl Filters {
+    fn begin(&mut self, name: usize, close: &'static str) {
+        let name = self.words.get(name).map_or("", |name| bare(name));
+        name.clone_into(&mut self.name);
+        self.close = Some(close);
+        self.depth = 0;
+        self.after_element = false;
+    }
+
+    fn outside(&mut self, token: &str, rows: &mut Rows) -> Result<(), String> {
+        let word = |n: usize| self.words.get(n).map_or("", String::as_str);
+        let count = self.words.len();
+        match token {
+            "{" => {
+                let opener = self
+                    .words
+                    .iter()
+                    .position(|w| OPENERS.contains(&w.as_str()));
+                let policy = self.words.iter().position(|w| w == "policy-statement");
+                match opener {
+                    Some(at) => self.begin(at + 1, "}"),
+                    None if word(0) == "table" && word(1).starts_with('<') => self.begin(1, "}"),
+                    None if count == 1 && word(0) == "prefix" => self.begin(usize::MAX, "}"),
+                    None => {
+                        if let Some(at) = policy {
+                            bare(word(at + 1)).to_owned().clone_into(&mut self.name);
+                        }
+                    }
+                }
+                self.words.clear();
+            }
+            "[" if count >= 2 && word(count - 1) == "=" => {
+                self.begin(count - 2, "]");
+                self.words.clear();
+            }
+            ";" | "}" => {
+                self.words.clear();
+                self.after_element = false;
+            }
+            _ if looks_like_prefix(token) => {
+                let policy = self.words.iter().position(|w| w == "policy-statement");
+                let name = if word(0) == "set" && count >= 2 && OPENERS.contains(&word(count - 2)) {
+                    word(count - 1)
+                } else if count >= 1 && word(count - 1) == "route-filter" {
+                    policy.map_or(self.name.as_str(), |at| word(at + 1))
+                } else {
+                    let text = quote(token.as_bytes());
+                    return Err(format!("{text}: a prefix outside of a list"));
+                };
+                self.after_element = true;
+                let name = bare(name).to_owned();
+                self.words.clear();
+                return rows.elements(token, &name);
+            }
+            _ if BOUNDS.contains(&token) && self.after_element => {
+                self.after_element = false;
+                rows.bounded();
+            }
+            _ => self.words.push(token.to_owned()),
+        }
+        Ok(())
+    }
+
+    fn inside(&mut self, close: &str, token: &str, rows: &mut Rows) -> Result<(), String> {
+        let is_bound = |word: &str| {
+            let of_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'/' | b'-');
+            BOUNDS.contains(&word) || word.bytes().all(of_number)
+        };
+        match token {
+            "}" if self.depth > 0 => self.depth -= 1,
+            _ if token == close && self.depth == 0 => {
+                self.close = None;
+                self.after_element = false;
+            }
+            "{" => {
+                self.depth += 1;
+                // In BIRD's sets these are bounds.
+                if close == "]" && std::mem::take(&mut self.after_element) {
+                    rows.bounded();
+                }
+            }
+            _ if self.depth > 0 => {}
+            "," | ";" => self.after_element = false,
+            "exact" | "type" | "prefix" | "=" => {}
+            "!" => return Err("an exception to the list".to_owned()),
+            _ if looks_like_prefix(token.trim_end_matches('+')) && !token.starts_with('/') => {
+                let text = token.trim_end_matches('+');
+                let name = std::mem::take(&mut self.name);
+                let found = rows.elements(text, &name);
+                self.name = name;
+                found?;
+                self.after_element = text == token;
+                if text != token {
+                    rows.bounded();
+                }
+            }
+            _ if is_bound(token) => {
+                if std::mem::take(&mut self.after_element) {
+                    rows.bounded();
+                }
+            }
+            _ => return Err(format!("{}: not a prefix", quote(token.as_bytes()))),
+        }
+        Ok(())
+    }
+}

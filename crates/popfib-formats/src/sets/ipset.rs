@@ -1,0 +1,122 @@
+//! `ipset save`: sets of addresses and networks of the Linux kernel.
+//!
+//! ```text
+//! create bl hash:net family inet hashsize 1024 maxelem 65536 bucketsize 12 initval 0x34e8c0fb
+//! add bl 10.0.0.0/8
+//! add bl 192.0.2.1 timeout 60 comment "a b"
+//! ```
+
+use std::collections::HashMap;
+
+use super::other_sets;
+use crate::error::quote;
+use crate::grammar::{Grammar, lines};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::table_format::Entry;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "ipset",
+    description: "`ipset save`: sets of addresses and networks, by name",
+    can: Capabilities::NONE,
+    detect,
+    open: |input, options| Ok(lines(Ipset::default(), input, options)),
+};
+
+/// The types whose elements are addresses or networks.
+const TYPES: [&str; 3] = ["hash:net", "hash:ip", "bitmap:ip"];
+
+fn detect(head: &[u8]) -> bool {
+    head_lines(head)
+        .map(|line| line.trim_ascii())
+        .find(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .and_then(|line| std::str::from_utf8(line).ok())
+        .is_some_and(|line| {
+            let words: Vec<_> = line.split_ascii_whitespace().take(4).collect();
+            match words[..] {
+                ["create" | "-N", _, kind, ..] => kind.contains(':'),
+                ["add" | "-A", _, element, ..] => {
+                    element.starts_with(|c: char| c.is_ascii_hexdigit() || c == ':')
+                        && element.contains(['.', ':'])
+                }
+                _ => false,
+            }
+        })
+}
+
+#[derive(Default)]
+struct Ipset {
+    /// What the elements of each set are: the network's length, if all have one.
+    sets: HashMap<String, Kind>,
+    others: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Addresses,
+    /// Addresses that stand for networks of this length.
+    Networks(u8),
+    Other,
+}
+
+impl Grammar for Ipset {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let mut words = line.split_ascii_whitespace();
+        let (Some(command), Some(name)) = (words.next(), words.next()) else {
+            return match line.trim() {
+                "" | "COMMIT" => Ok(()),
+                line => Err(not_a_line(line)),
+            };
+        };
+        let Some(third) = words.next() else {
+            return match command {
+                "flush" | "destroy" | "-F" | "-X" => Ok(()),
+                _ => Err(not_a_line(line)),
+            };
+        };
+        match command {
+            _ if command.starts_with('#') => Ok(()),
+            "create" | "-N" => {
+                let mut kind = Kind::Addresses;
+                if !TYPES.contains(&third) {
+                    self.others += 1;
+                    kind = Kind::Other;
+                } else if let Some(len) = words.skip_while(|&word| word != "netmask").nth(1) {
+                    let len = len.parse();
+                    kind = Kind::Networks(len.map_err(|_| not_a_line(line))?);
+                }
+                self.sets.insert(name.to_owned(), kind);
+                Ok(())
+            }
+            "add" | "-A" => {
+                let kind = self.sets.get(name).copied().unwrap_or(Kind::Addresses);
+                if matches!(kind, Kind::Other) {
+                    return Ok(());
+                }
+                let mut options = words.take_while(|&word| word != "comment");
+                if options.any(|word| word == "nomatch") {
+                    return Err(format!(
+                        "{}: an exception to the set",
+                        quote(third.as_bytes())
+                    ));
+                }
+                match kind {
+                    Kind::Networks(len) if !third.contains(['/', '-']) => {
+                        rows.elements(&format!("{third}/{len}"), name)
+                    }
+                    _ => rows.elements(third, name),
+                }
+            }
+            _ => Err(not_a_line(line)),
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        other_sets(self.others)
+    }
+}
+
+fn not_a_line(line: &str) -> String {
+    format!("{}: not a line of ipset", quote(line.trim().as_bytes()))
+}

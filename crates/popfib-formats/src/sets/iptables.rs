@@ -1,0 +1,85 @@
+//! `iptables-save`: the addresses that rules are about, by chain.
+//!
+//! ```text
+//! *filter
+//! :bl - [0:0]
+//! -A bl -s 10.0.0.0/8 -j DROP
+//! COMMIT
+//! ```
+//! A rule's source counts, else its destination. Rules about no address are left out and
+//! counted.
+
+use crate::error::quote;
+use crate::grammar::{Grammar, lines};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::table_format::Entry;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "iptables",
+    description: "`iptables-save` and `ip6tables-save`: sources, or else destinations, of rules; chains",
+    can: Capabilities::NONE,
+    detect,
+    open: |input, options| Ok(lines(Iptables::default(), input, options)),
+};
+
+fn detect(head: &[u8]) -> bool {
+    head_lines(head)
+        .map(|line| line.trim_ascii())
+        .find(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .is_some_and(|line| {
+            matches!(
+                line,
+                b"*filter" | b"*raw" | b"*nat" | b"*mangle" | b"*security"
+            )
+        })
+}
+
+#[derive(Default)]
+struct Iptables {
+    without: u64,
+}
+
+impl Grammar for Iptables {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let mut words = line.split_ascii_whitespace();
+        let chain = match (words.next(), words.next()) {
+            (Some("-A" | "--append"), Some(chain)) => chain,
+            (None, _) | (Some("COMMIT"), None) => return Ok(()),
+            (Some(word), _) if word.starts_with(['*', ':', '#']) => return Ok(()),
+            _ => return Err(format!("{}: not a rule", quote(line.trim().as_bytes()))),
+        };
+        let (mut found, mut is_negated, mut before) = (None, false, "");
+        while let Some(word) = words.next() {
+            let is_source = matches!(word, "-s" | "--source" | "--src");
+            if is_source || matches!(word, "-d" | "--destination" | "--dst") && found.is_none() {
+                found = words.next();
+                is_negated = before == "!";
+            }
+            if is_source {
+                break;
+            }
+            before = word;
+        }
+        match found {
+            Some(text) if is_negated => Err(format!(
+                "{}: all but these addresses",
+                quote(text.as_bytes())
+            )),
+            Some(text) => rows.elements(text, chain),
+            None => {
+                self.without += 1;
+                Ok(())
+            }
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self.without {
+            0 => Vec::new(),
+            1 => vec!["1 rule about no address left out".to_owned()],
+            n => vec![format!("{n} rules about no address left out")],
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Sets and maps of nftables, as `nft list set`, `nft list ruleset` and its scripts have them.
+//!
+//! ```text
+//! table inet t {
+//!     set bl {
+//!         type ipv4_addr
+//!         flags interval
+//!         elements = { 10.0.0.0/8, 192.0.2.1 timeout 10m comment "x, y",
+//!                      198.51.100.4-198.51.100.9 }
+//!     }
+//! }
+//! add element inet t bl { 192.0.2.0/24 }
+//! define bogons = { 10.0.0.0/8, 100.64.0.0/10 }
+//! ```
+//! The value is the name of the set, in maps what the element leads to. Rules are nothing to
+//! a table, also those with sets of their own.
+
+use super::other_sets;
+use super::tokens::{bare, tokens};
+use crate::error::quote;
+use crate::grammar::{Grammar, lines};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::table_format::Entry;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "nftables",
+    description: "`nft list set`, `nft list ruleset` and scripts of nftables: sets by name, maps",
+    can: Capabilities::NONE,
+    detect,
+    open: |input, options| Ok(lines(Nft::default(), input, options)),
+};
+
+fn detect(head: &[u8]) -> bool {
+    head_lines(head)
+        .map(|line| line.trim_ascii())
+        .filter_map(|line| std::str::from_utf8(line).ok())
+        .filter(|line| !line.is_empty())
+        // A script begins with the program, and may empty what there was.
+        .find(|line| !line.starts_with('#') && *line != "flush ruleset")
+        .is_some_and(|line| {
+            let words: Vec<_> = tokens(line, SIGNS).take(8).collect();
+            let of_family = |family: &str| {
+                matches!(family, "ip" | "ip6" | "inet" | "bridge" | "netdev" | "arp")
+            };
+            match words[..] {
+                ["table", family, _, "{", ..] => of_family(family),
+                ["add", "element", ..] | ["table", _, "{"] => true,
+                [
+                    "add" | "destroy" | "delete" | "flush",
+                    "table" | "set" | "map",
+                    family,
+                    ..,
+                ] => of_family(family),
+                ["define", _, "=", "{", ..] => true,
+                _ => false,
+            }
+        })
+}
+
+const SIGNS: &str = "{},=;";
+
+#[derive(Default)]
+struct Nft {
+    /// The last words, newest first.
+    last: [String; 2],
+    /// The set at hand, and whether it holds addresses.
+    name: String,
+    is_other: bool,
+    is_counted: bool,
+    others: u64,
+    /// Whether the words since the last end of a statement begin `add element`.
+    adds: bool,
+    /// Whether what is read are elements; then the one at hand.
+    inside: bool,
+    element: Element,
+}
+
+/// An element and what follows it.
+#[derive(Default)]
+struct Element {
+    text: String,
+    /// In a map: what it leads to.
+    value: Option<String>,
+    is_concatenated: bool,
+}
+
+impl Grammar for Nft {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let mut result = Ok(());
+        for token in tokens(line, SIGNS) {
+            let step = if self.inside {
+                self.inside(token, rows)
+            } else {
+                self.outside(token);
+                Ok(())
+            };
+            // The rest of the line is read all the same.
+            result = result.and(step);
+        }
+        if !self.inside {
+            self.adds = false;
+            self.last = Default::default();
+        }
+        result
+    }
+
+    fn end(&mut self, rows: &mut Rows) {
+        if std::mem::take(&mut self.inside) {
+            rows.complain(
+                rows.line(),
+                "the elements are not ended by a bracket".to_owned(),
+            );
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        other_sets(self.others)
+    }
+}
+
+impl Nft {
+    fn outside(&mut self, token: &str) {
+        let [newest, before] = &self.last;
+        match (token, newest.as_str(), before.as_str()) {
+            ("{", "=", "elements") => self.begin(None),
+            ("{", "=", name) => {
+                let name = name.to_owned();
+                self.is_other = false;
+                self.is_counted = false;
+                self.begin(Some(&name));
+            }
+            ("{", name, _) if self.adds => {
+                let name = name.to_owned();
+                self.is_other = false;
+                self.is_counted = false;
+                self.begin(Some(&name));
+            }
+            ("element", "add", _) => self.adds = true,
+            (name, "set" | "map", "") if !SIGNS.contains(name) => {
+                bare(name).clone_into(&mut self.name);
+                self.is_other = false;
+                self.is_counted = false;
+            }
+            (kind, "type", _) => self.is_other = !matches!(kind, "ipv4_addr" | "ipv6_addr"),
+            (".", _, "type") => self.is_other = true,
+            _ => {}
+        }
+        if matches!(token, ";" | "{" | "}") {
+            self.last = Default::default();
+        } else {
+            self.last.swap(0, 1);
+            token.clone_into(&mut self.last[0]);
+        }
+    }
+
+    fn begin(&mut self, name: Option<&str>) {
+        if let Some(name) = name {
+            bare(name).clone_into(&mut self.name);
+        }
+        if self.is_other && !std::mem::replace(&mut self.is_counted, true) {
+            self.others += 1;
+        }
+        self.inside = true;
+        self.element = Element::default();
+    }
+
+    fn inside(&mut self, token: &str, rows: &mut Rows) -> Result<(), String> {
+        match token {
+            "," | "}" => {
+                self.inside = token == ",";
+                let element = std::mem::take(&mut self.element);
+                // The last comma may have nothing behind it.
+                if self.is_other || element.text.is_empty() {
+                    return Ok(());
+                }
+                if element.is_concatenated {
+                    let text = quote(element.text.as_bytes());
+                    return Err(format!("{text}: more than an address"));
+                }
+                rows.elements(
+                    &element.text,
+                    element.value.as_deref().unwrap_or(&self.name),
+                )
+            }
+            _ if self.element.text.is_empty() => {
+                token.clone_into(&mut self.element.text);
+                Ok(())
+            }
+            "." => {
+                self.element.is_concatenated = true;
+                Ok(())
+            }
+            ":" => {
+                self.element.value = Some(String::new());
+                Ok(())
+            }
+            word => {
+                if let Some(value) = &mut self.element.value {
+                    // A verdict with its target: `jump chain`.
+                    if !value.is_empty() {
+                        value.push(' ');
+                    }
+                    value.push_str(bare(word));
+                }
+                Ok(())
+            }
+        }
+    }
+}

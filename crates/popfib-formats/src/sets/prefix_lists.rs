@@ -1,0 +1,242 @@
+//! Prefix lists and access lists of Cisco's kind, one entry a line: IOS, FRR, Arista, Huawei.
+//!
+//! ```text
+//! no ip prefix-list NN
+//! ip prefix-list NN seq 5 permit 1.0.4.0/22 le 24
+//! ipv6 prefix-list NN permit 2001:db8::/32
+//! ip access-list standard NN
+//!  permit 10.0.0.0 0.255.255.255
+//! ip ip-prefix NN permit 1.0.0.0 24
+//! ```
+//! A last `deny` of everything is what every list ends with; other ones are exceptions, which
+//! a table cannot say.
+
+use std::net::Ipv4Addr;
+
+use popfib::{IpPrefix, Prefix};
+
+use crate::error::quote;
+use crate::grammar::{Grammar, lines};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::table_format::Entry;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "prefix-lists",
+    description: "prefix lists and access lists of Cisco IOS, FRR, Arista EOS and Huawei, as bgpq4 writes them, too; their names",
+    can: Capabilities::NONE,
+    detect,
+    open: |input, options| Ok(lines(PrefixLists::default(), input, options)),
+};
+
+fn detect(head: &[u8]) -> bool {
+    head_lines(head)
+        .map(|line| line.trim_ascii())
+        .filter_map(|line| std::str::from_utf8(line).ok())
+        .find(|line| !line.is_empty() && !line.starts_with(['!', '#']))
+        .is_some_and(|line| {
+            let words: Vec<_> = line.split_ascii_whitespace().take(6).collect();
+            let words = match words[..] {
+                ["no" | "undo", ref rest @ ..] => rest,
+                [process, ref rest @ ..] if process.ends_with(':') => rest,
+                _ => &words,
+            };
+            match words {
+                ["ip" | "ipv6", kind, _, ..] => Kind::of(kind).is_some(),
+                ["access-list", number, "permit" | "deny" | "remark", ..] => {
+                    number.bytes().all(|b| b.is_ascii_digit())
+                }
+                _ => false,
+            }
+        })
+}
+
+/// What entries look like.
+#[derive(Clone, Copy, Default)]
+enum Kind {
+    #[default]
+    Prefixes,
+    Access,
+}
+
+impl Kind {
+    fn of(word: &str) -> Option<Self> {
+        match word {
+            "prefix-list" | "ip-prefix" | "ipv6-prefix" => Some(Self::Prefixes),
+            "access-list" => Some(Self::Access),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Default)]
+struct PrefixLists {
+    name: String,
+    kind: Kind,
+    is_ipv6: bool,
+}
+
+impl Grammar for PrefixLists {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let line = line.trim();
+        let words: Vec<_> = line.split_ascii_whitespace().collect();
+        let words = match words[..] {
+            [process, "ip" | "ipv6", ..] if process.ends_with(':') => &words[1..],
+            _ => &words[..],
+        };
+        let entry = match words {
+            []
+            | [
+                "no" | "undo" | "end" | "exit" | "exit-address-family" | "remark" | "description",
+                ..,
+            ] => {
+                return Ok(());
+            }
+            [first, ..] if first.starts_with(['!', '#']) => return Ok(()),
+            [family @ ("ip" | "ipv6"), kind, rest @ ..] if Kind::of(kind).is_some() => {
+                self.is_ipv6 = *family == "ipv6";
+                self.kind = Kind::of(kind).unwrap_or_default();
+                let rest = match rest {
+                    ["standard" | "extended", rest @ ..] => rest,
+                    rest => rest,
+                };
+                self.take_name(rest)
+            }
+            ["access-list", rest @ ..] => {
+                (self.is_ipv6, self.kind) = (false, Kind::Access);
+                self.take_name(rest)
+            }
+            entry => entry,
+        };
+        self.entry(entry, rows).map_err(|reason| {
+            reason.unwrap_or_else(|| format!("{}: not an entry of a list", quote(line.as_bytes())))
+        })
+    }
+}
+
+/// Why an entry cannot be read; `None` if it is none at all.
+type Flaw = Option<String>;
+
+impl PrefixLists {
+    /// Takes the name; what follows it, without what only describes the list.
+    fn take_name<'a, 'b>(&mut self, words: &'a [&'b str]) -> &'a [&'b str] {
+        let Some((name, rest)) = words.split_first() else {
+            return words;
+        };
+        name.trim_end_matches(':').clone_into(&mut self.name);
+        match rest {
+            ["description" | "remark", ..] | [_, "entries"] => &[],
+            rest => rest,
+        }
+    }
+
+    fn entry(&self, words: &[&str], rows: &mut Rows) -> Result<(), Flaw> {
+        let words = match words {
+            ["seq" | "index", _, rest @ ..] => rest,
+            [number, rest @ ..] if number.bytes().all(|b| b.is_ascii_digit()) => rest,
+            words => words,
+        };
+        let (is_permit, rest) = match words {
+            [] | ["remark" | "description", ..] => return Ok(()),
+            ["permit", rest @ ..] => (true, rest),
+            ["deny", rest @ ..] => (false, rest),
+            _ => return Err(None),
+        };
+        let (prefix, is_bounded) = match self.kind {
+            Kind::Prefixes => self.prefix(rest, rows)?,
+            Kind::Access => self.source(rest, rows)?,
+        };
+        if is_permit {
+            rows.element(prefix, &self.name)?;
+            if is_bounded {
+                rows.bounded();
+            }
+        } else if prefix.len() != 0 {
+            return Err(Some(format!(
+                "a deny of {prefix}: an exception to the list"
+            )));
+        }
+        Ok(())
+    }
+
+    fn all(&self) -> IpPrefix {
+        if self.is_ipv6 {
+            IpPrefix::V6(Prefix::DEFAULT_ROUTE)
+        } else {
+            IpPrefix::V4(Prefix::DEFAULT_ROUTE)
+        }
+    }
+
+    /// `1.0.4.0/22 ge 23 le 24`, of Huawei `1.0.4.0 22 greater-equal 23 less-equal 24`.
+    fn prefix(&self, words: &[&str], rows: &Rows) -> Result<(IpPrefix, bool), Flaw> {
+        let (prefix, bounds) = match words {
+            ["any", rest @ ..] => (self.all(), rest),
+            [address, len, rest @ ..] if len.bytes().all(|b| b.is_ascii_digit()) => {
+                (rows.prefix(&format!("{address}/{len}"))?, rest)
+            }
+            [prefix, rest @ ..] => (rows.prefix(prefix)?, rest),
+            [] => return Err(None),
+        };
+        for pair in bounds.chunks(2) {
+            match pair {
+                ["ge" | "le" | "eq" | "greater-equal" | "less-equal", _] => {}
+                _ => return Err(None),
+            }
+        }
+        Ok((prefix, !bounds.is_empty()))
+    }
+
+    /// `10.0.0.0 0.255.255.255`, `host 10.0.0.1`, `ipv6 2001:db8::/32 any`; of routes
+    /// `ip host 10.0.0.0 host 255.0.0.0`, a network and its mask.
+    fn source(&self, words: &[&str], rows: &Rows) -> Result<(IpPrefix, bool), Flaw> {
+        let words = match words {
+            ["ip" | "ipv6", rest @ ..] => rest,
+            words => words,
+        };
+        let ipv4 = |text: &str| text.parse::<Ipv4Addr>().ok();
+        let (text, host_bits, rest) = match words {
+            ["any", rest @ ..] => return self.alone(self.all(), rest),
+            ["host", host, rest @ ..] => (*host, Ipv4Addr::UNSPECIFIED, rest),
+            [prefix, rest @ ..] => match rest.split_first() {
+                Some((&wildcard, rest)) if ipv4(wildcard).is_some() => (
+                    *prefix,
+                    ipv4(wildcard).unwrap_or(Ipv4Addr::UNSPECIFIED),
+                    rest,
+                ),
+                _ => return self.alone(rows.prefix(prefix)?, rest),
+            },
+            [] => return Err(None),
+        };
+        let Some(address) = ipv4(text) else {
+            return self.alone(rows.prefix(text)?, rest);
+        };
+        let host_bits = host_bits.to_bits();
+        match rest {
+            ["host", mask] if let Some(mask) = ipv4(mask) => {
+                let network = network(address, host_bits | !mask.to_bits(), rows)?;
+                Ok((network, host_bits != 0))
+            }
+            rest => self.alone(network(address, host_bits, rows)?, rest),
+        }
+    }
+
+    /// A source to all destinations.
+    fn alone(&self, prefix: IpPrefix, rest: &[&str]) -> Result<(IpPrefix, bool), Flaw> {
+        match rest {
+            [] | ["any"] | ["log"] | ["any", "log"] => Ok((prefix, false)),
+            _ => Err(Some(format!(
+                "an entry about more than the source {prefix}"
+            ))),
+        }
+    }
+}
+
+/// The network of an address and a mask of its host bits.
+fn network(address: Ipv4Addr, host_bits: u32, rows: &Rows) -> Result<IpPrefix, String> {
+    if host_bits & host_bits.wrapping_add(1) != 0 {
+        let wildcard = Ipv4Addr::from(host_bits);
+        return Err(format!("{address} {wildcard}: the wildcard has gaps"));
+    }
+    rows.prefix(&format!("{address}/{}", host_bits.leading_zeros()))
+}

@@ -1,0 +1,61 @@
+//! The words and signs of a line in a language with brackets.
+
+/// The tokens of `line`, up to a comment: signs that stand for themselves, quoted text
+/// with its quotes, and words between them. `signs` are those of the language.
+pub(super) fn tokens<'a>(line: &'a str, signs: &'a str) -> impl Iterator<Item = &'a str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start();
+        let first = rest.chars().next()?;
+        let len = match first {
+            '#' => return None,
+            '/' if rest.starts_with("/*") || rest.starts_with("//") => return None,
+            '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+            first if signs.contains(first) => first.len_utf8(),
+            _ => {
+                let is_end =
+                    |c: char| c.is_whitespace() || c == '"' || c == '#' || signs.contains(c);
+                rest.find(is_end).unwrap_or(rest.len())
+            }
+        };
+        let token;
+        (token, rest) = rest.split_at(len);
+        Some(token)
+    })
+}
+
+/// A name without the quotes or brackets around it.
+pub(super) fn bare(name: &str) -> &str {
+    name.trim_matches(['"', '<', '>'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_signs_and_quotes() {
+        let all = |line| tokens(line, "{},=;").collect::<Vec<_>>();
+        assert_eq!(
+            all("set bl {a, \"b, c\" d=10.0.0.0/8;} # x"),
+            [
+                "set",
+                "bl",
+                "{",
+                "a",
+                ",",
+                "\"b, c\"",
+                "d",
+                "=",
+                "10.0.0.0/8",
+                ";",
+                "}"
+            ]
+        );
+        assert_eq!(all("\"open"), ["\"open"]);
+        assert_eq!(all("a // b"), ["a"]);
+        assert!(all("  # x").is_empty());
+        assert_eq!(bare("\"a\""), "a");
+        assert_eq!(bare("<a>"), "a");
+    }
+}

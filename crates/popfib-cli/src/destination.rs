@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use popfib_formats::{OutputFile, RouteTable, WriteError, WriteFormat, write_table};
+use popfib_formats::{OutputFile, RouteTable, WriteError, WriteFormat, WriteOptions, write_table};
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -17,6 +17,18 @@ pub struct DestinationArgs {
     /// Form of the table
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms())]
     to: WriteFormat,
+
+    /// Name of the list, in forms that have one [default: popfib]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// Least length of prefixes that match, in forms of routers' filters
+    #[arg(long, value_name = "LENGTH")]
+    ge: Option<u8>,
+
+    /// Greatest length of prefixes that match; longer ones match alone
+    #[arg(long, value_name = "LENGTH")]
+    le: Option<u8>,
 
     /// File to write, in place of an old one once it is complete; compressed if its name ends in
     /// .gz, .bz2 or .zst [default: standard output]
@@ -42,7 +54,12 @@ impl DestinationArgs {
 
     /// Writes the whole table and ends the file.
     pub fn write(&self, to: Destination, table: &RouteTable) -> Result<(), Failure> {
-        to.write_table(table, self.to)
+        let options = WriteOptions {
+            name: self.name.clone(),
+            ge: self.ge,
+            le: self.le,
+        };
+        to.write_table(table, self.to, &options)
     }
 }
 
@@ -77,10 +94,16 @@ impl Destination {
     }
 
     /// Writes the whole table and ends the file.
-    pub fn write_table(mut self, table: &RouteTable, form: WriteFormat) -> Result<(), Failure> {
-        match write_table(table, form, self.sink()) {
+    pub fn write_table(
+        mut self,
+        table: &RouteTable,
+        form: WriteFormat,
+        options: &WriteOptions,
+    ) -> Result<(), Failure> {
+        match write_table(table, form, options, self.sink()) {
             Ok(()) => self.finish(),
             Err(WriteError::Io(error)) => Err(self.failed(error)),
+            Err(WriteError::Form(reason)) => Err(format!("--to {}: {reason}", form.name()).into()),
             // The route is at fault, which is the table's.
             Err(error) => Err(format!("{}: {error}", table.name.escape_debug()).into()),
         }

@@ -79,4 +79,4 @@ pub use text_table::TextTable;
 pub use update::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource};
 pub use updates::open_updates;
 pub use vrps::{VrpTable, load_vrps};
-pub use write::{OutputFile, WriteError, WriteFormat, write_table};
+pub use write::{OutputFile, WriteError, WriteFormat, WriteOptions, write_table};

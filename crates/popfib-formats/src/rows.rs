@@ -173,7 +173,7 @@ impl Rows {
 
     /// Finds an element of a list: one of `value`, or where the list has no values, of none.
     pub(crate) fn element(&mut self, prefix: IpPrefix, value: &str) -> Result<(), String> {
-        match (value, *self.is_bare.get_or_insert_with(|| value.is_empty())) {
+        match (value, *self.is_bare.get_or_insert(value.is_empty())) {
             ("", true) => self.push(prefix, ""),
             ("", false) => return Err(format!("no value behind \"{prefix}\"")),
             (value, true) => {

@@ -13,6 +13,7 @@ mod full_disk;
 mod grep;
 mod image;
 mod info;
+mod lists;
 mod logs;
 mod lookup;
 mod paths;

@@ -1,15 +1,19 @@
 //! Writes comma-separated values (RFC 4180, lines end in LF): `prefix,next_hop`.
 
-use super::form::{Form, push};
+use super::bytes::push;
+use super::form::{Body, Form};
 use crate::Route;
 
 pub(super) static FORM: Form = Form {
     name: "csv",
     alias: None,
     description: "comma-separated values: prefix, next_hop",
-    header: "prefix,next_hop\n",
-    takes_lists: false,
-    append,
+    body: Body::Routes {
+        header: "prefix,next_hop
+",
+        takes_lists: false,
+        append,
+    },
 };
 
 fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {

@@ -1,8 +1,6 @@
-//! What a form of tables is: its name, and how one route is written.
+//! What a form of tables is: its name, and how it is written, route by route or as a list.
 
-use std::fmt;
-use std::io::Write;
-
+use super::list::List;
 use crate::Route;
 
 /// Appends the bytes of a route, or says why the form cannot hold its next hop.
@@ -13,14 +11,18 @@ pub(super) struct Form {
     pub(super) name: &'static str,
     pub(super) alias: Option<&'static str>,
     pub(super) description: &'static str,
-    pub(super) header: &'static str,
-    /// Whether a route may have the empty next hop, that of a list of prefixes.
-    pub(super) takes_lists: bool,
-    pub(super) append: Append,
+    pub(super) body: Body,
 }
 
-/// Appends formatted text.
-pub(super) fn push(out: &mut Vec<u8>, text: fmt::Arguments<'_>) {
-    // Writing to a Vec cannot fail.
-    let _ = out.write_fmt(text);
+/// How a form is written.
+pub(super) enum Body {
+    /// Each route with its next hop.
+    Routes {
+        header: &'static str,
+        /// Whether a route may have the empty next hop, that of a list of prefixes.
+        takes_lists: bool,
+        append: Append,
+    },
+    /// The prefixes alone.
+    List(List),
 }

@@ -1,15 +1,18 @@
 //! Writes JSON lines: `{"prefix":"192.0.2.0/24","next_hop":"east"}`.
 
-use super::form::{Form, push};
+use super::bytes::push;
+use super::form::{Body, Form};
 use crate::Route;
 
 pub(super) static FORM: Form = Form {
     name: "json-lines",
     alias: Some("jsonl"),
     description: "one JSON object a line: prefix, next_hop",
-    header: "",
-    takes_lists: false,
-    append,
+    body: Body::Routes {
+        header: "",
+        takes_lists: false,
+        append,
+    },
 };
 
 fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {

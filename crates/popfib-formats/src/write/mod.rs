@@ -1,29 +1,35 @@
-//! Tables out: the forms that can be written, one file each.
+//! Tables out: the forms that can be written, those of routes in one file each, those of
+//! lists as templates.
 //!
 //! A form turns one route into bytes behind a buffer and does no input or
 //! output of its own, so that it serves a file, standard output and memory
 //! alike. [`write_table`] puts a whole table through it, in prefix order, IPv4
 //! first, with a buffer of 64 KiB.
 
+mod bytes;
 mod csv;
+mod error;
 mod form;
+mod geofeed;
 mod json_lines;
+mod list;
+mod lists;
+mod options;
 mod output_file;
 mod pfx2as;
 mod text;
 
-use std::error::Error;
-use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 use std::str::FromStr;
 
 use popfib::IpPrefix;
 
-use crate::error::{escape, quote};
 use crate::name_rule::check;
 use crate::{Route, RouteTable};
 
-use form::Form;
+pub use error::WriteError;
+use form::{Body, Form};
+pub use options::WriteOptions;
 pub use output_file::OutputFile;
 
 /// A form in which tables are written.
@@ -38,12 +44,57 @@ pub enum WriteFormat {
     Csv,
     /// CAIDA's Routeviews Prefix to AS form: address, length and AS, separated by tabs.
     Pfx2as,
+    /// A geofeed (RFC 8805): prefix and country.
+    Geofeed,
+    /// Prefixes alone, one a line.
+    Plain,
+    /// Prefix lists of Cisco IOS.
+    CiscoPrefixList,
+    /// Access lists of Cisco IOS.
+    CiscoAcl,
+    /// A prefix list of Junos.
+    JunosPrefixList,
+    /// Route filter lists of Junos.
+    JunosRouteFilter,
+    /// Prefix sets of BIRD.
+    Bird,
+    /// Prefix lists of FRR.
+    Frr,
+    /// Sets of nftables.
+    Nftables,
+    /// What `ipset restore` takes.
+    Ipset,
+    /// What `iptables-restore` takes.
+    Iptables,
+    /// A table of pf.
+    Pf,
+    /// A prefix set of OpenBGPD.
+    Openbgpd,
 }
 
 impl WriteFormat {
     /// All forms.
     pub fn all() -> impl Iterator<Item = Self> {
-        [Self::Text, Self::JsonLines, Self::Csv, Self::Pfx2as].into_iter()
+        [
+            Self::Text,
+            Self::JsonLines,
+            Self::Csv,
+            Self::Pfx2as,
+            Self::Geofeed,
+            Self::Plain,
+            Self::CiscoPrefixList,
+            Self::CiscoAcl,
+            Self::JunosPrefixList,
+            Self::JunosRouteFilter,
+            Self::Bird,
+            Self::Frr,
+            Self::Nftables,
+            Self::Ipset,
+            Self::Iptables,
+            Self::Pf,
+            Self::Openbgpd,
+        ]
+        .into_iter()
     }
 
     const fn form(self) -> &'static Form {
@@ -52,6 +103,19 @@ impl WriteFormat {
             Self::JsonLines => &json_lines::FORM,
             Self::Csv => &csv::FORM,
             Self::Pfx2as => &pfx2as::FORM,
+            Self::Geofeed => &geofeed::FORM,
+            Self::Plain => &lists::PLAIN,
+            Self::CiscoPrefixList => &lists::CISCO_PREFIX_LIST,
+            Self::CiscoAcl => &lists::CISCO_ACL,
+            Self::JunosPrefixList => &lists::JUNOS_PREFIX_LIST,
+            Self::JunosRouteFilter => &lists::JUNOS_ROUTE_FILTER,
+            Self::Bird => &lists::BIRD,
+            Self::Frr => &lists::FRR,
+            Self::Nftables => &lists::NFTABLES,
+            Self::Ipset => &lists::IPSET,
+            Self::Iptables => &lists::IPTABLES,
+            Self::Pf => &lists::PF,
+            Self::Openbgpd => &lists::OPENBGPD,
         }
     }
 
@@ -68,32 +132,6 @@ impl WriteFormat {
     /// What it is, in one line.
     pub fn description(self) -> &'static str {
         self.form().description
-    }
-
-    /// What stands before the first route, with its line end; mostly nothing.
-    pub fn header(self) -> &'static str {
-        self.form().header
-    }
-
-    /// Appends `route` to `out`; on an error `out` is as it was.
-    ///
-    /// # Errors
-    /// A next hop that the form cannot hold.
-    pub fn append(self, out: &mut Vec<u8>, route: Route<'_>) -> Result<(), WriteError> {
-        let length = out.len();
-        let named = match route.next_hop {
-            "" if self.form().takes_lists => Ok(()),
-            name => check(name),
-        };
-        let written = named.and_then(|()| (self.form().append)(out, route));
-        written.map_err(|reason| {
-            out.truncate(length);
-            WriteError::NextHop {
-                prefix: route.prefix,
-                next_hop: route.next_hop.to_owned(),
-                reason,
-            }
-        })
     }
 }
 
@@ -114,22 +152,45 @@ impl FromStr for WriteFormat {
 /// Time and bytes follow the table, memory stays the same. `out` is not flushed.
 ///
 /// # Errors
-/// Those of `out`, and a next hop that the form cannot hold; what came before
-/// it may have been written.
+/// Those of `out`; a next hop that the form cannot hold: what came before it may have been
+/// written. Before anything is: options that the form does not have or its language forbids,
+/// and what a list in it cannot hold.
 pub fn write_table(
     table: &RouteTable,
     format: WriteFormat,
+    options: &WriteOptions,
     mut out: impl Write,
 ) -> Result<(), WriteError> {
     const BLOCK: usize = 64 << 10;
+    let (header, takes_lists, append) = match &format.form().body {
+        Body::List(list) => return list::write(list, table, options, &mut out),
+        Body::Routes {
+            header,
+            takes_lists,
+            append,
+        } => (header, *takes_lists, append),
+    };
+    if *options != WriteOptions::default() {
+        let reason = "the form has no name and no bounds of length (ge, le)";
+        return Err(WriteError::Form(reason.to_owned()));
+    }
     let mut block = Vec::with_capacity(BLOCK + 1024);
-    block.extend_from_slice(format.header().as_bytes());
+    block.extend_from_slice(header.as_bytes());
     let ipv4 = table.ipv4.iter().map(|(p, n)| (IpPrefix::V4(p), n));
     let ipv6 = table.ipv6.iter().map(|(p, n)| (IpPrefix::V6(p), n));
     for (prefix, next_hop) in ipv4.chain(ipv6) {
         // A number without a name was not made by a reader; no form holds an empty one.
         let next_hop = table.next_hops.name(next_hop).unwrap_or_default();
-        format.append(&mut block, Route { prefix, next_hop })?;
+        let named = match next_hop {
+            "" if takes_lists => Ok(()),
+            name => check(name),
+        };
+        let written = named.and_then(|()| append(&mut block, Route { prefix, next_hop }));
+        written.map_err(|reason| WriteError::NextHop {
+            prefix,
+            next_hop: next_hop.to_owned(),
+            reason,
+        })?;
         if block.len() >= BLOCK {
             out.write_all(&block)?;
             block.clear();
@@ -137,50 +198,4 @@ pub fn write_table(
     }
     out.write_all(&block)?;
     Ok(())
-}
-
-/// Why a table could not be written.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum WriteError {
-    /// The file or stream does not take it.
-    Io(io::Error),
-    /// The form cannot hold the next hop of a route.
-    NextHop {
-        /// The route's prefix.
-        prefix: IpPrefix,
-        /// Its next hop.
-        next_hop: String,
-        /// What is wrong with that.
-        reason: &'static str,
-    },
-}
-
-impl fmt::Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            // Other libraries' messages promise nothing about their characters.
-            Self::Io(error) => escape(&error.to_string(), f),
-            Self::NextHop {
-                prefix,
-                next_hop,
-                reason,
-            } => write!(f, "{prefix} {}: {reason}", quote(next_hop.as_bytes())),
-        }
-    }
-}
-
-impl Error for WriteError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Io(error) => Some(error),
-            Self::NextHop { .. } => None,
-        }
-    }
-}
-
-impl From<io::Error> for WriteError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
 }

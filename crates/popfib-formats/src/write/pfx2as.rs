@@ -4,7 +4,8 @@
 //! has its members joined by `,`; next hops of that form pass through. The braces that
 //! other forms have around a set are left out.
 
-use super::form::{Form, push};
+use super::bytes::push;
+use super::form::{Body, Form};
 use crate::Route;
 use crate::origins::{is_as_list, without_braces};
 
@@ -12,9 +13,11 @@ pub(super) static FORM: Form = Form {
     name: "pfx2as",
     alias: None,
     description: "CAIDA's prefix to AS: address, length and AS number, separated by tabs",
-    header: "",
-    takes_lists: false,
-    append,
+    body: Body::Routes {
+        header: "",
+        takes_lists: false,
+        append,
+    },
 };
 
 fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {

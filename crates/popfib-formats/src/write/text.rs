@@ -1,6 +1,7 @@
 //! Writes the text format: `PREFIX NEXTHOP`, one route a line.
 
-use super::form::{Form, push};
+use super::bytes::push;
+use super::form::{Body, Form};
 use crate::Route;
 use crate::origins::is_token;
 
@@ -8,9 +9,11 @@ pub(super) static FORM: Form = Form {
     name: "text",
     alias: None,
     description: "PREFIX NEXTHOP, one route a line",
-    header: "",
-    takes_lists: true,
-    append,
+    body: Body::Routes {
+        header: "",
+        takes_lists: true,
+        append,
+    },
 };
 
 fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {

@@ -6,7 +6,7 @@
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
-use popfib_formats::{Input, LoadOptions, ReadError, RouteTable, load_from};
+use popfib_formats::{Format, Input, LoadOptions, ReadError, RouteTable, load_from};
 
 pub(crate) const STRICT: LoadOptions = LoadOptions::new();
 pub(crate) const SKIP: LoadOptions = {
@@ -45,6 +45,17 @@ pub(crate) fn routes(table: &RouteTable) -> Vec<String> {
     let v4 = table.ipv4.iter().map(|(p, n)| format!("{p} {}", name(n)));
     let v6 = table.ipv6.iter().map(|(p, n)| format!("{p} {}", name(n)));
     v4.chain(v6).collect()
+}
+
+/// Reads `text`, and expects it to be recognised as this format.
+pub(crate) fn table_as(format: &str, text: &str) -> RouteTable {
+    assert_eq!(Format::detect(text.as_bytes()).name(), format, "{text}");
+    read(text, &STRICT).unwrap_or_else(|e| panic!("{format}: {e}\n{text}"))
+}
+
+/// The routes of [`table_as`].
+pub(crate) fn read_as(format: &str, text: &str) -> Vec<String> {
+    routes(&table_as(format, text))
 }
 
 pub(crate) fn gzip(data: &[u8]) -> Vec<u8> {

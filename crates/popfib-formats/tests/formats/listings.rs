@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{STRICT, error, read, routes};
-use popfib_formats::{Format, LoadOptions, load};
+use crate::common::{STRICT, error, read_as, routes};
+use popfib_formats::{LoadOptions, load};
 
 const LENIENT: LoadOptions = {
     let mut options = LoadOptions::new();
@@ -55,12 +55,6 @@ fn every_capture_is_read_or_refused_as_recorded() {
         let wanted = fs::read_to_string(&recorded).unwrap();
         assert!(seen == wanted, "{}:\n{seen}", path.display());
     }
-}
-
-/// Reads `text` in the named format and expects it to be recognised as that.
-fn read_as(format: &str, text: &str) -> Vec<String> {
-    assert_eq!(Format::detect(text.as_bytes()).name(), format, "{text}");
-    routes(&read(text, &STRICT).unwrap())
 }
 
 const LEGEND: &str = "Codes: C - connected, B - BGP\n       > - selected route, * - FIB route\n\n";

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use popfib_eval::Latencies;
-use popfib_formats::{PeerFilter, RouteTable, UpdateFormat, WriteFormat};
+use popfib_formats::{PeerFilter, RouteTable, UpdateFormat, WriteFormat, WriteOptions};
 use serde::Serialize;
 
 use self::family::Family;
@@ -210,7 +210,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
     if let Some(destination) = destination {
         table.ipv4 = ipv4.into_rib();
         table.ipv6 = ipv6.into_rib();
-        destination.write_table(&table, WriteFormat::Text)?;
+        destination.write_table(&table, WriteFormat::Text, &WriteOptions::default())?;
     }
     print(&report, args.json)?;
     Ok(if report.mismatches == 0 {

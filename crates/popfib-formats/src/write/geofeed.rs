@@ -1,0 +1,25 @@
+//! Writes geofeeds (RFC 8805): `192.0.2.0/24,US,,,`, the next hop as the country.
+
+use super::bytes::push;
+use super::form::{Body, Form};
+use crate::Route;
+
+pub(super) static FORM: Form = Form {
+    name: "geofeed",
+    alias: None,
+    description: "a geofeed (RFC 8805): prefix and country, which the next hop has to be",
+    body: Body::Routes {
+        header: "",
+        takes_lists: false,
+        append,
+    },
+};
+
+fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
+    let country = route.next_hop;
+    if country.len() != 2 || !country.bytes().all(|b| b.is_ascii_alphabetic()) {
+        return Err("not a country of two letters");
+    }
+    push(out, format_args!("{},{country},,,\n", route.prefix));
+    Ok(())
+}

@@ -1,0 +1,213 @@
+//! The templates of lists.
+
+use super::bytes::push;
+use super::form::{Body, Form};
+use super::list::{List, NameRule};
+
+/// Names as Cisco, Junos, nftables, pf and others take them without quotes.
+const fn names_to(longest: usize) -> Option<NameRule> {
+    Some(NameRule {
+        longest,
+        signs: "-.",
+    })
+}
+
+const fn form(name: &'static str, description: &'static str, list: List) -> Form {
+    Form {
+        name,
+        alias: None,
+        description,
+        body: Body::List(list),
+    }
+}
+
+pub(super) static PLAIN: Form = form("plain", "prefixes alone, one a line", List::PLAIN);
+
+pub(super) static CISCO_PREFIX_LIST: Form = form(
+    "cisco-prefix-list",
+    "prefix lists of Cisco IOS, in place of what they held",
+    List {
+        open: ["no ip prefix-list %n\n", "no ipv6 prefix-list %n\n"],
+        ..PREFIX_LISTS
+    },
+);
+
+pub(super) static FRR: Form = form("frr", "prefix lists of FRR", PREFIX_LISTS);
+
+const PREFIX_LISTS: List = List {
+    is_apart: true,
+    each: [
+        "ip prefix-list %n permit %p%b\n",
+        "ipv6 prefix-list %n permit %p%b\n",
+    ],
+    name: names_to(63),
+    // Lists that are longer than the prefix and up to the bound.
+    bounds: Some(|out, len, low, high, width| {
+        if low > len {
+            push(out, format_args!(" ge {low}"));
+        }
+        if high > len && (high < width || low == len) {
+            push(out, format_args!(" le {high}"));
+        }
+    }),
+    ..List::PLAIN
+};
+
+pub(super) static CISCO_ACL: Form = form(
+    "cisco-acl",
+    "access lists of Cisco IOS, by source; that of IPv6 has _v6 behind its name",
+    List {
+        is_apart: true,
+        open: [
+            "no ip access-list standard %n\nip access-list standard %n\n",
+            "no ipv6 access-list %n_v6\nipv6 access-list %n_v6\n",
+        ],
+        each: [" permit %a %w\n", " permit ipv6 %p any\n"],
+        name: names_to(63),
+        ..List::PLAIN
+    },
+);
+
+pub(super) static JUNOS_PREFIX_LIST: Form = form(
+    "junos-prefix-list",
+    "a prefix list of Junos, in place of what it held",
+    List {
+        open: ["policy-options {\nreplace:\n    prefix-list %n {\n", ""],
+        each: ["        %p;\n"; 2],
+        close: ["    }\n}\n", ""],
+        name: names_to(63),
+        ..List::PLAIN
+    },
+);
+
+pub(super) static JUNOS_ROUTE_FILTER: Form = form(
+    "junos-route-filter",
+    "route filter lists of Junos; that of IPv6 has _v6 behind its name",
+    List {
+        is_apart: true,
+        open: [
+            "policy-options {\nreplace:\n    route-filter-list %n {\n",
+            "policy-options {\nreplace:\n    route-filter-list %n_v6 {\n",
+        ],
+        each: ["        %p%b;\n"; 2],
+        close: ["    }\n}\n"; 2],
+        name: names_to(63),
+        bounds: Some(|out, len, low, high, width| {
+            let is_whole = low == len;
+            if is_whole && high == len {
+                out.extend_from_slice(b" exact");
+            } else if is_whole && high == width {
+                out.extend_from_slice(b" orlonger");
+            } else if is_whole {
+                push(out, format_args!(" upto /{high}"));
+            } else {
+                push(out, format_args!(" prefix-length-range /{low}-/{high}"));
+            }
+        }),
+        ..List::PLAIN
+    },
+);
+
+pub(super) static BIRD: Form = form(
+    "bird",
+    "prefix sets of BIRD; that of IPv6 has _v6 behind its name",
+    List {
+        is_apart: true,
+        open: ["define %n = [\n", "define %n_v6 = [\n"],
+        each: ["    %p%b"; 2],
+        between: ",\n",
+        close: ["\n];\n"; 2],
+        name: Some(NameRule {
+            longest: 63,
+            signs: "",
+        }),
+        bounds: Some(|out, len, low, high, _| {
+            if (low, high) != (len, len) {
+                push(out, format_args!("{{{low},{high}}}"));
+            }
+        }),
+        ..List::PLAIN
+    },
+);
+
+pub(super) static OPENBGPD: Form = form(
+    "openbgpd",
+    "a prefix set of OpenBGPD",
+    List {
+        open: ["prefix-set \"%n\" {\n", ""],
+        each: ["\t%p%b\n"; 2],
+        close: ["}\n", ""],
+        name: names_to(63),
+        bounds: Some(|out, len, low, high, _| {
+            if (low, high) == (len, len) {
+                return;
+            }
+            if low == high {
+                push(out, format_args!(" prefixlen = {low}"));
+            } else {
+                push(out, format_args!(" prefixlen {low} - {high}"));
+            }
+        }),
+        ..List::PLAIN
+    },
+);
+
+pub(super) static NFTABLES: Form = form(
+    "nftables",
+    "sets of nftables in the table inet popfib; that of IPv6 has _v6 behind its name",
+    List {
+        is_apart: true,
+        start: "table inet popfib {\n",
+        open: [
+            "\tset %n {\n\t\ttype ipv4_addr\n\t\tflags interval\n\t\tauto-merge\n\t\telements = {\n",
+            "\tset %n_v6 {\n\t\ttype ipv6_addr\n\t\tflags interval\n\t\tauto-merge\n\t\telements = {\n",
+        ],
+        each: ["\t\t\t%p"; 2],
+        between: ",\n",
+        close: ["\n\t\t}\n\t}\n"; 2],
+        end: "}\n",
+        name: names_to(31),
+        ..List::PLAIN
+    },
+);
+
+pub(super) static IPSET: Form = form(
+    "ipset",
+    "what `ipset restore` takes; the set of IPv6 has _v6 behind its name",
+    List {
+        is_apart: true,
+        open: [
+            "create %n hash:net family inet maxelem %m\n",
+            "create %n_v6 hash:net family inet6 maxelem %m\n",
+        ],
+        each: ["add %n %p\n", "add %n_v6 %p\n"],
+        name: names_to(31),
+        takes_default: false,
+        ..List::PLAIN
+    },
+);
+
+pub(super) static IPTABLES: Form = form(
+    "iptables",
+    "a chain that drops them, which `iptables-restore` and `ip6tables-restore` take, each its family",
+    List {
+        open: ["*filter\n:%n - [0:0]\n", ""],
+        each: ["-A %n -4 -s %p -j DROP\n", "-A %n -6 -s %p -j DROP\n"],
+        close: ["COMMIT\n", ""],
+        name: names_to(28),
+        ..List::PLAIN
+    },
+);
+
+pub(super) static PF: Form = form(
+    "pf",
+    "a table of pf",
+    List {
+        open: ["table <%n> persist {\n", ""],
+        each: ["    %p"; 2],
+        between: ",\n",
+        close: ["\n}\n", ""],
+        name: names_to(31),
+        ..List::PLAIN
+    },
+);

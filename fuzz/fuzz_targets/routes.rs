@@ -12,7 +12,7 @@ use popfib_formats::{Format, Input, LoadOptions, open_routes};
 
 /// What the low six bits of the first byte pick; what lies beyond is detected.
 /// Only ever added to at the end, so that kept inputs keep their meaning.
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 28] = [
     "text",
     "pfx2as",
     "csv",
@@ -39,6 +39,8 @@ const NAMES: [&str; 26] = [
     "filters",
     "prefix-lists",
     "iptables",
+    "bgpctl",
+    "hosts",
 ];
 
 fuzz_target!(|data: &[u8]| {

@@ -9,11 +9,12 @@ use crate::input::Input;
 use crate::registry::formats;
 use crate::table_format::{Entry, Format, LoadOptions};
 use crate::{ReadError, RouteSource};
-use crate::{bgpdump, delimited, image, ip_route, json, mmdb, mrt, sets, show, text_table};
+use crate::{bgpdump, delimited, hosts, image, ip_route, json, mmdb, mrt, sets, show, text_table};
 
 /// Every format, in the order of detection. The first is also the last resort.
 static FORMATS: &[&Entry] = &[
     &text_table::FORMAT,
+    &hosts::FORMAT,
     &image::FORMAT,
     &bgpdump::FORMAT,
     &mrt::FORMAT,
@@ -30,6 +31,7 @@ static FORMATS: &[&Entry] = &[
     &json::frr::FORMAT,
     &show::coded::FORMAT,
     &show::bgp::FORMAT,
+    &show::bgpctl::FORMAT,
     &show::bird::FORMAT,
     &show::nxos::FORMAT,
     &show::junos::FORMAT,

@@ -25,6 +25,7 @@ mod delimiter;
 mod error;
 mod format;
 mod grammar;
+mod hosts;
 mod image;
 mod input;
 mod ip_route;

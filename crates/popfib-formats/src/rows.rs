@@ -9,12 +9,12 @@ use std::mem;
 use std::net::IpAddr;
 use std::ops::Range;
 
-use popfib::IpPrefix;
+use popfib::{IpPrefix, Prefix};
 
 use crate::delimited::RangePrefixes;
 use crate::error::quote;
 use crate::name_rule::checked;
-use crate::{LoadOptions, Route};
+use crate::{LoadOptions, Route, ipv4};
 
 /// What a grammar has found, and what all grammars have to know.
 #[derive(Debug, Default)]
@@ -107,6 +107,13 @@ impl Rows {
 
     /// A prefix as written, with its length.
     pub(crate) fn prefix(&self, text: &str) -> Result<IpPrefix, String> {
+        // Most are IPv4 and right, and read several times as fast.
+        if let Some((bits, len, read)) = ipv4::prefix(text.as_bytes())
+            && read == text.len()
+            && let Ok(prefix) = Prefix::new(bits, len)
+        {
+            return Ok(IpPrefix::V4(prefix));
+        }
         let prefix = if self.mask {
             IpPrefix::parse_masked(text)
         } else {

@@ -17,6 +17,7 @@ use std::str;
 use popfib::{IpPrefix, Prefix, PrefixError};
 
 use crate::error::quote;
+use crate::hosts::LOCALHOST;
 use crate::lines::Lines;
 use crate::name_rule::{MAX_NAME, checked};
 use crate::origins::is_as_list;
@@ -41,7 +42,11 @@ fn begins_with_route(head: &[u8]) -> bool {
         };
         match parse(line.strip_suffix(b"\r").unwrap_or(line), true) {
             Ok(None) => {}
-            Ok(Some((_, next_hop))) => return !next_hop.is_empty(),
+            // A hosts file begins with the own one.
+            Ok(Some((_, next_hop))) => {
+                let next_hop = &line[next_hop];
+                return !next_hop.is_empty() && next_hop != LOCALHOST.as_bytes();
+            }
             Err(_) => return false,
         }
     }

@@ -25,7 +25,7 @@ use crate::words::{
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "show-bgp",
-    description: "`show bgp` and `show ip bgp` of FRR, Cisco IOS, IOS XR and NX-OS, Arista EOS; next hops of the best paths",
+    description: "`show bgp` and `show ip bgp` of FRR, Cisco IOS, IOS XR and NX-OS, Arista EOS, `gobgp global rib`; next hops of the best paths",
     can: Capabilities::TABLES,
     detect,
     open: |input, options| Ok(listing(BgpTable::default(), input, options)),

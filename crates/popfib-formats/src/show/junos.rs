@@ -9,6 +9,12 @@
 //! `*` (or `+`) marks the active route of a prefix, `>` the next hop that it
 //! uses. Read are the tables `inet.0` and `inet6.0`, also of an instance; the
 //! others hold no routes that packets follow. `show route summary` only counts.
+//! `show route terse` has a route a line, and its further next hops on lines of their own:
+//!
+//! ```text
+//! A V Destination        P Prf   Metric 1   Metric 2  Next hop        AS path
+//! * ? 10.0.0.0/8         S   5                       >192.0.2.1
+//! ```
 
 use popfib::IpPrefix;
 
@@ -21,7 +27,7 @@ use crate::words::{is_date, looks_like_prefix, not_a_route};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "junos",
-    description: "`show route` of Juniper Junos",
+    description: "`show route` and `show route terse` of Juniper Junos",
     can: Capabilities::TABLES,
     detect,
     open: |input, options| Ok(listing(Junos::default(), input, options)),
@@ -37,6 +43,8 @@ fn detect(head: &[u8]) -> bool {
 pub(crate) struct Junos {
     /// In a table of another kind of routes.
     skipping: bool,
+    /// Below the heading of terse rows.
+    is_terse: bool,
     prefix: Option<IpPrefix>,
     active: Option<Active>,
 }
@@ -67,11 +75,19 @@ impl Grammar for Junos {
                 &name[start..]
             }));
             self.prefix = None;
+            self.is_terse = false;
             rows.table(name);
             return Ok(());
         }
         if self.skipping || text.is_empty() || KNOWN.iter().any(|known| text.starts_with(known)) {
             return Ok(());
+        }
+        if text.starts_with("A ") && text.contains(" Destination ") {
+            self.is_terse = true;
+            return Ok(());
+        }
+        if self.is_terse {
+            return self.terse(line, rows);
         }
         let counts = text.ends_with(" active") && text.contains(" routes, ");
         if counts || text.starts_with("Autonomous system number: ") {
@@ -127,6 +143,52 @@ impl Grammar for Junos {
             Some(Active { prefix, line, .. }) => rows.no_next_hop(line, prefix),
             None => {}
         }
+    }
+}
+
+impl Junos {
+    /// A row of `show route terse`: flags, prefix, protocol, preference and metrics, next hop.
+    fn terse(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let words: Vec<_> = line.split_ascii_whitespace().collect();
+        let at = words
+            .iter()
+            .position(|word| word.contains('/') && looks_like_prefix(word));
+        let Some(at) = at.filter(|at| *at < 3) else {
+            // One more next hop of the route above, or a path of its prefix that is not active.
+            let goes_on = line.starts_with([' ', '\t']);
+            let hop = words
+                .first()
+                .filter(|hop| words.len() == 1 && hop.starts_with('>'));
+            if let (Some(active), Some(hop)) = (self.active.take_if(|_| hop.is_some()), hop) {
+                rows.route_of(active.line, active.prefix, &hop[1..]);
+            }
+            return if goes_on {
+                Ok(())
+            } else {
+                Err(not_a_route(line))
+            };
+        };
+        self.end(rows);
+        let prefix = rows.prefix(words[at])?;
+        if !words[..at].iter().any(|flags| flags.contains(['*', '+'])) {
+            return Ok(());
+        }
+        let rest = words.get(at + 3..).unwrap_or_default();
+        let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit());
+        match rest.iter().find(|word| word.starts_with('>')) {
+            Some(hop) => rows.route(prefix, &hop[1..]),
+            None => {
+                self.active = Some(Active {
+                    prefix,
+                    line: rows.line(),
+                    hop: rest
+                        .iter()
+                        .find(|word| !is_number(word))
+                        .map(|&hop| hop.to_owned()),
+                });
+            }
+        }
+        Ok(())
     }
 }
 

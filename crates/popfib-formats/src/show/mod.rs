@@ -15,6 +15,7 @@
 //!   an error.
 
 pub(crate) mod bgp;
+pub(crate) mod bgpctl;
 pub(crate) mod bird;
 pub(crate) mod coded;
 pub(crate) mod junos;

@@ -4,7 +4,7 @@ use crate::common::{COMPRESSIONS, STRICT, read};
 use popfib_formats::Format;
 
 /// The formats of text that the captures in `tests/data` have, and columns and JSON.
-const OTHERS: [(&str, &str); 28] = [
+const OTHERS: [(&str, &str); 30] = [
     ("pfx2as", "10.0.0.0\t8\t64500\n"),
     ("csv", "network,asn\n10.0.0.0/8,64500\n"),
     ("csv", "10.0.0.0,10.255.255.255,64500\n"),
@@ -64,6 +64,11 @@ const OTHERS: [(&str, &str); 28] = [
         "Kernel IP routing table\nDestination Gateway Genmask Flags Metric Ref Use Iface\n\
          10.0.0.0 192.0.2.1 255.0.0.0 UG 0 0 0 eth0\n",
     ),
+    (
+        "bgpctl",
+        "flags  vs destination gateway lpref med aspath origin\n*> N 10.0.0.0/8 192.0.2.1 100 0 1 i\n",
+    ),
+    ("hosts", "10.0.0.1 localhost\n10.0.0.0 a b\n"),
     ("riswhois", "64500\t10.0.0.0/8\t300\n"),
     ("geofeed", "10.0.0.0/8,DE,DE-BE,Berlin,\n"),
     ("json-lists", "{\"a\":[\"10.0.0.0/8\"]}\n"),
@@ -95,6 +100,7 @@ fn one_route_of_each() {
             "10.0.0.0/8 64500",
             "10.0.0.0/8 a",
             "10.0.0.0/8 DE",
+            "10.0.0.0/32 a10.0.0.1/32 localhost",
         ];
         assert!(wanted.contains(&value.as_str()), "{name}: {value}");
     }

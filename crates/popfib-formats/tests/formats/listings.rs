@@ -243,3 +243,66 @@ fn junos_active_routes() {
         ]
     );
 }
+
+/// Printed by `gobgp global rib` of GoBGP 3.10.
+#[test]
+fn gobgp() {
+    let text = "   Network              Next Hop             AS_PATH              Age        Attrs\n\
+                *> 10.0.0.0/8           192.0.2.1                                 00:00:01   [{Origin: ?}]\n\
+                *  10.0.0.0/8           192.0.2.9            64501 64502          00:00:01   [{Origin: ?}]\n\
+                *> 192.0.2.0/24         192.0.2.2            64501 {64502,64503}  00:00:01   [{Origin: e} {Med: 5}]\n\
+                *> 2001:db8::/32        2001:db8::9                               00:00:00   [{Origin: ?}]\n";
+    assert_eq!(
+        read_as("show-bgp", text),
+        [
+            "10.0.0.0/8 192.0.2.1",
+            "192.0.2.0/24 192.0.2.2",
+            "2001:db8::/32 2001:db8::9"
+        ]
+    );
+}
+
+/// After the form that bgpctl's manual and source of version 7.7 have.
+#[test]
+fn bgpctl() {
+    let text = "flags: * = Valid, > = Selected, I = via IBGP, A = Announced,\n       S = Stale, E = Error\n\
+                origin validation state: N = not-found, V = valid, ! = invalid\norigin: i = IGP, e = EGP, ? = Incomplete\n\n\
+                flags  vs destination          gateway          lpref   med aspath origin\n\
+                AI*>    N 10.0.0.0/8           0.0.0.0           100     0 i\n\
+                *>      V 192.0.2.0/24         198.51.100.1      100     0 64501 i\n\
+                *       V 192.0.2.0/24         198.51.100.2      100     0 64502 i\n\
+                *>    N-? 2001:db8::/32        2001:db8:9::1     100     0 64501 i\n";
+    assert_eq!(
+        read_as("bgpctl", text),
+        [
+            "10.0.0.0/8 0.0.0.0",
+            "192.0.2.0/24 198.51.100.1",
+            "2001:db8::/32 2001:db8:9::1"
+        ]
+    );
+    let flawed = format!("{text}*> N 198.51.100.0/24 x\n");
+    assert!(error(flawed, &STRICT).starts_with("t:11: "));
+}
+
+/// After the form that Junos's manual shows.
+#[test]
+fn junos_terse() {
+    let text = "inet.0: 4 destinations, 5 routes (4 active, 0 holddown, 0 hidden)\n\
+                + = Active Route, - = Last Active, * = Both\n\n\
+                A V Destination        P Prf   Metric 1   Metric 2  Next hop        AS path\n\
+                * ? 0.0.0.0/0          S   5                       >10.0.0.1\n\
+                * ? 10.0.0.1/32        L   0                        Local\n\
+                * ? 10.1.0.0/16        B 170        100            10.0.0.7         64500 I\n\
+                \u{20}                                                  >10.0.0.8\n\
+                \u{20} ?                    B 170        100            >10.0.0.9        64501 I\n\
+                * ? 10.2.0.0/16        S   5                        Discard\n";
+    assert_eq!(
+        read_as("junos", text),
+        [
+            "0.0.0.0/0 10.0.0.1",
+            "10.0.0.1/32 Local",
+            "10.1.0.0/16 10.0.0.8",
+            "10.2.0.0/16 Discard"
+        ]
+    );
+}

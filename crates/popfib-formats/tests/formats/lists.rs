@@ -325,3 +325,27 @@ fn route_n() {
         ["2001:db8::/64 t0", "2001:db8:1::/48 2001:db8::2"]
     );
 }
+
+#[test]
+fn hosts() {
+    let text = "# own\n127.0.0.1 localhost localhost.localdomain\n::1 localhost ip6-localhost # x\n\
+                fe80::1%lo0 localhost\n0.0.0.0 ads.example\n0.0.0.0\ttrack.example t\n";
+    let table = table_as("hosts", text);
+    assert_eq!(
+        routes(&table),
+        [
+            "0.0.0.0/32 track.example",
+            "127.0.0.1/32 localhost",
+            "::1/128 localhost",
+            "fe80::1/128 localhost"
+        ]
+    );
+    assert_eq!(table.replaced, 1);
+    for (line, reason) in [
+        ("10.0.0.1", "no name behind \"10.0.0.1\""),
+        ("10.0.0.0/8 a", "\"10.0.0.0/8\": not an address"),
+    ] {
+        let message = error(format!("127.0.0.1 localhost\n{line}\n"), &STRICT);
+        assert_eq!(message, format!("t:2: {reason}"));
+    }
+}

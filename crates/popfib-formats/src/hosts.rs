@@ -1,0 +1,59 @@
+//! Hosts files: an address and the names that it has.
+//!
+//! ```text
+//! 127.0.0.1 localhost localhost.localdomain
+//! ::1       localhost ip6-localhost   # comment
+//! ```
+//! A table of addresses, whose values are the first names. Of several lines for one address
+//! the last answers: of a list that leads names to `0.0.0.0` one route is left.
+
+use crate::error::quote;
+use crate::grammar::{Grammar, lines};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::table_format::Entry;
+use crate::words::is_address;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "hosts",
+    description: "hosts files: addresses; their first names",
+    can: Capabilities::NONE,
+    detect,
+    open: |input, options| Ok(lines(Hosts, input, options)),
+};
+
+/// Whether the first line is that of the own host, as in every such file.
+fn detect(head: &[u8]) -> bool {
+    head_lines(head)
+        .filter_map(|line| std::str::from_utf8(line).ok())
+        .map(|line| line.split('#').next().unwrap_or_default().trim())
+        .find(|line| !line.is_empty())
+        .is_some_and(|line| {
+            let mut words = line.split_ascii_whitespace();
+            words.next().is_some_and(is_address) && words.any(|word| word == LOCALHOST)
+        })
+}
+
+/// The name that the first address has.
+pub(crate) const LOCALHOST: &str = "localhost";
+
+struct Hosts;
+
+impl Grammar for Hosts {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let text = line.split('#').next().unwrap_or_default();
+        let mut words = text.split_ascii_whitespace();
+        let Some(address) = words.next() else {
+            return Ok(());
+        };
+        if !is_address(address) {
+            return Err(format!("{}: not an address", quote(address.as_bytes())));
+        }
+        let name = words.next();
+        let name = name.ok_or_else(|| format!("no name behind {}", quote(address.as_bytes())))?;
+        // The zone of a link-local address is no part of it.
+        let prefix = rows.prefix(address.split('%').next().unwrap_or_default())?;
+        rows.element(prefix, name)
+    }
+}

@@ -1,0 +1,74 @@
+//! `bgpctl show rib` of OpenBGPD.
+//!
+//! ```text
+//! flags  vs destination          gateway          lpref   med aspath origin
+//! AI*>    N 10.0.0.0/8           0.0.0.0           100     0 i
+//! *>      V 192.0.2.0/24         198.51.100.1      100     0 64501 i
+//! ```
+//! Routes with `>` are selected; the value is the gateway as printed.
+
+use crate::grammar::{Grammar, listing};
+use crate::input::head_lines;
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::table_format::Entry;
+use crate::words::{is_address, looks_like_prefix, not_a_route};
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "bgpctl",
+    description: "`bgpctl show rib` of OpenBGPD; next hops of selected routes",
+    can: Capabilities::NONE,
+    detect,
+    open: |input, options| Ok(listing(Bgpctl::default(), input, options)),
+};
+
+fn is_heading(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    words.next() == Some("flags")
+        && words.any(|word| word == "destination")
+        && words.next() == Some("gateway")
+}
+
+fn detect(head: &[u8]) -> bool {
+    head_lines(head)
+        .take(16)
+        .any(|line| std::str::from_utf8(line).is_ok_and(is_heading))
+}
+
+#[derive(Default)]
+struct Bgpctl {
+    /// Whether the legend is over.
+    in_rows: bool,
+}
+
+impl Grammar for Bgpctl {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+        if is_heading(line) {
+            self.in_rows = true;
+            return Ok(());
+        }
+        let legend = [
+            "flags:",
+            "S = ",
+            "origin validation",
+            "aspa validation",
+            "origin:",
+        ];
+        let text = line.trim();
+        if text.is_empty() || !self.in_rows && legend.iter().any(|word| text.starts_with(word)) {
+            return Ok(());
+        }
+        let words: Vec<_> = text.split_ascii_whitespace().collect();
+        let at = words.iter().position(|word| looks_like_prefix(word));
+        let (Some(at @ ..3), true) = (at, self.in_rows) else {
+            return Err(not_a_route(line));
+        };
+        let prefix = rows.prefix(words[at])?;
+        let gateway = words.get(at + 1).filter(|word| is_address(word));
+        let gateway = gateway.ok_or_else(|| not_a_route(line))?;
+        if words[..at].iter().any(|flags| flags.contains('>')) {
+            rows.route(prefix, gateway);
+        }
+        Ok(())
+    }
+}

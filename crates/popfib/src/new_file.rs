@@ -183,12 +183,13 @@ fn directory(path: &Path) -> &Path {
 impl Place {
     /// Gives the finished file its name.
     fn take(self, file: File) -> io::Result<()> {
-        let named = match self.named {
-            Some(named) => named,
-            None => Named::first_free(&self.path, |name| nameless::name(&file, name))?.1,
+        // Closes it: not every system renames an open file.
+        let name = |file: File| match self.named {
+            Some(named) => Ok(named),
+            None => Named::first_free(&self.path, |name| nameless::name(&file, name))
+                .map(|(_, named)| named),
         };
-        drop(file);
-        named.rename(&self.path)?;
+        name(file)?.rename(&self.path)?;
         // The new name is on the disk once its directory is. Only Unix opens directories. The file is
         // in its place: where that cannot be done, it is no failure.
         #[cfg(unix)]

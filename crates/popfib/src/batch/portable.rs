@@ -48,6 +48,7 @@ const WORDS: u8 = 0;
 const BYTES: u8 = 1;
 
 /// As [`BYTES`], for CPUs with BMI2: one instruction reads and shifts.
+#[cfg(target_arch = "x86_64")]
 const BYTES_BMI2: u8 = 2;
 
 /// Looks up each of `addresses`; `next_hops` is as long.
@@ -129,7 +130,7 @@ impl Lanes {
     }
 }
 
-/// `READ`: how to read values, if they are short enough, [`BYTES`] or [`BYTES_BMI2`].
+/// `READ`: how to read values, if they are short enough, [`BYTES`] or `BYTES_BMI2`.
 #[inline(always)]
 fn each_table<A: Address, L: Leaf, const READ: u8>(
     view: View<'_>,
@@ -482,7 +483,7 @@ unsafe fn byte_read<const READ: u8>(arena: &[Word], place: usize, last: usize, s
     {
         let byte = 4 * place + 5 + last;
         // SAFETY: the words that the first and the last of four bytes lie in.
-        let (low, high) = unsafe { (word(arena, byte / 4), word(arena, (byte + 3) / 4)) };
+        let (low, high) = unsafe { (word(arena, byte / 4), word(arena, byte.div_ceil(4))) };
         let both = u64::from(low) | u64::from(high) << 32;
         (both >> (byte % 4 * 8)) as u32 >> shift
     }

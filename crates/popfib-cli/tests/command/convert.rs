@@ -229,3 +229,56 @@ fn values_are_chosen_by_path() {
     let output = run(&["convert", "--value-path", "country"]);
     assert!(bad(&output).starts_with("--value-path is about a file"));
 }
+
+/// mmdblookup, the program of libmaxminddb, finds what popfib finds.
+#[test]
+fn databases_are_read_by_libmaxminddb() {
+    use std::process::Command;
+
+    let routes = "10.0.0.0/8 64500\n10.1.0.0/16 64501\n192.0.2.1 64502\n2001:db8::/32 64503\n";
+    let table = file("convert-mmdb.txt", routes);
+    let database = file("convert.mmdb", "");
+    good(&run(&[
+        "convert", "--table", &table, "--to", "mmdb", "-o", &database,
+    ]));
+    if Command::new("mmdblookup")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
+        println!("skipped: databases_are_read_by_libmaxminddb: mmdblookup is not installed");
+        return;
+    }
+    for (address, expected) in [
+        ("10.2.3.4", Some("64500")),
+        ("10.1.2.3", Some("64501")),
+        ("192.0.2.1", Some("64502")),
+        ("192.0.2.2", None),
+        ("2001:db8:1::", Some("64503")),
+        ("2001:db9::", None),
+    ] {
+        let args = [
+            "--file",
+            &database,
+            "--ip",
+            address,
+            "autonomous_system_number",
+        ];
+        let output = Command::new("mmdblookup")
+            .args(args)
+            .output()
+            .expect("it runs");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        let found = text.split_whitespace().next();
+        assert_eq!(found, expected, "{address}: {text}");
+    }
+    let verbose = Command::new("mmdblookup")
+        .args(["--verbose", "--file", &database, "--ip", "10.0.0.1"])
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8(verbose.stdout).expect("UTF-8");
+    assert!(
+        text.contains("popfib-ASN") && text.contains("2.0"),
+        "{text}"
+    );
+}

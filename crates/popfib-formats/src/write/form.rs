@@ -1,7 +1,10 @@
 //! What a form of tables is: its name, and how it is written, route by route or as a list.
 
+use std::io::Write;
+
+use super::error::WriteError;
 use super::list::List;
-use crate::Route;
+use crate::{Route, RouteTable};
 
 /// Appends the bytes of a route, or says why the form cannot hold its next hop.
 pub(super) type Append = fn(&mut Vec<u8>, Route<'_>) -> Result<(), &'static str>;
@@ -25,4 +28,6 @@ pub(super) enum Body {
     },
     /// The prefixes alone.
     List(List),
+    /// The table in one piece.
+    Whole(fn(&RouteTable, &mut dyn Write) -> Result<(), WriteError>),
 }

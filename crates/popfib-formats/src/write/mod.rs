@@ -14,6 +14,7 @@ mod geofeed;
 mod json_lines;
 mod list;
 mod lists;
+mod mmdb;
 mod options;
 mod output_file;
 mod pfx2as;
@@ -46,6 +47,8 @@ pub enum WriteFormat {
     Pfx2as,
     /// A geofeed (RFC 8805): prefix and country.
     Geofeed,
+    /// A MaxMind database (MMDB).
+    Mmdb,
     /// Prefixes alone, one a line.
     Plain,
     /// Prefix lists of Cisco IOS.
@@ -81,6 +84,7 @@ impl WriteFormat {
             Self::Csv,
             Self::Pfx2as,
             Self::Geofeed,
+            Self::Mmdb,
             Self::Plain,
             Self::CiscoPrefixList,
             Self::CiscoAcl,
@@ -104,6 +108,7 @@ impl WriteFormat {
             Self::Csv => &csv::FORM,
             Self::Pfx2as => &pfx2as::FORM,
             Self::Geofeed => &geofeed::FORM,
+            Self::Mmdb => &mmdb::FORM,
             Self::Plain => &lists::PLAIN,
             Self::CiscoPrefixList => &lists::CISCO_PREFIX_LIST,
             Self::CiscoAcl => &lists::CISCO_ACL,
@@ -149,7 +154,8 @@ impl FromStr for WriteFormat {
 
 /// Writes `table` to `out`: the IPv4 routes, then the IPv6 routes, each in prefix order.
 ///
-/// Time and bytes follow the table, memory stays the same. `out` is not flushed.
+/// Time and bytes follow the table; memory stays the same, except for a MaxMind database, whose tree is
+/// built first (8 bytes a node, two or three nodes a route). `out` is not flushed.
 ///
 /// # Errors
 /// Those of `out`; a next hop that the form cannot hold: what came before it may have been
@@ -162,18 +168,20 @@ pub fn write_table(
     mut out: impl Write,
 ) -> Result<(), WriteError> {
     const BLOCK: usize = 64 << 10;
-    let (header, takes_lists, append) = match &format.form().body {
+    let body = &format.form().body;
+    if !matches!(body, Body::List(_)) && *options != WriteOptions::default() {
+        let reason = "the form has no name and no bounds of length (ge, le)";
+        return Err(WriteError::Form(reason.to_owned()));
+    }
+    let (header, takes_lists, append) = match body {
         Body::List(list) => return list::write(list, table, options, &mut out),
+        Body::Whole(write) => return write(table, &mut out),
         Body::Routes {
             header,
             takes_lists,
             append,
         } => (header, *takes_lists, append),
     };
-    if *options != WriteOptions::default() {
-        let reason = "the form has no name and no bounds of length (ge, le)";
-        return Err(WriteError::Form(reason.to_owned()));
-    }
     let mut block = Vec::with_capacity(BLOCK + 1024);
     block.extend_from_slice(header.as_bytes());
     let ipv4 = table.ipv4.iter().map(|(p, n)| (IpPrefix::V4(p), n));

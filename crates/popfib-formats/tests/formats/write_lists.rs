@@ -93,7 +93,7 @@ proptest! {
 
 #[test]
 fn every_form_is_tried() {
-    let routes = ["text", "json-lines", "csv", "pfx2as", "geofeed"];
+    let routes = ["text", "json-lines", "csv", "pfx2as", "geofeed", "mmdb"];
     let mut lists: Vec<_> = WriteFormat::all().map(WriteFormat::name).collect();
     lists.retain(|name| !routes.contains(name));
     assert_eq!(lists, FORMS.map(|(form, _)| form));

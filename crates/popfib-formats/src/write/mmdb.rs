@@ -1,0 +1,404 @@
+//! MaxMind databases, version 2.0 of their published format: a binary tree of addresses, then
+//! records, then what describes both.
+//!
+//! A reader follows the bits of an address to the end of the tree and does not look back, so a route
+//! is inherited by what is below it: prefixes are put in in their order, a covering one first, and one
+//! that is longer parts the leaf where it arrives. IPv4 stands at ::/96 of a tree for both families, so
+//! that IPv6 routes answer for no address there.
+
+use std::io::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use popfib::{Address, NextHop, Prefix, Rib};
+
+use super::error::WriteError;
+use super::form::{Body, Form};
+use crate::RouteTable;
+
+pub(super) static FORM: Form = Form {
+    name: "mmdb",
+    alias: None,
+    description: "a MaxMind database; AS numbers and countries under the names of GeoLite",
+    body: Body::Whole(write),
+};
+
+/// A side of a node that leads to a next hop: its number follows. Without it, and not 0, a node.
+const LEAF: u32 = 1 << 31;
+
+/// Bytes of zero between the tree and the records.
+const GAP: usize = 16;
+
+/// Where IPv4 begins in a tree of both families.
+const IPV4_BITS: u8 = 96;
+
+/// Node 0 is the root; a side that is 0 leads nowhere.
+struct Tree(Vec<[u32; 2]>);
+
+impl Tree {
+    /// The node that `len` bits of `bits` lead to from the node `from`, which becomes one if it is none.
+    fn node<A: Address>(&mut self, from: usize, bits: A, len: u8) -> usize {
+        let mut node = from;
+        for depth in 0..len {
+            let side = bits.extract(depth, 1) as usize;
+            let next = self.0[node][side];
+            node = if next == 0 || next & LEAF != 0 {
+                self.0.push([next; 2]);
+                let new = self.0.len() - 1;
+                self.0[node][side] = new as u32;
+                new
+            } else {
+                next as usize
+            };
+        }
+        node
+    }
+
+    /// Adds the routes of `rib` below the node `from`.
+    fn add<A: Address>(&mut self, from: usize, rib: &Rib<A>) -> Result<(), WriteError> {
+        for (prefix, next_hop) in rib.iter() {
+            let leaf = LEAF | next_hop.get();
+            match prefix.len().checked_sub(1) {
+                None => self.0[from] = [leaf; 2],
+                Some(above) => {
+                    let node = self.node(from, prefix.address(), above);
+                    self.0[node][prefix.address().extract(above, 1) as usize] = leaf;
+                }
+            }
+            if self.0.len() >= LEAF as usize {
+                return Err(form("the tree has more than 2^31 nodes"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn form(reason: &str) -> WriteError {
+    WriteError::Form(reason.to_owned())
+}
+
+fn write(table: &RouteTable, out: &mut dyn Write) -> Result<(), WriteError> {
+    write_in(table, &[24, 28, 32], out)
+}
+
+/// Writes the table with sides of as many bits as the first of `sizes` that are enough.
+fn write_in(table: &RouteTable, sizes: &[u64], out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut tree = Tree(vec![[0; 2]]);
+    let has_ipv6 = !table.ipv6.is_empty();
+    if has_ipv6 {
+        let ipv4 = Prefix::new_masked(0u128, IPV4_BITS).unwrap_or_default();
+        if let Some((inside, _)) = table.ipv6.subnets(ipv4).next() {
+            let reason = "is where the form has the IPv4 addresses";
+            return Err(WriteError::Form(format!(
+                "the route of {inside}: ::/96 {reason}"
+            )));
+        }
+        tree.add(0, &table.ipv6)?;
+        let root = tree.node(0, 0u128, IPV4_BITS);
+        // No IPv6 route answers for them.
+        tree.0[root] = [0; 2];
+        tree.add(root, &table.ipv4)?;
+    } else {
+        tree.add(0, &table.ipv4)?;
+    }
+
+    let records = Records::of(table)?;
+    let nodes = tree.0.len();
+    let end = nodes + GAP + records.bytes.len();
+    let bits = sizes.iter().copied().find(|bits| end as u64 <= 1 << bits);
+    let bits = bits.ok_or_else(|| form("the database would have more than 2^32 places"))?;
+    let record = |side: u32| match side {
+        0 => nodes as u32,
+        side if side & LEAF != 0 => (nodes + GAP) as u32 + records.places[(side & !LEAF) as usize],
+        node => node,
+    };
+    let mut block = Vec::with_capacity((64 << 10) + 8);
+    for sides in &tree.0 {
+        let [left, right] = sides.map(record);
+        let ([l0, l1, l2, l3], [r0, r1, r2, r3]) = (left.to_be_bytes(), right.to_be_bytes());
+        match bits {
+            24 => block.extend([l1, l2, l3, r1, r2, r3]),
+            // The highest four bits of both share the byte between them.
+            28 => block.extend([l1, l2, l3, l0 << 4 | r0, r1, r2, r3]),
+            _ => block.extend([l0, l1, l2, l3, r0, r1, r2, r3]),
+        }
+        if block.len() >= 64 << 10 {
+            out.write_all(&block)?;
+            block.clear();
+        }
+    }
+    block.extend([0; GAP]);
+    block.extend(&records.bytes);
+    describe(
+        &mut block,
+        nodes,
+        bits,
+        if has_ipv6 { 6 } else { 4 },
+        records.kind,
+    );
+    out.write_all(&block)?;
+    Ok(())
+}
+
+/// What the values of a table are.
+#[derive(Clone, Copy)]
+enum Kind {
+    As,
+    Country,
+    Text,
+}
+
+impl Kind {
+    fn database(self) -> &'static str {
+        match self {
+            Self::As => "popfib-ASN",
+            Self::Country => "popfib-Country",
+            Self::Text => "popfib",
+        }
+    }
+}
+
+/// One record for each next hop.
+struct Records {
+    kind: Kind,
+    bytes: Vec<u8>,
+    /// Where that of each next hop begins, by its number.
+    places: Vec<u32>,
+}
+
+impl Records {
+    fn of(table: &RouteTable) -> Result<Self, WriteError> {
+        let names = &table.next_hops;
+        let name = |number: usize| {
+            let number = NextHop::new(number as u32)?;
+            names.name(number)
+        };
+        let all = || (1..=names.len()).filter_map(name);
+        // As it is written: 007 is a text.
+        let is_number = |name: &str| name.parse::<u32>().is_ok_and(|n| n.to_string() == name);
+        let is_country =
+            |name: &str| name.len() == 2 && name.bytes().all(|b| b.is_ascii_uppercase());
+        let kind = if all().all(is_number) {
+            Kind::As
+        } else if all().all(is_country) {
+            Kind::Country
+        } else {
+            Kind::Text
+        };
+        let mut bytes = Vec::new();
+        let mut places = vec![0];
+        for name in all() {
+            places.push(
+                u32::try_from(bytes.len()).map_err(|_| form("the records take more than 4 GiB"))?,
+            );
+            match (kind, name.parse()) {
+                (Kind::As, Ok(number)) => {
+                    head(&mut bytes, MAP, 1);
+                    text(&mut bytes, "autonomous_system_number");
+                    unsigned(&mut bytes, UINT32, number);
+                }
+                (Kind::Country, _) => {
+                    head(&mut bytes, MAP, 1);
+                    text(&mut bytes, "country");
+                    head(&mut bytes, MAP, 1);
+                    text(&mut bytes, "iso_code");
+                    text(&mut bytes, name);
+                }
+                _ if name.is_empty() => {
+                    head(&mut bytes, MAP, 1);
+                    text(&mut bytes, "listed");
+                    // The length of a truth value is the value.
+                    head(&mut bytes, BOOLEAN, 1);
+                }
+                _ => {
+                    head(&mut bytes, MAP, 1);
+                    text(&mut bytes, "value");
+                    text(&mut bytes, name);
+                }
+            }
+        }
+        Ok(Self {
+            kind,
+            bytes,
+            places,
+        })
+    }
+}
+
+const STRING: u8 = 2;
+const UINT16: u8 = 5;
+const UINT32: u8 = 6;
+const MAP: u8 = 7;
+const UINT64: u8 = 9;
+const ARRAY: u8 = 11;
+const BOOLEAN: u8 = 14;
+
+/// The control bytes of a field: its type and its length.
+fn head(to: &mut Vec<u8>, kind: u8, len: usize) {
+    let (low, more): (usize, usize) = match len {
+        0..29 => (len, 0),
+        29..285 => (29, 1),
+        285..65_821 => (30, 2),
+        _ => (31, 3),
+    };
+    // Types above 7 stand in a byte of their own.
+    to.push((if kind > 7 { 0 } else { kind << 5 }) | low as u8);
+    if kind > 7 {
+        to.push(kind - 7);
+    }
+    let rest = len - [0, 29, 285, 65_821][more];
+    to.extend(&(rest as u32).to_be_bytes()[4 - more..]);
+}
+
+fn text(to: &mut Vec<u8>, text: &str) {
+    head(to, STRING, text.len());
+    to.extend(text.as_bytes());
+}
+
+/// A number, without the zeros before it.
+fn unsigned(to: &mut Vec<u8>, kind: u8, number: u64) {
+    let bytes = number.to_be_bytes();
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    head(to, kind, bytes.len() - zeros);
+    to.extend(&bytes[zeros..]);
+}
+
+/// What stands at the end of the file.
+fn describe(to: &mut Vec<u8>, nodes: usize, bits: u64, ip_version: u64, kind: Kind) {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
+    to.extend(b"\xab\xcd\xefMaxMind.com");
+    head(to, MAP, 9);
+    text(to, "binary_format_major_version");
+    unsigned(to, UINT16, 2);
+    text(to, "binary_format_minor_version");
+    unsigned(to, UINT16, 0);
+    text(to, "build_epoch");
+    unsigned(to, UINT64, now);
+    text(to, "database_type");
+    text(to, kind.database());
+    text(to, "description");
+    head(to, MAP, 1);
+    text(to, "en");
+    text(to, "made by popfib");
+    text(to, "ip_version");
+    unsigned(to, UINT16, ip_version);
+    text(to, "languages");
+    head(to, ARRAY, 1);
+    text(to, "en");
+    text(to, "node_count");
+    unsigned(to, UINT32, nodes as u64);
+    text(to, "record_size");
+    unsigned(to, UINT16, bits);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use popfib::{IpPrefix, diff};
+
+    use super::*;
+    use crate::{Input, LoadOptions, load_from};
+
+    fn table(lines: &str) -> RouteTable {
+        load_from(
+            Input::from_reader("t", Cursor::new(lines.to_owned())),
+            &LoadOptions::new(),
+        )
+        .expect("a table")
+    }
+
+    fn written(table: &RouteTable, sizes: &[u64]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write_in(table, sizes, &mut bytes).expect("written");
+        bytes
+    }
+
+    /// Fails unless a reader finds the answers of `table` in the database.
+    #[track_caller]
+    fn assert_same(table: &RouteTable, database: Vec<u8>) {
+        let options = LoadOptions {
+            // A tree of one node looks like other formats, too.
+            format: "mmdb".parse().ok(),
+            ..LoadOptions::new()
+        };
+        let again = load_from(
+            Input::from_reader("t.mmdb", Cursor::new(database)),
+            &options,
+        );
+        let again = again.expect("a database");
+        let same = |old, new| table.next_hops.name(old) == again.next_hops.name(new);
+        assert_eq!(diff::answers(&table.ipv4, &again.ipv4, same).count(), 0);
+        // ::/96 is IPv4's.
+        let others =
+            diff::answers(&table.ipv6, &again.ipv6, same).filter(|change| change.last >> 32 != 0);
+        assert_eq!(others.count(), 0);
+    }
+
+    #[test]
+    fn answers_are_those_of_the_table() {
+        let mut state = 1u64;
+        let mut random = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % below
+        };
+        for round in 0..60 {
+            let mut lines = String::new();
+            for _ in 0..random(60) + 1 {
+                // Few bits in use, so that prefixes nest.
+                let len = random(33);
+                let bits = random(1 << 8) << 24 | random(4) << 16 | random(4) << 6 | random(4);
+                let ipv4 = Prefix::new_masked(bits as u32, len as u8).expect("a length");
+                let value = match round % 3 {
+                    0 => random(70_000).to_string(),
+                    1 => ["DE", "JP", "BR"][random(3) as usize].to_owned(),
+                    _ => format!("name-{}", "x".repeat(random(400) as usize)),
+                };
+                lines += &format!("{} {value}\n", IpPrefix::from(ipv4));
+                if round % 2 == 0 {
+                    let ipv6 =
+                        u128::from(random(1 << 16)) << 112 | 1 << 100 | u128::from(random(8));
+                    let ipv6 = Prefix::new_masked(ipv6, 16 + random(113) as u8).expect("a length");
+                    lines += &format!("{} {value}\n", IpPrefix::from(ipv6));
+                }
+            }
+            let table = table(&lines);
+            for size in [24, 28, 32] {
+                assert_same(&table, written(&table, &[size]));
+            }
+        }
+    }
+
+    #[test]
+    fn default_routes_and_the_place_of_ipv4() {
+        for lines in [
+            "0.0.0.0/0 1\n",
+            "::/0 1\n",
+            "::/0 1\n0.0.0.0/0 2\n10.0.0.0/8 3\n",
+            "::/0 1\n10.0.0.0/8 2\n",
+        ] {
+            let table = table(lines);
+            assert_same(&table, written(&table, &[24]));
+        }
+        let table = table("::1/128 1\n10.0.0.0/8 2\n");
+        let error = write_in(&table, &[24], &mut Vec::new()).expect_err("no place");
+        assert!(error.to_string().contains("::1/128"), "{error}");
+    }
+
+    #[test]
+    fn a_list_says_that_it_lists() {
+        let list = table("10.0.0.0/8\n192.0.2.0/24\n");
+        let expected = table("10.0.0.0/8 true\n192.0.2.0/24 true\n");
+        assert_same(&expected, written(&list, &[24]));
+    }
+
+    #[test]
+    fn what_is_too_large_is_an_error() {
+        let table = table("10.0.0.0/8 1\n");
+        let error = write_in(&table, &[4], &mut Vec::new()).expect_err("too large");
+        assert!(error.to_string().contains("places"), "{error}");
+    }
+}

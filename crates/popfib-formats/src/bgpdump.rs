@@ -158,123 +158,33 @@ fn invalid(lines: &Lines, reason: String) -> ReadError {
     lines.not_text().unwrap_or_else(|| lines.invalid(reason))
 }
 
-/// The routes of the lines.
+/// The routes and announcements among the lines, of the peers that are wanted.
 #[derive(Debug)]
-struct BgpdumpTable {
+struct Routes {
     lines: Lines,
     mask: bool,
     filter: Option<PeerFilter>,
-    value: RouteValue,
     peers: PeerList,
     withdrawals: u64,
 }
 
-impl BgpdumpTable {
+impl Routes {
     fn new(input: Input, options: &LoadOptions) -> Self {
         Self {
             lines: Lines::new(input),
             mask: options.mask,
             filter: options.peer,
-            value: options.value,
             peers: PeerList::default(),
             withdrawals: 0,
         }
     }
-}
 
-impl Paths for BgpdumpTable {
-    fn next_path(&mut self, value: &mut String) -> Result<Option<(IpPrefix, Rank)>, ReadError> {
-        while self.lines.advance()? {
-            let line = self.lines.line();
-            if line.is_empty() {
-                continue;
-            }
-            let line = match parse(line, self.mask) {
-                Ok(Some(line)) => line,
-                Ok(None) => continue,
-                Err(reason) => return Err(invalid(&self.lines, reason)),
-            };
-            let Some((as_path, text)) = line.route else {
-                self.withdrawals += 1;
-                continue;
-            };
-            let (address, asn) = line.peer;
-            let Some(peer) = self.peers.index(address, asn) else {
-                return Err(self.lines.invalid("too many peers"));
-            };
-            self.peers
-                .count(peer, matches!(line.prefix, IpPrefix::V4(_)));
-            if self.filter.is_some_and(|f| !f.admits(peer, address, asn)) {
-                continue;
-            }
-            value.clear();
-            // Writing to a String cannot fail.
-            let _ = match (self.value, as_path.split_ascii_whitespace().next_back()) {
-                // Here and not for each line: a peer may have routes without one.
-                (RouteValue::NextHop, _) => match next_hop(text) {
-                    Ok(next_hop) => value.write_str(next_hop),
-                    Err(reason) => return Err(invalid(&self.lines, reason)),
-                },
-                (RouteValue::OriginAs, Some(last)) if !is_as_list(origin(last)) => {
-                    let last = quote(last.as_bytes());
-                    return Err(self.lines.invalid(format!("{last}: not an AS number")));
-                }
-                (RouteValue::OriginAs, Some(last)) => value.write_str(origin(last)),
-                (RouteValue::OriginAs, None) => write!(value, "{asn}"),
-                (RouteValue::Peer, _) => write!(value, "{address}"),
-            };
-            if let Err(reason) = checked(value) {
-                return Err(self.lines.invalid(reason));
-            }
-            let rank = match line.kind {
-                Kind::Table => Rank {
-                    path_length: path_length(as_path),
-                    peer,
-                },
-                // The last announcement counts.
-                Kind::Update => Rank::default(),
-            };
-            return Ok(Some((line.prefix, rank)));
-        }
-        Ok(None)
-    }
-
-    fn notes(&self) -> Vec<String> {
-        match self.withdrawals {
-            0 => vec![],
-            1 => vec!["1 withdrawal left out".to_owned()],
-            n => vec![format!("{n} withdrawals left out")],
-        }
-    }
-
-    fn peers(&self) -> &[Peer] {
-        self.peers.all()
-    }
-}
-
-/// A [`PathSource`] of the lines.
-pub(crate) struct BgpdumpPaths {
-    lines: Lines,
-    mask: bool,
-    filter: Option<PeerFilter>,
-    peers: PeerList,
-    wanted: Wanted,
-}
-
-impl BgpdumpPaths {
-    pub(crate) fn new(input: Input, options: &LoadOptions, wanted: Wanted) -> Self {
-        Self {
-            lines: Lines::new(input),
-            mask: options.mask,
-            filter: options.peer,
-            peers: PeerList::default(),
-            wanted,
-        }
-    }
-}
-
-impl PathSource for BgpdumpPaths {
-    fn next_path(&mut self, path: &mut BgpPath) -> Result<bool, ReadError> {
+    /// What `take` makes of the next line that it takes: of its text, what that says, and the index of its
+    /// peer; `None` at the end.
+    fn next<T>(
+        &mut self,
+        mut take: impl FnMut(&[u8], Line<'_>, usize) -> Result<Option<T>, String>,
+    ) -> Result<Option<T>, ReadError> {
         while self.lines.advance()? {
             let text = self.lines.line();
             if text.is_empty() {
@@ -285,22 +195,114 @@ impl PathSource for BgpdumpPaths {
                 Ok(None) => continue,
                 Err(reason) => return Err(invalid(&self.lines, reason)),
             };
+            if line.route.is_none() {
+                self.withdrawals += 1;
+                continue;
+            }
             let (address, asn) = line.peer;
             let Some(peer) = self.peers.index(address, asn) else {
                 return Err(self.lines.invalid("too many peers"));
             };
-            let is_wanted = self.filter.is_none_or(|f| f.admits(peer, address, asn));
-            if line.route.is_none() || !is_wanted || !(self.wanted)(line.prefix) {
+            self.peers
+                .count(peer, matches!(line.prefix, IpPrefix::V4(_)));
+            if self.filter.is_some_and(|f| !f.admits(peer, address, asn)) {
                 continue;
+            }
+            match take(text, line, peer) {
+                Ok(None) => {}
+                Ok(taken) => return Ok(taken),
+                Err(reason) => return Err(invalid(&self.lines, reason)),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The best paths of the lines.
+#[derive(Debug)]
+struct BgpdumpTable {
+    routes: Routes,
+    value: RouteValue,
+}
+
+impl BgpdumpTable {
+    fn new(input: Input, options: &LoadOptions) -> Self {
+        Self {
+            routes: Routes::new(input, options),
+            value: options.value,
+        }
+    }
+}
+
+impl Paths for BgpdumpTable {
+    fn next_path(&mut self, value: &mut String) -> Result<Option<(IpPrefix, Rank)>, ReadError> {
+        self.routes.next(|_, line, peer| {
+            let (as_path, hop) = line.route.unwrap_or_default();
+            let (address, asn) = line.peer;
+            value.clear();
+            // Writing to a String cannot fail.
+            let _ = match (self.value, as_path.split_ascii_whitespace().next_back()) {
+                // Here and not for each line: a peer may have routes without one.
+                (RouteValue::NextHop, _) => value.write_str(next_hop(hop)?),
+                (RouteValue::OriginAs, Some(last)) if !is_as_list(origin(last)) => {
+                    return Err(format!("{}: not an AS number", quote(last.as_bytes())));
+                }
+                (RouteValue::OriginAs, Some(last)) => value.write_str(origin(last)),
+                (RouteValue::OriginAs, None) => write!(value, "{asn}"),
+                (RouteValue::Peer, _) => write!(value, "{address}"),
+            };
+            checked(value)?;
+            let rank = match line.kind {
+                Kind::Table => Rank {
+                    path_length: path_length(as_path),
+                    peer,
+                },
+                // The last announcement counts.
+                Kind::Update => Rank::default(),
+            };
+            Ok(Some((line.prefix, rank)))
+        })
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self.routes.withdrawals {
+            0 => vec![],
+            1 => vec!["1 withdrawal left out".to_owned()],
+            n => vec![format!("{n} withdrawals left out")],
+        }
+    }
+
+    fn peers(&self) -> &[Peer] {
+        self.routes.peers.all()
+    }
+}
+
+/// A [`PathSource`] of the lines.
+pub(crate) struct BgpdumpPaths {
+    routes: Routes,
+    wanted: Wanted,
+}
+
+impl BgpdumpPaths {
+    pub(crate) fn new(input: Input, options: &LoadOptions, wanted: Wanted) -> Self {
+        Self {
+            routes: Routes::new(input, options),
+            wanted,
+        }
+    }
+}
+
+impl PathSource for BgpdumpPaths {
+    fn next_path(&mut self, path: &mut BgpPath) -> Result<bool, ReadError> {
+        let next = self.routes.next(|text, line, _| {
+            if !(self.wanted)(line.prefix) {
+                return Ok(None);
             }
             (path.prefix, path.seconds) = (line.prefix, line.time / 1_000_000);
             (path.peer, path.peer_as) = line.peer;
-            if let Err(reason) = fill(path, text) {
-                return Err(invalid(&self.lines, reason));
-            }
-            return Ok(true);
-        }
-        Ok(false)
+            fill(path, text).map(Some)
+        });
+        Ok(next?.is_some())
     }
 }
 

@@ -267,8 +267,8 @@ pub(crate) fn read(
     let shows_bar = input.progress().total().is_some() && !io::stdout().is_terminal();
     let bar = shows_bar.then(|| progress::watch(input.progress()));
     let mut source = Source::open(path, input, args, read.skip_invalid, consumer.wanted())?;
-    if args.takes_both_ends() && !source.is_packets() {
-        let reason = "no capture of packets, which --sources with --destinations is for";
+    if (args.sources || args.destinations) && !source.is_packets() {
+        let reason = "no capture of packets, which --sources and --destinations are for";
         return Err(format!("{name}: {reason}").into());
     }
     consumer.open(&name, &source)?;

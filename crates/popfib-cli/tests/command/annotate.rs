@@ -357,6 +357,10 @@ fn both_ends_of_packets() {
         assert!(stderr(&output).contains(reason), "{}", stderr(&output));
         assert_eq!(output.status.code(), Some(2));
     }
+    for end in both {
+        let said = annotate("pcap-text", &[end], "10.0.0.1\n");
+        assert!(bad(&said).contains("no capture of packets"), "{end}");
+    }
     let all = [&both[..], &["--address", "all"]].concat();
     assert!(bad(&annotate("pcap-all", &all, &capture)).contains("is no text"));
 }

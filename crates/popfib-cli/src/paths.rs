@@ -10,11 +10,11 @@ use serde::Serialize;
 
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
-use crate::output::{AsText, Output, note};
+use crate::output::{AsText, Output};
 use crate::places::{PlaceArgs, Relation, ipv4, ipv6, set_of};
 use crate::program::Verdict;
 use crate::progress;
-use crate::table::note_skipped;
+use crate::table::{note_skipped, take_all};
 
 /// Print all paths of a route collector's dump, those of every peer; exit 1 if there is none.
 ///
@@ -143,19 +143,14 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
         is_found: false,
         origins: args.moas.then(|| (None, Vec::new())),
     };
-    let (mut path, mut skipped) = (BgpPath::default(), 0);
-    loop {
-        match source.next_path(&mut path) {
-            Ok(true) => report.path(&path)?,
-            Ok(false) => break,
-            Err(e) if args.skip_invalid && e.is_invalid_line() => skipped += 1,
-            Err(e) if args.skip_invalid && e.is_cut() => {
-                note(format_args!("cut off, what comes before was read: {e}"));
-                break;
-            }
-            Err(e) => return Err(e.into()),
+    let mut path = BgpPath::default();
+    let skipped = take_all(args.skip_invalid, || {
+        let is_path = source.next_path(&mut path)?;
+        if is_path {
+            report.path(&path)?;
         }
-    }
+        Ok(is_path)
+    })?;
     drop(bar);
     note_skipped(&name, skipped);
     report.finish_prefix()?;

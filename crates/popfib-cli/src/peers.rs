@@ -8,10 +8,10 @@ use popfib_formats::{Format, Input, LoadOptions, RouteValue, open_routes};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::output::{Output, note};
+use crate::output::Output;
 use crate::program::Verdict;
 use crate::progress;
-use crate::table::note_skipped;
+use crate::table::{note_skipped, take_all};
 
 /// List the peers of a route collector's dump: index, address, AS, IPv4 and IPv6 routes.
 ///
@@ -61,19 +61,7 @@ pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
     };
     let bar = progress::watch(input.progress());
     let mut source = open_routes(input, &options)?;
-    let mut skipped = 0;
-    loop {
-        match source.next_route() {
-            Ok(Some(_)) => {}
-            Ok(None) => break,
-            Err(e) if args.skip_invalid && e.is_invalid_line() => skipped += 1,
-            Err(e) if args.skip_invalid && e.is_cut() => {
-                note(format_args!("cut off, what comes before was read: {e}"));
-                break;
-            }
-            Err(e) => return Err(e.into()),
-        }
-    }
+    let skipped = take_all(args.skip_invalid, || Ok(source.next_route()?.is_some()))?;
     drop(bar);
     note_skipped(&name, skipped);
     if source.peers().is_empty() {

@@ -55,6 +55,27 @@ pub fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
     Ok(table)
 }
 
+/// Calls `next` until it says that there is no more, or, with `skip_invalid`, until the file is cut off.
+/// Returns how many invalid lines or records were skipped.
+pub(crate) fn take_all(
+    skip_invalid: bool,
+    mut next: impl FnMut() -> Result<bool, Failure>,
+) -> Result<u64, Failure> {
+    let mut skipped = 0;
+    loop {
+        match next() {
+            Ok(true) => {}
+            Ok(false) => return Ok(skipped),
+            Err(Failure::Read(e)) if skip_invalid && e.is_invalid_line() => skipped += 1,
+            Err(Failure::Read(e)) if skip_invalid && e.is_cut() => {
+                note(format_args!("cut off, what comes before was read: {e}"));
+                return Ok(skipped);
+            }
+            Err(e) => return Err(e),
+        }
+    }
+}
+
 /// Notes lines of the file `name` that `--skip-invalid` left out.
 pub fn note_skipped(name: &str, skipped: u64) {
     if skipped > 0 {

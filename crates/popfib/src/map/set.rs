@@ -12,7 +12,7 @@ use super::table::Table;
 use crate::address::Address;
 use crate::prefix::{IpPrefix, Prefix};
 
-/// The two sets, which differ in what they are sets of.
+/// The two sets: of prefixes of one family, and of both.
 macro_rules! set {
     ($(#[$docs:meta])* $set:ident<$($family:ident)?>, $map:ty, $prefix:ty, $address:ty, $key:ty) => {
         $(#[$docs])*

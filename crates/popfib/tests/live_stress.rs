@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use common::random::Random;
-use popfib::{Address, Kernel, LiveFib, NextHop, Options, Prefix, Reader};
+use popfib::{Address, Kernel, LiveFib, LiveMap, MapReader, NextHop, Options, Prefix, Reader};
 
 /// Prefixes of a table: few enough to be met often, enough to be moved and compiled anew.
 const PREFIXES: usize = 1500;
@@ -108,6 +108,15 @@ impl<A: Address> Scene<A> {
     }
 }
 
+/// Also when the writer finds a fault, so that the readers end.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 fn stress<A: Address>(options: Options, time: Duration) {
     let scene = Scene::<A>::new(0x9e37_79b9_7f4a_7c15);
     let mut table: LiveFib<A, u32> = LiveFib::new(options).expect("the options fit");
@@ -121,13 +130,6 @@ fn stress<A: Address>(options: Options, time: Duration) {
                 scope.spawn(move || scene.read(reader, kernel, stay));
             }
         }
-        // Also when the writer finds a fault, so that the readers end.
-        struct Stop<'a>(&'a AtomicBool);
-        impl Drop for Stop<'_> {
-            fn drop(&mut self) {
-                self.0.store(true, Ordering::Relaxed);
-            }
-        }
         let _stop = Stop(&scene.stop);
         scene.write(&mut table, time)
     });
@@ -138,8 +140,75 @@ fn stress<A: Address>(options: Options, time: Duration) {
     assert_eq!(table.bytes().waiting, 0, "no reader is left");
 }
 
+/// A value that says which prefix it is of, and nothing once it is dropped.
+struct Named<A>(Option<Prefix<A>>);
+
+impl<A> Drop for Named<A> {
+    fn drop(&mut self) {
+        // Not optimised away: a reader that is too late shall find it.
+        *std::hint::black_box(&mut self.0) = None;
+    }
+}
+
+/// Readers of a live map find values that are alive, of a prefix that holds the address.
+fn values<A: Address>(time: Duration) {
+    let scene = Scene::<A>::new(0x9e37_79b9_7f4a_7c15);
+    let mut map: LiveMap<A, Named<A>> = LiveMap::new();
+    let read = |mut reader: MapReader<A, Named<A>>| {
+        let mut bursts = scene.addresses.chunks(BURST).cycle();
+        while !scene.stop.load(Ordering::Relaxed) {
+            let burst = bursts.next().expect("a cycle has no end");
+            let guard = reader.pin();
+            let mut matches = [None; BURST];
+            guard.longest_match_batch(burst, &mut matches[..burst.len()]);
+            for (address, found) in burst.iter().zip(matches) {
+                for (prefix, value) in [found, guard.longest_match(*address)].into_iter().flatten()
+                {
+                    assert_eq!(value.0, Some(prefix));
+                    assert!(prefix.contains(*address));
+                }
+            }
+            scene
+                .lookups
+                .fetch_add(burst.len() as u64, Ordering::Relaxed);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            let reader = map.reader();
+            scope.spawn(|| read(reader));
+        }
+        let _stop = Stop(&scene.stop);
+        let mut random = Random(77);
+        let start = Instant::now();
+        while start.elapsed() < time {
+            for _ in 0..5_000 {
+                let prefix = scene.prefixes[random.below(scene.prefixes.len())];
+                if random.below(3) == 0 {
+                    map.withdraw(prefix).expect("fits");
+                } else {
+                    map.announce(prefix, Named(Some(prefix))).expect("fits");
+                }
+            }
+            map.check().unwrap();
+            // All at once: compiled beside the table in use, then gone.
+            let all = scene.prefixes.iter();
+            let changes = all.map(|prefix| {
+                (
+                    *prefix,
+                    (random.below(2) == 0).then(|| Named(Some(*prefix))),
+                )
+            });
+            map.apply(changes).expect("fits");
+        }
+    });
+    assert!(scene.lookups.into_inner() > 0);
+    map.reclaim();
+    assert_eq!(map.waiting(), 0, "no reader is left");
+}
+
 fn all(seconds: f64) {
-    let time = Duration::from_secs_f64(seconds / 6.0);
+    let time = Duration::from_secs_f64(seconds / 8.0);
     stress::<u16>(Options::default(), time);
     stress::<u32>(Options::default(), time);
     stress::<u32>(
@@ -149,6 +218,8 @@ fn all(seconds: f64) {
     stress::<u32>(Options::default().direct_bits(Some(16)), time);
     stress::<u128>(Options::default(), time);
     stress::<u128>(Options::default().direct_bits(Some(20)), time);
+    values::<u32>(time);
+    values::<u128>(time);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use common::failing::{FailingHeap, Refuse};
 use common::random::Random;
-use popfib::{Address, Options, Own, Prefix, PrefixMap, Shared, Stores};
+use popfib::{Address, LiveMap, Options, Own, Prefix, PrefixMap, Shared, Stores};
 
 #[global_allocator]
 static HEAP: FailingHeap = FailingHeap;
@@ -193,4 +193,63 @@ fn changes_in_order() {
         insert(&mut map, &mut model, (at, n % 7), one, &mut refused);
     }
     assert!(refused.poptries > 100, "{}", refused.poptries);
+}
+
+/// A live map whose every allocation is refused in turn: what fails has changed nothing.
+fn live<A: Address, S: Stores<u32>>(seed: u64) {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut map = LiveMap::<A, u32, S>::default();
+    let mut model = Model::new();
+    let mut refusals = 0;
+    for step in 0..200 {
+        let prefix: Prefix<A> = random.prefix();
+        let value = (random.below(4) > 0).then(|| random.below(5) as u32);
+        for granted in 0.. {
+            let refuse = if step % 2 == 0 {
+                Refuse::One(granted)
+            } else {
+                Refuse::From(granted)
+            };
+            let change = || match value {
+                Some(value) => map.announce(prefix, value),
+                None => map.withdraw(prefix),
+            };
+            let (result, _) = FailingHeap::refusing(refuse, change);
+            if result.is_ok() {
+                break;
+            }
+            refusals += 1;
+            map.check().unwrap();
+            assert!(map.iter().map(|(p, v)| (p, *v)).eq(model.clone()));
+        }
+        match value {
+            Some(value) => model.insert(prefix, value),
+            None => model.remove(&prefix),
+        };
+        map.check().unwrap();
+        assert!(map.iter().map(|(p, v)| (p, *v)).eq(model.clone()));
+    }
+    assert!(refusals > 30, "{refusals}");
+    // Many at once: whatever was refused, the map is right, and whole after one more that is not.
+    for granted in 0..60 {
+        let prefixes: Vec<Prefix<A>> = (0..50).map(|_| random.prefix()).collect();
+        let value = granted as u32 % 5;
+        let changes: Vec<_> = prefixes.iter().map(|p| (*p, Some(value))).collect();
+        let again = changes.clone();
+        let (result, _) = FailingHeap::refusing(Refuse::From(granted), || map.apply(changes));
+        map.check().unwrap();
+        if result.is_err() {
+            map.apply(again).unwrap();
+            map.check().unwrap();
+        }
+        model.extend(prefixes.into_iter().map(|p| (p, value)));
+        assert!(map.iter().map(|(p, v)| (p, *v)).eq(model.clone()));
+    }
+}
+
+#[test]
+fn live_maps() {
+    live::<u16, Own>(1);
+    live::<u32, Shared>(2);
+    live::<u128, Own>(3);
 }

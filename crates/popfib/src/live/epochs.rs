@@ -41,7 +41,7 @@ const BY_READER: u8 = 2;
 
 /// The clock and its readers.
 #[derive(Debug)]
-pub(super) struct Epochs<Al: Allocator = Global> {
+pub(crate) struct Epochs<Al: Allocator = Global> {
     /// The current epoch, from 1 on. Written by the one writer. The last number there is stays:
     /// a clock that began again could show a reader as later than it is.
     now: AtomicUsize,
@@ -165,7 +165,7 @@ impl<Al: Allocator + Clone> Epochs<Al> {
     ///
     /// After the last number there is, which takes a clock of 32 bits at least two days, epochs
     /// no longer end: what is taken out then waits until all readers are outside at once.
-    pub(super) fn end_epoch(&self) -> usize {
+    pub(crate) fn end_epoch(&self) -> usize {
         let ended = self.now.load(Ordering::Relaxed);
         // Release: pairs with `show`.
         self.now.store(ended.saturating_add(1), Ordering::Release);
@@ -173,7 +173,7 @@ impl<Al: Allocator + Clone> Epochs<Al> {
     }
 
     /// Whether no reader is left that came in during `epoch` or before. Only the writer calls this.
-    pub(super) fn all_passed(&self, epoch: usize) -> bool {
+    pub(crate) fn all_passed(&self, epoch: usize) -> bool {
         self.all_passed_by(epoch, membarrier::run)
     }
 

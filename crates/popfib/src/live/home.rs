@@ -1,29 +1,18 @@
-//! The arrays of a live table, and what becomes of blocks that readers may still see.
-//!
-//! Replaced blocks are collected until there are enough to ask the readers about
-//! ([`COLLECT`]); the epoch then ends, and when every reader has left it or moved on,
-//! their places are free.
+//! The arrays of a live table, and what becomes of blocks that readers may still see (`limbo.rs`).
 
 use allocator_api2::vec::Vec;
-use core::mem;
 
+use super::limbo::Limbo;
 use super::shared::Handle;
 use crate::fib::layout::{Arrays, View};
-use crate::memory::{self, Allocator, OutOfMemory};
+use crate::memory::{Allocator, OutOfMemory};
 use crate::patch::{Home, Place, Space};
-
-/// Blocks to collect before the readers are asked whether they can be used again: asking
-/// interrupts the other cores.
-const COLLECT: usize = 128;
 
 /// What the writer of a live table holds of its arrays.
 #[derive(Debug)]
 pub(super) struct Writer<Al: Allocator + Clone> {
     pub(super) shared: Handle<Arrays<Al>, Al>,
-    /// Places that were replaced in this epoch, and those of an epoch that has ended.
-    replaced: Vec<Place, Al>,
-    waiting: Vec<Place, Al>,
-    waiting_since: usize,
+    retired: Limbo<Place, Al>,
 }
 
 impl<Al: Allocator + Clone> Writer<Al> {
@@ -32,16 +21,13 @@ impl<Al: Allocator + Clone> Writer<Al> {
     pub(super) fn new(arrays: Arrays<Al>, alloc: Al) -> Result<Self, OutOfMemory> {
         Ok(Self {
             shared: Handle::new(arrays, alloc.clone())?,
-            replaced: Vec::new_in(alloc.clone()),
-            waiting: Vec::new_in(alloc),
-            waiting_since: 0,
+            retired: Limbo::new_in(alloc),
         })
     }
 
     /// Words that wait until no reader can see them. O(places that wait).
     pub(super) fn waiting_words(&self) -> usize {
-        let places = self.replaced.iter().chain(&self.waiting);
-        places.map(|(_, len)| *len as usize).sum()
+        self.retired.iter().map(|(_, len)| *len as usize).sum()
     }
 }
 
@@ -60,44 +46,34 @@ impl<Al: Allocator + Clone> Home for Writer<Al> {
     fn publish(&mut self, arrays: Arrays<Al>) -> Result<(), OutOfMemory> {
         self.shared.publish(arrays)?;
         // These lie in the arrays of before, which go as a whole.
-        self.replaced.clear();
-        self.waiting.clear();
+        self.retired.clear();
         self.shared.free_older();
         Ok(())
     }
 
     fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory> {
-        memory::grow(&mut self.replaced, count)
+        self.retired.reserve(count)
     }
 
     fn retire(&mut self, space: &mut Space, places: &mut Vec<Place, Al>) {
-        self.replaced.append(places);
-        if self.replaced.len() >= COLLECT {
+        if self.retired.append(places) {
             self.collect(space);
         }
     }
 
     fn collect(&mut self, space: &mut Space) {
-        if !self.waiting.is_empty() {
-            if !self.shared.epochs.all_passed(self.waiting_since) {
-                return;
-            }
-            // SAFETY: as in `view`; here the list is borrowed as well.
-            let view = unsafe { self.shared.view() };
-            for (place, len) in self.waiting.drain(..) {
-                space.free(view.arena, place, len);
-            }
-        }
-        if !self.replaced.is_empty() {
-            mem::swap(&mut self.replaced, &mut self.waiting);
-            self.waiting_since = self.shared.epochs.end_epoch();
-        }
-        if self.shared.has_older() {
-            self.shared.free_older();
+        let Self { shared, retired } = self;
+        // SAFETY: as in `view`; here what waits is borrowed as well.
+        let view = unsafe { shared.view() };
+        retired.collect(&shared.epochs, |(place, len)| {
+            space.free(view.arena, place, len);
+        });
+        if shared.has_older() {
+            shared.free_older();
         }
     }
 
     fn is_waiting(&self) -> bool {
-        !(self.replaced.is_empty() && self.waiting.is_empty())
+        !self.retired.is_empty()
     }
 }

@@ -19,6 +19,7 @@ mod tests;
 
 mod epochs;
 mod home;
+mod limbo;
 mod membarrier;
 mod reader;
 mod seat;
@@ -38,6 +39,8 @@ use crate::prefix::Prefix;
 use crate::rib::Rib;
 use home::Writer;
 
+pub(crate) use epochs::Epochs;
+pub(crate) use limbo::Limbo;
 pub use reader::{Guard, Reader};
 
 /// A table of one family whose routes change while other threads look up.
@@ -181,6 +184,45 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
         }
         self.rib.compact_if_sparse();
         Ok(Some(old))
+    }
+
+    /// Sets or removes the route of `prefix`, of many; returns the next hop that it replaces.
+    /// Lookups see it after [`publish`](Self::publish), which is called whatever happened here.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`]; the route is then as it was.
+    pub(crate) fn change_unseen(
+        &mut self,
+        prefix: Prefix<A>,
+        next_hop: Option<NextHop>,
+    ) -> Result<Option<NextHop>, OutOfMemory> {
+        self.fib.is_stale = true;
+        match next_hop {
+            Some(next_hop) => self.rib.try_insert(prefix, next_hop),
+            None => Ok(self.rib.remove(prefix)),
+        }
+    }
+
+    /// Lets lookups see all changes.
+    ///
+    /// # Errors
+    /// Those of [`announce`](Self::announce); lookups see what they saw before, until the next
+    /// change or `publish` succeeds.
+    pub(crate) fn publish(&mut self) -> Result<(), CompileError> {
+        if self.fib.is_stale {
+            self.fib.recompile(&self.rib)?;
+        }
+        Ok(())
+    }
+
+    /// Whether there are changes that lookups do not see.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.fib.is_stale
+    }
+
+    /// The clock of the readers.
+    pub(crate) fn epochs(&self) -> &Epochs<Al> {
+        &self.fib.home.shared.epochs
     }
 
     /// The next hop of the longest prefix that holds `address`; 0 if there is none.

@@ -16,7 +16,7 @@ use crate::batch::Kernel;
 use crate::prefix::{IpPrefix, Prefix};
 
 /// Addresses that are looked up at a time.
-const BURST: usize = 256;
+pub(super) const BURST: usize = 256;
 
 impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// Looks up each of `addresses` into the same place of `values`; `None` where there is no
@@ -42,7 +42,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
         addresses: &[K],
         values: &mut [Option<&'a V>],
     ) {
-        self.batch(addresses, values, |_, pair| Some(&pair?.value));
+        self::values(self, addresses, values);
     }
 
     /// As [`lookup_batch`](Self::lookup_batch), with the prefixes that match.
@@ -68,7 +68,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
         addresses: &[K],
         matches: &mut [Option<(Prefix<A>, &'a V)>],
     ) {
-        self.batch(addresses, matches, |address, pair| matched(address, pair?));
+        self::matches(self, addresses, matches);
     }
 
     /// As [`lookup_batch`](Self::lookup_batch), the prefixes that match without their values.
@@ -80,46 +80,86 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
         addresses: &[K],
         prefixes: &mut [Option<Prefix<A>>],
     ) {
-        self.batch(addresses, prefixes, |address, pair| {
-            Some(matched(address, pair?)?.0)
+        batch(self, addresses, prefixes, |address, pair| {
+            Some(matched(address, pair?).0)
         });
     }
+}
 
-    #[inline]
-    fn batch<'a, K: Copy + Into<A>, T>(
-        &'a self,
-        addresses: &[K],
-        answers: &mut [T],
-        answer: impl Fn(A, Option<&'a Pair<V>>) -> T,
-    ) {
-        assert_eq!(
-            addresses.len(),
-            answers.len(),
-            "one answer for each address"
-        );
-        let mut burst = Burst::new();
-        for (addresses, answers) in addresses.chunks(BURST).zip(answers.chunks_mut(BURST)) {
-            for address in addresses {
-                burst.push((*address).into());
-            }
-            burst.answer(self, |at, address, pair| {
-                answers[at] = answer(address, pair)
-            });
-        }
-    }
+/// A map's answers as pairs, of a few addresses at a time: of one that is owned, or that others change.
+pub(super) trait Answering<A: Address, V> {
+    /// Hands out the pair that answers for each of at most [`BURST`] addresses, and its place.
+    fn answer_each<'a>(&'a self, addresses: &[A], each: impl FnMut(usize, Option<&'a Pair<V>>))
+    where
+        V: 'a;
+}
 
-    /// The Fib's answers for `addresses`.
-    fn answers(&self, addresses: &[A], numbers: &mut [u32]) {
+impl<A: Address, V, S: Storage> Answering<A, V> for PrefixMap<A, V, S> {
+    #[inline(always)]
+    fn answer_each<'a>(&'a self, addresses: &[A], mut each: impl FnMut(usize, Option<&'a Pair<V>>))
+    where
+        V: 'a,
+    {
+        let mut numbers = [0; BURST];
+        let numbers = &mut numbers[..addresses.len()];
         match &self.fib {
             Some(fib) => Kernel::best().lookup_batch(fib.view(), addresses, numbers),
             None => numbers.fill(ASK),
         }
+        for (at, (address, number)) in addresses.iter().zip(numbers).enumerate() {
+            each(at, self.answered(*number, *address));
+        }
     }
 }
 
+/// The value of each address into its place.
+pub(super) fn values<'a, A: Address, V, K: Copy + Into<A>>(
+    map: &'a impl Answering<A, V>,
+    addresses: &[K],
+    values: &mut [Option<&'a V>],
+) {
+    batch(map, addresses, values, |_, pair| Some(&pair?.value));
+}
+
+/// The prefix and the value of each address into its place.
+pub(super) fn matches<'a, A: Address, V, K: Copy + Into<A>>(
+    map: &'a impl Answering<A, V>,
+    addresses: &[K],
+    matches: &mut [Option<(Prefix<A>, &'a V)>],
+) {
+    batch(map, addresses, matches, |address, pair| {
+        Some(matched(address, pair?))
+    });
+}
+
+#[inline]
+fn batch<'a, A: Address, V: 'a, K: Copy + Into<A>, T>(
+    map: &'a impl Answering<A, V>,
+    addresses: &[K],
+    answers: &mut [T],
+    answer: impl Fn(A, Option<&'a Pair<V>>) -> T,
+) {
+    check_lengths(addresses, answers);
+    let mut burst = Burst::new();
+    for (addresses, answers) in addresses.chunks(BURST).zip(answers.chunks_mut(BURST)) {
+        for address in addresses {
+            burst.push((*address).into());
+        }
+        burst.answer(map, |at, address, pair| answers[at] = answer(address, pair));
+    }
+}
+
+fn check_lengths<K, T>(addresses: &[K], answers: &[T]) {
+    assert_eq!(
+        addresses.len(),
+        answers.len(),
+        "one answer for each address"
+    );
+}
+
 #[inline(always)]
-fn matched<A: Address, V>(address: A, pair: &Pair<V>) -> Option<(Prefix<A>, &V)> {
-    Some((Prefix::clamped(address, pair.len()), &pair.value))
+fn matched<A: Address, V>(address: A, pair: &Pair<V>) -> (Prefix<A>, &V) {
+    (Prefix::clamped(address, pair.len()), &pair.value)
 }
 
 /// Addresses that wait for their answers.
@@ -144,19 +184,93 @@ impl<A: Address> Burst<A> {
 
     /// Hands each answer out, and is empty again.
     #[inline(always)]
-    fn answer<'a, V, S: Storage>(
+    fn answer<'a, V: 'a>(
         &mut self,
-        map: &'a PrefixMap<A, V, S>,
+        map: &'a impl Answering<A, V>,
         mut answer: impl FnMut(usize, A, Option<&'a Pair<V>>),
     ) {
         let addresses = &self.addresses[..self.len];
-        let mut numbers = [0; BURST];
-        let numbers = &mut numbers[..addresses.len()];
-        map.answers(addresses, numbers);
-        for (at, (address, number)) in addresses.iter().zip(numbers).enumerate() {
-            answer(at, *address, map.answered(*number, *address));
-        }
+        map.answer_each(addresses, |at, pair| answer(at, addresses[at], pair));
         self.len = 0;
+    }
+}
+
+/// Where the addresses of a mixed burst go.
+pub(super) struct Mixed<'a, M4, M6>(pub(super) &'a M4, pub(super) &'a M6);
+
+impl<'a, M4, M6> Mixed<'a, M4, M6> {
+    /// The value of each address into its place.
+    pub(super) fn values<V: 'a, K: Copy + Into<IpAddr>>(
+        self,
+        addresses: &[K],
+        values: &mut [Option<&'a V>],
+    ) where
+        M4: Answering<u32, V>,
+        M6: Answering<u128, V>,
+    {
+        self.batch(
+            addresses,
+            values,
+            |_, pair| Some(&pair?.value),
+            |_, pair| Some(&pair?.value),
+        );
+    }
+
+    /// The prefix and the value of each address into its place.
+    pub(super) fn matches<V: 'a, K: Copy + Into<IpAddr>>(
+        self,
+        addresses: &[K],
+        matches: &mut [Option<(IpPrefix, &'a V)>],
+    ) where
+        M4: Answering<u32, V>,
+        M6: Answering<u128, V>,
+    {
+        fn ip<A: Address, V>(address: A, pair: Option<&Pair<V>>) -> Option<(IpPrefix, &V)>
+        where
+            Prefix<A>: Into<IpPrefix>,
+        {
+            let (prefix, value) = matched(address, pair?);
+            Some((prefix.into(), value))
+        }
+        self.batch(addresses, matches, ip, ip);
+    }
+
+    #[inline]
+    fn batch<V: 'a, K: Copy + Into<IpAddr>, T>(
+        self,
+        addresses: &[K],
+        answers: &mut [T],
+        ipv4: impl Fn(u32, Option<&'a Pair<V>>) -> T,
+        ipv6: impl Fn(u128, Option<&'a Pair<V>>) -> T,
+    ) where
+        M4: Answering<u32, V>,
+        M6: Answering<u128, V>,
+    {
+        check_lengths(addresses, answers);
+        let (mut burst4, mut burst6) = (Burst::new(), Burst::new());
+        // Where the addresses of each family stood.
+        let (mut at4, mut at6) = ([0u8; BURST], [0u8; BURST]);
+        const { assert!(BURST - 1 <= u8::MAX as usize) };
+        for (addresses, answers) in addresses.chunks(BURST).zip(answers.chunks_mut(BURST)) {
+            for (at, address) in addresses.iter().enumerate() {
+                match (*address).into() {
+                    IpAddr::V4(address) => {
+                        at4[burst4.len] = at as u8;
+                        burst4.push(address.into());
+                    }
+                    IpAddr::V6(address) => {
+                        at6[burst6.len] = at as u8;
+                        burst6.push(address.into());
+                    }
+                }
+            }
+            burst4.answer(self.0, |at, address, pair| {
+                answers[usize::from(at4[at])] = ipv4(address, pair);
+            });
+            burst6.answer(self.1, |at, address, pair| {
+                answers[usize::from(at6[at])] = ipv6(address, pair);
+            });
+        }
     }
 }
 
@@ -187,12 +301,7 @@ impl<V, S: Storage> Table<V, S> {
         addresses: &[K],
         values: &mut [Option<&'a V>],
     ) {
-        self.batch(
-            addresses,
-            values,
-            |_, pair| Some(&pair?.value),
-            |_, pair| Some(&pair?.value),
-        );
+        Mixed(self.ipv4(), self.ipv6()).values(addresses, values);
     }
 
     /// As [`lookup_batch`](Self::lookup_batch), with the prefixes that match.
@@ -204,14 +313,7 @@ impl<V, S: Storage> Table<V, S> {
         addresses: &[K],
         matches: &mut [Option<(IpPrefix, &'a V)>],
     ) {
-        fn ip<A: Address, V>(address: A, pair: Option<&Pair<V>>) -> Option<(IpPrefix, &V)>
-        where
-            Prefix<A>: Into<IpPrefix>,
-        {
-            let (prefix, value) = matched(address, pair?)?;
-            Some((prefix.into(), value))
-        }
-        self.batch(addresses, matches, ip, ip);
+        Mixed(self.ipv4(), self.ipv6()).matches(addresses, matches);
     }
 
     /// As [`lookup_batch`](Self::lookup_batch), the prefixes that match without their values.
@@ -223,50 +325,11 @@ impl<V, S: Storage> Table<V, S> {
         addresses: &[K],
         prefixes: &mut [Option<IpPrefix>],
     ) {
-        self.batch(
+        Mixed(self.ipv4(), self.ipv6()).batch(
             addresses,
             prefixes,
-            |address, pair| Some(matched(address, pair?)?.0.into()),
-            |address, pair| Some(matched(address, pair?)?.0.into()),
+            |address, pair| Some(matched(address, pair?).0.into()),
+            |address, pair| Some(matched(address, pair?).0.into()),
         );
-    }
-
-    #[inline]
-    fn batch<'a, K: Copy + Into<IpAddr>, T>(
-        &'a self,
-        addresses: &[K],
-        answers: &mut [T],
-        ipv4: impl Fn(u32, Option<&'a Pair<V>>) -> T,
-        ipv6: impl Fn(u128, Option<&'a Pair<V>>) -> T,
-    ) {
-        assert_eq!(
-            addresses.len(),
-            answers.len(),
-            "one answer for each address"
-        );
-        let (mut burst4, mut burst6) = (Burst::new(), Burst::new());
-        // Where the addresses of each family stood.
-        let (mut at4, mut at6) = ([0u8; BURST], [0u8; BURST]);
-        const { assert!(BURST - 1 <= u8::MAX as usize) };
-        for (addresses, answers) in addresses.chunks(BURST).zip(answers.chunks_mut(BURST)) {
-            for (at, address) in addresses.iter().enumerate() {
-                match (*address).into() {
-                    IpAddr::V4(address) => {
-                        at4[burst4.len] = at as u8;
-                        burst4.push(address.into());
-                    }
-                    IpAddr::V6(address) => {
-                        at6[burst6.len] = at as u8;
-                        burst6.push(address.into());
-                    }
-                }
-            }
-            burst4.answer(self.ipv4(), |at, address, pair| {
-                answers[usize::from(at4[at])] = ipv4(address, pair);
-            });
-            burst6.answer(self.ipv6(), |at, address, pair| {
-                answers[usize::from(at6[at])] = ipv6(address, pair);
-            });
-        }
     }
 }

@@ -24,7 +24,7 @@ pub struct Both<I, J> {
 }
 
 impl<I, J> Both<I, J> {
-    pub(super) fn new(ipv4: I, ipv6: J) -> Self {
+    pub(in crate::map) fn new(ipv4: I, ipv6: J) -> Self {
         Self { ipv4, ipv6 }
     }
 }

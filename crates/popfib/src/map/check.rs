@@ -4,11 +4,13 @@ use alloc::vec;
 
 use super::PrefixMap;
 use super::defer::ASK;
+use super::pairs::{PairSlots, Pairs};
 use super::storage::Stores;
 use super::table::Table;
 use crate::address::Address;
 use crate::fib::{CheckError, check};
 use crate::next_hop::NextHop;
+use crate::rib::Rib;
 
 impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// Verifies that the Poptrie is well formed, that each pair is that of its routes, as many
@@ -22,44 +24,56 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
         if let Some(fib) = &self.fib {
             check::check::<A, u32>(fib.view())?;
         }
-        let mut routes = vec![0usize; self.pairs.slots().len()];
-        for (prefix, number) in &self.rib {
-            let wrong = CheckError::Pair {
-                number: number.get(),
-            };
-            match self.pairs.get(number.get()) {
-                Some(pair) if pair.len() == prefix.len() => routes[number.get() as usize] += 1,
-                _ => return Err(wrong),
-            }
-            let (first, last) = (prefix.first(), prefix.last());
-            let around = [first.checked_previous(), last.checked_next()];
-            for address in [first, last]
-                .into_iter()
-                .chain(around.into_iter().flatten())
-            {
-                let expected = self.rib.lookup(address).map_or(0, NextHop::get);
-                let is_right = match (self.answer(address), &self.fib) {
-                    // Only where changes wait, or all the time.
-                    (ASK, Some(fib)) => fib.is_marked(address),
-                    (ASK, None) => true,
-                    (answer, _) => answer == expected,
-                };
-                if !is_right {
-                    return Err(wrong);
-                }
-            }
-        }
-        for (number, routes) in (0..).zip(routes) {
-            let holds = match NextHop::new(number) {
-                Some(number) if routes > 0 => S::check(&self.pairs, number, routes),
-                _ => self.pairs.is_free(number),
-            };
-            if !holds {
-                return Err(CheckError::Pair { number });
-            }
-        }
-        Ok(())
+        let is_right = |address, expected| match (self.answer(address), &self.fib) {
+            // Only where changes wait, or all the time.
+            (ASK, Some(fib)) => fib.is_marked(address),
+            (ASK, None) => true,
+            (answer, _) => answer == expected,
+        };
+        check_pairs(&self.rib, &self.pairs, is_right, |_| false)
     }
+}
+
+/// Whether each pair is that of its routes, as many as it says, and no other is left but those that wait
+/// for readers; and whether lookups answer as the Rib does around each route.
+pub(super) fn check_pairs<A: Address, V, S: Stores<V>, M: PairSlots<V>>(
+    rib: &Rib<A>,
+    pairs: &Pairs<V, S, M>,
+    is_right: impl Fn(A, u32) -> bool,
+    is_waiting: impl Fn(u32) -> bool,
+) -> Result<(), CheckError> {
+    let mut routes = vec![0usize; pairs.end()];
+    for (prefix, number) in rib {
+        let wrong = CheckError::Pair {
+            number: number.get(),
+        };
+        match pairs.get(number.get()) {
+            Some(pair) if pair.len() == prefix.len() => routes[number.get() as usize] += 1,
+            _ => return Err(wrong),
+        }
+        let (first, last) = (prefix.first(), prefix.last());
+        let around = [first.checked_previous(), last.checked_next()];
+        for address in [first, last]
+            .into_iter()
+            .chain(around.into_iter().flatten())
+        {
+            let expected = rib.lookup(address).map_or(0, NextHop::get);
+            if !is_right(address, expected) {
+                return Err(wrong);
+            }
+        }
+    }
+    for (number, routes) in (0..).zip(routes) {
+        let holds = match NextHop::new(number) {
+            Some(number) if routes > 0 => S::check(pairs, number, routes),
+            Some(waits) if is_waiting(waits.get()) => pairs.get(number).is_some(),
+            _ => pairs.is_free(number),
+        };
+        if !holds {
+            return Err(CheckError::Pair { number });
+        }
+    }
+    Ok(())
 }
 
 impl<V, S: Stores<V>> Table<V, S> {

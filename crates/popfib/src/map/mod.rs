@@ -20,6 +20,7 @@ mod family;
 mod follow;
 mod free;
 mod iter;
+mod live;
 mod pairs;
 mod set;
 mod storage;
@@ -42,6 +43,9 @@ pub use bulk::RouteTextError;
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use family::Keyed;
 pub use iter::{IntoIter, Iter, IterMut, Keys, Values};
+pub use live::{
+    LiveMap, LiveTable, MapGuard, MapReader, Sweep, TableGuard, TableReader, TableSweep,
+};
 pub use set::{IpSet, PrefixSet};
 pub use storage::{Own, Shared, Storage, Stores};
 pub use table::Table;

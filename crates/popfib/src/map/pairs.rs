@@ -8,6 +8,7 @@
 //! Nobody here knows of routes or of the Fib: a live table numbers its pairs the same way.
 
 use allocator_api2::vec::Vec;
+use core::marker::PhantomData;
 use core::num::NonZeroU8;
 
 use super::defer::ASK;
@@ -19,10 +20,12 @@ use crate::next_hop::NextHop;
 
 /// A value, and the length of the prefixes that it is a pair with.
 #[derive(Clone, Debug)]
-pub(crate) struct Pair<V> {
+// In C's order, as live tables look at the length of a place that may hold no pair.
+#[repr(C)]
+pub struct Pair<V> {
     pub(super) value: V,
     /// Plus one, so that an empty slot costs nothing.
-    len: NonZeroU8,
+    pub(super) len: NonZeroU8,
 }
 
 impl<V> Pair<V> {
@@ -42,56 +45,119 @@ impl<V> Pair<V> {
 /// Pair `n` is in slot `n`; slot 0, "no route", stays empty.
 pub(super) type Slots<V> = [Option<Pair<V>>];
 
-/// Numbered pairs.
-#[derive(Clone, Debug)]
-pub struct Pairs<V, S: Storage> {
-    slots: Vec<Option<Pair<V>>, HugePages>,
-    free: FreeNumbers,
-    /// What the storage needs to know of each.
-    pub(super) index: S::Index,
+/// Where pairs lie. Those of a map in one array; those of a live table where they never move.
+pub trait PairSlots<V> {
+    /// No pairs.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    fn new() -> Result<Self, OutOfMemory>
+    where
+        Self: Sized;
+
+    /// The slots that have been in use so far, slot 0 among them; 0 before there is one.
+    fn end(&self) -> usize;
+
+    /// Slots there is memory for.
+    fn room(&self) -> usize;
+
+    /// Makes sure of the memory for one slot more.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    fn grow(&mut self) -> Result<(), OutOfMemory>;
+
+    /// The pair of that number.
+    fn get(&self, number: u32) -> Option<&Pair<V>>;
+
+    /// Puts a pair into an empty slot, or into the next one that has not been in use.
+    fn put(&mut self, number: u32, pair: Pair<V>);
+
+    /// Takes a pair out.
+    fn take(&mut self, number: u32) -> Option<Pair<V>>;
 }
 
-impl<V, S: Storage> Pairs<V, S> {
-    pub(super) fn new() -> Self {
-        Self {
-            slots: Vec::new_in(HugePages),
-            free: FreeNumbers::default(),
-            index: S::Index::default(),
+/// The pairs of a map.
+#[derive(Clone, Debug)]
+pub struct Flat<V>(Vec<Option<Pair<V>>, HugePages>);
+
+impl<V> PairSlots<V> for Flat<V> {
+    fn new() -> Result<Self, OutOfMemory> {
+        Ok(Self(Vec::new_in(HugePages)))
+    }
+
+    fn end(&self) -> usize {
+        self.0.len()
+    }
+
+    fn room(&self) -> usize {
+        self.0.capacity()
+    }
+
+    fn grow(&mut self) -> Result<(), OutOfMemory> {
+        let slots = &mut self.0;
+        let len = slots.len().max(1);
+        if slots.capacity() <= len {
+            // By half, and not by `Vec`'s doubling, which a large table would pay for.
+            let more = 1 + len - slots.len();
+            memory::reserve(slots, more.max(len / 2)).or_else(|_| memory::reserve(slots, more))?;
         }
+        Ok(())
     }
 
     #[inline(always)]
-    pub(super) fn slots(&self) -> &Slots<V> {
-        &self.slots
+    fn get(&self, number: u32) -> Option<&Pair<V>> {
+        self.0.get(number as usize)?.as_ref()
     }
 
-    pub(super) fn slots_mut(&mut self) -> &mut Slots<V> {
-        &mut self.slots
+    fn put(&mut self, number: u32, pair: Pair<V>) {
+        let at = number as usize;
+        if self.0.len() <= at {
+            self.0.resize_with(at + 1, || None);
+        }
+        self.0[at] = Some(pair);
+    }
+
+    fn take(&mut self, number: u32) -> Option<Pair<V>> {
+        self.0.get_mut(number as usize)?.take()
+    }
+}
+
+/// Numbered pairs.
+#[derive(Clone, Debug)]
+pub struct Pairs<V, S: Storage, M: PairSlots<V> = Flat<V>> {
+    slots: M,
+    free: FreeNumbers,
+    /// What the storage needs to know of each.
+    pub(super) index: S::Index,
+    values: PhantomData<V>,
+}
+
+impl<V, S: Storage, M: PairSlots<V>> Pairs<V, S, M> {
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub(super) fn try_new() -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            slots: M::new()?,
+            free: FreeNumbers::default(),
+            index: S::Index::default(),
+            values: PhantomData,
+        })
     }
 
     /// The pair of that number; none for 0.
     #[inline(always)]
     pub(super) fn get(&self, number: u32) -> Option<&Pair<V>> {
-        self.slots.get(number as usize)?.as_ref()
+        self.slots.get(number)
     }
 
-    pub(super) fn get_mut(&mut self, number: NextHop) -> Option<&mut Pair<V>> {
-        self.slots.get_mut(number.get() as usize)?.as_mut()
+    pub(super) fn memory(&self) -> &M {
+        &self.slots
     }
 
-    /// The number of pairs.
-    pub(super) fn len(&self) -> usize {
-        self.slots.len().saturating_sub(1) - self.free.count()
-    }
-
-    /// Whether nobody has that number.
-    pub(super) fn is_free(&self, number: u32) -> bool {
-        self.get(number).is_none() && (number == 0 || self.free.contains(number))
-    }
-
-    /// Whether so few numbers are in use that giving them out again is worth its time.
-    pub(super) fn is_sparse(&self) -> bool {
-        self.slots.len() > 64 && self.len() < self.slots.len() / 4
+    /// The highest number there has been, and one more.
+    pub(super) fn end(&self) -> usize {
+        self.slots.end()
     }
 
     /// Makes sure of the memory for one pair more.
@@ -99,54 +165,72 @@ impl<V, S: Storage> Pairs<V, S> {
         if self.free.count() > 0 {
             return Ok(());
         }
-        let len = self.slots.len().max(1);
-        if len >= ASK as usize {
+        if self.end() >= ASK as usize {
             return Err(OutOfMemory::new(usize::MAX));
         }
-        if self.slots.capacity() <= len {
-            // By half, and not by `Vec`'s doubling, which a large table would pay for.
-            let more = 1 + len - self.slots.len();
-            memory::reserve(&mut self.slots, more.max(len / 2))
-                .or_else(|_| memory::reserve(&mut self.slots, more))?;
-        }
-        self.free.reserve(self.slots.capacity())
+        self.slots.grow()?;
+        self.free.reserve(self.slots.room())
     }
 
     /// Adds a pair, for which there is room; returns its number, the lowest that is free.
     pub(super) fn put(&mut self, pair: Pair<V>) -> NextHop {
-        if self.slots.is_empty() {
-            self.slots.push(None);
-        }
-        let number = match self.free.take() {
-            Some(number) => {
-                self.slots[number as usize] = Some(pair);
-                number
-            }
-            None => {
-                self.slots.push(Some(pair));
-                self.slots.len() as u32 - 1
-            }
-        };
-        NextHop::new(number).expect("slot 0 is taken")
+        let next = self.end().max(1) as u32;
+        let number = self.free.take().unwrap_or(next);
+        self.slots.put(number, pair);
+        NextHop::new(number).expect("no pair has number 0")
     }
 
     /// Takes a pair out; its number is free then.
     pub(super) fn take(&mut self, number: NextHop) -> Option<Pair<V>> {
-        let pair = self.slots.get_mut(number.get() as usize)?.take()?;
+        let pair = self.slots.take(number.get())?;
         self.free.give(number.get());
         Some(pair)
     }
 
+    /// The number of pairs.
+    pub(super) fn len(&self) -> usize {
+        self.end().saturating_sub(1) - self.free.count()
+    }
+
+    /// Whether nobody has that number.
+    pub(super) fn is_free(&self, number: u32) -> bool {
+        self.get(number).is_none() && (number == 0 || self.free.contains(number))
+    }
+}
+
+impl<V, S: Storage> Pairs<V, S> {
+    pub(super) fn new() -> Self {
+        Self::try_new().expect("an empty array takes no memory")
+    }
+
+    #[inline(always)]
+    pub(super) fn slots(&self) -> &Slots<V> {
+        &self.slots.0
+    }
+
+    pub(super) fn slots_mut(&mut self) -> &mut Slots<V> {
+        &mut self.slots.0
+    }
+
+    pub(super) fn get_mut(&mut self, number: NextHop) -> Option<&mut Pair<V>> {
+        self.slots.0.get_mut(number.get() as usize)?.as_mut()
+    }
+
+    /// Whether so few numbers are in use that giving them out again is worth its time.
+    pub(super) fn is_sparse(&self) -> bool {
+        self.slots.0.len() > 64 && self.len() < self.slots.0.len() / 4
+    }
+
     /// Gives back what was had for more pairs to come, if that is much and there is memory to move to.
     pub(super) fn shrink(&mut self) {
-        let len = self.slots.len();
-        if self.slots.capacity() <= len + len / 8 + 16 {
+        let len = self.slots.0.len();
+        if self.slots.0.capacity() <= len + len / 8 + 16 {
             return;
         }
         let mut slots = Vec::new_in(HugePages);
         if memory::reserve(&mut slots, len + len / 16).is_ok() {
-            slots.append(&mut self.slots);
-            self.slots = slots;
+            slots.append(&mut self.slots.0);
+            self.slots.0 = slots;
         }
     }
 
@@ -154,13 +238,13 @@ impl<V, S: Storage> Pairs<V, S> {
     /// each old one. Where memory is short nothing happens.
     pub(super) fn renumber(&mut self) -> Option<alloc::vec::Vec<u32>> {
         let mut numbers = alloc::vec::Vec::new();
-        numbers.try_reserve_exact(self.slots.len()).ok()?;
+        numbers.try_reserve_exact(self.slots.0.len()).ok()?;
         let mut slots = Vec::new_in(HugePages);
         memory::reserve(&mut slots, self.len() + 1).ok()?;
         let mut free = FreeNumbers::default();
         free.reserve(slots.capacity()).ok()?;
         slots.push(None);
-        for slot in self.slots.drain(..) {
+        for slot in self.slots.0.drain(..) {
             numbers.push(if slot.is_some() {
                 slots.len() as u32
             } else {
@@ -170,7 +254,7 @@ impl<V, S: Storage> Pairs<V, S> {
                 slots.push(slot);
             }
         }
-        self.slots = slots;
+        self.slots.0 = slots;
         self.free = free;
         S::renumber(&mut self.index, &numbers);
         Some(numbers)
@@ -178,7 +262,7 @@ impl<V, S: Storage> Pairs<V, S> {
 
     /// Heap bytes, without what the values own.
     pub(super) fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Option<Pair<V>>>()
+        self.slots.0.capacity() * size_of::<Option<Pair<V>>>()
             + self.free.bytes()
             + S::index_bytes(&self.index)
     }

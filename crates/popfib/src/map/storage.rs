@@ -16,7 +16,7 @@ use core::ops::DerefMut;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::pairs::{Pair, Pairs};
+use super::pairs::{Pair, PairSlots, Pairs};
 use super::value_mut::{Renumber, ValueMut};
 use crate::memory::OutOfMemory;
 use crate::next_hop::NextHop;
@@ -73,12 +73,20 @@ pub trait Stores<V>: Storage {
         V: 'a;
 
     #[doc(hidden)]
-    fn add(pairs: &mut Pairs<V, Self>, value: V, len: u8) -> Result<NextHop, OutOfMemory>;
+    fn add<M: PairSlots<V>>(
+        pairs: &mut Pairs<V, Self, M>,
+        value: V,
+        len: u8,
+    ) -> Result<NextHop, OutOfMemory>;
 
     /// Puts the value of pair `new`, which no route has yet, in the place of that of `old`, whose
     /// number the route keeps; `None` where the route takes the new number.
     #[doc(hidden)]
     fn replace(pairs: &mut Pairs<V, Self>, old: NextHop, new: NextHop) -> Option<V>;
+
+    /// One route of pair `number` less; whether it was the last, so that the pair can go.
+    #[doc(hidden)]
+    fn release<M: PairSlots<V>>(pairs: &mut Pairs<V, Self, M>, number: NextHop) -> bool;
 
     #[doc(hidden)]
     fn remove(pairs: &mut Pairs<V, Self>, number: NextHop) -> V;
@@ -89,7 +97,7 @@ pub trait Stores<V>: Storage {
         V: 'a;
 
     #[doc(hidden)]
-    fn check(pairs: &Pairs<V, Self>, number: NextHop, routes: usize) -> bool;
+    fn check<M: PairSlots<V>>(pairs: &Pairs<V, Self, M>, number: NextHop, routes: usize) -> bool;
 }
 
 /// Each route has a value of its own, of any type: the default of all maps.
@@ -122,7 +130,11 @@ impl<V> Stores<V> for Own {
     where
         V: 'a;
 
-    fn add(pairs: &mut Pairs<V, Self>, value: V, len: u8) -> Result<NextHop, OutOfMemory> {
+    fn add<M: PairSlots<V>>(
+        pairs: &mut Pairs<V, Self, M>,
+        value: V,
+        len: u8,
+    ) -> Result<NextHop, OutOfMemory> {
         pairs.reserve()?;
         Ok(pairs.put(Pair::new(value, len)))
     }
@@ -131,6 +143,10 @@ impl<V> Stores<V> for Own {
         let new = pairs.take(new)?;
         let old = pairs.get_mut(old)?;
         Some(core::mem::replace(old, new).value)
+    }
+
+    fn release<M: PairSlots<V>>(_: &mut Pairs<V, Self, M>, _: NextHop) -> bool {
+        true
     }
 
     fn remove(pairs: &mut Pairs<V, Self>, number: NextHop) -> V {
@@ -145,7 +161,7 @@ impl<V> Stores<V> for Own {
         &mut pair.expect("a route has a pair").value
     }
 
-    fn check(pairs: &Pairs<V, Self>, number: NextHop, routes: usize) -> bool {
+    fn check<M: PairSlots<V>>(pairs: &Pairs<V, Self, M>, number: NextHop, routes: usize) -> bool {
         pairs.get(number.get()).is_some() && routes == 1
     }
 }
@@ -198,7 +214,11 @@ impl<V: Clone + Eq + Hash> Stores<V> for Shared {
     where
         V: 'a;
 
-    fn add(pairs: &mut Pairs<V, Self>, value: V, len: u8) -> Result<NextHop, OutOfMemory> {
+    fn add<M: PairSlots<V>>(
+        pairs: &mut Pairs<V, Self, M>,
+        value: V,
+        len: u8,
+    ) -> Result<NextHop, OutOfMemory> {
         let hash = pairs.index.hasher.hash_one((&value, len)) as u32;
         let is_equal = |&number: &u32| {
             pairs.index.uses[number as usize].hash == hash
@@ -213,7 +233,7 @@ impl<V: Clone + Eq + Hash> Stores<V> for Shared {
             return Ok(NextHop::new(number).expect("pairs are numbered from 1 on"));
         }
         pairs.reserve()?;
-        let slots = pairs.slots().len().max(1);
+        let slots = pairs.end().max(1);
         let Index { numbers, uses, .. } = &mut pairs.index;
         let refused = || OutOfMemory::new(slots * size_of::<Use>());
         numbers
@@ -237,19 +257,26 @@ impl<V: Clone + Eq + Hash> Stores<V> for Shared {
         None
     }
 
-    fn remove(pairs: &mut Pairs<V, Self>, number: NextHop) -> V {
+    fn release<M: PairSlots<V>>(pairs: &mut Pairs<V, Self, M>, number: NextHop) -> bool {
         let Index { numbers, uses, .. } = &mut pairs.index;
         let used = &mut uses[number.get() as usize];
         used.routes -= 1;
         if used.routes > 0 {
-            let pair = pairs.get(number.get()).expect("a route has a pair");
-            return pair.value.clone();
+            return false;
         }
         let is_same = |other: &u32| *other == number.get();
         if let Ok(entry) = numbers.find_entry(spread(used.hash), is_same) {
             entry.remove();
         }
-        pairs.take(number).expect("a route has a pair").value
+        true
+    }
+
+    fn remove(pairs: &mut Pairs<V, Self>, number: NextHop) -> V {
+        if Self::release(pairs, number) {
+            return pairs.take(number).expect("a route has a pair").value;
+        }
+        let pair = pairs.get(number.get()).expect("a route has a pair");
+        pair.value.clone()
     }
 
     fn lend<'a>(map: &'a mut dyn Renumber<V, Self>, bits: u128, number: NextHop) -> ValueMut<'a, V>
@@ -259,7 +286,7 @@ impl<V: Clone + Eq + Hash> Stores<V> for Shared {
         ValueMut::new(map, bits, number)
     }
 
-    fn check(pairs: &Pairs<V, Self>, number: NextHop, routes: usize) -> bool {
+    fn check<M: PairSlots<V>>(pairs: &Pairs<V, Self, M>, number: NextHop, routes: usize) -> bool {
         let Index { numbers, uses, .. } = &pairs.index;
         let used = uses[number.get() as usize];
         let is_same = |other: &u32| *other == number.get();

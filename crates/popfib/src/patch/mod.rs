@@ -150,6 +150,8 @@ pub(crate) struct Following<A: Address, L: Leaf, H: Home> {
     /// Not inline: it is a KiB, and who holds a table may be moved.
     pub(crate) space: Box<Space, H::Al>,
     log: Log<H::Al>,
+    /// Whether the Rib has changes that were not followed.
+    pub(crate) is_stale: bool,
     pub(crate) changes: Changes,
     types: PhantomData<fn(A) -> L>,
 }
@@ -196,6 +198,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
             space: boxed(space, alloc)?,
             home: home(arrays)?,
             options: options.clone(),
+            is_stale: false,
             changes: Changes::default(),
             types: PhantomData,
         })
@@ -225,7 +228,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         old: Option<NextHop>,
         new: Option<NextHop>,
     ) -> Result<(), CompileError> {
-        if !self.is_suited(rib.len()) {
+        if self.is_stale || !self.is_suited(rib.len()) {
             return self.recompile(rib);
         }
         let full = self.patch(rib, prefix, old, new);
@@ -394,7 +397,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
 
     /// Compiles the table again.
     #[cold]
-    fn recompile(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
+    pub(crate) fn recompile(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
         // Numbers that have outgrown their bits will grow on: two bits more, where one is needed.
         let highest = rib.next_hop_bound();
         let is_wider = u64::from(highest) >> self.home.view().value_bits != 0;
@@ -406,6 +409,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let (arrays, space) = arrays::<A, L, H::Al>(rib, &self.options, highest)?;
         self.home.publish(arrays)?;
         *self.space = space;
+        self.is_stale = false;
         self.changes.compiles += 1;
         Ok(())
     }

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod image;
+mod live_map;
 mod live_out_of_memory;
 #[cfg(target_os = "linux")]
 mod live_refused;

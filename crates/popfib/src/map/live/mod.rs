@@ -1,0 +1,380 @@
+//! Maps whose routes change while others look up: values and matched prefixes for readers who never wait.
+//!
+//! A live map is a [`LiveFib`] whose next hops number pairs of a value and a prefix length, as those
+//! of a [`PrefixMap`](super::PrefixMap) do. A pair is written before the word that leads
+//! to it (`segments.rs`). When its last route has gone it waits until no reader can have
+//! come by its number, by the clock that the Fib's blocks wait by; then its value is dropped and its number given
+//! out again, the lowest first.
+
+mod reader;
+mod segments;
+mod sweep;
+mod table;
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::check::check_pairs;
+use super::defer::ROUTES_A_PATCH;
+use super::pairs::Pairs;
+use super::storage::{Own, Shared, Storage, Stores};
+use crate::address::Address;
+use crate::compile_error::CompileError;
+use crate::fib::{CheckError, Options};
+use crate::live::{Limbo, LiveBytes, LiveFib};
+use crate::memory::{self, Global, OutOfMemory};
+use crate::next_hop::NextHop;
+use crate::prefix::Prefix;
+use segments::Stable;
+
+pub use reader::{MapGuard, MapReader};
+pub use sweep::{Sweep, TableSweep};
+pub use table::{LiveTable, TableGuard, TableReader};
+
+/// Changes that are made one by one, however few routes there are.
+const FEW: usize = 8;
+
+/// A map from prefixes of one family to values that changes while other threads look up.
+///
+/// This is the one writer, which the type sees to: changes take `&mut self`.
+/// [Readers](LiveMap::reader) get references to values and the matched prefixes, and never wait;
+/// [`LiveTable`] is the map of both families.
+///
+/// As with [`PrefixMap`](crate::PrefixMap), [`new`](LiveMap::new) makes a map in which each route has
+/// a value of its own, [`shared`](LiveMap::shared) one that stores equal values once, which is faster and
+/// smaller. A value that left the map is dropped by the writer once no reader can see it, during
+/// a later change or in [`reclaim`](LiveMap::reclaim); those that are left go with the last of writer and
+/// readers.
+///
+/// ```
+/// use popfib::LiveMap;
+///
+/// let mut map: LiveMap<u32, &str> = LiveMap::new();
+/// let mut reader = map.reader();
+/// map.announce("10.0.0.0/8".parse()?, "inside")?;
+/// map.announce("10.1.0.0/16".parse()?, "lab")?;
+/// let lab = std::thread::scope(|scope| {
+///     scope.spawn(|| *reader.pin().lookup(0x0a01_0203_u32).unwrap()).join()
+/// });
+/// assert_eq!(lab.unwrap(), "lab");
+/// map.withdraw("10.1.0.0/16".parse()?)?;
+/// let guard = reader.pin();
+/// let (prefix, value) = guard.longest_match(0x0a01_0203_u32).unwrap();
+/// assert_eq!((prefix.to_string().as_str(), *value), ("10.0.0.0/8", "inside"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A change takes as long as that of a [`LiveFib`]. Memory comes from the global allocator.
+pub struct LiveMap<A: Address, V, S: Storage = Own> {
+    fib: LiveFib<A, u32>,
+    pairs: Pairs<V, S, Stable<V>>,
+    /// Numbers of pairs without a route.
+    retired: Limbo<NextHop>,
+    /// As these, but lookups may still answer them: the change that took their routes away could
+    /// not be published.
+    held: allocator_api2::vec::Vec<NextHop>,
+}
+
+impl<A: Address, V> LiveMap<A, V> {
+    /// A map in which each route has a value of its own.
+    ///
+    /// Ends the program if memory is exhausted.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl<A: Address, V> LiveMap<A, V, Shared> {
+    /// A map in which routes with equal values share one.
+    ///
+    /// Ends the program if memory is exhausted.
+    pub fn shared() -> Self {
+        Self::default()
+    }
+}
+
+impl<A: Address, V, S: Storage> Default for LiveMap<A, V, S> {
+    fn default() -> Self {
+        match Self::with_options(Options::default()) {
+            Ok(map) => map,
+            Err(CompileError::OutOfMemory(error)) => error.abort(),
+            Err(_) => unreachable!("no routes, and nothing asked for"),
+        }
+    }
+}
+
+impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
+    /// A map without routes whose Poptrie is compiled with `options`.
+    ///
+    /// # Errors
+    /// [`CompileError`], if the options ask for too many direct bits or memory is exhausted.
+    pub fn with_options(options: Options) -> Result<Self, CompileError> {
+        Ok(Self {
+            fib: LiveFib::new(options)?,
+            pairs: Pairs::try_new()?,
+            retired: Limbo::new_in(Global),
+            held: allocator_api2::vec::Vec::new(),
+        })
+    }
+
+    /// One more reader. Ends the program if memory is exhausted; [`LiveMap::try_reader`] does not.
+    pub fn reader(&self) -> MapReader<A, V> {
+        match self.try_reader() {
+            Ok(reader) => reader,
+            Err(error) => error.abort(),
+        }
+    }
+
+    /// One more reader.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn try_reader(&self) -> Result<MapReader<A, V>, OutOfMemory> {
+        let pairs = self.pairs.memory().shared.clone();
+        Ok(MapReader::new(self.fib.try_reader()?, pairs))
+    }
+
+    /// The number of routes.
+    pub fn len(&self) -> usize {
+        self.fib.rib().len()
+    }
+
+    /// Whether there is no route.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of exactly `prefix`.
+    pub fn get(&self, prefix: Prefix<A>) -> Option<&V> {
+        Some(self.value(self.fib.rib().get(prefix)?))
+    }
+
+    /// The value of the longest prefix that holds `address`.
+    pub fn lookup(&self, address: impl Into<A>) -> Option<&V> {
+        Some(self.longest_match(address)?.1)
+    }
+
+    /// The longest prefix that holds `address`, and its value.
+    pub fn longest_match(&self, address: impl Into<A>) -> Option<(Prefix<A>, &V)> {
+        let address = address.into();
+        let pair = self.pairs.get(self.fib.lookup(address))?;
+        Some((Prefix::clamped(address, pair.len()), &pair.value))
+    }
+
+    /// The routes in prefix order.
+    pub fn iter(&self) -> impl Iterator<Item = (Prefix<A>, &V)> {
+        let routes = self.fib.rib().iter();
+        routes.map(|(prefix, number)| (prefix, self.value(number)))
+    }
+
+    /// The routes from `prefix` on, in prefix order.
+    pub fn iter_from(&self, prefix: Prefix<A>) -> impl Iterator<Item = (Prefix<A>, &V)> {
+        let routes = self.fib.rib().range(prefix..);
+        routes.map(|(prefix, number)| (prefix, self.value(number)))
+    }
+
+    /// The routes that cover `prefix`, itself included, the shortest first.
+    pub fn supernets(&self, prefix: Prefix<A>) -> impl Iterator<Item = (Prefix<A>, &V)> {
+        let routes = self.fib.rib().supernets(prefix);
+        routes.map(|(prefix, number)| (prefix, self.value(number)))
+    }
+
+    /// Drops values and frees memory that no reader can see any more, instead of a while later.
+    pub fn reclaim(&mut self) {
+        self.fib.reclaim();
+        // Once for what waits, and once for what could not begin to wait before.
+        for _ in 0..2 {
+            self.collect();
+        }
+    }
+
+    /// The number of values that have left the map, but may still be seen by a reader or have not been asked for.
+    pub fn waiting(&self) -> usize {
+        self.retired.iter().count() + self.held.len()
+    }
+
+    /// The memory of the Poptrie; see [`LiveFib::bytes`].
+    pub fn fib_bytes(&self) -> LiveBytes {
+        self.fib.bytes()
+    }
+
+    /// Heap bytes of routes, Poptrie and pairs, without what the values own.
+    pub fn bytes(&self) -> usize {
+        let LiveBytes { arrays, older, .. } = self.fib.bytes();
+        self.fib.rib().bytes() + arrays + older + self.pairs.memory().bytes()
+    }
+
+    fn value(&self, number: NextHop) -> &V {
+        let pair = self.pairs.get(number.get());
+        &pair.expect("a route has a pair").value
+    }
+
+    fn collect(&mut self) {
+        let Self { fib, pairs, .. } = self;
+        self.retired
+            .collect(fib.epochs(), |number| drop(pairs.take(number)));
+    }
+}
+
+impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
+    /// Sets the value of `prefix`, from which moment on lookups see it; whether there was a route.
+    ///
+    /// # Errors
+    /// [`CompileError::OutOfMemory`], also for more than 2^31 - 2 pairs of value and length, those that
+    /// wait for readers included; [`CompileError::Words`], if the table grows beyond what can be
+    /// numbered. Nothing has changed then.
+    pub fn announce(&mut self, prefix: Prefix<A>, value: V) -> Result<bool, CompileError> {
+        self.reserve()?;
+        let number = S::add(&mut self.pairs, value, prefix.len())?;
+        match self.fib.announce(prefix, number) {
+            Ok(old) => {
+                self.retire(old);
+                Ok(old.is_some())
+            }
+            Err(error) => {
+                // No reader has seen it.
+                if S::release(&mut self.pairs, number) {
+                    drop(self.pairs.take(number));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes the route of exactly `prefix`; whether there was one.
+    ///
+    /// # Errors
+    /// As [`LiveFib::withdraw`]. Nothing has changed then.
+    pub fn withdraw(&mut self, prefix: Prefix<A>) -> Result<bool, CompileError> {
+        self.reserve()?;
+        let old = self.fib.withdraw(prefix)?;
+        self.retire(old);
+        Ok(old.is_some())
+    }
+
+    /// Makes changes that belong together: a value to set, or `None` to remove the route. Of several for
+    /// one prefix the last counts, so a route that is removed and set again is never seen as gone.
+    ///
+    /// Readers see, prefix by prefix, what was before or what is after. Where the changes are a good
+    /// part of the routes, they are made beside the table in use, which is compiled again once at the end:
+    /// this is how to load a table. O(n log n), or O(n) where they come in prefix order.
+    ///
+    /// ```
+    /// use popfib::{LiveMap, Prefix};
+    ///
+    /// let mut map: LiveMap<u32, &str> = LiveMap::new();
+    /// let prefix: Prefix<u32> = "10.0.0.0/8".parse()?;
+    /// map.apply([(prefix, Some("old"))])?;
+    /// map.apply([(prefix, None), (prefix, Some("new"))])?;
+    /// assert_eq!(map.get(prefix), Some(&"new"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`announce`](Self::announce). Some of the changes may have been made then, and each of
+    /// these wholly; where they could not be published, readers see them after the next change that succeeds.
+    pub fn apply(
+        &mut self,
+        changes: impl IntoIterator<Item = (Prefix<A>, Option<V>)>,
+    ) -> Result<(), CompileError> {
+        let mut changes: Vec<_> = changes.into_iter().collect();
+        // Stable: the last of a prefix stays the last.
+        changes.sort_by_key(|(prefix, _)| *prefix);
+        let is_bulk = changes.len() > FEW + self.len() / ROUTES_A_PATCH;
+        let mut changes = changes.into_iter().peekable();
+        let mut result = Ok(());
+        while let Some((prefix, value)) = changes.next() {
+            if changes.peek().is_some_and(|(next, _)| *next == prefix) {
+                continue;
+            }
+            result = match value {
+                _ if is_bulk => self.change_unseen(prefix, value),
+                Some(value) => self.announce(prefix, value).map(drop),
+                None => self.withdraw(prefix).map(drop),
+            };
+            if result.is_err() {
+                break;
+            }
+        }
+        if self.fib.is_stale() {
+            self.fib.publish()?;
+            self.retire(None);
+        }
+        result
+    }
+
+    /// A change that lookups do not see yet.
+    fn change_unseen(&mut self, prefix: Prefix<A>, value: Option<V>) -> Result<(), CompileError> {
+        memory::grow(&mut self.held, 1)?;
+        let number = match value {
+            Some(value) => Some(S::add(&mut self.pairs, value, prefix.len())?),
+            None => None,
+        };
+        match self.fib.change_unseen(prefix, number) {
+            Ok(None) => {}
+            Ok(Some(old)) => {
+                if S::release(&mut self.pairs, old) {
+                    self.held.push(old);
+                }
+            }
+            Err(error) => {
+                if let Some(number) = number
+                    && S::release(&mut self.pairs, number)
+                {
+                    drop(self.pairs.take(number));
+                }
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure of the memory to let one pair wait.
+    fn reserve(&mut self) -> Result<(), OutOfMemory> {
+        memory::grow(&mut self.held, 1)?;
+        self.retired.reserve(self.held.len() + 1)
+    }
+
+    /// Lets the pair of a route that is gone wait for the readers, once lookups see the change; reserved.
+    fn retire(&mut self, old: Option<NextHop>) {
+        if let Some(old) = old
+            && S::release(&mut self.pairs, old)
+        {
+            self.held.push(old);
+        }
+        if self.held.is_empty() || self.fib.is_stale() {
+            return;
+        }
+        // Refused after many changes at once, they wait here.
+        let is_reserved = self.retired.reserve(self.held.len()).is_ok();
+        if is_reserved && self.retired.append(&mut self.held) {
+            self.collect();
+        }
+    }
+
+    /// Verifies that the Poptrie is well formed, that each pair is that of its routes and that those are
+    /// answered by it; see [`PrefixMap::check`](crate::PrefixMap::check).
+    ///
+    /// # Errors
+    /// The first that does not hold; never, whatever was done to the map.
+    pub fn check(&self) -> Result<(), CheckError> {
+        self.fib.check()?;
+        let is_right =
+            |address, expected| self.fib.is_stale() || self.fib.lookup(address) == expected;
+        let waiting = self.retired.iter().chain(&self.held);
+        let waiting: BTreeSet<u32> = waiting.map(|number| number.get()).collect();
+        check_pairs(self.fib.rib(), &self.pairs, is_right, |number| {
+            waiting.contains(&number)
+        })
+    }
+}
+
+impl<A: Address, V, S: Storage> fmt::Debug for LiveMap<A, V, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveMap")
+            .field("routes", &self.len())
+            .field("pairs", &self.pairs.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,162 @@
+//! What a source still has, after it had to begin again.
+//!
+//! Some sources send all routes again when a connection comes back, and nothing says which have gone
+//! meanwhile. The routes that come are marked; when they have come, the others are
+//! withdrawn, a few at a time. The marks are kept beside the map and not in it: a mark in each route would
+//! change every pair, and the Fib with it, when nothing changed for lookups.
+
+use alloc::vec::Vec;
+
+use super::{LiveMap, LiveTable};
+use crate::address::Address;
+use crate::compile_error::CompileError;
+use crate::map::storage::Stores;
+use crate::next_hop::NextHop;
+use crate::prefix::{IpPrefix, Prefix};
+use crate::rib::Rib;
+
+/// The routes that a source has sent since it began again; the others are swept out of a
+/// [`LiveMap`](LiveMap::sweep).
+///
+/// ```
+/// use popfib::{LiveMap, Prefix, Sweep};
+///
+/// let mut map: LiveMap<u32, &str> = LiveMap::new();
+/// let [kept, gone]: [Prefix<u32>; 2] = ["10.0.0.0/8".parse()?, "11.0.0.0/8".parse()?];
+/// map.apply([(kept, Some("a")), (gone, Some("b"))])?;
+///
+/// let mut sweep = Sweep::new();
+/// map.announce(kept, "c")?;
+/// sweep.confirm(kept);
+/// while !map.sweep(&mut sweep, 1000, |_, _| true)? {}
+/// assert!(map.iter().eq([(kept, &"c")]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Sweep<A: Address> {
+    confirmed: Rib<A>,
+    /// The last prefix that was looked at.
+    last: Option<Prefix<A>>,
+}
+
+impl<A: Address> Sweep<A> {
+    /// Nothing confirmed.
+    pub fn new() -> Self {
+        Self {
+            confirmed: Rib::new(),
+            last: None,
+        }
+    }
+
+    /// Says that the source has a route of `prefix`.
+    ///
+    /// Ends the program if memory is exhausted.
+    pub fn confirm(&mut self, prefix: Prefix<A>) {
+        self.confirmed.insert(prefix, NextHop::MIN);
+    }
+
+    /// Says that the source has withdrawn that route again.
+    pub fn forget(&mut self, prefix: Prefix<A>) {
+        self.confirmed.remove(prefix);
+    }
+
+    /// The number of routes that are confirmed.
+    pub fn len(&self) -> usize {
+        self.confirmed.len()
+    }
+
+    /// Whether nothing is confirmed.
+    pub fn is_empty(&self) -> bool {
+        self.confirmed.is_empty()
+    }
+}
+
+impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
+    /// Looks at the next `count` routes, at least one, and withdraws those that `belongs` says are of the source but that
+    /// are not confirmed; whether all have been looked at. Routes may change between two calls.
+    ///
+    /// # Errors
+    /// Those of [`withdraw`](Self::withdraw); to be called again.
+    pub fn sweep(
+        &mut self,
+        sweep: &mut Sweep<A>,
+        count: usize,
+        mut belongs: impl FnMut(Prefix<A>, &V) -> bool,
+    ) -> Result<bool, CompileError> {
+        let from = sweep.last.unwrap_or(Prefix::DEFAULT_ROUTE);
+        let rest = self.iter_from(from);
+        let rest = rest.skip_while(|(prefix, _)| Some(*prefix) == sweep.last);
+        let mut seen = 0;
+        let mut last = sweep.last;
+        let mut gone = Vec::new();
+        for (prefix, value) in rest.take(count.max(1)) {
+            seen += 1;
+            last = Some(prefix);
+            if !sweep.confirmed.contains_key(prefix) && belongs(prefix, value) {
+                gone.push(prefix);
+            }
+        }
+        for prefix in gone {
+            self.withdraw(prefix)?;
+        }
+        sweep.last = last;
+        Ok(seen < count.max(1))
+    }
+}
+
+/// A [`Sweep`] of a [`LiveTable`].
+#[derive(Debug, Default)]
+pub struct TableSweep {
+    ipv4: Sweep<u32>,
+    ipv6: Sweep<u128>,
+}
+
+impl TableSweep {
+    /// Nothing confirmed.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says that the source has a route of `prefix`.
+    ///
+    /// Ends the program if memory is exhausted.
+    pub fn confirm(&mut self, prefix: impl Into<IpPrefix>) {
+        match prefix.into() {
+            IpPrefix::V4(prefix) => self.ipv4.confirm(prefix),
+            IpPrefix::V6(prefix) => self.ipv6.confirm(prefix),
+        }
+    }
+
+    /// Says that the source has withdrawn that route again.
+    pub fn forget(&mut self, prefix: impl Into<IpPrefix>) {
+        match prefix.into() {
+            IpPrefix::V4(prefix) => self.ipv4.forget(prefix),
+            IpPrefix::V6(prefix) => self.ipv6.forget(prefix),
+        }
+    }
+}
+
+impl<V, S: Stores<V>> LiveTable<V, S> {
+    /// As [`LiveMap::sweep`], IPv4 first.
+    ///
+    /// # Errors
+    /// Those of [`withdraw`](Self::withdraw); to be called again.
+    pub fn sweep(
+        &mut self,
+        sweep: &mut TableSweep,
+        count: usize,
+        mut belongs: impl FnMut(IpPrefix, &V) -> bool,
+    ) -> Result<bool, CompileError> {
+        let ipv4 = self.ipv4_mut();
+        let is_done = ipv4.sweep(&mut sweep.ipv4, count, |prefix, value| {
+            belongs(prefix.into(), value)
+        })?;
+        if !is_done {
+            return Ok(false);
+        }
+        let ipv6 = self.ipv6_mut();
+        ipv6.sweep(&mut sweep.ipv6, count, |prefix, value| {
+            belongs(prefix.into(), value)
+        })
+    }
+}

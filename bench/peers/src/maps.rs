@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Instant;
 
-use popfib::{Own, Prefix, PrefixMap, Shared, Stores, Table};
+use popfib::{LiveMap, MapReader, Own, Prefix, PrefixMap, Shared, Stores, Table};
 use popfib_eval::{Random, Spread, Traffic, generate};
 use popfib_formats::{LoadOptions, RouteTable, default_table, load};
 use rustix::time::{ClockId, clock_gettime};
@@ -233,6 +233,30 @@ fn storage<A: MapFamily, S: Stores<u32>>(
     row("Table match, one by one", &one, PEERS[0], trie_match);
     row("Table match, batches", &batch, PEERS[0], trie_match);
 
+    // The reader of a live map, beside the map.
+    let mut live = LiveMap::<A, u32, S>::default();
+    live.apply(routes.iter().map(|(prefix, value)| (*prefix, Some(*value))))?;
+    let mut reader = live.reader();
+    let mut rates = [const { Vec::new() }; 4];
+    for _ in 0..passes {
+        let results = [
+            rate(addresses, |part| match_each(&map, part)),
+            rate(addresses, |part| live_match_each(&mut reader, part)),
+            rate(addresses, |part| match_batches(&map, part)),
+            rate(addresses, |part| live_match_batches(&mut reader, part)),
+        ];
+        let sums = results.map(|(sum, _)| sum);
+        if sums != [sums[0]; 4] {
+            return Err(format!("live answers differ: {sums:?}").into());
+        }
+        for (rates, (_, rate)) in rates.iter_mut().zip(results) {
+            rates.push(rate);
+        }
+    }
+    let [each, live_each, batches, live_batches] = &rates;
+    row("live match, one by one", live_each, "map", each);
+    row("live match, batches", live_batches, "map", batches);
+
     // Changes between lookups, and the same without changes.
     let (mut still, mut moving, mut change) = (vec![], vec![], vec![]);
     let (mut trie_change, mut bitmap_change) = (vec![], vec![]);
@@ -300,6 +324,35 @@ fn match_each<A: MapFamily, M: Map<A>>(map: &M, addresses: &[A]) -> u64 {
     let mut sum = 0u64;
     for address in addresses {
         sum = sum.wrapping_add(map.matched(*address));
+    }
+    sum
+}
+
+/// A guard for each burst, as a reader does that others wait for.
+#[inline(never)]
+fn live_match_each<A: MapFamily>(reader: &mut MapReader<A, u32>, addresses: &[A]) -> u64 {
+    let mut sum = 0u64;
+    for burst in addresses.chunks(BURST) {
+        let guard = reader.pin();
+        for address in burst {
+            if let Some((prefix, value)) = guard.longest_match(*address) {
+                sum = sum.wrapping_add(used(prefix.address(), prefix.len(), *value));
+            }
+        }
+    }
+    sum
+}
+
+#[inline(never)]
+fn live_match_batches<A: MapFamily>(reader: &mut MapReader<A, u32>, addresses: &[A]) -> u64 {
+    let mut sum = 0u64;
+    for burst in addresses.chunks(BURST) {
+        let guard = reader.pin();
+        let mut matches = [None; BURST];
+        guard.longest_match_batch(burst, &mut matches[..burst.len()]);
+        for (prefix, value) in matches.iter().flatten() {
+            sum = sum.wrapping_add(used(prefix.address(), prefix.len(), **value));
+        }
     }
     sum
 }

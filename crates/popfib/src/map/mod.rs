@@ -44,7 +44,8 @@ pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use family::Keyed;
 pub use iter::{IntoIter, Iter, IterMut, Keys, Values};
 pub use live::{
-    LiveMap, LiveTable, MapGuard, MapReader, Sweep, TableGuard, TableReader, TableSweep,
+    Group, GroupError, GroupGuard, GroupReader, LiveGroups, LiveMap, LiveTable, MapGuard,
+    MapReader, Sweep, TableGuard, TableReader, TableSweep,
 };
 pub use set::{IpSet, PrefixSet};
 pub use storage::{Own, Shared, Storage, Stores};

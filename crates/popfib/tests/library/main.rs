@@ -3,6 +3,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod groups;
 mod image;
 mod live_map;
 mod live_out_of_memory;

@@ -6,6 +6,7 @@
 //! come by its number, by the clock that the Fib's blocks wait by; then its value is dropped and its number given
 //! out again, the lowest first.
 
+mod groups;
 mod reader;
 mod segments;
 mod sweep;
@@ -28,6 +29,7 @@ use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
 use segments::Stable;
 
+pub use groups::{Group, GroupError, GroupGuard, GroupReader, LiveGroups};
 pub use reader::{MapGuard, MapReader};
 pub use sweep::{Sweep, TableSweep};
 pub use table::{LiveTable, TableGuard, TableReader};

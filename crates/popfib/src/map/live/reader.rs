@@ -111,6 +111,19 @@ impl<A: Address, V> MapGuard<'_, A, V> {
         batch::matches(self, addresses, matches);
     }
 
+    /// Hands out the value of each of `addresses`, by its place.
+    pub(super) fn lookup_each<'g>(
+        &'g self,
+        addresses: &[A],
+        mut each: impl FnMut(usize, Option<&'g V>),
+    ) {
+        for (burst, addresses) in addresses.chunks(BURST).enumerate() {
+            self.answer_each(addresses, |at, pair| {
+                each(burst * BURST + at, pair.map(|pair| &pair.value));
+            });
+        }
+    }
+
     /// Says that nothing is kept of what was found so far, and stays inside. The borrow checker
     /// sees to it.
     #[inline]

@@ -9,8 +9,8 @@ use common::random::Random;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use popfib::{
-    Address, CompileError, Fib, Image, ImageError, ImageWriter, Kernel, Leaf, LiveFib, LongestFib,
-    NextHop, Options, Prefix, Rib,
+    Address, CompileError, Fib, Image, ImageError, ImageWriter, Kernel, Leaf, LiveFib, LiveMap,
+    LongestFib, NextHop, Options, Prefix, Rib,
 };
 
 /// Routes of a table.
@@ -221,4 +221,50 @@ fn a_reader_beside_changes() {
     drop(reader);
     table.reclaim();
     assert_eq!((table.check(), table.bytes().waiting), (Ok(()), 0));
+}
+
+/// The same of a live map: each value is its prefix's, alive, whatever was dropped and written meanwhile.
+#[test]
+fn a_reader_of_values_beside_changes() {
+    let mut random = Random(7);
+    let prefixes: Vec<Prefix<u8>> = (0..ROUTES).map(|_| random.prefix()).collect();
+    let mut map: LiveMap<u8, Box<(Prefix<u8>, usize)>> = LiveMap::new();
+    let mut reader = map.reader();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                let mut guard = reader.pin();
+                for prefix in &prefixes {
+                    if let Some((found, value)) = guard.longest_match(prefix.last()) {
+                        assert_eq!((value.0, prefixes[value.1]), (found, found));
+                        assert!(found.contains(prefix.last()));
+                    }
+                    guard.quiescent();
+                }
+            }
+        });
+        for change in 0..CHANGES {
+            let index = random.below(prefixes.len());
+            let prefix = prefixes[index];
+            match random.below(3) {
+                0 => drop(map.withdraw(prefix).expect("fits")),
+                _ => drop(
+                    map.announce(prefix, Box::new((prefix, index)))
+                        .expect("fits"),
+                ),
+            }
+            if change % 9 == 8 {
+                let all = (0..).zip(&prefixes);
+                let all = all.map(|(index, prefix)| (*prefix, Some(Box::new((*prefix, index)))));
+                map.apply(all).expect("fits");
+            }
+            // Slots are used again at once.
+            map.reclaim();
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    drop(reader);
+    map.reclaim();
+    assert_eq!((map.check(), map.waiting()), (Ok(()), 0));
 }

@@ -9,6 +9,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
+use super::limbo::Limbo;
 use super::seat::Seat;
 use super::shared::Handle;
 
@@ -178,6 +179,50 @@ fn model_of_words_that_are_used_again() {
         if shared.epochs.all_passed(shared.epochs.end_epoch()) {
             space.free(&arena.words, old, LEN as u32);
             arena.put(&mut space, 3).expect("what was freed");
+        }
+        reader.join().expect("no panic");
+    });
+}
+
+/// The pairs of a live map, and the number that the Fib answers.
+struct Numbered {
+    number: AtomicUsize,
+    pairs: [Watched; 2],
+}
+
+#[test]
+fn model_of_pairs_that_wait() {
+    loom::model(|| {
+        let content = Numbered {
+            number: AtomicUsize::new(0),
+            pairs: [Watched::new(10), Watched::new(0)],
+        };
+        let shared = Handle::new(content, Kept).expect("memory");
+        let mut seat = Seat::new(shared.clone()).expect("memory");
+        let reader = thread::spawn(move || {
+            for _ in 0..2 {
+                seat.enter();
+                // SAFETY: the reader is inside.
+                let map = unsafe { seat.current() };
+                let number = map.number.load(Ordering::Acquire);
+                assert_eq!(map.pairs[number].get(), 10 + number as u32);
+                seat.leave();
+            }
+        });
+        // SAFETY: this is the writer.
+        let map = unsafe { shared.current() };
+        // Written before anything leads to it.
+        map.pairs[1].set(11);
+        map.number.store(1, Ordering::Release);
+        let mut limbo = Limbo::new_in(Global);
+        limbo.reserve(1).expect("memory");
+        let mut retired = allocator_api2::vec::Vec::new();
+        retired.push(0);
+        limbo.append(&mut retired);
+        for _ in 0..2 {
+            limbo.collect(&shared.epochs, |number: usize| {
+                map.pairs[number].set(u32::MAX)
+            });
         }
         reader.join().expect("no panic");
     });

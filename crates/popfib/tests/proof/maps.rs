@@ -2,12 +2,16 @@
 
 use crate::oracle::Oracle;
 use crate::probes::{bits, key};
-use popfib::{Address, NextHop, Options, Own, Prefix, PrefixMap, Shared, Stores};
+use popfib::{
+    Address, LiveMap, MapReader, NextHop, Options, Own, Prefix, PrefixMap, Shared, Stores,
+};
 
 /// Maps of different options with the same routes, a next hop their value.
 pub(crate) struct Maps<A: Address> {
     own: [PrefixMap<A, u32, Own>; 3],
     shared: [PrefixMap<A, u32, Shared>; 3],
+    live: (LiveMap<A, u32, Own>, MapReader<A, u32>),
+    live_shared: (LiveMap<A, u32, Shared>, MapReader<A, u32>),
 }
 
 impl<A: Address> Default for Maps<A> {
@@ -20,9 +24,13 @@ impl<A: Address> Default for Maps<A> {
             ]
             .map(PrefixMap::with_options)
         }
+        let (live, live_shared) = (LiveMap::new(), LiveMap::shared());
+        let readers = (live.reader(), live_shared.reader());
         Self {
             own: of(),
             shared: of(),
+            live: (live, readers.0),
+            live_shared: (live_shared, readers.1),
         }
     }
 }
@@ -43,6 +51,9 @@ impl<A: Address> Maps<A> {
         for map in &mut self.shared {
             assert_eq!(map.insert(prefix, value), old);
         }
+        let was_there = Ok(old.is_some());
+        assert_eq!(self.live.0.announce(prefix, value), was_there);
+        assert_eq!(self.live_shared.0.announce(prefix, value), was_there);
         self.answers(keys, oracle);
     }
 
@@ -60,6 +71,8 @@ impl<A: Address> Maps<A> {
         for map in &mut self.shared {
             assert_eq!(map.remove(prefix), old);
         }
+        assert_eq!(self.live.0.withdraw(prefix), Ok(old.is_some()));
+        assert_eq!(self.live_shared.0.withdraw(prefix), Ok(old.is_some()));
         self.answers(keys, oracle);
     }
 
@@ -67,11 +80,21 @@ impl<A: Address> Maps<A> {
     pub(crate) fn clear(&mut self) {
         self.own.iter_mut().for_each(|map| map.retain(|_, _| false));
         self.shared.iter_mut().for_each(PrefixMap::clear);
+        let gone = |prefixes: Vec<Prefix<A>>| prefixes.into_iter().map(|prefix| (prefix, None));
+        let prefixes = self.live.0.iter().map(|(prefix, _)| prefix).collect();
+        self.live.0.apply(gone(prefixes)).unwrap();
+        let prefixes = self
+            .live_shared
+            .0
+            .iter()
+            .map(|(prefix, _)| prefix)
+            .collect();
+        self.live_shared.0.apply(gone(prefixes)).unwrap();
         self.check(&[], &Oracle::default());
     }
 
     /// Holds the maps' answers against the oracle, and verifies all of them.
-    pub(crate) fn check(&self, keys: &[A], oracle: &Oracle) {
+    pub(crate) fn check(&mut self, keys: &[A], oracle: &Oracle) {
         let routes = oracle.sorted();
         let routes = routes.iter().map(|r| {
             let prefix = Prefix::new(key(r.bits), r.len).unwrap();
@@ -85,13 +108,32 @@ impl<A: Address> Maps<A> {
             map.check().unwrap();
             assert!(map.iter().eq(routes.clone()), "{map:?}");
         }
+        self.live.0.check().unwrap();
+        assert!(self.live.0.iter().eq(routes.clone()));
+        self.live_shared.0.check().unwrap();
+        assert!(self.live_shared.0.iter().eq(routes));
         self.answers(keys, oracle);
     }
 
-    fn answers(&self, keys: &[A], oracle: &Oracle) {
+    fn answers(&mut self, keys: &[A], oracle: &Oracle) {
         let expected: Vec<_> = keys.iter().map(|key| longest(oracle, *key)).collect();
         self.own.iter().for_each(|map| ask(map, keys, &expected));
         self.shared.iter().for_each(|map| ask(map, keys, &expected));
+        for reader in [&mut self.live.1, &mut self.live_shared.1] {
+            ask_live(reader, keys, &expected);
+        }
+    }
+}
+
+/// Asks a live map's reader one by one and in batches.
+fn ask_live<A: Address>(reader: &mut MapReader<A, u32>, keys: &[A], expected: &[Match<A>]) {
+    let guard = reader.pin();
+    let mut matches = vec![None; keys.len()];
+    guard.longest_match_batch(keys, &mut matches);
+    for ((key, expected), in_batch) in keys.iter().zip(expected).zip(matches) {
+        let expected = expected.as_ref().map(|(prefix, value)| (*prefix, value));
+        assert_eq!(guard.longest_match(*key), expected, "{key:?}");
+        assert_eq!(in_batch, expected, "{key:?}");
     }
 }
 

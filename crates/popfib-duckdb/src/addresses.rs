@@ -1,0 +1,188 @@
+//! Addresses out of columns of every type that holds them.
+
+use std::net::IpAddr;
+
+use popfib_formats::parse_address;
+
+use crate::api::TypeId;
+use crate::vector::Column;
+
+/// The addresses of a column's rows, by family, each with its row. Rows without one are left out.
+#[derive(Default)]
+pub(crate) struct Addresses {
+    pub(crate) ipv4: Vec<u32>,
+    pub(crate) ipv4_rows: Vec<u32>,
+    pub(crate) ipv6: Vec<u128>,
+    pub(crate) ipv6_rows: Vec<u32>,
+    /// The first row that is neither null nor an address.
+    pub(crate) invalid: Option<usize>,
+}
+
+impl Addresses {
+    /// Reads the rows of a column.
+    ///
+    /// # Errors
+    /// A column of a type that holds no addresses.
+    pub(crate) fn read(&mut self, column: &Column<'_>) -> Result<(), String> {
+        self.ipv4.clear();
+        self.ipv4_rows.clear();
+        self.ipv6.clear();
+        self.ipv6_rows.clear();
+        self.invalid = None;
+        let id = column.type_id();
+        // SAFETY: of each the column is of the type that its rows are taken for.
+        unsafe {
+            match id {
+                TypeId::UINTEGER => self.read_ipv4(column),
+                TypeId::INTEGER => self.numbers(column, |n: i32| u32::try_from(n).ok()),
+                TypeId::BIGINT => self.numbers(column, |n: i64| u32::try_from(n).ok()),
+                TypeId::UBIGINT => self.numbers(column, |n: u64| u32::try_from(n).ok()),
+                TypeId::UHUGEINT => self.halves(column, Some),
+                TypeId::HUGEINT => self.halves(column, |n| (n >> 127 == 0).then_some(n)),
+                TypeId::VARCHAR => self.each(column, |row| match column.dotted(row) {
+                    Some(address) => Some(IpAddr::V4(address.into())),
+                    None => parse_address(column.bytes(row)),
+                }),
+                TypeId::BLOB => self.each(column, |row| packed(column.bytes(row))),
+                TypeId::STRUCT if is_inet(column) => self.read_inet(column),
+                // Nothing but nulls.
+                TypeId::NULL => {}
+                _ => return Err(wrong_type(id)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Becomes those of `all` whose rows are chosen.
+    pub(crate) fn choose(&mut self, all: &Self, is_chosen: impl Fn(u32) -> bool) {
+        fn family<A: Copy>(
+            from: (&[A], &[u32]),
+            to: (&mut Vec<A>, &mut Vec<u32>),
+            is_chosen: impl Fn(u32) -> bool,
+        ) {
+            let pairs = from
+                .0
+                .iter()
+                .zip(from.1)
+                .filter(|(_, row)| is_chosen(**row));
+            to.0.clear();
+            to.1.clear();
+            for (&address, &row) in pairs {
+                to.0.push(address);
+                to.1.push(row);
+            }
+        }
+        let ipv4 = (&mut self.ipv4, &mut self.ipv4_rows);
+        let ipv6 = (&mut self.ipv6, &mut self.ipv6_rows);
+        family((&all.ipv4, &all.ipv4_rows), ipv4, &is_chosen);
+        family((&all.ipv6, &all.ipv6_rows), ipv6, &is_chosen);
+    }
+
+    /// # Safety
+    /// The column is of UINTEGER.
+    unsafe fn read_ipv4(&mut self, column: &Column<'_>) {
+        // SAFETY: the caller's.
+        let rows = unsafe { column.rows::<u32>() };
+        if !column.has_nulls() {
+            self.ipv4.extend_from_slice(rows);
+            self.ipv4_rows.extend(0..rows.len() as u32);
+            return;
+        }
+        for (row, &bits) in rows
+            .iter()
+            .enumerate()
+            .filter(|(row, _)| !column.is_null(*row))
+        {
+            self.ipv4.push(bits);
+            self.ipv4_rows.push(row as u32);
+        }
+    }
+
+    /// # Safety
+    /// The column's rows are `T`.
+    unsafe fn numbers<T: Copy>(&mut self, column: &Column<'_>, ipv4: impl Fn(T) -> Option<u32>) {
+        // SAFETY: the caller's.
+        let rows = unsafe { column.rows::<T>() };
+        self.each(column, |row| Some(IpAddr::V4(ipv4(rows[row])?.into())));
+    }
+
+    /// # Safety
+    /// The column's rows are of 128 bits, the lower half first.
+    unsafe fn halves(&mut self, column: &Column<'_>, ipv6: impl Fn(u128) -> Option<u128>) {
+        // SAFETY: the caller's.
+        let rows = unsafe { column.rows::<[u64; 2]>() };
+        self.each(column, |row| {
+            Some(IpAddr::V6(ipv6(whole(rows[row]))?.into()))
+        });
+    }
+
+    /// # Safety
+    /// `is_inet`.
+    unsafe fn read_inet(&mut self, column: &Column<'_>) {
+        // SAFETY: the caller's; these are the types of the first two fields.
+        let (families, halves) = unsafe {
+            let [family, bits] = [column.field(0), column.field(1)];
+            (family.rows::<u8>(), bits.rows::<[u64; 2]>())
+        };
+        self.each(column, |row| match families[row] {
+            1 => Some(IpAddr::V4((halves[row][0] as u32).into())),
+            // Stored so that they sort as signed numbers.
+            2 => Some(IpAddr::V6((whole(halves[row]) ^ 1 << 127).into())),
+            _ => None,
+        });
+    }
+
+    #[inline(always)]
+    fn each(&mut self, column: &Column<'_>, address: impl Fn(usize) -> Option<IpAddr>) {
+        let len = column.len();
+        self.ipv4.resize(len, 0);
+        self.ipv4_rows.resize(len, 0);
+        let mut count = 0;
+        for row in (0..len).filter(|&row| !column.is_null(row)) {
+            match address(row) {
+                Some(IpAddr::V4(address)) => {
+                    self.ipv4[count] = address.into();
+                    self.ipv4_rows[count] = row as u32;
+                    count += 1;
+                }
+                Some(IpAddr::V6(address)) => {
+                    self.ipv6.push(address.into());
+                    self.ipv6_rows.push(row as u32);
+                }
+                None => self.invalid = self.invalid.or(Some(row)),
+            }
+        }
+        self.ipv4.truncate(count);
+        self.ipv4_rows.truncate(count);
+    }
+}
+
+/// A number of 128 bits from its halves, the lower first.
+fn whole([low, high]: [u64; 2]) -> u128 {
+    u128::from(high) << 64 | u128::from(low)
+}
+
+/// An address in network order.
+fn packed(bytes: &[u8]) -> Option<IpAddr> {
+    match bytes.len() {
+        4 => Some(IpAddr::from(<[u8; 4]>::try_from(bytes).ok()?)),
+        16 => Some(IpAddr::from(<[u8; 16]>::try_from(bytes).ok()?)),
+        _ => None,
+    }
+}
+
+/// Whether a column of structures is made as those of the type INET: a family (1 or 2), an address and a mask.
+fn is_inet(column: &Column<'_>) -> bool {
+    column.field_types() == [TypeId::UTINYINT, TypeId::HUGEINT, TypeId::USMALLINT]
+}
+
+fn wrong_type(id: TypeId) -> String {
+    let what = match id {
+        TypeId::STRUCT => "a structure other than INET".to_owned(),
+        TypeId(id) => format!("a column of another type (number {id} of DuckDB's)"),
+    };
+    format!(
+        "{what} holds no addresses: they are VARCHAR, UINTEGER (INTEGER, BIGINT, UBIGINT) for IPv4, \
+         UHUGEINT (HUGEINT) for IPv6, BLOB of 4 or 16 bytes, or INET"
+    )
+}

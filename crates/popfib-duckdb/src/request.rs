@@ -1,0 +1,180 @@
+//! What a table function is called with: a name, a file, options.
+
+use core::ffi::{CStr, c_void};
+use std::io::{Cursor, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use popfib_formats::LoadOptions;
+
+use crate::api::{Handle, TypeId, api};
+use crate::file::FileSystem;
+use crate::vector::LogicalType;
+
+/// The named parameters of functions that read files, as of the command's options.
+pub(crate) const OPTIONS: [(&CStr, TypeId); 7] = [
+    (c"format", TypeId::VARCHAR),
+    (c"value", TypeId::VARCHAR),
+    (c"value_path", TypeId::VARCHAR),
+    (c"peer", TypeId::VARCHAR),
+    (c"vrf", TypeId::VARCHAR),
+    (c"skip_invalid", TypeId::BOOLEAN),
+    (c"mask", TypeId::BOOLEAN),
+];
+
+/// What stands for the built-in table in place of a file's name.
+const BUILT_IN: &str = "default";
+
+/// Where routes come from.
+pub(crate) enum Source {
+    BuiltIn,
+    /// A file of DuckDB's file systems.
+    File(String, Mutex<FileSystem>),
+    /// The contents of one.
+    Bytes(Arc<[u8]>),
+}
+
+impl Source {
+    /// The argument `at` of a table function: a file's name, or its contents.
+    ///
+    /// # Errors
+    /// An argument that is neither; a DuckDB that opens no files for extensions.
+    ///
+    /// # Safety
+    /// The info of a bind, which has that argument.
+    pub(crate) unsafe fn of_argument(info: Handle, at: u64) -> Result<Self, String> {
+        // SAFETY: the caller's.
+        let value = Value(unsafe { (api().bind_get_parameter)(info, at) });
+        if let Some(bytes) = value.blob() {
+            return Ok(Self::Bytes(bytes));
+        }
+        match value.text().ok_or("the name of the file is NULL")? {
+            path if path == BUILT_IN => Ok(Self::BuiltIn),
+            // SAFETY: as above; what is bound goes before its connection.
+            path => Ok(Self::File(
+                path,
+                Mutex::new(unsafe { FileSystem::of_bind(info)? }),
+            )),
+        }
+    }
+
+    /// What errors call it.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::BuiltIn => BUILT_IN,
+            Self::File(path, _) => path,
+            Self::Bytes(_) => "BLOB",
+        }
+    }
+
+    /// Opens it; nothing for the built-in table.
+    ///
+    /// # Errors
+    /// What DuckDB says.
+    pub(crate) fn open(&self) -> Result<Option<Box<dyn Read + Send>>, String> {
+        Ok(match self {
+            Self::BuiltIn => None,
+            Self::File(path, system) => {
+                let mut system = system.lock().unwrap_or_else(PoisonError::into_inner);
+                Some(Box::new(system.open(path)?))
+            }
+            Self::Bytes(bytes) => Some(Box::new(Cursor::new(Arc::clone(bytes)))),
+        })
+    }
+}
+
+/// The argument `at` of a table function as text.
+///
+/// # Errors
+/// NULL.
+///
+/// # Safety
+/// The info of a bind, which has that argument.
+pub(crate) unsafe fn name(info: Handle, at: u64) -> Result<String, String> {
+    // SAFETY: the caller's.
+    let value = Value(unsafe { (api().bind_get_parameter)(info, at) });
+    value
+        .text()
+        .ok_or_else(|| "the name of a table is NULL".to_owned())
+}
+
+/// The named parameters.
+///
+/// # Errors
+/// One that can't be understood.
+///
+/// # Safety
+/// The info of a bind of a function with [`OPTIONS`].
+pub(crate) unsafe fn options(info: Handle) -> Result<LoadOptions, String> {
+    // SAFETY: the caller's.
+    let value =
+        |name: &CStr| Value(unsafe { (api().bind_get_named_parameter)(info, name.as_ptr()) });
+    let text = |name| value(name).text();
+    let mut options = LoadOptions::new();
+    if let Some(format) = text(c"format") {
+        options.format = Some(format.parse().map_err(|error| format!("format: {error}"))?);
+    }
+    if let Some(name) = text(c"value") {
+        options.value = name.parse().map_err(|error| format!("value: {error}"))?;
+    }
+    if let Some(peer) = text(c"peer") {
+        options.peer = Some(peer.parse().map_err(|error| format!("peer: {error}"))?);
+    }
+    options.value_path = text(c"value_path");
+    options.table = text(c"vrf");
+    options.skip_invalid = value(c"skip_invalid").is_true();
+    options.mask = value(c"mask").is_true();
+    Ok(options)
+}
+
+/// A value of DuckDB's, given back at the end; null if there is none.
+struct Value(Handle);
+
+impl Value {
+    fn is_null(&self) -> bool {
+        // SAFETY: its own.
+        self.0.is_null() || unsafe { (api().is_null_value)(self.0) }
+    }
+
+    fn is_true(&self) -> bool {
+        // SAFETY: its own, a BOOLEAN by the function's parameters.
+        !self.is_null() && unsafe { (api().get_bool)(self.0) }
+    }
+
+    fn text(&self) -> Option<String> {
+        if self.is_null() {
+            return None;
+        }
+        // SAFETY: its own; a string, which is given back.
+        unsafe {
+            let start = (api().get_varchar)(self.0);
+            let text =
+                (!start.is_null()).then(|| CStr::from_ptr(start).to_string_lossy().into_owned());
+            (api().free)(start.cast::<c_void>());
+            text
+        }
+    }
+
+    /// The bytes of a BLOB.
+    fn blob(&self) -> Option<Arc<[u8]>> {
+        // SAFETY: its own; so many bytes, which are given back.
+        unsafe {
+            if self.is_null() || LogicalType::id_of_value(self.0) != TypeId::BLOB {
+                return None;
+            }
+            let blob = (api().get_blob)(self.0);
+            let bytes = match blob.size {
+                0 => Arc::default(),
+                size => core::slice::from_raw_parts(blob.data.cast::<u8>(), size as usize).into(),
+            };
+            (api().free)(blob.data);
+            Some(bytes)
+        }
+    }
+}
+
+impl Drop for Value {
+    fn drop(&mut self) {
+        // SAFETY: its own; DuckDB lets null be.
+        unsafe { (api().destroy_value)(&raw mut self.0) }
+    }
+}

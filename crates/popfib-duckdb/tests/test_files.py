@@ -1,0 +1,43 @@
+"""Files, by DuckDB's own file systems: for versions whose C API has them."""
+
+import gzip
+
+from conftest import ROUTES, connect, fails, one
+
+
+def test_files(tmp_path):
+    with connect() as db:
+        file = tmp_path / "it's a table.txt"
+        file.write_text(ROUTES)
+        name = str(file).replace("'", "''")
+        assert one(db, f"CALL popfib_table('t', '{name}')")[:3] == ("t", 2, 1)
+        zipped = tmp_path / "routes.gz"
+        zipped.write_bytes(gzip.compress(ROUTES.encode()))
+        assert one(db, f"SELECT count(*) FROM popfib_routes('{zipped}')") == (3,)
+        fails(db, f"CALL popfib_table('t', '{tmp_path}/nothing')", "nothing", "No such file")
+        fails(db, f"CALL popfib_table('t', '{tmp_path}')", "irectory")
+        bad = tmp_path / "bad.txt"
+        bad.write_text("10.0.0.0/8 a\nnonsense\n")
+        fails(db, f"CALL popfib_table('t', '{bad}')", "bad.txt:2", "nonsense")
+        # What failed left the table as it was; so does a file that changes or goes.
+        file.write_text("")
+        file.unlink()
+        assert one(db, "SELECT lpm('t', '10.0.0.1')") == ("inside",)
+        # Bound and explained, but not run: nothing is made.
+        db.execute(f"EXPLAIN FROM popfib_table('explained', '{zipped}')")
+        fails(db, "SELECT lpm('explained', '10.0.0.1')", "there is no table")
+
+
+def test_the_settings_for_files(tmp_path):
+    file, other = tmp_path / "open" / "routes.txt", tmp_path / "routes.txt"
+    file.parent.mkdir()
+    file.write_text(ROUTES)
+    other.write_text(ROUTES)
+    with connect() as db:
+        db.execute(f"SET allowed_directories = ['{file.parent}/']")
+        db.execute("SET enable_external_access = false")
+        fails(db, f"FROM popfib_routes('{other}')", "disabled by configuration")
+        fails(db, f"CALL popfib_table('t', '{other}')", "disabled by configuration")
+        assert one(db, f"SELECT count(*) FROM popfib_routes('{file}')") == (3,)
+        # The built-in table is no file.
+        assert one(db, "CALL popfib_table('asn', 'default')")[0] == "asn"

@@ -1,0 +1,25 @@
+"""The statements of docs/sql.md, and what it says they give."""
+
+import re
+
+from conftest import TOP, connect
+
+GUIDE = (TOP / "docs" / "sql.md").read_text(encoding="utf-8")
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", GUIDE, re.M | re.S)
+
+
+def test_the_guide(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "routes.txt").write_text(*blocks("text"))
+    statements = 0
+    with connect() as db:
+        for block in blocks("sql"):
+            for statement, shown in re.findall(r"^(?!-- )([^;]*;)\n((?:-- [^\n]*\n)*)", block, re.M):
+                rows = db.execute(statement).fetchall()
+                statements += 1
+                if shown:
+                    assert "".join(f"-- {row}\n" for row in rows) == shown, statement
+    assert statements == len(re.findall(";$", "".join(blocks("sql")), re.M))

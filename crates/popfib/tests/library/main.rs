@@ -15,6 +15,7 @@ mod multi_rib;
 mod new_file;
 mod out_of_memory;
 mod prefix;
+mod rib;
 #[cfg(feature = "serde")]
 mod serde;
 mod tools;

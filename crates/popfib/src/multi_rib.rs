@@ -201,11 +201,36 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
     /// Needs no memory. O(prefixes * key width / 6 + paths).
     pub fn retain(
         &mut self,
+        keep: impl FnMut(Prefix<A>, &P) -> bool,
+        changed: impl FnMut(Prefix<A>, BestChange),
+    ) {
+        self.retain_some(None, usize::MAX, keep, changed);
+    }
+
+    /// A step of [`retain`](MultiRib::retain): at most `count` prefixes, those that follow `after`, or the
+    /// first ones. Returns the last of them, which the next step follows; `None` at the end. Between two
+    /// steps anything may change.
+    ///
+    /// Needs no memory. O(count * key width / 6 + their paths).
+    pub fn retain_some(
+        &mut self,
+        after: Option<Prefix<A>>,
+        count: usize,
         mut keep: impl FnMut(Prefix<A>, &P) -> bool,
         mut changed: impl FnMut(Prefix<A>, BestChange),
-    ) {
-        let mut at = self.first.first();
+    ) -> Option<Prefix<A>> {
+        let mut at = match after {
+            None => self.first.first(),
+            Some(after) => self.first.next(after),
+        };
+        let mut left = count;
+        let mut last_seen = after;
         while let Some((prefix, first)) = at {
+            if left == 0 {
+                return last_seen;
+            }
+            left -= 1;
+            last_seen = Some(prefix);
             let before = self.path(first).next_hop();
             let mut new_first = Some(first);
             // The last path that stays.
@@ -231,6 +256,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
             }
             at = self.first.next(prefix);
         }
+        None
     }
 
     /// The best path of exactly `prefix`.

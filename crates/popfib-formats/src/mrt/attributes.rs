@@ -9,7 +9,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::bytes::{Bytes, Family, Flaw};
 
-const EXTENDED_LENGTH: u8 = 0x10;
+/// A flag: the length has two bytes.
+pub(super) const EXTENDED_LENGTH: u8 = 0x10;
 
 /// Hands each attribute to `see`: its type and its value.
 #[inline]

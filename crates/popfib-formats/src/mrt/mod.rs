@@ -15,11 +15,13 @@
 mod attributes;
 mod bytes;
 mod kinds;
+mod message;
 mod paths;
 mod records;
 mod table;
 mod updates;
 
+pub use message::{BgpChange, BgpForm, BgpUpdate, unpack_path};
 pub(crate) use paths::MrtPaths;
 pub(crate) use table::FORMAT;
 pub(crate) use updates::FORMAT as UPDATE_FORMAT;

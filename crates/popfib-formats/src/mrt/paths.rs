@@ -157,7 +157,12 @@ fn table_dump(
 }
 
 /// Sets what the attributes say, AS numbers of `width` bytes.
-fn fill(path: &mut BgpPath, bytes: Bytes<'_>, width: usize, family: Family) -> Result<(), Flaw> {
+pub(super) fn fill(
+    path: &mut BgpPath,
+    bytes: Bytes<'_>,
+    width: usize,
+    family: Family,
+) -> Result<(), Flaw> {
     let attributes = Attributes::read(bytes)?;
     for text in [
         &mut path.as_path,

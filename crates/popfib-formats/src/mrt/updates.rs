@@ -5,9 +5,9 @@ use std::net::IpAddr;
 
 use popfib::IpPrefix;
 
-use super::attributes::Attributes;
 use super::bytes::{Bytes, Family, Flaw};
 use super::kinds::{BGP4MP, BGP4MP_ET, first_kind};
+use super::message::{BgpChange, BgpForm, BgpUpdate};
 use super::records::{Record, Records};
 use crate::peers::Peer;
 use crate::registry::Capabilities;
@@ -38,8 +38,7 @@ struct Reader {
     time: u64,
     peer: (IpAddr, u32),
     peer_index: usize,
-    /// In the order of the message; `None` is a withdrawal, else a next hop.
-    changes: Vec<(IpPrefix, Option<IpAddr>)>,
+    changes: Vec<BgpChange>,
     /// The next hop that `text` spells.
     spelled: Option<IpAddr>,
     text: String,
@@ -80,7 +79,9 @@ impl UpdateSource for MrtUpdates {
                 return Err(self.records.invalid(offset, flaw));
             }
         }
-        let (prefix, next_hop) = self.reader.changes[self.next];
+        let BgpChange {
+            prefix, next_hop, ..
+        } = self.reader.changes[self.next];
         self.next += 1;
         Ok(Some(self.reader.update(prefix, next_hop)))
     }
@@ -157,52 +158,12 @@ impl Reader {
         let (index, wanted) = self.gate.peer(address, asn).ok_or("too many peers")?;
         if wanted {
             (self.peer, self.peer_index) = ((address, asn), index);
-            self.message(&mut body, additional_paths)?;
-        }
-        Ok(())
-    }
-
-    /// A BGP message (RFC 4271, section 4); only those of updates matter.
-    fn message(&mut self, body: &mut Bytes<'_>, additional_paths: bool) -> Result<(), Flaw> {
-        const HEADER: usize = 19;
-        const UPDATE: u8 = 2;
-        body.take(16)?; // the marker
-        let length = usize::from(body.u16()?);
-        if body.u8()? != UPDATE {
-            return Ok(());
-        }
-        let length = length
-            .checked_sub(HEADER)
-            .ok_or("a BGP message of less than a header")?;
-        let mut message = Bytes(body.take(length)?);
-        let count = message.u16()?;
-        let withdrawn = Bytes(message.take(usize::from(count))?);
-        let count = message.u16()?;
-        let attributes = Attributes::read(Bytes(message.take(usize::from(count))?))?;
-
-        let mut add = |family, mut prefixes: Bytes<'_>, next_hop| {
-            while !prefixes.is_empty() {
-                if additional_paths {
-                    prefixes.u32()?; // the path's identifier
-                }
-                self.changes.push((prefixes.prefix(family)?, next_hop));
-            }
-            Ok::<_, Flaw>(())
-        };
-        // Withdrawals first: what is also announced is there in the end.
-        add(Family::Ipv4, withdrawn, None)?;
-        if let Some((family, prefixes)) = attributes.withdrawn()? {
-            add(family, prefixes, None)?;
-        }
-        const NO_NEXT_HOP: Flaw = "an announcement without a next hop";
-        if let Some((family, next_hop, prefixes)) = attributes.announced()?
-            && !prefixes.is_empty()
-        {
-            add(family, prefixes, Some(next_hop.ok_or(NO_NEXT_HOP)?))?;
-        }
-        if !message.is_empty() {
-            let next_hop = attributes.next_hop().ok_or(NO_NEXT_HOP)?;
-            add(Family::Ipv4, message, Some(next_hop))?;
+            let form = BgpForm {
+                has_two_byte_as: as_width == 2,
+                ipv4_path_ids: additional_paths,
+                ipv6_path_ids: additional_paths,
+            };
+            BgpUpdate::read(body.0, form, &mut self.changes)?;
         }
         Ok(())
     }

@@ -118,10 +118,18 @@ fn random_operations<A: Address>(seed: u64) {
                     let keep = |prefix: Prefix<A>, path: &FromPeer| {
                         (u32::from(prefix.len()) + path.metric).is_multiple_of(2)
                     };
-                    rib.retain(keep, |prefix, change| {
-                        assert_ne!(change, BestChange::Unchanged);
-                        model.follow(prefix, change);
-                    });
+                    // In steps of a few prefixes, or all at once.
+                    let step = [1, 3, usize::MAX][random.below(3) as usize];
+                    let mut after = None;
+                    loop {
+                        after = rib.retain_some(after, step, keep, |prefix, change| {
+                            assert_ne!(change, BestChange::Unchanged);
+                            model.follow(prefix, change);
+                        });
+                        if after.is_none() {
+                            break;
+                        }
+                    }
                     for (&prefix, paths) in &mut model.paths {
                         paths.retain(|_, path| keep(prefix, path));
                     }

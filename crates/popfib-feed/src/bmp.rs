@@ -1,0 +1,368 @@
+//! BMP, by which routers show a collector the BGP routes of their peers (RFC 7854), those they send
+//! (RFC 8671) and those they use (RFC 9069).
+//!
+//! A message is a transaction. A table is a policy: `pre-policy`, `post-policy`, `rib-out-pre`, `rib-out-post`,
+//! `loc-rib`, of a VRF with its route distinguisher after a slash. A stream is one peer in one of them, so the
+//! best path of a table is that over all peers of all routers.
+//!
+//! Attributes are kept as the bytes that came, shared by all routes of the connection with the same ones.
+
+mod open;
+
+use std::borrow::Borrow;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+use std::hash::{Hash, Hasher};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use popfib_formats::{BgpChange, BgpForm, BgpUpdate};
+
+use crate::buffer::Buffer;
+use crate::target::Target;
+use crate::transaction::{
+    Change, Commit, Counts, Decoder, Flaw, Mark, Stream, StreamId, Streams, Transaction,
+};
+
+const HEADER: usize = 6;
+const PEER_HEADER: usize = 42;
+/// The longest message: BGP's are at most 65,535 bytes, of which a PeerUp has two.
+const MAX_LENGTH: usize = 1 << 20;
+
+const IS_IPV6: u8 = 0x80;
+const IS_POST_POLICY: u8 = 0x40;
+const HAS_TWO_BYTE_AS: u8 = 0x20;
+const IS_OUT: u8 = 0x10;
+/// The type of a peer that is the router's own table.
+const LOC_RIB: u8 = 3;
+
+const POLICIES: [&str; 5] = [
+    "pre-policy",
+    "post-policy",
+    "rib-out-pre",
+    "rib-out-post",
+    "loc-rib",
+];
+
+/// A [`Decoder`] of BMP, of one connection.
+#[derive(Debug, Default)]
+pub struct Bmp {
+    buffer: Buffer,
+    reader: Reader,
+    transaction: Transaction,
+}
+
+impl Bmp {
+    /// For a connection that begins.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What the router calls itself (sysName), once it has said so.
+    pub fn router(&self) -> Option<&str> {
+        self.reader.router.as_deref()
+    }
+}
+
+impl Decoder for Bmp {
+    fn push(&mut self, bytes: &[u8], commit: &mut Commit<'_>) -> Result<(), Flaw> {
+        self.buffer.push(bytes);
+        while let Some(message) = self.buffer.next(HEADER, length)? {
+            self.transaction.clear();
+            self.reader.message(message, &mut self.transaction)?;
+            if !self.transaction.is_empty() {
+                self.transaction.settle();
+                commit(&self.reader.streams.0, &self.transaction);
+            }
+        }
+        Ok(())
+    }
+
+    fn streams(&self) -> &[Stream] {
+        &self.reader.streams.0
+    }
+
+    fn counts(&self) -> Counts {
+        self.reader.counts
+    }
+}
+
+fn length(head: &[u8]) -> Result<usize, Flaw> {
+    let &[version, a, b, c, d, _] = head else {
+        unreachable!("a head of 6 bytes");
+    };
+    if version != 3 {
+        return Err(Flaw(format!("BMP of version {version}, not 3")));
+    }
+    match u32::from_be_bytes([a, b, c, d]) as usize {
+        length @ HEADER..=MAX_LENGTH => Ok(length),
+        length => Err(Flaw(format!("a BMP message of {length} bytes"))),
+    }
+}
+
+/// A peer of the router: its type, distinguisher and address.
+type PeerKey = (u8, [u8; 8], [u8; 16]);
+
+/// What is known of a peer.
+#[derive(Debug, Default)]
+struct Peer {
+    /// The form of what the router receives from it, and of what it sends.
+    forms: [BgpForm; 2],
+    streams: [Option<StreamId>; POLICIES.len()],
+}
+
+#[derive(Debug, Default)]
+struct Reader {
+    peers: HashMap<PeerKey, Peer>,
+    router: Option<String>,
+    shared: HashSet<Shared>,
+    sweep_shared_at: usize,
+    streams: Streams,
+    counts: Counts,
+    changes: Vec<BgpChange>,
+    packed: Vec<u8>,
+}
+
+/// A target of BGP, found by its bytes.
+#[derive(Debug)]
+struct Shared(Target);
+
+impl Borrow<[u8]> for Shared {
+    fn borrow(&self) -> &[u8] {
+        self.0.path_bytes().unwrap_or_default()
+    }
+}
+
+impl Hash for Shared {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Borrow::<[u8]>::borrow(self).hash(state);
+    }
+}
+
+impl PartialEq for Shared {
+    fn eq(&self, other: &Self) -> bool {
+        Borrow::<[u8]>::borrow(self) == Borrow::<[u8]>::borrow(other)
+    }
+}
+
+impl Eq for Shared {}
+
+impl Reader {
+    fn message(&mut self, message: &[u8], to: &mut Transaction) -> Result<(), Flaw> {
+        self.counts.messages += 1;
+        let body = &message[HEADER..];
+        let kind = message[HEADER - 1];
+        match kind {
+            // Of a peer: routes, its end, its beginning.
+            0 | 2 | 3 => {}
+            4 => {
+                self.initiation(body);
+                return Ok(());
+            }
+            // Statistics, termination (the connection ends next), mirroring; others.
+            _ => {
+                self.counts.other += 1;
+                return Ok(());
+            }
+        }
+        let Some((head, rest)) = body.split_first_chunk::<PEER_HEADER>() else {
+            self.counts.invalid += 1;
+            return Ok(());
+        };
+        let head = PeerHeader::read(head);
+        match kind {
+            0 => self.routes(&head, rest, to),
+            2 => {
+                if let Some(peer) = self.peers.get(&head.key) {
+                    let streams = peer.streams.iter().flatten();
+                    streams.for_each(|&stream| to.mark(Mark::Down(stream)));
+                }
+                Ok(())
+            }
+            _ => {
+                match open::forms(rest, head.kind == LOC_RIB) {
+                    Some(forms) => self.peers.entry(head.key).or_default().forms = forms,
+                    None => self.counts.invalid += 1,
+                }
+                let peer = self.peers.entry(head.key).or_default();
+                let streams = peer.streams.iter().flatten();
+                streams.for_each(|&stream| to.mark(Mark::Up(stream)));
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes the router's name.
+    fn initiation(&mut self, mut body: &[u8]) {
+        const NAME: u16 = 2;
+        while let Some((&[a, b, c, d], rest)) = body.split_first_chunk::<4>() {
+            let length = usize::from(u16::from_be_bytes([c, d]));
+            let Some((value, rest)) = rest.split_at_checked(length) else {
+                self.counts.invalid += 1;
+                return;
+            };
+            if u16::from_be_bytes([a, b]) == NAME {
+                self.router = Some(String::from_utf8_lossy(&value[..length.min(255)]).into_owned());
+            }
+            body = rest;
+        }
+    }
+
+    fn routes(
+        &mut self,
+        head: &PeerHeader,
+        message: &[u8],
+        to: &mut Transaction,
+    ) -> Result<(), Flaw> {
+        let policy = head.policy();
+        let forms = self.peers.entry(head.key).or_default();
+        let form = BgpForm {
+            has_two_byte_as: head.flags & HAS_TWO_BYTE_AS != 0 && head.kind != LOC_RIB,
+            ..forms.forms[usize::from(matches!(policy, 2 | 3))]
+        };
+        let stream = match forms.streams[policy] {
+            Some(stream) => stream,
+            None => {
+                let (table, peer) = head.names(policy);
+                let stream = self.streams.add(table, peer)?;
+                forms.streams[policy] = Some(stream);
+                stream
+            }
+        };
+        let mut changes = std::mem::take(&mut self.changes);
+        changes.clear();
+        match BgpUpdate::read(message, form, &mut changes) {
+            Ok(Some(update)) => self.take(&update, stream, &changes, to),
+            Ok(None) => self.counts.other += 1,
+            Err(_) => self.counts.invalid += 1,
+        }
+        self.changes = changes;
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        update: &BgpUpdate<'_>,
+        stream: StreamId,
+        changes: &[BgpChange],
+        to: &mut Transaction,
+    ) {
+        // One next hop for each family of a message.
+        let mut last: Option<(IpAddr, Option<Target>)> = None;
+        for change in changes {
+            let target = match change.next_hop {
+                None => None,
+                Some(next_hop) => match &last {
+                    Some((same, target)) if *same == next_hop => target.clone(),
+                    _ => {
+                        let target = self.target(update, next_hop);
+                        // Without attributes to go by it is as withdrawn (RFC 7606, section 2).
+                        self.counts.invalid += u64::from(target.is_none());
+                        last = Some((next_hop, target.clone()));
+                        target
+                    }
+                },
+            };
+            to.change(Change {
+                stream,
+                prefix: change.prefix,
+                path: change.id.unwrap_or(0),
+                target,
+            });
+        }
+        match update.end_of_rib() {
+            Some((1, 1)) => to.mark(Mark::EndOfRib {
+                stream,
+                is_ipv6: false,
+            }),
+            Some((2, 1)) => to.mark(Mark::EndOfRib {
+                stream,
+                is_ipv6: true,
+            }),
+            Some(_) => self.counts.other += 1,
+            // Of another family.
+            None => self.counts.other += u64::from(changes.is_empty()),
+        }
+    }
+
+    /// The target of an UPDATE's routes with this next hop; `None` if its attributes are wrong.
+    fn target(&mut self, update: &BgpUpdate<'_>, next_hop: IpAddr) -> Option<Target> {
+        update.pack_path(next_hop, &mut self.packed).ok()?;
+        if let Some(Shared(target)) = self.shared.get(self.packed.as_slice()) {
+            return Some(target.clone());
+        }
+        if self.shared.len() >= self.sweep_shared_at {
+            self.shared.retain(|Shared(target)| !target.is_unused());
+            self.sweep_shared_at = (self.shared.len() * 2).max(1 << 16);
+        }
+        let target = Target::path(&self.packed).ok()?;
+        self.shared.insert(Shared(target.clone()));
+        Some(target)
+    }
+}
+
+/// What every message of a peer begins with.
+struct PeerHeader {
+    kind: u8,
+    flags: u8,
+    key: PeerKey,
+}
+
+impl PeerHeader {
+    fn read(bytes: &[u8; PEER_HEADER]) -> Self {
+        let (kind, flags) = (bytes[0], bytes[1]);
+        let mut distinguisher = [0; 8];
+        distinguisher.copy_from_slice(&bytes[2..10]);
+        let mut address = [0; 16];
+        address.copy_from_slice(&bytes[10..26]);
+        Self {
+            kind,
+            flags,
+            key: (kind, distinguisher, address),
+        }
+    }
+
+    /// The index in [`POLICIES`].
+    fn policy(&self) -> usize {
+        match self.kind {
+            LOC_RIB => 4,
+            _ => {
+                let out = usize::from(self.flags & IS_OUT != 0);
+                out * 2 + usize::from(self.flags & IS_POST_POLICY != 0)
+            }
+        }
+    }
+
+    /// The names of the table and of the peer.
+    fn names(&self, policy: usize) -> (String, String) {
+        let (_, distinguisher, address) = self.key;
+        let mut table = POLICIES[policy].to_owned();
+        if distinguisher != [0; 8] {
+            let [k0, k1, a, b, c, d, e, f] = distinguisher;
+            // Writing to a String cannot fail (RFC 4364, section 4.2).
+            let _ = match (self.kind, u16::from_be_bytes([k0, k1])) {
+                (1 | LOC_RIB, 0) => {
+                    let asn = u16::from_be_bytes([a, b]);
+                    write!(table, "/{asn}:{}", u32::from_be_bytes([c, d, e, f]))
+                }
+                (1 | LOC_RIB, 1) => {
+                    let address = Ipv4Addr::new(a, b, c, d);
+                    write!(table, "/{address}:{}", u16::from_be_bytes([e, f]))
+                }
+                (1 | LOC_RIB, 2) => {
+                    let asn = u32::from_be_bytes([a, b, c, d]);
+                    write!(table, "/{asn}:{}", u16::from_be_bytes([e, f]))
+                }
+                _ => write!(table, "/{:x}", u64::from_be_bytes(distinguisher)),
+            };
+        }
+        let peer = match (self.kind, self.flags & IS_IPV6) {
+            (LOC_RIB, _) => String::new(),
+            (_, 0) => {
+                let [.., a, b, c, d] = address;
+                Ipv4Addr::new(a, b, c, d).to_string()
+            }
+            _ => Ipv6Addr::from(address).to_string(),
+        };
+        (table, peer)
+    }
+}

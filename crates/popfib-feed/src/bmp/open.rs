@@ -1,0 +1,89 @@
+//! What two BGP speakers agreed on, from the OPEN messages in a PeerUp (RFC 7854, section 4.10).
+
+use popfib_formats::BgpForm;
+
+/// Bits of the capability of additional paths (RFC 7911, section 4).
+const RECEIVE: u8 = 1;
+const SEND: u8 = 2;
+
+/// Whether one side receives and sends path identifiers, of IPv4 and of IPv6.
+type Paths = [u8; 2];
+
+/// The forms of what the router receives, and of what it sends; `None` if the message is wrong.
+///
+/// Of the router's own table both OPENs are made up, and say the same.
+pub(super) fn forms(body: &[u8], is_own: bool) -> Option<[BgpForm; 2]> {
+    // The router's address and two ports.
+    let mut rest = body.get(20..)?;
+    let sent = open(&mut rest)?;
+    let received = open(&mut rest)?;
+    let form = |receives: Paths, sends: Paths| {
+        let agreed = |family: usize| match is_own {
+            true => receives[family] != 0 && sends[family] != 0,
+            false => receives[family] & RECEIVE != 0 && sends[family] & SEND != 0,
+        };
+        BgpForm {
+            has_two_byte_as: false,
+            ipv4_path_ids: agreed(0),
+            ipv6_path_ids: agreed(1),
+        }
+    };
+    Some([form(sent, received), form(received, sent)])
+}
+
+/// Takes an OPEN off (RFC 4271, section 4.2).
+fn open(bytes: &mut &[u8]) -> Option<Paths> {
+    const HEADER: usize = 19;
+    let length = usize::from(u16::from_be_bytes([*bytes.get(16)?, *bytes.get(17)?]));
+    let (message, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    let parameters = message.get(HEADER + 9..)?;
+    if message[HEADER - 1] != 1 {
+        return None;
+    }
+    let (&length, mut parameters) = parameters.split_first()?;
+    // Extended lengths (RFC 9072): 255 twice, then the length in two bytes.
+    let is_extended = length == 255 && parameters.first() == Some(&255);
+    if is_extended {
+        let length = usize::from(u16::from_be_bytes([
+            *parameters.get(1)?,
+            *parameters.get(2)?,
+        ]));
+        parameters = parameters.get(3..)?.get(..length)?;
+    } else {
+        parameters = parameters.get(..usize::from(length))?;
+    }
+    let mut paths = [0; 2];
+    while let [kind, rest @ ..] = parameters {
+        let (length, rest) = match *rest {
+            [high, low, ref rest @ ..] if is_extended => (u16::from_be_bytes([high, low]), rest),
+            [length, ref rest @ ..] if !is_extended => (length.into(), rest),
+            _ => return None,
+        };
+        let (value, rest) = rest.split_at_checked(length.into())?;
+        const CAPABILITIES: u8 = 2;
+        if *kind == CAPABILITIES {
+            capabilities(value, &mut paths)?;
+        }
+        parameters = rest;
+    }
+    Some(paths)
+}
+
+fn capabilities(mut bytes: &[u8], paths: &mut Paths) -> Option<()> {
+    const ADDITIONAL_PATHS: u8 = 69;
+    while let [code, length, ref rest @ ..] = *bytes {
+        let (value, rest) = rest.split_at_checked(length.into())?;
+        if code == ADDITIONAL_PATHS {
+            for entry in value.chunks_exact(4) {
+                match *entry {
+                    [0, 1, 1, bits] => paths[0] = bits,
+                    [0, 2, 1, bits] => paths[1] = bits,
+                    _ => {}
+                }
+            }
+        }
+        bytes = rest;
+    }
+    bytes.is_empty().then_some(())
+}

@@ -1,0 +1,41 @@
+//! Bytes of a stream until a whole message is there.
+
+use crate::transaction::Flaw;
+
+/// What came and was not handed out yet. It grows with what is there, never by what a header promises.
+#[derive(Debug, Default)]
+pub(crate) struct Buffer {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Buffer {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        if self.start == self.bytes.len() {
+            self.bytes.clear();
+            self.start = 0;
+        } else if self.start > 0 && self.start >= self.bytes.len() / 2 {
+            self.bytes.drain(..self.start);
+            self.start = 0;
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next message, of the length that `length` reads in its head of `head` bytes; `None` until it is whole.
+    pub(crate) fn next(
+        &mut self,
+        head: usize,
+        length: impl FnOnce(&[u8]) -> Result<usize, Flaw>,
+    ) -> Result<Option<&[u8]>, Flaw> {
+        let bytes = &self.bytes[self.start..];
+        let Some(head) = bytes.get(..head) else {
+            return Ok(None);
+        };
+        let length = length(head)?;
+        let Some(message) = bytes.get(..length) else {
+            return Ok(None);
+        };
+        self.start += length;
+        Ok(Some(message))
+    }
+}

@@ -1,0 +1,89 @@
+//! Updates of every format that `popfib-formats` reads, as transactions.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use popfib_formats::{Change as Said, ReadError, UpdateSource};
+
+use crate::target::Target;
+use crate::transaction::{Change, Flaw, Stream, StreamId, Streams, Transaction};
+
+/// Reads updates of an [`UpdateSource`], each a transaction of the table `main`, peers as its streams.
+#[derive(Debug, Default)]
+pub struct FileUpdates {
+    streams: Streams,
+    peers: HashMap<Option<(IpAddr, u32)>, StreamId>,
+    names: HashMap<Box<str>, Target>,
+    sweep_names_at: usize,
+}
+
+/// Why no update came.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum UpdateError {
+    /// The file is wrong, maybe in one line only ([`ReadError::is_invalid_line`]).
+    Read(ReadError),
+    /// There are too many peers.
+    Flaw(Flaw),
+}
+
+impl FileUpdates {
+    /// Without peers.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads the next update into `to`, which is cleared first; false at the end.
+    ///
+    /// # Errors
+    /// [`UpdateError`].
+    pub fn next(
+        &mut self,
+        source: &mut dyn UpdateSource,
+        to: &mut Transaction,
+    ) -> Result<bool, UpdateError> {
+        to.clear();
+        let Some(update) = source.next_update().map_err(UpdateError::Read)? else {
+            return Ok(false);
+        };
+        let stream = match self.peers.get(&update.peer) {
+            Some(&stream) => stream,
+            None => {
+                let name = update.peer.map(|(address, _)| address.to_string());
+                let stream = self
+                    .streams
+                    .add("main".to_owned(), name.unwrap_or_default())
+                    .map_err(UpdateError::Flaw)?;
+                self.peers.insert(update.peer, stream);
+                stream
+            }
+        };
+        let target = match update.change {
+            Said::Withdraw => None,
+            Said::Announce(name) => Some(match self.names.get(name) {
+                Some(target) => target.clone(),
+                None => {
+                    if self.names.len() >= self.sweep_names_at {
+                        self.names.retain(|_, target| !target.is_unused());
+                        self.sweep_names_at = (self.names.len() * 2).max(1024);
+                    }
+                    let target = Target::name(name);
+                    self.names.insert(name.into(), target.clone());
+                    target
+                }
+            }),
+        };
+        to.change(Change {
+            stream,
+            prefix: update.prefix,
+            path: 0,
+            target,
+        });
+        Ok(true)
+    }
+
+    /// The streams met so far.
+    pub fn streams(&self) -> &[Stream] {
+        &self.streams.0
+    }
+}

@@ -1,0 +1,157 @@
+//! What tables keep of paths: one family of a table, and one stream's part in it.
+
+use std::cmp::Ordering;
+
+use popfib::{Address, BestChange, IpPrefix, MultiRib, NextHop, Path, Prefix};
+
+use crate::freshness::Freshness;
+use crate::target::Target;
+use crate::view::View;
+
+/// One path of one stream.
+pub(crate) struct Held {
+    pub(crate) target: Target,
+    pub(crate) source: u16,
+    pub(crate) generation: u16,
+    pub(crate) id: u32,
+}
+
+impl Path for Held {
+    type Key = (u16, u32);
+
+    fn key(&self) -> (u16, u32) {
+        (self.source, self.id)
+    }
+
+    fn next_hop(&self) -> NextHop {
+        self.target.number()
+    }
+
+    fn preference(&self, other: &Self) -> Ordering {
+        self.target.preference(&other.target)
+    }
+}
+
+/// What a stream has in one family.
+#[derive(Default)]
+pub(crate) struct Side<A> {
+    pub(crate) freshness: Freshness,
+    pub(crate) paths: usize,
+    /// How many of its paths are of an older generation.
+    pub(crate) older: usize,
+    /// Where the sweep is.
+    after: Option<Prefix<A>>,
+}
+
+impl<A: Address> Side<A> {
+    /// All paths are of an older generation now.
+    pub(crate) fn age(&mut self) {
+        self.older = self.paths;
+        self.after = None;
+    }
+}
+
+/// One family of a table: every path, and the best ones in the view.
+pub(crate) struct Half<A> {
+    pub(crate) paths: MultiRib<A, Held>,
+}
+
+impl<A: Address> Default for Half<A> {
+    fn default() -> Self {
+        Self {
+            paths: MultiRib::new(),
+        }
+    }
+}
+
+/// What a change of a path did.
+#[derive(Default)]
+pub(crate) struct Done {
+    /// The path was there, of an older generation.
+    pub(crate) was_older: bool,
+}
+
+impl<A: Address> Half<A>
+where
+    IpPrefix: From<Prefix<A>>,
+{
+    pub(crate) fn announce(
+        &mut self,
+        prefix: Prefix<A>,
+        held: Held,
+        side: &mut Side<A>,
+        view: &View,
+    ) -> Done {
+        let key = held.key();
+        let is_older = |path: &Held| path.generation != held.generation;
+        let was_older = side.older > 0 && self.paths.get(prefix, &key).is_some_and(is_older);
+        side.older -= usize::from(was_older);
+        let before = self.paths.path_count();
+        let change = self.paths.announce(prefix, held);
+        side.paths += self.paths.path_count() - before;
+        self.publish(prefix, change, view);
+        Done { was_older }
+    }
+
+    /// `None` if there is no such path.
+    pub(crate) fn withdraw(
+        &mut self,
+        prefix: Prefix<A>,
+        key: (u16, u32),
+        side: &mut Side<A>,
+        view: &View,
+    ) -> Option<Done> {
+        let (path, change) = self.paths.withdraw(prefix, &key)?;
+        let was_older = path.generation != side.freshness.generation();
+        side.paths -= 1;
+        side.older -= usize::from(was_older);
+        self.publish(prefix, change, view);
+        Some(Done { was_older })
+    }
+
+    /// Takes out paths of older generations of `source` among the next `count` prefixes; returns how many.
+    pub(crate) fn sweep(
+        &mut self,
+        source: u16,
+        side: &mut Side<A>,
+        count: usize,
+        view: &View,
+    ) -> usize {
+        let generation = side.freshness.generation();
+        let mut removed = 0;
+        let mut changes = Vec::new();
+        if side.older > 0 {
+            let keep = |_, path: &Held| {
+                let keeps = path.source != source || path.generation == generation;
+                removed += usize::from(!keeps);
+                keeps
+            };
+            let changed = |prefix, change| changes.push((prefix, change));
+            let after = side.after;
+            side.after = self.paths.retain_some(after, count, keep, changed);
+        }
+        for (prefix, change) in changes {
+            self.publish(prefix, change, view);
+        }
+        side.older -= removed;
+        side.paths -= removed;
+        if side.older == 0 || side.after.is_none() {
+            // What was not met is not there.
+            debug_assert_eq!(side.older, 0, "the sweep has met every path");
+            side.after = None;
+            side.freshness.swept();
+        }
+        removed
+    }
+
+    fn publish(&self, prefix: Prefix<A>, change: BestChange, view: &View) {
+        match change {
+            BestChange::Unchanged => {}
+            BestChange::Withdraw => view.withdraw(prefix.into()),
+            BestChange::Announce(_) => {
+                let best = self.paths.best(prefix).expect("it has just been announced");
+                view.announce(prefix.into(), best.target.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Live routes: what routing daemons and routers send, turned into tables that follow them.
+//!
+//! The flow: bytes of a connection go to a decoder ([`Fpm`], [`Bmp`], [`Updates`]), which hands out
+//! [`Transaction`]s: changes of routes that belong together, and marks such as the end of a table.
+//! [`Tables`] applies them: it keeps every path of every peer, knows the best of each prefix, and publishes
+//! that to a [`View`], in which any number of threads look up. After a break of the connection routes stay
+//! until the other side has sent its table again; those that it did not send again leave then
+//! ([`Freshness`]).
+//!
+//! Decoders and tables do no input or output and have no clock: bytes, addresses and the time come from
+//! the caller.
+
+#![forbid(unsafe_code)]
+
+mod bmp;
+mod buffer;
+mod files;
+mod fpm;
+mod freshness;
+mod held;
+mod netlink;
+mod pack;
+mod ris;
+mod rtnetlink;
+mod tables;
+mod target;
+mod text;
+mod transaction;
+mod view;
+
+pub use bmp::Bmp;
+pub use files::{FileUpdates, UpdateError};
+pub use fpm::Fpm;
+pub use freshness::Freshness;
+pub use tables::{FeedId, Limits, PathOf, Routes, TableInfo, Tables, Totals};
+pub use target::{Hop, Hops, Target};
+pub use text::Updates;
+pub use transaction::{Change, Commit, Counts, Decoder, Flaw, Mark, Stream, StreamId, Transaction};
+pub use view::View;

@@ -1,0 +1,57 @@
+//! Messages of netlink and their attributes: lengths first, all in the byte order of this machine.
+
+/// What is wrong with a message.
+pub(crate) type Wrong = &'static str;
+
+/// A message: its type, and what follows the header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Message<'a> {
+    pub(crate) kind: u16,
+    pub(crate) body: &'a [u8],
+}
+
+/// Takes the first message of `bytes` off.
+pub(crate) fn message<'a>(bytes: &mut &'a [u8]) -> Result<Message<'a>, Wrong> {
+    const HEADER: usize = 16;
+    let length = u32_of(bytes).ok_or("a netlink message of less than a header")? as usize;
+    let message = bytes.get(..length).ok_or("a netlink message is cut off")?;
+    let body = message
+        .get(HEADER..)
+        .ok_or("a netlink message of less than a header")?;
+    let kind = u16::from_ne_bytes([message[4], message[5]]);
+    *bytes = bytes.get(aligned(length)..).unwrap_or_default();
+    Ok(Message { kind, body })
+}
+
+/// Calls `see` for each attribute: its type without flags, and its value.
+pub(crate) fn attributes<'a>(
+    mut bytes: &'a [u8],
+    mut see: impl FnMut(u16, &'a [u8]) -> Result<(), Wrong>,
+) -> Result<(), Wrong> {
+    /// Nested, and in network byte order.
+    const FLAGS: u16 = 0xc000;
+    const CUT: Wrong = "a netlink attribute is cut off";
+    while !bytes.is_empty() {
+        let head: [u8; 4] = *bytes.first_chunk().ok_or(CUT)?;
+        let length = usize::from(u16::from_ne_bytes([head[0], head[1]]));
+        let kind = u16::from_ne_bytes([head[2], head[3]]) & !FLAGS;
+        see(kind, bytes.get(4..length).ok_or(CUT)?)?;
+        bytes = bytes.get(aligned(length)..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// A number that is all of an attribute.
+pub(crate) fn number(value: &[u8]) -> Result<u32, Wrong> {
+    let bytes = value.try_into().map_err(|_| "an attribute of no 4 bytes")?;
+    Ok(u32::from_ne_bytes(bytes))
+}
+
+fn u32_of(bytes: &[u8]) -> Option<u32> {
+    bytes.first_chunk().map(|&bytes| u32::from_ne_bytes(bytes))
+}
+
+/// Messages and attributes begin at multiples of 4.
+pub(crate) fn aligned(length: usize) -> usize {
+    length.next_multiple_of(4)
+}

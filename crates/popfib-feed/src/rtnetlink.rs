@@ -1,0 +1,406 @@
+//! Routes and next-hop objects in messages of rtnetlink, from the kernel or from FRR.
+//!
+//! A route has its next hops itself, or names an object by number, alone or a group of others. Objects lead
+//! elsewhere later without a message for any of their routes, so a route holds the object and not what it
+//! led to. Groups are put together when they or a member come; `users` knows the groups of a member.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use popfib::{IpPrefix, Prefix};
+
+use crate::netlink::{Message, Wrong, aligned, attributes, number};
+use crate::target::{Hop, Hops, Target};
+use crate::transaction::{Change, Counts, Flaw, StreamId, Streams, Transaction};
+
+const NEW_ROUTE: u16 = 24;
+const DELETE_ROUTE: u16 = 25;
+const NEW_NEXT_HOP: u16 = 104;
+const DELETE_NEXT_HOP: u16 = 105;
+
+const IPV4: u8 = 2;
+const IPV6: u8 = 10;
+
+/// Reads messages of rtnetlink into transactions.
+#[derive(Debug)]
+pub(crate) struct RouteMessages {
+    objects: HashMap<u32, Object>,
+    /// Which groups name an object: (member, group).
+    users: BTreeSet<(u32, u32)>,
+    /// Next hops of routes themselves, shared by those that have the same.
+    shared: HashSet<Shared>,
+    sweep_shared_at: usize,
+    tables: HashMap<u32, StreamId>,
+    has_changed: bool,
+    pub(crate) streams: Streams,
+    pub(crate) counts: Counts,
+}
+
+#[derive(Debug)]
+struct Object {
+    target: Target,
+    /// Whether it was announced, and not only named.
+    is_known: bool,
+    /// The members of a group, with their weights.
+    members: Vec<(u32, u16)>,
+}
+
+/// A target of [`Hops`], found by them.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Shared(Target);
+
+/// What a message of a route says.
+#[derive(Default)]
+struct RouteParts<'a> {
+    destination: Option<&'a [u8]>,
+    table: u32,
+    object: Option<u32>,
+    gateway: Option<IpAddr>,
+    interface: u32,
+    paths: Option<&'a [u8]>,
+}
+
+impl RouteMessages {
+    pub(crate) fn new() -> Self {
+        Self {
+            objects: HashMap::new(),
+            users: BTreeSet::new(),
+            shared: HashSet::new(),
+            sweep_shared_at: 1024,
+            tables: HashMap::new(),
+            has_changed: false,
+            streams: Streams::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Takes a message. One that is wrong is counted and left out.
+    pub(crate) fn message(
+        &mut self,
+        message: Message<'_>,
+        to: &mut Transaction,
+    ) -> Result<(), Flaw> {
+        self.counts.messages += 1;
+        let done = match message.kind {
+            NEW_ROUTE => self.route(message.body, true, to),
+            DELETE_ROUTE => self.route(message.body, false, to),
+            NEW_NEXT_HOP => self.new_next_hop(message.body).map(Ok),
+            DELETE_NEXT_HOP => self.delete_next_hop(message.body).map(Ok),
+            _ => {
+                self.counts.other += 1;
+                Ok(Ok(()))
+            }
+        };
+        match done {
+            Ok(done) => done,
+            Err(_) => {
+                self.counts.invalid += 1;
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether next-hop objects have changed since the last call.
+    pub(crate) fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
+    }
+
+    fn route(
+        &mut self,
+        body: &[u8],
+        is_new: bool,
+        to: &mut Transaction,
+    ) -> Result<Result<(), Flaw>, Wrong> {
+        const CLONED: u32 = 0x200;
+        let (head, rest) = body
+            .split_first_chunk::<12>()
+            .ok_or("a route of less than its header")?;
+        let [
+            family,
+            length,
+            source_length,
+            service,
+            table,
+            _,
+            _,
+            kind,
+            flags @ ..,
+        ] = *head;
+        let is_other = !matches!(family, IPV4 | IPV6)
+            || source_length != 0
+            || service != 0
+            || u32::from_ne_bytes(flags) & CLONED != 0
+            // Local, broadcast, anycast, multicast and throw. FRR withdraws with type 0.
+            || matches!(kind, 2..=5 | 9..);
+        if is_other {
+            self.counts.other += 1;
+            return Ok(Ok(()));
+        }
+        let mut parts = RouteParts {
+            table: table.into(),
+            ..RouteParts::default()
+        };
+        attributes(rest, |kind, value| {
+            match kind {
+                1 => parts.destination = Some(value),
+                4 => parts.interface = number(value)?,
+                5 => parts.gateway = Some(address(value)?),
+                9 => parts.paths = Some(value),
+                15 => parts.table = number(value)?,
+                18 => parts.gateway = Some(via(value)?),
+                30 => parts.object = Some(number(value)?),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        let prefix = prefix(family, parts.destination, length)?;
+        let target = match is_new {
+            true => Some(self.target(kind, &parts)?),
+            false => None,
+        };
+        let stream = match self.stream(parts.table) {
+            Ok(stream) => stream,
+            Err(flaw) => return Ok(Err(flaw)),
+        };
+        to.change(Change {
+            stream,
+            prefix,
+            // FRR sends the route that it chose, whatever its metric.
+            path: 0,
+            target,
+        });
+        Ok(Ok(()))
+    }
+
+    fn target(&mut self, kind: u8, parts: &RouteParts<'_>) -> Result<Target, Wrong> {
+        let hops = match kind {
+            6 => Hops::Blackhole,
+            7 => Hops::Unreachable,
+            8 => Hops::Prohibit,
+            _ => {
+                if let Some(id) = parts.object {
+                    let object = self.object(id);
+                    let (target, is_known) = (object.target.clone(), object.is_known);
+                    self.counts.unknown_next_hops += u64::from(!is_known);
+                    return Ok(target);
+                }
+                match parts.paths {
+                    Some(paths) => Hops::Through(multipath(paths)?),
+                    None => Hops::Through(vec![Hop {
+                        gateway: parts.gateway,
+                        interface: parts.interface,
+                        weight: 1,
+                    }]),
+                }
+            }
+        };
+        Ok(self.share(hops))
+    }
+
+    fn share(&mut self, hops: Hops) -> Target {
+        let shared = Shared(Target::hops(hops));
+        if let Some(Shared(target)) = self.shared.get(&shared) {
+            return target.clone();
+        }
+        if self.shared.len() >= self.sweep_shared_at {
+            self.shared.retain(|Shared(target)| !target.is_unused());
+            self.sweep_shared_at = (self.shared.len() * 2).max(1024);
+        }
+        let target = shared.0.clone();
+        self.shared.insert(shared);
+        target
+    }
+
+    fn object(&mut self, id: u32) -> &mut Object {
+        self.objects.entry(id).or_insert_with(|| Object {
+            target: Target::object(Hops::Unknown(id)),
+            is_known: false,
+            members: Vec::new(),
+        })
+    }
+
+    fn new_next_hop(&mut self, body: &[u8]) -> Result<(), Wrong> {
+        let rest = body.get(8..).ok_or("a next hop of less than its header")?;
+        let mut id = None;
+        let mut hop = Hop {
+            gateway: None,
+            interface: 0,
+            weight: 1,
+        };
+        let mut is_blackhole = false;
+        let mut members = Vec::new();
+        attributes(rest, |kind, value| {
+            match kind {
+                1 => id = Some(number(value)?),
+                2 => {
+                    let (entries, rest) = value.as_chunks::<8>();
+                    if !rest.is_empty() {
+                        return Err("a group of next hops of a length that does not fit");
+                    }
+                    members.extend(entries.iter().map(|&[a, b, c, d, weight, high, ..]| {
+                        // Newer kernels have 16 bits, of which the higher ones follow.
+                        let weight = u16::from(high) << 8 | u16::from(weight);
+                        (u32::from_ne_bytes([a, b, c, d]), weight.saturating_add(1))
+                    }));
+                }
+                4 => is_blackhole = true,
+                5 => hop.interface = number(value)?,
+                6 => hop.gateway = Some(address(value)?),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        let id = id.ok_or("a next hop without a number")?;
+        self.has_changed = true;
+        let new = members.iter().map(|&(member, _)| (member, id));
+        self.users.extend(new);
+        let object = self.object(id);
+        object.is_known = true;
+        let old = std::mem::replace(&mut object.members, members);
+        if object.members.is_empty() {
+            object.target.set_hops(match is_blackhole {
+                true => Hops::Blackhole,
+                false => Hops::Through(vec![hop]),
+            });
+        }
+        self.forget(id, &old);
+        self.resolve(id);
+        let groups: Vec<u32> = self
+            .users
+            .range((id, 0)..=(id, u32::MAX))
+            .map(|&(_, group)| group)
+            .collect();
+        for group in groups {
+            self.resolve(group);
+        }
+        Ok(())
+    }
+
+    /// Takes the former members of group `id` out of `users`, but for those it still has.
+    fn forget(&mut self, id: u32, old: &[(u32, u16)]) {
+        let members = self.objects.get(&id).map(|object| object.members.clone());
+        let members = members.unwrap_or_default();
+        for &(member, _) in old {
+            if !members.iter().any(|&(other, _)| other == member) {
+                self.users.remove(&(member, id));
+            }
+        }
+    }
+
+    /// Puts a group together out of what its members are now. Groups of groups there are none.
+    fn resolve(&self, id: u32) {
+        let Some(group) = self.objects.get(&id).filter(|o| !o.members.is_empty()) else {
+            return;
+        };
+        let mut hops = Vec::new();
+        for &(member, weight) in &group.members {
+            let Some(object) = self.objects.get(&member).filter(|o| o.members.is_empty()) else {
+                continue;
+            };
+            if let Some(Hops::Through(inner)) = object.target.as_hops().as_deref() {
+                hops.extend(inner.iter().map(|&hop| Hop { weight, ..hop }));
+            }
+        }
+        group.target.set_hops(match hops.is_empty() {
+            true => Hops::Unknown(id),
+            false => Hops::Through(hops),
+        });
+    }
+
+    fn delete_next_hop(&mut self, body: &[u8]) -> Result<(), Wrong> {
+        let rest = body.get(8..).ok_or("a next hop of less than its header")?;
+        let mut id = None;
+        attributes(rest, |kind, value| {
+            if kind == 1 {
+                id = Some(number(value)?);
+            }
+            Ok(())
+        })?;
+        let id = id.ok_or("a next hop without a number")?;
+        self.has_changed = true;
+        if let Some(mut object) = self.objects.remove(&id) {
+            object.target.set_hops(Hops::Unknown(id));
+            let members = std::mem::take(&mut object.members);
+            self.forget(id, &members);
+        }
+        Ok(())
+    }
+
+    fn stream(&mut self, table: u32) -> Result<StreamId, Flaw> {
+        if let Some(&stream) = self.tables.get(&table) {
+            return Ok(stream);
+        }
+        let name = match table {
+            0 | 254 => "main".to_owned(),
+            253 => "default".to_owned(),
+            255 => "local".to_owned(),
+            number => number.to_string(),
+        };
+        let stream = self.streams.add(name, String::new())?;
+        self.tables.insert(table, stream);
+        Ok(stream)
+    }
+}
+
+fn address(value: &[u8]) -> Result<IpAddr, Wrong> {
+    if let Ok(bytes) = <[u8; 4]>::try_from(value) {
+        return Ok(Ipv4Addr::from(bytes).into());
+    }
+    let bytes = <[u8; 16]>::try_from(value).map_err(|_| "an address of neither 4 nor 16 bytes")?;
+    Ok(Ipv6Addr::from(bytes).into())
+}
+
+/// An address of any family after the number of the family.
+fn via(value: &[u8]) -> Result<IpAddr, Wrong> {
+    address(value.get(2..).ok_or("an address without its family")?)
+}
+
+fn prefix(family: u8, destination: Option<&[u8]>, length: u8) -> Result<IpPrefix, Wrong> {
+    const TOO_LONG: Wrong = "a prefix is longer than its addresses";
+    let address = match (destination, family) {
+        (Some(bytes), _) => address(bytes)?,
+        (None, _) if length != 0 => return Err("a route without its destination"),
+        (None, IPV4) => Ipv4Addr::UNSPECIFIED.into(),
+        (None, _) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    match (address, family) {
+        (IpAddr::V4(address), IPV4) => {
+            let prefix = Prefix::new_masked(u32::from(address), length);
+            prefix.map(IpPrefix::V4).map_err(|_| TOO_LONG)
+        }
+        (IpAddr::V6(address), IPV6) => {
+            let prefix = Prefix::new_masked(u128::from(address), length);
+            prefix.map(IpPrefix::V6).map_err(|_| TOO_LONG)
+        }
+        _ => Err("a destination of another family"),
+    }
+}
+
+/// The next hops of a route that has several, each a header and attributes of its own.
+fn multipath(mut bytes: &[u8]) -> Result<Vec<Hop>, Wrong> {
+    const CUT: Wrong = "a next hop is cut off";
+    let mut hops = Vec::new();
+    while !bytes.is_empty() {
+        let &[low, high, _, weight, ref interface @ ..] = bytes.first_chunk::<8>().ok_or(CUT)?;
+        let length = usize::from(u16::from_ne_bytes([low, high]));
+        let mut hop = Hop {
+            gateway: None,
+            interface: u32::from_ne_bytes(*interface),
+            weight: u16::from(weight) + 1,
+        };
+        attributes(bytes.get(8..length).ok_or(CUT)?, |kind, value| {
+            match kind {
+                5 => hop.gateway = Some(address(value)?),
+                18 => hop.gateway = Some(via(value)?),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        hops.push(hop);
+        bytes = bytes.get(aligned(length)..).unwrap_or_default();
+    }
+    match hops.is_empty() {
+        true => Err("a route of several next hops without one"),
+        false => Ok(hops),
+    }
+}

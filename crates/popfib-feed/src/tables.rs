@@ -1,0 +1,482 @@
+//! Tables that follow what feeds send.
+//!
+//! A *feed* is whoever connects, by a name that stays over reconnections. Each of its streams is a *source*
+//! of one table. A table keeps the paths of all of its sources, and shows the best of each prefix.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use popfib::{Address, IpPrefix, Prefix};
+
+use crate::held::{Half, Held, Side};
+use crate::target::Target;
+use crate::transaction::{Change, Mark, Stream, Transaction};
+use crate::view::View;
+
+/// How long a stream of which nothing can be lost has to be silent to be whole, where its protocol does not say.
+const SETTLED: Duration = Duration::from_secs(5);
+
+/// What tables may grow to, and how long they wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// After a reconnection, how long after the last route that was announced again the others leave.
+    pub idle: Duration,
+    /// The most paths of all tables together; what is announced beyond is refused and counted.
+    pub max_paths: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            idle: Duration::from_secs(120),
+            max_paths: 64_000_000,
+        }
+    }
+}
+
+/// A connection of a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedId {
+    feed: usize,
+    connection: u64,
+}
+
+/// What has happened to all tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Transactions applied.
+    pub transactions: u64,
+    /// Paths announced.
+    pub announced: u64,
+    /// Paths withdrawn; those of no path count, too.
+    pub withdrawn: u64,
+    /// Paths that left because they were not announced again, or with their peer.
+    pub swept: u64,
+    /// Announcements refused: more paths, or more sources, than there may be.
+    pub refused: u64,
+    /// Connections.
+    pub connections: u64,
+    /// Feeds that are connected now.
+    pub connected: usize,
+    /// Paths there are.
+    pub paths: usize,
+    /// Paths that a feed had not announced again since it reconnected, or is rid of, at the last tick.
+    pub older: usize,
+}
+
+/// A table as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableInfo {
+    /// Its name.
+    pub name: String,
+    /// Prefixes of IPv4 and of IPv6.
+    pub prefixes: [usize; 2],
+    /// Paths of IPv4 and of IPv6.
+    pub paths: [usize; 2],
+}
+
+/// One of the paths of a prefix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathOf {
+    /// The feed it comes from.
+    pub feed: String,
+    /// The peer, empty if the feed has but one.
+    pub peer: String,
+    /// Its identifier.
+    pub id: u32,
+    /// Whether the feed has not announced it again since it has reconnected.
+    pub is_older: bool,
+    /// Where it leads.
+    pub target: Target,
+}
+
+/// Every table, and every path in them. One thread changes it; [`Tables::view`] is for all others.
+#[derive(Default)]
+pub struct Tables {
+    limits: Limits,
+    feeds: Vec<Feed>,
+    feed_names: HashMap<String, usize>,
+    sources: Vec<Source>,
+    source_names: HashMap<(usize, Stream), u16>,
+    tables: Vec<Table>,
+    table_names: BTreeMap<String, usize>,
+    totals: Totals,
+    version: u64,
+}
+
+struct Feed {
+    name: String,
+    connection: u64,
+    is_connected: bool,
+    /// When the last older route of any of its streams was announced again: a router sends one table after the
+    /// other, and a stream may wait for its turn.
+    confirmed: Instant,
+    /// The source of each stream of the connection; `None` if there was no place for it.
+    sources: Vec<Option<u16>>,
+}
+
+pub(crate) struct Source {
+    feed: usize,
+    table: usize,
+    peer: String,
+    ipv4: Side<u32>,
+    ipv6: Side<u128>,
+}
+
+#[derive(Default)]
+pub(crate) struct Table {
+    ipv4: Half<u32>,
+    ipv6: Half<u128>,
+    view: Arc<View>,
+}
+
+/// What both families have.
+trait Family: Address {
+    fn parts<'a>(source: &'a mut Source, table: &'a mut Table) -> Parts<'a, Self>;
+}
+
+type Parts<'a, A> = (&'a mut Side<A>, &'a mut Half<A>, &'a View);
+
+impl Family for u32 {
+    fn parts<'a>(source: &'a mut Source, table: &'a mut Table) -> Parts<'a, Self> {
+        (&mut source.ipv4, &mut table.ipv4, &table.view)
+    }
+}
+
+impl Family for u128 {
+    fn parts<'a>(source: &'a mut Source, table: &'a mut Table) -> Parts<'a, Self> {
+        (&mut source.ipv6, &mut table.ipv6, &table.view)
+    }
+}
+
+impl Tables {
+    /// Without tables.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// The feed called `name` has connected. If it is connected already the new connection takes over: the other is
+    /// one that broke and was not noticed.
+    pub fn connected(&mut self, name: &str, now: Instant) -> FeedId {
+        let feed = match self.feed_names.get(name) {
+            Some(&feed) => feed,
+            None => {
+                self.feeds.push(Feed {
+                    name: name.to_owned(),
+                    connection: 0,
+                    is_connected: false,
+                    confirmed: now,
+                    sources: Vec::new(),
+                });
+                self.feed_names
+                    .insert(name.to_owned(), self.feeds.len() - 1);
+                self.feeds.len() - 1
+            }
+        };
+        let known = &mut self.feeds[feed];
+        self.totals.connections += 1;
+        self.totals.connected += usize::from(!known.is_connected);
+        known.is_connected = true;
+        known.connection += 1;
+        known.confirmed = now;
+        known.sources.clear();
+        let connection = known.connection;
+        for source in self.sources.iter_mut().filter(|s| s.feed == feed) {
+            source.ipv4.freshness.connected(now);
+            source.ipv4.age();
+            source.ipv6.freshness.connected(now);
+            source.ipv6.age();
+        }
+        FeedId { feed, connection }
+    }
+
+    /// The connection is gone. Its routes stay.
+    pub fn disconnected(&mut self, id: FeedId) {
+        if !self.is_current(id) {
+            return;
+        }
+        self.feeds[id.feed].is_connected = false;
+        self.totals.connected -= 1;
+        for source in self.sources.iter_mut().filter(|s| s.feed == id.feed) {
+            source.ipv4.freshness.disconnected();
+            source.ipv6.freshness.disconnected();
+        }
+    }
+
+    /// Whether no later connection of the feed has taken over.
+    pub fn is_current(&self, id: FeedId) -> bool {
+        let feed = &self.feeds[id.feed];
+        feed.is_connected && feed.connection == id.connection
+    }
+
+    /// Applies a transaction of the feed, which names these streams. Readers see its changes prefix by prefix.
+    /// One of a connection that is not the feed's any more is left out.
+    pub fn apply(
+        &mut self,
+        id: FeedId,
+        streams: &[Stream],
+        transaction: &Transaction,
+        now: Instant,
+    ) {
+        if !self.is_current(id) {
+            return;
+        }
+        self.totals.transactions += 1;
+        self.version += 1;
+        for stream in &streams[self.feeds[id.feed].sources.len().min(streams.len())..] {
+            let source = self.source(id.feed, stream, now);
+            self.feeds[id.feed].sources.push(source);
+        }
+        for change in transaction.changes() {
+            let source = self.feeds[id.feed].sources.get(change.stream.0 as usize);
+            let Some(source) = source.copied().flatten() else {
+                self.totals.refused += u64::from(change.target.is_some());
+                continue;
+            };
+            match change.prefix {
+                IpPrefix::V4(prefix) => self.change(source, prefix, change, now),
+                IpPrefix::V6(prefix) => self.change(source, prefix, change, now),
+            }
+        }
+        for mark in transaction.marks() {
+            self.mark(id.feed, mark);
+        }
+    }
+
+    fn change<A: Family>(&mut self, source: u16, prefix: Prefix<A>, change: &Change, now: Instant)
+    where
+        IpPrefix: From<Prefix<A>>,
+    {
+        let at = &mut self.sources[usize::from(source)];
+        let feed = at.feed;
+        let table = &mut self.tables[at.table];
+        let (side, half, view) = A::parts(at, table);
+        let had = side.paths;
+        let done = match &change.target {
+            Some(target) => {
+                let key = (source, change.path);
+                if self.totals.paths >= self.limits.max_paths
+                    && half.paths.get(prefix, &key).is_none()
+                {
+                    self.totals.refused += 1;
+                    return;
+                }
+                self.totals.announced += 1;
+                let held = Held {
+                    target: target.clone(),
+                    source,
+                    generation: side.freshness.generation(),
+                    id: change.path,
+                };
+                half.announce(prefix, held, side, view)
+            }
+            None => {
+                self.totals.withdrawn += 1;
+                let key = (source, change.path);
+                half.withdraw(prefix, key, side, view).unwrap_or_default()
+            }
+        };
+        if done.was_older {
+            self.feeds[feed].confirmed = now;
+        } else if side.older == 0 {
+            side.freshness.confirmed(now);
+        }
+        self.totals.paths = self.totals.paths + side.paths - had;
+    }
+
+    fn mark(&mut self, feed: usize, mark: &Mark) {
+        let (Mark::Up(stream) | Mark::Down(stream) | Mark::EndOfRib { stream, .. }) = *mark;
+        let source = self.feeds[feed].sources.get(stream.0 as usize);
+        let Some(source) = source.copied().flatten() else {
+            return;
+        };
+        let source = &mut self.sources[usize::from(source)];
+        match *mark {
+            Mark::Up(_) => {}
+            Mark::Down(_) => {
+                source.ipv4.freshness.lost();
+                source.ipv4.age();
+                source.ipv6.freshness.lost();
+                source.ipv6.age();
+            }
+            Mark::EndOfRib { is_ipv6: false, .. } => source.ipv4.freshness.all_sent(),
+            Mark::EndOfRib { is_ipv6: true, .. } => source.ipv6.freshness.all_sent(),
+        }
+    }
+
+    /// The source of a stream; `None` if there are too many.
+    fn source(&mut self, feed: usize, stream: &Stream, now: Instant) -> Option<u16> {
+        let key = (feed, stream.clone());
+        if let Some(&source) = self.source_names.get(&key) {
+            return Some(source);
+        }
+        let number = u16::try_from(self.sources.len()).ok()?;
+        let table = match self.table_names.get(&stream.table) {
+            Some(&table) => table,
+            None => {
+                self.tables.push(Table::default());
+                let table = self.tables.len() - 1;
+                self.table_names.insert(stream.table.clone(), table);
+                table
+            }
+        };
+        let mut source = Source {
+            feed,
+            table,
+            peer: stream.peer.clone(),
+            ipv4: Side::default(),
+            ipv6: Side::default(),
+        };
+        source.ipv4.freshness.connected(now);
+        source.ipv6.freshness.connected(now);
+        self.sources.push(source);
+        self.source_names.insert(key, number);
+        Some(number)
+    }
+
+    /// Lets routes leave that were not announced again: looks at `count` prefixes at most of each family of each source that is
+    /// being swept. Returns whether there is more to do at once. To be called from time to time.
+    pub fn tick(&mut self, now: Instant, count: usize) -> bool {
+        let mut has_more = false;
+        let mut older = 0;
+        for number in 0..self.sources.len() {
+            has_more |= self.sweep::<u32>(number, count, now);
+            has_more |= self.sweep::<u128>(number, count, now);
+            let source = &self.sources[number];
+            older += source.ipv4.older + source.ipv6.older;
+        }
+        self.totals.older = older;
+        has_more
+    }
+
+    fn sweep<A: Family>(&mut self, number: usize, count: usize, now: Instant) -> bool
+    where
+        IpPrefix: From<Prefix<A>>,
+    {
+        let source = &mut self.sources[number];
+        let confirmed = self.feeds[source.feed].confirmed;
+        let table = &mut self.tables[source.table];
+        let (side, half, view) = A::parts(source, table);
+        let idle = if side.older == 0 {
+            self.limits.idle.min(SETTLED)
+        } else {
+            side.freshness.confirmed(confirmed);
+            self.limits.idle
+        };
+        if !side.freshness.is_sweeping(now, idle) {
+            return false;
+        }
+        let removed = half.sweep(number as u16, side, count, view);
+        self.totals.swept += removed as u64;
+        self.totals.paths -= removed;
+        self.version += u64::from(removed > 0);
+        side.freshness.is_sweeping(now, idle)
+    }
+
+    /// The table of that name as other threads see it.
+    pub fn view(&self, name: &str) -> Option<Arc<View>> {
+        let &table = self.table_names.get(name)?;
+        Some(self.tables[table].view.clone())
+    }
+
+    /// The name of the table that is asked if none is named: the first there is of `main`, `loc-rib`,
+    /// `post-policy`, `pre-policy`, else the first by name.
+    pub fn default_table(&self) -> Option<&str> {
+        let order = ["main", "loc-rib", "post-policy", "pre-policy"];
+        let preferred = order
+            .into_iter()
+            .find(|&name| self.table_names.contains_key(name));
+        preferred.or_else(|| self.table_names.keys().next().map(String::as_str))
+    }
+
+    /// Every table, by name.
+    pub fn tables(&self) -> impl Iterator<Item = TableInfo> {
+        self.table_names.iter().map(|(name, &table)| {
+            let table = &self.tables[table];
+            TableInfo {
+                name: name.clone(),
+                prefixes: [table.ipv4.paths.len(), table.ipv6.paths.len()],
+                paths: [table.ipv4.paths.path_count(), table.ipv6.paths.path_count()],
+            }
+        })
+    }
+
+    /// The paths of exactly this prefix in the table of that name, the best first. O(paths of the prefix).
+    pub fn paths(&self, table: &str, prefix: IpPrefix) -> Vec<PathOf> {
+        let Some(&table) = self.table_names.get(table) else {
+            return Vec::new();
+        };
+        let table = &self.tables[table];
+        let show = |held: &Held| {
+            let source = &self.sources[usize::from(held.source)];
+            let current = match prefix {
+                IpPrefix::V4(_) => source.ipv4.freshness.generation(),
+                IpPrefix::V6(_) => source.ipv6.freshness.generation(),
+            };
+            PathOf {
+                feed: self.feeds[source.feed].name.clone(),
+                peer: source.peer.clone(),
+                id: held.id,
+                is_older: held.generation != current,
+                target: held.target.clone(),
+            }
+        };
+        match prefix {
+            IpPrefix::V4(prefix) => table.ipv4.paths.paths(prefix).map(show).collect(),
+            IpPrefix::V6(prefix) => table.ipv6.paths.paths(prefix).map(show).collect(),
+        }
+    }
+
+    /// The best paths of the table of that name, IPv4 first, in prefix order. O(paths).
+    pub fn routes(&self, table: &str) -> (Routes<u32>, Routes<u128>) {
+        match self.table_names.get(table) {
+            None => (Vec::new(), Vec::new()),
+            Some(&table) => {
+                let table = &self.tables[table];
+                (best(&table.ipv4), best(&table.ipv6))
+            }
+        }
+    }
+
+    /// What has happened.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Counts changes: a table is as it was if this is.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Whether every feed that was to be heard is connected, and has sent its routes as far as is known.
+    pub fn is_fresh(&self) -> bool {
+        let is_fresh = |s: &Source| s.ipv4.freshness.is_fresh() && s.ipv6.freshness.is_fresh();
+        self.sources.iter().all(is_fresh)
+    }
+}
+
+/// Prefixes and where they lead.
+pub type Routes<A> = Vec<(Prefix<A>, Target)>;
+
+fn best<A: Address>(half: &Half<A>) -> Routes<A> {
+    let mut routes: Routes<A> = Vec::with_capacity(half.paths.len());
+    for (prefix, path) in half.paths.iter() {
+        if routes.last().is_none_or(|(last, _)| *last != prefix) {
+            routes.push((prefix, path.target.clone()));
+        }
+    }
+    routes
+}
+
+impl std::fmt::Debug for Tables {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tables")
+            .field("totals", &self.totals)
+            .field("tables", &self.table_names.keys())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,280 @@
+//! Where routes lead: one small value that routes share, whatever its source.
+//!
+//! A next-hop object is what several routes name by a number; it may lead elsewhere later, and all of its
+//! routes with it, without a change of any route. Such an object is the same as itself only; all else is
+//! compared by content.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU32, Ordering as Memory};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use popfib::NextHop;
+use popfib_formats::{BgpPath, Escaped, unpack_path};
+
+/// One next hop of a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hop {
+    /// The router's address; `None` if the addresses are on the link.
+    pub gateway: Option<IpAddr>,
+    /// The number of the interface; 0 if it is not known.
+    pub interface: u32,
+    /// Its share among the next hops of the route.
+    pub weight: u16,
+}
+
+/// What the kernel and FRR say of where a route leads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Hops {
+    /// To one of these, by their weights.
+    Through(Vec<Hop>),
+    /// Packets are dropped.
+    Blackhole,
+    /// Packets are answered: the destination cannot be reached.
+    Unreachable,
+    /// Packets are answered: forbidden.
+    Prohibit,
+    /// To the next-hop object of this number, of which nothing is known.
+    Unknown(u32),
+}
+
+impl fmt::Display for Hop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.gateway, self.interface) {
+            (Some(gateway), 0) => write!(f, "{gateway}")?,
+            (Some(gateway), interface) => write!(f, "{gateway} dev {interface}")?,
+            (None, interface) => write!(f, "dev {interface}")?,
+        }
+        match self.weight {
+            0 | 1 => Ok(()),
+            weight => write!(f, " weight {weight}"),
+        }
+    }
+}
+
+impl fmt::Display for Hops {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Blackhole => f.write_str("blackhole"),
+            Self::Unreachable => f.write_str("unreachable"),
+            Self::Prohibit => f.write_str("prohibit"),
+            Self::Unknown(id) => write!(f, "unknown nhid {id}"),
+            Self::Through(hops) => {
+                for (at, hop) in hops.iter().enumerate() {
+                    f.write_str(if at > 0 { ", " } else { "" })?;
+                    hop.fmt(f)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Where a route leads. Cheap to clone.
+///
+/// Shown as text, a BGP path is its next hop and then the words `as-path`, `local-pref`, `med` and `communities`,
+/// each with what belongs to it, where it has them.
+#[derive(Clone)]
+pub struct Target(Arc<Inner>);
+
+struct Inner {
+    number: NextHop,
+    kind: Kind,
+}
+
+enum Kind {
+    Name(Box<str>),
+    Hops(Hops),
+    Object(RwLock<Arc<Hops>>),
+    Path { rank: Rank, bytes: Box<[u8]> },
+}
+
+/// Numbers tell targets apart. They come again after 2^31 of them, when what had them first is long gone.
+static NEXT: AtomicU32 = AtomicU32::new(0);
+const HIGHEST: u32 = u32::MAX >> 1;
+
+impl Target {
+    fn new(kind: Kind) -> Self {
+        let number = NEXT.fetch_add(1, Memory::Relaxed) % HIGHEST + 1;
+        let number = NextHop::new(number).expect("between 1 and the highest");
+        Self(Arc::new(Inner { number, kind }))
+    }
+
+    /// A value that says nothing but its name.
+    pub fn name(name: &str) -> Self {
+        Self::new(Kind::Name(name.into()))
+    }
+
+    /// Next hops of the route itself.
+    pub fn hops(hops: Hops) -> Self {
+        Self::new(Kind::Hops(hops))
+    }
+
+    /// A next-hop object, which [`Target::set_hops`] changes.
+    pub fn object(hops: Hops) -> Self {
+        Self::new(Kind::Object(RwLock::new(Arc::new(hops))))
+    }
+
+    /// What BGP says of a route, as [`BgpUpdate::pack_path`](popfib_formats::BgpUpdate::pack_path) wrote it:
+    /// that is a third of the memory of what it is read into.
+    ///
+    /// # Errors
+    /// What is wrong with the attributes.
+    pub fn path(bytes: &[u8]) -> Result<Self, &'static str> {
+        let mut path = BgpPath::default();
+        unpack_path(bytes, &mut path)?;
+        Ok(Self::new(Kind::Path {
+            rank: rank(&path),
+            bytes: bytes.into(),
+        }))
+    }
+
+    /// Where it leads by next hops, if that is what it knows.
+    pub fn as_hops(&self) -> Option<Arc<Hops>> {
+        match &self.0.kind {
+            Kind::Hops(hops) => Some(Arc::new(hops.clone())),
+            Kind::Object(hops) => Some(hops.read().unwrap_or_else(PoisonError::into_inner).clone()),
+            Kind::Name(_) | Kind::Path { .. } => None,
+        }
+    }
+
+    /// What BGP says, if that is where it comes from.
+    /// Its prefix, time and peer mean nothing.
+    pub fn as_path(&self) -> Option<BgpPath> {
+        let Kind::Path { bytes, .. } = &self.0.kind else {
+            return None;
+        };
+        let mut path = BgpPath::default();
+        unpack_path(bytes, &mut path).ok()?;
+        Some(path)
+    }
+
+    /// The bytes that [`Target::path`] took.
+    pub(crate) fn path_bytes(&self) -> Option<&[u8]> {
+        match &self.0.kind {
+            Kind::Path { bytes, .. } => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// Makes an object lead elsewhere, and all of its routes. Another kind of target stays as it is.
+    pub fn set_hops(&self, hops: Hops) {
+        if let Kind::Object(held) = &self.0.kind {
+            *held.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(hops);
+        }
+    }
+
+    /// A number that no other target has now, but for equal ones made by others.
+    pub(crate) fn number(&self) -> NextHop {
+        self.0.number
+    }
+
+    /// Whether nobody else holds it.
+    pub(crate) fn is_unused(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
+    /// `Greater` if this is the better of two paths to one prefix, by the rules of BGP (RFC 4271, section 9.1)
+    /// as far as a collector knows them: local preference, length of the AS path, origin, MED between paths of one neighbouring
+    /// AS. Where these say nothing they are equal.
+    pub(crate) fn preference(&self, other: &Self) -> Ordering {
+        match (&self.0.kind, &other.0.kind) {
+            (Kind::Path { rank: a, .. }, Kind::Path { rank: b, .. }) => b.cmp(a),
+            _ => Ordering::Equal,
+        }
+    }
+}
+
+/// What decides between two paths: the lower wins. Local preference (inverted), length, origin, neighbour, MED.
+type Rank = (u32, u32, u8, u32, u32);
+
+/// MEDs of different neighbours mean different things, so that comparing them only within one is no order
+/// of all paths (a beats b beats c beats a); they come last, by neighbour and then MED.
+fn rank(path: &BgpPath) -> Rank {
+    let preference = path.local_preference.unwrap_or(100);
+    let parts = path.as_path.split(' ').filter(|part| !part.is_empty());
+    // A confederation does not count (RFC 5065, section 5.3): from its parenthesis to the closing one.
+    let mut inside = false;
+    let mut length = 0u32;
+    let mut neighbour = 0u32;
+    for part in parts {
+        inside |= part.starts_with(['(', '[']);
+        if !inside {
+            if length == 0 {
+                neighbour = part.parse().unwrap_or_default();
+            }
+            length += 1;
+        }
+        inside &= !part.ends_with([')', ']']);
+    }
+    let origin = match path.origin.as_str() {
+        "IGP" => 0u8,
+        "EGP" => 1,
+        _ => 2,
+    };
+    let med = path.med.unwrap_or_default();
+    (u32::MAX - preference, length, origin, neighbour, med)
+}
+
+impl PartialEq for Target {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || match (&self.0.kind, &other.0.kind) {
+                (Kind::Name(a), Kind::Name(b)) => a == b,
+                (Kind::Hops(a), Kind::Hops(b)) => a == b,
+                (Kind::Path { bytes: a, .. }, Kind::Path { bytes: b, .. }) => a == b,
+                _ => false,
+            }
+    }
+}
+
+impl Eq for Target {}
+
+impl Hash for Target {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match &self.0.kind {
+            Kind::Name(name) => name.hash(state),
+            Kind::Hops(hops) => hops.hash(state),
+            Kind::Object(_) => self.0.number.hash(state),
+            Kind::Path { bytes, .. } => bytes.hash(state),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = match &self.0.kind {
+            Kind::Name(name) => return Escaped(name).fmt(f),
+            Kind::Hops(hops) => return hops.fmt(f),
+            Kind::Object(hops) => {
+                return hops.read().unwrap_or_else(PoisonError::into_inner).fmt(f);
+            }
+            Kind::Path { .. } => self.as_path().unwrap_or_default(),
+        };
+        match path.next_hop {
+            Some(next_hop) => write!(f, "{next_hop}")?,
+            None => f.write_str("-")?,
+        }
+        if !path.as_path.is_empty() {
+            write!(f, " as-path {}", path.as_path)?;
+        }
+        if let Some(preference) = path.local_preference {
+            write!(f, " local-pref {preference}")?;
+        }
+        if let Some(med) = path.med {
+            write!(f, " med {med}")?;
+        }
+        if !path.communities.is_empty() {
+            write!(f, " communities {}", path.communities)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({self})")
+    }
+}

@@ -1,0 +1,136 @@
+use std::time::Instant;
+
+use popfib_feed::{Decoder, Tables, Updates};
+
+use crate::{answers, feed, limits, survives};
+
+fn run(lines: &str) -> (Tables, Updates) {
+    let mut tables = Tables::new(limits());
+    let now = Instant::now();
+    let id = tables.connected("pipe", now);
+    let mut decoder = Updates::new();
+    let mut random = fastrand::Rng::with_seed(1);
+    feed(
+        &mut tables,
+        id,
+        &mut decoder,
+        lines.as_bytes(),
+        now,
+        &mut random,
+    );
+    decoder
+        .finish(&mut |streams, transaction| tables.apply(id, streams, transaction, now))
+        .unwrap();
+    tables.tick(now, usize::MAX);
+    (tables, decoder)
+}
+
+fn values(lines: &str) -> Vec<String> {
+    let answers = answers(&run(lines).0, "main");
+    answers
+        .iter()
+        .map(|(prefix, value)| format!("{prefix} {value}"))
+        .collect()
+}
+
+#[test]
+fn plain_lines() {
+    let lines = "# a comment\n\nannounce 10.0.0.0/8 AS64500\nannounce 2001:db8::/32 east\r\n\
+                 announce 10.1.0.0/16 x\nwithdraw 10.1.0.0/16\nwithdraw 10.9.0.0/16\nannounce 192.0.2.1 host";
+    assert_eq!(
+        values(lines),
+        [
+            "10.0.0.0/8 AS64500",
+            "192.0.2.1/32 host",
+            "2001:db8::/32 east"
+        ]
+    );
+}
+
+#[test]
+fn commands_of_exabgp() {
+    let lines = "announce route 10.0.0.0/8 next-hop 192.0.2.1\n\
+                 announce route 10.1.0.0/16 next-hop 192.0.2.1 origin igp as-path [ 64500 64501 ] med 5 \
+                 local-preference 200 community [64500:1 64500:2] label [ 3 ]\n\
+                 neighbor 192.0.2.9 announce route 10.2.0.0/16 next-hop 192.0.2.2 community 64500:9\n\
+                 announce route 10.3.0.0/16 next-hop 192.0.2.3\nwithdraw route 10.3.0.0/16 next-hop 192.0.2.3\n";
+    assert_eq!(
+        values(lines),
+        [
+            "10.0.0.0/8 192.0.2.1",
+            "10.1.0.0/16 192.0.2.1 as-path 64500 64501 local-pref 200 med 5 communities 64500:1 64500:2",
+            "10.2.0.0/16 192.0.2.2 communities 64500:9",
+        ]
+    );
+}
+
+#[test]
+fn messages_of_ris_live() {
+    let message = |peer: &str, rest: &str| {
+        format!(
+            "{{\"type\":\"ris_message\",\"data\":{{\"timestamp\":1.5,\"peer\":\"{peer}\",\"peer_asn\":\"1\",{rest}}}}}\n"
+        )
+    };
+    let update = |peer, path, rest: &str| {
+        let rest = format!(
+            "\"type\":\"UPDATE\",\"path\":{path},\"community\":[[64500,1]],\"origin\":\"IGP\",{rest}"
+        );
+        message(peer, &rest)
+    };
+    let announce = |prefixes| {
+        format!("\"announcements\":[{{\"next_hop\":\"192.0.2.1\",\"prefixes\":[{prefixes}]}}]")
+    };
+    let mut lines = update(
+        "192.0.2.9",
+        "[1,2,[3,4]]",
+        &announce("\"10.0.0.0/8\",\"10.1.0.0/16\""),
+    );
+    lines += &update("192.0.2.8", "[1,2]", &announce("\"10.0.0.0\\/8\""));
+    lines += &update("192.0.2.9", "[]", "\"withdrawals\":[\"10.1.0.0/16\"]");
+    lines += &message("192.0.2.9", "\"type\":\"KEEPALIVE\"");
+    assert_eq!(
+        values(&lines),
+        ["10.0.0.0/8 192.0.2.1 as-path 1 2 communities 64500:1"]
+    );
+    // The better peer is lost.
+    lines += &message(
+        "192.0.2.8",
+        "\"type\":\"RIS_PEER_STATE\",\"state\":\"down\"",
+    );
+    assert_eq!(
+        values(&lines),
+        ["10.0.0.0/8 192.0.2.1 as-path 1 2 {3,4} communities 64500:1"]
+    );
+    assert_eq!(run(&lines).1.counts().invalid, 0);
+}
+
+#[test]
+fn wrong_lines_are_counted_and_the_next_is_read() {
+    let wrong = [
+        "announce",
+        "announce 10.0.0.0/8",
+        "announce 10.0.0.0/33 x",
+        "announce 10.0.0.1/8 x",
+        "announce 10.0.0.0/8 x y",
+        "withdraw 10.0.0.0/8 x",
+        "announce route 10.0.0.0/8",
+        "announce route 10.0.0.0/8 next-hop self",
+        "announce route 10.0.0.0/8 next-hop 192.0.2.1 as-path [ 1",
+        "{\"type\":\"ris_message\",\"data\":{\"type\":\"UPDATE\",\"withdrawals\":[\"10.0.0.0/8\"]}}",
+        "{",
+        "hello",
+    ];
+    let long = format!("announce 10.0.0.0/8 {}\n", "x".repeat(3 << 20));
+    let lines = format!("{}\n{long}announce 10.0.0.0/8 good\n", wrong.join("\n"));
+    assert_eq!(values(&lines), ["10.0.0.0/8 good"]);
+    assert_eq!(run(&lines).1.counts().invalid, wrong.len() as u64 + 1);
+}
+
+#[test]
+fn any_bytes_are_survived() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let good = "announce 10.0.0.0/8 x\nannounce route 10.1.0.0/16 next-hop ::1 as-path [ 1 2 ]\n\
+                {\"type\":\"ris_message\",\"data\":{\"type\":\"UPDATE\",\"peer\":\"::1\",\"path\":[1,[2]],\
+                \"announcements\":[{\"next_hop\":\"::2,fe80::1\",\"prefixes\":[\"::/0\"]}]}}\n";
+    survives(|| Box::new(Updates::new()), good.as_bytes(), &mut random);
+}

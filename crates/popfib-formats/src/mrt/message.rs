@@ -1,0 +1,176 @@
+//! UPDATE messages of BGP (RFC 4271, section 4.3), as MRT files and BMP hold them.
+
+use std::net::IpAddr;
+
+use popfib::IpPrefix;
+
+use super::attributes::{Attributes, EXTENDED_LENGTH, walk};
+use super::bytes::{Bytes, Family, Flaw};
+use super::paths::fill;
+use crate::bgp_path::BgpPath;
+
+/// What the two ends of a BGP session agreed on about the form of their messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BgpForm {
+    /// AS numbers take 2 bytes, not 4 (RFC 6793).
+    pub has_two_byte_as: bool,
+    /// Prefixes of IPv4 have a path identifier (RFC 7911).
+    pub ipv4_path_ids: bool,
+    /// Prefixes of IPv6 have one.
+    pub ipv6_path_ids: bool,
+}
+
+impl BgpForm {
+    fn has_ids(self, family: Family) -> bool {
+        match family {
+            Family::Ipv4 => self.ipv4_path_ids,
+            Family::Ipv6 => self.ipv6_path_ids,
+        }
+    }
+}
+
+/// What an UPDATE says of one prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BgpChange {
+    /// Whose path it is; no host bits set.
+    pub prefix: IpPrefix,
+    /// The path's identifier, where the session has them.
+    pub id: Option<u32>,
+    /// Where the path leads; `None` if it is withdrawn.
+    pub next_hop: Option<IpAddr>,
+}
+
+/// An UPDATE whose changes have been read: the attributes that they share.
+#[derive(Clone, Copy)]
+pub struct BgpUpdate<'a> {
+    bytes: &'a [u8],
+    form: BgpForm,
+    end_of_rib: Option<(u16, u8)>,
+}
+
+impl<'a> BgpUpdate<'a> {
+    /// Reads a whole BGP message and adds its changes of unicast prefixes to `changes`, withdrawals first;
+    /// `None` if it is another message than an UPDATE. O(bytes).
+    ///
+    /// # Errors
+    /// What is wrong with the message. The changes in front of it have been added.
+    pub fn read(
+        message: &'a [u8],
+        form: BgpForm,
+        changes: &mut Vec<BgpChange>,
+    ) -> Result<Option<Self>, &'static str> {
+        const HEADER: usize = 19;
+        const UPDATE: u8 = 2;
+        const NO_NEXT_HOP: Flaw = "an announcement without a next hop";
+        let mut body = Bytes(message);
+        body.take(16)?; // the marker
+        let length = usize::from(body.u16()?);
+        if body.u8()? != UPDATE {
+            return Ok(None);
+        }
+        let length = length
+            .checked_sub(HEADER)
+            .ok_or("a BGP message of less than a header")?;
+        let mut rest = Bytes(body.take(length)?);
+        let count = rest.u16()?;
+        let withdrawn = Bytes(rest.take(usize::from(count))?);
+        let count = rest.u16()?;
+        let bytes = rest.take(usize::from(count))?;
+        let attributes = Attributes::read(Bytes(bytes))?;
+
+        let mut add = |family, mut prefixes: Bytes<'_>, next_hop| {
+            while !prefixes.is_empty() {
+                let id = match form.has_ids(family) {
+                    true => Some(prefixes.u32()?),
+                    false => None,
+                };
+                changes.push(BgpChange {
+                    prefix: prefixes.prefix(family)?,
+                    id,
+                    next_hop,
+                });
+            }
+            Ok::<_, Flaw>(())
+        };
+        // Withdrawals first: what is also announced is there in the end.
+        add(Family::Ipv4, withdrawn, None)?;
+        if let Some((family, prefixes)) = attributes.withdrawn()? {
+            add(family, prefixes, None)?;
+        }
+        if let Some((family, next_hop, prefixes)) = attributes.announced()?
+            && !prefixes.is_empty()
+        {
+            add(family, prefixes, Some(next_hop.ok_or(NO_NEXT_HOP)?))?;
+        }
+        if !rest.is_empty() {
+            let next_hop = attributes.next_hop().ok_or(NO_NEXT_HOP)?;
+            add(Family::Ipv4, rest, Some(next_hop))?;
+        }
+        let end_of_rib = match (withdrawn.is_empty() && rest.is_empty(), bytes) {
+            (true, []) => Some((1, 1)),
+            // MP_UNREACH_NLRI of a family and nothing else.
+            (true, &[_, 15, 3, a, f, safi]) | (true, &[_, 15, 0, 3, a, f, safi]) => {
+                Some((u16::from_be_bytes([a, f]), safi))
+            }
+            _ => None,
+        };
+        Ok(Some(Self {
+            bytes,
+            form,
+            end_of_rib,
+        }))
+    }
+
+    /// The numbers of a family (AFI, SAFI) all of whose routes have been sent, if that is what the message
+    /// says (RFC 4724, section 2).
+    pub fn end_of_rib(&self) -> Option<(u16, u8)> {
+        self.end_of_rib
+    }
+
+    /// Writes what a [`BgpPath`] shows of the attributes, with this next hop, as bytes for [`unpack_path`]: as
+    /// small as they came, and equal where the attributes are.
+    ///
+    /// # Errors
+    /// What is wrong with the attributes.
+    pub fn pack_path(&self, next_hop: IpAddr, to: &mut Vec<u8>) -> Result<(), &'static str> {
+        to.clear();
+        to.push(if self.form.has_two_byte_as { 2 } else { 4 });
+        let mut add = |kind, value: &[u8]| {
+            let [.., high, low] = value.len().to_be_bytes();
+            to.extend([EXTENDED_LENGTH, kind, high, low]);
+            to.extend(value);
+        };
+        match next_hop {
+            IpAddr::V4(address) => add(NEXT_HOP, &address.octets()),
+            IpAddr::V6(address) => add(NEXT_HOP, &address.octets()),
+        }
+        walk(Bytes(self.bytes), |kind, value| {
+            if matches!(kind, 1 | 2 | 4..=8 | 17 | 18 | 32) {
+                add(kind, value);
+            }
+        })
+    }
+}
+
+const NEXT_HOP: u8 = 3;
+
+/// Sets AS path, origin, next hop, local preference, MED, communities and aggregator of `path` to what
+/// [`BgpUpdate::pack_path`] wrote.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn unpack_path(bytes: &[u8], path: &mut BgpPath) -> Result<(), &'static str> {
+    let mut bytes = Bytes(bytes);
+    let width = usize::from(bytes.u8()?);
+    fill(path, bytes, width, Family::Ipv4)
+}
+
+impl std::fmt::Debug for BgpUpdate<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BgpUpdate")
+            .field("form", &self.form)
+            .field("end_of_rib", &self.end_of_rib)
+            .field("bytes", &self.bytes.len())
+            .finish()
+    }
+}

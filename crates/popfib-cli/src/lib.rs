@@ -18,6 +18,8 @@ pub mod destination;
 mod diff;
 pub mod draw;
 pub mod failure;
+#[cfg(unix)]
+mod follow;
 mod formats;
 mod grep;
 pub mod image;
@@ -83,6 +85,8 @@ enum Command {
     Info(info::InfoArgs),
     Verify(verify::VerifyArgs),
     Compile(compile::CompileArgs),
+    #[cfg(unix)]
+    Follow(follow::FollowArgs),
     Formats(formats::FormatsArgs),
     Routes(routes::RoutesArgs),
     Set(set::SetArgs),
@@ -106,6 +110,8 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         Command::Info(args) => info::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Compile(args) => compile::run(&args),
+        #[cfg(unix)]
+        Command::Follow(args) => follow::run(&args),
         Command::Formats(args) => formats::run(&args),
         Command::Routes(args) => routes::run(&args),
         Command::Set(args) => set::run(&args),

@@ -80,7 +80,7 @@ where
         prefix: Prefix<A>,
         held: Held,
         side: &mut Side<A>,
-        view: &View,
+        view: &mut View,
     ) -> Done {
         let key = held.key();
         let is_older = |path: &Held| path.generation != held.generation;
@@ -99,7 +99,7 @@ where
         prefix: Prefix<A>,
         key: (u16, u32),
         side: &mut Side<A>,
-        view: &View,
+        view: &mut View,
     ) -> Option<Done> {
         let (path, change) = self.paths.withdraw(prefix, &key)?;
         let was_older = path.generation != side.freshness.generation();
@@ -115,7 +115,7 @@ where
         source: u16,
         side: &mut Side<A>,
         count: usize,
-        view: &View,
+        view: &mut View,
     ) -> usize {
         let generation = side.freshness.generation();
         let mut removed = 0;
@@ -144,7 +144,7 @@ where
         removed
     }
 
-    fn publish(&self, prefix: Prefix<A>, change: BestChange, view: &View) {
+    fn publish(&self, prefix: Prefix<A>, change: BestChange, view: &mut View) {
         match change {
             BestChange::Unchanged => {}
             BestChange::Withdraw => view.withdraw(prefix.into()),

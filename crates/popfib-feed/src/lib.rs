@@ -3,7 +3,7 @@
 //! The flow: bytes of a connection go to a decoder ([`Fpm`], [`Bmp`], [`Updates`]), which hands out
 //! [`Transaction`]s: changes of routes that belong together, and marks such as the end of a table.
 //! [`Tables`] applies them: it keeps every path of every peer, knows the best of each prefix, and publishes
-//! that to a [`View`], in which any number of threads look up. After a break of the connection routes stay
+//! that to a live table, in which any number of threads look up without waiting. After a break of the connection routes stay
 //! until the other side has sent its table again; those that it did not send again leave then
 //! ([`Freshness`]).
 //!
@@ -36,4 +36,3 @@ pub use tables::{FeedId, Limits, PathOf, Routes, TableInfo, Tables, Totals};
 pub use target::{Hop, Hops, Target};
 pub use text::Updates;
 pub use transaction::{Change, Commit, Counts, Decoder, Flaw, Mark, Stream, StreamId, Transaction};
-pub use view::View;

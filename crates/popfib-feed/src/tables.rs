@@ -4,10 +4,9 @@
 //! of one table. A table keeps the paths of all of its sources, and shows the best of each prefix.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use popfib::{Address, IpPrefix, Prefix};
+use popfib::{Address, IpPrefix, Prefix, TableReader};
 
 use crate::held::{Half, Held, Side};
 use crate::target::Target;
@@ -55,6 +54,8 @@ pub struct Totals {
     pub swept: u64,
     /// Announcements refused: more paths, or more sources, than there may be.
     pub refused: u64,
+    /// Changes that readers do not see, for want of memory or of numbers.
+    pub failed: u64,
     /// Connections.
     pub connections: u64,
     /// Feeds that are connected now.
@@ -91,7 +92,7 @@ pub struct PathOf {
     pub target: Target,
 }
 
-/// Every table, and every path in them. One thread changes it; [`Tables::view`] is for all others.
+/// Every table, and every path in them. One thread changes it; [`Tables::reader`] is for all others.
 #[derive(Default)]
 pub struct Tables {
     limits: Limits,
@@ -128,7 +129,7 @@ pub(crate) struct Source {
 pub(crate) struct Table {
     ipv4: Half<u32>,
     ipv6: Half<u128>,
-    view: Arc<View>,
+    view: View,
 }
 
 /// What both families have.
@@ -136,17 +137,17 @@ trait Family: Address {
     fn parts<'a>(source: &'a mut Source, table: &'a mut Table) -> Parts<'a, Self>;
 }
 
-type Parts<'a, A> = (&'a mut Side<A>, &'a mut Half<A>, &'a View);
+type Parts<'a, A> = (&'a mut Side<A>, &'a mut Half<A>, &'a mut View);
 
 impl Family for u32 {
     fn parts<'a>(source: &'a mut Source, table: &'a mut Table) -> Parts<'a, Self> {
-        (&mut source.ipv4, &mut table.ipv4, &table.view)
+        (&mut source.ipv4, &mut table.ipv4, &mut table.view)
     }
 }
 
 impl Family for u128 {
     fn parts<'a>(source: &'a mut Source, table: &'a mut Table) -> Parts<'a, Self> {
-        (&mut source.ipv6, &mut table.ipv6, &table.view)
+        (&mut source.ipv6, &mut table.ipv6, &mut table.view)
     }
 }
 
@@ -377,10 +378,10 @@ impl Tables {
         side.freshness.is_sweeping(now, idle)
     }
 
-    /// The table of that name as other threads see it.
-    pub fn view(&self, name: &str) -> Option<Arc<View>> {
+    /// A reader of the best paths of the table of that name, for another thread.
+    pub fn reader(&self, name: &str) -> Option<TableReader<Target>> {
         let &table = self.table_names.get(name)?;
-        Some(self.tables[table].view.clone())
+        Some(self.tables[table].view.reader())
     }
 
     /// The name of the table that is asked if none is named: the first there is of `main`, `loc-rib`,
@@ -444,7 +445,18 @@ impl Tables {
 
     /// What has happened.
     pub fn totals(&self) -> Totals {
-        self.totals
+        Totals {
+            failed: self.tables.iter().map(|table| table.view.failed).sum(),
+            ..self.totals
+        }
+    }
+
+    /// Heap bytes of paths and of what lookups use, without where routes lead. O(tables).
+    pub fn bytes(&self) -> usize {
+        let of = |table: &Table| {
+            table.ipv4.paths.bytes() + table.ipv6.paths.bytes() + table.view.bytes()
+        };
+        self.tables.iter().map(of).sum()
     }
 
     /// Counts changes: a table is as it was if this is.
@@ -452,7 +464,16 @@ impl Tables {
         self.version
     }
 
-    /// Whether every feed that was to be heard is connected, and has sent its routes as far as is known.
+    /// Whether there is a table, and no stream is still sending its routes for the first time, as far as is known.
+    pub fn is_whole(&self) -> bool {
+        let is_loading = |s: &Source| {
+            let ipv4 = s.ipv4.older == 0 && s.ipv4.freshness.is_refreshing();
+            ipv4 || s.ipv6.older == 0 && s.ipv6.freshness.is_refreshing()
+        };
+        !self.sources.is_empty() && !self.sources.iter().any(is_loading)
+    }
+
+    /// Whether every stream that was met is connected, and has sent its routes as far as is known.
     pub fn is_fresh(&self) -> bool {
         let is_fresh = |s: &Source| s.ipv4.freshness.is_fresh() && s.ipv6.freshness.is_fresh();
         self.sources.iter().all(is_fresh)

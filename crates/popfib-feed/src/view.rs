@@ -1,39 +1,37 @@
-//! The best paths of a table as other threads see them.
+//! The best paths of a table as other threads see them: a live table.
 
-use std::net::IpAddr;
-use std::sync::{PoisonError, RwLock};
-
-use popfib::{IpPrefix, Shared, Table};
+use popfib::{CompileError, IpPrefix, LiveTable, Shared, TableReader};
 
 use crate::target::Target;
 
-/// A table that one thread changes while others look up.
+/// What readers see of a table.
 #[derive(Default)]
-pub struct View {
-    table: RwLock<Table<Target, Shared>>,
+pub(crate) struct View {
+    table: LiveTable<Target, Shared>,
+    /// Changes that there was no memory for, or that the table has no numbers for.
+    pub(crate) failed: u64,
 }
 
 impl View {
-    pub(crate) fn announce(&self, prefix: IpPrefix, target: Target) {
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        table.insert(prefix, target);
+    pub(crate) fn announce(&mut self, prefix: IpPrefix, target: Target) {
+        let done = self.table.announce(prefix, target);
+        self.count(done);
     }
 
-    pub(crate) fn withdraw(&self, prefix: IpPrefix) {
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        table.remove(prefix);
+    pub(crate) fn withdraw(&mut self, prefix: IpPrefix) {
+        let done = self.table.withdraw(prefix);
+        self.count(done);
     }
 
-    /// Calls `see` with the longest match of each address.
-    pub fn longest_match(&self, address: IpAddr) -> Option<(IpPrefix, Target)> {
-        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
-        let (prefix, target) = table.longest_match(address)?;
-        Some((prefix, target.clone()))
+    fn count(&mut self, done: Result<bool, CompileError>) {
+        self.failed += u64::from(done.is_err());
     }
-}
 
-impl std::fmt::Debug for View {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("View").finish_non_exhaustive()
+    pub(crate) fn reader(&self) -> TableReader<Target> {
+        self.table.reader()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.table.bytes()
     }
 }

@@ -8,6 +8,8 @@ mod convert;
 mod count;
 mod diff;
 mod draw;
+#[cfg(unix)]
+mod follow;
 mod formats;
 mod full_disk;
 mod grep;

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use crate::common::{bad, good, popfib, run};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "annotate",
     "lookup",
     "info",
     "verify",
     "draw",
     "compile",
+    "follow",
     "formats",
     "routes",
     "set",

@@ -57,9 +57,10 @@ fn answers(tables: &Tables, table: &str) -> BTreeMap<IpPrefix, String> {
         .into_iter()
         .map(|(prefix, target)| (prefix.into(), target.to_string()));
     let routes: BTreeMap<IpPrefix, String> = ipv4.chain(ipv6).collect();
-    let Some(view) = tables.view(table) else {
+    let Some(mut reader) = tables.reader(table) else {
         return routes;
     };
+    let view = reader.pin();
     for prefix in routes.keys() {
         let address = prefix.address();
         let longest = routes

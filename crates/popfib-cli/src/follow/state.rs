@@ -1,0 +1,117 @@
+//! What all threads share: the tables under a lock, and counts.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use popfib_feed::{Counts, Limits, Tables};
+
+use crate::output::note;
+
+/// All that threads share.
+pub(super) struct State {
+    tables: Mutex<Tables>,
+    feeds: Mutex<BTreeMap<String, Counts>>,
+    troubles: Mutex<Troubles>,
+    /// Addresses answered.
+    pub(super) lookups: AtomicU64,
+    /// Clients connected.
+    pub(super) clients: AtomicUsize,
+    /// When the process began.
+    pub(super) started: Instant,
+}
+
+/// What was said last of what is wrong, and when.
+#[derive(Default)]
+struct Troubles {
+    said: Option<Instant>,
+    known: [u64; 4],
+}
+
+impl State {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            tables: Mutex::new(Tables::new(limits)),
+            feeds: Mutex::default(),
+            troubles: Mutex::default(),
+            lookups: AtomicU64::new(0),
+            clients: AtomicUsize::new(0),
+            started: Instant::now(),
+        }
+    }
+
+    /// The tables, for as short as possible: never while anything is read or written.
+    pub(super) fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds what a feed has counted since `before`.
+    pub(super) fn count(&self, feed: &str, before: &mut Counts, now: Counts) {
+        let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        if !feeds.contains_key(feed) {
+            feeds.insert(feed.to_owned(), Counts::default());
+        }
+        if let Some(total) = feeds.get_mut(feed) {
+            total.messages += now.messages - before.messages;
+            total.invalid += now.invalid - before.invalid;
+            total.other += now.other - before.other;
+            total.unknown_next_hops += now.unknown_next_hops - before.unknown_next_hops;
+        }
+        *before = now;
+    }
+
+    /// What each feed has counted.
+    pub(super) fn feeds(&self) -> BTreeMap<String, Counts> {
+        let feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        feeds.clone()
+    }
+
+    /// Says what went wrong since the last call, once a minute.
+    pub(super) fn note_troubles(&self) {
+        let mut troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_soon = |said: Instant| said.elapsed() < Duration::from_secs(60);
+        if troubles.said.is_some_and(is_soon) {
+            return;
+        }
+        let feeds = self.feeds();
+        let totals = self.tables().totals();
+        let known = [
+            feeds.values().map(|counts| counts.invalid).sum(),
+            feeds.values().map(|counts| counts.unknown_next_hops).sum(),
+            totals.refused,
+            totals.failed,
+        ];
+        let what = [
+            "invalid messages or lines left out",
+            "routes name a next hop that was not announced",
+            "paths refused, beyond --max-paths or 65,536 peers",
+            "changes could not be published",
+        ];
+        for ((what, now), before) in what.iter().zip(known).zip(troubles.known) {
+            if now > before {
+                note(format_args!("{} {what}", now - before));
+                troubles.said = Some(Instant::now());
+            }
+        }
+        troubles.known = known;
+    }
+
+    /// Counts a client in, unless there are `most`; it is counted out when what is returned is dropped.
+    pub(super) fn client(&self, most: usize) -> Option<Client<'_>> {
+        let add = |clients: usize| (clients < most).then_some(clients + 1);
+        self.clients
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, add)
+            .ok()?;
+        Some(Client(&self.clients))
+    }
+}
+
+/// A client that is counted.
+pub(super) struct Client<'s>(&'s AtomicUsize);
+
+impl Drop for Client<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

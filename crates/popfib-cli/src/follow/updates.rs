@@ -1,0 +1,123 @@
+//! Updates from files and pipes.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use popfib_feed::{Counts, Decoder, FileUpdates, Transaction, UpdateError, Updates};
+use popfib_formats::{Input, UpdateOptions, open_updates};
+
+use crate::args::is_stdin;
+use crate::failure::Failure;
+use crate::output::note;
+use crate::program::Verdict;
+
+use super::state::State;
+
+const BUFFER: usize = 64 << 10;
+
+/// Opens the file and follows it in a thread, which ends with it: badly if it could not be read to its end.
+pub(super) fn follow(state: &Arc<State>, path: &Path) -> Result<JoinHandle<Verdict>, Failure> {
+    let (name, reader): (_, Box<dyn Read + Send>) = if is_stdin(path) {
+        ("standard input".to_owned(), Box::new(io::stdin()))
+    } else {
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|error| format!("{name}: {error}"))?;
+        (name, Box::new(file))
+    };
+    let state = state.clone();
+    Ok(thread::spawn(move || {
+        let result = read(&state, &name, BufReader::with_capacity(BUFFER, reader));
+        match result {
+            Ok(()) => Verdict::Good,
+            Err(reason) => {
+                note(reason);
+                Verdict::Bad
+            }
+        }
+    }))
+}
+
+type Reader = BufReader<Box<dyn Read + Send>>;
+
+fn read(state: &State, name: &str, mut reader: Reader) -> Result<(), String> {
+    let failed = |error: io::Error| format!("{name}: {error}");
+    match is_lines(reader.fill_buf().map_err(failed)?) {
+        true => read_lines(state, name, reader).map_err(failed),
+        false => read_format(state, name, reader),
+    }
+}
+
+/// Whether this is the beginning of lines for [`Updates`].
+fn is_lines(head: &[u8]) -> bool {
+    let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| !line.is_empty() && line[0] != b'#');
+    first.is_some_and(|line| {
+        let words: [&[u8]; 4] = [b"{", b"announce ", b"withdraw ", b"neighbor "];
+        words.iter().any(|word| line.starts_with(word))
+    })
+}
+
+fn read_lines(state: &State, name: &str, mut reader: Reader) -> io::Result<()> {
+    let id = state.tables().connected(name, Instant::now());
+    let mut decoder = Updates::new();
+    let mut counts = Counts::default();
+    loop {
+        let bytes = reader.fill_buf()?;
+        let length = bytes.len();
+        let mut tables = state.tables();
+        let now = Instant::now();
+        let mut commit = |streams: &[_], transaction: &_| {
+            tables.apply(id, streams, transaction, now);
+        };
+        let result = match length {
+            0 => decoder.finish(&mut commit),
+            _ => decoder.push(bytes, &mut commit),
+        };
+        drop(tables);
+        result.map_err(io::Error::other)?;
+        state.count(name, &mut counts, decoder.counts());
+        if length == 0 {
+            return Ok(());
+        }
+        reader.consume(length);
+    }
+}
+
+fn read_format(state: &State, name: &str, reader: Reader) -> Result<(), String> {
+    let options = UpdateOptions::default();
+    let mut source = open_updates(Input::from_reader(name, reader), &options)
+        .map_err(|error| error.to_string())?;
+    let id = state.tables().connected(name, Instant::now());
+    let mut updates = FileUpdates::new();
+    let mut transaction = Transaction::default();
+    let mut counts = Counts::default();
+    let mut now = counts;
+    loop {
+        match updates.next(&mut *source, &mut transaction) {
+            Ok(true) => {
+                now.messages += 1;
+                let mut tables = state.tables();
+                tables.apply(id, updates.streams(), &transaction, Instant::now());
+            }
+            Ok(false) => break,
+            Err(UpdateError::Read(error)) if error.is_invalid_line() => {
+                // The first by its place; all are counted.
+                if now.invalid == 0 {
+                    note(&error);
+                }
+                now.invalid += 1;
+            }
+            Err(UpdateError::Read(error)) => return Err(error.to_string()),
+            Err(error) => return Err(format!("{name}: {error}")),
+        }
+        if now.messages.is_multiple_of(1024) {
+            state.count(name, &mut counts, now);
+        }
+    }
+    state.count(name, &mut counts, now);
+    Ok(())
+}

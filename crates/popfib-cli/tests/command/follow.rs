@@ -1,0 +1,282 @@
+//! `popfib follow`: what comes by its listeners and files is what its socket answers.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::common::{bad, file, good, popfib, run, run_with};
+
+/// A running command; it is ended when this is dropped.
+struct Follow {
+    child: Child,
+    notes: BufReader<ChildStderr>,
+    socket: PathBuf,
+}
+
+impl Drop for Follow {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_file(&self.socket);
+    }
+}
+
+impl Follow {
+    fn start(name: &str, args: &[&str]) -> Self {
+        // Paths of sockets are short.
+        let socket = std::env::temp_dir().join(format!("popfib-{}-{name}", std::process::id()));
+        let mut child = popfib(&["follow", "--socket", socket.to_str().unwrap()])
+            .args(args)
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
+        let notes = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut follow = Self {
+            child,
+            notes,
+            socket,
+        };
+        if args.is_empty() || !args.iter().any(|arg| arg.ends_with(":0")) {
+            follow.note("answering");
+        }
+        follow
+    }
+
+    /// Waits for a note with this in it.
+    fn note(&mut self, what: &str) -> String {
+        let mut line = String::new();
+        while !line.contains(what) {
+            line.clear();
+            let read = self.notes.read_line(&mut line).expect("notes are text");
+            assert!(read > 0, "the command ended");
+        }
+        line
+    }
+
+    /// Connects to the listener that is announced next with this word.
+    fn connect(&mut self, what: &str) -> SocketAddr {
+        let note = self.note(what);
+        let address = note
+            .trim()
+            .rsplit([' ', '/'])
+            .find_map(|word| word.parse().ok());
+        address.unwrap_or_else(|| panic!("{note}"))
+    }
+
+    /// What the socket answers to these lines.
+    fn ask(&self, lines: &str) -> String {
+        let mut client = UnixStream::connect(&self.socket).expect("the socket is there");
+        client.write_all(lines.as_bytes()).unwrap();
+        client.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answers = String::new();
+        client.read_to_string(&mut answers).unwrap();
+        answers
+    }
+
+    /// Asks until this is the answer.
+    #[track_caller]
+    fn expect(&self, lines: &str, answers: &str) {
+        let begin = Instant::now();
+        loop {
+            let seen = self.ask(lines);
+            if seen == answers {
+                return;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(60), "{seen}");
+            sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// An FPM frame: 10.N.0.0/16 through 192.0.2.1, or gone.
+fn frame(number: u8, is_new: bool) -> Vec<u8> {
+    let mut body = vec![2, 16, 0, 0, 254, 186, 0, u8::from(is_new), 0, 0, 0, 0];
+    let mut attribute = |kind: u16, value: [u8; 4]| {
+        body.extend(8u16.to_ne_bytes());
+        body.extend(kind.to_ne_bytes());
+        body.extend(value);
+    };
+    attribute(1, [10, number, 0, 0]);
+    if is_new {
+        attribute(5, [192, 0, 2, 1]);
+    }
+    let mut bytes = vec![1, 1];
+    bytes.extend((body.len() as u16 + 20).to_be_bytes());
+    bytes.extend((body.len() as u32 + 16).to_ne_bytes());
+    bytes.extend(if is_new { 24u16 } else { 25 }.to_ne_bytes());
+    bytes.extend([0; 10]);
+    bytes.extend(body);
+    bytes
+}
+
+#[test]
+fn routes_of_fpm_survive_a_reconnection() {
+    let mut follow = Follow::start("fpm", &["--fpm", "127.0.0.1:0", "--idle", "1"]);
+    let address = follow.connect("FPM on");
+    follow.note("answering");
+    let mode = fs::metadata(&follow.socket).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(follow.ask("10.1.2.3\n"), "10.1.2.3\t-\t-\n");
+
+    let mut router = TcpStream::connect(address).unwrap();
+    router
+        .write_all(&[frame(1, true), frame(2, true)].concat())
+        .unwrap();
+    let both = "10.1.2.3\t10.1.0.0/16\t192.0.2.1\n10.2.0.0\t10.2.0.0/16\t192.0.2.1\n";
+    follow.expect("10.1.2.3\nlookup 10.2.0.0\n", both);
+    assert_eq!(follow.ask("tables"), "main\t2\t0\n\n");
+    let path = "FPM\t-\t0\tfresh\t192.0.2.1\n\n";
+    assert_eq!(follow.ask("paths 10.1.0.0/16"), path);
+    drop(router);
+    follow.note("disconnected");
+    assert_eq!(follow.ask("10.1.2.3\n10.2.0.0"), both);
+
+    // One of the two does not come again.
+    let mut router = TcpStream::connect(address).unwrap();
+    router.write_all(&frame(2, true)).unwrap();
+    follow.expect(
+        "10.1.2.3\n10.2.0.0",
+        &format!(
+            "10.1.2.3\t-\t-\n{}",
+            both.lines().nth(1).unwrap().to_owned() + "\n"
+        ),
+    );
+    router.write_all(&frame(2, false)).unwrap();
+    follow.expect("10.2.0.0", "10.2.0.0\t-\t-\n");
+
+    // What is no FPM ends the connection and nothing else.
+    router.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    assert!(
+        follow
+            .note("disconnected")
+            .contains("FPM of version 71, not 1")
+    );
+    assert_eq!(follow.ask("10.2.0.0"), "10.2.0.0\t-\t-\n");
+}
+
+#[test]
+fn clients_are_told_what_is_wrong() {
+    let input = file(
+        "follow.txt",
+        "announce 10.0.0.0/8 east\nannounce 2001:db8::/32 west\n",
+    );
+    let follow = Follow::start("wrong", &["--updates", &input]);
+    follow.expect("10.0.0.1", "10.0.0.1\t10.0.0.0/8\teast\n");
+    let asked = "10.0.0\nlookup\nfly 1\ntable \x1b[2J\npaths x\n\n2001:db8::1\r\ntable main\nquit\n10.0.0.1\n";
+    let answers = [
+        r#"error: "10.0.0": not an IP address"#,
+        r#"error: "": not an IP address"#,
+        r#"error: "fly": no such command"#,
+        r#"error: "\u{1b}[2J": no such table"#,
+        r#"error: "x": not a prefix"#,
+        "2001:db8::1\t2001:db8::/32\twest",
+        "ok",
+    ];
+    assert_eq!(follow.ask(asked), answers.join("\n") + "\n");
+    let long = follow.ask(&"1".repeat(5000));
+    assert_eq!(long, "error: a line of more than 4096 bytes\n");
+    assert!(
+        follow
+            .ask("stats")
+            .contains("popfib_prefixes{table=\"main\",family=\"ipv4\"} 1\n")
+    );
+    // A second process does not take its socket.
+    let socket = follow.socket.to_str().unwrap();
+    let again = run(&["follow", "--socket", socket, "--updates", &input]);
+    assert!(bad(&again).contains("another process answers there"));
+}
+
+#[test]
+fn the_socket_of_a_process_that_is_gone_is_replaced() {
+    let input = file("follow-gone.txt", "announce 10.0.0.0/8 east\n");
+    let mut follow = Follow::start("gone", &["--updates", &input]);
+    follow.child.kill().unwrap();
+    follow.child.wait().unwrap();
+    assert!(follow.socket.exists());
+    let again = Follow::start("gone", &["--updates", &input]);
+    again.expect("10.0.0.1", "10.0.0.1\t10.0.0.0/8\teast\n");
+}
+
+#[test]
+fn updates_are_published_as_an_image() {
+    let image = file("follow.fib", "");
+    fs::remove_file(&image).unwrap();
+    let lines = b"announce 10.0.0.0/8 east\nannounce 10.1.0.0/16 west\nwithdraw 10.1.0.0/16\n";
+    let output = run_with(&["follow", "--updates", "-", "--publish", &image], lines);
+    assert_eq!(good(&output), "");
+    let answer = run(&["lookup", "--fib", &image, "10.1.0.1"]);
+    assert_eq!(good(&answer), "10.1.0.1\t10.0.0.0/8\teast\n");
+    // The other forms of updates.
+    let lines = b"A 10.0.0.0/8 a\nA 10.2.0.0/16 b\nW 10.0.0.0/8\n";
+    let output = run_with(&["follow", "--updates", "-", "--publish", &image], lines);
+    assert_eq!(good(&output), "");
+    let answer = run(&["lookup", "--fib", &image, "10.2.0.1"]);
+    assert_eq!(good(&answer), "10.2.0.1\t10.2.0.0/16\tb\n");
+}
+
+#[test]
+fn metrics_are_for_who_asks_this_host() {
+    let input = file("follow-metrics.txt", "announce 10.0.0.0/8 east\n");
+    let mut follow = Follow::start(
+        "metrics",
+        &["--updates", &input, "--metrics", "127.0.0.1:0"],
+    );
+    let address = follow.connect("metrics on");
+    let get = |host: &str, path: &str| {
+        let mut client = TcpStream::connect(address).unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        client.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    follow.expect("10.0.0.1", "10.0.0.1\t10.0.0.0/8\teast\n");
+    let metrics = get("127.0.0.1:9100", "/metrics");
+    assert!(metrics.starts_with("HTTP/1.1 200 OK\r\n") && metrics.contains("\npopfib_paths 1\n"));
+    assert!(get("localhost", "/x").starts_with("HTTP/1.1 404 "));
+    assert!(get("evil.example", "/metrics").starts_with("HTTP/1.1 403 "));
+    let begin = Instant::now();
+    while !get("[::1]:9100", "/health").starts_with("HTTP/1.1 200 ") {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn what_cannot_work_is_told_at_once() {
+    let input = file("follow-usage.txt", "announce 10.0.0.0/8 east\n");
+    for (args, reason) in [
+        (&["--socket", "x"][..], "nothing to follow"),
+        (&["--updates", &input], "nobody would see the tables"),
+        (
+            &["--updates", "/no/such", "--publish", "x"],
+            "/no/such: No such file",
+        ),
+        (&["--updates", &input, "--socket", &input], "not a socket"),
+        (
+            &["--fpm", "192.0.2.1:2620", "--socket", "x"],
+            "FPM on 192.0.2.1:2620: ",
+        ),
+        (
+            &["--updates", &input, "--publish", "/no/such/x"],
+            "/no/such/x: No such file",
+        ),
+    ] {
+        let output = run(&[&["follow"], args].concat());
+        assert!(bad(&output).contains(reason), "{args:?}: {}", bad(&output));
+    }
+    // A file that ends in the middle of a record.
+    let cut = file(
+        "follow-cut.mrt",
+        [0x60, 0, 0, 0, 0, 16, 0, 4, 0, 0, 0, 99, 1],
+    );
+    let output = run(&["follow", "--updates", &cut, "--publish", "x.fib"]);
+    assert_eq!(output.status.code(), Some(2));
+}

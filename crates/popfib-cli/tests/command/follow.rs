@@ -162,6 +162,40 @@ fn routes_of_fpm_survive_a_reconnection() {
 }
 
 #[test]
+fn clients_that_do_not_read_and_too_many_of_them_wait_alone() {
+    let mut follow = Follow::start("slow", &["--fpm", "127.0.0.1:0"]);
+    let address = follow.connect("FPM on");
+    follow.note("answering");
+    let mut slow = UnixStream::connect(&follow.socket).unwrap();
+    slow.set_write_timeout(Some(Duration::from_millis(200)))
+        .unwrap();
+    let lines = "10.1.2.3\n".repeat(10_000);
+    while slow.write_all(lines.as_bytes()).is_ok() {}
+    let mut router = TcpStream::connect(address).unwrap();
+    router.write_all(&frame(1, true)).unwrap();
+    follow.expect("10.1.2.3", "10.1.2.3\t10.1.0.0/16\t192.0.2.1\n");
+    drop(slow);
+    // A client counts until it is gone, so each has been heard before the next comes.
+    let mut clients = Vec::new();
+    let refused = loop {
+        let mut client = UnixStream::connect(&follow.socket).unwrap();
+        let mut answer = [0; 64];
+        // One that is refused is closed, maybe before it has asked.
+        let _ = client.write_all(b"10.9.9.9\n");
+        let read = client.read(&mut answer).unwrap();
+        if answer[..read].starts_with(b"error") {
+            break answer[..read].to_vec();
+        }
+        clients.push(client);
+        assert!(clients.len() <= 256);
+    };
+    assert_eq!(refused, b"error: too many clients\n");
+    router.write_all(&frame(1, false)).unwrap();
+    drop(clients);
+    follow.expect("10.1.2.3", "10.1.2.3\t-\t-\n");
+}
+
+#[test]
 fn clients_are_told_what_is_wrong() {
     let input = file(
         "follow.txt",

@@ -119,7 +119,7 @@ fn random_operations<A: Address>(seed: u64) {
                         (u32::from(prefix.len()) + path.metric).is_multiple_of(2)
                     };
                     // In steps of a few prefixes, or all at once.
-                    let step = [1, 3, usize::MAX][random.below(3) as usize];
+                    let step = [1, 3, usize::MAX][random.below(3)];
                     let mut after = None;
                     loop {
                         after = rib.retain_some(after, step, keep, |prefix, change| {

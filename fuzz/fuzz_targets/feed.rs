@@ -1,10 +1,10 @@
-//! Any bytes as a connection of FPM or BMP, or as lines, which the first byte chooses.
+//! Any bytes as a connection of FPM or BMP, as lines, or as datagrams of a kernel, which the first byte chooses.
 #![no_main]
 
 use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
-use popfib_feed::{Bmp, Decoder, Fpm, Limits, Tables, Updates};
+use popfib_feed::{Bmp, Decoder, Fpm, Kernel, Limits, Tables, Updates};
 
 /// What is left in the tables after these pieces, and the error if there was one.
 fn run(choice: u8, pieces: &[&[u8]]) -> (Vec<String>, Option<String>) {
@@ -47,10 +47,33 @@ fn run(choice: u8, pieces: &[&[u8]]) -> (Vec<String>, Option<String>) {
     (left, error)
 }
 
+/// Datagrams of a kernel, each with its length before it.
+fn datagrams(mut bytes: &[u8]) {
+    let mut kernel = Kernel::new();
+    kernel.dump();
+    let mut tables = Tables::new(Limits::default());
+    let now = Instant::now();
+    let id = tables.connected("fuzz", now);
+    while let Some((&length, rest)) = bytes.split_first() {
+        let (datagram, rest) = rest.split_at(rest.len().min(length.into()));
+        bytes = rest;
+        let result = kernel.push(datagram, &mut |streams, transaction| {
+            tables.apply(id, streams, transaction, now);
+        });
+        if result.is_err() {
+            break;
+        }
+    }
+    while tables.tick(now, 3) {}
+}
+
 fuzz_target!(|data: &[u8]| {
     let Some((&choice, bytes)) = data.split_first() else {
         return;
     };
+    if choice == u8::MAX {
+        return datagrams(bytes);
+    }
     let whole = run(choice, &[bytes]);
     let step = usize::from(choice / 3) + 1;
     let pieces: Vec<&[u8]> = bytes.chunks(step).collect();

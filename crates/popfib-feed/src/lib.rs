@@ -1,6 +1,6 @@
 //! Live routes: what routing daemons and routers send, turned into tables that follow them.
 //!
-//! The flow: bytes of a connection go to a decoder ([`Fpm`], [`Bmp`], [`Updates`]), which hands out
+//! The flow: bytes of a connection go to a decoder ([`Fpm`], [`Bmp`], [`Updates`], [`Kernel`]), which hands out
 //! [`Transaction`]s: changes of routes that belong together, and marks such as the end of a table.
 //! [`Tables`] applies them: it keeps every path of every peer, knows the best of each prefix, and publishes
 //! that to a live table, in which any number of threads look up without waiting. After a break of the connection routes stay
@@ -18,6 +18,7 @@ mod files;
 mod fpm;
 mod freshness;
 mod held;
+mod kernel;
 mod netlink;
 mod pack;
 mod ris;
@@ -32,6 +33,7 @@ pub use bmp::Bmp;
 pub use files::{FileUpdates, UpdateError};
 pub use fpm::Fpm;
 pub use freshness::Freshness;
+pub use kernel::{Kernel, Next};
 pub use tables::{FeedId, Limits, PathOf, Routes, TableInfo, Tables, Totals};
 pub use target::{Hop, Hops, Target};
 pub use text::Updates;

@@ -3,10 +3,11 @@
 /// What is wrong with a message.
 pub(crate) type Wrong = &'static str;
 
-/// A message: its type, and what follows the header.
+/// A message: its type and flags, and what follows the header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message<'a> {
     pub(crate) kind: u16,
+    pub(crate) flags: u16,
     pub(crate) body: &'a [u8],
 }
 
@@ -19,8 +20,9 @@ pub(crate) fn message<'a>(bytes: &mut &'a [u8]) -> Result<Message<'a>, Wrong> {
         .get(HEADER..)
         .ok_or("a netlink message of less than a header")?;
     let kind = u16::from_ne_bytes([message[4], message[5]]);
+    let flags = u16::from_ne_bytes([message[6], message[7]]);
     *bytes = bytes.get(aligned(length)..).unwrap_or_default();
-    Ok(Message { kind, body })
+    Ok(Message { kind, flags, body })
 }
 
 /// Calls `see` for each attribute: its type without flags, and its value.
@@ -54,4 +56,17 @@ fn u32_of(bytes: &[u8]) -> Option<u32> {
 /// Messages and attributes begin at multiples of 4.
 pub(crate) fn aligned(length: usize) -> usize {
     length.next_multiple_of(4)
+}
+
+/// A request of all objects of a kind: header, then a body of zeros but for the address family.
+pub(crate) fn dump(kind: u16, family: u8, body: usize) -> Vec<u8> {
+    /// NLM_F_REQUEST and NLM_F_DUMP.
+    const FLAGS: u16 = 0x301;
+    let length = 16 + body;
+    let mut bytes = vec![0; length];
+    bytes[..4].copy_from_slice(&(length as u32).to_ne_bytes());
+    bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
+    bytes[6..8].copy_from_slice(&FLAGS.to_ne_bytes());
+    bytes[16] = family;
+    bytes
 }

@@ -13,13 +13,13 @@ use crate::netlink::{Message, Wrong, aligned, attributes, number};
 use crate::target::{Hop, Hops, Target};
 use crate::transaction::{Change, Counts, Flaw, StreamId, Streams, Transaction};
 
-const NEW_ROUTE: u16 = 24;
+pub(crate) const NEW_ROUTE: u16 = 24;
 const DELETE_ROUTE: u16 = 25;
-const NEW_NEXT_HOP: u16 = 104;
+pub(crate) const NEW_NEXT_HOP: u16 = 104;
 const DELETE_NEXT_HOP: u16 = 105;
 
-const IPV4: u8 = 2;
-const IPV6: u8 = 10;
+pub(crate) const IPV4: u8 = 2;
+pub(crate) const IPV6: u8 = 10;
 
 /// Reads messages of rtnetlink into transactions.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub(crate) struct RouteMessages {
     sweep_shared_at: usize,
     tables: HashMap<u32, StreamId>,
     has_changed: bool,
+    /// What the kernel has by its metrics; FRR sends the route that it chose.
+    kernel: Option<Kept>,
     pub(crate) streams: Streams,
     pub(crate) counts: Counts,
 }
@@ -49,6 +51,9 @@ struct Object {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Shared(Target);
 
+/// IPv6 routes of several next hops, by table, prefix and metric: the kernel withdraws those one by one.
+type Kept = HashMap<(u32, IpPrefix, u32), Vec<Hop>>;
+
 /// What a message of a route says.
 #[derive(Default)]
 struct RouteParts<'a> {
@@ -57,10 +62,26 @@ struct RouteParts<'a> {
     object: Option<u32>,
     gateway: Option<IpAddr>,
     interface: u32,
+    metric: u32,
     paths: Option<&'a [u8]>,
 }
 
 impl RouteMessages {
+    /// For messages of the kernel.
+    pub(crate) fn of_kernel() -> Self {
+        Self {
+            kernel: Some(Kept::new()),
+            ..Self::new()
+        }
+    }
+
+    /// Forgets what is sent again now.
+    pub(crate) fn begin(&mut self) {
+        if let Some(kept) = &mut self.kernel {
+            kept.clear();
+        }
+    }
+
     pub(crate) fn new() -> Self {
         Self {
             objects: HashMap::new(),
@@ -69,6 +90,7 @@ impl RouteMessages {
             sweep_shared_at: 1024,
             tables: HashMap::new(),
             has_changed: false,
+            kernel: None,
             streams: Streams::default(),
             counts: Counts::default(),
         }
@@ -145,6 +167,7 @@ impl RouteMessages {
                 1 => parts.destination = Some(value),
                 4 => parts.interface = number(value)?,
                 5 => parts.gateway = Some(address(value)?),
+                6 => parts.metric = number(value)?,
                 9 => parts.paths = Some(value),
                 15 => parts.table = number(value)?,
                 18 => parts.gateway = Some(via(value)?),
@@ -156,8 +179,11 @@ impl RouteMessages {
         let prefix = prefix(family, parts.destination, length)?;
         let target = match is_new {
             true => Some(self.target(kind, &parts)?),
-            false => None,
+            false => self.rest_of(prefix, &parts)?,
         };
+        if is_new {
+            self.keep(prefix, &parts, target.as_ref());
+        }
         let stream = match self.stream(parts.table) {
             Ok(stream) => stream,
             Err(flaw) => return Ok(Err(flaw)),
@@ -165,11 +191,47 @@ impl RouteMessages {
         to.change(Change {
             stream,
             prefix,
-            // FRR sends the route that it chose, whatever its metric.
-            path: 0,
+            // Of the kernel's the lowest metric counts. FRR sends the route that it chose, and withdraws it
+            // with another metric or none.
+            path: self.kernel.as_ref().map_or(0, |_| parts.metric),
             target,
         });
         Ok(Ok(()))
+    }
+
+    /// Notes the next hops of a route of the kernel's that has several.
+    fn keep(&mut self, prefix: IpPrefix, parts: &RouteParts<'_>, target: Option<&Target>) {
+        let (Some(kept), IpPrefix::V6(_)) = (&mut self.kernel, prefix) else {
+            return;
+        };
+        let key = (parts.table, prefix, parts.metric);
+        match target.and_then(Target::several) {
+            Some(hops) => kept.insert(key, hops),
+            None => kept.remove(&key),
+        };
+    }
+
+    /// Where a route leads of which one next hop is withdrawn; `None` if it is gone.
+    fn rest_of(
+        &mut self,
+        prefix: IpPrefix,
+        parts: &RouteParts<'_>,
+    ) -> Result<Option<Target>, Wrong> {
+        let key = (parts.table, prefix, parts.metric);
+        let kept = self.kernel.as_mut();
+        let Some(mut hops) = kept.and_then(|kept| kept.remove(&key)) else {
+            return Ok(None);
+        };
+        if parts.paths.is_some() {
+            return Ok(None);
+        }
+        hops.retain(|hop| (hop.gateway, hop.interface) != (parts.gateway, parts.interface));
+        if hops.is_empty() {
+            return Ok(None);
+        }
+        let target = self.share(Hops::Through(hops));
+        self.keep(prefix, parts, Some(&target));
+        Ok(Some(target))
     }
 
     fn target(&mut self, kind: u8, parts: &RouteParts<'_>) -> Result<Target, Wrong> {
@@ -185,7 +247,14 @@ impl RouteMessages {
                     return Ok(target);
                 }
                 match parts.paths {
-                    Some(paths) => Hops::Through(multipath(paths)?),
+                    Some(paths) => {
+                        let mut hops = multipath(paths)?;
+                        if self.kernel.is_some() {
+                            // The kernel begins with the one that came last, now and not in a dump.
+                            hops.sort_unstable_by_key(|hop| (hop.gateway, hop.interface));
+                        }
+                        Hops::Through(hops)
+                    }
                     None => Hops::Through(vec![Hop {
                         gateway: parts.gateway,
                         interface: parts.interface,

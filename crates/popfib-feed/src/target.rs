@@ -131,6 +131,14 @@ impl Target {
         }))
     }
 
+    /// The next hops of a route that has several of its own.
+    pub(crate) fn several(&self) -> Option<Vec<Hop>> {
+        match &self.0.kind {
+            Kind::Hops(Hops::Through(hops)) if hops.len() > 1 => Some(hops.clone()),
+            _ => None,
+        }
+    }
+
     /// Where it leads by next hops, if that is what it knows.
     pub fn as_hops(&self) -> Option<Arc<Hops>> {
         match &self.0.kind {

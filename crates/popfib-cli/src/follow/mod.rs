@@ -4,6 +4,8 @@
 //! a thread that looks up in the live table without that lock, so neither waits for the other; clients take the lock only
 //! for a first look at a table, paths and counts. `tick` lets stale routes leave in steps.
 
+#[cfg(target_os = "linux")]
+mod kernel;
 mod listen;
 mod metrics;
 mod protocol;
@@ -36,6 +38,7 @@ use state::State;
 Examples:
   popfib follow --fpm 127.0.0.1:2620 --socket /run/popfib.sock
   popfib follow --bmp 192.0.2.1:11019 --socket popfib.sock --metrics 127.0.0.1:9100
+  popfib follow --netlink --socket popfib.sock
   popfib follow --updates updates.gz --publish table.fib
   echo 8.8.8.8 | nc -NU popfib.sock
 
@@ -49,6 +52,11 @@ pub(crate) struct FollowArgs {
     /// Listen for routers that speak BMP; its port is 11019
     #[arg(long, value_name = "ADDR")]
     bmp: Option<SocketAddr>,
+
+    /// Follow the routes of this machine's kernel, of all its tables
+    #[cfg(target_os = "linux")]
+    #[arg(long)]
+    netlink: bool,
 
     /// Read updates: MRT, bgpdump -m, lines `announce PREFIX VALUE` and `withdraw PREFIX`, ExaBGP's commands,
     /// RIS Live's JSON; `-` is standard input
@@ -85,9 +93,13 @@ pub(crate) struct FollowArgs {
 }
 
 pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
-    let listens = args.fpm.is_some() || args.bmp.is_some();
+    #[cfg(target_os = "linux")]
+    let netlink = args.netlink;
+    #[cfg(not(target_os = "linux"))]
+    let netlink = false;
+    let listens = args.fpm.is_some() || args.bmp.is_some() || netlink;
     if !listens && args.updates.is_empty() {
-        return Err("nothing to follow: give --fpm, --bmp or --updates".into());
+        return Err("nothing to follow: give --fpm, --bmp, --netlink or --updates".into());
     }
     let serves = args.socket.is_some() || args.metrics.is_some();
     if !serves && args.publish.is_none() {
@@ -105,6 +117,10 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
     if let Some(address) = args.bmp {
         let make = || -> Box<dyn Decoder + Send> { Box::new(Bmp::new()) };
         listen::listen(&state, "BMP", address, 1024, make)?;
+    }
+    #[cfg(target_os = "linux")]
+    if netlink {
+        kernel::follow(&state)?;
     }
     if let Some(path) = &args.socket {
         socket::listen(&state, path)?;

@@ -2,6 +2,7 @@
 
 mod bmp;
 mod fpm;
+mod kernel;
 mod tables;
 mod text;
 mod wire;

@@ -1,0 +1,110 @@
+//! The routes of this machine's kernel, by a netlink socket.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use popfib_feed::{Counts, FeedId, Kernel, Next};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::sockopt::{
+    Timeout, set_socket_recv_buffer_size, set_socket_recv_buffer_size_force, set_socket_timeout,
+};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, bind, recv, send, socket};
+
+use crate::failure::Failure;
+use crate::output::note;
+
+use super::state::State;
+
+/// The feed's name.
+const NAME: &str = "kernel";
+
+/// Holds the messages of 588,000 routes; the system's default lost some of 10,000.
+const QUEUE: usize = 64 << 20;
+
+/// A part of a dump is 32 KiB at most.
+const DATAGRAM: usize = 128 << 10;
+
+/// How often a dump that waits for its time is looked at.
+const SOON: Duration = Duration::from_millis(50);
+
+/// The least time between two dumps, of what is lost again and again.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Opens the socket, and reads it in a thread.
+pub(super) fn follow(state: &Arc<State>) -> Result<(), Failure> {
+    let failed = |error: Errno| format!("netlink: {error}");
+    // Protocol 0 is NETLINK_ROUTE.
+    let socket = socket(AddressFamily::NETLINK, SocketType::RAW, None).map_err(failed)?;
+    // Beyond the system's limit with CAP_NET_ADMIN only; what is lost without it is dumped again.
+    if set_socket_recv_buffer_size_force(&socket, QUEUE).is_err() {
+        let _ = set_socket_recv_buffer_size(&socket, QUEUE);
+    }
+    bind(&socket, &SocketAddrNetlink::new(0, Kernel::GROUPS)).map_err(failed)?;
+    note("netlink: following the kernel's routes");
+    let state = state.clone();
+    thread::spawn(move || {
+        let reason = serve(&state, &socket);
+        note(format_args!("netlink: {reason}"));
+    });
+    Ok(())
+}
+
+/// Reads the socket until that fails; returns why.
+fn serve(state: &State, socket: &OwnedFd) -> String {
+    let mut kernel = Kernel::new();
+    let mut buffer = vec![0; DATAGRAM];
+    let mut counts = Counts::default();
+    let mut id: Option<FeedId> = None;
+    let mut dumped: Option<Instant> = None;
+    let mut wants_dump = true;
+    loop {
+        let is_due = dumped.is_none_or(|dumped| dumped.elapsed() >= PAUSE);
+        if wants_dump && is_due && !kernel.is_dumping() {
+            // A generation begins; what the dump does not name leaves at its end.
+            id = Some(state.tables().connected(NAME, Instant::now()));
+            if let Err(error) = send(socket, &kernel.dump(), SendFlags::empty()) {
+                break error.to_string();
+            }
+            wants_dump = false;
+            dumped = Some(Instant::now());
+        }
+        // Only a dump that is due later has to wake this thread.
+        let timeout = wants_dump.then_some(SOON);
+        if let Err(error) = set_socket_timeout(socket, Timeout::Recv, timeout) {
+            break error.to_string();
+        }
+        let read = match recv(socket, &mut buffer[..], RecvFlags::empty()) {
+            Ok((read, _)) => read,
+            Err(Errno::AGAIN | Errno::INTR) => continue,
+            Err(Errno::NOBUFS) => {
+                note(
+                    "netlink: the kernel had more messages than room; asking again for all routes",
+                );
+                wants_dump = true;
+                continue;
+            }
+            Err(error) => break error.to_string(),
+        };
+        let Some(id) = id else { continue };
+        let mut tables = state.tables();
+        let now = Instant::now();
+        let next = kernel.push(&buffer[..read], &mut |streams, transaction| {
+            tables.apply(id, streams, transaction, now);
+        });
+        drop(tables);
+        state.count(NAME, &mut counts, kernel.counts());
+        match next {
+            Ok(Next::Read) => {}
+            Ok(Next::Send(request)) => {
+                if let Err(error) = send(socket, &request, SendFlags::empty()) {
+                    break error.to_string();
+                }
+            }
+            Ok(Next::Dump) => wants_dump = true,
+            Err(flaw) => break flaw.to_string(),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The routes of a Linux kernel by rtnetlink: dumps, and messages of changes between and after them.
+//!
+//! A dump asks for next-hop objects, IPv4 and IPv6 routes, one after the other. The kernel makes each part of its answer
+//! when there is room in the socket's queue, and puts messages of changes into the same queue: in their order they are right.
+//! Some changes come without a message: IPv4 routes vanish with their interface or next-hop object, and a full queue loses all that
+//! does not fit. Then everything is asked for again, and what does not come again leaves.
+
+use std::collections::HashMap;
+
+use crate::netlink;
+use crate::rtnetlink::{IPV4, IPV6, NEW_NEXT_HOP, NEW_ROUTE, RouteMessages};
+use crate::transaction::{Commit, Counts, Flaw, Mark, StreamId, Transaction};
+
+const ERROR: u16 = 2;
+const DONE: u16 = 3;
+const OVERRUN: u16 = 4;
+const NEW_LINK: u16 = 16;
+const DELETE_LINK: u16 = 17;
+const DELETE_NEXT_HOP: u16 = 105;
+
+/// Something changed while it was dumped.
+const INTERRUPTED: u16 = 0x10;
+
+/// The groups to listen to, as bits of the socket's address: links, routes of both families, next-hop objects.
+const GROUPS: u32 = 1 | 0x40 | 0x400 | 1 << 31;
+
+/// What a dump asks for, in this order: message type, family, length of the body.
+const REQUESTS: [(u16, u8, usize); 3] = [
+    (NEW_NEXT_HOP + 2, 0, 8),
+    (NEW_ROUTE + 2, IPV4, 12),
+    (NEW_ROUTE + 2, IPV6, 12),
+];
+
+/// Reads what a kernel sends. It differs from a [`Decoder`](crate::Decoder) in that something has to be sent, and that datagrams come whole.
+#[derive(Debug)]
+pub struct Kernel {
+    routes: RouteMessages,
+    transaction: Transaction,
+    /// How many requests of the dump have been answered.
+    answered: usize,
+    was_interrupted: bool,
+    /// Whether each interface was up.
+    links: HashMap<u32, bool>,
+}
+
+/// What is to be done after a datagram.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Read on.
+    Read,
+    /// Send this, then read on.
+    Send(Vec<u8>),
+    /// Dump again, now or soon: routes may be gone without a message.
+    Dump,
+}
+
+impl Default for Kernel {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Kernel {
+    /// The groups that the socket has to listen to, before the first dump.
+    pub const GROUPS: u32 = GROUPS;
+
+    /// For a socket that is open.
+    pub fn new() -> Self {
+        Self {
+            routes: RouteMessages::of_kernel(),
+            transaction: Transaction::default(),
+            answered: REQUESTS.len(),
+            was_interrupted: false,
+            links: HashMap::new(),
+        }
+    }
+
+    /// Begins a dump: what is to be sent. Not while another is under way.
+    pub fn dump(&mut self) -> Vec<u8> {
+        self.routes.begin();
+        self.answered = 0;
+        self.was_interrupted = false;
+        self.request()
+    }
+
+    /// Whether a dump is under way.
+    pub fn is_dumping(&self) -> bool {
+        self.answered < REQUESTS.len()
+    }
+
+    fn request(&self) -> Vec<u8> {
+        let (kind, family, body) = REQUESTS[self.answered];
+        netlink::dump(kind, family, body)
+    }
+
+    /// Takes a datagram; calls `commit` with what it changes. At the end of a dump all streams are whole.
+    ///
+    /// # Errors
+    /// The kernel refuses to say its routes.
+    pub fn push(&mut self, mut datagram: &[u8], commit: &mut Commit<'_>) -> Result<Next, Flaw> {
+        let mut next = Next::Read;
+        self.transaction.clear();
+        while !datagram.is_empty() {
+            let Ok(message) = netlink::message(&mut datagram) else {
+                self.routes.counts.invalid += 1;
+                break;
+            };
+            self.was_interrupted |= message.flags & INTERRUPTED != 0;
+            match message.kind {
+                DONE => next = self.done(next),
+                ERROR => match message.body.first_chunk().map(|b| i32::from_ne_bytes(*b)) {
+                    None | Some(0) => {}
+                    // Older kernels have no next-hop objects.
+                    Some(_) if self.answered == 0 => next = self.done(next),
+                    Some(number) => {
+                        return Err(Flaw(format!("the kernel refuses: error {}", -number)));
+                    }
+                },
+                OVERRUN => next = Next::Dump,
+                NEW_LINK | DELETE_LINK => {
+                    if self.link(message.kind == NEW_LINK, message.body) {
+                        next = Next::Dump;
+                    }
+                }
+                kind => {
+                    self.routes.message(message, &mut self.transaction)?;
+                    if kind == DELETE_NEXT_HOP {
+                        next = Next::Dump;
+                    }
+                }
+            }
+        }
+        if self.routes.take_changed() || !self.transaction.is_empty() {
+            self.transaction.settle();
+            commit(&self.routes.streams.0, &self.transaction);
+        }
+        Ok(next)
+    }
+
+    /// One request has been answered.
+    fn done(&mut self, next: Next) -> Next {
+        if !self.is_dumping() {
+            return next;
+        }
+        self.answered += 1;
+        if self.is_dumping() {
+            return Next::Send(self.request());
+        }
+        if self.was_interrupted {
+            return Next::Dump;
+        }
+        for stream in 0..self.routes.streams.0.len() as u32 {
+            for is_ipv6 in [false, true] {
+                let stream = StreamId(stream);
+                self.transaction.mark(Mark::EndOfRib { stream, is_ipv6 });
+            }
+        }
+        next
+    }
+
+    /// Notes an interface; whether its routes may be gone.
+    fn link(&mut self, is_there: bool, body: &[u8]) -> bool {
+        const UP_AND_RUNNING: u32 = 0x41;
+        let Some(&[_, _, _, _, i0, i1, i2, i3, f0, f1, f2, f3]) = body.first_chunk::<12>() else {
+            self.routes.counts.invalid += 1;
+            return false;
+        };
+        self.routes.counts.messages += 1;
+        let index = u32::from_ne_bytes([i0, i1, i2, i3]);
+        let flags = u32::from_ne_bytes([f0, f1, f2, f3]);
+        if !is_there {
+            self.links.remove(&index);
+            return true;
+        }
+        let is_up = flags & UP_AND_RUNNING == UP_AND_RUNNING;
+        // Of one that was never seen it is not known whether it was up.
+        self.links.insert(index, is_up).unwrap_or(true) && !is_up
+    }
+
+    /// The streams met so far; the list only grows.
+    pub fn streams(&self) -> &[crate::Stream] {
+        &self.routes.streams.0
+    }
+
+    /// What came so far.
+    pub fn counts(&self) -> Counts {
+        self.routes.counts
+    }
+}

@@ -1,0 +1,149 @@
+use std::time::Instant;
+
+use popfib_feed::{FeedId, Kernel, Next, Tables};
+
+use crate::{answers, limits, wire};
+
+/// A kernel's tables, and the socket's side of it.
+struct Socket {
+    tables: Tables,
+    kernel: Kernel,
+    id: FeedId,
+}
+
+impl Socket {
+    fn new() -> Self {
+        let mut tables = Tables::new(limits());
+        let id = tables.connected("kernel", Instant::now());
+        Self {
+            tables,
+            kernel: Kernel::new(),
+            id,
+        }
+    }
+
+    fn push(&mut self, datagram: &[u8]) -> Result<Next, String> {
+        let (tables, id) = (&mut self.tables, self.id);
+        let next = self.kernel.push(datagram, &mut |streams, transaction| {
+            tables.apply(id, streams, transaction, Instant::now());
+        });
+        next.map_err(|flaw| flaw.to_string())
+    }
+
+    /// A dump that answers with these IPv4 routes, and with this in the place of the end of the objects.
+    fn dump(&mut self, objects: &[u8], routes: &[Vec<u8>]) -> Result<Next, String> {
+        self.id = self.tables.connected("kernel", Instant::now());
+        let first = self.kernel.dump();
+        assert_eq!(first[4..6], 106u16.to_ne_bytes());
+        let Next::Send(second) = self.push(objects)? else {
+            panic!("IPv4 routes have to be asked for");
+        };
+        assert_eq!((&second[4..6], second[16]), (&26u16.to_ne_bytes()[..], 2));
+        for route in routes {
+            assert_eq!(self.push(route), Ok(Next::Read));
+        }
+        let Next::Send(third) = self.push(&done())? else {
+            panic!("IPv6 routes have to be asked for");
+        };
+        assert_eq!((&third[4..6], third[16]), (&26u16.to_ne_bytes()[..], 10));
+        let next = self.push(&done());
+        assert!(!self.kernel.is_dumping());
+        while self.tables.tick(Instant::now(), 1) {}
+        next
+    }
+
+    fn answers(&self) -> Vec<String> {
+        let answers = answers(&self.tables, "main");
+        let answers = answers.iter();
+        answers
+            .map(|(prefix, value)| format!("{prefix} {value}"))
+            .collect()
+    }
+}
+
+fn done() -> Vec<u8> {
+    wire::netlink(3, &[0; 4])
+}
+
+fn route(prefix: &str, next_hop: &str) -> Vec<u8> {
+    let gateway = wire::gateway(next_hop.parse().unwrap(), 3);
+    wire::route(prefix.parse().unwrap(), 254, 1, Some(&gateway))
+}
+
+#[test]
+fn what_a_dump_does_not_name_leaves() {
+    let mut socket = Socket::new();
+    let both = [
+        route("10.0.0.0/8", "192.0.2.1"),
+        route("10.1.0.0/16", "192.0.2.2"),
+    ];
+    assert_eq!(socket.dump(&done(), &both), Ok(Next::Read));
+    let first = ["10.0.0.0/8 192.0.2.1 dev 3", "10.1.0.0/16 192.0.2.2 dev 3"];
+    assert_eq!(socket.answers(), first);
+    let later = route("10.2.0.0/16", "192.0.2.3");
+    assert_eq!(socket.push(&later), Ok(Next::Read));
+    // Kernels without next-hop objects refuse them.
+    let refused = wire::netlink(2, &(-95i32).to_ne_bytes());
+    assert_eq!(
+        socket.dump(&refused, &[both[1].clone(), later]),
+        Ok(Next::Read)
+    );
+    let left = ["10.1.0.0/16 192.0.2.2 dev 3", "10.2.0.0/16 192.0.2.3 dev 3"];
+    assert_eq!(socket.answers(), left);
+}
+
+#[test]
+fn routes_that_go_without_a_message_are_asked_for_again() {
+    let mut socket = Socket::new();
+    socket
+        .dump(&done(), &[route("10.0.0.0/8", "192.0.2.1")])
+        .unwrap();
+    let link = |flags: u32| {
+        let mut body = vec![0, 0, 1, 0, 7, 0, 0, 0];
+        body.extend(flags.to_ne_bytes());
+        body.extend([0; 4]);
+        wire::netlink(16, &body)
+    };
+    assert_eq!(socket.push(&link(0x41)), Ok(Next::Read));
+    assert_eq!(socket.push(&link(0x1041)), Ok(Next::Read));
+    assert_eq!(socket.push(&link(0x1)), Ok(Next::Dump));
+    assert_eq!(socket.push(&link(0x1)), Ok(Next::Read));
+    let object = wire::attribute(1, &5u32.to_ne_bytes());
+    let object = wire::netlink(105, &[&[0; 8][..], &object].concat());
+    assert_eq!(socket.push(&object), Ok(Next::Dump));
+    // Nothing leaves before the answer, nor after one that was interrupted.
+    let mut interrupted = route("10.9.0.0/16", "192.0.2.9");
+    interrupted[6] |= 0x10;
+    let next = socket.dump(&done(), &[interrupted]);
+    assert_eq!((next, socket.answers().len()), (Ok(Next::Dump), 2));
+    socket.kernel.dump();
+    socket.push(&done()).unwrap();
+    let refused = socket.push(&wire::netlink(2, &(-1i32).to_ne_bytes()));
+    assert_eq!(refused, Err("the kernel refuses: error 1".to_owned()));
+}
+
+#[test]
+fn any_datagrams_are_survived() {
+    let mut random = fastrand::Rng::with_seed(3);
+    let good = [
+        route("10.0.0.0/8", "192.0.2.1"),
+        wire::object(5, "192.0.2.6".parse().unwrap(), 3),
+        wire::netlink(16, &[1; 16]),
+        done(),
+    ]
+    .concat();
+    let mut socket = Socket::new();
+    for _ in 0..3000 {
+        let mut bytes = good.clone();
+        bytes.truncate(random.usize(..=bytes.len()));
+        for _ in 0..random.usize(..4) {
+            if let Some(at) = (!bytes.is_empty()).then(|| random.usize(..bytes.len())) {
+                bytes[at] = random.u8(..);
+            }
+        }
+        if socket.push(&bytes).is_err() || random.u8(..) == 0 {
+            socket = Socket::new();
+            socket.kernel.dump();
+        }
+    }
+}

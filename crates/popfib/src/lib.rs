@@ -1,11 +1,14 @@
 //! Poptrie (Asai and Ohara, SIGCOMM 2015): IP longest-prefix match from a few
 //! MiB that stay in the CPU's cache.
 //!
-//! Three types, from the whole to the parts:
+//! Four types, from the whole to the parts:
 //!
 //! * [`Table`]: a map of both families, values of any type, always fast;
 //!   [`PrefixMap`] is that of one family, [`PrefixSet`] and [`IpSet`] hold
 //!   prefixes alone. This is what most programs want.
+//! * [`LiveTable`]: the same while other threads look up: one writer, and readers who never
+//!   wait. [`LiveGroups`] are next-hop groups that change for all their routes at once,
+//!   [`LiveFib`] is a table of next-hop numbers with the caller's allocator.
 //! * [`Rib`]: the routes of one family, prefix to next hop, changed one by one,
 //!   walked in order, asked for exact and longest matches.
 //! * [`Fib`]: the Poptrie compiled from a Rib; it answers

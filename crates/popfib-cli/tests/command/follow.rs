@@ -323,7 +323,8 @@ struct Namespace(Follow);
 impl Namespace {
     /// `None` where this user may not make one, or there is no `ip`.
     fn start(name: &str, routes: &str) -> Option<Self> {
-        let try_one = "ip link add v0 index 7 type veth peer name v1 && ip nexthop list";
+        let try_one = "ip link add v0 index 7 type veth peer name v1 && ip nexthop list \
+            && ip link set lo up && ip route add blackhole 2001:db8:9::/48";
         let unshare = |shell: &[&str]| {
             let mut command = std::process::Command::new("unshare");
             let options = ["--net", "--pid", "--fork", "--kill-child", "sh"];

@@ -110,6 +110,7 @@ unsafe impl Allocator for HugePages {
         Ok(memory)
     }
 
+    // SAFETY: as the trait asks: memory that `allocate` gave for this layout.
     unsafe fn deallocate(&self, start: NonNull<u8>, layout: Layout) {
         // SAFETY: by the caller's promise from `allocate` with this layout.
         unsafe { Global.deallocate(start, Self::aligned(layout)) };

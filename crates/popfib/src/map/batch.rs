@@ -7,6 +7,7 @@
 use core::net::IpAddr;
 
 use super::PrefixMap;
+use super::both::ip;
 use super::defer::ASK;
 use super::pairs::Pair;
 use super::storage::Storage;
@@ -157,8 +158,9 @@ fn check_lengths<K, T>(addresses: &[K], answers: &[T]) {
     );
 }
 
+/// The prefix that matches, which is the address cut to the pair's length, and the value.
 #[inline(always)]
-fn matched<A: Address, V>(address: A, pair: &Pair<V>) -> (Prefix<A>, &V) {
+pub(super) fn matched<A: Address, V>(address: A, pair: &Pair<V>) -> (Prefix<A>, &V) {
     (Prefix::clamped(address, pair.len()), &pair.value)
 }
 
@@ -225,14 +227,12 @@ impl<'a, M4, M6> Mixed<'a, M4, M6> {
         M4: Answering<u32, V>,
         M6: Answering<u128, V>,
     {
-        fn ip<A: Address, V>(address: A, pair: Option<&Pair<V>>) -> Option<(IpPrefix, &V)>
-        where
-            Prefix<A>: Into<IpPrefix>,
-        {
-            let (prefix, value) = matched(address, pair?);
-            Some((prefix.into(), value))
-        }
-        self.batch(addresses, matches, ip, ip);
+        self.batch(
+            addresses,
+            matches,
+            |address, pair| Some(ip(matched(address, pair?))),
+            |address, pair| Some(ip(matched(address, pair?))),
+        );
     }
 
     #[inline]

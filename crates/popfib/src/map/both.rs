@@ -89,7 +89,7 @@ impl<V, S: Stores<V>> IntoIterator for Table<V, S> {
 
 /// A route of one family as one of either.
 #[inline(always)]
-pub(super) fn ip<A: Address, T>((prefix, value): (Prefix<A>, T)) -> (IpPrefix, T)
+pub(in crate::map) fn ip<A: Address, T>((prefix, value): (Prefix<A>, T)) -> (IpPrefix, T)
 where
     Prefix<A>: Into<IpPrefix>,
 {

@@ -263,8 +263,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     #[inline]
     pub fn longest_match(&self, address: impl Into<A>) -> Option<(Prefix<A>, &V)> {
         let address = address.into();
-        let pair = self.find(address)?;
-        Some((Prefix::clamped(address, pair.len()), &pair.value))
+        Some(batch::matched(address, self.find(address)?))
     }
 
     /// The shortest prefix that holds `address`, and its value. O(key width / 6).

@@ -61,6 +61,9 @@ pub trait PairSlots<V> {
     /// Slots there is memory for.
     fn room(&self) -> usize;
 
+    /// Heap bytes.
+    fn bytes(&self) -> usize;
+
     /// Makes sure of the memory for one slot more.
     ///
     /// # Errors
@@ -92,6 +95,10 @@ impl<V> PairSlots<V> for Flat<V> {
 
     fn room(&self) -> usize {
         self.0.capacity()
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.capacity() * size_of::<Option<Pair<V>>>()
     }
 
     fn grow(&mut self) -> Result<(), OutOfMemory> {
@@ -192,6 +199,11 @@ impl<V, S: Storage, M: PairSlots<V>> Pairs<V, S, M> {
         self.end().saturating_sub(1) - self.free.count()
     }
 
+    /// Heap bytes, without what the values own.
+    pub(super) fn bytes(&self) -> usize {
+        self.slots.bytes() + self.free.bytes() + S::index_bytes(&self.index)
+    }
+
     /// Whether nobody has that number.
     pub(super) fn is_free(&self, number: u32) -> bool {
         self.get(number).is_none() && (number == 0 || self.free.contains(number))
@@ -258,12 +270,5 @@ impl<V, S: Storage> Pairs<V, S> {
         self.free = free;
         S::renumber(&mut self.index, &numbers);
         Some(numbers)
-    }
-
-    /// Heap bytes, without what the values own.
-    pub(super) fn bytes(&self) -> usize {
-        self.slots.0.capacity() * size_of::<Option<Pair<V>>>()
-            + self.free.bytes()
-            + S::index_bytes(&self.index)
     }
 }

@@ -16,6 +16,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::batch::matched;
 use super::check::check_pairs;
 use super::defer::ROUTES_A_PATCH;
 use super::pairs::Pairs;
@@ -152,16 +153,16 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
         Some(self.value(self.fib.rib().get(prefix)?))
     }
 
-    /// The value of the longest prefix that holds `address`.
+    /// The value of the longest prefix that holds `address`, as readers see it.
     pub fn lookup(&self, address: impl Into<A>) -> Option<&V> {
         Some(self.longest_match(address)?.1)
     }
 
-    /// The longest prefix that holds `address`, and its value.
+    /// The longest prefix that holds `address`, and its value, as readers see them.
     pub fn longest_match(&self, address: impl Into<A>) -> Option<(Prefix<A>, &V)> {
         let address = address.into();
         let pair = self.pairs.get(self.fib.lookup(address))?;
-        Some((Prefix::clamped(address, pair.len()), &pair.value))
+        Some(matched(address, pair))
     }
 
     /// The routes in prefix order.
@@ -191,7 +192,8 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
         }
     }
 
-    /// The number of values that have left the map, but may still be seen by a reader or have not been asked for.
+    /// The number of values that have left the map and are kept, since a reader may see them or readers have not been
+    /// asked yet.
     pub fn waiting(&self) -> usize {
         self.retired.iter().count() + self.held.len()
     }
@@ -201,10 +203,11 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
         self.fib.bytes()
     }
 
-    /// Heap bytes of routes, Poptrie and pairs, without what the values own.
+    /// Heap bytes of the routes, the Poptrie and the values, spare capacity included, without what the values
+    /// themselves own.
     pub fn bytes(&self) -> usize {
         let LiveBytes { arrays, older, .. } = self.fib.bytes();
-        self.fib.rib().bytes() + arrays + older + self.pairs.memory().bytes()
+        self.fib.rib().bytes() + arrays + older + self.pairs.bytes()
     }
 
     fn value(&self, number: NextHop) -> &V {

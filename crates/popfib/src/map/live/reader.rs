@@ -36,7 +36,7 @@ impl<A: Address, V> MapReader<A, V> {
     /// Comes in: until the guard is dropped, or says that it is
     /// [quiescent](MapGuard::quiescent), no value that was in the map is dropped.
     ///
-    /// Costs a hundredth of a burst of 64 lookups, so best once for a burst.
+    /// As [`Reader::pin`], so best once for a burst.
     #[inline]
     pub fn pin(&mut self) -> MapGuard<'_, A, V> {
         MapGuard {
@@ -83,14 +83,13 @@ impl<A: Address, V> MapGuard<'_, A, V> {
     #[inline]
     pub fn longest_match(&self, address: impl Into<A>) -> Option<(Prefix<A>, &V)> {
         let address = address.into();
-        let pair = self.find(address)?;
-        Some((Prefix::clamped(address, pair.len()), &pair.value))
+        Some(batch::matched(address, self.find(address)?))
     }
 
     /// As [`PrefixMap::lookup_batch`](crate::PrefixMap::lookup_batch).
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices differ in length, or [`Kernel::best`](crate::Kernel::best) panics.
     pub fn lookup_batch<'g, K: Copy + Into<A>>(
         &'g self,
         addresses: &[K],
@@ -102,7 +101,7 @@ impl<A: Address, V> MapGuard<'_, A, V> {
     /// As [`PrefixMap::longest_match_batch`](crate::PrefixMap::longest_match_batch).
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices differ in length, or [`Kernel::best`](crate::Kernel::best) panics.
     pub fn longest_match_batch<'g, K: Copy + Into<A>>(
         &'g self,
         addresses: &[K],

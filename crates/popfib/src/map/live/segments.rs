@@ -136,12 +136,6 @@ pub(super) struct Stable<V> {
     room: usize,
 }
 
-impl<V> Stable<V> {
-    pub(super) fn bytes(&self) -> usize {
-        size_of::<Segments<V>>() + self.room * size_of::<Pair<V>>()
-    }
-}
-
 impl<V> PairSlots<V> for Stable<V> {
     fn new() -> Result<Self, OutOfMemory> {
         let shared = Arc::new(Segments::new()?);
@@ -158,6 +152,10 @@ impl<V> PairSlots<V> for Stable<V> {
 
     fn room(&self) -> usize {
         self.room
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Segments<V>>() + self.room * size_of::<Pair<V>>()
     }
 
     fn grow(&mut self) -> Result<(), OutOfMemory> {

@@ -59,16 +59,6 @@ impl<A: Address> Sweep<A> {
     pub fn forget(&mut self, prefix: Prefix<A>) {
         self.confirmed.remove(prefix);
     }
-
-    /// The number of routes that are confirmed.
-    pub fn len(&self) -> usize {
-        self.confirmed.len()
-    }
-
-    /// Whether nothing is confirmed.
-    pub fn is_empty(&self) -> bool {
-        self.confirmed.is_empty()
-    }
 }
 
 impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {

@@ -9,6 +9,7 @@ use crate::compile_error::CompileError;
 use crate::fib::{CheckError, Options};
 use crate::map::Both;
 use crate::map::batch::Mixed;
+use crate::map::both::ip;
 use crate::map::storage::{Own, Shared, Storage, Stores};
 use crate::memory::OutOfMemory;
 use crate::prefix::IpPrefix::{self, V4, V6};
@@ -147,14 +148,8 @@ impl<V, S: Storage> LiveTable<V, S> {
     /// The longest prefix that holds `address`, and its value.
     pub fn longest_match(&self, address: impl Into<IpAddr>) -> Option<(IpPrefix, &V)> {
         match address.into() {
-            IpAddr::V4(address) => {
-                let (prefix, value) = self.ipv4.longest_match(address)?;
-                Some((prefix.into(), value))
-            }
-            IpAddr::V6(address) => {
-                let (prefix, value) = self.ipv6.longest_match(address)?;
-                Some((prefix.into(), value))
-            }
+            IpAddr::V4(address) => self.ipv4.longest_match(address).map(ip),
+            IpAddr::V6(address) => self.ipv6.longest_match(address).map(ip),
         }
     }
 
@@ -320,21 +315,15 @@ impl<'r, V> TableGuard<'r, V> {
     #[inline]
     pub fn longest_match(&self, address: impl Into<IpAddr>) -> Option<(IpPrefix, &V)> {
         match address.into() {
-            IpAddr::V4(address) => {
-                let (prefix, value) = self.ipv4.longest_match(address)?;
-                Some((prefix.into(), value))
-            }
-            IpAddr::V6(address) => {
-                let (prefix, value) = self.ipv6.longest_match(address)?;
-                Some((prefix.into(), value))
-            }
+            IpAddr::V4(address) => self.ipv4.longest_match(address).map(ip),
+            IpAddr::V6(address) => self.ipv6.longest_match(address).map(ip),
         }
     }
 
     /// As [`Table::lookup_batch`](crate::Table::lookup_batch).
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices differ in length, or [`Kernel::best`](crate::Kernel::best) panics.
     pub fn lookup_batch<'g, K: Copy + Into<IpAddr>>(
         &'g self,
         addresses: &[K],
@@ -346,7 +335,7 @@ impl<'r, V> TableGuard<'r, V> {
     /// As [`Table::longest_match_batch`](crate::Table::longest_match_batch).
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices differ in length, or [`Kernel::best`](crate::Kernel::best) panics.
     pub fn longest_match_batch<'g, K: Copy + Into<IpAddr>>(
         &'g self,
         addresses: &[K],

@@ -1,7 +1,7 @@
 //! Standard output with its errors kept, and one-line notes on standard error.
 
 use std::fmt::Display;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Stdout, Write};
 use std::sync::OnceLock;
 
 use serde::{Serialize, Serializer};
@@ -12,15 +12,18 @@ use crate::failure::Failure;
 /// a full disk as much as a closed pipe, comes back as [`Failure::Output`].
 #[derive(Debug)]
 pub struct Output {
-    buffer: BufWriter<StdoutLock<'static>>,
+    buffer: BufWriter<Stdout>,
 }
 
 impl Output {
-    /// All of standard output, until this is dropped.
-    #[expect(clippy::new_without_default, reason = "it locks standard output")]
+    /// Standard output.
+    #[expect(
+        clippy::new_without_default,
+        reason = "two of them would mix what they write"
+    )]
     pub fn new() -> Self {
         Self {
-            buffer: BufWriter::with_capacity(64 * 1024, io::stdout().lock()),
+            buffer: BufWriter::with_capacity(64 * 1024, io::stdout()),
         }
     }
 

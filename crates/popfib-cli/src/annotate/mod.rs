@@ -154,7 +154,7 @@ impl Consumer for Annotator<'_> {
     fn take_all(
         &mut self,
         source: &mut Source,
-        skip: &dyn Fn(&Failure) -> bool,
+        skip: &(dyn Fn(&Failure) -> bool + Sync),
     ) -> Option<Result<u64, Failure>> {
         let threads = match self.args.threads {
             0 => thread::available_parallelism().map_or(1, usize::from),

@@ -245,7 +245,7 @@ pub(crate) trait Consumer {
     fn take_all(
         &mut self,
         _source: &mut Source,
-        _skip: &dyn Fn(&Failure) -> bool,
+        _skip: &(dyn Fn(&Failure) -> bool + Sync),
     ) -> Option<Result<u64, Failure>> {
         None
     }
@@ -306,10 +306,10 @@ fn take_one_by_one(
 /// As [`Consumer::take_all`], on `threads` threads: `lines` annotates, `write` gets what it made in order.
 pub(crate) fn annotate_all(
     source: &mut Source,
-    skip: &dyn Fn(&Failure) -> bool,
+    skip: &(dyn Fn(&Failure) -> bool + Sync),
     threads: usize,
     lines: &lines::Lines<'_>,
-    write: impl FnMut(&[u8], bool) -> Result<(), Failure>,
+    write: impl FnMut(&[u8], bool) -> Result<(), Failure> + Send,
 ) -> Result<u64, Failure> {
     let work = |batch: &AddressBatch, work: &mut lines::Work| lines.lines(batch, work).map(drop);
     parallel::run(source, threads, skip, work, write)

@@ -1,32 +1,33 @@
 //! A stream on several threads, its order kept.
 //!
-//! The thread that reads and writes hands blocks to workers and takes what they made of them, in
-//! turn. Few blocks are under way, so memory does not grow with the file; when the input pauses, all of
-//! them are written before it is waited for.
+//! Each thread reads a block, works on it and writes it, the first and the last in turn: a block stays in
+//! one core's cache. Rejected: a thread that reads and hands blocks to workers, which takes a third more CPU
+//! time and gains next to nothing (docs/experiments.md). There are as many blocks as threads, so memory does
+//! not grow with the file, and none waits for input to come before it is written.
 
-use std::collections::VecDeque;
-use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::thread;
 
-use popfib_formats::{AddressBatch, AddressFinder};
+use popfib_formats::AddressBatch;
 
 use super::lines::Work;
 use super::source::Source;
 use crate::failure::Failure;
 
-/// Blocks under way for each worker: one to work on, and one that waits.
-const BLOCKS: usize = 2;
+struct Reading<'a> {
+    source: &'a mut Source,
+    /// Blocks that have been read.
+    blocks: u64,
+    skipped: u64,
+}
 
-/// A block with room for its answers, and where they go.
-type Job = (Block, Sender<Done>);
-/// The same block, which has its answers now, and is used again.
-type Done = (Block, Result<(), Failure>);
-
-#[derive(Default)]
-struct Block {
-    batch: AddressBatch,
-    work: Work,
+struct Writing<W> {
+    write: W,
+    /// Blocks that have been written.
+    blocks: u64,
+    /// How it ended, if it has: what comes after that is not written.
+    end: Option<Result<(), Failure>>,
 }
 
 /// Reads all of `source`; `work` makes bytes of each batch, on `threads` threads, and `write` gets them in
@@ -34,80 +35,109 @@ struct Block {
 pub(super) fn run(
     source: &mut Source,
     threads: usize,
-    skip: impl Fn(&Failure) -> bool,
+    skip: &(dyn Fn(&Failure) -> bool + Sync),
     work: impl Fn(&AddressBatch, &mut Work) -> Result<(), Failure> + Sync,
-    mut write: impl FnMut(&[u8], bool) -> Result<(), Failure>,
+    write: impl FnMut(&[u8], bool) -> Result<(), Failure> + Send,
 ) -> Result<u64, Failure> {
-    let (jobs, queue) = channel::<Job>();
-    let queue = Mutex::new(queue);
     let finder = source.finder();
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| worker(&queue, finder.as_ref(), &work));
-        }
-        let mut under_way: VecDeque<(Receiver<Done>, bool)> = VecDeque::new();
-        let mut free = Vec::new();
-        let mut skipped = 0;
-        // Dropped at the end of this scope, which ends the workers.
-        let jobs = jobs;
-        let mut take =
-            |under_way: &mut VecDeque<(Receiver<Done>, bool)>| match under_way.pop_front() {
-                None => Ok(None),
-                Some((done, is_full)) => {
-                    let (block, done) = done.recv().map_err(|_| "a thread has ended early")?;
-                    done?;
-                    write(block.work.bytes(), is_full)?;
-                    Ok::<_, Failure>(Some(block))
-                }
-            };
-        loop {
-            let mut block: Block = free.pop().unwrap_or_default();
-            let read = source.next_block(&mut block.batch);
-            let is_full = block.batch.is_full();
-            match read {
+    let is_over = AtomicBool::new(false);
+    let reading = Mutex::new(Reading {
+        source,
+        blocks: 0,
+        skipped: 0,
+    });
+    let writing = Mutex::new(Writing {
+        write,
+        blocks: 0,
+        end: None,
+    });
+    let turn = Condvar::new();
+
+    let share = || {
+        let over = Over(&is_over, &writing, &turn);
+        let mut batch = AddressBatch::default();
+        let mut made = Work::default();
+        while !is_over.load(Relaxed) {
+            let (block, read) = read_block(&mut lock(&reading), &mut batch, skip);
+            let done = match read {
                 Ok(true) => {
-                    let (sender, done) = channel();
-                    jobs.send((block, sender))
-                        .map_err(|_| "a thread has ended early")?;
-                    under_way.push_back((done, is_full));
+                    if let Some(finder) = &finder {
+                        finder.find(&mut batch);
+                    }
+                    work(&batch, &mut made).map(|()| true)
                 }
-                Err(failure) if skip(&failure) => {
-                    skipped += 1;
-                    continue;
-                }
-                end => {
-                    // What came before the end or the error is written all the same.
-                    while take(&mut under_way)?.is_some() {}
-                    return end.map(|_| skipped);
-                }
+                end => end,
+            };
+            // Whoever has ended early wakes those that wait for their turn.
+            let writing = turn.wait_while(lock(&writing), |writing| {
+                writing.blocks != block && !is_over.load(Relaxed)
+            });
+            let mut writing = writing.unwrap_or_else(|poisoned| poisoned.into_inner());
+            if writing.blocks != block {
+                break;
             }
-            let most = if is_full { BLOCKS * threads } else { 0 };
-            while under_way.len() > most {
-                free.extend(take(&mut under_way)?);
+            writing.blocks += 1;
+            let done = done.and_then(|more| match more {
+                true => (writing.write)(made.bytes(), batch.is_full()).map(|()| true),
+                false => Ok(false),
+            });
+            if !matches!(done, Ok(true)) {
+                writing.end = Some(done.map(drop));
+                break;
             }
+            turn.notify_all();
         }
-    })
+        drop(over);
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(share);
+        }
+        share();
+    });
+
+    let reading = reading.into_inner();
+    let skipped = reading
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .skipped;
+    let writing = writing.into_inner();
+    let end = writing.unwrap_or_else(|poisoned| poisoned.into_inner()).end;
+    end.unwrap_or_else(|| Err("a thread has ended early".into()))?;
+    Ok(skipped)
 }
 
-fn worker(
-    queue: &Mutex<Receiver<Job>>,
-    finder: Option<&AddressFinder>,
-    work: &impl Fn(&AddressBatch, &mut Work) -> Result<(), Failure>,
-) {
+/// The number of the next block, and whether there is one.
+fn read_block(
+    reading: &mut Reading<'_>,
+    batch: &mut AddressBatch,
+    skip: &dyn Fn(&Failure) -> bool,
+) -> (u64, Result<bool, Failure>) {
+    let block = reading.blocks;
+    reading.blocks += 1;
     loop {
-        // A worker that panicked has poisoned nothing: it held the lock while it waited only.
-        let next = queue
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .recv();
-        let Ok((mut block, sender)) = next else {
-            return;
-        };
-        if let Some(finder) = finder {
-            finder.find(&mut block.batch);
+        match reading.source.next_block(batch) {
+            Err(failure) if skip(&failure) => reading.skipped += 1,
+            read => return (block, read),
         }
-        let done = work(&block.batch, &mut block.work);
-        // Nobody waits for it where another block has failed.
-        let _ = sender.send((block, done));
+    }
+}
+
+/// A thread that panics leaves nothing half done that others would see: they end.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Ends all threads when it is dropped, by a panic as well.
+struct Over<'a, W>(&'a AtomicBool, &'a Mutex<Writing<W>>, &'a Condvar);
+
+impl<W> Drop for Over<'_, W> {
+    fn drop(&mut self) {
+        let Self(is_over, writing, turn) = self;
+        // Under the lock, or a thread that is about to wait would miss it.
+        let _writing = lock(writing);
+        is_over.store(true, Relaxed);
+        turn.notify_all();
     }
 }

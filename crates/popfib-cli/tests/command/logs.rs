@@ -284,3 +284,35 @@ fn a_line_of_many_megabytes() {
     let output = annotate("utf-16", &[], b"\xff\xfe1\x000\x00");
     assert!(bad(&output).contains("UTF-16"), "{}", stderr(&output));
 }
+
+#[test]
+fn threads_keep_every_line_and_their_order() {
+    // Many blocks, each line another; the last one is not whole.
+    let mut log = String::new();
+    for n in 0..120_000u32 {
+        let [_, b, c, d] = n.wrapping_mul(0x9e37_79b9).to_be_bytes();
+        log += &format!("{n} from 10.{b}.{c}.{d} {}\n", "x".repeat(n as usize % 97));
+    }
+    log += "10.1.2.3";
+    let one = annotate("threads", &[], &log);
+    let expected = good(&one);
+    assert_eq!(expected.lines().count(), 120_001);
+    for threads in ["2", "3", "16", "0"] {
+        let output = annotate("threads", &["--threads", threads], &log);
+        assert_eq!(good(&output), expected, "{threads} threads");
+    }
+    // An error in the middle: all lines before it come out, none after it.
+    let mut rows: String = (0..90_000u32).fold(String::from("ip,n\n"), |rows, n| {
+        rows + &format!("10.0.{}.{},{n}\n", n >> 8 & 255, n & 255)
+    });
+    rows += "10.0.0.1,\"never closed\n";
+    let csv = ["--column", "ip"];
+    let one = annotate("threads-csv", &csv, &rows);
+    for threads in ["2", "16"] {
+        let args = [&csv[..], &["--threads", threads]].concat();
+        let output = annotate("threads-csv", &args, &rows);
+        assert_eq!(output.status, one.status, "{threads} threads");
+        assert_eq!(stdout(&output), stdout(&one), "{threads} threads");
+        assert_eq!(stderr(&output), stderr(&one), "{threads} threads");
+    }
+}

@@ -33,7 +33,7 @@ pub struct TableForm<'a> {
 }
 
 /// A stream of addresses, in the order of its file.
-pub trait AddressSource: std::fmt::Debug {
+pub trait AddressSource: std::fmt::Debug + Send {
     /// Replaces what is in `batch` by the next addresses, about
     /// [`AddressBatch::FULL`] of them at the most; false at the end.
     ///

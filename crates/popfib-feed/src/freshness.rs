@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// The state of one stream and family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Freshness {
+pub(crate) struct Freshness {
     generation: u16,
     state: State,
 }
@@ -30,7 +30,7 @@ enum State {
 
 impl Freshness {
     /// Of a stream that has no routes yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             generation: 0,
             state: State::Fresh,
@@ -38,61 +38,61 @@ impl Freshness {
     }
 
     /// The generation of what is announced now.
-    pub fn generation(&self) -> u16 {
+    pub(crate) fn generation(&self) -> u16 {
         self.generation
     }
 
     /// A connection has begun. After 65,536 of them in a row without a sweep the oldest routes pass for new
     /// ones, until the next.
-    pub fn connected(&mut self, now: Instant) {
+    pub(crate) fn connected(&mut self, now: Instant) {
         self.generation = self.generation.wrapping_add(1);
         self.state = State::Refreshing(now);
     }
 
     /// The connection is gone.
-    pub fn disconnected(&mut self) {
+    pub(crate) fn disconnected(&mut self) {
         self.state = State::Disconnected;
     }
 
     /// A route of an older generation was announced again.
-    pub fn confirmed(&mut self, now: Instant) {
+    pub(crate) fn confirmed(&mut self, now: Instant) {
         if let State::Refreshing(last) = &mut self.state {
             *last = now.max(*last);
         }
     }
 
     /// All routes have been sent.
-    pub fn all_sent(&mut self) {
+    pub(crate) fn all_sent(&mut self) {
         if let State::Refreshing(_) = self.state {
             self.state = State::Sweeping;
         }
     }
 
     /// The peer is lost.
-    pub fn lost(&mut self) {
+    pub(crate) fn lost(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         self.state = State::Sweeping;
     }
 
     /// No older route is left.
-    pub fn swept(&mut self) {
+    pub(crate) fn swept(&mut self) {
         if self.state == State::Sweeping {
             self.state = State::Fresh;
         }
     }
 
     /// Whether older routes are expected to be announced again.
-    pub fn is_refreshing(&self) -> bool {
+    pub(crate) fn is_refreshing(&self) -> bool {
         matches!(self.state, State::Refreshing(_))
     }
 
     /// Whether all routes are as the other side has them, as far as is known.
-    pub fn is_fresh(&self) -> bool {
+    pub(crate) fn is_fresh(&self) -> bool {
         self.state == State::Fresh
     }
 
     /// Whether older routes are to leave now, if the idle time is `idle`.
-    pub fn is_sweeping(&mut self, now: Instant, idle: Duration) -> bool {
+    pub(crate) fn is_sweeping(&mut self, now: Instant, idle: Duration) -> bool {
         if let State::Refreshing(last) = self.state
             && now.saturating_duration_since(last) >= idle
         {

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use crate::netlink;
-use crate::rtnetlink::{IPV4, IPV6, NEW_NEXT_HOP, NEW_ROUTE, RouteMessages};
+use crate::rtnetlink::{DELETE_NEXT_HOP, IPV4, IPV6, NEW_NEXT_HOP, NEW_ROUTE, RouteMessages};
 use crate::transaction::{Commit, Counts, Flaw, Mark, StreamId, Transaction};
 
 const ERROR: u16 = 2;
@@ -16,13 +16,9 @@ const DONE: u16 = 3;
 const OVERRUN: u16 = 4;
 const NEW_LINK: u16 = 16;
 const DELETE_LINK: u16 = 17;
-const DELETE_NEXT_HOP: u16 = 105;
 
 /// Something changed while it was dumped.
 const INTERRUPTED: u16 = 0x10;
-
-/// The groups to listen to, as bits of the socket's address: links, routes of both families, next-hop objects.
-const GROUPS: u32 = 1 | 0x40 | 0x400 | 1 << 31;
 
 /// What a dump asks for, in this order: message type, family, length of the body.
 const REQUESTS: [(u16, u8, usize); 3] = [
@@ -61,8 +57,9 @@ impl Default for Kernel {
 }
 
 impl Kernel {
-    /// The groups that the socket has to listen to, before the first dump.
-    pub const GROUPS: u32 = GROUPS;
+    /// The groups that the socket has to listen to before the first dump, as bits of its address: links,
+    /// routes of both families, next-hop objects.
+    pub const GROUPS: u32 = 1 | 0x40 | 0x400 | 1 << 31;
 
     /// For a socket that is open.
     pub fn new() -> Self {
@@ -175,11 +172,6 @@ impl Kernel {
         let is_up = flags & UP_AND_RUNNING == UP_AND_RUNNING;
         // Of one that was never seen it is not known whether it was up.
         self.links.insert(index, is_up).unwrap_or(true) && !is_up
-    }
-
-    /// The streams met so far; the list only grows.
-    pub fn streams(&self) -> &[crate::Stream] {
-        &self.routes.streams.0
     }
 
     /// What came so far.

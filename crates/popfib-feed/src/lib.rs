@@ -4,8 +4,7 @@
 //! [`Transaction`]s: changes of routes that belong together, and marks such as the end of a table.
 //! [`Tables`] applies them: it keeps every path of every peer, knows the best of each prefix, and publishes
 //! that to a live table, in which any number of threads look up without waiting. After a break of the connection routes stay
-//! until the other side has sent its table again; those that it did not send again leave then
-//! ([`Freshness`]).
+//! until the other side has sent its table again; those that it did not send again leave then.
 //!
 //! Decoders and tables do no input or output and have no clock: bytes, addresses and the time come from
 //! the caller.
@@ -32,7 +31,6 @@ mod view;
 pub use bmp::Bmp;
 pub use files::{FileUpdates, UpdateError};
 pub use fpm::Fpm;
-pub use freshness::Freshness;
 pub use kernel::{Kernel, Next};
 pub use tables::{FeedId, Limits, PathOf, Routes, TableInfo, Tables, Totals};
 pub use target::{Hop, Hops, Target};

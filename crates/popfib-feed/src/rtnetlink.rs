@@ -16,7 +16,7 @@ use crate::transaction::{Change, Counts, Flaw, StreamId, Streams, Transaction};
 pub(crate) const NEW_ROUTE: u16 = 24;
 const DELETE_ROUTE: u16 = 25;
 pub(crate) const NEW_NEXT_HOP: u16 = 104;
-const DELETE_NEXT_HOP: u16 = 105;
+pub(crate) const DELETE_NEXT_HOP: u16 = 105;
 
 pub(crate) const IPV4: u8 = 2;
 pub(crate) const IPV6: u8 = 10;
@@ -178,12 +178,13 @@ impl RouteMessages {
         })?;
         let prefix = prefix(family, parts.destination, length)?;
         let target = match is_new {
-            true => Some(self.target(kind, &parts)?),
+            true => {
+                let target = self.target(kind, &parts)?;
+                self.keep(prefix, &parts, &target);
+                Some(target)
+            }
             false => self.rest_of(prefix, &parts)?,
         };
-        if is_new {
-            self.keep(prefix, &parts, target.as_ref());
-        }
         let stream = match self.stream(parts.table) {
             Ok(stream) => stream,
             Err(flaw) => return Ok(Err(flaw)),
@@ -200,12 +201,12 @@ impl RouteMessages {
     }
 
     /// Notes the next hops of a route of the kernel's that has several.
-    fn keep(&mut self, prefix: IpPrefix, parts: &RouteParts<'_>, target: Option<&Target>) {
+    fn keep(&mut self, prefix: IpPrefix, parts: &RouteParts<'_>, target: &Target) {
         let (Some(kept), IpPrefix::V6(_)) = (&mut self.kernel, prefix) else {
             return;
         };
         let key = (parts.table, prefix, parts.metric);
-        match target.and_then(Target::several) {
+        match target.several() {
             Some(hops) => kept.insert(key, hops),
             None => kept.remove(&key),
         };
@@ -230,7 +231,7 @@ impl RouteMessages {
             return Ok(None);
         }
         let target = self.share(Hops::Through(hops));
-        self.keep(prefix, parts, Some(&target));
+        self.keep(prefix, parts, &target);
         Ok(Some(target))
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use popfib_feed::{Counts, FeedId, Kernel, Next};
+use popfib_feed::{Counts, Kernel, Next};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
@@ -57,14 +57,16 @@ fn serve(state: &State, socket: &OwnedFd) -> String {
     let mut kernel = Kernel::new();
     let mut buffer = vec![0; DATAGRAM];
     let mut counts = Counts::default();
-    let mut id: Option<FeedId> = None;
-    let mut dumped: Option<Instant> = None;
     let mut wants_dump = true;
+    // A dump begins a generation; what it does not name leaves at its end.
+    let mut id = state.tables().connected(NAME, Instant::now());
+    let mut dumped: Option<Instant> = None;
     loop {
         let is_due = dumped.is_none_or(|dumped| dumped.elapsed() >= PAUSE);
         if wants_dump && is_due && !kernel.is_dumping() {
-            // A generation begins; what the dump does not name leaves at its end.
-            id = Some(state.tables().connected(NAME, Instant::now()));
+            if dumped.is_some() {
+                id = state.tables().connected(NAME, Instant::now());
+            }
             if let Err(error) = send(socket, &kernel.dump(), SendFlags::empty()) {
                 break error.to_string();
             }
@@ -88,7 +90,6 @@ fn serve(state: &State, socket: &OwnedFd) -> String {
             }
             Err(error) => break error.to_string(),
         };
-        let Some(id) = id else { continue };
         let mut tables = state.tables();
         let now = Instant::now();
         let next = kernel.push(&buffer[..read], &mut |streams, transaction| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use popfib::{Address, ImageWriter, NextHop, Options, Rib};
-use popfib_feed::Routes;
+use popfib_feed::{Routes, Target};
 
 use super::state::State;
 
@@ -34,10 +34,10 @@ impl Publisher {
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", self.path.display());
         let created = SystemTime::now().duration_since(UNIX_EPOCH);
         let mut writer = ImageWriter::new(&source, created.map_or(0, |since| since.as_secs()));
-        let mut numbers = HashMap::new();
+        let mut numbers = Numbers::default();
         let ipv4 = rib(ipv4, &mut numbers);
         let ipv6 = rib(ipv6, &mut numbers);
-        let mut names: Vec<(&String, &NextHop)> = numbers.iter().collect();
+        let mut names: Vec<(&String, &NextHop)> = numbers.names.iter().collect();
         names.sort_by_key(|(_, number)| **number);
         let names = names.into_iter().map(|(name, _)| name.as_str());
         writer.names(names).map_err(|error| failed(&error))?;
@@ -53,13 +53,28 @@ impl Publisher {
     }
 }
 
-/// The routes with their values numbered from 1 on, by what they are shown as.
-fn rib<A: Address>(routes: Routes<A>, numbers: &mut HashMap<String, NextHop>) -> Rib<A> {
+/// Values numbered from 1 on, by what they are shown as.
+#[derive(Default)]
+struct Numbers {
+    names: HashMap<String, NextHop>,
+    /// The same, so that a value is written as text once and not for each of its routes.
+    targets: HashMap<Target, NextHop>,
+}
+
+impl Numbers {
+    fn number(&mut self, target: Target) -> NextHop {
+        let Self { names, targets } = self;
+        *targets.entry(target).or_insert_with_key(|target| {
+            let next = NextHop::new(names.len() as u32 + 1).expect("fewer values than routes");
+            *names.entry(target.to_string()).or_insert(next)
+        })
+    }
+}
+
+fn rib<A: Address>(routes: Routes<A>, numbers: &mut Numbers) -> Rib<A> {
     let mut rib = Rib::new();
     for (prefix, target) in routes {
-        let next = NextHop::new(numbers.len() as u32 + 1).expect("fewer values than routes");
-        let number = *numbers.entry(target.to_string()).or_insert(next);
-        rib.insert(prefix, number);
+        rib.insert(prefix, numbers.number(target));
     }
     rib
 }

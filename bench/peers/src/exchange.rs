@@ -17,13 +17,13 @@ use std::path::Path;
 
 use bytemuck::Pod;
 use popfib::{NextHop, Prefix, Rib};
-use popfib_eval::{Buffer, Traveller};
+use popfib_eval::{Buffer, TrafficAddress};
 
 /// The traffic that is measured, by its name in `popfib-lab bench`.
 pub(crate) const STREAMS: [&str; 3] = ["random", "routes", "zipf"];
 
 /// A family as the files have it.
-pub(crate) trait Family: Traveller {
+pub(crate) trait Family: TrafficAddress {
     /// The name of its folder.
     const NAME: &'static str;
 

@@ -8,7 +8,7 @@
 use popfib::{Intervals, NextHop, Prefix, Rib};
 
 use crate::random::Random;
-use crate::traffic::Traveller;
+use crate::traffic::TrafficAddress;
 
 /// Addresses that are looked up at once.
 const BLOCK: usize = 4_096;
@@ -26,7 +26,7 @@ pub struct Agreement {
 
 /// Asks for every boundary of `rib` and `random` addresses more, all by `lookup_into` and the
 /// random ones by `lookup` as well. O(routes + random).
-pub fn agreement<A: Traveller>(
+pub fn agreement<A: TrafficAddress>(
     rib: &Rib<A>,
     lookup: impl Fn(A) -> u32,
     lookup_into: impl Fn(&[A], &mut [u32]),
@@ -71,7 +71,7 @@ struct Judge<A, F> {
     found: Agreement,
 }
 
-impl<A: Traveller, F: Fn(&[A], &mut [u32])> Judge<A, F> {
+impl<A: TrafficAddress, F: Fn(&[A], &mut [u32])> Judge<A, F> {
     fn ask(&mut self, address: A, expected: u32) {
         self.addresses.push(address);
         self.expected.push(expected);
@@ -112,7 +112,7 @@ mod tests {
     use crate::any_fib::{AnyFib, build};
     use popfib::{Kernel, Options};
 
-    fn rib<A: Traveller>(prefixes: &[&str]) -> Rib<A> {
+    fn rib<A: TrafficAddress>(prefixes: &[&str]) -> Rib<A> {
         let mut rib = Rib::new();
         for (next_hop, text) in (1..).zip(prefixes) {
             rib.insert(text.parse().unwrap(), NextHop::new(next_hop).unwrap());
@@ -120,7 +120,7 @@ mod tests {
         rib
     }
 
-    fn of<A: Traveller>(rib: &Rib<A>, fib: &dyn AnyFib<A>, random: usize) -> Agreement {
+    fn of<A: TrafficAddress>(rib: &Rib<A>, fib: &dyn AnyFib<A>, random: usize) -> Agreement {
         let batch = |addresses: &[A], next_hops: &mut [u32]| {
             fib.lookup_into(Kernel::best(), addresses, next_hops);
         };

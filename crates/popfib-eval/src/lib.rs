@@ -49,7 +49,7 @@ pub use popfib_baselines::Buffer;
 pub use random::Random;
 pub use stream::{Repeated, Sequential, Stream, Xorshift, stream_pass};
 pub use trace::Trace;
-pub use traffic::{Traffic, Traveller, generate};
+pub use traffic::{Traffic, TrafficAddress, generate};
 pub use updates::{Update, UpdateTimes, check_answers, churn, shuffled};
 pub use yardstick::Yardstick;
 

@@ -8,7 +8,7 @@
 use popfib::Prefix;
 
 use crate::BURST;
-use crate::traffic::{REPEATS, Traveller};
+use crate::traffic::{REPEATS, TrafficAddress};
 
 /// Where the addresses of a pass come from.
 pub trait Stream<A> {
@@ -18,7 +18,7 @@ pub trait Stream<A> {
 
 /// Looks up `count` addresses of `stream` by calls of `lookup` with a burst each.
 #[inline]
-pub fn stream_pass<A: Traveller>(
+pub fn stream_pass<A: TrafficAddress>(
     stream: &mut impl Stream<A>,
     count: usize,
     mut lookup: impl FnMut(&[A]),
@@ -59,7 +59,7 @@ impl Xorshift {
     }
 
     #[inline]
-    fn address<A: Traveller>(&mut self, inside: Prefix<A>) -> A {
+    fn address<A: TrafficAddress>(&mut self, inside: Prefix<A>) -> A {
         let mut bits = 0u128;
         for _ in 0..A::WIDTH.div_ceil(32) {
             bits = bits << 32 | u128::from(self.word());
@@ -68,7 +68,7 @@ impl Xorshift {
     }
 }
 
-impl<A: Traveller> Stream<A> for Xorshift {
+impl<A: TrafficAddress> Stream<A> for Xorshift {
     #[inline]
     fn fill(&mut self, burst: &mut [A]) {
         let inside = A::uniform();
@@ -89,7 +89,7 @@ impl Repeated {
     }
 }
 
-impl<A: Traveller> Stream<A> for Repeated {
+impl<A: TrafficAddress> Stream<A> for Repeated {
     #[inline]
     fn fill(&mut self, burst: &mut [A]) {
         let inside = A::uniform();
@@ -113,7 +113,7 @@ impl<A> Sequential<A> {
     }
 }
 
-impl<A: Traveller> Stream<A> for Sequential<A> {
+impl<A: TrafficAddress> Stream<A> for Sequential<A> {
     #[inline]
     fn fill(&mut self, burst: &mut [A]) {
         for address in burst {
@@ -127,7 +127,7 @@ impl<A: Traveller> Stream<A> for Sequential<A> {
 mod tests {
     use super::*;
 
-    fn made<A: Traveller>(mut stream: impl Stream<A>, count: usize) -> Vec<A> {
+    fn made<A: TrafficAddress>(mut stream: impl Stream<A>, count: usize) -> Vec<A> {
         let mut all = Vec::new();
         stream_pass(&mut stream, count, |burst| all.extend_from_slice(burst));
         all

@@ -91,7 +91,7 @@ impl Traffic {
 }
 
 /// A family with what its traffic depends on.
-pub trait Traveller: Address + Pod {
+pub trait TrafficAddress: Address + Pod {
     /// Hosts that `zipf` draws from.
     const ZIPF_HOSTS: usize;
 
@@ -102,7 +102,7 @@ pub trait Traveller: Address + Pod {
     fn of_trace(trace: Trace) -> Vec<Self>;
 }
 
-impl Traveller for u32 {
+impl TrafficAddress for u32 {
     const ZIPF_HOSTS: usize = 650_000;
 
     fn uniform() -> Prefix<u32> {
@@ -114,7 +114,7 @@ impl Traveller for u32 {
     }
 }
 
-impl Traveller for u128 {
+impl TrafficAddress for u128 {
     const ZIPF_HOSTS: usize = 200_000;
 
     fn uniform() -> Prefix<u128> {
@@ -132,7 +132,7 @@ impl Traveller for u128 {
 ///
 /// # Errors
 /// If the file of addresses cannot be read.
-pub fn generate<A: Traveller>(
+pub fn generate<A: TrafficAddress>(
     traffic: &Traffic,
     rib: &Rib<A>,
     count: usize,
@@ -201,7 +201,7 @@ mod tests {
         rib
     }
 
-    fn made<A: Traveller>(traffic: &Traffic, rib: &Rib<A>) -> Vec<A> {
+    fn made<A: TrafficAddress>(traffic: &Traffic, rib: &Rib<A>) -> Vec<A> {
         let addresses = generate(traffic, rib, COUNT, 1).unwrap().unwrap();
         assert_eq!(addresses.len(), COUNT);
         assert_eq!(

@@ -8,7 +8,7 @@ use clap::Args;
 use popfib::{Kernel, Rib};
 use popfib_baselines::CannotBuild;
 use popfib_eval::{
-    Algorithm, Buffer, Compiled, Modes, Passes, Spread, Traffic, Traveller, Yardstick, cores,
+    Algorithm, Buffer, Compiled, Modes, Passes, Spread, Traffic, TrafficAddress, Yardstick, cores,
     generate, measure, modes, pin, together,
 };
 use popfib_formats::RouteTable;
@@ -230,7 +230,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn family<A: Traveller>(
+    fn family<A: TrafficAddress>(
         &mut self,
         family: Family,
         rib: &Rib<A>,
@@ -266,7 +266,7 @@ impl Bench<'_> {
     }
 
     /// Builds all structures for one family; popfib's own is that of the image if there is one.
-    fn contenders<A: Traveller>(
+    fn contenders<A: TrafficAddress>(
         &self,
         rib: &Rib<A>,
         image: Option<&Opened>,
@@ -304,7 +304,7 @@ impl Bench<'_> {
     }
 
     /// Measures one contender with one kernel on one pattern.
-    fn measured<A: Traveller>(
+    fn measured<A: TrafficAddress>(
         &self,
         family: Family,
         traffic: &Traffic,

@@ -11,7 +11,7 @@ use popfib_formats::RouteTable;
 
 use crate::error::ReportError;
 use crate::experiments::{
-    Entrant, Group, Pattern, contest, counters, cycles, depth, forms, series, threads, updates,
+    Contender, Group, Pattern, contest, counters, cycles, depth, forms, series, threads, updates,
 };
 use crate::plan::{Effort, NamedUpdates, Plan, digest, digest_of};
 use crate::results::{Family, Outcome};
@@ -212,8 +212,8 @@ impl<'a> Parts<'a> {
                 Random, Sequential, Repeated, Routes, Zipf, GoodCache, BadCache,
             ],
         };
-        let entrants = Entrant::all();
-        let number = entrants.len();
+        let contenders = Contender::all();
+        let number = contenders.len();
         let seconds =
             self.passes(number * (kinds.len() + site.traces.len())) + site.building(number) + 1.0;
         let digest = site.digest_with_traces();
@@ -234,7 +234,7 @@ impl<'a> Parts<'a> {
                 patterns.push(Pattern::prepared(format!("trace {name}"), addresses)?);
             }
             let yardstick = &bench.yardstick;
-            let found = contest::contest(rib, &entrants, &patterns, yardstick, effort, is_close);
+            let found = contest::contest(rib, &contenders, &patterns, yardstick, effort, is_close);
             Ok(Outcome::Contest(found))
         });
     }
@@ -253,18 +253,18 @@ impl<'a> Parts<'a> {
         let seconds = site.building(3) + self.effort.timed as f64 * 6.0 * 1.5e-7;
         let what = ("cycles", "lookups one by one");
         self.of(site, what, digest, seconds, move |bench| {
-            let found = cycles::cycles(rib, &Entrant::of(Group::Cycles), &bench.effort);
+            let found = cycles::cycles(rib, &Contender::of(Group::Cycles), &bench.effort);
             Ok(Outcome::Cycles(found))
         });
-        let entrants = Entrant::all();
+        let contenders = Contender::all();
         // That there are none takes no time; and builds are but a small part of builds and verification.
         let seconds = match Counters::new(&Event::HARDWARE) {
-            Ok(_) => self.passes(entrants.len()) + site.building(entrants.len()) / 5.0,
+            Ok(_) => self.passes(contenders.len()) + site.building(contenders.len()) / 5.0,
             Err(_) => 0.0,
         };
         let what = ("counters", "hardware counters");
         self.of(site, what, digest, seconds, move |bench| {
-            let found = counters::counters(rib, &entrants, &bench.effort);
+            let found = counters::counters(rib, &contenders, &bench.effort);
             Ok(Outcome::Counters(found))
         });
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -324,14 +324,15 @@ impl<'a> Parts<'a> {
         }
         let rib = site.rib;
         for syn in [Syn::Syn1, Syn::Syn2] {
-            let entrants = Entrant::of(Group::Syn);
-            let seconds = self.passes(entrants.len()) + site.building(entrants.len() + 1) * 1.5;
+            let contenders = Contender::of(Group::Syn);
+            let seconds = self.passes(contenders.len()) + site.building(contenders.len() + 1) * 1.5;
             let what = format!("a table of tomorrow, {}", syn.name());
             let what = (&*syn.name().to_lowercase(), &*what);
             self.of(site, what, site.digest, seconds, move |bench| {
                 let (rib, patterns) = (syn.of(rib), [Pattern::Random]);
                 let (yardstick, effort) = (&bench.yardstick, &bench.effort);
-                let found = contest::contest(&rib, &entrants, &patterns, yardstick, effort, false);
+                let found =
+                    contest::contest(&rib, &contenders, &patterns, yardstick, effort, false);
                 Ok(Outcome::Syn(syn.name().to_owned(), found))
             });
         }

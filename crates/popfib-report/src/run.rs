@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use popfib::Rib;
-use popfib_eval::{Traveller, Yardstick, cores, pin};
+use popfib_eval::{TrafficAddress, Yardstick, cores, pin};
 
 use crate::error::ReportError;
 use crate::machine::Machine;
@@ -121,7 +121,7 @@ fn key(machine: &Machine, plan: &Plan, part: &Part<'_>) -> String {
 }
 
 fn facts(table: &Table) -> TableFacts {
-    fn next_hops<A: Traveller>(rib: &Rib<A>) -> usize {
+    fn next_hops<A: TrafficAddress>(rib: &Rib<A>) -> usize {
         let hops: BTreeSet<_> = rib.iter().map(|(_, next_hop)| next_hop).collect();
         hops.len()
     }

@@ -1,6 +1,6 @@
 //! Batches of addresses into lines of text, at the speed of copying.
 //!
-//! The usual case, one address a row, writes texts that are ready for each answer (`tails`). Where a
+//! The usual case, one address a row, writes texts that are ready for each answer (`answer_texts`). Where a
 //! row has several cells or a cell several addresses, columns are put together one by one (`cells`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use popfib::Kernel;
 use popfib_formats::{AddressBatch, Run};
 
+use super::answer_texts::{AnyAnswerTexts, Texts};
 use super::answers::{Answers, Lazy, Looked};
 use super::cells::Cells;
 use super::form::{AnswerForm, Form, address_name};
@@ -15,7 +16,6 @@ use super::page::Page;
 use super::routes;
 use super::rows::{Lead, Row};
 use super::tables::Table;
-use super::tails::{AnyTails, Texts};
 use crate::failure::Failure;
 
 /// Answers whose texts are fetched together: more misses than a core has under way at a time.
@@ -67,8 +67,8 @@ pub(crate) struct Lines<'t> {
     query: Query<'t>,
     form: Form,
     lead: Lead,
-    ipv4: Lazy<u32, AnyTails>,
-    ipv6: Lazy<u128, AnyTails>,
+    ipv4: Lazy<u32, AnyAnswerTexts>,
+    ipv6: Lazy<u128, AnyAnswerTexts>,
     /// What stands for the answers where there is no address.
     missing: Vec<u8>,
     /// Rows that stayed as they were because they are no JSON objects.
@@ -100,7 +100,7 @@ impl Work {
 }
 
 /// A family's answers to a batch.
-pub(super) type Texted<'l, A> = Looked<'l, A, AnyTails>;
+pub(super) type Texted<'l, A> = Looked<'l, A, AnyAnswerTexts>;
 
 impl<A: routes::Family> Texted<'_, A> {
     /// Writes the text of an answer of the table of this index; whether there is a match.
@@ -162,7 +162,7 @@ impl<'t> Lines<'t> {
     /// Looks up `addresses` in all tables.
     fn look_up<'w, A: routes::Family>(
         &'w self,
-        family: &'w Lazy<A, AnyTails>,
+        family: &'w Lazy<A, AnyAnswerTexts>,
         addresses: &[A],
         numbers: &'w mut Vec<Vec<u32>>,
     ) -> Result<Texted<'w, A>, Failure> {
@@ -260,21 +260,21 @@ impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
         let start = *at;
         *at += count;
         let Looked { tables, numbers } = looked;
-        if let [(_, AnyTails::Short(tails))] = tables {
-            return self.one_table(&addresses[start..*at], &numbers[0][start..*at], tails);
+        if let [(_, AnyAnswerTexts::Short(written))] = tables {
+            return self.one_table(&addresses[start..*at], &numbers[0][start..*at], written);
         }
-        if let [(_, AnyTails::Medium(tails))] = tables {
-            return self.one_table(&addresses[start..*at], &numbers[0][start..*at], tails);
+        if let [(_, AnyAnswerTexts::Medium(written))] = tables {
+            return self.one_table(&addresses[start..*at], &numbers[0][start..*at], written);
         }
         for from in (start..*at).step_by(AHEAD) {
             let to = (from + AHEAD).min(*at);
-            for ((_, tails), numbers) in tables.iter().zip(*numbers) {
-                tails.touch(&numbers[from..to]);
+            for ((_, written), numbers) in tables.iter().zip(*numbers) {
+                written.touch(&numbers[from..to]);
             }
             for index in from..to {
                 self.line(Some(addresses[index]), |page| {
-                    for ((_, tails), numbers) in tables.iter().zip(*numbers) {
-                        tails.write(numbers[index], page);
+                    for ((_, written), numbers) in tables.iter().zip(*numbers) {
+                        written.write(numbers[index], page);
                     }
                 });
             }
@@ -287,12 +287,12 @@ impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
         &mut self,
         addresses: &[A],
         numbers: &[u32],
-        tails: &super::tails::Tails<SIZE>,
+        written: &super::answer_texts::AnswerTexts<SIZE>,
     ) {
         for (addresses, numbers) in addresses.chunks(AHEAD).zip(numbers.chunks(AHEAD)) {
-            tails.touch(numbers);
+            written.touch(numbers);
             for (&address, &number) in addresses.iter().zip(numbers) {
-                self.line(Some(address), |page| tails.write(number, page));
+                self.line(Some(address), |page| written.write(number, page));
             }
         }
     }
@@ -341,7 +341,7 @@ fn compile<A: routes::Family>(
     table: &Table,
     kernel: Kernel,
     form: &AnswerForm<'_>,
-) -> Result<(Answers<A>, AnyTails), Failure> {
+) -> Result<(Answers<A>, AnyAnswerTexts), Failure> {
     let mut texts = Texts::default();
     texts.push(|to| {
         form.prefix(None, to);
@@ -362,5 +362,5 @@ fn compile<A: routes::Family>(
             });
         }
     })?;
-    Ok((answers, texts.into_tails()))
+    Ok((answers, texts.into_answer_texts()))
 }

@@ -4,6 +4,7 @@
 //! written before the next is waited for: a slow pipe gets each answer at once,
 //! a file goes through in big pieces.
 
+mod answer_texts;
 pub(crate) mod answers;
 mod cells;
 pub(crate) mod form;
@@ -14,7 +15,6 @@ pub(crate) mod routes;
 mod rows;
 pub(crate) mod source;
 pub(crate) mod tables;
-mod tails;
 
 pub(crate) use rows::Lead;
 

@@ -11,7 +11,7 @@
 use popfib::{NextHop, Prefix, Rib};
 
 use crate::random::Random;
-use crate::traffic::Traveller;
+use crate::traffic::TrafficAddress;
 use crate::zipf::Zipf;
 
 /// Routes from which on new prefixes become longer.
@@ -21,7 +21,7 @@ const CROWDED: usize = 1 << 21;
 const PARENTS: usize = 4_096;
 
 /// A family with what its tables look like.
-pub trait Synthetic: Traveller {
+pub trait Synthetic: TrafficAddress {
     /// The sizes of the scale series, up to the most routes a table can be made of.
     const SERIES: &'static [usize];
 

@@ -7,7 +7,7 @@ use std::thread::{Scope, ScopedJoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 use popfib::Reader;
-use popfib_eval::{Latencies, Traffic, Traveller, generate, pin};
+use popfib_eval::{Latencies, Traffic, TrafficAddress, generate, pin};
 
 use super::family::Family;
 use popfib_cli::failure::Failure;
@@ -71,7 +71,7 @@ pub(crate) struct Team<'scope> {
 
 impl<'scope> Team<'scope> {
     /// Starts a reader on each of `cores` and lets them run alone for a while.
-    pub(crate) fn start<'env, A: Traveller>(
+    pub(crate) fn start<'env, A: TrafficAddress>(
         scope: &'scope Scope<'scope, 'env>,
         family: &Family<A>,
         cores: &[usize],
@@ -134,7 +134,11 @@ impl Drop for Team<'_> {
 }
 
 /// Looks up burst by burst until it is told to stop.
-fn read<A: Traveller>(mut reader: Reader<A, u32>, addresses: &[A], doing: &AtomicU8) -> [Phase; 2] {
+fn read<A: TrafficAddress>(
+    mut reader: Reader<A, u32>,
+    addresses: &[A],
+    doing: &AtomicU8,
+) -> [Phase; 2] {
     let mut phases = [Phase::default(), Phase::default()];
     let mut next_hops = [0; BURST];
     let mut guard = reader.pin();

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use popfib::Rib;
-use popfib_eval::{Paired, Traveller, Xorshift, Yardstick, agreement, modes, stream_pass};
+use popfib_eval::{Paired, TrafficAddress, Xorshift, Yardstick, agreement, modes, stream_pass};
 use serde::{Deserialize, Serialize};
 
-use super::entrant::{Built, Entrant, Entry};
+use super::contender::{Built, Contender, Entry};
 use super::figures::Figures;
 use super::pace::{Pattern, mlps, timed};
 use crate::plan::Effort;
@@ -49,10 +49,10 @@ pub(crate) struct Measured {
 /// A structure that is measured, and its place in the rows.
 type Field<A> = Vec<(usize, Built<A>)>;
 
-/// Builds and verifies `entrants`, and measures them under `patterns`.
-pub(crate) fn contest<A: Traveller>(
+/// Builds and verifies `contenders`, and measures them under `patterns`.
+pub(crate) fn contest<A: TrafficAddress>(
     rib: &Rib<A>,
-    entrants: &[Entrant],
+    contenders: &[Contender],
     patterns: &[Pattern<A>],
     yardstick: &Yardstick,
     effort: &Effort,
@@ -66,8 +66,8 @@ pub(crate) fn contest<A: Traveller>(
         traffic: patterns.iter().map(|p| p.name().to_owned()).collect(),
     };
     let mut field = Field::new();
-    for entrant in entrants {
-        let found = entrant.build(rib).map(|built| {
+    for contender in contenders {
+        let found = contender.build(rib).map(|built| {
             let measured = verified(rib, &built, effort);
             // Only what answers right is measured.
             if measured.mismatches == 0 {
@@ -75,7 +75,7 @@ pub(crate) fn contest<A: Traveller>(
             }
             measured
         });
-        contest.rows.push(Entry::new(&entrant.name, found));
+        contest.rows.push(Entry::new(&contender.name, found));
     }
     for pattern in patterns {
         contest.rates(pattern, &field, yardstick, effort);
@@ -87,7 +87,11 @@ pub(crate) fn contest<A: Traveller>(
 }
 
 /// Verifies a structure.
-pub(crate) fn verified<A: Traveller>(rib: &Rib<A>, built: &Built<A>, effort: &Effort) -> Measured {
+pub(crate) fn verified<A: TrafficAddress>(
+    rib: &Rib<A>,
+    built: &Built<A>,
+    effort: &Effort,
+) -> Measured {
     let fib = &built.fib;
     let batch = |addresses: &[A], to: &mut [u32]| fib.lookup_into(built.kernel, addresses, to);
     let found = agreement(
@@ -109,7 +113,7 @@ pub(crate) fn verified<A: Traveller>(rib: &Rib<A>, built: &Built<A>, effort: &Ef
 }
 
 impl Contest {
-    fn rates<A: Traveller>(
+    fn rates<A: TrafficAddress>(
         &mut self,
         pattern: &Pattern<A>,
         field: &Field<A>,
@@ -145,7 +149,7 @@ impl Contest {
             .insert(pattern.name().to_owned(), 1e3 / rate);
     }
 
-    fn latency<A: Traveller>(&mut self, field: &Field<A>, effort: &Effort) {
+    fn latency<A: TrafficAddress>(&mut self, field: &Field<A>, effort: &Effort) {
         let mut addresses = Vec::new();
         stream_pass(
             &mut Xorshift::new(1),

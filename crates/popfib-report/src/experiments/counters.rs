@@ -4,10 +4,10 @@
 use std::hint::black_box;
 
 use popfib::Rib;
-use popfib_eval::{Counters, Event, Traveller};
+use popfib_eval::{Counters, Event, TrafficAddress};
 use serde::{Deserialize, Serialize};
 
-use super::entrant::{Entrant, Entry, each};
+use super::contender::{Contender, Entry, each};
 use super::pace::Pattern;
 use crate::plan::Effort;
 
@@ -22,14 +22,14 @@ pub(crate) struct Counted {
     pub(crate) rows: Vec<Entry<Vec<Option<f64>>>>,
 }
 
-/// Counts the hardware's events for random lookups of each entrant.
-pub(crate) fn counters<A: Traveller>(
+/// Counts the hardware's events for random lookups of each contender.
+pub(crate) fn counters<A: TrafficAddress>(
     rib: &Rib<A>,
-    entrants: &[Entrant],
+    contenders: &[Contender],
     effort: &Effort,
 ) -> Counted {
     match Counters::new(&Event::HARDWARE) {
-        Ok(mut counters) => counted(rib, entrants, effort, &Event::HARDWARE, |work| {
+        Ok(mut counters) => counted(rib, contenders, effort, &Event::HARDWARE, |work| {
             counters.count(work)
         }),
         Err(reason) => Counted {
@@ -41,9 +41,9 @@ pub(crate) fn counters<A: Traveller>(
 }
 
 /// The same, of `events` as `count` counts them.
-fn counted<A: Traveller>(
+fn counted<A: TrafficAddress>(
     rib: &Rib<A>,
-    entrants: &[Entrant],
+    contenders: &[Contender],
     effort: &Effort,
     events: &[Event],
     mut count: impl FnMut(&mut dyn FnMut()) -> Vec<Option<f64>>,
@@ -67,7 +67,7 @@ fn counted<A: Traveller>(
         black_box(burst);
     });
     let mut rows = vec![Entry::new("no lookup", Ok(nothing))];
-    rows.extend(each(rib, entrants, |built| of(&built.pass())));
+    rows.extend(each(rib, contenders, |built| of(&built.pass())));
     Counted {
         unavailable: None,
         events: events.iter().map(|event| event.name().to_owned()).collect(),
@@ -82,25 +82,25 @@ mod tests {
     use popfib_baselines::Baseline;
     use popfib_eval::Algorithm;
 
-    fn rib<A: Traveller>(prefix: &str) -> Rib<A> {
+    fn rib<A: TrafficAddress>(prefix: &str) -> Rib<A> {
         let mut rib = Rib::new();
         rib.insert(prefix.parse().ok().unwrap(), NextHop::MIN);
         rib
     }
 
-    fn sail() -> Entrant {
-        Entrant::new(Algorithm::Baseline(Baseline::Sail), None)
+    fn sail() -> Contender {
+        Contender::new(Algorithm::Baseline(Baseline::Sail), None)
     }
 
     #[test]
     fn counts_are_of_each_lookup() {
-        let entrants = [Entrant::new(Algorithm::Poptrie, Some(18)), sail()];
+        let contenders = [Contender::new(Algorithm::Poptrie, Some(18)), sail()];
         let effort = Effort::tiny();
         let mut calls = 0;
         // Two events: one counts nothing, the other a thousand a pass.
         let events = [Event::L1Misses, Event::Cycles];
         let rib = rib::<u32>("10.0.0.0/8");
-        let found = counted(&rib, &entrants, &effort, &events, |work| {
+        let found = counted(&rib, &contenders, &effort, &events, |work| {
             work();
             calls += 1;
             vec![None, Some(1_000.0)]

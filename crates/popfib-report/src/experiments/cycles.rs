@@ -3,10 +3,10 @@
 
 use popfib::Rib;
 use popfib_draw::Depths;
-use popfib_eval::{Counter, Distribution, Traveller, Xorshift, stream_pass};
+use popfib_eval::{Counter, Distribution, TrafficAddress, Xorshift, stream_pass};
 use serde::{Deserialize, Serialize};
 
-use super::entrant::{Entrant, Entry, each};
+use super::contender::{Contender, Entry, each};
 use crate::plan::Effort;
 
 /// Lookups of fewer addresses at a depth tell nothing of it.
@@ -46,8 +46,12 @@ pub(crate) struct AtDepth {
     pub(crate) percentiles: [u32; 5],
 }
 
-/// Times `effort.timed` random lookups of each entrant, the same for all.
-pub(crate) fn cycles<A: Traveller>(rib: &Rib<A>, entrants: &[Entrant], effort: &Effort) -> Cycles {
+/// Times `effort.timed` random lookups of each contender, the same for all.
+pub(crate) fn cycles<A: TrafficAddress>(
+    rib: &Rib<A>,
+    contenders: &[Contender],
+    effort: &Effort,
+) -> Cycles {
     let mut result = Cycles {
         unavailable: None,
         lookups: effort.timed,
@@ -70,7 +74,7 @@ pub(crate) fn cycles<A: Traveller>(rib: &Rib<A>, entrants: &[Entrant], effort: &
     });
     let depths = Depths::new(rib);
     let depths: Vec<u8> = addresses.iter().map(|a| depths.depth(*a)).collect();
-    result.rows = each(rib, entrants, |built| {
+    result.rows = each(rib, contenders, |built| {
         let mut all = Distribution::new();
         let mut by_depth = vec![Distribution::new(); usize::from(A::WIDTH) + 1];
         let lookup = |address| built.fib.lookup(address);

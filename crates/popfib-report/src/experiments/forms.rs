@@ -3,10 +3,10 @@
 
 use popfib::Rib;
 use popfib_baselines::Baseline;
-use popfib_eval::{Algorithm, Traveller};
+use popfib_eval::{Algorithm, TrafficAddress};
 use serde::{Deserialize, Serialize};
 
-use super::entrant::{Entrant, Entry};
+use super::contender::{Contender, Entry};
 use super::figures::Figures;
 use super::pace::Pattern;
 use crate::plan::Effort;
@@ -31,7 +31,7 @@ pub(crate) struct Cost {
 }
 
 /// All forms of the table, and the radix tree to compare with.
-pub(crate) fn forms<A: Traveller>(rib: &Rib<A>, effort: &Effort) -> Vec<Form> {
+pub(crate) fn forms<A: TrafficAddress>(rib: &Rib<A>, effort: &Effort) -> Vec<Form> {
     use Algorithm::{Popfib, Poptrie, PoptrieBasic};
     let radix = Algorithm::Baseline(Baseline::Radix);
     let mut forms = vec![form(rib, ("Radix", radix, true), None, effort)];
@@ -47,28 +47,32 @@ pub(crate) fn forms<A: Traveller>(rib: &Rib<A>, effort: &Effort) -> Vec<Form> {
     forms
 }
 
-fn form<A: Traveller>(
+fn form<A: TrafficAddress>(
     rib: &Rib<A>,
     (name, algorithm, is_aggregating): (&str, Algorithm, bool),
     direct_bits: Option<u8>,
     effort: &Effort,
 ) -> Form {
-    let mut entrant = Entrant::new(algorithm, direct_bits);
-    entrant.options = entrant.options.aggregation(is_aggregating);
+    let mut contender = Contender::new(algorithm, direct_bits);
+    contender.options = contender.options.aggregation(is_aggregating);
     Form {
         direct_bits,
-        entry: Entry::new(name, cost(rib, &entrant, effort)),
+        entry: Entry::new(name, cost(rib, &contender, effort)),
     }
 }
 
-fn cost<A: Traveller>(rib: &Rib<A>, entrant: &Entrant, effort: &Effort) -> Result<Cost, String> {
+fn cost<A: TrafficAddress>(
+    rib: &Rib<A>,
+    contender: &Contender,
+    effort: &Effort,
+) -> Result<Cost, String> {
     let mut build_ms = Figures::default();
-    let mut built = entrant.build(rib)?;
+    let mut built = contender.build(rib)?;
     build_ms.0.push(built.build_ms);
     for _ in 1..effort.builds {
         // The one before goes first: two at once would share the caches.
         drop(built);
-        built = entrant.build(rib)?;
+        built = contender.build(rib)?;
         build_ms.0.push(built.build_ms);
     }
     let pattern = Pattern::<A>::Random;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use popfib::Rib;
 use popfib_eval::{
-    BURST, Buffer, Repeated, Sequential, Traffic, Traveller, Xorshift, generate, stream_pass,
+    BURST, Buffer, Repeated, Sequential, Traffic, TrafficAddress, Xorshift, generate, stream_pass,
 };
 
 use crate::error::ReportError;
@@ -28,7 +28,7 @@ pub(crate) enum Pattern<A> {
     Prepared(String, Buffer<A>),
 }
 
-impl<A: Traveller> Pattern<A> {
+impl<A: TrafficAddress> Pattern<A> {
     /// The pattern of one of the paper's or the project's kinds; `None` where the table is too
     /// small for it.
     pub(crate) fn of(

@@ -6,8 +6,8 @@ use std::time::Instant;
 use popfib_eval::datasets::synthetic::{Growing, Synthetic};
 use serde::{Deserialize, Serialize};
 
+use super::contender::{Contender, Entry, Group, each};
 use super::contest::{Measured, verified};
-use super::entrant::{Entrant, Entry, Group, each};
 use super::figures::Figures;
 use super::pace::Pattern;
 use crate::machine;
@@ -42,7 +42,7 @@ pub(crate) fn series<A: Synthetic>(largest: usize, effort: &Effort) -> Vec<Size>
         32 => Group::Series4,
         _ => Group::Series6,
     };
-    let entrants = Entrant::of(group);
+    let contenders = Contender::of(group);
     let mut growing = Growing::<A>::new(NEXT_HOPS, 1);
     let mut sizes = Vec::new();
     let mut rib_ms = 0.0;
@@ -62,7 +62,7 @@ pub(crate) fn series<A: Synthetic>(largest: usize, effort: &Effort) -> Vec<Size>
         rib_ms += start.elapsed().as_secs_f64() * 1e3;
         let rib = growing.rib();
         // One structure at a time: several of this size might not fit.
-        let rows = each(rib, &entrants, |built| {
+        let rows = each(rib, &contenders, |built| {
             let mut measured = verified(rib, &built, effort);
             if measured.mismatches == 0 {
                 let pattern = Pattern::<A>::Random;

@@ -1,9 +1,9 @@
 //! The rate of several threads in one table (the paper's Fig. 8).
 
 use popfib::Rib;
-use popfib_eval::{Traveller, together};
+use popfib_eval::{TrafficAddress, together};
 
-use super::entrant::{Entrant, Entry, Group, each};
+use super::contender::{Contender, Entry, Group, each};
 use super::figures::Figures;
 use super::pace::{Pattern, mlps, timed};
 use crate::plan::Effort;
@@ -12,13 +12,13 @@ use crate::plan::Effort;
 pub(crate) type Scaling = Vec<Figures>;
 
 /// Measures with one thread on the first of `cores`, then with two, and so on, in turn.
-pub(crate) fn threads<A: Traveller>(
+pub(crate) fn threads<A: TrafficAddress>(
     rib: &Rib<A>,
     cores: &[usize],
     effort: &Effort,
 ) -> Vec<Entry<Scaling>> {
     let pattern = Pattern::<A>::Random;
-    each(rib, &Entrant::of(Group::Threads), |built| {
+    each(rib, &Contender::of(Group::Threads), |built| {
         let count = pattern.count(effort.pass, built.pass());
         // Where threads cannot be pinned there is one, this.
         let mut rates = vec![Figures::default(); cores.len().max(1)];

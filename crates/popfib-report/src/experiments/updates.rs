@@ -2,7 +2,7 @@
 //! paper's section 4.9).
 
 use popfib::{CompileError, LiveFib, Options, Rib};
-use popfib_eval::{Traveller, Update, UpdateTimes, check_answers, churn, shuffled};
+use popfib_eval::{TrafficAddress, Update, UpdateTimes, check_answers, churn, shuffled};
 use serde::{Deserialize, Serialize};
 
 /// Routes that are withdrawn and announced again where no changes were recorded.
@@ -31,7 +31,7 @@ pub(crate) struct Stream {
 }
 
 /// Applies `updates` to the routes of `rib`, with 18 direct bits.
-pub(crate) fn recorded<A: Traveller>(
+pub(crate) fn recorded<A: TrafficAddress>(
     name: &str,
     rib: &Rib<A>,
     updates: &[Update<A>],
@@ -42,19 +42,19 @@ pub(crate) fn recorded<A: Traveller>(
 }
 
 /// Withdraws random routes and announces them again, one after the other.
-pub(crate) fn flaps<A: Traveller>(rib: &Rib<A>) -> Result<Stream, CompileError> {
+pub(crate) fn flaps<A: TrafficAddress>(rib: &Rib<A>) -> Result<Stream, CompileError> {
     let flaps = FLAPS.min(rib.len());
     recorded("random routes down and up", rib, &churn(rib, flaps))
 }
 
 /// Inserts all routes into an empty table, in random order.
-pub(crate) fn full_table<A: Traveller>(rib: &Rib<A>) -> Result<Stream, CompileError> {
+pub(crate) fn full_table<A: TrafficAddress>(rib: &Rib<A>) -> Result<Stream, CompileError> {
     let options = Options::default().direct_bits(Some(18));
     let mut table = LiveFib::<A, u32>::new(options)?;
     stream("full table, random order", &mut table, &shuffled(rib))
 }
 
-fn stream<A: Traveller>(
+fn stream<A: TrafficAddress>(
     name: &str,
     table: &mut LiveFib<A, u32>,
     updates: &[Update<A>],

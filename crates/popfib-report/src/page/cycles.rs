@@ -4,7 +4,7 @@ use super::chart::{self, Words};
 use super::format::{count, number, or_none};
 use super::{Section, words};
 use crate::experiments::cycles::{Cycles, Times};
-use crate::experiments::{Entrant, Group};
+use crate::experiments::{Contender, Group};
 use crate::paper;
 use crate::results::{Family, Place, Results, pick};
 use crate::sheet::Sheet;
@@ -134,8 +134,8 @@ fn cdf(cycles: &Cycles, place: Place<'_>) -> String {
 }
 
 fn by_depth(cycles: &Cycles, place: Place<'_>) -> String {
-    let boxes = Entrant::of(Group::Boxes);
-    let is_shown = |name: &str| boxes.iter().any(|entrant| entrant.name == name);
+    let boxes = Contender::of(Group::Boxes);
+    let is_shown = |name: &str| boxes.iter().any(|contender| contender.name == name);
     let shown: Vec<_> = built(cycles).filter(|(name, _)| is_shown(name)).collect();
     // The same addresses for all, and so the same depths.
     let depths = shown.first().map_or(&[][..], |(_, times)| &times.by_depth);

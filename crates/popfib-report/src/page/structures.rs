@@ -4,15 +4,15 @@ use super::chart::{self, Form, Words};
 use super::format::{count, mean, mib, number, or_none, ratio, short};
 use super::{Section, ahead, differs, words};
 use crate::experiments::contest::Contest;
-use crate::experiments::{Entrant, Figures, Group};
+use crate::experiments::{Contender, Figures, Group};
 use crate::paper;
 use crate::results::{Family, Place, Results};
 use crate::sheet::Sheet;
 
 /// Names of the structures in figures of all: the Poptries first.
 pub(super) fn shown() -> Vec<String> {
-    let shown = Entrant::of(Group::Shown).into_iter().rev();
-    shown.map(|entrant| entrant.name).collect()
+    let shown = Contender::of(Group::Shown).into_iter().rev();
+    shown.map(|contender| contender.name).collect()
 }
 
 pub(super) fn all_structures(results: &Results) -> Section {

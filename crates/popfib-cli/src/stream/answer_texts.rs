@@ -15,7 +15,7 @@ use super::page::Page;
 struct Line([u8; 64]);
 
 /// Texts by number, in slots of `SIZE` bytes: 16, 32 or 64.
-pub(super) struct Tails<const SIZE: usize> {
+pub(super) struct AnswerTexts<const SIZE: usize> {
     lines: Vec<Line>,
     count: usize,
     /// Long texts, and where their end is if others share it.
@@ -26,11 +26,11 @@ pub(super) struct Tails<const SIZE: usize> {
 /// The length of a text that is too long for its slot.
 const LONG: u8 = u8::MAX;
 
-impl<const SIZE: usize> Tails<SIZE> {
+impl<const SIZE: usize> AnswerTexts<SIZE> {
     const PER_LINE: usize = 64 / SIZE;
 
     fn new(texts: &Texts) -> Self {
-        let mut tails = Self {
+        let mut written = Self {
             lines: vec![Line([0; 64]); texts.ends.len().div_ceil(Self::PER_LINE)],
             count: texts.ends.len(),
             long: Vec::new(),
@@ -46,14 +46,14 @@ impl<const SIZE: usize> Tails<SIZE> {
                 slot[..text.len()].copy_from_slice(text);
                 slot[SIZE - 1] = text.len() as u8;
             } else {
-                slot[..8].copy_from_slice(&(tails.long.len() as u64).to_le_bytes());
+                slot[..8].copy_from_slice(&(written.long.len() as u64).to_le_bytes());
                 slot[SIZE - 1] = LONG;
-                tails.long.push((text.to_vec(), shared));
+                written.long.push((text.to_vec(), shared));
             }
-            let line = &mut tails.lines[number / Self::PER_LINE].0;
+            let line = &mut written.lines[number / Self::PER_LINE].0;
             line.as_chunks_mut().0[number % Self::PER_LINE] = slot;
         }
-        tails
+        written
     }
 
     #[inline(always)]
@@ -125,7 +125,7 @@ impl Texts {
     }
 
     /// Slots for the texts: the smallest that nearly all of them fit into.
-    pub(super) fn into_tails(self) -> AnyTails {
+    pub(super) fn into_answer_texts(self) -> AnyAnswerTexts {
         let mut start = 0;
         let mut fitting = [0; 2];
         for &end in &self.ends {
@@ -136,38 +136,38 @@ impl Texts {
         }
         let enough = self.ends.len() - self.ends.len() / 100;
         match fitting {
-            [count, _] if count >= enough => AnyTails::Short(Tails::new(&self)),
-            [_, count] if count >= enough => AnyTails::Medium(Tails::new(&self)),
-            _ => AnyTails::Long(Tails::new(&self)),
+            [count, _] if count >= enough => AnyAnswerTexts::Short(AnswerTexts::new(&self)),
+            [_, count] if count >= enough => AnyAnswerTexts::Medium(AnswerTexts::new(&self)),
+            _ => AnyAnswerTexts::Long(AnswerTexts::new(&self)),
         }
     }
 }
 
 /// Texts in slots of either size.
-pub(super) enum AnyTails {
-    Short(Tails<16>),
-    Medium(Tails<32>),
-    Long(Tails<64>),
+pub(super) enum AnyAnswerTexts {
+    Short(AnswerTexts<16>),
+    Medium(AnswerTexts<32>),
+    Long(AnswerTexts<64>),
 }
 
-impl AnyTails {
-    /// As [`Tails::touch`].
+impl AnyAnswerTexts {
+    /// As [`AnswerTexts::touch`].
     #[inline]
     pub(super) fn touch(&self, numbers: &[u32]) {
         match self {
-            Self::Short(tails) => tails.touch(numbers),
-            Self::Medium(tails) => tails.touch(numbers),
-            Self::Long(tails) => tails.touch(numbers),
+            Self::Short(written) => written.touch(numbers),
+            Self::Medium(written) => written.touch(numbers),
+            Self::Long(written) => written.touch(numbers),
         }
     }
 
-    /// As [`Tails::write`].
+    /// As [`AnswerTexts::write`].
     #[inline]
     pub(super) fn write(&self, number: u32, page: &mut Page) {
         match self {
-            Self::Short(tails) => tails.write(number, page),
-            Self::Medium(tails) => tails.write(number, page),
-            Self::Long(tails) => tails.write(number, page),
+            Self::Short(written) => written.write(number, page),
+            Self::Medium(written) => written.write(number, page),
+            Self::Long(written) => written.write(number, page),
         }
     }
 }
@@ -191,10 +191,10 @@ mod tests {
             }
             let numbers: Vec<u32> = (0..1000).rev().chain([0, 999, 5]).collect();
             let mut page = Page::new();
-            let size = match made.into_tails() {
-                AnyTails::Short(tails) => (write(&tails, &numbers, &mut page), 16),
-                AnyTails::Medium(tails) => (write(&tails, &numbers, &mut page), 32),
-                AnyTails::Long(tails) => (write(&tails, &numbers, &mut page), 64),
+            let size = match made.into_answer_texts() {
+                AnyAnswerTexts::Short(written) => (write(&written, &numbers, &mut page), 16),
+                AnyAnswerTexts::Medium(written) => (write(&written, &numbers, &mut page), 32),
+                AnyAnswerTexts::Long(written) => (write(&written, &numbers, &mut page), 64),
             }
             .1;
             let expected = if typical < 16 {
@@ -225,18 +225,18 @@ mod tests {
         assert_eq!(made.bytes.len(), 40_000);
         assert_eq!(made.shared.len(), 2);
         let mut page = Page::new();
-        let AnyTails::Short(tails) = made.into_tails() else {
+        let AnyAnswerTexts::Short(written) = made.into_answer_texts() else {
             panic!("the texts themselves are short");
         };
-        tails.write(7, &mut page);
+        written.write(7, &mut page);
         assert_eq!(page.bytes()[..5], [7, 0, 0, 0, b'b']);
         assert_eq!(page.bytes().len(), 4 + (1 << 20));
     }
 
-    fn write<const SIZE: usize>(tails: &Tails<SIZE>, numbers: &[u32], page: &mut Page) {
-        tails.touch(numbers);
+    fn write<const SIZE: usize>(written: &AnswerTexts<SIZE>, numbers: &[u32], page: &mut Page) {
+        written.touch(numbers);
         for &number in numbers {
-            tails.write(number, page);
+            written.write(number, page);
         }
     }
 }

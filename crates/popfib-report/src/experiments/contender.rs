@@ -3,7 +3,7 @@
 
 use popfib::{Kernel, Options, Rib};
 use popfib_baselines::Baseline as B;
-use popfib_eval::{Algorithm, AnyFib, Traveller, build};
+use popfib_eval::{Algorithm, AnyFib, TrafficAddress, build};
 use serde::{Deserialize, Serialize};
 
 use Algorithm::{Baseline, Popfib, Poptrie};
@@ -67,7 +67,7 @@ const ALL: [(Algorithm, Option<u8>, &[Group]); 17] = [
 
 /// A structure in one form, looked up in one way.
 #[derive(Clone, Debug)]
-pub(crate) struct Entrant {
+pub(crate) struct Contender {
     /// Its name in tables and figures, the paper's where the paper has one.
     pub(crate) name: String,
     pub(crate) algorithm: Algorithm,
@@ -76,7 +76,7 @@ pub(crate) struct Entrant {
     pub(crate) kernel: Kernel,
 }
 
-impl Entrant {
+impl Contender {
     /// One with the paper's options; popfib without direct bits is as it is used.
     pub(crate) fn new(algorithm: Algorithm, direct_bits: Option<u8>) -> Self {
         let is_batch = algorithm == Popfib && direct_bits.is_none();
@@ -111,7 +111,7 @@ impl Entrant {
             .collect()
     }
 
-    pub(crate) fn build<A: Traveller>(&self, rib: &Rib<A>) -> Result<Built<A>, String> {
+    pub(crate) fn build<A: TrafficAddress>(&self, rib: &Rib<A>) -> Result<Built<A>, String> {
         let built = build(rib, self.algorithm, &self.options).map_err(|error| error.to_string())?;
         Ok(Built {
             fib: built.fib,
@@ -182,14 +182,14 @@ impl<T> Entry<T> {
     }
 }
 
-/// Builds each of `entrants`, one at a time, and does `work` with it.
-pub(crate) fn each<A: Traveller, T>(
+/// Builds each of `contenders`, one at a time, and does `work` with it.
+pub(crate) fn each<A: TrafficAddress, T>(
     rib: &Rib<A>,
-    entrants: &[Entrant],
+    contenders: &[Contender],
     mut work: impl FnMut(Built<A>) -> T,
 ) -> Vec<Entry<T>> {
-    let entries = entrants.iter();
+    let entries = contenders.iter();
     entries
-        .map(|entrant| Entry::new(&entrant.name, entrant.build(rib).map(&mut work)))
+        .map(|contender| Entry::new(&contender.name, contender.build(rib).map(&mut work)))
         .collect()
 }

@@ -1,28 +1,42 @@
 //! Poptrie (Asai and Ohara, SIGCOMM 2015): IP longest-prefix match from a few
 //! MiB that stay in the CPU's cache.
 //!
-//! Four types, from the whole to the parts:
+//! ```
+//! use popfib::{IpPrefix, Table};
+//! use std::net::IpAddr;
 //!
-//! * [`Table`]: a map of both families, values of any type, always fast;
-//!   [`PrefixMap`] is that of one family, [`PrefixSet`] and [`IpSet`] hold
-//!   prefixes alone. This is what most programs want.
-//! * [`LiveTable`]: the same while other threads look up: one writer, and readers who never
-//!   wait. [`LiveGroups`] are next-hop groups that change for all their routes at once,
-//!   [`LiveFib`] is a table of next-hop numbers with the caller's allocator.
-//! * [`Rib`]: the routes of one family, prefix to next hop, changed one by one,
-//!   walked in order, asked for exact and longest matches.
-//! * [`Fib`]: the Poptrie compiled from a Rib; it answers
-//!   [`lookup`](Fib::lookup) and [`lookup_batch`](Fib::lookup_batch) with the
-//!   next hop only, an order of magnitude faster.
+//! // Equal values are stored once; `Table::new()` keeps one for each route, of any type.
+//! let mut table = Table::shared();
+//! table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "private");
+//! table.insert("10.1.0.0/16".parse::<IpPrefix>()?, "lab");
 //!
-//! Beside them [`MultiRib`] keeps several routes for one prefix and knows the
-//! best.
+//! let address: IpAddr = "10.1.2.3".parse()?;
+//! assert_eq!(table.lookup(address), Some(&"lab"));
+//! let (prefix, value) = table.longest_match(address).unwrap();
+//! assert_eq!((prefix.to_string().as_str(), *value), ("10.1.0.0/16", "lab"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
-//! Over Ribs work [`aggregate`] (fewer routes, the same answers), [`diff`] (what
-//! two of them differ in) and [`Intervals`] (all answers, in order).
+//! # Which type for what
 //!
-//! [`algebra`] is union, intersection, difference and complement of prefixes as sets of addresses,
-//! and [`Vrps`] validates the origins of routes (RFC 6811).
+//! | you have | take |
+//! |---|---|
+//! | prefixes and values of any type, IPv4 and IPv6 | [`Table`] |
+//! | the same of one family, or of keys of 8 to 128 bits | [`PrefixMap`] |
+//! | prefixes without values | [`IpSet`]; of one family [`PrefixSet`] |
+//! | a table that changes while other threads look up | [`LiveTable`], read through a [`TableReader`]; of one family [`LiveMap`] |
+//! | next-hop groups (ECMP) that change for all their routes at once | [`LiveGroups`] |
+//! | numbers of your own as next hops | [`Rib`] for the routes, [`Fib`] compiled from it for lookups, [`LongestFib`] where prefixes are asked for too |
+//! | the same, changing while other threads look up, in memory of your allocator | [`LiveFib`], read through a [`Reader`] |
+//! | a compiled table as a file, used by many processes | [`Image`], written by [`ImageWriter`] |
+//! | several routes for one prefix, of which the best counts | [`MultiRib`] |
+//! | prefixes as sets of addresses: union, intersection, difference | [`algebra`] |
+//! | a table to make smaller, or two to compare | [`aggregate`], [`diff`], [`Intervals`] |
+//! | routes to validate against the RPKI (RFC 6811) | [`Vrps`] |
+//!
+//! Files (MRT, router output, CSV, MaxMind databases, lists) are read by the crate
+//! [`popfib-formats`](https://docs.rs/popfib-formats), live routes from routers by
+//! [`popfib-feed`](https://docs.rs/popfib-feed).
 //!
 //! All are generic over the key: `u32` for IPv4, `u128` for IPv6, `u8`, `u16`
 //! and `u64` for anything else that has prefixes ([`Address`]). The words are

@@ -306,6 +306,12 @@ int popfib_image_save(const char *path, const struct popfib_image_config *config
  * that is big-endian. -ENOENT, -EACCES, -EISDIR and whatever else the system has against the file. */
 int popfib_image_open(const char *path, uint32_t mode, popfib_image **image);
 
+/* As popfib_image_open(), of the `length` bytes at `memory`. But for POPFIB_IMAGE_COPY they are used where they are, as
+ * memory that processes share: `memory` is a multiple of 64 then, and until the image and all of its tables are freed nobody
+ * writes there (undefined) and it stays mapped.
+ * [any] -EINVAL: also a `memory` that is no such multiple. -EBADMSG, -ENOTSUP: as for popfib_image_open(). */
+int popfib_image_memory(const void *memory, size_t length, uint32_t mode, popfib_image **image);
+
 /* Frees an image, or does nothing for NULL. Its tables stay.
  * [any] While no other thread is in a function of this image. */
 void popfib_image_free(popfib_image *image);

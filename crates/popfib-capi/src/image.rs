@@ -1,6 +1,6 @@
 //! The handle `popfib_image`, and how tables become one.
 
-use core::ffi::{CStr, c_char, c_int};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::{ptr, slice};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -20,6 +20,9 @@ use crate::table::Table;
 const COPY: u32 = 0;
 const MAP: u32 = 1;
 const MAP_TRUSTED: u32 = 2;
+
+/// Of memory that is used where it is.
+const ALIGNMENT: usize = 64;
 
 /// `POPFIB_IMAGE_NO_ROUTES`.
 const NO_ROUTES: u32 = 1;
@@ -140,6 +143,41 @@ unsafe extern "C" fn popfib_image_open(
             MAP => unsafe { Image::map(path)? },
             // SAFETY: as above, for `Image::map_trusted`.
             MAP_TRUSTED => unsafe { Image::map_trusted(path)? },
+            _ => return Err(Errno::INVALID),
+        };
+        *place = Box::into_raw(Box::new(ImageHandle(Arc::new(image))));
+        Ok(0)
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_image_memory(
+    memory: *const c_void,
+    len: usize,
+    mode: u32,
+    image: *mut *mut ImageHandle,
+) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        let place = unsafe { required_mut(image)? };
+        *place = ptr::null_mut();
+        if memory.is_null() || isize::try_from(len).is_err() {
+            return Err(Errno::INVALID);
+        }
+        // SAFETY: the caller's, who keeps it as long as the image and its tables where it is not copied.
+        let bytes: &'static [u8] = unsafe { slice::from_raw_parts(memory.cast(), len) };
+        if mode != COPY && !memory.addr().is_multiple_of(ALIGNMENT) {
+            return Err(Errno::INVALID);
+        }
+        let image = match mode {
+            COPY => Image::from_bytes(bytes)?,
+            MAP => Image::from_static(bytes)?,
+            // SAFETY: the header asks the caller for what `Image::from_static_trusted` asks for.
+            MAP_TRUSTED => unsafe { Image::from_static_trusted(bytes)? },
             _ => return Err(Errno::INVALID),
         };
         *place = Box::into_raw(Box::new(ImageHandle(Arc::new(image))));

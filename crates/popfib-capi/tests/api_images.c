@@ -232,6 +232,42 @@ static size_t read_file(const char *from, uint8_t *bytes, size_t space)
     return length;
 }
 
+/* Memory that others keep, as what processes share. */
+static void test_images_in_memory(void)
+{
+    const size_t space = 1 << 16;
+    uint8_t *bytes = (uint8_t *)aligned_alloc(64, space);
+    popfib_table *ipv4 = filled(POPFIB_IPV4, 16), *ipv6 = filled(POPFIB_IPV6, 32);
+    popfib_image *image;
+    CHECK(bytes != NULL);
+    RETURNS(0, popfib_image_save(path, NULL, ipv4, ipv6));
+    const size_t length = read_file(path, bytes, space);
+    for (uint32_t mode = POPFIB_IMAGE_COPY; mode <= POPFIB_IMAGE_MAP_TRUSTED; mode++) {
+        RETURNS(0, popfib_image_memory(bytes, length, mode, &image));
+        check_image_table(image, POPFIB_IPV4, 16);
+        check_image_table(image, POPFIB_IPV6, 32);
+        popfib_image_free(image);
+        RETURNS(-EBADMSG, popfib_image_memory(bytes, length - 1, mode, &image));
+        CHECK(image == NULL);
+        RETURNS(-EBADMSG, popfib_image_memory(bytes, 0, mode, &image));
+        RETURNS(-EINVAL, popfib_image_memory(NULL, length, mode, &image));
+        RETURNS(-EINVAL, popfib_image_memory(bytes, length, mode, NULL));
+    }
+    RETURNS(-EINVAL, popfib_image_memory(bytes, SIZE_MAX, POPFIB_IMAGE_COPY, &image));
+    RETURNS(-EINVAL, popfib_image_memory(bytes, length, 3, &image));
+    bytes[length / 2] ^= 1;
+    RETURNS(-EBADMSG, popfib_image_memory(bytes, length, POPFIB_IMAGE_COPY, &image));
+    RETURNS(-EBADMSG, popfib_image_memory(bytes, length, POPFIB_IMAGE_MAP, &image));
+    bytes[length / 2] ^= 1;
+    memmove(bytes + 1, bytes, length);
+    RETURNS(-EINVAL, popfib_image_memory(bytes + 1, length, POPFIB_IMAGE_MAP, &image));
+    RETURNS(0, popfib_image_memory(bytes + 1, length, POPFIB_IMAGE_COPY, &image));
+    popfib_image_free(image);
+    free(bytes);
+    popfib_free(ipv4);
+    popfib_free(ipv6);
+}
+
 static void write_file(const char *to, const uint8_t *bytes, size_t length)
 {
     FILE *file = fopen(to, "wb");
@@ -304,6 +340,7 @@ void test_images(const char *dir)
     snprintf(path, sizeof path, "%s/image", dir);
     snprintf(other_path, sizeof other_path, "%s/other", dir);
     test_whole_images();
+    test_images_in_memory();
     test_damaged_images();
     test_file_limit();
 }

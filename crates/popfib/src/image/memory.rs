@@ -1,10 +1,11 @@
 //! The memory that an image lies in, and typed arrays inside it.
 //!
-//! Three kinds of memory, one way to read them: a copy on the heap (any
-//! platform), a copy in anonymous memory with huge pages, and a file mapped as
-//! it is. Fibs and arrays hold an `Arc` of it and pointers into it.
+//! Four kinds of memory, one way to read them: a copy on the heap (any
+//! platform), a copy in anonymous memory with huge pages, a file mapped as it
+//! is, and what somebody else keeps for good. Fibs and arrays hold an `Arc` of it and pointers into it.
 
 use alloc::sync::Arc;
+use core::fmt;
 use core::ops::{Deref, Range};
 use core::ptr::NonNull;
 #[cfg(feature = "std")]
@@ -12,6 +13,8 @@ use std::{fs::File, io, io::Read};
 
 use crate::fib::block::Block;
 use crate::memory::Global;
+
+use super::format::ALIGNMENT;
 
 /// A huge page of x86-64 and of most AArch64 systems.
 #[cfg(feature = "std")]
@@ -28,9 +31,29 @@ pub(super) enum Memory {
         map: memmap2::Mmap,
         range: Range<usize>,
     },
+    /// Somebody else's, for good.
+    Lent(Lent),
+}
+
+/// Bytes that are shown as an address and a length.
+pub(super) struct Lent(&'static [u8]);
+
+impl fmt::Debug for Lent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:p}, {} bytes", self.0, self.0.len())
+    }
 }
 
 impl Memory {
+    /// `bytes` where they are if sections are aligned there, else a copy.
+    pub(super) fn lent(bytes: &'static [u8]) -> Self {
+        if (bytes.as_ptr() as usize).is_multiple_of(ALIGNMENT) {
+            Self::Lent(Lent(bytes))
+        } else {
+            Self::copy_of(bytes)
+        }
+    }
+
     /// A copy of `bytes`.
     pub(super) fn copy_of(bytes: &[u8]) -> Self {
         let block = match Block::zeroed_in(bytes.len(), Global) {
@@ -99,6 +122,7 @@ impl Memory {
             Self::Heap { block, len } => (block.at(0), *len),
             #[cfg(feature = "std")]
             Self::Pages { map, range } => (NonNull::from(&map[range.clone()]).cast(), range.len()),
+            Self::Lent(Lent(bytes)) => (NonNull::from(*bytes).cast(), bytes.len()),
         };
         NonNull::slice_from_raw_parts(start, len)
     }

@@ -33,13 +33,15 @@ pub use write::ImageWriter;
 /// Compiled tables of any families, the names of their next hops, and where all
 /// of it came from, in one piece of memory.
 ///
-/// Made by [`ImageWriter`]. There are three ways to get at one:
+/// Made by [`ImageWriter`]. There are several ways to get at one:
 ///
 /// | | memory | validated | lookups |
 /// |---|---|---|---|
 /// | [`Image::open`], [`Image::from_bytes`] | a copy of this process, on huge pages | yes | as fast as a compiled Fib |
 /// | [`Image::map`] | the file's own pages, shared by all processes | yes | slower by misses of the address translation |
 /// | [`Image::map_trusted`] | as `map` | no | as `map` |
+/// | [`Image::from_static`] | the caller's | yes | as fast as that memory |
+/// | [`Image::from_static_trusted`] | as `from_static` | no | as `from_static` |
 ///
 /// Validation reads every byte: checksums, every index of the Fibs
 /// ([`Fib::check`](crate::Fib::check)), next hops that have names, routes in
@@ -88,6 +90,31 @@ impl Image {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ImageError> {
         // SAFETY: it is validated.
         unsafe { Self::new(Memory::copy_of(bytes), true) }
+    }
+
+    /// The image that is in `bytes`, used where it is: what a program was linked
+    /// with, or memory that processes share.
+    ///
+    /// Bytes that do not begin at a multiple of 64 are copied.
+    ///
+    /// # Errors
+    /// As [`Image::from_bytes`].
+    pub fn from_static(bytes: &'static [u8]) -> Result<Self, ImageError> {
+        // SAFETY: it is validated.
+        unsafe { Self::new(Memory::lent(bytes), true) }
+    }
+
+    /// As [`Image::from_static`], without validation, as [`Image::map_trusted`].
+    ///
+    /// # Errors
+    /// As [`Image::from_static`], for what is checked.
+    ///
+    /// # Safety
+    /// The bytes are what [`ImageWriter`] has written: on anything else lookups
+    /// may read anywhere in memory.
+    pub unsafe fn from_static_trusted(bytes: &'static [u8]) -> Result<Self, ImageError> {
+        // SAFETY: the caller's.
+        unsafe { Self::new(Memory::lent(bytes), false) }
     }
 
     /// The image in the file at `path`, read into memory of this process.

@@ -61,6 +61,29 @@ fn opened_and_mapped_images_answer_the_same() {
 }
 
 #[test]
+fn lent_images_answer_the_same() {
+    let bytes = writer(1_000).to_bytes();
+    let wanted = ask(&Image::from_bytes(&bytes).unwrap(), 1);
+    let space = vec![0; bytes.len() + 65].leak();
+    let aligned = space.as_ptr().align_offset(64);
+    space[aligned..][..bytes.len()].copy_from_slice(&bytes);
+    let lent = &space[aligned..][..bytes.len()];
+    assert_eq!(ask(&Image::from_static(lent).unwrap(), 1), wanted);
+    // SAFETY: it is what was just written.
+    let trusted = unsafe { Image::from_static_trusted(lent) }.unwrap();
+    assert_eq!(ask(&trusted, 1), wanted);
+    assert!(!format!("{trusted:?}").contains("[137"), "shows all bytes");
+    Image::from_static(&lent[..lent.len() - 1]).unwrap_err();
+
+    // Where sections would not be aligned.
+    let space = vec![0; bytes.len() + 65].leak();
+    let odd = space.as_ptr().align_offset(64) + 1;
+    space[odd..][..bytes.len()].copy_from_slice(&bytes);
+    let copied = Image::from_static(&space[odd..][..bytes.len()]).unwrap();
+    assert_eq!(ask(&copied, 1), wanted);
+}
+
+#[test]
 fn what_cannot_be_opened_is_told() {
     let directory = directory("image-bad");
     let path = directory.join("t.fib");

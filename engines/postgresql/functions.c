@@ -1,0 +1,231 @@
+/* The functions that look up. */
+#include "store.h"
+
+#include <netinet/in.h>
+#include <sys/stat.h>
+
+#include "access/xact.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "mb/pg_wchar.h"
+#include "storage/fd.h"
+#include "utils/builtins.h"
+#include "utils/inet.h"
+#include "utils/timestamp.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(pg_popfib_lookup);
+PG_FUNCTION_INFO_V1(pg_popfib_lookup_int);
+PG_FUNCTION_INFO_V1(pg_popfib_lookup_prefix);
+PG_FUNCTION_INFO_V1(pg_popfib_lookup_all);
+PG_FUNCTION_INFO_V1(pg_popfib_tables);
+
+/* What a place in a query keeps between rows. */
+typedef struct Call {
+    Table *table;
+    Size length; /* of the table's name */
+    TimestampTz statement;
+    uint64 changes;
+    bool utf8;
+    MemoryContextCallback at_end;
+} Call;
+
+static void release(void *user)
+{
+    Call *call = user;
+    if (call->table != NULL)
+        store_release(call->table);
+    call->table = NULL;
+}
+
+/* The table of the first argument: for a whole statement the same, unless this process changes it itself. */
+static inline Call *call_of(FunctionCallInfo fcinfo)
+{
+    Call *call = fcinfo->flinfo->fn_extra;
+    text *name = PG_GETARG_TEXT_PP(0);
+    Size length = VARSIZE_ANY_EXHDR(name);
+    if (likely(call != NULL && call->table != NULL && call->length == length &&
+               memcmp(call->table->name, VARDATA_ANY(name), length) == 0 && call->changes == store_changes &&
+               call->statement == GetCurrentStatementStartTimestamp()))
+        return call;
+    if (call == NULL) {
+        call = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *call);
+        call->utf8 = GetDatabaseEncoding() == PG_UTF8;
+        call->at_end.func = release;
+        call->at_end.arg = call;
+        MemoryContextRegisterResetCallback(fcinfo->flinfo->fn_mcxt, &call->at_end);
+        fcinfo->flinfo->fn_extra = call;
+    }
+    release(call);
+    call->table = store_acquire(VARDATA_ANY(name), length);
+    call->length = length;
+    call->statement = GetCurrentStatementStartTimestamp();
+    call->changes = store_changes;
+    return call;
+}
+
+static inline popfib_table *family_of(const Table *table, const inet *address)
+{
+    return ip_family(address) == PGSQL_AF_INET ? table->ipv4 : table->ipv6;
+}
+
+/* The next hop of the longest match of the second argument; 0 for none. */
+static inline uint32 next_hop_of(const Call *call, const inet *address)
+{
+    /* NULL is a table without routes. */
+    return popfib_lookup(family_of(call->table, address), ip_addr(address));
+}
+
+/* Images of the command `popfib` have names; one of the C library may have none, and then the number stands for it. */
+static const char *value_of(const Call *call, uint32 next_hop, size_t *length)
+{
+    static char number[16];
+    const char *name;
+    int error = popfib_image_name(call->table->image, next_hop, &name, length);
+    if (likely(error == 0))
+        return name;
+    if (error != -ENODATA)
+        store_throw(error, call->table->name);
+    *length = snprintf(number, sizeof number, "%u", next_hop);
+    return number;
+}
+
+static inline Datum text_of(const Call *call, uint32 next_hop)
+{
+    size_t length;
+    const char *name = value_of(call, next_hop, &length);
+    if (unlikely(!call->utf8)) {
+        char *turned = pg_any_to_server(pnstrdup(name, length), length, PG_UTF8);
+        return CStringGetTextDatum(turned);
+    }
+    return PointerGetDatum(cstring_to_text_with_len(name, length));
+}
+
+static Datum cidr_of(const inet *address, const uint8_t *prefix, uint8_t length)
+{
+    inet *made = palloc0(sizeof(inet));
+    ip_family(made) = ip_family(address);
+    ip_bits(made) = length;
+    memcpy(ip_addr(made), prefix, ip_addrsize(made));
+    SET_INET_VARSIZE(made);
+    return PointerGetDatum(made);
+}
+
+Datum pg_popfib_lookup(PG_FUNCTION_ARGS)
+{
+    Call *call = call_of(fcinfo);
+    uint32 next_hop = next_hop_of(call, PG_GETARG_INET_PP(1));
+    if (next_hop == 0)
+        PG_RETURN_NULL();
+    return text_of(call, next_hop);
+}
+
+Datum pg_popfib_lookup_int(PG_FUNCTION_ARGS)
+{
+    Call *call = call_of(fcinfo);
+    uint32 next_hop = next_hop_of(call, PG_GETARG_INET_PP(1));
+    const char *digits;
+    size_t length, at = 0;
+    /* Negative, which has one number more. */
+    int64 number = 0;
+    bool good, negative;
+    if (next_hop == 0)
+        PG_RETURN_NULL();
+    digits = value_of(call, next_hop, &length);
+    negative = length > 0 && digits[0] == '-';
+    at += negative || (length > 0 && digits[0] == '+');
+    good = at < length;
+    for (; good && at < length; at++)
+        good = '0' <= digits[at] && digits[at] <= '9' && !pg_mul_s64_overflow(number, 10, &number) &&
+               !pg_sub_s64_overflow(number, digits[at] - '0', &number);
+    if (!good || (!negative && number == PG_INT64_MIN))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                        errmsg("value \"%s\" of table \"%s\" is no bigint", TextDatumGetCString(text_of(call, next_hop)),
+                               call->table->name)));
+    PG_RETURN_INT64(negative ? number : -number);
+}
+
+Datum pg_popfib_lookup_prefix(PG_FUNCTION_ARGS)
+{
+    Call *call = call_of(fcinfo);
+    inet *address = PG_GETARG_INET_PP(1);
+    popfib_table *table = family_of(call->table, address);
+    uint8_t prefix[16], length;
+    int error = table == NULL ? -ENOENT : popfib_longest_match(table, ip_addr(address), prefix, &length, NULL);
+    if (error == -ENOENT)
+        PG_RETURN_NULL();
+    if (error != 0)
+        store_throw(error, call->table->name);
+    return cidr_of(address, prefix, length);
+}
+
+/* The routes that cover an address: of each length one at most. */
+typedef struct Found {
+    int count, size;
+    struct {
+        uint8_t prefix[16], length;
+        uint32_t next_hop;
+    } routes[129];
+} Found;
+
+/* No error of the server's may pass through the library, so nothing here makes one. */
+static int collect(void *user, const uint8_t *prefix, uint8_t length, uint32_t next_hop)
+{
+    Found *found = user;
+    memcpy(found->routes[found->count].prefix, prefix, found->size);
+    found->routes[found->count].length = length;
+    found->routes[found->count++].next_hop = next_hop;
+    return 0;
+}
+
+Datum pg_popfib_lookup_all(PG_FUNCTION_ARGS)
+{
+    ReturnSetInfo *result = (ReturnSetInfo *)fcinfo->resultinfo;
+    inet *address = PG_GETARG_INET_PP(1);
+    Call *call;
+    popfib_table *table;
+    Found found;
+    int error;
+    InitMaterializedSRF(fcinfo, 0);
+    call = call_of(fcinfo);
+    table = family_of(call->table, address);
+    found.count = 0;
+    found.size = ip_addrsize(address);
+    error = table == NULL ? 0 : popfib_walk_covering(table, ip_addr(address), ip_maxbits(address), collect, &found);
+    if (error != 0)
+        store_throw(error, call->table->name);
+    for (int at = 0; at < found.count; at++) {
+        Datum values[2] = {cidr_of(address, found.routes[at].prefix, found.routes[at].length), text_of(call, found.routes[at].next_hop)};
+        bool nulls[2] = {false, false};
+        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+    }
+    return (Datum)0;
+}
+
+Datum pg_popfib_tables(PG_FUNCTION_ARGS)
+{
+    ReturnSetInfo *result = (ReturnSetInfo *)fcinfo->resultinfo;
+    char *directory = store_directory();
+    DIR *listed;
+    struct dirent *entry;
+    InitMaterializedSRF(fcinfo, 0);
+    listed = AllocateDir(directory);
+    if (listed == NULL && errno == ENOENT)
+        return (Datum)0;
+    while ((entry = ReadDir(listed, directory)) != NULL) {
+        Size length = strlen(entry->d_name);
+        struct stat found;
+        Datum values[3];
+        bool nulls[3] = {false, false, false};
+        if (length <= 4 || strcmp(entry->d_name + length - 4, ".fib") != 0 ||
+            stat(psprintf("%s/%s", directory, entry->d_name), &found) != 0)
+            continue;
+        values[0] = PointerGetDatum(cstring_to_text_with_len(entry->d_name, length - 4));
+        values[1] = Int64GetDatum(found.st_size);
+        values[2] = TimestampTzGetDatum(time_t_to_timestamptz(found.st_mtime));
+        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+    }
+    FreeDir(listed);
+    return (Datum)0;
+}

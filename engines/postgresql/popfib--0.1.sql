@@ -1,0 +1,35 @@
+\echo Use "CREATE EXTENSION popfib" to load this file. \quit
+
+-- The value of the longest prefix that holds the address, whose mask does not count; NULL if there is none.
+CREATE FUNCTION lookup("table" text, address inet) RETURNS text
+    AS 'MODULE_PATHNAME', 'pg_popfib_lookup' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+-- The same, where all values are integers.
+CREATE FUNCTION lookup_int("table" text, address inet) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'pg_popfib_lookup_int' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION lookup_prefix("table" text, address inet) RETURNS cidr
+    AS 'MODULE_PATHNAME', 'pg_popfib_lookup_prefix' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+-- Every route that covers the address, the shortest first.
+CREATE FUNCTION lookup_all("table" text, address inet, OUT prefix cidr, OUT value text) RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'pg_popfib_lookup_all' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 3;
+
+-- The tables of this database.
+CREATE FUNCTION tables(OUT name text, OUT bytes bigint, OUT loaded timestamptz) RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'pg_popfib_tables' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 10;
+
+-- Makes a table of an image that is a file of the server, in place of one of that name: how many routes it has.
+CREATE FUNCTION load("table" text, path text, OUT ipv4 bigint, OUT ipv6 bigint) RETURNS record
+    AS 'MODULE_PATHNAME', 'pg_popfib_load' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+-- Makes one of the rows of a query: a prefix (cidr, inet, text) and, if it has a second column, a value.
+CREATE FUNCTION load_query("table" text, query text, OUT ipv4 bigint, OUT ipv6 bigint) RETURNS record
+    AS 'MODULE_PATHNAME', 'pg_popfib_load_query' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+-- Whether there was one.
+CREATE FUNCTION drop("table" text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'pg_popfib_drop' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+
+-- Tables are changed by whom the owner of the extension lets.
+REVOKE ALL ON FUNCTION load(text, text), load_query(text, text), drop(text) FROM PUBLIC;

@@ -1,0 +1,135 @@
+"""A PostgreSQL of its own with the extension in it, for tests and measurements: nothing of the system's is changed."""
+
+import csv
+import io
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parents[1]
+POPFIB = TOP / "target/debug/popfib"
+
+
+class Missing(Exception):
+    """What it cannot run without."""
+
+
+class SqlError(Exception):
+    """An error of the server's: its SQLSTATE and its message."""
+
+    def __init__(self, code, message):
+        super().__init__(f"{code}: {message}")
+        self.code, self.message = code, message
+
+
+def find_config():
+    """The newest server that has its headers: its pg_config."""
+    found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/pg_config"), key=lambda path: float(path.parts[4]))
+    if not found and shutil.which("pg_config"):
+        found = [pathlib.Path(shutil.which("pg_config"))]
+    for config in reversed(found):
+        ask = lambda what: subprocess.run([config, what], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
+        if os.path.exists(ask("--includedir-server") + "/postgres.h") and os.path.exists(ask("--bindir") + "/postgres"):
+            return config, ask
+    raise Missing("no PostgreSQL server with its headers")
+
+
+def nobody():
+    """Whom the server runs as: it refuses to run as root."""
+    return "postgres" if os.geteuid() == 0 else None
+
+
+class Server:
+    """A server in a directory that goes with it. The programs are copied and what they read is linked, for a server looks for its
+    extensions beside itself."""
+
+    def __init__(self, profile, modules=(), settings=""):
+        config, ask = find_config()
+        self.version = ask("--version")
+        self.place = pathlib.Path(tempfile.mkdtemp(prefix="popfib-pg-"))
+        try:
+            self.place.chmod(0o755)
+            root, built = self.place / "root", self.place / "build"
+            for what in "--pkglibdir", "--sharedir":
+                subprocess.run(["cp", "-RLs", ask(what), self.parent(root, ask(what))], check=True)
+            subprocess.run(["cp", "-RL", ask("--bindir"), self.parent(root, ask("--bindir"))], check=True)
+            built.mkdir()
+            make = ["make", "--silent", "-f", HERE / "Makefile", f"PG_CONFIG={config}", f"CARGO_PROFILE={profile}", "COPT=-Werror"]
+            subprocess.run(make, cwd=built, check=True)
+            subprocess.run([*make, "install", f"DESTDIR={root}"], cwd=built, check=True, stdout=subprocess.DEVNULL)
+            self.bin = pathlib.Path(f"{root}{ask('--bindir')}")
+            self.data, self.socket, self.files = (self.place / name for name in ("data", "socket", "files"))
+            for path in self.data, self.socket, self.files:
+                path.mkdir()
+                if nobody():
+                    shutil.chown(path, nobody())
+            self.run("initdb", "-D", self.data, "-U", "admin", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+            with open(self.data / "postgresql.conf", "a") as conf:
+                conf.write(f"listen_addresses = ''\nunix_socket_directories = '{self.socket}'\nautovacuum = off\n{settings}\n")
+            self.start()
+        except BaseException:
+            shutil.rmtree(self.place)
+            raise
+
+    @staticmethod
+    def parent(root, path):
+        parent = pathlib.Path(f"{root}{path}").parent
+        parent.mkdir(parents=True, exist_ok=True)
+        return parent
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.stop()
+        finally:
+            shutil.rmtree(self.place)
+
+    def run(self, program, *arguments):
+        result = subprocess.run([self.bin / program, *arguments], user=nobody(), cwd="/", text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        if result.returncode:
+            raise SystemExit(f"{program}: {result.stdout}\n{self.log()}")
+
+    def log(self):
+        path = self.place / "files" / "log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def start(self):
+        self.run("pg_ctl", "-D", self.data, "-w", "-l", self.files / "log", "start")
+
+    def stop(self):
+        self.run("pg_ctl", "-D", self.data, "-w", "-m", "fast", "stop")
+
+    def psql(self, user="admin", database="postgres"):
+        """A connection that takes statements on standard input."""
+        command = [self.bin / "psql", "-X", "-q", "--csv", "-t", "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose", "-h", self.socket,
+                   "-U", user, "-d", database, "-P", "null=<NULL>"]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
+                                env={**os.environ, "PGCLIENTENCODING": "UTF8"})
+
+    def finish(self, connection, statements=None):
+        """The rows that the statements give; the first error as a SqlError."""
+        out, err = connection.communicate(statements)
+        if connection.returncode:
+            found = re.search(r"(?:ERROR|FATAL): +(\w{5}): (.*)", err)
+            raise SqlError(*found.groups()) if found else SqlError("", err)
+        return [tuple(None if cell == "<NULL>" else cell for cell in row) for row in csv.reader(io.StringIO(out))]
+
+    def sql(self, statements, **who):
+        return self.finish(self.psql(**who), statements)
+
+    def wait(self):
+        """Until it takes connections again, as after a crash of one of its processes."""
+        for _ in range(300):
+            try:
+                return self.sql("SELECT 1")
+            except SqlError:
+                time.sleep(0.1)
+        raise SystemExit(f"the server does not come back\n{self.log()}")

@@ -1,5 +1,7 @@
 """pandas, Polars, DuckDB and Spark: each against the real library, where it is there."""
 
+import ipaddress
+import json
 import shutil
 import sys
 
@@ -141,41 +143,82 @@ def test_the_guide(names):
             assert dict(eval(last, given).fetchall()) == {"a": 1, "b": 1, "d": 1, None: 2}
 
 
-def test_spark(names, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def spark():
     pytest.importorskip("pyspark")
     if shutil.which("java") is None:
         pytest.skip("Spark: no Java")
     pytest.importorskip("pyarrow")
-    from pyspark import SparkFiles
     from pyspark.sql import SparkSession
 
-    # The workers run the interpreter of this environment.
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    with pytest.MonkeyPatch.context() as patch:
+        # The workers run the interpreter of this environment.
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("popfib")
+        session = builder.config("spark.ui.enabled", "false").getOrCreate()
+        try:
+            yield session
+        finally:
+            session.stop()
+
+
+def test_spark(names, tmp_path, spark):
+    import popfib.spark
+
     image = tmp_path / "names.fib"
     names.save(image)
     rows = 1_000_000
-    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("popfib")
-    spark = builder.config("spark.ui.enabled", "false").getOrCreate()
-    try:
-        spark.sparkContext.addFile(str(image))
-
-        def enrich(batches):
-            import pyarrow as pa
-
-            import popfib
-
-            table = popfib.open(SparkFiles.get("names.fib"))
-            for batch in batches:
-                answers = pa.array(table.lookup_many(batch.column("src"), output="arrow"))
-                yield pa.RecordBatch.from_arrays([batch.column("src"), answers.dictionary_decode()], ["src", "name"])
-
-        column = "concat_ws('.', 9 + id % 3, id % 5, id % 256, 1) AS src"
-        frame = spark.range(rows).selectExpr(column).mapInArrow(enrich, "src string, name string")
-        found = {(r["name"]): r["count"] for r in frame.groupBy("name").count().collect()}
-    finally:
-        spark.stop()
+    frame = spark.range(rows).selectExpr("concat_ws('.', 9 + id % 3, id % 5, id % 256, 1) AS src")
+    frame = popfib.spark.lookup(frame, "src", image, value="name")
+    found = {r["name"]: r["count"] for r in frame.groupBy("name").count().collect()}
     addresses = [f"{9 + i % 3}.{i % 5}.{i % 256}.1" for i in range(rows)]
     want = {}
     for value in names.lookup_many(addresses, output="list"):
         want[value] = want.get(value, 0) + 1
     assert found == want
+
+
+def test_spark_vectors(tmp_path, spark):
+    import popfib.spark
+
+    vectors = json.loads((TOP / "engines" / "vectors" / "vectors.json").read_text(encoding="utf-8"))
+    for name, table in vectors["tables"].items():
+        routes, questions = table["routes"], table["questions"]
+        image = tmp_path / f"vectors-{name}.fib"
+        popfib.Table(dict(routes)).save(image)
+        asked = [(n, text, bytes.fromhex(packed)) for n, (text, packed, _) in enumerate(questions)]
+        asked += [(-1 - n, text, None) for n, text in enumerate([None, *vectors["invalid"]])]
+        frame = spark.createDataFrame(asked, "id int, text string, packed binary")
+        frame = popfib.spark.lookup(frame, "text", image, value="v", prefix="p")
+        # A table at a time is two, one after the other.
+        rows = popfib.spark.lookup(frame, "packed", image).collect()
+        assert len(rows) == len(asked) and rows[0].__fields__ == ["id", "text", "packed", "v", "p", "value"]
+        for row in rows:
+            covering = questions[row["id"]][2] if row["id"] >= 0 else []
+            prefix, value = routes[covering[-1]] if covering else (None, None)
+            same = row["p"] == prefix or ipaddress.ip_network(row["p"]) == ipaddress.ip_network(prefix)
+            assert same and (row["v"], row["value"]) == (value, value), row
+
+
+def test_spark_errors(names, tmp_path, spark):
+    import popfib.spark
+
+    image = tmp_path / "errors.fib"
+    names.save(image)
+    frame = spark.createDataFrame([("10.0.0.1",), ("x",)], "src string")
+    with pytest.raises(ValueError, match="no column 'dst'"):
+        popfib.spark.lookup(frame, "dst", image)
+    for clash in {"value": "src"}, {"value": "a", "prefix": "a"}:
+        with pytest.raises(ValueError, match="there already, or twice"):
+            popfib.spark.lookup(frame, "src", image, **clash)
+    with pytest.raises(FileNotFoundError):
+        popfib.spark.lookup(frame, "src", tmp_path / "missing.fib")
+    (tmp_path / "damaged.fib").write_bytes(image.read_bytes()[:-1])
+    with pytest.raises(ValueError):
+        popfib.spark.lookup(frame, "src", tmp_path / "damaged.fib")
+    assert [row["value"] for row in popfib.spark.lookup(frame, "src", image).collect()] == ["a", None]
+    with pytest.raises(Exception, match="'x'"):
+        popfib.spark.lookup(frame, "src", image, invalid="raise").collect()
+    popfib.Table({"10.0.0.0/8": "new"}).save(image)
+    with pytest.raises(ValueError, match="another file of the name 'errors.fib' already"):
+        popfib.spark.lookup(frame, "src", image)

@@ -1,0 +1,96 @@
+"""Spark: `popfib.spark.lookup(df, "src", "table.fib")`, a data frame with the values of a column of addresses.
+
+The image goes to every executor as a file, and each Python worker maps it once; batches come and go as Arrow. So popfib,
+pyarrow and pandas, which Spark wants for that, have to be installed where executors run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+import popfib
+from popfib import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["lookup"]
+
+# What each application has been given under a name: Spark never ships a name twice.
+_shipped: dict[tuple[str, str], tuple[str, int, int]] = {}
+
+
+# What a Python worker has opened.
+_opened: dict[str, Table[str]] = {}
+
+
+def _open(name: str) -> Table[str]:
+    from pyspark import SparkFiles
+
+    path = SparkFiles.get(name)
+    if path not in _opened:
+        # Nobody writes to a file that Spark has shipped, so all workers of a machine share one copy.
+        _opened[path] = popfib.open(path, map=True)
+    return _opened[path]
+
+
+def _ship(context: Any, image: str | os.PathLike[str]) -> str:
+    path = os.path.realpath(image)
+    name = os.path.basename(path)
+    # What is wrong with it is said here, not by every executor.
+    popfib.open(path)
+    state = os.stat(path)
+    form = (path, state.st_mtime_ns, state.st_size)
+    shipped = _shipped.get((context.applicationId, name))
+    if shipped is None:
+        context.addFile(path)
+        _shipped[context.applicationId, name] = form
+    elif shipped != form:
+        raise ValueError(
+            f"{path}: Spark has another file of the name {name!r} already; save a new table under a new name"
+        )
+    return name
+
+
+def lookup(
+    df: DataFrame,
+    column: str,
+    image: str | os.PathLike[str],
+    *,
+    value: str = "value",
+    prefix: str | None = None,
+    invalid: Literal["raise", "null"] = "null",
+) -> DataFrame:
+    """`df` with a new column `value`: the value of the longest match of each address in `column`, null without one.
+
+    `image` is a file by `Table.save` or `popfib compile`. `prefix` names one more column, for the prefix that
+    matches. All columns of `df` go through Python: select what is needed before.
+    """
+    names = [value] if prefix is None else [value, prefix]
+    if column not in df.columns:
+        raise ValueError(f"there is no column {column!r}")
+    if len({*names, *df.columns}) != len(names) + len(df.columns):
+        raise ValueError(f"a column of {', '.join(names)} is there already, or twice")
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    file = _ship(df.sparkSession.sparkContext, image)
+    at = df.columns.index(column)
+    outputs: tuple[Literal["arrow", "arrow-prefixes"], ...] = ("arrow", "arrow-prefixes")
+
+    def answer(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        table = _open(file)
+        for batch in batches:
+            columns = batch.columns
+            for _, output in zip(names, outputs):
+                found = pa.array(table.lookup_many(batch.column(at), output=output, invalid=invalid))
+                if pa.types.is_dictionary(found.type):
+                    found = found.dictionary_decode()
+                columns.append(found.cast(pa.string()))
+            yield pa.RecordBatch.from_arrays(columns, [*batch.schema.names, *names])
+
+    fields = [StructField(name, StringType()) for name in names]
+    return df.mapInArrow(answer, StructType([*df.schema.fields, *fields]))

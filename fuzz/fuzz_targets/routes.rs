@@ -12,7 +12,7 @@ use popfib_formats::{Format, Input, LoadOptions, open_routes};
 
 /// What the low six bits of the first byte pick; what lies beyond is detected.
 /// Only ever added to at the end, so that kept inputs keep their meaning.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 31] = [
     "text",
     "pfx2as",
     "csv",
@@ -41,6 +41,9 @@ const NAMES: [&str; 28] = [
     "iptables",
     "bgpctl",
     "hosts",
+    "bgpdump",
+    "bgpscanner",
+    "nftables-json",
 ];
 
 fuzz_target!(|data: &[u8]| {

@@ -142,7 +142,7 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<Line<'_>>, String> {
 }
 
 /// How long an AS path is: a set counts as one, a confederation not at all.
-fn path_length(as_path: &str) -> u32 {
+pub(crate) fn path_length(as_path: &str) -> u32 {
     let segments = as_path.split_ascii_whitespace();
     segments.filter(|s| !s.starts_with(['(', '['])).count() as u32
 }
@@ -234,24 +234,34 @@ impl BgpdumpTable {
     }
 }
 
+/// Writes what stands for a route with this AS path, next hop and peer to `value`.
+pub(crate) fn write_value(
+    wanted: RouteValue,
+    as_path: &str,
+    hop: &str,
+    (address, asn): (IpAddr, u32),
+    value: &mut String,
+) -> Result<(), String> {
+    value.clear();
+    // Writing to a String cannot fail.
+    let _ = match (wanted, as_path.split_ascii_whitespace().next_back()) {
+        // Here and not for each line: a peer may have routes without one.
+        (RouteValue::NextHop, _) => value.write_str(next_hop(hop)?),
+        (RouteValue::OriginAs, Some(last)) if !is_as_list(origin(last)) => {
+            return Err(format!("{}: not an AS number", quote(last.as_bytes())));
+        }
+        (RouteValue::OriginAs, Some(last)) => value.write_str(origin(last)),
+        (RouteValue::OriginAs, None) => write!(value, "{asn}"),
+        (RouteValue::Peer, _) => write!(value, "{address}"),
+    };
+    checked(value).map(|_| ())
+}
+
 impl Paths for BgpdumpTable {
     fn next_path(&mut self, value: &mut String) -> Result<Option<(IpPrefix, Rank)>, ReadError> {
         self.routes.next(|_, line, peer| {
             let (as_path, hop) = line.route.unwrap_or_default();
-            let (address, asn) = line.peer;
-            value.clear();
-            // Writing to a String cannot fail.
-            let _ = match (self.value, as_path.split_ascii_whitespace().next_back()) {
-                // Here and not for each line: a peer may have routes without one.
-                (RouteValue::NextHop, _) => value.write_str(next_hop(hop)?),
-                (RouteValue::OriginAs, Some(last)) if !is_as_list(origin(last)) => {
-                    return Err(format!("{}: not an AS number", quote(last.as_bytes())));
-                }
-                (RouteValue::OriginAs, Some(last)) => value.write_str(origin(last)),
-                (RouteValue::OriginAs, None) => write!(value, "{asn}"),
-                (RouteValue::Peer, _) => write!(value, "{address}"),
-            };
-            checked(value)?;
+            write_value(self.value, as_path, hop, line.peer, value)?;
             let rank = match line.kind {
                 Kind::Table => Rank {
                     path_length: path_length(as_path),

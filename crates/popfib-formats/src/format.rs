@@ -9,7 +9,9 @@ use crate::input::Input;
 use crate::registry::formats;
 use crate::table_format::{Entry, Format, LoadOptions};
 use crate::{ReadError, RouteSource};
-use crate::{bgpdump, delimited, hosts, image, ip_route, json, mmdb, mrt, sets, show, text_table};
+use crate::{
+    bgpdump, bgpscanner, delimited, hosts, image, ip_route, json, mmdb, mrt, sets, show, text_table,
+};
 
 /// Every format, in the order of detection. The first is also the last resort.
 static FORMATS: &[&Entry] = &[
@@ -17,6 +19,7 @@ static FORMATS: &[&Entry] = &[
     &hosts::FORMAT,
     &image::FORMAT,
     &bgpdump::FORMAT,
+    &bgpscanner::FORMAT,
     &mrt::FORMAT,
     &delimited::pfx2as::FORMAT,
     &delimited::riswhois::FORMAT,
@@ -25,6 +28,7 @@ static FORMATS: &[&Entry] = &[
     &json::records::LINES,
     &json::records::ARRAY,
     &json::lists::FORMAT,
+    &json::nft::FORMAT,
     &mmdb::FORMAT,
     &ip_route::FORMAT,
     &json::ip_route::FORMAT,

@@ -18,6 +18,7 @@ mod addresses;
 mod best_path;
 mod bgp_path;
 mod bgpdump;
+mod bgpscanner;
 mod decompress;
 mod default_table;
 mod delimited;

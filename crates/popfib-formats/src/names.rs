@@ -14,6 +14,9 @@ pub(crate) const PREFIX: &[&str] = &[
     "ipv6prefix",
 ];
 
+/// What holds the address of a row without a prefix: a route for this one address.
+pub(crate) const ADDRESS: &[&str] = &["ip", "address", "ipaddress", "addr"];
+
 /// What holds the first address of a range, and the last.
 pub(crate) const FIRST: &[&str] = &[
     "startip",

@@ -8,11 +8,12 @@
 //! "16777216","16777471","US","United States of America"
 //! ```
 //! A heading names the columns ([`names`](crate::names)); of several that hold
-//! values, the most telling one that is not empty counts. Without a heading it
+//! values, the most telling one that is not empty counts. A heading of a prefix, an address or a range
+//! alone is that of a list, which has no values. Without a heading it
 //! is a prefix or the ends of a range first, then the value. Fields are
 //! separated by commas, tabs or semicolons: tabs if the first line has any, else
 //! commas. Ends of ranges may be numbers, of IPv6 from the first on that is none
-//! of IPv4. A range becomes the fewest prefixes that cover it, once all are there.
+//! of IPv4; numbers that could be either are an error behind that. A range becomes the fewest prefixes that cover it, once all are there.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -28,7 +29,7 @@ use crate::error::quote;
 use crate::input::head_lines;
 use crate::lines::{Lines, text};
 use crate::name_rule::checked;
-use crate::names::{FIRST, LAST, PREFIX, VALUE, rank};
+use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
 use crate::registry::Capabilities;
 use crate::table_format::Entry;
 use crate::{Input, LoadOptions, NextHopNames, ReadError, Route, RouteSource};
@@ -69,7 +70,7 @@ fn separator(first: &str) -> u8 {
 /// Where the columns are.
 struct Layout {
     source: Source,
-    /// The columns of values, the most telling first.
+    /// The columns of values, the most telling first; none in a list.
     values: Vec<usize>,
     is_heading: bool,
 }
@@ -83,15 +84,21 @@ enum Source {
 impl Layout {
     /// The layout that the first line tells.
     fn of(fields: &Fields) -> Option<Self> {
-        let best = |names| {
+        let best = |names: &[&str]| {
             let ranked = (0..fields.len()).filter_map(|n| Some((rank(fields.get(n), names)?, n)));
             ranked.min().map(|(_, n)| n)
         };
         let range = best(FIRST).zip(best(LAST));
         let source = best(PREFIX)
             .map(Source::Prefix)
-            .or(range.map(|(first, last)| Source::Range(first, last)));
-        let Some(source) = source.filter(|_| fields.len() > 1) else {
+            .or(range.map(|(first, last)| Source::Range(first, last)))
+            // Beside other columns an address is mostly a log's.
+            .or_else(|| {
+                best(ADDRESS)
+                    .filter(|_| fields.len() == 1)
+                    .map(Source::Prefix)
+            });
+        let Some(source) = source else {
             return Self::without_heading(fields);
         };
         let is_source = |n| match source {
@@ -107,7 +114,7 @@ impl Layout {
         if values.is_empty() {
             values.extend(columns().take(1));
         }
-        (!values.is_empty()).then_some(Self {
+        Some(Self {
             source,
             values,
             is_heading: true,
@@ -221,9 +228,20 @@ impl Delimited {
                 cell => Ok(cell),
             }
         };
-        let mut values = layout.values.iter().map(|&n| fields.get(n));
-        let value = values.find(|value| !value.is_empty());
-        let value = value.map(checked).transpose()?;
+        let value = if layout.values.is_empty() {
+            let columns = match layout.source {
+                Source::Prefix(_) => 1,
+                Source::Range(..) => 2,
+            };
+            if fields.len() > columns {
+                return Err("more fields than the heading has names".to_owned());
+            }
+            Some("")
+        } else {
+            let mut values = layout.values.iter().map(|&n| fields.get(n));
+            let value = values.find(|value| !value.is_empty());
+            value.map(checked).transpose()?
+        };
         match layout.source {
             Source::Prefix(n) => {
                 let text = cell(n)?;
@@ -296,9 +314,16 @@ impl Delimited {
 fn ends(first: &str, last: &str, numbers_are_ipv6: &mut bool) -> Result<(IpAddr, IpAddr), String> {
     let number = |text: &str| text.parse::<u128>().ok().filter(|_| !text.starts_with('+'));
     if let (Some(first), Some(last)) = (number(first), number(last)) {
-        *numbers_are_ipv6 |= first.max(last) > u32::MAX.into();
+        let is_ipv6 = first.max(last) > u32::MAX.into();
+        if *numbers_are_ipv6 && !is_ipv6 {
+            // Of files of both families, one behind the other, or of addresses that nobody has.
+            return Err(format!(
+                "{first} to {last}: numbers of IPv4 behind those of IPv6, which may be either"
+            ));
+        }
+        *numbers_are_ipv6 = is_ipv6;
         let address = |number: u128| match u32::try_from(number) {
-            Ok(number) if !*numbers_are_ipv6 => IpAddr::V4(Ipv4Addr::from(number)),
+            Ok(number) if !is_ipv6 => IpAddr::V4(Ipv4Addr::from(number)),
             _ => IpAddr::V6(Ipv6Addr::from(number)),
         };
         return Ok((address(first), address(last)));

@@ -119,6 +119,23 @@ fn every_sample_is_claimed_once() {
             "{\"cidr\":\"10.0.0.0/8\",\"tags\":[\"10.0.0.0/8\"]}\n",
             "json-lines",
         ),
+        ("prefix\n10.0.0.0/8\n", "csv"),
+        ("ip\n10.0.0.1\n", "csv"),
+        ("start_ip;end_ip\n", "csv"),
+        ("{\"ip\":\"10.0.0.1\"}\n", "json-lines"),
+        ("[{\"address\":\"10.0.0.1\"}]\n", "json"),
+        (
+            "{\"ip\":\"10.0.0.1\",\"nets\":[\"10.0.0.0/8\"]}\n",
+            "json-lists",
+        ),
+        (
+            "{\"nftables\": [{\"metainfo\": {\"version\": \"1.0.6\"}}, {\"set\": {\"elem\": [\"10.0.0.1\"]}}]}\n",
+            "nftables-json",
+        ),
+        (
+            "=|10.0.0.0/8|1 2|192.0.2.1|i||||192.0.2.1 1|1|1\n",
+            "bgpscanner",
+        ),
         ("create a hash:net family inet\n", "ipset"),
         ("add a 10.0.0.0/8\n", "ipset"),
         ("table inet t {\n", "nftables"),
@@ -154,6 +171,8 @@ fn every_sample_is_claimed_once() {
         "{}",
         "a,b\n",
         "10.0.0.1\n",
+        "ip,asn\n10.0.0.1,1\n",
+        "{\"ip\":\"10.0.0.1\",\"seen\":1}\n",
         "\0\0\0\0\0\0\u{1}",
     ] {
         assert!(claims(nothing.as_bytes()).is_empty(), "{nothing:?}");

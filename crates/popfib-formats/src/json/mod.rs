@@ -6,6 +6,7 @@
 pub(crate) mod frr;
 pub(crate) mod ip_route;
 pub(crate) mod lists;
+pub(crate) mod nft;
 pub(crate) mod records;
 mod strings;
 

@@ -5,7 +5,8 @@
 //! {"network":"2001:db8::/32","asn":64496}
 //! ```
 //! This is also what the command prints with `--json`; a lookup that found no
-//! route has a prefix of null and is left out. Other members don't matter. Where the first
+//! route has a prefix of null and is left out. An object without prefix and value may
+//! have an address. Other members don't matter. Where the first
 //! object has no value, none has: a list of prefixes. An object of the type `metadata`, as
 //! Spamhaus ends its lists with, is about the file.
 
@@ -23,7 +24,7 @@ use super::{first_byte, frr, reason};
 use crate::LoadOptions;
 use crate::grammar::{Grammar, document, lines};
 use crate::input::head_lines;
-use crate::names::{PREFIX, VALUE, left_out, rank};
+use crate::names::{ADDRESS, PREFIX, VALUE, left_out, rank};
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::Entry;
@@ -55,14 +56,29 @@ pub(super) fn has_prefix(head: &[u8], at_depth: usize) -> bool {
     })
 }
 
+/// Whether objects at this depth have an address and nothing else: beside other members it is
+/// mostly a log's.
+fn has_address(head: &[u8], at_depth: usize) -> bool {
+    let mut keys = strings(head)
+        .take(256)
+        .filter_map(|string| match string.text {
+            Text::Key(key) if string.depth == at_depth => Some(key),
+            _ => None,
+        });
+    let mut is_address =
+        |key: &[u8]| std::str::from_utf8(key).is_ok_and(|key| rank(key, ADDRESS).is_some());
+    keys.next().is_some_and(&mut is_address) && keys.all(is_address)
+}
+
 fn detect_lines(head: &[u8]) -> bool {
     let first = head_lines(head).find(|line| !line.trim_ascii().is_empty());
-    first.is_some_and(|line| line.trim_ascii_start().starts_with(b"{") && has_prefix(line, 1))
-        && !frr::detect(head)
+    first.is_some_and(|line| {
+        line.trim_ascii_start().starts_with(b"{") && (has_prefix(line, 1) || has_address(line, 1))
+    }) && !frr::detect(head)
 }
 
 fn detect_array(head: &[u8]) -> bool {
-    first_byte(head) == Some(b'[') && has_prefix(head, 2)
+    first_byte(head) == Some(b'[') && (has_prefix(head, 2) || has_address(head, 2))
 }
 
 pub(crate) struct Records {
@@ -227,6 +243,9 @@ impl<'de> Visitor<'de> for Members {
                 map.next_value::<IgnoredAny>()?;
             }
         }
+        if best_prefix >= PREFIX.len() && !matches!(found.value, Cell::Absent) {
+            found.prefix = Cell::Absent;
+        }
         Ok(found)
     }
 }
@@ -249,8 +268,9 @@ impl<'de> Deserialize<'de> for Key {
             }
 
             fn visit_str<E>(self, name: &str) -> Result<Key, E> {
+                let address = || rank(name, ADDRESS).map(|rank| PREFIX.len() + rank);
                 Ok(Key {
-                    prefix: rank(name, PREFIX),
+                    prefix: rank(name, PREFIX).or_else(address),
                     value: rank(name, VALUE),
                     is_type: name == "type",
                 })

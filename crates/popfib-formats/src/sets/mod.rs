@@ -14,7 +14,7 @@ pub(crate) mod prefix_lists;
 mod tokens;
 
 /// The note that `count` sets held something else than addresses.
-fn other_sets(count: u64) -> Vec<String> {
+pub(crate) fn other_sets(count: u64) -> Vec<String> {
     match count {
         0 => Vec::new(),
         1 => vec!["1 set of something else than addresses left out".to_owned()],

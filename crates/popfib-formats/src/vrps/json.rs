@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::row::{AnyVrp, Source, vrp};
+use crate::error::quote;
 use crate::items::Items;
 use crate::json::reason;
 use crate::{Input, ReadError};
@@ -71,9 +72,19 @@ impl Source for Roas {
 
 fn read(json: &str) -> Result<AnyVrp, String> {
     let roa: Roa<'_> = serde_json::from_str(json).map_err(|e| reason(&e))?;
-    let max_length = roa.max_length.map_or("", RawValue::get);
-    // A string or a number, both without escapes if they are right.
+    let max_length = roa.max_length.map_or("", |length| bare(length.get()));
     let asn = roa.asn.get();
-    let quoted = asn.strip_prefix('"').and_then(|asn| asn.strip_suffix('"'));
-    vrp(&roa.prefix, max_length, quoted.unwrap_or(asn))
+    // As a number, 1.10 is a fraction and not an AS.
+    if !asn.starts_with('"') && asn.contains('.') {
+        return Err(format!("{}: not an AS number", quote(asn.as_bytes())));
+    }
+    vrp(&roa.prefix, max_length, bare(asn))
+}
+
+/// A string or a number, either without escapes if it is right.
+fn bare(json: &str) -> &str {
+    let quoted = json
+        .strip_prefix('"')
+        .and_then(|json| json.strip_suffix('"'));
+    quoted.unwrap_or(json)
 }

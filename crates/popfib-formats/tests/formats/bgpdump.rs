@@ -1,6 +1,6 @@
-//! `bgpdump -m` lines as tables.
+//! `bgpdump -m` lines as tables, and those of bgpscanner.
 
-use crate::common::{SKIP, STRICT, error, read, routes};
+use crate::common::{SKIP, STRICT, error, read, routes, table_as};
 use popfib_formats::{Format, LoadOptions, RouteValue};
 
 const LINES: &str = "\
@@ -99,4 +99,93 @@ fn lines_that_are_invalid() {
         )
         .contains("host bits")
     );
+}
+
+/// A line of `bgpdump -m` as bgpscanner has it, by the documented order of its fields.
+fn scanned(line: &str) -> String {
+    let f: Vec<&str> = line.split('|').collect();
+    let (kind, path) = match f[2] {
+        "A" => ("+", f[6]),
+        "B" => ("=", f[6]),
+        _ => ("-", ""),
+    };
+    let hop = f.get(8).unwrap_or(&"");
+    // Sets with blanks between their members.
+    let path = path.replace(',', " ");
+    let (address, asn) = (f[3], f[4]);
+    format!(
+        "{kind}|{}|{path}|{hop}|i||||{address} {asn}|{}|1\n",
+        f[5], f[1]
+    )
+}
+
+#[test]
+fn lines_of_bgpscanner_say_what_those_of_bgpdump_say() {
+    let lines: String = LINES.lines().map(scanned).collect();
+    assert_eq!(Format::detect(lines.as_bytes()).name(), "bgpscanner");
+    for peer in [None, Some("AS64501"), Some("2"), Some("192.0.2.2")] {
+        for value in [RouteValue::NextHop, RouteValue::OriginAs, RouteValue::Peer] {
+            let options = with(peer, value);
+            let (ours, theirs) = (read(&*lines, &options), read(LINES, &options));
+            let (ours, theirs) = (ours.unwrap(), theirs.unwrap());
+            assert_eq!(routes(&ours), routes(&theirs), "{peer:?} {value:?}");
+        }
+    }
+}
+
+#[test]
+fn bgpscanner() {
+    // The example of its documentation, then several prefixes, a state, a next hop with an address
+    // of the link.
+    let text = "\
+=|1.23.250.0/24|14061 6453 9498 45528 45528|198.32.160.170|i|||6453:50 6453:1000|198.32.160.170 14061|1545345848|1
++|10.0.0.0/8 10.1.0.0/16|64501 2|192.0.2.1|i|||64501:7|192.0.2.1 64501|1779000000|1
+#|ESTABLISHED - IDLE|||||||192.0.2.1 64501|1779000000|1
++|2001:db8::/32|64501 3|2001:db8::1 fe80::1|i||||192.0.2.1 64501|1779000000|1
+-|10.0.0.0/8 10.9.0.0/16|||||||192.0.2.1 64501|1779000000|1
++|10.1.0.0/16|64501 2 3|192.0.2.2|i||||192.0.2.1 64501|1779000000|1
+";
+    let table = table_as("bgpscanner", text);
+    assert_eq!(
+        routes(&table),
+        [
+            "1.23.250.0/24 198.32.160.170",
+            "10.0.0.0/8 192.0.2.1",
+            "10.1.0.0/16 192.0.2.2",
+            "2001:db8::/32 2001:db8::1"
+        ]
+    );
+    assert_eq!(table.notes, ["2 withdrawals left out"]);
+    for (line, reason) in [
+        (
+            "=|10.0.0.1/8|1|192.0.2.1|i||||192.0.2.1 1|1|1",
+            "\"10.0.0.1/8\": ",
+        ),
+        (
+            "=|10.0.0.0/8|1|east|i||||192.0.2.1 1|1|1",
+            "\"east\": not an address",
+        ),
+        (
+            "=|10.0.0.0/8|1||i||||192.0.2.1 1|1|1",
+            "a route without a next hop",
+        ),
+        (
+            "=|10.0.0.0/8|1|192.0.2.1|i||||x 1|1|1",
+            "\"x 1\": not a peer's address",
+        ),
+        (
+            "=|10.0.0.0/8|1|192.0.2.1|i||||192.0.2.1|1|1",
+            "\"192.0.2.1\": not a peer's AS number",
+        ),
+        ("=|10.0.0.0/8|1|192.0.2.1", "no origin in this line"),
+        ("10.0.0.0/8 east", "not a line of bgpscanner"),
+    ] {
+        let text = format!(
+            "{}{line}\n",
+            text.lines().next().map(|l| format!("{l}\n")).unwrap()
+        );
+        let message = error(&*text, &STRICT);
+        assert!(message.starts_with(&format!("t:2: {reason}")), "{message}");
+        assert_eq!(read(text, &SKIP).unwrap().skipped, 1, "{line}");
+    }
 }

@@ -34,11 +34,17 @@ fn ranges_become_prefixes() {
         read_as("csv", numbers),
         ["1.0.0.0/24 US", "1.0.1.0/24 CN", "1.0.2.0/23 CN"]
     );
-    // A file of IPv6 begins with a number beyond IPv4; small ones are IPv6, too.
-    let numbers = "\"0\",\"4294967296\",\"-\"\n\"5\",\"5\",\"X\"\n";
+    // A file of IPv6 begins with a number beyond IPv4, also behind one of IPv4. What could be either is
+    // not guessed.
+    let ipv6 = "\"0\",\"4294967296\",\"-\"\n\"5\",\"4294967297\",\"X\"\n";
+    let both = "\"5\",\"5\",\"Y\"\n".to_owned() + &ipv6.replace("5", "0");
+    assert_eq!(read_as("csv", &both)[0], "0.0.0.5/32 Y");
     assert_eq!(
-        read_as("csv", numbers),
-        ["::/96 -", "::5/128 X", "::1:0:0/128 -"]
+        error(
+            format!("{}\"5\",\"5\",\"Y\"\n", ipv6.replace("5", "0")),
+            &STRICT
+        ),
+        "t:3: 5 to 5: numbers of IPv4 behind those of IPv6, which may be either"
     );
     let heading = "Start IP;End IP;Country Code\n10.0.0.0;10.0.0.1;DE\n";
     assert_eq!(read_as("csv", heading), ["10.0.0.0/31 DE"]);
@@ -193,7 +199,7 @@ fn without_the_column_there_is_nothing_to_read() {
         ..SKIP
     };
     assert_eq!(error("a,b,c\n10.0.0.0/8,1,2\n", &skip), wanted);
-    assert!(error("prefix\n10.0.0.0/8\n", &options).contains("no column"));
+    assert!(error("ip,asn\n10.0.0.1,1\n", &options).contains("no column"));
 }
 
 #[test]

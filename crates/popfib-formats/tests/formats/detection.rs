@@ -4,7 +4,7 @@ use crate::common::{COMPRESSIONS, STRICT, read};
 use popfib_formats::Format;
 
 /// The formats of text that the captures in `tests/data` have, and columns and JSON.
-const OTHERS: [(&str, &str); 30] = [
+const OTHERS: [(&str, &str); 32] = [
     ("pfx2as", "10.0.0.0\t8\t64500\n"),
     ("csv", "network,asn\n10.0.0.0/8,64500\n"),
     ("csv", "10.0.0.0,10.255.255.255,64500\n"),
@@ -80,6 +80,14 @@ const OTHERS: [(&str, &str); 30] = [
     (
         "nftables",
         "table ip t {\n\tset a {\n\t\ttype ipv4_addr\n\t\telements = { 10.0.0.0/8 }\n\t}\n}\n",
+    ),
+    (
+        "nftables-json",
+        "{\"nftables\": [{\"set\": {\"name\": \"a\", \"elem\": [{\"prefix\": {\"addr\": \"10.0.0.0\", \"len\": 8}}]}}]}\n",
+    ),
+    (
+        "bgpscanner",
+        "=|10.0.0.0/8|1 2|192.0.2.1|i||||192.0.2.9 1|1779000000|1\n",
     ),
     ("filters", "define a = [ 10.0.0.0/8 ];\n"),
     ("filters", "prefix-list a {\n    10.0.0.0/8;\n}\n"),

@@ -56,6 +56,57 @@ fn json_lines_without_values() {
     );
 }
 
+#[test]
+fn columns_and_objects_that_hold_a_prefix_or_an_address_alone() {
+    for (text, wanted) in [
+        (
+            "prefix\n10.0.0.0/8\n2001:db8::/32\n",
+            ["10.0.0.0/8 ", "2001:db8::/32 "],
+        ),
+        (
+            "\u{feff}\"Network\"\r\n\"10.0.0.0/8\"\r\n\"192.0.2.1\"\r\n",
+            ["10.0.0.0/8 ", "192.0.2.1/32 "],
+        ),
+        (
+            "# bad\nip\n192.0.2.1\n\n198.51.100.7\n",
+            ["192.0.2.1/32 ", "198.51.100.7/32 "],
+        ),
+        (
+            "IP Address\n192.0.2.1\n10.0.0.0/8\n",
+            ["10.0.0.0/8 ", "192.0.2.1/32 "],
+        ),
+        (
+            "start_ip,end_ip\n10.0.0.0,10.0.1.255\n2001:db8::,2001:db8::1\n",
+            ["10.0.0.0/23 ", "2001:db8::/127 "],
+        ),
+        // A prefix says more than the address that it is for.
+        (
+            "ip,prefix,asn\n10.1.1.1,10.0.0.0/8,1\n192.0.2.1,192.0.2.0/24,2\n",
+            ["10.0.0.0/8 1", "192.0.2.0/24 2"],
+        ),
+    ] {
+        assert_eq!(read_as("csv", text), wanted, "{text}");
+    }
+    for (line, reason) in [
+        ("10.0.0.0/8,1", "more fields than the heading has names"),
+        ("east", "\"east\": "),
+        ("10.0.0.1/8", "\"10.0.0.1/8\": "),
+    ] {
+        let message = error(format!("prefix\n10.0.0.0/8\n{line}\n"), &STRICT);
+        assert!(message.starts_with(&format!("t:3: {reason}")), "{message}");
+    }
+    let lines = "{\"ip\":\"192.0.2.1\"}\n{\"ip\":\"198.51.100.7\"}\n";
+    let wanted = ["192.0.2.1/32 ", "198.51.100.7/32 "];
+    assert_eq!(read_as("json-lines", lines), wanted);
+    let array = format!("[{}]", lines.trim().replace('\n', ","));
+    assert_eq!(read_as("json", &array), wanted);
+    let answers = "{\"address\":\"10.1.1.1\",\"prefix\":\"10.0.0.0/8\",\"next_hop\":\"a\"}\n\
+                   {\"address\":\"192.0.2.1\",\"prefix\":null,\"next_hop\":null}\n";
+    assert_eq!(read_as("json-lines", answers), ["10.0.0.0/8 a"]);
+    let log = format!("{answers}{{\"address\":\"10.1.1.1\",\"asn\":1}}\n");
+    assert_eq!(error(log, &STRICT), "t:3: no prefix in this object");
+}
+
 const AWS: &str = r#"{
   "syncToken": "1767225600",
   "createDate": "2026-01-01-00-00-00",

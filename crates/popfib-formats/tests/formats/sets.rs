@@ -148,6 +148,72 @@ fn nft() {
     }
 }
 
+/// Printed by `nft -j list ruleset` of nftables 1.0.6.
+const NFT_JSON: &str = r#"{"nftables": [{"metainfo": {"version": "1.0.6", "release_name": "Lester Gooch #5", "json_schema_version": 1}}, {"table": {"family": "inet", "name": "t", "handle": 1}}, {"set": {"family": "inet", "name": "bl", "table": "t", "type": "ipv4_addr", "handle": 3, "flags": ["interval", "timeout"], "elem": [{"elem": {"val": {"prefix": {"addr": "10.0.0.0", "len": 8}}, "comment": "x, y"}}, {"elem": {"val": "192.0.2.1", "timeout": 3600, "expires": 3599}}, {"range": ["198.51.100.4", "198.51.100.9"]}]}}, {"set": {"family": "inet", "name": "b6", "table": "t", "type": "ipv6_addr", "handle": 4, "flags": ["interval"], "elem": [{"prefix": {"addr": "2001:db8::", "len": 32}}, "2001:db9::1"]}}, {"set": {"family": "inet", "name": "ports", "table": "t", "type": "inet_service", "handle": 5, "elem": [22, 80]}}, {"set": {"family": "inet", "name": "cc", "table": "t", "type": ["ipv4_addr", "inet_service"], "handle": 6, "elem": [{"concat": ["10.0.0.1", 80]}]}}, {"map": {"family": "inet", "name": "m", "table": "t", "type": "ipv4_addr", "handle": 7, "map": "verdict", "flags": ["interval"], "elem": [[{"prefix": {"addr": "10.0.0.0", "len": 9}}, {"drop": null}], [{"prefix": {"addr": "11.0.0.0", "len": 8}}, {"jump": {"target": "c2"}}]]}}, {"map": {"family": "inet", "name": "n", "table": "t", "type": "ipv4_addr", "handle": 8, "map": "mark", "elem": [["10.0.0.1", 5]]}}, {"set": {"family": "inet", "name": "cnt", "table": "t", "type": "ipv4_addr", "handle": 9, "elem": [{"elem": {"val": "10.0.0.7", "counter": {"packets": 0, "bytes": 0}}}], "stmt": [{"counter": null}]}}, {"set": {"family": "inet", "name": "e", "table": "t", "type": "ipv4_addr", "handle": 11}}, {"chain": {"family": "inet", "table": "t", "name": "c2", "handle": 1}}, {"rule": {"family": "inet", "table": "t", "chain": "c", "handle": 13, "expr": [{"match": {"op": "==", "left": {"payload": {"protocol": "ip", "field": "saddr"}}, "right": {"set": ["1.1.1.1", {"prefix": {"addr": "2.2.2.0", "len": 24}}]}}}, {"drop": null}]}}]}
+"#;
+
+#[test]
+fn nft_json() {
+    let table = table_as("nftables-json", NFT_JSON);
+    assert_eq!(
+        routes(&table),
+        [
+            "10.0.0.0/8 bl",
+            "10.0.0.0/9 drop",
+            "10.0.0.1/32 5",
+            "10.0.0.7/32 cnt",
+            "11.0.0.0/8 jump c2",
+            "192.0.2.1/32 bl",
+            "198.51.100.4/30 bl",
+            "198.51.100.8/31 bl",
+            "2001:db8::/32 b6",
+            "2001:db9::1/128 b6"
+        ]
+    );
+    let left_out = "2 sets of something else than addresses left out";
+    assert_eq!(table.notes, [left_out]);
+    let script = r#"{"nftables": [{"add": {"element": {"family": "ip", "table": "t", "name": "a", "elem": ["10.0.0.1"]}}}]}"#;
+    assert_eq!(read_as("nftables-json", script), ["10.0.0.1/32 a"]);
+    let deep = |json: &str, depth: usize| {
+        let start = r#"{"elem": {"val": "#.repeat(depth);
+        format!("{start}{json}{}", "}}".repeat(depth))
+    };
+    for (element, reason) in [
+        (
+            r#"{"concat": ["10.0.0.1", 80]}"#,
+            "an element of \"a\" is more than an address",
+        ),
+        (
+            r#"{"prefix": {"addr": "10.0.0.1", "len": 8}}"#,
+            "\"10.0.0.1/8\": ",
+        ),
+        (
+            r#"{"prefix": {"addr": "10.0.0.0", "len": 33}}"#,
+            "\"10.0.0.0/33\": ",
+        ),
+        (r#"{"prefix": {"addr": "10.0.0.0"}}"#, "missing field `len`"),
+        (
+            r#"{"range": ["10.0.0.9", "10.0.0.4"]}"#,
+            "\"10.0.0.9-10.0.0.4\": the first address of the range is behind the last",
+        ),
+        (r#""east""#, "\"east\": "),
+        ("80", "invalid type: integer `80`, expected a"),
+        ("[]", "invalid length 0"),
+        (&deep(r#""10.0.0.1""#, 3), "not an element of a set"),
+        (&deep(r#""10.0.0.1""#, 100_000), "not an element of a set"),
+        (
+            &format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)),
+            "invalid length 1",
+        ),
+    ] {
+        let set = format!(
+            "{{\"nftables\": [\n{{\"set\": {{\"name\": \"a\", \"elem\": [{element}]}}}}]}}"
+        );
+        let message = error(set, &STRICT);
+        assert!(message.starts_with(&format!("t:2: {reason}")), "{message}");
+    }
+}
+
 const SIX: [&str; 6] = [
     "1.0.0.0/24 NN",
     "1.0.4.0/22 NN",

@@ -78,6 +78,10 @@ fn every_validators_form() {
 #[test]
 fn a_maximum_length_may_be_left_out() {
     let json = r#"{"roas":[{"prefix":"10.0.0.0/8","asn":1},{"prefix":"11.0.0.0/8","asn":"1.10","maxLength":null}]}"#;
+    assert_eq!(
+        good("[{\"prefix\":\"10.0.0.0/8\",\"asn\":1,\"maxLength\":\"9\"}]"),
+        ["10.0.0.0/8-9 1"]
+    );
     assert_eq!(good(json), ["10.0.0.0/8-8 1", "11.0.0.0/8-8 65546"]);
     assert_eq!(
         good("asn,prefix,maxlength\n1,10.0.0.0/8,\n"),
@@ -122,6 +126,10 @@ fn lengths_and_numbers_have_bounds() {
         "t:2: \"4294967296\": not an AS number"
     );
     assert!(of("::/0", "0", "-5").contains("not an AS number"));
+    assert_eq!(
+        bad("[{\"prefix\":\"::/0\",\"asn\":1.10}]"),
+        "t:1: \"1.10\": not an AS number"
+    );
     assert!(of("10.0.0.1/8", "8", "1").contains("host bits"));
     assert!(of("10.0.0.0/33", "8", "1").contains("more than 32"));
 }

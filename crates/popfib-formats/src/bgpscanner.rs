@@ -1,0 +1,181 @@
+//! The lines of bgpscanner: fields between bars, the prefixes of a message or table entry a line.
+//!
+//! ```text
+//! =|10.0.0.0/8|64501 64510|192.0.2.1|i|||64501:7|192.0.2.1 64501|1779000000|1
+//! +|10.0.0.0/8 10.1.0.0/16|64501 64510|192.0.2.1|i|||64501:7|192.0.2.1 64501|1779000000|1
+//! -|10.2.0.0/16||||||||192.0.2.1 64501|1779000000|1
+//! ```
+//! The fields are type, prefixes, AS path, next hop, origin, atomic aggregate, aggregator,
+//! communities, peer, time, and whether AS numbers have 32 bits. `=` is an entry of a table and `+`
+//! an announcement, of which the last counts, as in the lines of [bgpdump](crate::bgpdump);
+//! withdrawals are left out and counted, and other types (`#`, a peer's state) say nothing of routes.
+
+use popfib::IpPrefix;
+
+use crate::best_path::{BestPaths, Paths, Rank};
+use crate::bgpdump::{path_length, write_value};
+use crate::error::quote;
+use crate::input::head_lines;
+use crate::lines::Lines;
+use crate::peers::{Peer, PeerFilter, PeerList};
+use crate::registry::Capabilities;
+use crate::table_format::Entry;
+use crate::update_text::parse_prefix;
+use crate::{Input, LoadOptions, ReadError, RouteValue};
+
+pub(crate) const FORMAT: Entry = Entry {
+    name: "bgpscanner",
+    description: "text of bgpscanner: the best path of each prefix, or a peer's",
+    can: Capabilities::PEERS,
+    detect,
+    open: |input, options| Ok(Box::new(BestPaths::new(Bgpscanner::new(input, options)))),
+};
+
+/// What a line begins with.
+const TYPES: &[u8] = b"=+-#>!@^";
+
+fn detect(head: &[u8]) -> bool {
+    let first = head_lines(head).find(|line| !line.trim_ascii().is_empty());
+    first.is_some_and(|line| matches!(line, [kind, b'|', ..] if TYPES.contains(kind)))
+}
+
+#[derive(Debug)]
+struct Bgpscanner {
+    lines: Lines,
+    mask: bool,
+    value: RouteValue,
+    filter: Option<PeerFilter>,
+    peers: PeerList,
+    withdrawals: u64,
+    /// The prefixes of the line at hand, where the next begins, and what holds for all of them.
+    prefixes: String,
+    at: usize,
+    rank: Rank,
+    routed: String,
+}
+
+impl Bgpscanner {
+    fn new(input: Input, options: &LoadOptions) -> Self {
+        Self {
+            lines: Lines::new(input),
+            mask: options.mask,
+            value: options.value,
+            filter: options.peer,
+            peers: PeerList::default(),
+            withdrawals: 0,
+            prefixes: String::new(),
+            at: 0,
+            rank: Rank::default(),
+            routed: String::new(),
+        }
+    }
+
+    /// The next prefix of the line at hand.
+    fn next_prefix(&mut self) -> Option<Result<IpPrefix, String>> {
+        let rest = self.prefixes.get(self.at..)?.trim_ascii_start();
+        let end = rest.find(' ').unwrap_or(rest.len());
+        self.at = self.prefixes.len() - rest.len() + end;
+        (end > 0).then(|| parse_prefix(&rest[..end], self.mask))
+    }
+
+    /// Takes a line; the prefixes of its routes wait to be handed out then.
+    fn take(&mut self) -> Result<(), String> {
+        let line = std::str::from_utf8(self.lines.line()).map_err(|_| String::new())?;
+        let mut fields = line.split('|');
+        let kind = fields.next().unwrap_or_default();
+        if kind.len() != 1 || !TYPES.contains(&kind.as_bytes()[0]) {
+            return Err("not a line of bgpscanner".to_owned());
+        }
+        if !matches!(kind, "=" | "+" | "-") {
+            return Ok(());
+        }
+        let mut field = |what: &str| fields.next().ok_or(format!("no {what} in this line"));
+        let prefixes = field("prefix")?;
+        let (as_path, hop) = (field("AS path")?, field("next hop")?);
+        for what in ["origin", "atomic aggregate", "aggregator", "communities"] {
+            field(what)?;
+        }
+        let peer = field("peer")?;
+        if kind == "-" {
+            self.withdrawals += prefixes.split_ascii_whitespace().count() as u64;
+            return Ok(());
+        }
+        let not = |what: &str| format!("{}: not {what}", quote(peer.as_bytes()));
+        let mut words = peer.split_ascii_whitespace();
+        let mut word = || words.next().unwrap_or_default();
+        let address = word().parse().map_err(|_| not("a peer's address"))?;
+        let asn = word().parse().map_err(|_| not("a peer's AS number"))?;
+        let index = self.peers.index(address, asn).ok_or("too many peers")?;
+        let admitted = self
+            .filter
+            .is_none_or(|filter| filter.admits(index, address, asn));
+        for prefix in prefixes.split_ascii_whitespace() {
+            self.peers.count(index, !prefix.contains(':'));
+        }
+        if !admitted {
+            return Ok(());
+        }
+        // A set has its members between blanks.
+        let last_set = as_path.rfind('{').filter(|_| as_path.ends_with('}'));
+        let set = last_set.map(|at| as_path[at..].replace(' ', ","));
+        // Next to an address of the link.
+        let hop = hop.split(' ').next().unwrap_or_default();
+        write_value(
+            self.value,
+            set.as_deref().unwrap_or(as_path),
+            hop,
+            (address, asn),
+            &mut self.routed,
+        )?;
+        self.rank = match kind {
+            "=" => Rank {
+                path_length: path_length(&as_path[..last_set.unwrap_or(as_path.len())])
+                    + u32::from(last_set.is_some()),
+                peer: index,
+            },
+            // The last announcement counts.
+            _ => Rank::default(),
+        };
+        self.prefixes.push_str(prefixes);
+        Ok(())
+    }
+}
+
+impl Paths for Bgpscanner {
+    fn next_path(&mut self, value: &mut String) -> Result<Option<(IpPrefix, Rank)>, ReadError> {
+        loop {
+            match self.next_prefix() {
+                Some(Ok(prefix)) => {
+                    value.clone_from(&self.routed);
+                    return Ok(Some((prefix, self.rank)));
+                }
+                Some(Err(reason)) => return Err(self.lines.invalid(reason)),
+                None => {}
+            }
+            self.prefixes.clear();
+            self.at = 0;
+            if !self.lines.advance()? {
+                return Ok(None);
+            }
+            if self.lines.line().trim_ascii().is_empty() {
+                continue;
+            }
+            if let Err(reason) = self.take() {
+                let not_text = self.lines.not_text();
+                return Err(not_text.unwrap_or_else(|| self.lines.invalid(reason)));
+            }
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self.withdrawals {
+            0 => vec![],
+            1 => vec!["1 withdrawal left out".to_owned()],
+            n => vec![format!("{n} withdrawals left out")],
+        }
+    }
+
+    fn peers(&self) -> &[Peer] {
+        self.peers.all()
+    }
+}

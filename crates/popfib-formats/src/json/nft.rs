@@ -1,0 +1,180 @@
+//! Sets and maps of nftables as JSON: `nft -j list set`, `nft -j list ruleset`, scripts for `nft -j -f`.
+//!
+//! ```text
+//! {"nftables": [{"metainfo": {}}, {"set": {"name": "bl", "type": "ipv4_addr", "elem": [
+//!   "192.0.2.1", {"prefix": {"addr": "10.0.0.0", "len": 8}}, {"range": ["198.51.100.4", "198.51.100.9"]},
+//!   {"elem": {"val": "192.0.2.2", "timeout": 3600}}]}}]}
+//! ```
+//! The same rules hold as for [the text](crate::sets::nft).
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{first_byte, keys, reason};
+use crate::error::quote;
+use crate::grammar::{Grammar, document};
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::sets::other_sets;
+use crate::table_format::Entry;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "nftables-json",
+    description: "`nft -j list set`, `nft -j list ruleset`: sets by name, maps",
+    can: Capabilities::NONE,
+    detect,
+    open: |input, options| Ok(document(Nft::default(), input, options)),
+};
+
+fn detect(head: &[u8]) -> bool {
+    first_byte(head) == Some(b'{') && keys(head).next() == Some(b"nftables")
+}
+
+#[derive(Default)]
+struct Nft {
+    others: u64,
+}
+
+/// An object of the rule set; rules, chains and what else there is have none of these members.
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct Object<'a> {
+    #[serde(borrow)]
+    set: Option<Set<'a>>,
+    #[serde(borrow)]
+    map: Option<Set<'a>>,
+    #[serde(borrow)]
+    element: Option<Set<'a>>,
+    // Of scripts; serde_json bounds how deep it can stand in itself.
+    #[serde(borrow)]
+    add: Option<Box<Object<'a>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "a set")]
+struct Set<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    /// A name, or a list of them where elements are more than an address; elements that are
+    /// added to a set say nothing of it.
+    #[serde(borrow, rename = "type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    elem: Vec<&'a RawValue>,
+}
+
+/// An element that is more than a string.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase", expecting = "an element of a set")]
+enum Element<'a> {
+    #[serde(borrow)]
+    Prefix(Cut<'a>),
+    #[serde(borrow)]
+    Range([Cow<'a, str>; 2]),
+    #[serde(borrow)]
+    Elem(Detailed<'a>),
+    Concat(serde::de::IgnoredAny),
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "a prefix")]
+struct Cut<'a> {
+    #[serde(borrow)]
+    addr: Cow<'a, str>,
+    len: u8,
+}
+
+/// An element with a timeout, a counter or a comment.
+#[derive(Deserialize)]
+#[serde(expecting = "an element of a set")]
+struct Detailed<'a> {
+    #[serde(borrow)]
+    val: &'a RawValue,
+}
+
+impl Grammar for Nft {
+    fn opens(&mut self, key: &str, is_list: bool, _: &mut Rows) -> bool {
+        // The document, and the list of its objects.
+        key.is_empty() || is_list && key == "nftables"
+    }
+
+    fn read(&mut self, key: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
+        if !key.is_empty() {
+            return Ok(());
+        }
+        let mut object: Object = serde_json::from_str(json).map_err(|e| reason(&e))?;
+        if let Some(added) = object.add {
+            object = *added;
+        }
+        let Some(set) = object.set.or(object.map).or(object.element) else {
+            return Ok(());
+        };
+        let is_other = |kind: &RawValue| !matches!(kind.get(), r#""ipv4_addr""# | r#""ipv6_addr""#);
+        if set.kind.is_some_and(is_other) {
+            self.others += u64::from(!set.elem.is_empty());
+            return Ok(());
+        }
+        for element in &set.elem {
+            read_element(element.get(), &set.name, 0, rows)?;
+        }
+        Ok(())
+    }
+
+    fn notes(&self) -> Vec<String> {
+        other_sets(self.others)
+    }
+}
+
+/// How deep elements stand in each other: with its value in a map, with a timeout, itself.
+const MAX_DEPTH: u8 = 3;
+
+/// Finds an element whose set is called `name`; one of a map is a list of itself and its value.
+fn read_element(json: &str, name: &str, depth: u8, rows: &mut Rows) -> Result<(), String> {
+    let is_invalid = |e| reason(&e);
+    if depth == MAX_DEPTH {
+        return Err("not an element of a set".to_owned());
+    }
+    match json.as_bytes().first() {
+        Some(b'[') => {
+            let [element, value]: [&RawValue; 2] =
+                serde_json::from_str(json).map_err(is_invalid)?;
+            let value = value_of(value.get()).map_err(is_invalid)?;
+            read_element(element.get(), &value, depth + 1, rows)
+        }
+        Some(b'{') => match serde_json::from_str(json).map_err(is_invalid)? {
+            Element::Prefix(Cut { addr, len }) => rows.elements(&format!("{addr}/{len}"), name),
+            Element::Range([first, last]) => rows.elements(&format!("{first}-{last}"), name),
+            Element::Elem(Detailed { val }) => read_element(val.get(), name, depth + 1, rows),
+            Element::Concat(_) => Err(format!(
+                "an element of {} is more than an address",
+                quote(name.as_bytes())
+            )),
+        },
+        _ => {
+            let text: Cow<str> = serde_json::from_str(json).map_err(is_invalid)?;
+            rows.elements(&text, name)
+        }
+    }
+}
+
+/// What an element of a map leads to, as the text has it: a verdict with its target, or a datum.
+fn value_of(json: &str) -> Result<String, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Target {
+        target: String,
+    }
+    if json.starts_with('"') {
+        return serde_json::from_str(json);
+    }
+    if !json.starts_with('{') {
+        return Ok(json.to_owned());
+    }
+    let verdict: std::collections::BTreeMap<String, Option<Target>> = serde_json::from_str(json)?;
+    let words = verdict.into_iter().map(|(word, target)| match target {
+        Some(Target { target }) => format!("{word} {target}"),
+        None => word,
+    });
+    Ok(words.collect::<Vec<_>>().join(" "))
+}

@@ -229,6 +229,7 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
     }
     common.destination.write(destination, &result)?;
     Ok(if result.ipv4.is_empty() && result.ipv6.is_empty() {
+        note(format_args!("no prefix is left"));
         Verdict::Bad
     } else {
         Verdict::Good

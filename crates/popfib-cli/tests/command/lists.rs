@@ -150,7 +150,8 @@ fn openbgpd_takes_its_sets() {
         let config = file("lists-bgpd.conf", config);
         // It wants its configuration to be for its owner alone.
         let script = "chmod 600 $1 && bgpd -n -f $1";
-        let Some(output) = on_its_own("bgpd", script, &config) else {
+        // FRR has a bgpd, too, and no bgpctl.
+        let Some(output) = on_its_own("bgpctl", script, &config) else {
             return;
         };
         taken("bgpd", &output);

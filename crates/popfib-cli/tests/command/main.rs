@@ -21,6 +21,8 @@ mod lookup;
 mod paths;
 mod routes;
 mod rov;
+#[cfg(unix)]
+mod rov_bird;
 mod set;
 mod usage;
 mod verify;

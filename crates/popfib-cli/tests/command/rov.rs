@@ -1,5 +1,8 @@
 //! `popfib rov`: states of routes, the VRPs that decided, differences between VRPs.
 
+use std::fmt::Write as _;
+use std::path::Path;
+
 use crate::common::{bad, file, good, keys, run, run_with, stderr, stdout};
 use serde_json::Value;
 
@@ -174,6 +177,108 @@ fn a_dump_has_its_origins_in_paths() {
         "rov", "--table", &dump, "--vrps", &vrps, "--value", "next-hop",
     ]);
     assert!(bad(&output).contains("\"192.0.2.1\" is no origin AS"));
+}
+
+/// The parts of MRT, as the tests of the formats make them.
+#[path = "../../../popfib-formats/tests/formats/mrt_file.rs"]
+mod mrt_file;
+
+/// Binary dumps have their origins in paths as well: the best path's, or a peer's.
+#[test]
+fn a_binary_dump_has_its_origins_in_paths() {
+    use mrt_file::{as_path, next_hop, peer_table, rib};
+    let path = |segments: &[(u8, &[u32])]| [as_path(segments), next_hop([192, 0, 2, 1])].concat();
+    let dump = [
+        peer_table(&[([192, 0, 2, 1], 64511), ([192, 0, 2, 2], 64512)]),
+        // Valid by the shorter path, invalid by that of the second peer.
+        rib(
+            2,
+            &[17, 10, 0, 128],
+            &[
+                (0, path(&[(2, &[64511, 64501])])),
+                (1, path(&[(2, &[64512, 7, 64500])])),
+            ],
+        ),
+        rib(
+            2,
+            &[16, 10, 1],
+            &[(0, path(&[(2, &[64511, 4_200_000_000])]))],
+        ),
+        rib(
+            2,
+            &[16, 10, 2],
+            &[(0, path(&[(2, &[64511]), (1, &[64500, 64501])]))],
+        ),
+        // Of the peer itself.
+        rib(2, &[16, 10, 9], &[(0, path(&[]))]),
+        rib(
+            4,
+            &[32, 0x20, 0x01, 0x0d, 0xb8],
+            &[(
+                1,
+                [as_path(&[(2, &[64512, 64500])]), mrt_file::reach(&[1; 16])].concat(),
+            )],
+        ),
+    ]
+    .concat();
+    let dump = file("rov-dump.mrt", dump);
+    let [_, vrps] = files("binary");
+    let all = "valid,invalid-as,invalid-length,not-found";
+    let of = |more: &[&str]| {
+        let args = ["rov", "--table", &dump, "--vrps", &vrps, "--state", all];
+        stdout(&run(&[&args[..], more].concat())).to_owned()
+    };
+    assert_eq!(
+        of(&[]),
+        "10.0.128.0/17\t64501\tvalid\t10.0.0.0/16-24 AS64501\n\
+         10.1.0.0/16\t4200000000\tinvalid-as\t10.1.0.0/16-32 AS0\n\
+         10.2.0.0/16\t{64500,64501}\tinvalid-as\t10.2.0.0/15-16 AS64500\n\
+         10.9.0.0/16\t64511\tnot-found\t-\n\
+         2001:db8::/32\t64500\tvalid\t2001:db8::/32-48 AS64500\n"
+    );
+    assert_eq!(
+        of(&["--peer", "1"]),
+        "10.0.128.0/17\t64500\tinvalid-length\t10.0.0.0/16-16 AS64500\n\
+         2001:db8::/32\t64500\tvalid\t2001:db8::/32-48 AS64500\n"
+    );
+}
+
+/// A real dump: the states are those of its text, whose origins `popfib paths` takes from the AS paths.
+#[test]
+fn a_real_dump() {
+    let dump = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .map(|folder| folder.join("shared/data/raw/bgpdump/bview.20020722.2337.gz"))
+        .find(|path| path.is_file());
+    let Some(dump) = dump.as_ref().and_then(|path| path.to_str()) else {
+        println!("skipped: rov of a real dump: no shared data");
+        return;
+    };
+    let text = file("rov-real.txt", stdout(&run(&["paths", "--table", dump])));
+    // Its own routes, of which every third is another's and every fifth too long.
+    let routes = run(&["convert", "--table", dump, "--value", "origin-as"]);
+    let mut vrps = "ASN,IP Prefix,Max Length\n".to_owned();
+    for (number, route) in stdout(&routes).lines().enumerate() {
+        let (prefix, origin) = route.split_once(' ').unwrap();
+        let origin = if number % 3 == 0 { "64500" } else { origin };
+        if number % 4 != 0 && !origin.contains('{') {
+            let _ = writeln!(
+                vrps,
+                "{origin},{prefix},{}",
+                prefix.split_once('/').unwrap().1
+            );
+        }
+    }
+    let vrps = file("rov-real-vrps", vrps);
+    let of = |table: &str| {
+        let output = run(&["rov", "--table", table, "--vrps", &vrps, "--json"]);
+        serde_json::from_str::<Value>(good(&output)).unwrap()
+    };
+    let summary = of(dump);
+    for state in ["valid", "invalid_as", "invalid_length", "not_found"] {
+        assert!(summary["ipv4"][state].as_u64() > Some(100), "{summary}");
+    }
+    assert_eq!(summary, of(&text));
 }
 
 #[test]

@@ -122,7 +122,10 @@ fn an_empty_result_is_a_negative_answer() {
         file("set-empty-b", "11.0.0.0/8\n::/0\n"),
     );
     let output = run(&["set", "intersect", &a, &b]);
-    assert_eq!((stdout(&output), stderr(&output)), ("", ""));
+    assert_eq!(
+        (stdout(&output), stderr(&output)),
+        ("", "popfib: no prefix is left\n")
+    );
     assert_eq!(output.status.code(), Some(1));
     let output = run(&["set", "complement", "--family", "ipv6", &a, &b]);
     assert_eq!((stdout(&output), output.status.code()), ("", Some(1)));

@@ -222,3 +222,44 @@ fn as_few_as_ipnet() {
         assert!(set.fewest().map(Ipv6Net::from).eq(wanted));
     }
 }
+
+/// prefix-trie finds the prefixes that no prefix of another list covers. Of a list whose neighbours are
+/// joined these are all that do not wholly lie in it.
+#[test]
+fn prefix_trie_agrees_on_what_lies_in_a_list() {
+    use prefix_trie::{AsView, PrefixMap, TrieView};
+
+    let mut random = Random(0x7e1e);
+    // Of few bits, so that they meet.
+    let mut near = || -> PrefixSet<u32> {
+        let prefixes = random_set::<u32>(&mut random);
+        let prefixes = prefixes.iter().map(|prefix| {
+            let length = 20 + prefix.len() % 13;
+            Prefix::new_masked(prefix.address() >> 20, length).unwrap()
+        });
+        prefixes.collect()
+    };
+    let of = |prefixes: &mut dyn Iterator<Item = Prefix<u32>>| -> PrefixMap<(u32, u8), ()> {
+        prefixes
+            .map(|prefix| ((prefix.address(), prefix.len()), ()))
+            .collect()
+    };
+    let mut whole = 0;
+    for _ in 0..2000 {
+        let (one, other) = (near(), near());
+        let (theirs, joined) = (of(&mut one.iter()), of(&mut other.fewest()));
+        let wanted: Vec<(u32, u8)> = theirs
+            .view()
+            .covering_difference(&joined)
+            .iter()
+            .map(|(prefix, ())| prefix)
+            .collect();
+        let found = one
+            .compare(&other)
+            .filter(|(_, how)| *how != Coverage::Whole);
+        let found: Vec<_> = found.map(|(p, _)| (p.address(), p.len())).collect();
+        assert_eq!(found, wanted, "{one:?} in {other:?}");
+        whole += one.len() - found.len();
+    }
+    assert!(whole > 500, "{whole}");
+}

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use popfib::{Address, Image, ImageError, NextHop};
-use popfib_formats::{Input, LoadOptions, ReadError, RouteTable};
+use popfib_formats::{Input, LoadOptions, PeerFilter, ReadError, RouteTable};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
@@ -71,7 +71,7 @@ pub(crate) fn in_background<T: Send + 'static>(
 /// Load a table of routes from a file.
 #[pyfunction]
 #[pyo3(signature = (path, /, format = None, *, value = "next-hop", value_path = None, peer = None,
-    skip_invalid = false, mask = false, decode = None))]
+    vrf = None, skip_invalid = false, mask = false, decode = None))]
 #[expect(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn load(
     py: Python<'_>,
@@ -80,13 +80,11 @@ pub(crate) fn load(
     value: &str,
     value_path: Option<String>,
     peer: Option<&Bound<'_, PyAny>>,
+    vrf: Option<String>,
     skip_invalid: bool,
     mask: bool,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
-    let wrong = |what: &str, given: &str, error: String| {
-        PyValueError::new_err(format!("{what} {}: {error}", Quoted(given.as_bytes())))
-    };
     let mut options = LoadOptions::new();
     if let Some(name) = format {
         options.format = Some(name.parse().map_err(|error| wrong("format", name, error))?);
@@ -94,20 +92,29 @@ pub(crate) fn load(
     options.value = value
         .parse()
         .map_err(|error| wrong("value", value, error))?;
-    if let Some(peer) = peer {
-        if !peer.is_instance_of::<PyInt>() && !peer.is_instance_of::<PyString>() {
-            return Err(PyTypeError::new_err("a peer is an int (index) or a str"));
-        }
-        let text = peer.str()?.to_str()?.to_owned();
-        options.peer = Some(text.parse().map_err(|error| wrong("peer", &text, error))?);
-    }
+    options.peer = peer.map(peer_of).transpose()?;
     options.value_path = value_path;
+    options.table = vrf;
     options.skip_invalid = skip_invalid;
     options.mask = mask;
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);
     let table = in_background(py, &cancel, move || read(&path, seen, &options))??;
     of_routes(py, table, decode)
+}
+
+/// The error of an argument called `what`.
+pub(crate) fn wrong(what: &str, given: &str, error: String) -> PyErr {
+    PyValueError::new_err(format!("{what} {}: {error}", Quoted(given.as_bytes())))
+}
+
+/// The peer that an argument means.
+pub(crate) fn peer_of(peer: &Bound<'_, PyAny>) -> PyResult<PeerFilter> {
+    if !peer.is_instance_of::<PyInt>() && !peer.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("a peer is an int (index) or a str"));
+    }
+    let text = peer.str()?.to_str()?.to_owned();
+    text.parse().map_err(|error| wrong("peer", &text, error))
 }
 
 fn read(path: &Path, cancel: Arc<AtomicBool>, options: &LoadOptions) -> PyResult<RouteTable> {
@@ -162,7 +169,7 @@ fn of_routes(
 }
 
 /// Values numbered as the names are: the names themselves, or what `decode` makes of them.
-fn values<'a>(
+pub(crate) fn values<'a>(
     py: Python<'_>,
     names: impl Iterator<Item = &'a str>,
     decode: Option<&Bound<'_, PyAny>>,

@@ -5,7 +5,7 @@
 //! to, `longest` finds prefixes by a Fib, `family` is one family of a table (Rib,
 //! Fibs), `state` the table itself (families, values), `walk` its iterators,
 //! `columns` looks up many addresses at a time, `store` saves and pickles, `table`
-//! is the face of all that towards Python, `files` loads tables, `several` looks up in several, `tools` puts
+//! is the face of all that towards Python, `files` loads tables and `updates` what changes them, `several` looks up in several, `tools` puts
 //! them together and compares them, and `vrps` validates origins. Each imports those before it
 //! alone. What users read is in `python/popfib` and docs/python.md.
 //!
@@ -24,6 +24,7 @@ mod state;
 mod store;
 mod table;
 mod tools;
+mod updates;
 mod values;
 mod vrps;
 mod walk;
@@ -49,6 +50,8 @@ fn _popfib(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(files::default_table, module)?)?;
     module.add_class::<vrps::Vrps>()?;
     module.add_function(wrap_pyfunction!(vrps::load_vrps, module)?)?;
+    module.add_function(wrap_pyfunction!(vrps::rov, module)?)?;
+    module.add_function(wrap_pyfunction!(updates::load_updates, module)?)?;
     module.add_function(wrap_pyfunction!(tools::union, module)?)?;
     module.add_function(wrap_pyfunction!(tools::intersection, module)?)?;
     module.add_function(wrap_pyfunction!(tools::difference, module)?)?;

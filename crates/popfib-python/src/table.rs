@@ -80,7 +80,8 @@ impl Table {
         store::pickle(py, &copied)
     }
 
-    fn insert_all(&self, routes: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Inserts pairs of prefix and value; as updates, those of None withdraw.
+    fn insert_all(&self, routes: &Bound<'_, PyAny>, are_updates: bool) -> PyResult<()> {
         let py = routes.py();
         let pairs = match routes.cast::<PyList>() {
             Ok(_) => routes.clone(),
@@ -102,7 +103,11 @@ impl Table {
                     )));
                 }
             };
-            self.insert(&prefix, &value)?;
+            if are_updates && value.is_none() {
+                drop(self.take(&prefix)?);
+            } else {
+                self.insert(&prefix, &value)?;
+            }
         }
         Ok(())
     }
@@ -149,7 +154,7 @@ impl Table {
     fn new(routes: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let table = Self::of(State::default());
         if let Some(routes) = routes {
-            table.insert_all(routes)?;
+            table.insert_all(routes, false)?;
         }
         Ok(table)
     }
@@ -285,7 +290,15 @@ impl Table {
     /// Insert the routes of a mapping or of an iterable of (prefix, value) pairs.
     #[pyo3(signature = (routes, /))]
     fn update(&self, routes: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.insert_all(routes)
+        self.insert_all(routes, false)
+    }
+
+    /// Apply updates, (prefix, value) pairs of a mapping or an iterable: a route with its new value, or gone if that is None.
+    ///
+    /// To withdraw a prefix without a route changes nothing.
+    #[pyo3(signature = (updates, /))]
+    fn apply(&self, updates: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.insert_all(updates, true)
     }
 
     /// Return the value of exactly this prefix; if there is none, insert `default` and return it.

@@ -18,7 +18,7 @@ use crate::state::State;
 use crate::table::Table;
 use crate::values::Values;
 
-fn copy(table: &Bound<'_, Table>) -> PyResult<State> {
+pub(crate) fn copy(table: &Bound<'_, Table>) -> PyResult<State> {
     let py = table.py();
     table.get().shared.with(py, |state| state.copy(py))
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use popfib::{Address, IpPrefix, Prefix, Validity};
+use popfib::{Address, IpPrefix, Prefix, Rib, Validity};
 use popfib_formats::{Origin, VrpTable, load_vrps as read_vrps, origins};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,6 +14,8 @@ use crate::files::{in_background, input, read_error};
 use crate::keys;
 use crate::quote::Quoted;
 use crate::store::path_of;
+use crate::table::Table;
+use crate::tools::copy;
 
 /// VRPs, any number for one prefix; by `load_vrps`.
 #[pyclass(frozen, module = "popfib")]
@@ -55,12 +57,7 @@ impl Vrps {
             IpPrefix::V4(prefix) => self.vrps.ipv4.validate(prefix, origin),
             IpPrefix::V6(prefix) => self.vrps.ipv6.validate(prefix, origin),
         };
-        Ok(match state {
-            Validity::Valid => "valid",
-            Validity::InvalidAs => "invalid-as",
-            Validity::InvalidLength => "invalid-length",
-            Validity::NotFound => "not-found",
-        })
+        Ok(name(state))
     }
 
     /// Return the VRPs that cover the prefix: (prefix, maximum length, AS), those of the shortest prefix first.
@@ -89,28 +86,117 @@ where
     rows.collect()
 }
 
-/// The AS that an origin is, if it is one.
-fn as_number(origin: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
-    if origin.is_none() {
-        return Ok(None);
+/// The origins that a value stands for, of which an AS set or None is no AS.
+fn origins_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<Option<u32>>> {
+    if value.is_none() {
+        return Ok(vec![None]);
     }
-    if let Ok(text) = origin.cast::<PyString>() {
+    if let Ok(text) = value.cast::<PyString>() {
         let text = text.to_str()?;
-        return match origins(text).as_deref() {
-            Some([Origin::As(asn)]) => Ok(Some(*asn)),
-            Some([Origin::Set]) => Ok(None),
-            _ => {
-                let text = Quoted(text.as_bytes());
-                Err(PyValueError::new_err(format!("{text}: not one origin AS")))
-            }
+        let Some(found) = origins(text) else {
+            let text = Quoted(text.as_bytes());
+            return Err(PyValueError::new_err(format!("{text}: no origin AS")));
         };
+        let as_number = |origin| match origin {
+            Origin::As(asn) => Some(asn),
+            Origin::Set => None,
+        };
+        return Ok(found.into_iter().map(as_number).collect());
     }
-    if !origin.is_instance_of::<PyInt>() {
+    if !value.is_instance_of::<PyInt>() {
         return Err(PyTypeError::new_err("an origin is an int, a str or None"));
     }
-    let number = origin.extract::<u32>();
+    let number = value.extract::<u32>();
     let number = number.map_err(|_| PyValueError::new_err("an AS number has 32 bits"))?;
-    Ok(Some(number))
+    Ok(vec![Some(number)])
+}
+
+/// The AS that an origin is, if it is one.
+fn as_number(origin: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+    match origins_of(origin)?[..] {
+        [origin] => Ok(origin),
+        _ => Err(PyValueError::new_err(format!(
+            "{}: not one origin AS",
+            Quoted(origin.str()?.to_str()?.as_bytes())
+        ))),
+    }
+}
+
+fn name(state: Validity) -> &'static str {
+    match state {
+        Validity::Valid => "valid",
+        Validity::InvalidAs => "invalid-as",
+        Validity::InvalidLength => "invalid-length",
+        Validity::NotFound => "not-found",
+    }
+}
+
+type Validated<'py> = (Bound<'py, PyString>, Option<u32>, Bound<'py, PyString>);
+
+/// Return (prefix, origin, state) of each route of a table whose values are origins.
+///
+/// An origin is an AS number, None of an AS set; a value that joins several ("64500_64501") is as many routes.
+#[pyfunction]
+#[pyo3(signature = (table, vrps, /))]
+pub(crate) fn rov<'py>(
+    py: Python<'py>,
+    table: &Bound<'py, Table>,
+    vrps: &Bound<'py, Vrps>,
+) -> PyResult<Vec<Validated<'py>>> {
+    let state = copy(table)?;
+    // Each different value is read once.
+    let places = state.values.places();
+    let places = places.iter().map(|value| {
+        let value = value.as_ref().map(|value| value.bind(py));
+        value.map(origins_of)
+    });
+    let places: Vec<_> = places.collect();
+    let mut rows = Vec::with_capacity(state.len());
+    let vrps = &vrps.get().vrps;
+    validate_all(py, state.ipv4.rib(), &vrps.ipv4, &places, &mut rows)?;
+    validate_all(py, state.ipv6.rib(), &vrps.ipv6, &places, &mut rows)?;
+    Ok(rows)
+}
+
+/// Validates the routes of a family, whose values have these origins.
+fn validate_all<'py, A: Address>(
+    py: Python<'py>,
+    rib: &Rib<A>,
+    vrps: &popfib::Vrps<A>,
+    origins: &[Option<PyResult<Vec<Option<u32>>>>],
+    rows: &mut Vec<Validated<'py>>,
+) -> PyResult<()>
+where
+    IpPrefix: From<Prefix<A>>,
+{
+    let states = [
+        Validity::Valid,
+        Validity::InvalidAs,
+        Validity::InvalidLength,
+        Validity::NotFound,
+    ];
+    let states = states.map(|state| (state, PyString::intern(py, name(state))));
+    for (prefix, value) in rib {
+        let text = keys::text(py, prefix.into())?;
+        let found = match origins.get(value.get() as usize - 1) {
+            Some(Some(Ok(found))) => &found[..],
+            Some(Some(Err(error))) => {
+                let (error, message) = (error.clone_ref(py), error.value(py).str()?);
+                let message = format!("{text}: {message}");
+                let class = error.get_type(py);
+                return Err(PyErr::from_type(class, message));
+            }
+            _ => &[],
+        };
+        for &origin in found {
+            let validity = vrps.validate(prefix, origin);
+            let known = states.iter().find(|(state, _)| *state == validity);
+            if let Some((_, state)) = known {
+                rows.push((text.clone(), origin, state.clone()));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Load VRPs from JSON or CSV of rpki-client, routinator or StayRTR.

@@ -130,6 +130,111 @@ def test_vrps(tmp_path):
         vrps.validate("10.0.0.0/16", 1.5)
 
 
+def test_rov(tmp_path):
+    path = tmp_path / "vrps.csv"
+    rng = random.Random(19)
+    rows = []
+    for _ in range(60):
+        length = rng.randint(20, 30)
+        network = ipaddress.ip_network((0x0A000000 | rng.getrandbits(10), length), strict=False)
+        rows.append((network, rng.randint(length, 32), rng.randrange(4)))
+    for _ in range(20):
+        length = rng.randint(110, 125)
+        network = ipaddress.ip_network((0x20010DB8 << 96 | rng.getrandbits(12), length), strict=False)
+        rows.append((network, rng.randint(length, 128), rng.randrange(4)))
+    lines = "".join(f"AS{asn},{network},{longest}\n" for network, longest, asn in rows)
+    path.write_text("ASN,IP Prefix,Max Length\n" + lines)
+    vrps = popfib.load_vrps(path)
+
+    def state(prefix, origin):
+        network = ipaddress.ip_network(prefix)
+        covering = [
+            row for row in rows if row[0].version == network.version and network.subnet_of(row[0])
+        ]
+        own = [row for row in covering if row[2] == origin and origin]
+        if any(network.prefixlen <= longest for _, longest, _ in own):
+            return "valid"
+        return "invalid-length" if own else "invalid-as" if covering else "not-found"
+
+    table = popfib.Table({"11.0.0.0/8": "1_{2,3}_2"})
+    for _ in range(2000):
+        length = rng.randint(18, 32)
+        prefix = ((0x0A000000 | rng.getrandbits(10)) >> 32 - length << 32 - length, 4, length)
+        table[prefix] = rng.choice([0, 1, 2, 3, "1", "AS2", "{1,2}", None])
+    for _ in range(200):
+        length = rng.randint(108, 128)
+        bits = 0x20010DB8 << 96 | rng.getrandbits(12)
+        table[(bits >> 128 - length << 128 - length, 6, length)] = rng.randrange(4)
+    rows_found = popfib.rov(table, vrps)
+    expected = []
+    for prefix, value in table.items():
+        origins = {"1": 1, "AS2": 2, "{1,2}": None}
+        for origin in [1, None, 2] if value == "1_{2,3}_2" else [origins.get(value, value)]:
+            expected.append((prefix, origin, state(prefix, origin)))
+    assert rows_found == expected
+    assert {row[2] for row in rows_found} == {"valid", "invalid-as", "invalid-length", "not-found"}
+    for value, error in ("east", ValueError), (-1, ValueError), (1.5, TypeError):
+        table["10.0.0.0/8"] = value
+        with pytest.raises(error, match=r"10\.0\.0\.0/8: "):
+            popfib.rov(table, vrps)
+    # What no route has any more is nobody's origin.
+    table["10.0.0.0/8"] = 1
+    assert len(popfib.rov(table, vrps)) == len(expected) + 1
+
+
+def test_updates(tmp_path):
+    path = tmp_path / "updates.txt"
+    path.write_text("A 10.0.0.0/8 1\nA 10.1.0.0/16 2\nW 10.0.0.0/8\nA 2001:db8::/32 1\nW 192.0.2.0/24\n")
+    updates = popfib.load_updates(path)
+    assert updates == [
+        ("10.0.0.0/8", "1"),
+        ("10.1.0.0/16", "2"),
+        ("10.0.0.0/8", None),
+        ("2001:db8::/32", "1"),
+        ("192.0.2.0/24", None),
+    ]
+    assert updates[0][1] is updates[3][1]
+    table = popfib.Table({"10.0.0.0/8": 0, "192.0.2.0/24": 5})
+    table.apply(popfib.load_updates(path, "text", decode=int))
+    assert list(table.items()) == [("10.1.0.0/16", 2), ("2001:db8::/32", 1)]
+    table.apply({"10.1.0.0/16": None, "11.0.0.0/8": 3})
+    assert list(table) == ["11.0.0.0/8", "2001:db8::/32"]
+    # What differs, applied, makes one table the other.
+    new = popfib.Table({"11.0.0.0/8": 4, "10.0.0.0/9": 1})
+    table.apply((prefix, value) for prefix, _, value in popfib.diff(table, new))
+    assert table == new
+    with pytest.raises(ValueError, match="10.0.0.1/8"):
+        table.apply([("10.0.0.1/8", None)])
+    with pytest.raises(TypeError, match="item 0"):
+        table.apply(["10.0.0.0/8"])
+
+    dump = tmp_path / "dump.txt"
+    dump.write_text(
+        "BGP4MP|1|A|192.0.2.1|64501|10.0.0.0/8|1|IGP|192.0.2.11|0|0||NAG||\n"
+        "BGP4MP|2|W|192.0.2.2|64502|10.0.0.0/8\n"
+    )
+    assert popfib.load_updates(dump, peer="AS64501") == [("10.0.0.0/8", "192.0.2.11")]
+    assert popfib.load_updates(dump, peer=1) == [("10.0.0.0/8", None)]
+    path.write_text("A 10.0.0.0/8 1\nA 10.0.0.1/8 1\n")
+    with pytest.raises(ValueError, match=r"updates\.txt:2: "):
+        popfib.load_updates(path)
+    assert len(popfib.load_updates(path, skip_invalid=True)) == 1
+    assert len(popfib.load_updates(path, mask=True)) == 2
+    with pytest.raises(ValueError, match="no such format of updates"):
+        popfib.load_updates(path, "csv")
+    with pytest.raises(FileNotFoundError):
+        popfib.load_updates(tmp_path / "none")
+
+
+def test_one_of_several_tables(tmp_path):
+    path = tmp_path / "listing"
+    path.write_text("10.0.0.0/8 via 192.0.2.1 dev a table blue\n10.0.0.0/8 via 192.0.2.2 dev a\n")
+    assert dict(popfib.load(path, vrf="blue").items()) == {"10.0.0.0/8": "192.0.2.1"}
+    assert dict(popfib.load(path, vrf="main").items()) == {"10.0.0.0/8": "192.0.2.2"}
+    with pytest.raises(ValueError, match="from table"):
+        popfib.load(path, vrf="red")
+
+
 def test_bad_vrps(tmp_path):
     path = tmp_path / "vrps.json"
     path.write_text('[{"prefix":"10.0.0.0/8","asn":1},\n{"prefix":"10.0.0.0/8","maxLength":7,"asn":1}]')

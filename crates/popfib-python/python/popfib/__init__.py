@@ -25,9 +25,11 @@ from ._popfib import (
     difference,
     intersection,
     load,
+    load_updates,
     load_vrps,
     lookup_many,
     open,
+    rov,
     symmetric_difference,
     union,
 )
@@ -47,9 +49,11 @@ __all__ = [
     "difference",
     "intersection",
     "load",
+    "load_updates",
     "load_vrps",
     "lookup_many",
     "open",
+    "rov",
     "symmetric_difference",
     "union",
 ]

@@ -54,9 +54,11 @@ __all__ = [
     "difference",
     "intersection",
     "load",
+    "load_updates",
     "load_vrps",
     "lookup_many",
     "open",
+    "rov",
     "symmetric_difference",
     "union",
 ]
@@ -99,6 +101,9 @@ class Table(Generic[_V]):
     def values(self) -> Routes[_V]: ...
     def items(self) -> Routes[tuple[str, _V]]: ...
     def update(self, routes: _Routes[_V], /) -> None: ...
+    def apply(
+        self, updates: _HasItems[_V | None] | Iterable[tuple[_Key, _V | None]], /
+    ) -> None: ...
     def setdefault(self, prefix: _Key, default: _V = ..., /) -> _V: ...
     @overload
     def pop(self, prefix: _Key, /) -> _V: ...
@@ -197,12 +202,14 @@ class ArrowColumn:
     ) -> tuple[object, object]: ...
     def __arrow_c_schema__(self) -> object: ...
 
+_Validity: TypeAlias = Literal["valid", "invalid-as", "invalid-length", "not-found"]
+
 @final
 class Vrps:
     def __len__(self) -> int: ...
     @property
     def skipped(self) -> int: ...
-    def validate(self, prefix: _Key, origin: int | str | None, /) -> str: ...
+    def validate(self, prefix: _Key, origin: int | str | None, /) -> _Validity: ...
     def covering(self, prefix: _Key, /) -> list[tuple[str, int, int]]: ...
 
 _RouteValue: TypeAlias = Literal["next-hop", "origin-as", "peer"]
@@ -216,6 +223,7 @@ def load(
     value: _RouteValue = "next-hop",
     value_path: str | None = None,
     peer: int | str | None = None,
+    vrf: str | None = None,
     skip_invalid: bool = False,
     mask: bool = False,
     decode: None = None,
@@ -229,6 +237,7 @@ def load(
     value: _RouteValue = "next-hop",
     value_path: str | None = None,
     peer: int | str | None = None,
+    vrf: str | None = None,
     skip_invalid: bool = False,
     mask: bool = False,
     decode: Callable[[str], _V],
@@ -250,7 +259,32 @@ def open(
 def default_table(*, decode: None = None) -> Table[str]: ...
 @overload
 def default_table(*, decode: Callable[[str], _V]) -> Table[_V]: ...
+@overload
+def load_updates(
+    path: _Path,
+    /,
+    format: str | None = None,
+    *,
+    peer: int | str | None = None,
+    skip_invalid: bool = False,
+    mask: bool = False,
+    decode: None = None,
+) -> list[tuple[str, str | None]]: ...
+@overload
+def load_updates(
+    path: _Path,
+    /,
+    format: str | None = None,
+    *,
+    peer: int | str | None = None,
+    skip_invalid: bool = False,
+    mask: bool = False,
+    decode: Callable[[str], _V],
+) -> list[tuple[str, _V | None]]: ...
 def load_vrps(path: _Path, /, *, skip_invalid: bool = False) -> Vrps: ...
+def rov(
+    table: Table[Any], vrps: Vrps, /
+) -> list[tuple[str, int | None, _Validity]]: ...
 def union(one: Table[Any], other: Table[Any], /) -> Table[bool]: ...
 def intersection(one: Table[Any], other: Table[Any], /) -> Table[bool]: ...
 def difference(one: Table[Any], other: Table[Any], /) -> Table[bool]: ...

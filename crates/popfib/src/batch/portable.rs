@@ -475,10 +475,26 @@ unsafe fn byte_read<const READ: u8>(arena: &[Word], place: usize, last: usize, s
         }
         bits >> shift
     }
-    #[cfg(not(all(
-        target_arch = "x86_64",
-        target_pointer_width = "64",
-        not(any(miri, popfib_no_asm))
+    // Without threads nobody stores meanwhile, and a plain load will do.
+    #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+    {
+        let bytes = arena.as_ptr().cast::<u8>();
+        // SAFETY: inside the block.
+        let bits = unsafe {
+            bytes
+                .add(4 * place + 5 + last)
+                .cast::<u32>()
+                .read_unaligned()
+        };
+        u32::from_le(bits) >> shift
+    }
+    #[cfg(not(any(
+        all(
+            target_arch = "x86_64",
+            target_pointer_width = "64",
+            not(any(miri, popfib_no_asm))
+        ),
+        all(target_family = "wasm", not(target_feature = "atomics"))
     )))]
     {
         let byte = 4 * place + 5 + last;

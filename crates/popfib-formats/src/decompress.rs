@@ -62,12 +62,17 @@ type Stream = Chain<Cursor<Vec<u8>>, BufReader<Raw>>;
 /// The data of a file, decompressed.
 pub(crate) enum Decoder {
     Plain(Stream),
-    Gzip(Box<Members<GzDecoder<Stream>>>),
-    Bzip2(Box<Members<BzDecoder<Stream>>>),
-    Zstd(Box<ZstdFrames<Stream>>),
+    /// The compression's name. A trait object, so that programs that only read plain data link no decompressor.
+    Compressed(&'static str, Box<dyn Decompress>),
 }
 
-/// The first bytes of each compression, in the order of `Decoder`'s variants.
+/// What decompresses a stream.
+pub(crate) trait Decompress: Read + Send {
+    /// What it reads from.
+    fn stream(&self) -> &Stream;
+}
+
+/// The first bytes of each compression.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const BZIP2: &[u8] = b"BZh";
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
@@ -94,6 +99,12 @@ fn is_start_of_skippable(head: &[u8]) -> bool {
 }
 
 impl Decoder {
+    /// Takes the data as it is.
+    pub(crate) fn plain(raw: Raw) -> io::Result<Self> {
+        let stream = Cursor::new(Vec::new()).chain(BufReader::with_capacity(BUFFER, raw));
+        Ok(Self::Plain(stream))
+    }
+
     /// Reads the first bytes and chooses.
     ///
     /// Never waits for a byte that can't change the choice: a pipe whose first
@@ -111,11 +122,11 @@ impl Decoder {
         let kind = head.clone();
         let stream = Cursor::new(head).chain(BufReader::with_capacity(BUFFER, raw));
         Ok(if kind.starts_with(GZIP) {
-            Self::Gzip(Box::new(Members::new(stream)))
+            Self::Compressed("gzip", Box::new(Members::<GzDecoder<_>>::new(stream)))
         } else if kind.starts_with(BZIP2) {
-            Self::Bzip2(Box::new(Members::new(stream)))
+            Self::Compressed("bzip2", Box::new(Members::<BzDecoder<_>>::new(stream)))
         } else if kind.starts_with(ZSTD) || kind.len() == 4 && is_start_of_skippable(&kind) {
-            Self::Zstd(Box::new(ZstdFrames::new(stream)))
+            Self::Compressed("zstd", Box::new(ZstdFrames::new(stream)))
         } else {
             Self::Plain(stream)
         })
@@ -130,9 +141,7 @@ impl Decoder {
     pub(crate) fn explain(&self, error: &io::Error) -> String {
         let (format, stream) = match self {
             Self::Plain(stream) => ("", stream),
-            Self::Gzip(decoder) => ("gzip", decoder.0.stream()),
-            Self::Bzip2(decoder) => ("bzip2", decoder.0.stream()),
-            Self::Zstd(decoder) => ("zstd", &decoder.stream),
+            Self::Compressed(format, decoder) => (*format, decoder.stream()),
         };
         let (_, buffered) = stream.get_ref();
         let offset = buffered.get_ref().offset - buffered.buffer().len() as u64;
@@ -150,15 +159,13 @@ impl Read for Decoder {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => stream.read(buf),
-            Self::Gzip(decoder) => decoder.read(buf),
-            Self::Bzip2(decoder) => decoder.read(buf),
-            Self::Zstd(decoder) => decoder.read(buf),
+            Self::Compressed(_, decoder) => decoder.read(buf),
         }
     }
 }
 
 /// A decoder of one member of a file that may have several.
-pub(crate) trait Member: Read + Sized {
+trait Member: Read + Send + Sized {
     fn begin(stream: Stream) -> Self;
     fn stream(&self) -> &Stream;
     fn stream_mut(&mut self) -> &mut Stream;
@@ -196,7 +203,13 @@ impl Member for BzDecoder<Stream> {
 ///
 /// The libraries' own readers of several members take zeros, with which tapes
 /// and disk images fill their blocks, for a damaged member.
-pub(crate) struct Members<D>(D);
+struct Members<D>(D);
+
+impl<D: Member> Decompress for Members<D> {
+    fn stream(&self) -> &Stream {
+        self.0.stream()
+    }
+}
 
 impl<D: Member> Members<D> {
     fn new(stream: Stream) -> Self {
@@ -249,14 +262,20 @@ const EMPTY_FRAME: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd, 0, 0, 1, 0, 0];
 /// It also checks no checksum and takes the data's end inside a frame for any
 /// other error. Memory is a frame's window, [`MAX_WINDOW`] at most. The library holds back a window's length of data until the frame
 /// ends, so a slow pipe of zstd data gets its lines late.
-pub(crate) struct ZstdFrames<R> {
-    stream: R,
+struct ZstdFrames {
+    stream: Stream,
     decoder: FrameDecoder,
     in_frame: bool,
 }
 
-impl<R: BufRead> ZstdFrames<R> {
-    fn new(stream: R) -> Self {
+impl Decompress for ZstdFrames {
+    fn stream(&self) -> &Stream {
+        &self.stream
+    }
+}
+
+impl ZstdFrames {
+    fn new(stream: Stream) -> Self {
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(MAX_WINDOW);
         // The library makes room for a whole window from the second frame on only.
@@ -304,7 +323,7 @@ impl<R: BufRead> ZstdFrames<R> {
     }
 }
 
-impl<R: BufRead> Read for ZstdFrames<R> {
+impl Read for ZstdFrames {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         loop {
             if !self.in_frame {

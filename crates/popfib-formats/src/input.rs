@@ -34,8 +34,9 @@ pub struct Input {
 }
 
 enum State {
-    /// Nothing read so far. Opening must not wait for a slow pipe's first byte.
-    Unread(Raw),
+    /// Nothing read so far. Opening must not wait for a slow pipe's first byte. The function then chooses the
+    /// decompressor.
+    Unread(Raw, fn(Raw) -> io::Result<Decoder>),
     Reading(Decoder),
     /// Stopped by an error while peeking: to be told behind the bytes before it.
     Failed(String, io::Error),
@@ -78,10 +79,24 @@ impl Input {
     ///
     /// Nothing is read yet.
     pub fn from_reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
+        Self::new(name.into(), Box::new(reader), Decoder::detect)
+    }
+
+    /// As [`Input::from_reader`], of data that is taken as it is: programs that use nothing else of inputs link
+    /// no decompressor.
+    pub fn plain(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
+        Self::new(name.into(), Box::new(reader), Decoder::plain)
+    }
+
+    fn new(
+        name: String,
+        reader: Box<dyn Read + Send>,
+        choose: fn(Raw) -> io::Result<Decoder>,
+    ) -> Self {
         let progress = Progress::default();
         Self {
-            name: name.into(),
-            state: State::Unread(Raw::new(Box::new(reader), progress.read.clone())),
+            name,
+            state: State::Unread(Raw::new(reader, progress.read.clone()), choose),
             head: Vec::new(),
             taken: 0,
             max_size: Self::DEFAULT_MAX_SIZE,
@@ -191,8 +206,8 @@ impl Input {
     fn decode(&mut self, buf: &mut [u8]) -> Result<usize, (String, io::Error)> {
         // Done unless reading goes well: nothing is read again behind an end or an error.
         let mut decoder = match std::mem::replace(&mut self.state, State::Done) {
-            State::Unread(raw) => {
-                Decoder::detect(raw).map_err(|e| (format!("cannot read: {e}"), e))?
+            State::Unread(raw, choose) => {
+                choose(raw).map_err(|e| (format!("cannot read: {e}"), e))?
             }
             State::Reading(decoder) => decoder,
             State::Failed(reason, error) => return Err((reason, error)),

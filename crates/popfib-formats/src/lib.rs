@@ -70,7 +70,7 @@ pub use error::{Escaped, ReadError};
 pub use format::open_routes;
 pub use input::{Input, Progress};
 pub use ipv4::address as ipv4_address;
-pub use load::{RouteTable, image_table, load, load_from};
+pub use load::{RouteTable, image_table, load, load_from, load_text};
 pub use mrt::{BgpChange, BgpForm, BgpUpdate, unpack_path};
 pub use next_hop_names::NextHopNames;
 pub use origins::{Origin, origins};

@@ -263,15 +263,15 @@ pub(crate) fn kind(head: &[u8]) -> Option<&'static str> {
         (b"7z\xbc\xaf", "a 7z archive: unpack it first"),
         (
             b"\x1f\x8b",
-            "gzip data inside of compressed data: unpack it once more, as by `gzip -dc`",
+            "gzip data where text is expected: unpack it first, as by `gzip -dc`",
         ),
         (
             b"BZh",
-            "bzip2 data inside of compressed data: unpack it once more, as by `bzip2 -dc`",
+            "bzip2 data where text is expected: unpack it first, as by `bzip2 -dc`",
         ),
         (
             b"\x28\xb5\x2f\xfd",
-            "zstd data inside of compressed data: unpack it once more, as by `zstd -dc`",
+            "zstd data where text is expected: unpack it first, as by `zstd -dc`",
         ),
     ];
     const UTF16: &str =

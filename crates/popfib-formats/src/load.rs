@@ -8,7 +8,7 @@ use crate::error::quote;
 use crate::format::open_routes;
 use crate::image::ImageRoutes;
 use crate::table_format::LoadOptions;
-use crate::{Input, NextHopNames, ReadError, Route, RouteSource};
+use crate::{Input, NextHopNames, ReadError, Route, RouteSource, TextTable};
 
 /// A table as loaded: the routes of both families and the names of their next hops.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +59,16 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<RouteTable, ReadError>
 pub fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
     let name = input.name().to_owned();
     insert_all(name, &mut *open_routes(input, options)?, options)
+}
+
+/// [`load_from`] for one format, text of a route a line: programs that call nothing else link no other format.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_text(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
+    let name = input.name().to_owned();
+    let mut source = TextTable::new(input).mask(options.mask);
+    insert_all(name, &mut source, options)
 }
 
 /// A [`RouteTable`] of the routes of `image`, called `name`.

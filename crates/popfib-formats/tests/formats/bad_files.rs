@@ -230,7 +230,7 @@ fn binary_files() {
         let message = error(twice, &STRICT);
         assert!(
             message.contains(&format!(
-                "this is {format} data inside of compressed data: unpack it once more"
+                "this is {format} data where text is expected: unpack it first"
             )),
             "{message}"
         );

@@ -29,7 +29,9 @@
 //!   and nothing of their atomicity; we know of no CPU that splits an aligned element,
 //!   and the tests in `tests/race.rs` watch for one.
 //! - A block is read at an address that was computed from the pointer to it, so after
-//!   that pointer; and x86-64 keeps loads in order anyway, and stores.
+//!   that pointer; and x86-64 keeps loads in order anyway, and stores. AArch64 does not: there
+//!   the portable kernel relies on the address inside of a batch, and a fence ends the batch
+//!   (`portable/load.rs`).
 //! - The blocks lack `pure`, `nomem` and `readonly`. So the compiler neither repeats nor
 //!   drops them nor moves other accesses to memory across them, which makes them as
 //!   strong as `Acquire`. They are in order among each other for the compiler only; the

@@ -18,14 +18,17 @@
 //! Separate passes for loads and arithmetic were tried and are no faster; a bit
 //! vector in place of the list, and indices of one byte in it, are slower.
 
+mod load;
+
 use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
 
 use super::BYTE_READ_BITS;
 use crate::address::Address;
 use crate::fib::layout::{NODE, PLACE, STRIDE, View, Word};
-use crate::fib::lookup::{root_entry, two_words, word};
+use crate::fib::lookup::{two_words, word};
 use crate::next_hop::Leaf;
+use load::{acquire, byte_read, pointer_at, root_entry};
 
 /// Addresses of a block. Its lanes take 2 KiB of the innermost cache.
 const BLOCK: usize = 256;
@@ -142,6 +145,7 @@ fn each_table<A: Address, L: Leaf, const READ: u8>(
     } else {
         each_block::<A, L, WORDS>(view, addresses, next_hops);
     }
+    acquire();
 }
 
 #[inline(always)]
@@ -348,7 +352,7 @@ fn first_value<A: Address, const READ: u8>(view: View<'_>, kinds: &Kinds<READ>, 
         let index = address.skip_bits(view.root_bits).leading(view.page_bits);
         let place = ((pointer & PLACE) + index) & mask;
         // SAFETY: invariant 2: a page lies inside the arena.
-        let entry = unsafe { word(view.arena, place as usize) };
+        let entry = unsafe { pointer_at(view.arena, place as usize) };
         pointer = (entry & mask) | (pointer & !mask);
     }
     let slot = if A::WIDTH <= 32 {
@@ -425,67 +429,6 @@ impl<const READ: u8> Kinds<READ> {
             };
             value & self.mask[kind]
         }
-    }
-}
-
-/// Of the values of the block at `place` the 32 bits that byte `last` of them ends,
-/// moved down by `shift`, which is below 32. At worst they begin in the second word of
-/// `runs`; in a wide block they are one word.
-///
-/// One instruction where the CPU loads from any byte: stable Rust has no atomic loads
-/// across words, and a plain one may not meet a store. `batch/mod.rs` says why this may.
-///
-/// # Safety
-/// A block of `arena` has that byte; the CPU has BMI2 if `READ` says so.
-#[inline(always)]
-unsafe fn byte_read<const READ: u8>(arena: &[Word], place: usize, last: usize, shift: u64) -> u32 {
-    debug_assert!(4 * place + 8 + last < size_of_val(arena) && shift < 32);
-    // Miri knows no assembly and ThreadSanitizer does not see it; they get the reads
-    // of other CPUs.
-    #[cfg(all(
-        target_arch = "x86_64",
-        target_pointer_width = "64",
-        not(any(miri, popfib_no_asm))
-    ))]
-    {
-        use core::arch::asm;
-        const { assert!(size_of::<*const Word>() == 8, "a whole register") };
-        let bits: u32;
-        let arena = arena.as_ptr().wrapping_byte_add(last);
-        // SAFETY: inside the block.
-        unsafe {
-            if READ == BYTES_BMI2 {
-                asm!(
-                    "shrx {bits:e}, dword ptr [{arena} + 4 * {place} + 5], {shift:e}",
-                    bits = lateout(reg) bits,
-                    arena = in(reg) arena,
-                    place = in(reg) place,
-                    shift = in(reg) shift,
-                    options(nostack, preserves_flags),
-                );
-                return bits;
-            }
-            asm!(
-                "mov {bits:e}, dword ptr [{arena} + 4 * {place} + 5]",
-                bits = lateout(reg) bits,
-                arena = in(reg) arena,
-                place = in(reg) place,
-                options(nostack, preserves_flags),
-            );
-        }
-        bits >> shift
-    }
-    #[cfg(not(all(
-        target_arch = "x86_64",
-        target_pointer_width = "64",
-        not(any(miri, popfib_no_asm))
-    )))]
-    {
-        let byte = 4 * place + 5 + last;
-        // SAFETY: the words that the first and the last of four bytes lie in.
-        let (low, high) = unsafe { (word(arena, byte / 4), word(arena, byte.div_ceil(4))) };
-        let both = u64::from(low) | u64::from(high) << 32;
-        (both >> (byte % 4 * 8)) as u32 >> shift
     }
 }
 

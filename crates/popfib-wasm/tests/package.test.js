@@ -1,0 +1,149 @@
+// The package as it is installed: POPFIB_PACKAGE is its folder.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+import { askAll, textOf } from "./answers.js";
+
+const popfib = await import(pathToFileURL(`${process.env.POPFIB_PACKAGE}/popfib.js`));
+const { Table, compile } = popfib;
+const vectors = JSON.parse(await readFile(new URL("../../../engines/vectors/vectors.json", import.meta.url), "utf8"));
+
+/** Numbers that are the same in every run. */
+function* random(seed) {
+  for (let state = seed; ; ) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    yield Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) >>> 0;
+  }
+}
+
+test("the answers of every engine", async () => {
+  assert.ok((await askAll(popfib, vectors)) > 10_000);
+});
+
+test("many addresses, more than are looked up at a time, beside a scan of all routes", async () => {
+  const numbers = random(7);
+  const next = () => numbers.next().value;
+  const routes = Array.from({ length: 300 }, (_, n) => {
+    const length = 1 + (next() % 24);
+    return { bits: (next() >>> (32 - length)) * 2 ** (32 - length), length, value: `v${n % 40}` };
+  });
+  const dotted = (bits) => [24, 16, 8, 0].map((shift) => (bits >>> shift) & 255).join(".");
+  const table = await Table.from(routes.map(({ bits, length, value }) => `${dotted(bits)}/${length} ${value}\n`).join(""));
+  const scan = (address) => {
+    let best;
+    for (const route of routes) {
+      const holds = Math.floor(address / 2 ** (32 - route.length)) * 2 ** (32 - route.length) === route.bits;
+      // Of two routes for one prefix the last one wins.
+      if (holds && !(best?.length > route.length)) {
+        best = route;
+      }
+    }
+    return best?.value;
+  };
+  for (const count of [0, 1, 4095, 4096, 4097, 10_000]) {
+    const addresses = Uint32Array.from({ length: count }, next);
+    const given = table.lookupMany(addresses);
+    const texts = table.lookupMany(Array.from(addresses, dotted));
+    assert.deepEqual(texts, given);
+    for (let at = 0; at < count; at++) {
+      assert.equal(table.value(given[at]), scan(addresses[at]), dotted(addresses[at]));
+    }
+  }
+});
+
+test("answers go where they are wanted", async () => {
+  const table = await Table.from("0.0.0.0/1 low\n");
+  const numbers = new Uint32Array(2);
+  assert.equal(table.lookupMany(new Uint32Array([1, 2 ** 31]), numbers), numbers);
+  assert.deepEqual([...numbers].map((number) => table.value(number)), ["low", undefined]);
+  assert.throws(() => table.lookupMany(new Uint32Array(3), numbers), { name: "TypeError", message: /Uint32Array of 3/ });
+  assert.throws(() => table.lookupMany(new Float64Array(2)), { name: "TypeError" });
+  assert.throws(() => table.lookupMany(["10.0.0.1", 7]), { name: "TypeError", message: "7 is no address (at 1)" });
+});
+
+test("what is neither text nor number is no address", async () => {
+  const table = await Table.from("0.0.0.0/0 any\n");
+  for (const address of [-1, 2 ** 32, 1.5, NaN, null, undefined, {}, 1n, ["1.1.1.1"]]) {
+    assert.throws(() => table.lookup(address), { name: "TypeError", message: /is no address$/ });
+    assert.throws(() => table.longestMatch(address), { name: "TypeError", message: /is no address$/ });
+  }
+  assert.equal(table.lookup(0), "any");
+  assert.equal(table.lookup(2 ** 32 - 1), "any");
+  for (const number of [0, 2, -1, 1.5, 2 ** 32, 2 ** 31, "1", "length", undefined]) {
+    assert.equal(table.value(number), undefined, String(number));
+  }
+});
+
+test("text that is no table", async () => {
+  for (const [text, message] of [
+    ["", "table: there is no route in it"],
+    ["10.0.0.0/8 a\n10.0.0.0/33 b\n", /^table:2: "10\.0\.0\.0\/33": /],
+    ["10.0.0.1/8 a\n", /^table:1: "10\.0\.0\.1\/8": /],
+    ["10.0.0.0/8 a b\n", /^table:1: more than a prefix and a next hop/],
+    ["{}", /^table:1: /],
+    [new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0]), /^table: byte 0: this is gzip data/],
+    [new Uint8Array([255, 254, 0, 1]), /^table:1: this is not text|^table:1: this is text in UTF-16/],
+    ["10.0.0.0/8 " + "x".repeat(1 << 20), /^table:1: the line is longer/],
+  ]) {
+    await assert.rejects(Table.from(text), { name: "Error", message });
+  }
+  await assert.rejects(Table.from(new Uint8Array(2 ** 31)), { message: "table: no memory for its 2147483648 bytes" });
+  for (const source of [undefined, null, 7, {}, [1, 2]]) {
+    await assert.rejects(Table.from(source), { name: "TypeError" });
+  }
+});
+
+test("images that are cut, damaged, foreign or of another byte order", async () => {
+  const image = await compile(textOf(vectors.tables.names.routes));
+  for (let length = 8; length < image.length; length += 1 + (length >> 4)) {
+    await assert.rejects(Table.from(image.subarray(0, length)), { message: /^table: cut off at byte/ });
+  }
+  await assert.rejects(Table.from(new Uint8Array([...image, 0])), { message: /^table: 1 bytes follow/ });
+  const numbers = random(3);
+  for (let round = 0; round < 300; round++) {
+    const damaged = image.slice();
+    const at = 8 + (numbers.next().value % (image.length - 8));
+    damaged[at] ^= 1 << numbers.next().value % 8;
+    await assert.rejects(Table.from(damaged), { name: "Error", message: /^table: [^\n]+$/ }, `byte ${at}`);
+  }
+  const swapped = new Uint8Array(image.length);
+  image.forEach((byte, at) => (swapped[at ^ 3] = byte));
+  await assert.rejects(Table.from(swapped), { message: /^table:1: this is not text/ });
+  // The other order in all but the name.
+  swapped.set(image.subarray(0, 8));
+  await assert.rejects(Table.from(swapped), { message: /^table: [^\n]+$/ });
+  // Nothing of that stays.
+  assert.equal((await Table.from(image)).size, vectors.tables.names.routes.length);
+});
+
+test("sources are bytes of any kind, and are not kept", async () => {
+  const bytes = new TextEncoder().encode("xx10.0.0.0/8 a\n");
+  const buffer = bytes.buffer.slice(2, bytes.length);
+  const shared = new Uint8Array(new SharedArrayBuffer(buffer.byteLength));
+  shared.set(new Uint8Array(buffer));
+  for (const source of [bytes.subarray(2), buffer, new DataView(buffer), shared, shared.buffer, Buffer.from(buffer)]) {
+    assert.equal((await Table.from(source)).lookup("10.1.1.1"), "a");
+  }
+  const image = await compile(buffer);
+  const table = await Table.from(image);
+  image.fill(0);
+  assert.equal(table.lookup("10.1.1.1"), "a");
+});
+
+test("tables side by side keep to themselves, and their memory goes with them", async () => {
+  const tables = await Promise.all(Array.from({ length: 50 }, (_, n) => Table.from(`10.0.0.0/8 v${n}\n::/0 w${n}\n`)));
+  tables.forEach((table, n) => {
+    assert.equal(table.lookup("10.0.0.1"), `v${n}`);
+    assert.deepEqual(table.longestMatch("::1"), { prefix: "::/0", value: `w${n}` });
+  });
+  for (let round = 0; round < 2000; round++) {
+    assert.equal((await Table.from(`10.0.0.0/8 v${round}\n`)).lookup(0x0a000001), `v${round}`);
+  }
+});
+
+test("only Table.from makes tables", () => {
+  assert.throws(() => new Table(), { name: "TypeError" });
+});

@@ -1,4 +1,4 @@
-//! Captured packets: any bytes behind each of the headers. Whatever comes, the
+//! Captured packets: any bytes after each of the headers. Whatever comes, the
 //! source ends, and says the same in pieces as in one read.
 #![no_main]
 

@@ -148,7 +148,7 @@ fn buffers(format: &str, column: &Column) -> Option<Vec<Option<Box<[u8]>>>> {
             all.extend((column.buffers.len() > 2).then(|| sized(2, len)));
         }
         "vu" | "vz" if column.buffers.len() > 2 => {
-            // The data as they are, behind them their lengths.
+            // The data as they are, after them their lengths.
             let data = &column.buffers[2..];
             let lens = data
                 .iter()

@@ -22,7 +22,7 @@ fn check(count: usize, error: Option<ReadError>, data: &[u8]) {
     }
 }
 
-/// Reads a table in the format called `name`, going on behind what is invalid.
+/// Reads a table in the format called `name`, going on after what is invalid.
 pub(crate) fn table(name: &str, data: &[u8]) {
     let format = Format::by_name(name).expect("a format of that name");
     let choice = data.last().copied().unwrap_or_default();

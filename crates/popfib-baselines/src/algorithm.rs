@@ -18,9 +18,9 @@ pub enum Baseline {
     Radix,
     /// Path-compressed binary trie.
     Patricia,
-    /// Tree BitMap with nodes of 16 children, behind an array over 16 bits.
+    /// Tree BitMap with nodes of 16 children, below an array over 16 bits.
     TreeBitmap16,
-    /// Tree BitMap with nodes of 64 children, behind an array over 18 bits.
+    /// Tree BitMap with nodes of 64 children, below an array over 18 bits.
     TreeBitmap64,
     /// Tree BitMap with nodes of 16 children, without initial array.
     TreeBitmap16Basic,

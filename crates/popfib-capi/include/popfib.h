@@ -17,8 +17,8 @@
  *              0 is "no route". The highest is 65,535 in a table of 16-bit next hops, else 2^31 - 1.
  *   address    4 bytes (IPv4) or 16 bytes (IPv6) in network order, as they stand in a packet; any
  *              alignment will do. Functions whose names end in _host take them as numbers.
- *   prefix     An address whose bits behind the length are 0, and the length: 0 to 32, or to 128. Bits that
- *              are set behind the length are an error (-EINVAL), not cleared.
+ *   prefix     An address whose bits beyond the length are 0, and the length: 0 to 32, or to 128. Bits that
+ *              are set beyond the length are an error (-EINVAL), not cleared.
  *   reader     What a thread needs to look up while another thread changes the table.
  *
  * ERRORS
@@ -26,7 +26,7 @@
  *   return the callback's value as well); popfib_strerror() has a line of text for each. Nothing has
  *   changed after a failure, and where a function makes a handle, the handle is NULL.
  *     -EINVAL          an argument that makes no sense: NULL where something must be, a prefix too long or
- *                      with bits behind its length, a next hop of 0, an array that is misaligned or
+ *                      with bits beyond its length, a next hop of 0, an array that is misaligned or
  *                      overlaps the other, a field of a structure out of range
  *     -ENOTRECOVERABLE an error in popfib itself, reported on standard error. A table whose change
  *                      failed so answers lookups still, and its readers do; everything else but
@@ -99,7 +99,7 @@ typedef void *(*popfib_allocate_fn)(void *user, size_t alignment, size_t size);
  * that is gone frees what is left of it. */
 typedef void (*popfib_release_fn)(void *user, void *memory, size_t alignment, size_t size);
 
-/* What a table shall be. Fields of later versions will come behind these, with 0 for what there was
+/* What a table shall be. Fields of later versions will come after these, with 0 for what there was
  * before; `size` tells which version a program was built with. */
 struct popfib_config {
     size_t size;            /* sizeof(struct popfib_config) */
@@ -220,7 +220,7 @@ int popfib_walk_covered(const popfib_table *table, const uint8_t *prefix, uint8_
 
 /* ---------------------------------------------------------------- readers
  *
- * A new reader is offline: each of its lookups comes in, looks and leaves by itself, which costs about a
+ * A new reader is offline: each of its lookups is a read-side section of its own, which costs about a
  * nanosecond, and the thread may do what it likes in between. A thread of a data plane goes online and says
  * popfib_reader_quiescent() after each burst, which is cheaper still:
  *
@@ -235,7 +235,7 @@ int popfib_walk_covered(const popfib_table *table, const uint8_t *prefix, uint8_
  * A reader that is online and neither says so nor goes offline before it sleeps never sees anything wrong,
  * but keeps memory that was replaced from being used again, which then grows with the changes.
  *
- * A lookup gives the answer of before or of after a change that is made meanwhile, never a mixture; a lookup that
+ * A lookup beside a change gives the answer from before or after it, never a mixture; a lookup that
  * begins when popfib_add() or popfib_delete() has returned sees the change. */
 
 /* Makes a reader. Free it by popfib_reader_free(). The table may be of an image: code that looks up is then
@@ -256,13 +256,13 @@ int popfib_reader_lookup_bulk(popfib_reader *reader, const void *addresses, void
 /* As popfib_lookup_bulk_host(). [reader] */
 int popfib_reader_lookup_bulk_host(popfib_reader *reader, const void *addresses, void *next_hops, size_t n);
 
-/* Comes in to stay. Does nothing if it is in. [reader] Only -EINVAL, for NULL. */
+/* Enters a read-side section that stays open. Does nothing if it is online. [reader] Only -EINVAL, for NULL. */
 int popfib_reader_online(popfib_reader *reader);
 
-/* Says that the lookups so far are done. A load and a store. Does nothing offline. [reader] Only -EINVAL. */
+/* A quiescent state: the lookups so far are done. A load and a store. Does nothing offline. [reader] Only -EINVAL. */
 int popfib_reader_quiescent(popfib_reader *reader);
 
-/* Leaves, as before the thread sleeps. Does nothing if it is out. [reader] Only -EINVAL, for NULL. */
+/* Leaves the read-side section, as before the thread sleeps. Does nothing if it is offline. [reader] Only -EINVAL, for NULL. */
 int popfib_reader_offline(popfib_reader *reader);
 
 /* ---------------------------------------------------------------- images
@@ -330,7 +330,7 @@ int popfib_image_name(const popfib_image *image, uint32_t next_hop, const char *
 
 /* ---------------------------------------------------------------- the library */
 
-/* The names of the kernels that this CPU can run, from 0 on, the fastest last; NULL behind the last. Never
+/* The names of the kernels that this CPU can run, from 0 on, the fastest last; NULL after the last. Never
  * free them. [any] */
 const char *popfib_kernel_list(size_t index);
 

@@ -1,6 +1,6 @@
 //! Structures by which C says what it wants, and how they may grow.
 //!
-//! The first member of each is its size. Fields that are added later come behind the others, and
+//! The first member of each is its size. Fields that are added later come after the others, and
 //! 0 in them means what there was before: a shorter structure is filled up with zeros, a longer one is
 //! accepted if what this version does not know is 0.
 

@@ -24,7 +24,7 @@ pub(crate) struct RawPrefix {
     pub(crate) len: u8,
 }
 
-/// What a walk tells of each route: the bytes of the prefix, its length, the next hop.
+/// What a walk says of each route: the bytes of the prefix, its length, the next hop.
 pub(crate) type Visit<'a> = dyn FnMut(&[u8], u8, u32) -> ControlFlow<c_int> + 'a;
 
 /// Which routes a walk meets.

@@ -58,7 +58,7 @@ impl<A: Address, L: ImageLeaf> Frozen<A, L> {
     }
 }
 
-/// The number of the first route at or behind `prefix`; one more than there are if there is none.
+/// The number of the first route at or after `prefix`; one more than there are if there is none.
 fn first_from<A: Address>(table: &ImageTable<A>, prefix: Prefix<A>) -> u32 {
     let is_before = |number| table.route(number).is_some_and(|route| route.0 < prefix);
     // `before` is the number of a route before the prefix, or 0.

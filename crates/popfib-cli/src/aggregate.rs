@@ -12,7 +12,7 @@ use crate::table::{self, counted};
 
 /// Write a smaller table that answers every address as the table does.
 ///
-/// Addresses without a route stay without one. How many routes were saved is told on standard
+/// Addresses without a route stay without one. How many routes were saved is printed on standard
 /// error.
 #[derive(Args)]
 #[command(after_help = "\

@@ -72,7 +72,7 @@ pub struct ReadArgs {
     #[arg(long)]
     pub skip_invalid: bool,
 
-    /// Clear host bits that are set behind a prefix length (10.1.2.3/8 becomes 10.0.0.0/8)
+    /// Clear host bits that are set beyond a prefix length (10.1.2.3/8 becomes 10.0.0.0/8)
     #[arg(long)]
     pub mask: bool,
 

@@ -1,4 +1,4 @@
-//! `popfib diff`: what two tables differ in, as routes or as answers.
+//! `popfib diff`: the differences between two tables, as routes or as answers.
 //!
 //! Each table numbers its next hops for itself; they are compared by name. The
 //! names of the new table are looked up in the old one once, so that comparing
@@ -22,7 +22,7 @@ use crate::program::Verdict;
 use crate::table::{self, counted};
 use summary::Summary;
 
-/// Print what two tables differ in; exit 1 if there is anything.
+/// Print the differences between two tables; exit 1 if there are any.
 ///
 /// Routes are printed as `+ PREFIX NEXTHOP` (only in NEW), `- PREFIX NEXTHOP` (only in OLD) and
 /// `~ PREFIX OLD NEW` (another next hop). With --effective, addresses that get another answer are

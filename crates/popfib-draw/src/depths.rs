@@ -9,7 +9,7 @@
 
 use popfib::{Address, Intervals, Rib};
 
-/// A place between two addresses where the longest match changes, by the address behind it.
+/// A place between two addresses where the longest match changes, by the address after it.
 #[derive(Clone, Debug)]
 pub struct Depths<A> {
     /// The first address of each stretch, in order; the first is 0.

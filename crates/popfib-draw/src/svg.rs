@@ -124,7 +124,7 @@ pub(crate) const LABEL: &str = "class=\"pf-ink\" font-size=\"12.5\"";
 /// Attributes of ticks and remarks.
 pub(crate) const SOFT: &str = "class=\"pf-soft\" font-size=\"12\"";
 
-/// A coordinate: at most two digits behind the point.
+/// A coordinate: at most two digits after the point.
 pub(crate) struct Number(pub(crate) f64);
 
 impl Display for Number {

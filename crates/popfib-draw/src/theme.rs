@@ -1,7 +1,7 @@
 //! Light and dark: the one set of colours that everything here is drawn in.
 //!
 //! An SVG names classes, never colours, and carries one `<style>` with the
-//! light colours and, behind `prefers-color-scheme: dark`, the dark ones; so a
+//! light colours and, under `prefers-color-scheme: dark`, the dark ones; so a
 //! file, or a page that holds it, follows its reader. Pixels know no such
 //! question and are asked for in one [`Theme`].
 

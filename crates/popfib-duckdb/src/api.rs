@@ -1,6 +1,6 @@
 //! The functions of DuckDB's C extension API that are used here.
 //!
-//! DuckDB hands over a table of function pointers. In its stable part a function keeps its place for ever, and new
+//! DuckDB hands over a table of function pointers. In its stable part a function keeps its place forever, and new
 //! ones follow at the end; so the place is all there is to know of one (`duckdb_extension.h` has them in order).
 //! Declared by hand: generated bindings copy all 548 pointers, past the end of the shorter tables of older DuckDBs.
 

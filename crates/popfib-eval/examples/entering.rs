@@ -1,5 +1,5 @@
 //! What it costs to come into a live table: bursts of 64 lookups in a compiled table; in a live
-//! one whose reader stays inside; in one whose reader says behind each burst that it is
+//! one whose reader stays inside; in one whose reader says after each burst that it is
 //! quiescent; and in one that the reader enters and leaves for each burst.
 //!
 //!     cargo run --release -p popfib-eval --example entering [TABLE]

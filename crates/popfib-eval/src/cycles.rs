@@ -3,7 +3,7 @@
 //!
 //! A lookup stands between two readings of the counter, each between fences
 //! that let no instruction pass, so that a lookup overlaps with nothing before
-//! and behind it. The readings take time themselves: as much as with a lookup
+//! and after it. The readings take time themselves: as much as with a lookup
 //! that does nothing, which is measured in the same way and subtracted, as the
 //! paper does. The paper read the count of core cycles; the timestamp counter
 //! can be read by anyone, ticks at a fixed rate whatever that of the core, and
@@ -75,7 +75,7 @@ impl Counter {
     }
 }
 
-/// Ticks a microsecond, held against the clock.
+/// Ticks a microsecond, compared with the clock.
 fn megahertz() -> f64 {
     let (clock, ticks) = (Instant::now(), now());
     while clock.elapsed() < Duration::from_millis(20) {
@@ -103,7 +103,7 @@ fn is_steady() -> Result<(), &'static str> {
     Err("single lookups are timed by the timestamp counter of x86-64 only")
 }
 
-/// The counter; what stands before is done, and what stands behind has not begun.
+/// The counter; what stands before is done, and what stands after has not begun.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn now() -> u64 {

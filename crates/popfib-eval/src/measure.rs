@@ -25,7 +25,7 @@ impl Passes {
     }
 }
 
-/// Times `runs` calls of `pass`, each over `count` addresses and behind a pass of the yardstick.
+/// Times `runs` calls of `pass`, each over `count` addresses and after a pass of the yardstick.
 pub fn measure(yardstick: &Yardstick, runs: usize, count: usize, mut pass: impl FnMut()) -> Passes {
     // One pass of each that does not count brings tables and pages in.
     yardstick.pass();

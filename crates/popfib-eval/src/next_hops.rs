@@ -14,7 +14,7 @@ use crate::zipf::Zipf;
 /// The exponent of the law that next hops are drawn by.
 const EXPONENT: f64 = 2.0;
 
-/// The routes of `rib` with next hops drawn anew from `1..=count`.
+/// The routes of `rib` with next hops drawn again from `1..=count`.
 ///
 /// Routes draw in the order of [`Rib::iter`], so the result follows from the
 /// prefixes, `count` and `seed`. Linear in routes and in `count`.

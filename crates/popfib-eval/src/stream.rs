@@ -100,7 +100,7 @@ impl<A: TrafficAddress> Stream<A> for Repeated {
     }
 }
 
-/// One address after the other; behind the last comes the first.
+/// One address after the other; after the last comes the first.
 #[derive(Clone, Debug)]
 pub struct Sequential<A> {
     next: A,

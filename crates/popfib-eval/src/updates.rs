@@ -29,7 +29,7 @@ pub struct UpdateTimes {
 }
 
 impl UpdateTimes {
-    /// Applies `updates` to `table`, one behind the other, as fast as it goes.
+    /// Applies `updates` to `table`, one after the other, as fast as it goes.
     ///
     /// # Errors
     /// [`CompileError`] of [`LiveFib::announce`] and [`LiveFib::withdraw`]; what came

@@ -4,7 +4,7 @@
 //! begins a generation; routes of an older one stay in use until they are announced again, or until it is
 //! known that they will not be: at the mark that all have been sent, where the protocol has one, else once
 //! no older route has been announced again for an *idle time*. Changes of other routes do not count, or a busy router's
-//! stale routes would stay for ever. While there is no connection nothing leaves: that a router
+//! stale routes would stay forever. While there is no connection nothing leaves: that a router
 //! cannot be heard says nothing of its routes. A peer that is lost takes its routes along at once.
 
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! Decompression by content: the first bytes decide, a file's name does not.
 //!
-//! gzip, bzip2 and zstd may each consist of several members (frames) one behind
+//! gzip, bzip2 and zstd may each consist of several members (frames) one after
 //! the other, as `cat a.gz b.gz`, pbzip2 and pzstd make them; all are read.
 //! Every checksum that the data carries is verified.
 
@@ -79,7 +79,7 @@ const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// zstd's skippable frames begin with 0x50 to 0x5f and these. pzstd puts one first.
 const ZSTD_SKIPPABLE: &[u8] = &[0x2a, 0x4d, 0x18];
 
-/// Whether more bytes behind `head` could still make it the start of compressed data.
+/// Whether more bytes after `head` could still make it the start of compressed data.
 fn is_undecided(head: &[u8]) -> bool {
     let starts = |magic: &[u8]| head.len() < magic.len() && magic.starts_with(head);
     starts(GZIP) || starts(BZIP2) || starts(ZSTD) || is_start_of_skippable(head) && head.len() < 4
@@ -146,7 +146,7 @@ impl Decoder {
         let (_, buffered) = stream.get_ref();
         let offset = buffered.get_ref().offset - buffered.buffer().len() as u64;
         if buffered.get_ref().failed || format.is_empty() {
-            format!("cannot read behind byte {offset}: {error}")
+            format!("cannot read after byte {offset}: {error}")
         } else if error.kind() == io::ErrorKind::UnexpectedEof {
             format!("the {format} data is cut off after {offset} bytes")
         } else {
@@ -257,7 +257,7 @@ const MAX_WINDOW: u64 = 256 << 20;
 /// A frame of nothing, with the smallest window.
 const EMPTY_FRAME: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd, 0, 0, 1, 0, 0];
 
-/// All frames of a zstd file; the library's own reader stops behind the first.
+/// All frames of a zstd file; the library's own reader stops after the first.
 ///
 /// It also checks no checksum and takes the data's end inside a frame for any
 /// other error. Memory is a frame's window, [`MAX_WINDOW`] at most. The library holds back a window's length of data until the frame

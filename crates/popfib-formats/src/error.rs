@@ -102,7 +102,7 @@ impl ReadError {
     }
 
     /// Whether one line (in a binary file, one record) is at fault and reading
-    /// may go on behind it.
+    /// may go on after it.
     pub fn is_invalid_line(&self) -> bool {
         self.0.invalid_line
     }

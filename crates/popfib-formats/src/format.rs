@@ -79,7 +79,7 @@ pub(crate) fn open_with<T>(
         return Err(ReadError::file(input.name(), reason));
     }
     if options.peer.is_some() && !format.0.can.peers {
-        let reason = format!("{} tells of no peers", format.name());
+        let reason = format!("{} has no peers", format.name());
         return Err(ReadError::file(input.name(), reason));
     }
     if options.table.is_some() && !format.0.can.tables {

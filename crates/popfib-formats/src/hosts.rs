@@ -51,7 +51,7 @@ impl Grammar for Hosts {
             return Err(format!("{}: not an address", quote(address.as_bytes())));
         }
         let name = words.next();
-        let name = name.ok_or_else(|| format!("no name behind {}", quote(address.as_bytes())))?;
+        let name = name.ok_or_else(|| format!("no name after {}", quote(address.as_bytes())))?;
         // The zone of a link-local address is no part of it.
         let prefix = rows.prefix(address.split('%').next().unwrap_or_default())?;
         rows.element(prefix, name)

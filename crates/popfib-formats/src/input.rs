@@ -38,7 +38,7 @@ enum State {
     /// decompressor.
     Unread(Raw, fn(Raw) -> io::Result<Decoder>),
     Reading(Decoder),
-    /// Stopped by an error while peeking: to be told behind the bytes before it.
+    /// Stopped by an error while peeking: to be reported after the bytes before it.
     Failed(String, io::Error),
     /// At the end, or stopped by an error.
     Done,
@@ -204,7 +204,7 @@ impl Input {
     }
 
     fn decode(&mut self, buf: &mut [u8]) -> Result<usize, (String, io::Error)> {
-        // Done unless reading goes well: nothing is read again behind an end or an error.
+        // Done unless reading goes well: nothing is read again after an end or an error.
         let mut decoder = match std::mem::replace(&mut self.state, State::Done) {
             State::Unread(raw, choose) => {
                 choose(raw).map_err(|e| (format!("cannot read: {e}"), e))?
@@ -321,10 +321,10 @@ mod tests {
         }
         let mut input = Input::from_reader("t", Once(false));
         assert_eq!(input.peek(|head| head.contains(&b'c')), b"abc");
-        // The failure is told behind what came before it, and once.
+        // The failure is reported after what came before it, and once.
         assert_eq!(input.peek(|_| false), b"abc");
         let error = read_all(&mut input).unwrap_err();
-        assert_eq!(error, "t: byte 3: cannot read behind byte 3: would wait");
+        assert_eq!(error, "t: byte 3: cannot read after byte 3: would wait");
         assert_eq!(read_all(&mut input).unwrap(), b"");
     }
 

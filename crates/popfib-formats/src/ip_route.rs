@@ -7,7 +7,7 @@
 //! 10.1.0.0/16 proto bgp metric 20
 //!     nexthop via 10.0.0.4 dev eth0 weight 1
 //! ```
-//! Pairs of a key and a value behind the type, which is left out for unicast,
+//! Pairs of a key and a value after the type, which is left out for unicast,
 //! and the destination. The value is the gateway, else the device; for other
 //! types than unicast it is the type. Of routes for one prefix the kernel uses
 //! the one with the lowest metric, the first of equals. Left out are dead routes

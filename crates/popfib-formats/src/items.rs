@@ -158,7 +158,7 @@ impl Items {
         Ok(())
     }
 
-    /// Takes the key and the colon behind it.
+    /// Takes the key and the colon after it.
     fn take_key(&mut self) -> Result<(), ReadError> {
         self.take_value()?;
         match serde_json::from_slice(&self.json) {

@@ -58,7 +58,7 @@ impl Lines {
     /// Goes to the next line that is not empty; false at the end.
     ///
     /// # Errors
-    /// A line of more than [`MAX_LINE`] bytes (the next call goes on behind
+    /// A line of more than [`MAX_LINE`] bytes (the next call goes on after
     /// it), or a failure of the input.
     #[inline]
     pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
@@ -145,7 +145,7 @@ impl Lines {
         ReadError::invalid_line(self.input.name(), line, reason)
     }
 
-    /// An error about the current line that nothing can be read behind.
+    /// An error about the current line that nothing can be read after.
     pub(crate) fn stopped(&self, reason: impl Into<String>) -> ReadError {
         let place = Some(Place::Line(self.number));
         let error = io::ErrorKind::InvalidData.into();
@@ -179,7 +179,7 @@ impl Lines {
         self.invalid(format!("the line is longer than {MAX_LINE} bytes"))
     }
 
-    /// Reads once, behind data that holds no line end. False if the end was
+    /// Reads once, after data that holds no line end. False if the end was
     /// known already; notes it otherwise.
     #[cold]
     fn fill(&mut self) -> Result<bool, ReadError> {
@@ -196,7 +196,7 @@ impl Lines {
             self.searched = self.end;
             return Err(self.too_long());
         }
-        // Moved to the front only when the room behind runs short: many short
+        // Moved to the front only when the room after runs short: many short
         // reads, as from a slow pipe, don't move the same bytes each time.
         if self.start == self.end || self.buffer.len() - self.end < MAX_LINE {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -447,7 +447,7 @@ mod tests {
             }
         }
         let seen = all(Input::from_reader("t", Fails(0)));
-        let error = "t:3: cannot read behind byte 5: disk on fire".to_string();
+        let error = "t:3: cannot read after byte 5: disk on fire".to_string();
         assert_eq!(seen, [Ok("1".into()), Ok("2".into()), Err(error)]);
     }
 }

@@ -1,7 +1,7 @@
 //! Next-hop names and their numbers.
 //!
 //! A Rib carries numbers only; here is what they stand for. All names lie one
-//! behind the other in one string, a hash index of bare numbers finds them
+//! after the other in one string, a hash index of bare numbers finds them
 //! again: no allocation per name, none at all for a name seen before.
 
 use std::fmt;
@@ -71,7 +71,7 @@ impl NextHopNames {
         self.index.find(hash, is_it).copied()
     }
 
-    /// The name behind a number; `None` if no name has it. Constant time.
+    /// The name of a number; `None` if no name has it. Constant time.
     pub fn name(&self, next_hop: NextHop) -> Option<&str> {
         self.names.get(next_hop)
     }

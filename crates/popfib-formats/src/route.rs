@@ -23,7 +23,7 @@ pub trait RouteSource: Send {
     /// # Errors
     /// A [`ReadError`] that names the place. After one that
     /// [concerns a single line](ReadError::is_invalid_line), the next call goes
-    /// on behind that line; any other ends the source.
+    /// on after that line; any other ends the source.
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError>;
 
     /// What was left out so far without being an error, for the user: a line

@@ -170,7 +170,7 @@ impl Rows {
                 name => format!("table {}", quote(name.as_bytes())),
             };
             let reason = format!(
-                "routes of {} begin here, behind those of {}; a file is one table",
+                "routes of {} begin here, after those of {}; a file is one table",
                 name(&self.table),
                 name(taken),
             );
@@ -182,7 +182,7 @@ impl Rows {
     pub(crate) fn element(&mut self, prefix: IpPrefix, value: &str) -> Result<(), String> {
         match (value, *self.is_bare.get_or_insert(value.is_empty())) {
             ("", true) => self.push(prefix, ""),
-            ("", false) => return Err(format!("no value behind \"{prefix}\"")),
+            ("", false) => return Err(format!("no value after \"{prefix}\"")),
             (value, true) => {
                 let value = quote(value.as_bytes());
                 return Err(format!(
@@ -243,13 +243,13 @@ impl Rows {
         notes
     }
 
-    /// Finds fault with a line, which may lie behind; the first flaw is told.
+    /// Finds fault with a line, which may be an earlier one; the first flaw is reported.
     pub(crate) fn complain(&mut self, line: u64, reason: String) {
         self.flaw.get_or_insert((line, reason));
     }
 
     /// Finds fault with an earlier line that lacks what should have followed it.
     pub(crate) fn no_next_hop(&mut self, line: u64, prefix: IpPrefix) {
-        self.complain(line, format!("no next hop behind \"{prefix}\""));
+        self.complain(line, format!("no next hop after \"{prefix}\""));
     }
 }

@@ -3,7 +3,7 @@
 //! Prefix and next hop are separated by blanks, tabs or one comma. A prefix
 //! without length is one host; a length may be a network mask. Where the first route has no next
 //! hop, none has: that is a list of prefixes, whose next hop is the empty name. Else the next hop is any token: text without blanks,
-//! commas and comment signs; behind a blank also AS numbers joined by commas, as an
+//! commas and comment signs; after a blank also AS numbers joined by commas, as an
 //! AS set is written. `#` and `;` begin a comment wherever they stand;
 //! empty lines are nothing. IPv4 is dotted, IPv6 in any legal spelling;
 //! v4-mapped IPv6 stays IPv6. Lines end in LF or CR LF, the last one also
@@ -168,7 +168,7 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<(IpPrefix, Range<usize>)>, Fl
     Ok(Some((prefix, next_hop)))
 }
 
-/// A next hop with commas, behind the separator `between`: AS numbers and nothing else. Where a comma
+/// A next hop with commas, after the separator `between`: AS numbers and nothing else. Where a comma
 /// separates, it would be one column of several.
 #[cold]
 fn as_set(line: &[u8], between: Range<usize>) -> Option<Range<usize>> {
@@ -229,7 +229,7 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-/// The class of the byte at `at`; behind the line, the end of a field.
+/// The class of the byte at `at`; after the line, the end of a field.
 #[inline(always)]
 fn class(line: &[u8], at: usize) -> u8 {
     line.get(at)
@@ -289,7 +289,7 @@ fn explain(lines: &Lines, flaw: Flaw) -> ReadError {
         Flaw::Prefix(range, e) => lines
             .invalid(format!("{}: {e}", quote(&line[range])))
             .with_source(e),
-        Flaw::NoNextHop(prefix) => lines.invalid(format!("no next hop behind \"{prefix}\"")),
+        Flaw::NoNextHop(prefix) => lines.invalid(format!("no next hop after \"{prefix}\"")),
         Flaw::InList(range) => lines.invalid(format!(
             "a next hop in a list of prefixes, the first of which has none: {}",
             quote(&line[range])
@@ -301,7 +301,7 @@ fn explain(lines: &Lines, flaw: Flaw) -> ReadError {
                     .invalid(format!("{}: {e}", quote(&prefix)))
                     .with_source(e),
                 _ => lines.invalid(format!(
-                    "a network mask belongs behind a slash: {}",
+                    "a network mask belongs after a slash: {}",
                     quote(&prefix)
                 )),
             }

@@ -1,4 +1,4 @@
-//! Updates as text: `A PREFIX VALUE` and `W PREFIX`, and the same behind time
+//! Updates as text: `A PREFIX VALUE` and `W PREFIX`, and the same after time
 //! and peer as gobgpdump writes it. Fields are separated by blanks or tabs; `#`
 //! and `;` begin a comment, as in text tables.
 

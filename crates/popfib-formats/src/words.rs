@@ -73,7 +73,7 @@ pub(crate) fn not_a_route(line: &str) -> String {
     format!("{}: not a route", quote(line.trim().as_bytes()))
 }
 
-/// The word of `line` at or behind byte `from`, and where it begins.
+/// The word of `line` at or after byte `from`, and where it begins.
 pub(crate) fn word_at(line: &str, from: usize) -> Option<(usize, &str)> {
     let rest = line.get(from..)?;
     let start = from + (rest.len() - rest.trim_start().len());

@@ -101,7 +101,7 @@ pub(crate) struct BenchArgs {
         value_parser = clap::value_parser!(u32).range(1..))]
     threads: u32,
 
-    /// Take the time of a lookup as well: each address dependent on the answer before it (latency),
+    /// Measure latency as well: each address dependent on the answer before it (latency),
     /// independent (throughput), and the loop without lookups (empty); medians in nanoseconds
     #[arg(long, conflicts_with = "threads")]
     latency: bool,

@@ -63,7 +63,7 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "FILE")]
     updates: Vec<PathBuf>,
 
-    /// Lead the routes of all tables to N next hops, drawn by Zipf's law as a router would have them
+    /// Give the routes of all tables N next hops, drawn by Zipf's law as a router would have them
     /// [default: 500 for the built-in table, which has origin AS numbers]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     next_hops: Option<u32>,

@@ -4,7 +4,7 @@
 //! The dictionary of a row group is made of the texts that its rows have, in
 //! the order of their numbers: a bit for each number tells which, and its place
 //! is how many come before it, so that no text is hashed or compared, as
-//! writers do which know the texts alone, and texts are read one behind the
+//! writers do which know the texts alone, and texts are read one after the
 //! other.
 
 use parquet::basic::{Compression, Encoding};
@@ -18,7 +18,7 @@ use crate::{hybrid, page};
 /// are needed takes longer and saves less.
 const WHOLE: usize = 2;
 
-/// Texts by number from 1, one behind the other as a dictionary has them.
+/// Texts by number from 1, one after the other as a dictionary has them.
 struct Texts {
     bytes: Vec<u8>,
     /// Where each ends; number 0 is none, and empty.

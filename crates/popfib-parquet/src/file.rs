@@ -1,4 +1,4 @@
-//! A Parquet file that is being made: column chunks, and what its end tells of them.
+//! A Parquet file that is being made: column chunks, and what its footer says of them.
 //!
 //! Chunks are written where they go out from. The library's writer takes them
 //! as readers, and copies the bytes of each three times.

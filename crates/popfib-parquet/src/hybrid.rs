@@ -17,7 +17,7 @@ pub(crate) fn encode(values: &[u32], width: u32, out: &mut Vec<u8>) {
     let mut start = 0;
     while at + RUN <= values.len() {
         let first = values[at];
-        // The last of them first, which tells of nearly all that are no run.
+        // The last of them first, which shows for nearly all that they are no run.
         if values[at + 7] == first && values[at..at + 7].iter().all(|&value| value == first) {
             let run = values[at..].iter().take_while(|&&value| value == first);
             let len = run.count();

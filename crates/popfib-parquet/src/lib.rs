@@ -1,7 +1,7 @@
 //! Parquet: a column of addresses in, the same rows with prefix and next hop out.
 //!
 //! [`ParquetAddresses`] reads the addresses of one column in batches;
-//! [`ParquetWriter`] writes the rows again and their [`Answers`] behind them. A
+//! [`ParquetWriter`] writes the rows again and their [`Answers`] after them. A
 //! crate of its own, because the libraries below it are larger than all the
 //! rest of popfib: who doesn't need Parquet leaves it out.
 

@@ -40,7 +40,7 @@ pub(crate) fn place(chunk: &ColumnChunkMetaData) -> Result<Range<u64>> {
 /// Makes sure that no byte belongs to two chunks, so that no chunk can be copied twice.
 ///
 /// # Errors
-/// If one does, or lies behind the end of the file.
+/// If one does, or lies beyond the end of the file.
 pub(crate) fn check_places(metadata: &ParquetMetaData, file: u64) -> Result<()> {
     let chunks = metadata
         .row_groups()

@@ -168,7 +168,7 @@ impl ParquetAddresses {
         batch.clear();
         let name = self.name.clone();
         let damaged = |row, error: &dyn std::fmt::Display| {
-            ParquetError::new(&name, format!("behind row {row}: {error}"))
+            ParquetError::new(&name, format!("after row {row}: {error}"))
         };
         let rows = loop {
             if let Some(rows) = &mut self.rows {

@@ -1,7 +1,7 @@
 //! Annotated rows into a Parquet file.
 //!
 //! Of a Parquet file that is annotated only the addresses are decoded. Its
-//! columns are copied as they are encoded, row group by row group, and behind
+//! columns are copied as they are encoded, row group by row group, and after
 //! them come the columns of answers.
 
 use std::fmt::Display;
@@ -26,7 +26,7 @@ use crate::{ParquetAddresses, ParquetError};
 /// Rows of a row group where there are none to be kept.
 const GROUP: usize = 1 << 20;
 
-/// Writes rows and behind them the columns `prefix` and `next_hop`, both
+/// Writes rows and after them the columns `prefix` and `next_hop`, both
 /// dictionaries of text.
 ///
 /// What is written is taken with [`ParquetWriter::take`]. Memory: a row group
@@ -60,7 +60,7 @@ impl ParquetWriter {
             Some(source) => {
                 let file = source.metadata().file_metadata();
                 let pairs = file.key_value_metadata().into_iter().flatten();
-                // The columns as Arrow has them are described anew.
+                // The columns as Arrow has them are described again.
                 let kept = pairs.filter(|pair| pair.key != ARROW_SCHEMA_META_KEY);
                 properties = properties.set_key_value_metadata(Some(kept.cloned().collect()));
                 let schema = source.schema();

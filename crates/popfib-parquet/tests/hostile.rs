@@ -79,7 +79,7 @@ fn chunks_that_overlap() {
         error.ends_with("belongs to two columns or row groups"),
         "{error}"
     );
-    // By one byte, and behind the end.
+    // By one byte, and beyond the end.
     for (longer, reason) in [
         (1, "belongs to two"),
         (1 << 40, "a column is cut off"),

@@ -207,7 +207,7 @@ fn check_as(
     }
 }
 
-/// Addresses of both families, some of them many times one behind the other.
+/// Addresses of both families, some of them many times one after the other.
 fn some(count: u32, nulls: bool, of: impl Fn(u32) -> IpAddr) -> Vec<Option<IpAddr>> {
     let value = |n: u32| {
         if n % 500 < 150 {

@@ -79,7 +79,7 @@ fn prefix_of_object(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
     {
         let text = address.str()?;
         return Err(PyValueError::new_err(format!(
-            "{}: prefixes know no scope (the part behind %)",
+            "{}: prefixes know no scope (the part after %)",
             Quoted(text.to_str()?.as_bytes())
         )));
     }

@@ -146,7 +146,7 @@ impl State {
         Ok(value)
     }
 
-    /// The first route, or the first behind `prefix`, IPv4 before IPv6.
+    /// The first route, or the first after `prefix`, IPv4 before IPv6.
     pub(crate) fn next(&self, prefix: Option<IpPrefix>) -> Option<(IpPrefix, NextHop)> {
         let (ipv4, ipv6) = (self.ipv4.rib(), self.ipv6.rib());
         let route = match prefix {

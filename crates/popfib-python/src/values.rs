@@ -227,7 +227,7 @@ impl Values {
         Some(object)
     }
 
-    /// Counts the routes anew; returns the objects that have none.
+    /// Counts the routes again; returns the objects that have none.
     pub(crate) fn count(
         &mut self,
         py: Python<'_>,

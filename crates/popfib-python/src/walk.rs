@@ -1,6 +1,6 @@
 //! Iterators over the routes of a table, in prefix order.
 //!
-//! Each step asks the Rib for the route behind the last one, so an iterator
+//! Each step asks the Rib for the route after the last one, so an iterator
 //! holds no copy of the table and takes no memory. As a dictionary's, it ends
 //! with an error if prefixes come or go meanwhile.
 

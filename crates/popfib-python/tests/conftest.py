@@ -77,7 +77,7 @@ def rss():
 
 
 def probes(rng, prefixes, count):
-    """Addresses in, right before and right behind prefixes, and anywhere."""
+    """Addresses in, right before and right after prefixes, and anywhere."""
     out = []
     for _ in range(count):
         network = ipaddress.ip_network(rng.choice(prefixes))

@@ -2,7 +2,7 @@
 //!
 //! A part's result is a JSON file in `units/`, with the key that it was measured
 //! under: tables, options, machine, version. It is used again where the key is
-//! the same, and measured anew where it is not.
+//! the same, and measured again where it is not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ impl Store {
 
     /// The result of the part `name` if it was measured under `key`, and how long that took.
     pub(crate) fn get<T: DeserializeOwned>(&self, name: &str, key: &str) -> Option<(T, f64)> {
-        // What cannot be read is measured anew.
+        // What cannot be read is measured again.
         let text = fs::read(self.path(name)).ok()?;
         let stored: Stored<T> = serde_json::from_slice(&text).ok()?;
         (stored.key == key).then_some((stored.result, stored.seconds))

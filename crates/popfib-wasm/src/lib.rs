@@ -215,7 +215,7 @@ pub extern "C" fn lookup_many(count: usize) {
     });
 }
 
-/// Looks up `count` texts, at most [`CHUNK`], each in the input behind a byte of its length. Returns how many come
+/// Looks up `count` texts, at most [`CHUNK`], each in the input after a byte of its length. Returns how many come
 /// before the first that is no address; all, if there is none.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]

@@ -142,7 +142,7 @@ impl Table {
         }
     }
 
-    /// The numbers of the values of as many texts, each in `input` behind a byte of its length; returns how many
+    /// The numbers of the values of as many texts, each in `input` after a byte of its length; returns how many
     /// come before the first that is no address.
     pub(crate) fn lookup_texts(&mut self, input: &[u8], numbers: &mut [u32]) -> usize {
         let valid = self.texts.read(input, numbers.len());

@@ -52,7 +52,7 @@ pub trait Address:
     /// The index into the direct table (paper, Algorithm 3). Zero for `len` 0.
     fn leading(self, len: u8) -> u32;
 
-    /// The `len` bits behind the first `offset`, as a number; the paper's
+    /// The `len` bits after the first `offset`, as a number; the paper's
     /// `extract(key, off, len)`.
     ///
     /// Bits past the end of the key read as zero, so the last, shorter chunk of
@@ -60,7 +60,7 @@ pub trait Address:
     /// [`Self::WIDTH`].
     fn extract(self, offset: u8, len: u8) -> u32;
 
-    /// The key without its first `count` bits: shifted up, zeros behind.
+    /// The key without its first `count` bits: shifted up, zeros after.
     ///
     /// `count` below [`Self::WIDTH`]; a larger one wraps around, as the shift
     /// instructions do.
@@ -80,7 +80,7 @@ pub trait Address:
     /// Number of leading zero bits.
     fn leading_zeros(self) -> u8;
 
-    /// The next higher address; `None` behind [`Self::MAX`].
+    /// The next higher address; `None` after [`Self::MAX`].
     fn checked_next(self) -> Option<Self>;
 
     /// The next lower address; `None` before [`Self::MIN`].
@@ -203,7 +203,7 @@ macro_rules! address {
     };
 }
 
-/// Decimal, or hexadecimal behind `0x`, for the widths without a text form of their own.
+/// Decimal, or hexadecimal after `0x`, for the widths without a text form of their own.
 fn parse_number(text: &str, bits: u32) -> Option<u128> {
     let value = match text.strip_prefix("0x") {
         Some(hex) => u128::from_str_radix(hex, 16).ok()?,

@@ -90,7 +90,7 @@ impl<'r, A: Address, S: Store, Al: Allocator> Fold<'r, A, S, Al> {
     /// whose own longest match is `inherited`.
     ///
     /// `entry` makes an entry from its longest match among the prefixes that
-    /// the table covers and, where routes go on, the vertex behind it.
+    /// the table covers and, where routes go on, the vertex below it.
     ///
     /// # Errors
     /// Those of `entry`, [`CompileError::NextHop`], and

@@ -34,7 +34,7 @@ pub struct Intervals<'r, A: Address> {
     routes: Peekable<Iter<'r, A>>,
     /// Last address and next hop of the prefixes that are open.
     open: Vec<(A, NextHop)>,
-    /// First address of the next interval, `None` behind the last address.
+    /// First address of the next interval, `None` after the last address.
     first: Option<A>,
 }
 
@@ -65,7 +65,7 @@ impl<A: Address> Iterator for Intervals<'_, A> {
             None => (A::MAX, None),
         };
         if let Some((next, _)) = self.routes.peek() {
-            // It begins behind `first`, so there is an address before it.
+            // It begins after `first`, so there is an address before it.
             last = last.min(next.first().checked_previous().unwrap_or(last));
         }
         self.first = last.checked_next();

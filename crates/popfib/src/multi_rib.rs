@@ -337,7 +337,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         (Some(first), None)
     }
 
-    /// Puts a path into a chain behind all that are better; returns the chain's first then.
+    /// Puts a path into a chain after all that are better; returns the chain's first then.
     fn link_in(&mut self, first: Option<NextHop>, number: NextHop) -> NextHop {
         let path = self.path(number);
         let mut previous = None;

@@ -1,6 +1,6 @@
 //! Prefixes: the first `len` bits of an address, always in canonical form.
 //!
-//! No bit behind the length is ever set, so two prefixes are the same network
+//! No bit beyond the length is ever set, so two prefixes are the same network
 //! exactly if they compare equal. They order as a walk of the binary tree
 //! meets them: by address, a covering prefix before what it covers.
 
@@ -11,7 +11,7 @@ use core::str::FromStr;
 
 use crate::address::Address;
 
-/// A network of `A`: an address whose bits behind the first `len` are zero.
+/// A network of `A`: an address whose bits beyond the first `len` are zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Prefix<A> {
     // The order of the fields is the order of prefixes: bits, then length.
@@ -30,7 +30,7 @@ impl<A: Address> Prefix<A> {
     ///
     /// # Errors
     /// [`PrefixError::Length`] for a length beyond the key's width,
-    /// [`PrefixError::HostBits`] if a bit behind the length is set; see
+    /// [`PrefixError::HostBits`] if a bit beyond the length is set; see
     /// [`Prefix::new_masked`].
     #[inline]
     pub fn new(bits: A, len: u8) -> Result<Self, PrefixError> {
@@ -195,7 +195,7 @@ pub enum PrefixError {
         /// The longest length there is for this kind of address.
         max: u8,
     },
-    /// Bits behind the length are set.
+    /// Bits beyond the length are set.
     HostBits,
     /// The ones of a network mask are not contiguous.
     Mask,
@@ -207,7 +207,7 @@ impl fmt::Display for PrefixError {
             Self::Address => f.write_str("not an address"),
             Self::LengthText => f.write_str("the prefix length is not a number"),
             Self::Length { max } => write!(f, "the prefix length is more than {max}"),
-            Self::HostBits => f.write_str("host bits are set behind the prefix length"),
+            Self::HostBits => f.write_str("host bits are set beyond the prefix length"),
             Self::Mask => f.write_str(
                 "the ones of the network mask are not contiguous; a longest match is defined for prefixes only",
             ),

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use common::random::Random;
 use popfib::{Address, Kernel, LiveFib, LiveMap, MapReader, NextHop, Options, Prefix, Reader};
 
-/// Prefixes of a table: few enough to be met often, enough to be moved and compiled anew.
+/// Prefixes of a table: few enough to be met often, enough to be moved and compiled again.
 const PREFIXES: usize = 1500;
 const BURST: usize = 64;
 

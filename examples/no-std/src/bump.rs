@@ -1,4 +1,4 @@
-//! Memory from an array: each piece behind the last.
+//! Memory from an array: each piece after the last.
 //!
 //! Only the last piece can grow where it is or be given back; what lies before it
 //! is lost until all is. Tables that are made once need no more.
@@ -35,7 +35,7 @@ impl<'m> Bump<'m> {
 }
 
 // SAFETY: pieces lie inside of the memory, which is borrowed for as long as the
-// `Bump` may be used, and behind all that are in use.
+// `Bump` may be used, and after all that are in use.
 unsafe impl Allocator for Bump<'_> {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         let free = self.start.addr().get() + self.used.get();

@@ -8,7 +8,7 @@ use crate::lpm::Find;
 /// The nodes.
 ///
 /// Invariants, by `grow`, the only maker: there is a root; a `pair` that is not
-/// 0 is the index of two nodes; children come behind their parents, so chains
+/// 0 is the index of two nodes; children come after their parents, so chains
 /// end; a string has at most 32 bits, and at most what is left of the key.
 #[derive(Clone, Copy)]
 pub struct View<'a, N> {

@@ -25,7 +25,7 @@ impl View<'_> {
         address.leading(24) as usize
     }
 
-    /// Looks up one address while the lines of those behind it are on their way.
+    /// Looks up one address while the lines of those after it are on their way.
     pub(super) fn batch<A: Address>(self, addresses: &[A], next_hops: &mut [u32]) {
         for address in addresses.iter().take(AHEAD) {
             prefetch(self.tbl24, Self::index(*address));

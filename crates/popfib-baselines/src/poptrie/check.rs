@@ -8,7 +8,7 @@
 //! 4. The leaves of a node, one for each bit of its `leafvec`, lie inside the
 //!    array of leaves; slots with a child have no bit there, and the first slot
 //!    without a child has one, so that each such slot counts at least one.
-//! 5. A node behind which fewer than one bit of the key is left has no children.
+//! 5. A node after which fewer than one bit of the key is left has no children.
 
 use popfib::fold::STRIDE;
 use popfib::{Address, Leaf, MAX_DIRECT_BITS};

@@ -144,7 +144,7 @@ impl<L: Leaf, N: Node> Store for Nodes<L, N> {
                     children.push(*node);
                 }
                 // Slots with a child are irrelevant to runs: a run goes on
-                // behind them (paper, section 3.3).
+                // after them (paper, section 3.3).
                 Slot::Leaf(next_hop) if last == Some(*next_hop) => {}
                 Slot::Leaf(next_hop) => {
                     run_starts |= 1 << slot;

@@ -10,7 +10,7 @@ use crate::lpm::Find;
 /// Invariants, by `build`, the only maker: `initial` has `2^initial_bits`
 /// entries, each 0 or the number of a node; a node has a child for each bit of
 /// its external bitmap and a result for each bit of its internal one; children
-/// come behind their parents, so chains end.
+/// come after their parents, so chains end.
 #[derive(Clone, Copy)]
 pub struct View<'a, N, L> {
     pub(super) initial: &'a [Initial],

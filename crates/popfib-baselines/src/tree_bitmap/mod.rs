@@ -121,7 +121,7 @@ struct Trie<N, L> {
 }
 
 impl<N: Node, L: Leaf> Trie<N, L> {
-    /// Fills in the node `at`, which begins behind the first `depth` bits that all of `routes` share.
+    /// Fills in the node `at`, which begins after the first `depth` bits that all of `routes` share.
     fn grow<A: Address>(
         &mut self,
         at: usize,

@@ -252,7 +252,7 @@ fn progress_bar<A: Address>() -> ProgressBar {
     }
 }
 
-/// Answers of a FIB held against those of the RIB.
+/// Answers of a FIB compared with those of the RIB.
 struct Comparison<'a, A, F> {
     name: &'a str,
     fib: F,

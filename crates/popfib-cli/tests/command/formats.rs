@@ -108,15 +108,15 @@ fn peers_are_listed_and_chosen() {
     let bare = file("formats-peers-bare", DUMP.replace("192.0.2.12", ""));
     assert_eq!(good(&run(&["peers", "--table", &bare])), wanted);
 
-    // A table that tells of no peers is not the table of the one that is asked for.
+    // A table that has no peers is not the table of the one that is asked for.
     let table = file("formats-no-peers", TABLE);
     let output = run(&["lookup", "10.1.2.3", "--table", &table, "--peer", "9"]);
-    assert_eq!(bad(&output), format!("{table}: text tells of no peers"));
+    assert_eq!(bad(&output), format!("{table}: text has no peers"));
     let output = run(&["lookup", "10.1.2.3", "--table", &dump, "--peer", "9"]);
     assert!(bad(&output).ends_with(": there is no route in it from peer 9"));
     let output = run(&["lookup", "10.1.2.3", "--table", &dump, "--value", "colour"]);
     assert_eq!(output.status.code(), Some(2));
     let table = file("formats-no-peers", TABLE);
     let output = run(&["peers", "--table", &table]);
-    assert!(bad(&output).ends_with(": this tells of no peers"));
+    assert!(bad(&output).ends_with(": this has no peers"));
 }

@@ -100,7 +100,7 @@ fn a_list_and_what_is_none() {
         ),
         (
             "10.0.0.0/8 x\n11.0.0.0/8\n",
-            ":2: no next hop behind \"11.0.0.0/8\"",
+            ":2: no next hop after \"11.0.0.0/8\"",
         ),
         ("10.0.0.1/8\n", ":1: "),
     ] {

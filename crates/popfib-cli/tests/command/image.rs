@@ -178,7 +178,7 @@ fn what_is_no_image_is_told_in_one_line() {
         ),
         (
             file("longer.fib", &[&good[..], b"!"].concat()),
-            "1 bytes follow behind".to_owned(),
+            "1 bytes follow the image".to_owned(),
         ),
         (file("damaged.fib", &damaged), "byte ".to_owned()),
         (directory.to_owned(), "is a directory".to_owned()),
@@ -215,7 +215,7 @@ fn a_failed_compile_leaves_the_old_image() {
     let image = directory.join("t.fib");
     fs::write(&image, "old").unwrap();
     let table = file("full.txt", TABLE);
-    // A limit for files, in blocks of 512 bytes or more, that an error tells of.
+    // A limit for files, in blocks of 512 bytes or more, that an error names.
     let output = Command::new("sh")
         .args([
             "-c",

@@ -5,7 +5,7 @@
 //! into four, SYN2 those shorter than /24, /20 and /16 into two, four and eight.
 //! The parts take the place of the prefix, and part i leads to next hop n + i, n that of the
 //! prefix; so that none of these is the next hop of another route, the next
-//! hops of the table are first numbered anew, with room between them. i counts
+//! hops of the table are first numbered again, with room between them. i counts
 //! from 0: only then do the paper's numbers of next hops come out (13 become 45
 //! and 87; 9 become 19 and 33).
 //!
@@ -179,7 +179,7 @@ mod tests {
         );
     }
 
-    /// Every address has its former next hop, numbered anew, plus the number of its part.
+    /// Every address has its former next hop, numbered again, plus the number of its part.
     #[test]
     fn every_address_has_the_part_of_its_longest_match() {
         let mut random = Random::new(5);

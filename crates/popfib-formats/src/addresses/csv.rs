@@ -3,7 +3,7 @@
 //! csv-core, the parser inside the crate csv, is used without the crate around
 //! it, because it tells how many bytes each record takes. So the rows go into
 //! the batch as they stand in the file, quotes and all, and what is written
-//! behind them leaves the user's columns byte by byte as they were.
+//! after them leaves the user's columns byte by byte as they were.
 
 use std::fmt;
 
@@ -117,7 +117,7 @@ impl CsvAddresses {
             is_done: false,
         };
         // The reader takes a byte order mark only if it comes as a whole, and with nothing
-        // behind it takes that for the end.
+        // after it takes that for the end.
         while source.window.data().len() <= BYTE_ORDER_MARK_LEN
             && source.window.fill(Place::Line(1))?
         {}
@@ -217,7 +217,7 @@ impl CsvAddresses {
         }
     }
 
-    /// The byte behind the record, without taking it.
+    /// The byte after the record, without taking it.
     fn peek_byte(&mut self) -> Result<Option<u8>, ReadError> {
         while self.window.data().len() == self.taken {
             if !self.window.fill(Place::Line(self.lines + 1))? {
@@ -263,7 +263,7 @@ impl CsvAddresses {
         }
     }
 
-    /// Whether a line end is here behind the record, so that the next record may be whole.
+    /// Whether a line end is here after the record, so that the next record may be whole.
     fn is_buffered(&self) -> bool {
         let rest = &self.window.data()[self.taken..];
         memchr::memchr2(b'\n', b'\r', rest.strip_prefix(b"\n").unwrap_or(rest)).is_some()

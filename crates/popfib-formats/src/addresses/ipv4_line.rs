@@ -5,7 +5,7 @@
 //! the digits mispredicts a branch for nearly every octet of random addresses.
 //! Silent about all other lines, like `ipv4`: they go to the general way.
 
-/// The bytes that have to be there: the longest line, and a word behind the last octet.
+/// The bytes that have to be there: the longest line, and a word after the last octet.
 pub(super) const WINDOW: usize = 20;
 
 /// The longest address.
@@ -25,7 +25,7 @@ fn non_digits(word: u64) -> u32 {
 /// The address at the start of `window` and its length, if a line end (LF or CR) follows it.
 #[inline(always)]
 pub(super) fn address(window: &[u8; WINDOW]) -> Option<(u32, usize)> {
-    // The bit behind stands for a line end out of sight: it fails the test of that byte or is one.
+    // The bit after stands for a line end out of sight: it fails the test of that byte or is one.
     let (bits, len) = octets(window, 16)?;
     matches!(window[len.min(WINDOW - 1)], b'\n' | b'\r').then_some((bits, len))
 }
@@ -64,7 +64,7 @@ fn octets(window: &[u8; WINDOW], limit: usize) -> Option<(u32, usize)> {
         let word = u32::from_le_bytes(
             *window[start & 15..]
                 .first_chunk()
-                .expect("a window has a word behind 15 bytes"),
+                .expect("a window has a word after 15 bytes"),
         );
         // The last digit goes to the highest byte; zeros come in for those that are not there.
         let digits =

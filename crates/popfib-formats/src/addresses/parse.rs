@@ -20,7 +20,7 @@ pub fn parse_address(text: &[u8]) -> Option<IpAddr> {
 }
 
 /// The dotted IPv4 address that the `len` bytes from `start` on are, read where they lie, without the
-/// copy that [`parse_address`] makes; what lies behind them does not matter.
+/// copy that [`parse_address`] makes; what lies after them does not matter.
 ///
 /// `None` for anything else, and where fewer than 20 bytes are left, so that this says nothing about them.
 #[inline]

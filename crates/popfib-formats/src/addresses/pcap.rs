@@ -191,7 +191,7 @@ impl PcapAddresses {
             let place = Place::Byte(self.window.offset());
             match parsed {
                 Ok((rest, content)) => {
-                    // A block of no length would be read again for ever.
+                    // A block of no length would be read again forever.
                     let len = data.len() - rest;
                     if len == 0 {
                         return Err(self.damaged());
@@ -237,7 +237,7 @@ impl PcapAddresses {
         }
     }
 
-    /// An error about the packet at `place`, behind which reading goes on.
+    /// An error about the packet at `place`, after which reading goes on.
     #[cold]
     fn invalid(&self, place: Place, reason: &str) -> ReadError {
         let reason = format!("packet {}: {reason}", self.packets);
@@ -248,7 +248,7 @@ impl PcapAddresses {
     #[cold]
     fn damaged(&mut self) -> ReadError {
         let place = Place::Byte(self.window.offset());
-        let reason = format!("behind packet {}: the block is damaged", self.packets);
+        let reason = format!("after packet {}: the block is damaged", self.packets);
         self.window.close();
         ReadError::at(self.window.name(), place, reason)
     }
@@ -258,7 +258,7 @@ impl PcapAddresses {
 fn block_len(data: &[u8], is_big_endian: bool) -> Option<u32> {
     let (block_type, rest) = data.split_first_chunk()?;
     let len = *rest.first_chunk()?;
-    // A section says behind the length which order that is in.
+    // A section says after the length which order that is in.
     (*block_type != SECTION_HEADER).then(|| {
         if is_big_endian {
             u32::from_be_bytes(len)

@@ -1,4 +1,4 @@
-//! Bare addresses one behind the other, 4 or 16 bytes each, in network order.
+//! Bare addresses one after the other, 4 or 16 bytes each, in network order.
 
 use super::batch::AddressBatch;
 use super::source::{AddressEntry, AddressSource};

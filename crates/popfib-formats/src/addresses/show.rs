@@ -9,7 +9,7 @@ pub const IPV4_TEXT: usize = 16;
 /// Room for the longest IPv6 address, which is one byte shorter.
 pub const IPV6_TEXT: usize = 40;
 
-/// Each octet as text with a dot behind it.
+/// Each octet as text with a dot after it.
 const OCTETS: [[u8; 4]; 256] = {
     let mut texts = [[0; 4]; 256];
     let mut octet = 0;
@@ -58,7 +58,7 @@ pub fn write_ipv6(address: u128, text: &mut [u8; IPV6_TEXT]) -> usize {
     while index < 8 {
         if index == gap {
             text[at] = b':';
-            // The colon behind the group before is there already, but for the first.
+            // The colon after the group before is there already, but for the first.
             if index == 0 {
                 text[1] = b':';
                 at += 1;

@@ -43,7 +43,7 @@ pub trait AddressSource: std::fmt::Debug + Send {
     /// # Errors
     /// A [`ReadError`] that names the place, once all addresses before it are
     /// handed out. After one that [concerns a single line or
-    /// record](ReadError::is_invalid_line), the next call goes on behind it;
+    /// record](ReadError::is_invalid_line), the next call goes on after it;
     /// any other ends the source.
     fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError>;
 

@@ -15,7 +15,7 @@
 //! | high, middle, low | each changed AS | its place in `numbers` (a byte in each) |
 //!
 //! A step counts in prefixes of the route's length: from the first of them that
-//! lies wholly behind the route before (even numbers), or, if that one covers
+//! lies wholly after the route before (even numbers), or, if that one covers
 //! this one, from its first address (odd numbers). So a neighbour of equal
 //! length is 0, the commonest step by far. A number is its 7-bit groups from
 //! the lowest up, all but the last with bit 7 set.
@@ -164,7 +164,7 @@ pub(super) fn size(host_bits: u8) -> u128 {
     1u128.checked_shl(u32::from(host_bits)).unwrap_or(0)
 }
 
-/// The first multiple of `size`, a [`size`], at `address` or behind it.
+/// The first multiple of `size`, a [`size`], at `address` or after it.
 #[inline(always)]
 pub(super) fn round_up(address: u128, size: u128) -> u128 {
     let low = size.wrapping_sub(1);

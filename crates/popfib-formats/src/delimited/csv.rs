@@ -13,7 +13,7 @@
 //! is a prefix or the ends of a range first, then the value. Fields are
 //! separated by commas, tabs or semicolons: tabs if the first line has any, else
 //! commas. Ends of ranges may be numbers, of IPv6 from the first on that is none
-//! of IPv4; numbers that could be either are an error behind that. A range becomes the fewest prefixes that cover it, once all are there.
+//! of IPv4; numbers that could be either are an error after that. A range becomes the fewest prefixes that cover it, once all are there.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -251,7 +251,7 @@ impl Delimited {
                     text.parse()
                 };
                 let prefix = prefix.map_err(|e| format!("{}: {e}", quote(text.as_bytes())))?;
-                let value = value.ok_or_else(|| format!("no value behind \"{prefix}\""))?;
+                let value = value.ok_or_else(|| format!("no value after \"{prefix}\""))?;
                 self.value = self.names.intern(value);
                 Ok(Found::Prefix(prefix))
             }
@@ -266,7 +266,7 @@ impl Delimited {
                     )
                 })?;
                 let value =
-                    value.ok_or_else(|| format!("no value behind {}", quote(last.as_bytes())))?;
+                    value.ok_or_else(|| format!("no value after {}", quote(last.as_bytes())))?;
                 // iptoasn lists what belongs to nobody, too.
                 if value == "0" && (0..fields.len()).any(|n| fields.get(n) == "Not routed") {
                     return Ok(Found::Nothing);
@@ -316,9 +316,9 @@ fn ends(first: &str, last: &str, numbers_are_ipv6: &mut bool) -> Result<(IpAddr,
     if let (Some(first), Some(last)) = (number(first), number(last)) {
         let is_ipv6 = first.max(last) > u32::MAX.into();
         if *numbers_are_ipv6 && !is_ipv6 {
-            // Of files of both families, one behind the other, or of addresses that nobody has.
+            // Of files of both families, one after the other, or of addresses that nobody has.
             return Err(format!(
-                "{first} to {last}: numbers of IPv4 behind those of IPv6, which may be either"
+                "{first} to {last}: numbers of IPv4 after those of IPv6, which may be either"
             ));
         }
         *numbers_are_ipv6 = is_ipv6;

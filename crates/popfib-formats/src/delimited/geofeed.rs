@@ -25,7 +25,7 @@ pub(crate) static FORMAT: Entry = Entry {
     open: |input, options| Ok(lines(Geofeed::new(options), input, options)),
 };
 
-/// The columns behind the prefix.
+/// The columns after the prefix.
 const COLUMNS: [&str; 4] = ["country", "region", "city", "postal"];
 
 pub(super) fn detect(head: &[u8]) -> bool {

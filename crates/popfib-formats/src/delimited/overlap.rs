@@ -4,7 +4,7 @@
 //! ranges that nest the wider has to come first. Sorted by their first address and,
 //! of equals, by descending last one, a range comes after all that it lies in, and
 //! those are a stack. A range that begins inside of the top of the stack and ends
-//! behind it has no answer that both lines agree to: an error names them.
+//! after it has no answer that both lines agree to: an error names them.
 //!
 //! Ranges are kept until the file has ended, each once. Most files are in order:
 //! their ranges are just appended, and only those that are late need a search.

@@ -29,7 +29,7 @@ impl fmt::Display for RangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Families => "the ends of the range are of two families",
-            Self::Order => "the first address of the range is behind the last",
+            Self::Order => "the first address of the range is after the last",
         })
     }
 }

@@ -162,7 +162,7 @@ impl Grammar for Records {
             }
             // What is empty or null was meant to be a value.
             Cell::Absent if *self.is_list.get_or_insert(true) => return rows.element(prefix, ""),
-            _ => return Err(format!("no next hop behind \"{prefix}\"")),
+            _ => return Err(format!("no next hop after \"{prefix}\"")),
         }
         Ok(())
     }

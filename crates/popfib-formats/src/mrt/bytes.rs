@@ -88,7 +88,7 @@ impl<'a> Bytes<'a> {
     }
 
     /// A prefix as in BGP: its length in bits, then as many bytes as hold them.
-    /// Bits behind the length mean nothing (RFC 4271, section 4.3).
+    /// Bits beyond the length mean nothing (RFC 4271, section 4.3).
     #[inline]
     pub(super) fn prefix(&mut self, family: Family) -> Result<IpPrefix, Flaw> {
         let len = self.u8()?;

@@ -119,7 +119,7 @@ impl Records {
         Ok(())
     }
 
-    /// Reads once, behind what there is; false at the end.
+    /// Reads once, after what there is; false at the end.
     #[cold]
     fn fill(&mut self) -> Result<bool, ReadError> {
         if self.start == self.end {

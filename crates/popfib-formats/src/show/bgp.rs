@@ -7,7 +7,7 @@
 //! *>                  0.0.0.0                  0         32768 i
 //! ```
 //! Only the heading tells what is what: the status stands before the column of
-//! `Network`, and a row that begins behind it is one more path of the network
+//! `Network`, and a row that begins after it is one more path of the network
 //! above. What is too long for its column is followed by the rest on the next
 //! line. The path with `>` is the best; networks without one are left out.
 //! Networks without length have that of their class.

@@ -104,7 +104,7 @@ impl Grammar for CodedRoutes {
 }
 
 impl CodedRoutes {
-    /// Whether the line says something about the rows behind it, or nothing at all.
+    /// Whether the line says something about the rows after it, or nothing at all.
     fn heading(&mut self, text: &str, rows: &mut Rows) -> bool {
         const KNOWN: [&str; 9] = [
             "Gateway of last resort",
@@ -149,7 +149,7 @@ impl CodedRoutes {
                 rest = &rest[at + mask.len()..];
                 return Ok((rows.prefix(&format!("{word}/{mask}"))?, rest));
             }
-            // A mask behind a name that was taken for a code.
+            // A mask after a name that was taken for a code.
             _ if address.octets()[0] == 255 => {
                 return Err(format!("{}: no network before it", quote(word.as_bytes())));
             }
@@ -184,7 +184,7 @@ impl CodedRoutes {
     }
 }
 
-/// Where the prefix of a row begins: behind one code or more.
+/// Where the prefix of a row begins: after one code or more.
 fn prefix_of_row(line: &str) -> Option<usize> {
     let mut at = 0;
     let mut has_letter = false;
@@ -256,7 +256,7 @@ impl<'a> Hop<'a> {
     }
 }
 
-/// The interface: the first thing behind a comma that is no age and no weight.
+/// The interface: the first thing after a comma that is no age and no weight.
 fn interface(text: &str) -> Option<&str> {
     let mut fields = text.split(',').skip(1).map(str::trim);
     let name = fields.find(|f| !f.is_empty() && !is_time(f) && !f.starts_with("weight "))?;

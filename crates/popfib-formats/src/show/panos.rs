@@ -36,7 +36,7 @@ pub(crate) struct Panos {
     columns: Option<Columns>,
 }
 
-/// Where the columns begin that matter, and those behind them.
+/// Where the columns begin that matter, and those after them.
 #[derive(Clone, Copy)]
 struct Columns {
     flags: usize,
@@ -84,9 +84,9 @@ impl Grammar for Panos {
         let prefix = rows.prefix(prefix)?;
         let hop = words
             .next()
-            .ok_or_else(|| format!("no next hop behind \"{prefix}\""))?;
+            .ok_or_else(|| format!("no next hop after \"{prefix}\""))?;
         if flags.is_empty() {
-            return Err(format!("no flags behind \"{prefix}\""));
+            return Err(format!("no flags after \"{prefix}\""));
         }
         if flags.starts_with('A') {
             let interface = cell(columns.interface, columns.next_as);

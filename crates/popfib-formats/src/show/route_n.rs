@@ -39,7 +39,7 @@ fn detect(head: &[u8]) -> bool {
 struct RouteN {
     best: BestByMetric,
     is_ipv6: bool,
-    /// Whether the column behind the flags is the metric.
+    /// Whether the column after the flags is the metric.
     has_metric: bool,
 }
 

@@ -80,7 +80,7 @@ impl Grammar for RouterOs {
             Some(gateways) => usable(gateways, line),
             None => {
                 let has = |flag| flags.clone().any(|word| word.contains(flag));
-                kind(line, has).ok_or_else(|| format!("no gateway behind \"{prefix}\""))?
+                kind(line, has).ok_or_else(|| format!("no gateway after \"{prefix}\""))?
             }
         };
         if is_active {

@@ -128,7 +128,7 @@ impl Vrp {
         self.has_row = true;
         let prefix = rows.prefix(words[0])?;
         let (Some(at_hop), Some(protocol)) = (at_hop.filter(|&at| at >= 4), words.get(1)) else {
-            return Err(format!("no next hop behind \"{prefix}\""));
+            return Err(format!("no next hop after \"{prefix}\""));
         };
         let interface = words.get(at_hop + 1).copied().unwrap_or_default();
         rows.route(prefix, value(protocol, words[at_hop], interface));

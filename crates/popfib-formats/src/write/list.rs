@@ -1,6 +1,6 @@
 //! Lists of prefixes in the languages of routers and firewalls, each from a template.
 //!
-//! A template is text around the prefixes, with a letter behind `%` where something stands:
+//! A template is text around the prefixes, with a letter after `%` where something stands:
 //! `%n` the name of the list, `%p` a prefix, `%a` its address, `%w` the mask of its host
 //! bits, `%b` the bounds of length that it is for, `%m` the size of a set that holds all.
 
@@ -56,7 +56,7 @@ impl List {
 pub(super) struct NameRule {
     /// The longest one, with what is added to tell the families apart.
     pub(super) longest: usize,
-    /// What else may stand behind the first letter.
+    /// What else may stand after the first letter.
     pub(super) signs: &'static str,
 }
 

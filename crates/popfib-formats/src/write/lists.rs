@@ -55,7 +55,7 @@ const PREFIX_LISTS: List = List {
 
 pub(super) static CISCO_ACL: Form = form(
     "cisco-acl",
-    "access lists of Cisco IOS, by source; that of IPv6 has _v6 behind its name",
+    "access lists of Cisco IOS, by source; that of IPv6 has _v6 after its name",
     List {
         is_apart: true,
         open: [
@@ -82,7 +82,7 @@ pub(super) static JUNOS_PREFIX_LIST: Form = form(
 
 pub(super) static JUNOS_ROUTE_FILTER: Form = form(
     "junos-route-filter",
-    "route filter lists of Junos; that of IPv6 has _v6 behind its name",
+    "route filter lists of Junos; that of IPv6 has _v6 after its name",
     List {
         is_apart: true,
         open: [
@@ -110,7 +110,7 @@ pub(super) static JUNOS_ROUTE_FILTER: Form = form(
 
 pub(super) static BIRD: Form = form(
     "bird",
-    "prefix sets of BIRD; that of IPv6 has _v6 behind its name",
+    "prefix sets of BIRD; that of IPv6 has _v6 after its name",
     List {
         is_apart: true,
         open: ["define %n = [\n", "define %n_v6 = [\n"],
@@ -154,7 +154,7 @@ pub(super) static OPENBGPD: Form = form(
 
 pub(super) static NFTABLES: Form = form(
     "nftables",
-    "sets of nftables in the table inet popfib; that of IPv6 has _v6 behind its name",
+    "sets of nftables in the table inet popfib; that of IPv6 has _v6 after its name",
     List {
         is_apart: true,
         start: "table inet popfib {\n",
@@ -173,7 +173,7 @@ pub(super) static NFTABLES: Form = form(
 
 pub(super) static IPSET: Form = form(
     "ipset",
-    "what `ipset restore` takes; the set of IPv6 has _v6 behind its name",
+    "what `ipset restore` takes; the set of IPv6 has _v6 after its name",
     List {
         is_apart: true,
         open: [

@@ -41,7 +41,7 @@ pub enum WriteFormat {
     Text,
     /// One JSON object a line: `prefix`, `next_hop`.
     JsonLines,
-    /// Comma-separated values behind a line of names: `prefix,next_hop`.
+    /// Comma-separated values after a line of names: `prefix,next_hop`.
     Csv,
     /// CAIDA's Routeviews Prefix to AS form: address, length and AS, separated by tabs.
     Pfx2as,

@@ -95,7 +95,7 @@ impl Encoder {
 /// Data in a frame of zstd.
 const FRAME: usize = 4 << 20;
 
-/// zstd data in frames of a few MiB, one behind the other, as pzstd makes it.
+/// zstd data in frames of a few MiB, one after the other, as pzstd makes it.
 ///
 /// The library's compressor takes data from a reader instead of being given it,
 /// so a frame is collected first; one frame for all would hold the whole file.

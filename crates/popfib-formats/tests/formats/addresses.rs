@@ -376,7 +376,7 @@ fn packets_of_pcapng_in_either_byte_order() {
         }
         file.unknown();
         file.simple_packet(&all_kinds()[0]);
-        // A second interface, then a second section that begins anew.
+        // A second interface, then a second section that begins again.
         file.interface(101);
         file.packet(1, &ipv4([1; 4], [2; 4], 0));
         let mut second = Ng::new(Endian::Little);
@@ -501,7 +501,7 @@ fn a_block_of_impossible_length_ends_the_file() {
         bytes.extend_from_slice(&u32::to_le_bytes(kind));
         bytes.extend_from_slice(&u32::to_le_bytes(len));
         bytes.extend_from_slice(&[0; 64]);
-        let error = format!("t: byte {at}: behind packet 1: the block is damaged");
+        let error = format!("t: byte {at}: after packet 1: the block is damaged");
         assert_eq!(detected(&bytes), ["2.2.2.2", &error], "{kind} {len}");
     }
 }

@@ -94,7 +94,7 @@ fn a_reader_that_fails() {
     let text = "10.0.0.0/8 a\n11.0.0.0/8 b\n12.";
     assert_eq!(
         fails(text.into()),
-        "t:3: cannot read behind byte 29: permission denied"
+        "t:3: cannot read after byte 29: permission denied"
     );
     for (format, compress) in COMPRESSIONS {
         let data = compress(text.as_bytes());
@@ -102,7 +102,7 @@ fn a_reader_that_fails() {
         let message = fails(data[..half].to_vec());
         assert_eq!(
             message,
-            format!("t:1: cannot read behind byte {half}: permission denied"),
+            format!("t:1: cannot read after byte {half}: permission denied"),
             "{format}"
         );
     }

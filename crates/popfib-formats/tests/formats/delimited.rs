@@ -34,7 +34,7 @@ fn ranges_become_prefixes() {
         read_as("csv", numbers),
         ["1.0.0.0/24 US", "1.0.1.0/24 CN", "1.0.2.0/23 CN"]
     );
-    // A file of IPv6 begins with a number beyond IPv4, also behind one of IPv4. What could be either is
+    // A file of IPv6 begins with a number beyond IPv4, also after one of IPv4. What could be either is
     // not guessed.
     let ipv6 = "\"0\",\"4294967296\",\"-\"\n\"5\",\"4294967297\",\"X\"\n";
     let both = "\"5\",\"5\",\"Y\"\n".to_owned() + &ipv6.replace("5", "0");
@@ -44,7 +44,7 @@ fn ranges_become_prefixes() {
             format!("{}\"5\",\"5\",\"Y\"\n", ipv6.replace("5", "0")),
             &STRICT
         ),
-        "t:3: 5 to 5: numbers of IPv4 behind those of IPv6, which may be either"
+        "t:3: 5 to 5: numbers of IPv4 after those of IPv6, which may be either"
     );
     let heading = "Start IP;End IP;Country Code\n10.0.0.0;10.0.0.1;DE\n";
     assert_eq!(read_as("csv", heading), ["10.0.0.0/31 DE"]);
@@ -112,7 +112,7 @@ fn faults_name_the_line() {
     for (text, wanted) in [
         (
             "1.0.0.0,1.0.0.255,x\n1.0.1.9,1.0.1.0,x\n",
-            "t:2: \"1.0.1.9\" to \"1.0.1.0\": the first address of the range is behind the last",
+            "t:2: \"1.0.1.9\" to \"1.0.1.0\": the first address of the range is after the last",
         ),
         (
             "1.0.0.0,1.0.0.255,x\n1.0.1.9,::1,x\n",
@@ -124,7 +124,7 @@ fn faults_name_the_line() {
         ),
         (
             "1.0.0.0,1.0.0.255,x\n1.0.1.0,1.0.1.9\n",
-            "t:2: no value behind \"1.0.1.9\"",
+            "t:2: no value after \"1.0.1.9\"",
         ),
         ("1.0.0.0,1.0.0.255,x\n1.0.1.0\n", "t:2: field 2 is missing"),
         (
@@ -141,7 +141,7 @@ fn faults_name_the_line() {
         ),
         (
             "network,asn\n1.0.0.0/24,\n",
-            "t:2: no value behind \"1.0.0.0/24\"",
+            "t:2: no value after \"1.0.0.0/24\"",
         ),
         ("network,asn\n,5\n", "t:2: field 1 is missing"),
         (
@@ -154,7 +154,7 @@ fn faults_name_the_line() {
         ),
         (
             "{\"prefix\":\"10.0.0.0/8\",\"value\":1}\n{\"prefix\":\"11.0.0.0/8\"}\n",
-            "t:2: no next hop behind \"11.0.0.0/8\"",
+            "t:2: no next hop after \"11.0.0.0/8\"",
         ),
         (
             "{\"prefix\":\"10.0.0.0/8\",\"value\":1}\n{\"prefix\":\"11.0.0.0/8\"",
@@ -230,7 +230,7 @@ fn the_column_of_values_can_be_chosen() {
         );
     }
     let error = column("network,asn,country\n10.0.0.0/8,64500,\n", "country");
-    assert_eq!(error, "t:2: no value behind \"10.0.0.0/8\"");
+    assert_eq!(error, "t:2: no value after \"10.0.0.0/8\"");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn every_file_has_its_answer() {
         ("bgp-prompt-drop.txt", Err("bgp-prompt-drop.txt:3: \"O>* 10.99.0.0/16 [110/20] via 10.0.0.1, eth0\": not a route".into())),
         ("bgp-ribfail2.txt", Err("bgp-ribfail2.txt:11: \"r>i 3.0.0.0/24       10.1.1.3                 0             ...\": not a route".into())),
         ("bgpdump-esc-nexthop.txt", Err("bgpdump-esc-nexthop.txt:1: this is not text: control character U+001B".into())),
-        ("frr-empty-nexthop.json", Err("frr-empty-nexthop.json:1: no next hop behind \"10.0.0.0/8\"".into())),
+        ("frr-empty-nexthop.json", Err("frr-empty-nexthop.json:1: no next hop after \"10.0.0.0/8\"".into())),
         ("gzip-zero-padded.gz", Ok(&["10.0.0.0/8 a"])),
         ("image-bomb.zst", Err("image-bomb.zst: the image has more bytes than the 3348 that its header states".into())),
         ("mmdb-not-depth-first.mmdb", Ok(&["192.0.0.0/2 2451539320"])),

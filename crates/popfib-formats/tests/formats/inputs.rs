@@ -126,7 +126,7 @@ fn lines_before_a_cut_are_read() {
 }
 
 /// A pipe that stays open: data comes when the test sends it, and a read with
-/// none on the way fails instead of waiting for ever.
+/// none on the way fails instead of waiting forever.
 struct SlowPipe(mpsc::Receiver<Vec<u8>>);
 
 impl Read for SlowPipe {

@@ -52,7 +52,7 @@ fn json_lines_without_values() {
     let mixed = "{\"prefix\":\"10.0.0.0/8\",\"asn\":1}\n{\"prefix\":\"192.0.2.0/24\"}\n";
     assert_eq!(
         error(mixed, &STRICT),
-        "t:2: no next hop behind \"192.0.2.0/24\""
+        "t:2: no next hop after \"192.0.2.0/24\""
     );
 }
 
@@ -393,7 +393,7 @@ fn hosts() {
     );
     assert_eq!(table.replaced, 1);
     for (line, reason) in [
-        ("10.0.0.1", "no name behind \"10.0.0.1\""),
+        ("10.0.0.1", "no name after \"10.0.0.1\""),
         ("10.0.0.0/8 a", "\"10.0.0.0/8\": not an address"),
     ] {
         let message = error(format!("127.0.0.1 localhost\n{line}\n"), &STRICT);

@@ -34,7 +34,7 @@ fn names_that_are_none_are_refused_at_their_line() {
         (json("\" \""), 2, empty),
         (json("\"\\u001b[31m\""), 2, control),
         (json(&format!("\"{long}\"")), 2, too_long),
-        (frr("\" \""), 1, "no next hop behind \"10.0.0.0/8\""),
+        (frr("\" \""), 1, "no next hop after \"10.0.0.0/8\""),
         (frr("\"\\u0007\""), 1, control),
         (
             format!("default via 10.0.0.1 dev e\n10.0.0.0/8 dev {long}\n"),

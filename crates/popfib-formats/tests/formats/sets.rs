@@ -48,7 +48,7 @@ fn ipset() {
         ),
         (
             "add x 10.0.0.9-10.0.0.4",
-            "\"10.0.0.9-10.0.0.4\": the first address of the range is behind the last",
+            "\"10.0.0.9-10.0.0.4\": the first address of the range is after the last",
         ),
         ("add x 10.0.0.1/8", "\"10.0.0.1/8\": "),
         ("add x", "\"add x\": not a line of ipset"),
@@ -194,7 +194,7 @@ fn nft_json() {
         (r#"{"prefix": {"addr": "10.0.0.0"}}"#, "missing field `len`"),
         (
             r#"{"range": ["10.0.0.9", "10.0.0.4"]}"#,
-            "\"10.0.0.9-10.0.0.4\": the first address of the range is behind the last",
+            "\"10.0.0.9-10.0.0.4\": the first address of the range is after the last",
         ),
         (r#""east""#, "\"east\": "),
         ("80", "invalid type: integer `80`, expected a"),

@@ -167,7 +167,7 @@ fn host_bits() {
     let text = "10.0.0.1/8 a\n2001:db8::1/32 b\n10.0.0.0/8 c\n";
     assert_eq!(
         error(text, &STRICT),
-        "t:1: \"10.0.0.1/8\": host bits are set behind the prefix length"
+        "t:1: \"10.0.0.1/8\": host bits are set beyond the prefix length"
     );
     let skipped = read(text, &SKIP).unwrap();
     assert_eq!(routes(&skipped), ["10.0.0.0/8 c"]);
@@ -188,11 +188,11 @@ fn host_bits() {
 fn invalid_lines() {
     let cases: &[(&[u8], &str)] = &[
         (b"hello world", "\"hello\": not an address"),
-        (b"10.0.0.0/8", "no next hop behind \"10.0.0.0/8\""),
-        (b"10.0.0.0/8 ", "no next hop behind \"10.0.0.0/8\""),
-        (b"10.0.0.0/8,", "no next hop behind \"10.0.0.0/8\""),
-        (b"10.0.0.0/8,,a", "no next hop behind \"10.0.0.0/8\""),
-        (b"::/0 # none", "no next hop behind \"::/0\""),
+        (b"10.0.0.0/8", "no next hop after \"10.0.0.0/8\""),
+        (b"10.0.0.0/8 ", "no next hop after \"10.0.0.0/8\""),
+        (b"10.0.0.0/8,", "no next hop after \"10.0.0.0/8\""),
+        (b"10.0.0.0/8,,a", "no next hop after \"10.0.0.0/8\""),
+        (b"::/0 # none", "no next hop after \"::/0\""),
         (
             b"10.0.0.0/33 a",
             "\"10.0.0.0/33\": the prefix length is more than 32",
@@ -233,7 +233,7 @@ fn invalid_lines() {
         ),
         (
             b"10.0.0.0 255.255.0.0 a",
-            "a network mask belongs behind a slash: \"10.0.0.0/255.255.0.0\"",
+            "a network mask belongs after a slash: \"10.0.0.0/255.255.0.0\"",
         ),
         (b"10.0.0/8 a", "\"10.0.0/8\": not an address"),
         (b"010.0.0.0/8 a", "\"010.0.0.0/8\": not an address"),

@@ -39,7 +39,7 @@ impl<A: Address> Family<A> {
         self.waiting.extend(updates);
     }
 
-    /// Begins anew without routes; announcing them all waits, in random order.
+    /// Begins again without routes; announcing them all waits, in random order.
     pub(crate) fn fill(&mut self) -> Result<(), Failure> {
         self.waits_for(shuffled(self.rib()));
         self.table = LiveFib::from_rib(Rib::new(), self.options.clone())?;

@@ -1,6 +1,6 @@
 //! `popfib-lab replay`: a stream of updates against a live table, with readers looking up meanwhile.
 //!
-//! Updates are read in stretches and then applied one behind the other as fast
+//! Updates are read in stretches and then applied one after the other as fast
 //! as the table takes them; only that is timed. At the end the FIB is held
 //! against the RIB at both ends of every stretch of addresses with one answer, and against
 //! a fresh compilation in size.
@@ -56,7 +56,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     readers: usize,
 
-    /// Check every answer behind each N updates as well, not only at the end
+    /// Check every answer after each N updates as well, not only at the end
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     check_every: Option<u64>,
 
@@ -130,11 +130,11 @@ struct Report {
     changed_mean_us: f64,
     changed_p99_us: f64,
     /// What one of those replaced, as the paper's section 4.9 counts it, where it
-    /// did not compile the FIB anew.
+    /// did not compile the FIB again.
     direct_entries: f64,
     leaves: f64,
     nodes: f64,
-    /// How often the FIB moved to a larger arena, and was compiled anew.
+    /// How often the FIB moved to a larger arena, and was compiled again.
     moves: u64,
     compiles: u64,
     routes: usize,
@@ -278,7 +278,7 @@ fn bursts(of: &readers::Phase) -> Bursts {
     }
 }
 
-/// Three decimals: what is behind them is noise.
+/// Three decimals: what is after them is noise.
 fn decimals(figure: f64) -> f64 {
     (figure * 1e3).round() / 1e3
 }

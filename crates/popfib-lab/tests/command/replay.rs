@@ -205,7 +205,7 @@ fn bad_input_is_told_in_one_line() {
 }
 
 #[test]
-#[ignore = "the streams of a day, every answer checked behind each 10,000 updates"]
+#[ignore = "the streams of a day, every answer checked after each 10,000 updates"]
 fn heavy_real_streams() {
     let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     for name in ["ris-as3333-20260511-v4", "ris-as3333-20260511-v6"] {

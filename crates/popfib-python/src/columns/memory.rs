@@ -37,7 +37,7 @@ impl Drop for Memory {
         // SAFETY: the array is gone, so nobody minds if what it held becomes zeros.
         let freed = unsafe { memory.unchecked_advise(UncheckedAdvice::Free) };
         if freed.is_ok() {
-            // The one before is unmapped behind the lock.
+            // The one before is unmapped after the lock is released.
             drop(exchange(Some(memory)));
         }
     }

@@ -25,7 +25,7 @@ pub(crate) struct Stream {
     pub(crate) direct_entries: f64,
     pub(crate) leaves: f64,
     pub(crate) nodes: f64,
-    /// Answers held against the routes afterwards, and those that were wrong.
+    /// Answers compared with the routes afterwards, and those that were wrong.
     pub(crate) verified: u64,
     pub(crate) mismatches: u64,
 }

@@ -8,7 +8,7 @@ use crate::experiments::Figures;
 /// What stands where there is no figure.
 pub(super) const NONE: &str = "–";
 
-/// A number with so many digits behind the point.
+/// A number with so many digits after the point.
 pub(super) fn number(value: f64, places: usize) -> String {
     if value.is_finite() {
         format!("{value:.places$}")

@@ -77,7 +77,7 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
     lookup_each(view, &addresses[whole..], &mut next_hops[whole..]);
 }
 
-/// The lookups of a block that have not ended; room for a whole vector behind
+/// The lookups of a block that have not ended; room for a whole vector after
 /// the last. Not cleared, so that a short slice is cheap.
 struct Lanes {
     pointers: [MaybeUninit<u32>; BLOCK + LANES],
@@ -110,8 +110,8 @@ impl Lanes {
         }
     }
 
-    /// Writes those of eight lanes that lead to a block, one behind the other
-    /// from lane `at` on; returns the place behind them.
+    /// Writes those of eight lanes that lead to a block, one after the other
+    /// from lane `at` on; returns the place after them.
     ///
     /// # Safety
     /// `at` is at most BLOCK.
@@ -220,7 +220,7 @@ unsafe fn first_pass<A: Address, L: Leaf, const ALL: bool, const N: usize>(
     let zero = [_mm256_setzero_si256(); N];
     let (mut leadings, mut following, mut pointers) = (zero, zero, zero);
     // By itself the CPU does not fetch the addresses early enough. A prefetch may
-    // lie behind them: it is no access.
+    // lie after them: it is no access.
     let ahead = addresses.as_ptr().wrapping_add(at).wrapping_byte_add(AHEAD);
     for line in 0..(N * LANES * size_of::<A>()).div_ceil(LINE) {
         _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_byte_add(line * LINE).cast());
@@ -419,7 +419,7 @@ unsafe fn levels<A: Address, L: Leaf>(
 }
 
 /// One level for the vector of lanes from `at` on, of `count` lanes in all. Those
-/// that go on are packed from lane `left` on; returns the place behind them.
+/// that go on are packed from lane `left` on; returns the place after them.
 ///
 /// One vector at a time: the next ones do not depend on it, so that the CPU
 /// overlaps them by itself, and taking four together was no faster.
@@ -455,7 +455,7 @@ unsafe fn level<L: Leaf>(
     }
 }
 
-/// Reads the windows of the first `count` lanes anew, from `depth` on.
+/// Reads the windows of the first `count` lanes again, from `depth` on.
 ///
 /// # Safety
 /// That many lanes have been written for these addresses.

@@ -14,7 +14,7 @@
 //! the instructions cost more than the waiting.
 //!
 //! One code for every key: it knows of a key its first 64 bits. Longer keys go
-//! on one by one behind those, where routes are rare.
+//! on one by one after those, where routes are rare.
 //!
 //! Two kernels: with the instruction VPOPCNTDQ, and, for CPUs without it, by
 //! table look-ups of 4 bits each.
@@ -39,7 +39,7 @@ use lanes::{
 
 /// How many addresses ahead the addresses themselves are fetched. The CPU does
 /// that by itself up to the end of a page of 4 KiB, which addresses of 128 bits
-/// reach every 256. What is ahead may lie behind the slice: the next burst
+/// reach every 256. What is ahead may lie beyond the slice: the next burst
 /// where a caller cuts up a column, and else the same few lines each time.
 const AHEAD: usize = 256;
 
@@ -188,7 +188,7 @@ impl<const VECTORS: usize> Group<VECTORS> {
         }
         let mut depth = view.root_bits + view.page_bits;
         while on.count_ones() > few && (A::WIDTH <= 64 || depth <= 64 - STRIDE) {
-            // SAFETY: invariants 2 to 4: pointers behind root and pages lead to whole blocks.
+            // SAFETY: invariants 2 to 4: pointers below root and pages lead to whole blocks.
             unsafe { self.step::<A, L, P>(view, ones) };
             depth += STRIDE;
             on = self.lanes_on();

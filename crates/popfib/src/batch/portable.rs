@@ -177,7 +177,7 @@ fn each_block<A: Address, L: Leaf, const READ: u8>(
     }
 }
 
-/// Has addresses fetched that lie some blocks behind these, or any other memory
+/// Has addresses fetched that lie some blocks after these, or any other memory
 /// that is there: where nearly all lookups end at the root, the CPU does not fetch
 /// them early enough by itself. (Where they lead further it does, and this only
 /// costs.) All of x86-64 has the instruction; stable Rust has none that is portable.
@@ -366,7 +366,7 @@ fn first_value<A: Address, const READ: u8>(view: View<'_>, kinds: &Kinds<READ>, 
     select_unpredictable(pointer & NODE != 0, value, pointer)
 }
 
-/// The first 64 bits of `address`, with zeros behind a shorter one.
+/// The first 64 bits of `address`, with zeros after a shorter one.
 #[inline(always)]
 fn first_64_bits<A: Address>(address: A) -> u64 {
     ((address.to_u128() << (128 - u32::from(A::WIDTH))) >> 64) as u64

@@ -115,7 +115,7 @@ fn compare<A: Address, L: Leaf>(fib: &Fib<A, L>, probes: &[A], slices: bool) {
                     expected[offset..end],
                     "{kernel}, {offset}+{len}"
                 );
-                assert_eq!(room[len], untouched, "{kernel} writes behind the slice");
+                assert_eq!(room[len], untouched, "{kernel} writes beyond the slice");
             }
         }
     }

@@ -323,7 +323,7 @@ impl Limit {
             .find(|value| *value > self.limit)
     }
 
-    /// 128 bits from bit `at` on; zeros behind the words.
+    /// 128 bits from bit `at` on; zeros beyond the words.
     #[inline]
     fn bits_at(words: &[Word], at: u32) -> u128 {
         let words = words.get((at / 32) as usize..).unwrap_or_default();
@@ -386,7 +386,7 @@ mod tests {
         let pointer = |pointer| Err(CheckError::Pointer { pointer });
         assert_eq!(check_u16(&[0x1_0000], &[], 4), pointer(0x1_0000));
         assert_eq!(check_u16(&[narrow], &[], 4), pointer(narrow));
-        // Its values would end behind the arena.
+        // Its values would end beyond the arena.
         assert_eq!(check_u16(&[narrow], &[u32::MAX, 0, 1], 4), pointer(narrow));
         assert_eq!(check_u16(&[NODE | PLACE], &[], 4), pointer(NODE | PLACE));
         let wide_value = [1, 0, 0x1_0000];

@@ -135,7 +135,7 @@ pub(crate) fn direct_bits<A: Address>(
     let Some(direct_bits) = asked else {
         // A root table costs at most 16 bytes a route. For keys up to 32 bits
         // multiples of six only: they put /24, where most IPv4 routes end, at the
-        // end of a block (paper, section 4.3). Longer keys have pages behind
+        // end of a block (paper, section 4.3). Longer keys have pages below
         // 16 bits, and 24 puts /36, /42 and /48 at the end of a block.
         let suited = match (routes, A::WIDTH > 32) {
             (0..16, _) => 0,

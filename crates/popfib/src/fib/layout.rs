@@ -11,7 +11,7 @@
 //! leads to a child, the values are next hops of as few bits as the highest
 //! needs (a *narrow* block); else they are pointers (a *wide* one).
 //!
-//! So a lookup that ends behind the root table touches one cache line of the
+//! So a lookup that ends below the root table touches one cache line of the
 //! root and, mostly, one of the arena; the paper's three arrays make that
 //! three lines. Neither `vector` nor the bases are needed, and a change of a
 //! route is one new block and one pointer. docs/experiments.md has the figures.
@@ -164,7 +164,7 @@ impl<Al: Allocator> Arrays<Al> {
             value_bits: view.value_bits,
             memory: Memory::Own(memory),
         };
-        // SAFETY: the memory is new, long enough for both arrays one behind
+        // SAFETY: the memory is new, long enough for both arrays one after
         // the other, and each begins at a cache line, which aligns words.
         unsafe {
             arrays

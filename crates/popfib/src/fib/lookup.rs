@@ -12,7 +12,7 @@
 //! Pointers may be stored while they are read, so they are loaded atomically, and
 //! with `Acquire`: the block that was written before its pointer is seen whole. What
 //! else a block holds does not change while a pointer leads there, and is read
-//! plainly, without a look at the words behind it.
+//! plainly, without a look at the words after it.
 
 use core::sync::atomic::Ordering::Acquire;
 

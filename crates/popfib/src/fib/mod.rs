@@ -47,7 +47,7 @@ impl Default for Options {
 impl Options {
     /// How many leading bits tables resolve (the paper's s, section 3.4): 0 to
     /// 24, at most the key width. The table takes `4 * 2^s` bytes; for keys of
-    /// more than 32 bits the part behind the first 16 bits exists only where
+    /// more than 32 bits the part after the first 16 bits exists only where
     /// there are routes.
     ///
     /// `None` follows the number of routes: 0, 6, 12 and, from 65,536 routes on,

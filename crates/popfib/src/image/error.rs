@@ -61,7 +61,7 @@ impl fmt::Display for ImageError {
             }
             Self::Length { expected, given } => write!(
                 f,
-                "{} bytes follow behind the image's {expected}",
+                "{} bytes follow the image's {expected}",
                 given - expected
             ),
             Self::Broken {

@@ -209,7 +209,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Entry>, ImageError> {
             .ok()
             .and_then(|len| start.checked_add(len))
             .filter(|end| *end <= bytes.len())
-            .ok_or_else(|| broken("it ends behind the image"))?;
+            .ok_or_else(|| broken("it ends beyond the image"))?;
         if entries.last().is_some_and(|before| before.id >= id) {
             return Err(broken("sections are not in order"));
         }
@@ -228,7 +228,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Entry>, ImageError> {
     Ok(entries)
 }
 
-/// Verifies every byte behind the section table: checksums, and zeros between sections.
+/// Verifies every byte after the section table: checksums, and zeros between sections.
 pub(super) fn verify(bytes: &[u8], entries: &[Entry]) -> Result<(), ImageError> {
     let mut end = HEADER_LEN + entries.len() * ENTRY_LEN;
     for entry in entries {

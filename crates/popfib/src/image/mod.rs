@@ -283,7 +283,7 @@ fn provenance(sections: &Sections) -> Result<(u64, String, String), ImageError> 
         .ok_or_else(|| entry.broken(0, "it is malformed"))
 }
 
-/// The names of next hops, one behind the other.
+/// The names of next hops, one after the other.
 #[derive(Debug)]
 struct Names {
     /// Where each name ends in `text`.
@@ -313,12 +313,12 @@ impl Names {
         let mut last = 0;
         for (index, end) in names.ends.iter().enumerate() {
             if *end < last || !text.is_char_boundary(*end as usize) {
-                return Err(entry.broken(4 * index, "a name does not end behind its beginning"));
+                return Err(entry.broken(4 * index, "a name does not end after its beginning"));
             }
             last = *end;
         }
         if last as usize != text.len() {
-            return Err(entry.broken(0, "text follows behind the last name"));
+            return Err(entry.broken(0, "text follows after the last name"));
         }
         Ok(Some(names))
     }

@@ -224,7 +224,7 @@ impl<A: Address> Routes<A> {
         Ok(routes)
     }
 
-    /// The first route that is no prefix, not behind the one before it, or
+    /// The first route that is no prefix, not after the one before it, or
     /// without a next hop.
     fn first_broken(&self, max_next_hop: u32) -> Option<usize> {
         // A pass for each thing, without branches: the compiler makes vector code of most.

@@ -148,7 +148,7 @@ impl<Al: Allocator + Clone> Epochs<Al> {
     /// The reader, which is inside, has finished what it did so far and goes on.
     ///
     /// No barrier: it is never outside. When the writer reads the new epoch, all that
-    /// the reader loaded before lies behind it; the reader has seen what the writer
+    /// the reader loaded before lies after it; the reader has seen what the writer
     /// did before that epoch.
     #[inline(always)]
     pub(super) fn show(&self, slot: &Slot) {

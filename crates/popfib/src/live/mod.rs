@@ -51,7 +51,7 @@ pub use reader::{Guard, Reader};
 /// [`announce`](LiveFib::announce) and [`withdraw`](LiveFib::withdraw) rebuild what the changed
 /// route's answers need and take effect at once. They touch O(key width / 6) nodes for a route
 /// without others below, else also the nodes below that inherit from it: for a default route all of the table.
-/// Now and then, amortised over many changes, the whole table is compiled anew.
+/// Now and then, amortised over many changes, the whole table is compiled again.
 ///
 /// ```
 /// use popfib::{LiveFib, NextHop, Options};

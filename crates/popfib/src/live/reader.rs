@@ -101,7 +101,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Clone for Reader<A, L, Al> {
 /// A [`Reader`] inside of the table.
 ///
 /// Applications hold one for a burst and drop it. A data plane that runs to completion
-/// holds one for ever and calls [`Guard::quiescent`] between bursts, which is cheaper still:
+/// holds one forever and calls [`Guard::quiescent`] between bursts, which is cheaper still:
 ///
 /// ```
 /// # use popfib::{LiveFib, Options};

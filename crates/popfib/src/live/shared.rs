@@ -1,4 +1,4 @@
-//! What the writer and the readers of a live table share: the arrays of today,
+//! What the writer and the readers of a live table share: the current arrays,
 //! and the clock that tells when older ones can go.
 //!
 //! Written for any content `T`: the model of it (`model.rs`) has one that knows who uses it.
@@ -36,7 +36,7 @@ struct Generation<T> {
 }
 
 impl<Al: Allocator + Clone> Shared<Arrays<Al>, Al> {
-    /// The arrays of today.
+    /// The current arrays.
     ///
     /// # Safety
     /// As for [`Shared::current`].

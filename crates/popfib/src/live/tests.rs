@@ -8,7 +8,7 @@ use crate::fib::encode::{Encoding, block_len};
 use crate::fib::layout::{NODE, PLACE};
 use core::sync::atomic::Ordering;
 
-/// A generator of the tests' own: what it draws must be the same for ever.
+/// A generator of the tests' own: what it draws must be the same forever.
 struct Random(u64);
 
 impl Random {
@@ -78,7 +78,7 @@ fn hold<A: Address>(table: &LiveFib<A, u16>, probes: impl Iterator<Item = A>, co
     let fresh: Fib<A> = Fib::compile(&table.rib, &options).expect("compiles");
     let found = reachable(table.view());
     assert_eq!(found.0, fresh.node_count(), "nodes, {context}");
-    // What is neither reachable nor free nor waiting would be lost for ever.
+    // What is neither reachable nor free nor waiting would be lost forever.
     let bytes = table.bytes();
     let root = size_of_val(table.view().root);
     let lost = (bytes.arrays - root - bytes.free - bytes.waiting) / 4 - found.1;

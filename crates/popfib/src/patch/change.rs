@@ -191,7 +191,7 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'a, A, Al> {
         push(&mut self.log.retired, (pointer & PLACE, block.len() as u32))
     }
 
-    /// What `pointer`, behind `depth` bits, becomes; the prefix is longer than that.
+    /// What `pointer`, after `depth` bits, becomes; the prefix is longer than that.
     fn descend(
         &mut self,
         pointer: u32,
@@ -508,7 +508,7 @@ fn push<T, Al: Allocator>(log: &mut Vec<T, Al>, item: T) -> Result<(), OutOfMemo
     Ok(())
 }
 
-/// Nodes that are built anew.
+/// Nodes that are built again.
 impl<A: Address, Al: Allocator + Clone> Store for &mut Patch<'_, A, Al> {
     /// A pointer.
     type Node = u32;

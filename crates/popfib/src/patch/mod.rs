@@ -51,7 +51,7 @@ pub(crate) trait Home {
     /// The part of a full arena that it grows by.
     const GROWTH: usize;
 
-    /// The arrays of today.
+    /// The current arrays.
     fn view(&self) -> View<'_>;
 
     /// Lets lookups use `arrays` from now on. What was retired before lies in older arrays and
@@ -324,7 +324,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
     fn commit(&mut self, result: Result<(), CompileError>) -> Result<(), CompileError> {
         let log = &mut self.log;
         let result = result.and_then(|()| {
-            // Before anything is switched: nothing may fail behind that.
+            // Before anything is switched: nothing may fail after that.
             Ok(self.home.reserve(log.retired.len())?)
         });
         let view = self.home.view();

@@ -9,7 +9,7 @@
 //! Rejected: buddy allocation, as in the paper. It rounds a length up to a power
 //! of two, which costs a quarter of the arena from the first block on. What exact
 //! lengths may lose instead are free places that nobody asks for; when the arena is
-//! full because of them the table is compiled anew, so that free words stay
+//! full because of them the table is compiled again, so that free words stay
 //! below the share that an arena is given to spare.
 
 use core::sync::atomic::Ordering;

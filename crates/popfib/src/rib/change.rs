@@ -123,7 +123,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     }
 
     /// Makes sure that what [`remove_and_stay`](Rib::remove_and_stay) takes away can be
-    /// inserted again right behind it, without more memory.
+    /// inserted again right after it, without more memory.
     pub(crate) fn reserve_removal(&mut self) -> Result<(), OutOfMemory> {
         // A node has at most 64 children, and 127 prefixes.
         self.nodes.reserve_move(64)?;

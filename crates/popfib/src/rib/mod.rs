@@ -237,7 +237,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         walk::last(self.view())
     }
 
-    /// The first route behind `prefix` in prefix order, whether or not `prefix`
+    /// The first route after `prefix` in prefix order, whether or not `prefix`
     /// itself has one. O(key width / 6). See [`first`](Rib::first).
     pub fn next(&self, prefix: Prefix<A>) -> Option<(Prefix<A>, NextHop)> {
         walk::first_behind(self.view(), prefix)

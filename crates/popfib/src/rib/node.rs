@@ -24,7 +24,7 @@ pub(super) struct RibNode<A> {
     pub(super) values: u32,
     /// The run of child nodes, by chunk.
     pub(super) nodes: u32,
-    /// The address of the node: its first `depth` bits, zeros behind.
+    /// The address of the node: its first `depth` bits, zeros after.
     pub(super) bits: A,
     /// Bits above the node. A child may lie deeper than its parent's depth
     /// plus 6: nodes with one child and no prefix are left out.

@@ -276,7 +276,7 @@ impl<T: Slot, Al: Allocator> Runs<T, Al> {
 
     /// Lengthens the block at `start` if it is the last of the array and no
     /// free block would do: otherwise runs that come and go would leave their
-    /// free blocks behind and lengthen the array for ever.
+    /// free blocks behind and lengthen the array forever.
     fn extend_last(&mut self, start: usize, old_class: u8, new_class: u8) -> bool {
         if !self.is_last(start, old_class) || self.has_free(new_class) {
             return false;

@@ -171,7 +171,7 @@ fn take_vertex(short: &mut u64, full: &mut bool, chunk: u32) -> Option<u32> {
 /// A place between two routes, and the way on from there.
 ///
 /// Of the nodes above only the fact that the walk is below them is kept: what
-/// is left of such a node is all behind the chunk that leads down.
+/// is left of such a node is all after the chunk that leads down.
 #[derive(Clone, Debug)]
 struct Walk<'a, A: Address> {
     rib: View<'a, A>,
@@ -219,7 +219,7 @@ impl<'a, A: Address> Frame<'a, A> {
     /// Goes to the next chunk that has something; false if there is none.
     #[inline]
     fn advance(&mut self) -> bool {
-        // Chunks behind this one; two steps, as a shift by 64 is none.
+        // Chunks after this one; two steps, as a shift by 64 is none.
         let behind = u64::MAX << self.chunk << 1;
         let short = if self.node.short == 0 { 0 } else { u64::MAX };
         let next = (self.node.full | self.node.children | short) & behind;
@@ -328,7 +328,7 @@ pub(super) fn last<A: Address>(rib: View<'_, A>) -> Option<(Prefix<A>, NextHop)>
     last_of(rib, rib.root)
 }
 
-/// The first route behind a place; [`Rib::next`].
+/// The first route after a place; [`Rib::next`].
 pub(super) fn first_behind<A: Address>(
     rib: View<'_, A>,
     start: Prefix<A>,

@@ -10,9 +10,9 @@ use popfib::{AllocError, Allocator};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Refuse {
     Nothing,
-    /// One request, behind so many that are granted.
+    /// One request, after so many that are granted.
     One(usize),
-    /// All requests behind so many that are granted.
+    /// All requests after so many that are granted.
     From(usize),
 }
 
@@ -114,7 +114,7 @@ impl Failing {
     }
 
     /// Runs `operation` with the first request refused, then with the second,
-    /// and so on until it succeeds; `after` runs behind each failure. Returns
+    /// and so on until it succeeds; `after` runs after each failure. Returns
     /// the result and the number of failures. One time all requests that follow
     /// are refused too, the next time only that one: what asks again for less
     /// then gets it.

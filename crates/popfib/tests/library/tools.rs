@@ -288,7 +288,7 @@ fn no_table_is_smaller(bits: u8, next_hops: u32) {
                 smallest.insert(slots.clone(), routes);
             }
         }
-        // Counts up; ends behind the last number.
+        // Counts up; ends after the last number.
         let Some(place) = digits.iter().position(|&digit| digit < next_hops) else {
             break;
         };

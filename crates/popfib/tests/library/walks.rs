@@ -80,7 +80,7 @@ fn a_walk_by_prefix_survives_changes() {
     let mut rib: Rib<u32> = (1..=2000)
         .map(|n| (random.prefix(), NextHop::new(n).unwrap()))
         .collect();
-    // Removes what it meets, and adds what it must not meet: routes behind it.
+    // Removes what it meets, and adds what it must not meet: routes after it.
     let mut at = Prefix::DEFAULT_ROUTE;
     let (len, mut met) = (rib.len(), 0);
     while let Some((prefix, _)) = rib.next(at) {
@@ -91,7 +91,7 @@ fn a_walk_by_prefix_survives_changes() {
         met += 1;
         at = prefix;
     }
-    // The default route, where the walk starts, is behind it from the beginning.
+    // The default route, where the walk starts, is after it from the beginning.
     assert_eq!(met, len - 1);
     assert_eq!(rib.next(at), None);
 }

@@ -114,7 +114,7 @@ fn all_hosts_of_a_network() {
     prove_all::<u32>(&routes);
 }
 
-/// Prefixes that end at, one before and one after s and every stride boundary behind it.
+/// Prefixes that end at, one before and one after s and every stride boundary after it.
 #[test]
 fn ends_at_s_and_at_strides() {
     fn prove_key<A: Key>() {

@@ -2,9 +2,9 @@
 //!
 //! It shares no code with the library. An address is a `u128` whose most
 //! significant bits are the key, whatever the key's width; a prefix matches if
-//! nothing is left of the exclusive or after shifting out what lies behind it.
+//! nothing is left of the exclusive or after shifting out what lies after it.
 
-/// A route; `bits` left-aligned, zero behind `len`.
+/// A route; `bits` left-aligned, zero beyond `len`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Route {
     pub(crate) bits: u128,

@@ -1,7 +1,7 @@
 //! Property tests: random tables over every key width from 1 to 128, every form, every s.
 //!
 //! A width that is no key type of its own is the leading part of the smallest
-//! key that holds it: no prefix is longer, and the bits behind are random.
+//! key that holds it: no prefix is longer, and the bits after are random.
 
 use crate::cases;
 use crate::forms::{Form, Key};

@@ -40,7 +40,7 @@ impl Segments {
         self.0[self.0.partition_point(|s| s.0 <= address) - 1].1
     }
 
-    /// The next hop of `address` (0 for none), and the last address behind it
+    /// The next hop of `address` (0 for none), and the last address after it
     /// that surely has the same.
     pub(crate) fn stretch(&self, address: u128) -> (u32, u128) {
         let behind = self.0.partition_point(|s| s.0 <= address);

@@ -47,7 +47,7 @@ gather! {
 }
 
 gather! {
-    /// `words[index]` and the word behind it of each lane, as 64 bits. The two may be of
+    /// `words[index]` and the word after it of each lane, as 64 bits. The two may be of
     /// different times.
     ///
     /// # Safety

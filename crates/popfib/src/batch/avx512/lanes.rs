@@ -31,7 +31,7 @@ pub(super) const LANES: usize = 16;
 pub(super) struct Keys {
     /// The first 32 bits of each.
     high: __m512i,
-    /// The 32 bits behind them.
+    /// The 32 bits after them.
     low: __m512i,
 }
 
@@ -321,7 +321,7 @@ pub(super) unsafe fn gather_words(
     lanes
 }
 
-/// `words[index]` and the word behind it of each lane, as 64 bits: lanes 0 to 7, and 8 to 15.
+/// `words[index]` and the word after it of each lane, as 64 bits: lanes 0 to 7, and 8 to 15.
 /// The two may be of different times.
 ///
 /// # Safety

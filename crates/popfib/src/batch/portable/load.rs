@@ -1,6 +1,6 @@
 //! What the portable kernel reads that a writer may store meanwhile, by the cheapest load that the CPU has for it.
 //!
-//! On x86-64 every load acquires. On AArch64 `Acquire` is `ldar`, behind which all later loads wait, those of other
+//! On x86-64 every load acquires. On AArch64 `Acquire` is `ldar`, after which all later loads wait, those of other
 //! lookups too, and which takes an address only from one register. A plain `ldr` is enough inside of a batch: what is
 //! read of a block is read at an address that was computed from the pointer to it, and the CPU keeps such reads in
 //! order ("address dependency" in the Arm Architecture Reference Manual, B2.3; so does Linux's `rcu_dereference`).

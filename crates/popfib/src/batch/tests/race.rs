@@ -122,7 +122,7 @@ impl Arrays {
         unsafe { self.arena[at].as_ptr().write(word) };
     }
 
-    /// Writes a block of 64 narrow values; returns a pointer to it and the place behind.
+    /// Writes a block of 64 narrow values; returns a pointer to it and the place after.
     ///
     /// # Safety
     /// No pointer has led to the room from `at` on yet.
@@ -215,7 +215,7 @@ fn answers_are_of_one_pointer<A: Address, L: Leaf>(kernel: Kernel, place: Place,
     });
 }
 
-/// Blocks are written plainly, one behind the other, and published: readers see each
+/// Blocks are written plainly, one after the other, and published: readers see each
 /// whole, and after one never an older.
 fn a_published_block_is_whole<A: Address, L: Leaf>(kernel: Kernel, place: Place, value_bits: u8) {
     let (arrays, free) = Arrays::new(place, value_bits, GENERATIONS as usize * 140);
@@ -256,7 +256,7 @@ fn a_published_block_is_whole<A: Address, L: Leaf>(kernel: Kernel, place: Place,
             {
                 thread::yield_now();
             }
-            // SAFETY: behind all blocks that have been published.
+            // SAFETY: after all blocks that have been published.
             let pointer = unsafe {
                 let (mut pointer, end) = arrays.narrow(at, |_| generation);
                 at = end;

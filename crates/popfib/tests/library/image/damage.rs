@@ -67,7 +67,7 @@ fn every_cut_and_addition_is_noticed() {
     let longer = [&good[..], b"x"].concat();
     assert_eq!(
         error(&longer),
-        format!("1 bytes follow behind the image's {}", good.len())
+        format!("1 bytes follow the image's {}", good.len())
     );
 }
 
@@ -98,7 +98,7 @@ fn a_later_minor_version_and_unknown_sections_are_read() {
     repair(&mut bytes);
     assert!(Image::from_bytes(&bytes).is_ok());
 
-    // A section of an unknown kind behind the others, for keys of an unknown width.
+    // A section of an unknown kind after the others, for keys of an unknown width.
     let old = small();
     let count = sections(&old).len();
     let (old_head, new_head) = (64 + 32 * count, 64 + 32 * (count + 1));

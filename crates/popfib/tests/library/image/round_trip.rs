@@ -160,7 +160,7 @@ fn a_fib_outlives_its_image() {
     }
 }
 
-/// The first version's image, kept for ever. Made by
+/// The first version's image, kept forever. Made by
 /// `every_width(1, 12, &Options::default(), true)` of that version.
 #[test]
 fn the_image_of_the_first_version_is_read() {

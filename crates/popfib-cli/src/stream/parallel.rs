@@ -1,11 +1,11 @@
 //! A stream on several threads, its order kept.
 //!
-//! Each thread reads a block, works on it and writes it, the first and the last in turn: a block stays in
-//! one core's cache. Rejected: a thread that reads and hands blocks to workers, which takes a third more CPU
-//! time and gains next to nothing (docs/experiments.md). There are as many blocks as threads, so memory does
-//! not grow with the file, and none waits for input to come before it is written.
+//! Each thread reads a block and works on it, so that the block stays in one core's cache; whoever has made the block
+//! whose turn it is writes it, and those that wait after it. Rejected: a thread that reads and hands blocks to workers, which
+//! takes a third more CPU time and gains next to nothing (docs/experiments.md). There are two blocks for each thread,
+//! so memory does not grow with the file, and no block waits for input to come before it is written.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::thread;
 
@@ -15,19 +15,35 @@ use super::lines::Work;
 use super::source::Source;
 use crate::failure::Failure;
 
+/// Blocks for each thread: one to work on, and one that waits for its turn.
+const BLOCKS: usize = 2;
+
+#[derive(Default)]
+struct Block {
+    batch: AddressBatch,
+    work: Work,
+}
+
 struct Reading<'a> {
     source: &'a mut Source,
     /// Blocks that have been read.
     blocks: u64,
     skipped: u64,
+    has_ended: bool,
 }
 
 struct Writing<W> {
-    write: W,
-    /// Blocks that have been written.
-    blocks: u64,
+    /// `None` while a thread writes.
+    write: Option<W>,
+    /// The block whose turn it is.
+    next: u64,
+    /// Blocks that wait for their turn, by number; whether there is more.
+    done: BTreeMap<u64, (Block, Result<bool, Failure>)>,
+    free: Vec<Block>,
     /// How it ended, if it has: what comes after that is not written.
     end: Option<Result<(), Failure>>,
+    /// No other block is to be begun.
+    is_over: bool,
 }
 
 /// Reads all of `source`; `work` makes bytes of each batch, on `threads` threads, and `write` gets them in
@@ -40,54 +56,39 @@ pub(super) fn run(
     write: impl FnMut(&[u8], bool) -> Result<(), Failure> + Send,
 ) -> Result<u64, Failure> {
     let finder = source.finder();
-    let is_over = AtomicBool::new(false);
     let reading = Mutex::new(Reading {
         source,
         blocks: 0,
         skipped: 0,
+        has_ended: false,
     });
     let writing = Mutex::new(Writing {
-        write,
-        blocks: 0,
+        write: Some(write),
+        next: 0,
+        done: BTreeMap::new(),
+        free: (0..BLOCKS * threads).map(|_| Block::default()).collect(),
         end: None,
+        is_over: false,
     });
-    let turn = Condvar::new();
+    let freed = Condvar::new();
 
     let share = || {
-        let over = Over(&is_over, &writing, &turn);
-        let mut batch = AddressBatch::default();
-        let mut made = Work::default();
-        while !is_over.load(Relaxed) {
-            let (block, read) = read_block(&mut lock(&reading), &mut batch, skip);
-            let done = match read {
-                Ok(true) => {
-                    if let Some(finder) = &finder {
-                        finder.find(&mut batch);
-                    }
-                    work(&batch, &mut made).map(|()| true)
-                }
-                end => end,
+        let _over = Over(&writing, &freed);
+        while let Some(mut block) = free_block(&writing, &freed) {
+            let Some((number, read)) = lock(&reading).next(&mut block.batch, skip) else {
+                break;
             };
-            // Whoever has ended early wakes those that wait for their turn.
-            let writing = turn.wait_while(lock(&writing), |writing| {
-                writing.blocks != block && !is_over.load(Relaxed)
+            let done = read.and_then(|more| {
+                if more {
+                    if let Some(finder) = &finder {
+                        finder.find(&mut block.batch);
+                    }
+                    work(&block.batch, &mut block.work)?;
+                }
+                Ok(more)
             });
-            let mut writing = writing.unwrap_or_else(|poisoned| poisoned.into_inner());
-            if writing.blocks != block {
-                break;
-            }
-            writing.blocks += 1;
-            let done = done.and_then(|more| match more {
-                true => (writing.write)(made.bytes(), batch.is_full()).map(|()| true),
-                false => Ok(false),
-            });
-            if !matches!(done, Ok(true)) {
-                writing.end = Some(done.map(drop));
-                break;
-            }
-            turn.notify_all();
+            finish(&writing, &freed, number, block, done);
         }
-        drop(over);
     };
     thread::scope(|scope| {
         for _ in 1..threads {
@@ -96,29 +97,80 @@ pub(super) fn run(
         share();
     });
 
-    let reading = reading.into_inner();
-    let skipped = reading
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-        .skipped;
-    let writing = writing.into_inner();
-    let end = writing.unwrap_or_else(|poisoned| poisoned.into_inner()).end;
+    let skipped = lock(&reading).skipped;
+    let end = lock(&writing).end.take();
     end.unwrap_or_else(|| Err("a thread has ended early".into()))?;
     Ok(skipped)
 }
 
-/// The number of the next block, and whether there is one.
-fn read_block(
-    reading: &mut Reading<'_>,
-    batch: &mut AddressBatch,
-    skip: &dyn Fn(&Failure) -> bool,
-) -> (u64, Result<bool, Failure>) {
-    let block = reading.blocks;
-    reading.blocks += 1;
-    loop {
-        match reading.source.next_block(batch) {
-            Err(failure) if skip(&failure) => reading.skipped += 1,
-            read => return (block, read),
+impl Reading<'_> {
+    /// Reads the next block: its number, and whether there is one. `None` after the end has been read.
+    fn next(
+        &mut self,
+        batch: &mut AddressBatch,
+        skip: &dyn Fn(&Failure) -> bool,
+    ) -> Option<(u64, Result<bool, Failure>)> {
+        if self.has_ended {
+            return None;
         }
+        let number = self.blocks;
+        self.blocks += 1;
+        loop {
+            match self.source.next_block(batch) {
+                Err(failure) if skip(&failure) => self.skipped += 1,
+                read => {
+                    self.has_ended = !matches!(read, Ok(true));
+                    return Some((number, read));
+                }
+            }
+        }
+    }
+}
+
+/// A block to work on, when there is one; `None` if no other is to be begun.
+fn free_block<W>(writing: &Mutex<Writing<W>>, freed: &Condvar) -> Option<Block> {
+    let writing = freed.wait_while(lock(writing), |writing| {
+        writing.free.is_empty() && !writing.is_over
+    });
+    let mut writing = writing.unwrap_or_else(|poisoned| poisoned.into_inner());
+    if writing.is_over {
+        return None;
+    }
+    writing.free.pop()
+}
+
+/// Adds a block to those that wait for their turn, and writes those whose turn it is, unless another thread does.
+fn finish<W: FnMut(&[u8], bool) -> Result<(), Failure>>(
+    shared: &Mutex<Writing<W>>,
+    freed: &Condvar,
+    number: u64,
+    block: Block,
+    done: Result<bool, Failure>,
+) {
+    let mut writing = lock(shared);
+    writing.done.insert(number, (block, done));
+    while writing.end.is_none() && writing.write.is_some() {
+        let next = writing.next;
+        let Some((block, done)) = writing.done.remove(&next) else {
+            return;
+        };
+        let mut write = writing.write.take();
+        drop(writing);
+        let written = done.and_then(|more| {
+            if more && let Some(write) = &mut write {
+                write(block.work.bytes(), block.batch.is_full())?;
+            }
+            Ok(more)
+        });
+        writing = lock(shared);
+        writing.write = write;
+        writing.next += 1;
+        writing.free.push(block);
+        if !matches!(written, Ok(true)) {
+            writing.end = Some(written.map(drop));
+            writing.is_over = true;
+        }
+        freed.notify_all();
     }
 }
 
@@ -129,15 +181,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
         .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Ends all threads when it is dropped, by a panic as well.
-struct Over<'a, W>(&'a AtomicBool, &'a Mutex<Writing<W>>, &'a Condvar);
+/// Lets no other block begin once a thread has ended, by a panic as well.
+struct Over<'a, W>(&'a Mutex<Writing<W>>, &'a Condvar);
 
 impl<W> Drop for Over<'_, W> {
     fn drop(&mut self) {
-        let Self(is_over, writing, turn) = self;
-        // Under the lock, or a thread that is about to wait would miss it.
-        let _writing = lock(writing);
-        is_over.store(true, Relaxed);
-        turn.notify_all();
+        lock(self.0).is_over = true;
+        self.1.notify_all();
     }
 }

@@ -51,14 +51,14 @@ pub struct ReadArgs {
     #[arg(long, value_name = "PEER")]
     pub peer: Option<PeerFilter>,
 
-    /// What stands for the next hop where a file tells more than one thing: next-hop, origin-as or
+    /// What to take as the next hop where a file has a choice: next-hop, origin-as or
     /// peer [default: next-hop]
     #[arg(long, value_name = "WHAT")]
     pub value: Option<RouteValue>,
 
     /// Which value of a record: keys in a MaxMind database or a JSON object (country.iso_code), or a
     /// column of a CSV file by name or number; where tables answer a stream, several of them
-    /// [default: the one that tells most]
+    /// [default: the most specific one]
     #[arg(long, value_name = "PATH")]
     pub value_path: Vec<String>,
 
@@ -72,11 +72,11 @@ pub struct ReadArgs {
     #[arg(long)]
     pub skip_invalid: bool,
 
-    /// Clear host bits that are set beyond a prefix length (10.1.2.3/8 becomes 10.0.0.0/8)
+    /// Clear host bits (10.1.2.3/8 becomes 10.0.0.0/8)
     #[arg(long)]
     pub mask: bool,
 
-    /// Most bytes that compressed data may grow to
+    /// The most bytes that compressed data may grow to
     #[arg(long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
     pub max_size: u64,
 }

@@ -61,7 +61,7 @@ pub(crate) struct PathsArgs {
     #[arg(long)]
     mask: bool,
 
-    /// Most bytes that compressed data may grow to
+    /// The most bytes that compressed data may grow to
     #[arg(long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
     max_size: u64,
 

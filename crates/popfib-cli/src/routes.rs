@@ -51,11 +51,11 @@ pub(crate) struct RoutesArgs {
     #[arg(long, value_name = "NAME")]
     next_hop: Vec<String>,
 
-    /// Routes with more than BITS of prefix length
+    /// Routes with a prefix length above BITS
     #[arg(long, value_name = "BITS")]
     longer_than: Option<u8>,
 
-    /// Routes with less than BITS of prefix length
+    /// Routes with a prefix length below BITS
     #[arg(long, value_name = "BITS")]
     shorter_than: Option<u8>,
 

@@ -19,7 +19,7 @@ use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
 use crate::table::{self, counted};
 
-/// Put tables or lists together as sets of addresses, or compare two.
+/// Combine tables or lists as sets of addresses, or compare two.
 ///
 /// A list is any table that popfib reads; values make no difference. The result is the fewest
 /// prefixes with these addresses, in order, IPv4 first.

@@ -51,7 +51,7 @@ pub(crate) struct AnnotateArgs {
     #[arg(long)]
     value_only: bool,
 
-    /// Threads that annotate; 0 for one a core. Order is kept
+    /// Number of threads, 0 for all cores; lines keep their order
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
 

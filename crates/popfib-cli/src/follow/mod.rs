@@ -67,11 +67,11 @@ pub(crate) struct FollowArgs {
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
 
-    /// Write the compiled table to this file whenever it has changed, as `popfib compile` does
+    /// Write the compiled table to this file when it has changed, as `popfib compile` does
     #[arg(long, value_name = "FILE")]
     publish: Option<PathBuf>,
 
-    /// The least time between two of these files, in milliseconds
+    /// Write it at most once in this many milliseconds
     #[arg(long, value_name = "MS", default_value_t = 1000, requires = "publish")]
     publish_every: u64,
 
@@ -83,11 +83,11 @@ pub(crate) struct FollowArgs {
     #[arg(long, value_name = "ADDR")]
     metrics: Option<SocketAddr>,
 
-    /// After a reconnection, how many seconds after the last route that was sent again the others leave
+    /// After a reconnection, remove what was not sent again, this many seconds after the last route that was
     #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().idle.as_secs())]
     idle: u64,
 
-    /// The most paths of all tables; what is announced beyond is refused and counted
+    /// The most paths in all tables; more are refused and counted
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_paths)]
     max_paths: usize,
 }

@@ -63,11 +63,11 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "NAME|N", value_parser = parse_column)]
     column: Vec<Column>,
 
-    /// Where packets come from, instead of where they go
+    /// Look up where packets come from, not where they go
     #[arg(long)]
     sources: bool,
 
-    /// Where packets go, as is usual; with --sources, both ends of each: columns of the source, then of
+    /// Look up where packets go, as by default; with --sources, both: columns of the source, then of
     /// the destination
     #[arg(long, conflicts_with_all = ["field", "path", "column"])]
     destinations: bool,

@@ -204,7 +204,7 @@ pub extern "C" fn value(number: u32) -> bool {
     })
 }
 
-/// Looks up the first `count` keys, at most [`CHUNK`], into as many numbers.
+/// Looks up the first `count` keys, at most `chunk()` of them, into as many numbers.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
 pub extern "C" fn lookup_many(count: usize) {
@@ -215,7 +215,7 @@ pub extern "C" fn lookup_many(count: usize) {
     });
 }
 
-/// Looks up `count` texts, at most [`CHUNK`], each in the input after a byte of its length. Returns how many come
+/// Looks up `count` texts, at most `chunk()` of them, each in the input after a byte of its length. Returns how many come
 /// before the first that is no address; all, if there is none.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]

@@ -14,7 +14,7 @@ import popfib
 from popfib import Table
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame as _DataFrame
 
 __all__ = ["lookup"]
 
@@ -55,14 +55,14 @@ def _ship(context: Any, image: str | os.PathLike[str]) -> str:
 
 
 def lookup(
-    df: DataFrame,
+    df: _DataFrame,
     column: str,
     image: str | os.PathLike[str],
     *,
     value: str = "value",
     prefix: str | None = None,
     invalid: Literal["raise", "null"] = "null",
-) -> DataFrame:
+) -> _DataFrame:
     """`df` with a new column `value`: the value of the longest match of each address in `column`, null without one.
 
     `image` is a file by `Table.save` or `popfib compile`. `prefix` names one more column, for the prefix that

@@ -26,6 +26,8 @@ pub struct UpdateTimes {
     pub all: Latencies,
     /// The times of those that changed an answer, and so the Fib.
     pub changing: Latencies,
+    /// The times of the steps that were left at the end; see [`LiveFib::set_step`].
+    pub steps: Latencies,
 }
 
 impl UpdateTimes {
@@ -67,6 +69,27 @@ impl UpdateTimes {
         Ok(())
     }
 
+    /// Takes the steps that are left, until lookups see all changes.
+    ///
+    /// # Errors
+    /// As [`LiveFib::step`].
+    pub fn settle<A: Address, L: Leaf>(
+        &mut self,
+        table: &mut LiveFib<A, L>,
+    ) -> Result<(), CompileError> {
+        let mut start = Instant::now();
+        loop {
+            let is_more = table.step()?;
+            let end = Instant::now();
+            if is_more {
+                self.steps.add(end - start);
+            } else {
+                return Ok(());
+            }
+            start = end;
+        }
+    }
+
     /// Adds what `other` has counted.
     pub fn append(&mut self, other: &Self) {
         self.announced += other.announced;
@@ -75,6 +98,7 @@ impl UpdateTimes {
         self.repeated += other.repeated;
         self.all.append(&other.all);
         self.changing.append(&other.changing);
+        self.steps.append(&other.steps);
     }
 }
 

@@ -13,16 +13,21 @@ const TOLD: u64 = 10;
 pub(crate) struct Family<A: Address> {
     table: LiveFib<A, u32>,
     options: Options,
+    step: Option<usize>,
     waiting: Vec<Update<A>>,
     pub(crate) counts: UpdateTimes,
     mismatches: u64,
 }
 
 impl<A: Address> Family<A> {
-    pub(crate) fn new(rib: Rib<A>, options: Options) -> Result<Self, Failure> {
+    /// A table whose changes are made in steps of so many routes, or at once.
+    pub(crate) fn new(rib: Rib<A>, options: Options, step: Option<usize>) -> Result<Self, Failure> {
+        let mut table = LiveFib::from_rib(rib, options.clone())?;
+        table.set_step(step);
         Ok(Self {
-            table: LiveFib::from_rib(rib, options.clone())?,
+            table,
             options,
+            step,
             waiting: Vec::new(),
             counts: UpdateTimes::default(),
             mismatches: 0,
@@ -43,6 +48,7 @@ impl<A: Address> Family<A> {
     pub(crate) fn fill(&mut self) -> Result<(), Failure> {
         self.waits_for(shuffled(self.rib()));
         self.table = LiveFib::from_rib(Rib::new(), self.options.clone())?;
+        self.table.set_step(self.step);
         Ok(())
     }
 
@@ -66,16 +72,18 @@ impl<A: Address> Family<A> {
         for updates in waiting.chunks(stretch) {
             self.counts.apply(&mut self.table, updates)?;
             if check_every.is_some() {
+                self.counts.settle(&mut self.table)?;
                 self.compare();
             }
         }
         Ok(())
     }
 
-    /// Holds every answer against the RIB's; returns how many have been wrong so far.
-    pub(crate) fn check(&mut self) -> u64 {
+    /// Compares every answer with the RIB's, once lookups see all changes; returns how many have been wrong so far.
+    pub(crate) fn check(&mut self) -> Result<u64, Failure> {
+        self.counts.settle(&mut self.table)?;
         self.compare();
-        self.mismatches
+        Ok(self.mismatches)
     }
 
     fn compare(&mut self) {

@@ -68,6 +68,10 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     no_aggregation: bool,
 
+    /// Make changes in steps of about N routes, so that none takes long; what is left at the end is timed as well
+    #[arg(long, value_name = "N")]
+    step: Option<usize>,
+
     /// File for the table as it is in the end, as text; compressed if its name ends in .gz, .bz2 or .zst
     #[arg(long, value_name = "FILE")]
     write_table: Option<PathBuf>,
@@ -134,6 +138,9 @@ struct Report {
     direct_entries: f64,
     leaves: f64,
     nodes: f64,
+    /// Steps that were left at the end, all of them and the longest.
+    steps_us: f64,
+    step_max_us: f64,
     /// How often the FIB moved to a larger arena, and was compiled again.
     moves: u64,
     compiles: u64,
@@ -179,8 +186,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
         false => table::load(&args.table)?,
     };
     let mut stream = Stream::open(args)?;
-    let mut ipv4 = Family::new(std::mem::take(&mut table.ipv4), args.options())?;
-    let mut ipv6 = Family::new(std::mem::take(&mut table.ipv6), args.options())?;
+    let mut ipv4 = Family::new(std::mem::take(&mut table.ipv4), args.options(), args.step)?;
+    let mut ipv6 = Family::new(std::mem::take(&mut table.ipv6), args.options(), args.step)?;
     let reading = std::thread::scope(|scope| -> Result<_, Failure> {
         let mut team = None;
         loop {
@@ -226,7 +233,7 @@ fn report(
     ipv6: &mut Family<u128>,
     reading: Reading,
 ) -> Result<Report, Failure> {
-    let mismatches = ipv4.check() + ipv6.check();
+    let mismatches = ipv4.check()? + ipv6.check()?;
     let mut counts = ipv4.counts.clone();
     counts.append(&ipv6.counts);
     let (of_4, of_6) = (ipv4.changes(), ipv6.changes());
@@ -252,6 +259,8 @@ fn report(
         direct_entries: per_patch(|replaced| replaced.direct_entries),
         leaves: per_patch(|replaced| replaced.leaves),
         nodes: per_patch(|replaced| replaced.nodes),
+        steps_us: decimals(counts.steps.mean_us() * counts.steps.count() as f64),
+        step_max_us: decimals(counts.steps.max_us()),
         moves: of_4.moves + of_6.moves,
         compiles: of_4.compiles + of_6.compiles,
         routes: ipv4.routes() + ipv6.routes(),
@@ -326,6 +335,12 @@ fn text(report: &Report, output: &mut Output) -> Result<(), Failure> {
         report.moves,
         report.compiles,
     ))?;
+    if report.steps_us > 0.0 {
+        output.text(format_args!(
+            "steps left  {:.3} us in all, the longest {:.3}\n",
+            report.steps_us, report.step_max_us
+        ))?;
+    }
     if let Some(readers) = &report.readers {
         for (name, of) in [("alone", &readers.alone), ("meanwhile", &readers.meanwhile)] {
             output.text(format_args!(

@@ -53,21 +53,16 @@ pub(crate) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
     max_words: usize,
     alloc: Al,
 ) -> Result<Compiled<Al>, CompileError> {
-    let direct_bits = direct_bits::<A>(options.direct_bits, rib.len())?;
-    let root_bits = root_bits::<A>(direct_bits);
-    let page_bits = direct_bits - root_bits;
-    check_next_hops::<A, L>(rib)?;
+    let (root_bits, page_bits, value_bits) = form::<A, L>(rib, options, highest)?;
     let mut root = Vec::new_in(alloc.clone());
     memory::reserve(&mut root, 1 << root_bits)?;
     root.resize(1 << root_bits, 0);
-    let bound = rib.next_hop_bound().max(highest).min(L::MAX);
     let store = Blocks {
         arena: Arena::new_in(max_words, alloc.clone())?,
-        value_bits: (u32::BITS - bound.leading_zeros()).max(1) as u8,
+        value_bits,
         nodes: 0,
         leaves: 0,
     };
-    let value_bits = store.value_bits;
     let (vertex, default) = rib.root_vertex();
     // No nodes where there are no routes, at the root as elsewhere.
     let has_routes = rib.surroundings(Prefix::clamped(A::MIN, 0)).1.is_some();
@@ -105,6 +100,23 @@ pub(crate) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
         nodes,
         leaves,
     })
+}
+
+/// Bits of the root table, of pages and of narrow values that suit `rib`, with room for next hops up to `highest`.
+///
+/// # Errors
+/// [`CompileError::DirectBits`], [`CompileError::NextHop`].
+pub(crate) fn form<A: Address, L: Leaf>(
+    rib: &Rib<A, impl Allocator + Clone>,
+    options: &Options,
+    highest: u32,
+) -> Result<(u8, u8, u8), CompileError> {
+    let direct_bits = direct_bits::<A>(options.direct_bits, rib.len())?;
+    let root_bits = root_bits::<A>(direct_bits);
+    check_next_hops::<A, L>(rib)?;
+    let bound = rib.next_hop_bound().max(highest).min(L::MAX);
+    let value_bits = (u32::BITS - bound.leading_zeros()).max(1) as u8;
+    Ok((root_bits, direct_bits - root_bits, value_bits))
 }
 
 /// Fills in the entries of the page over the bits below `vertex`, whose own

@@ -119,9 +119,14 @@ impl Encoding {
         Self::new(runs, values, count, value_bits)
     }
 
+    /// What `slot` holds.
+    pub(crate) fn slot(&self, slot: usize) -> u32 {
+        self.values[self.rank(slot)]
+    }
+
     /// The 64 slots.
     pub(crate) fn slots(&self) -> [u32; 64] {
-        core::array::from_fn(|slot| self.values[self.rank(slot)])
+        core::array::from_fn(|slot| self.slot(slot))
     }
 
     /// Which value is that of `slot`.

@@ -24,7 +24,7 @@
 use alloc::sync::Arc;
 use core::any::Any;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::block::Block;
 use crate::address::Address;
@@ -151,21 +151,9 @@ impl<Al: Allocator> Arrays<Al> {
     ) -> Result<Self, OutOfMemory> {
         assert_eq!(view.root.len(), 1 << view.root_bits);
         assert!(arena_len >= view.arena.len());
-        // A small root table leaves the arena at the next cache line.
-        let arena_at = size_of_val(view.root).next_multiple_of(64);
-        let bytes = arena_at.saturating_add(arena_len.saturating_mul(size_of::<Word>()));
-        let memory = Block::zeroed_in(bytes, alloc)?;
-        let arrays = Self {
-            root: memory.at(0),
-            arena: memory.at(arena_at),
-            arena_len,
-            root_bits: view.root_bits,
-            page_bits: view.page_bits,
-            value_bits: view.value_bits,
-            memory: Memory::Own(memory),
-        };
-        // SAFETY: the memory is new, long enough for both arrays one after
-        // the other, and each begins at a cache line, which aligns words.
+        let form = (view.root_bits, view.page_bits, view.value_bits);
+        let arrays = Self::zeroed(form, arena_len, alloc)?;
+        // SAFETY: the memory is new, and the arrays are as long as the view's or longer.
         unsafe {
             arrays
                 .root
@@ -175,6 +163,39 @@ impl<Al: Allocator> Arrays<Al> {
                 .copy_from_nonoverlapping(NonNull::from(view.arena).cast(), view.arena.len());
         }
         Ok(arrays)
+    }
+
+    /// Arrays for a table that is still to be made: no address has an answer.
+    pub(crate) fn empty(
+        form: (u8, u8, u8),
+        arena_len: usize,
+        alloc: Al,
+    ) -> Result<Self, OutOfMemory> {
+        let arrays = Self::zeroed(form, arena_len.max(IDLE_BLOCK.len()), alloc)?;
+        for (to, word) in arrays.view().arena.iter().zip(IDLE_BLOCK) {
+            // Relaxed: nobody else has the arrays.
+            to.store(word, Ordering::Relaxed);
+        }
+        Ok(arrays)
+    }
+
+    /// Arrays of zeros: bits of the root table, of pages and of values in narrow blocks, and words of the arena.
+    fn zeroed(form: (u8, u8, u8), arena_len: usize, alloc: Al) -> Result<Self, OutOfMemory> {
+        let (root_bits, page_bits, value_bits) = form;
+        // A small root table leaves the arena at the next cache line.
+        let arena_at = (size_of::<Word>() << root_bits).next_multiple_of(64);
+        let bytes = arena_at.saturating_add(arena_len.saturating_mul(size_of::<Word>()));
+        // Long enough for both arrays one after the other; each begins at a cache line, which aligns words.
+        let memory = Block::zeroed_in(bytes, alloc)?;
+        Ok(Self {
+            root: memory.at(0),
+            arena: memory.at(arena_at),
+            arena_len,
+            root_bits,
+            page_bits,
+            value_bits,
+            memory: Memory::Own(memory),
+        })
     }
 
     /// The arrays where they are, in memory that `owner` keeps.

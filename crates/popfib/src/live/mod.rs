@@ -85,6 +85,8 @@ pub struct LiveBytes {
     pub waiting: usize,
     /// Arrays of before that wait as a whole, in addition to these.
     pub older: usize,
+    /// Arrays that steps are making, in addition to these.
+    pub next: usize,
 }
 
 impl<A: Address, L: Leaf> LiveFib<A, L> {
@@ -209,15 +211,44 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     /// Those of [`announce`](Self::announce); lookups see what they saw before, until the next
     /// change or `publish` succeeds.
     pub(crate) fn publish(&mut self) -> Result<(), CompileError> {
-        if self.fib.is_stale {
-            self.fib.recompile(&self.rib)?;
-        }
-        Ok(())
+        self.fib.catch_up(&self.rib)
     }
 
-    /// Whether there are changes that lookups do not see.
-    pub(crate) fn is_stale(&self) -> bool {
-        self.fib.is_stale
+    /// Makes changes in steps of about `routes` routes from now on, so that none of them takes long: see
+    /// [`step`](Self::step). `None`, as at first, makes each at once.
+    ///
+    /// A change of a short prefix, or one that the table has no room for, then returns before lookups
+    /// see all of it. The longest step is that of one entry of the root table: in full tables the routes of an IPv4 /18, an
+    /// IPv6 /16.
+    ///
+    /// ```
+    /// use popfib::{LiveFib, NextHop, Options};
+    ///
+    /// let mut table: LiveFib<u32> = LiveFib::new(Options::default().direct_bits(Some(18)))?;
+    /// table.set_step(Some(1000));
+    /// table.announce("0.0.0.0/0".parse()?, NextHop::MIN)?;
+    /// while table.step()? {
+    ///     // Other changes, and readers, go on.
+    /// }
+    /// assert!(table.is_settled());
+    /// assert_eq!(table.lookup(0x0a00_0001), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_step(&mut self, routes: Option<usize>) {
+        self.fib.set_step(routes);
+    }
+
+    /// Does a part of what changes have left to do; whether there is more. Each change does one such step itself.
+    ///
+    /// # Errors
+    /// Those of [`announce`](Self::announce). Nothing is lost: the next step tries it again.
+    pub fn step(&mut self) -> Result<bool, CompileError> {
+        self.fib.step(&self.rib)
+    }
+
+    /// Whether lookups see all changes. Always, unless changes are made in [steps](Self::set_step).
+    pub fn is_settled(&self) -> bool {
+        self.fib.is_settled()
     }
 
     /// The clock of the readers.
@@ -275,6 +306,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
             free: self.fib.space.free_words() * size_of::<u32>(),
             waiting: self.fib.home.waiting_words() * size_of::<u32>(),
             older: self.fib.home.shared.older_bytes(),
+            next: self.fib.next_bytes(),
         }
     }
 

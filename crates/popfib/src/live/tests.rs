@@ -8,6 +8,8 @@ use crate::fib::encode::{Encoding, block_len};
 use crate::fib::layout::{NODE, PLACE};
 use core::sync::atomic::Ordering;
 
+mod steps;
+
 /// A generator of the tests' own: what it draws must be the same forever.
 struct Random(u64);
 
@@ -78,12 +80,15 @@ fn hold<A: Address>(table: &LiveFib<A, u16>, probes: impl Iterator<Item = A>, co
     let fresh: Fib<A> = Fib::compile(&table.rib, &options).expect("compiles");
     let found = reachable(table.view());
     assert_eq!(found.0, fresh.node_count(), "nodes, {context}");
-    // What is neither reachable nor free nor waiting would be lost forever.
+    let (lost, from_compile) = (lost(table), 5 + table.view().arena.len() / 4);
+    assert!(lost <= from_compile, "{lost} words lost, {context}");
+}
+
+/// Words that are neither reachable nor free nor waiting: lost until the table is made again.
+fn lost<A: Address>(table: &LiveFib<A, u16>) -> usize {
     let bytes = table.bytes();
     let root = size_of_val(table.view().root);
-    let lost = (bytes.arrays - root - bytes.free - bytes.waiting) / 4 - found.1;
-    let from_compile = 5 + table.view().arena.len() / 4;
-    assert!(lost <= from_compile, "{lost} words lost, {context}");
+    (bytes.arrays - root - bytes.free - bytes.waiting) / 4 - reachable(table.view()).1
 }
 
 fn options<A: Address>() -> impl Iterator<Item = Options> {

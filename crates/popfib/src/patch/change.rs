@@ -77,27 +77,27 @@ enum Below {
 }
 
 /// A patch in the making.
-pub(super) struct Patch<'a, A: Address, Al: Allocator + Clone> {
+pub(super) struct Patch<'p, 'a, A: Address, Al: Allocator + Clone> {
     pub(super) rib: &'a Rib<A, Al>,
-    pub(super) view: View<'a>,
+    pub(super) view: View<'p>,
     pub(super) aggregation: bool,
     pub(super) max_next_hop: u32,
-    pub(super) space: &'a mut Space,
-    pub(super) log: &'a mut Log<Al>,
+    pub(super) space: &'p mut Space,
+    pub(super) log: &'p mut Log<Al>,
     /// What is inherited from the changed route, or without it, from now on.
     pub(super) next_hop: u32,
     /// Slots with routes below: a stack.
     below: Vec<(u8, Vertex<'a, A>), Al>,
 }
 
-impl<'a, A: Address, Al: Allocator + Clone> Patch<'a, A, Al> {
+impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
     pub(super) fn new(
         rib: &'a Rib<A, Al>,
-        view: View<'a>,
+        view: View<'p>,
         aggregation: bool,
         max_next_hop: u32,
-        space: &'a mut Space,
-        log: &'a mut Log<Al>,
+        space: &'p mut Space,
+        log: &'p mut Log<Al>,
         next_hop: u32,
     ) -> Self {
         Self {
@@ -123,11 +123,7 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'a, A, Al> {
         vertex: Option<Vertex<'a, A>>,
     ) -> Result<(), CompileError> {
         let root_bits = self.view.root_bits;
-        let below = if self.view.page_bits > 0 {
-            Below::Pages
-        } else {
-            Below::Blocks
-        };
+        let below = self.below_root();
         let first = prefix.address().leading(root_bits);
         if prefix.len() > root_bits {
             let old = self.root(first);
@@ -177,6 +173,63 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'a, A, Al> {
         }
         self.retire(pointer)?;
         Ok(true)
+    }
+
+    /// Logs that the entries of the root table below `part` become what the Rib says, whatever they were.
+    ///
+    /// # Errors
+    /// As [`change`](Self::change).
+    pub(super) fn fill(&mut self, part: Prefix<A>) -> Result<(), CompileError> {
+        let root_bits = self.view.root_bits;
+        let below = self.below_root();
+        let (rib, aggregation, max) = (self.rib, self.aggregation, self.max_next_hop);
+        let mut entries = Vec::new_in(rib.allocator().clone());
+        let count = 1 << (root_bits - part.len());
+        memory::reserve(&mut entries, count)?;
+        entries.resize(count, (self.next_hop, None));
+        if let (_, Some(vertex)) = rib.surroundings(part) {
+            let alloc = rib.allocator().clone();
+            let mut fold = Fold::new_in(rib, aggregation, max, &mut *self, alloc);
+            let inherited = fold.store.next_hop;
+            fold.table(vertex, inherited, &mut entries, &mut |_, leaf, below| {
+                Ok((leaf, below))
+            })?;
+        }
+        for ((leaf, vertex), at) in entries.into_iter().zip(part.address().leading(root_bits)..) {
+            let old = self.root(at);
+            self.retire_below(old, below)?;
+            let new = match vertex {
+                None => leaf,
+                Some(vertex) => self.build(vertex, leaf, below)?,
+            };
+            if new != old {
+                push(&mut self.log.root, (at, new))?;
+                self.log.replaced.direct_entries += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// What entries of the root table lead to.
+    fn below_root(&self) -> Below {
+        if self.view.page_bits > 0 {
+            Below::Pages
+        } else {
+            Below::Blocks
+        }
+    }
+
+    /// Logs that nothing leads to `pointer`, of a table or block with this below it, any more.
+    fn retire_below(&mut self, pointer: u32, below: Below) -> Result<(), OutOfMemory> {
+        if pointer & NODE == 0 || below == Below::Blocks {
+            return self.retire(pointer);
+        }
+        let mut page = [0; MAX_PAGE];
+        let page = self.page(pointer, &mut page);
+        for entry in &*page {
+            self.retire(*entry)?;
+        }
+        push(&mut self.log.retired, (pointer & PLACE, page.len() as u32))
     }
 
     /// Logs that nothing leads to `pointer` any more.
@@ -233,6 +286,9 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'a, A, Al> {
         let old = self.read(pointer);
         let count = 1 << (end - prefix.len());
         let new = if vertex.is_none() {
+            for slot in chunk..chunk + count {
+                self.retire(old.slot(slot))?;
+            }
             old.with(chunk, count, self.next_hop, value_bits)
         } else {
             let mut slots = old.slots();
@@ -292,10 +348,10 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'a, A, Al> {
         below: Below,
     ) -> Result<(), CompileError> {
         let Some(vertex) = vertex else {
-            debug_assert!(
-                entries.iter().all(|entry| entry & NODE == 0),
-                "no routes, no nodes"
-            );
+            // No routes, no nodes; but for those that steps have not come to.
+            for entry in &*entries {
+                self.retire_below(*entry, below)?;
+            }
             entries.fill(self.next_hop);
             return Ok(());
         };
@@ -482,7 +538,7 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'a, A, Al> {
     }
 
     /// The entries of a page.
-    fn page<'p>(&self, pointer: u32, to: &'p mut [u32; MAX_PAGE]) -> &'p mut [u32] {
+    fn page<'t>(&self, pointer: u32, to: &'t mut [u32; MAX_PAGE]) -> &'t mut [u32] {
         let page = &mut to[..1 << self.view.page_bits];
         for (entry, at) in page.iter_mut().zip(pointer & PLACE..) {
             *entry = self.word(at);
@@ -509,7 +565,7 @@ fn push<T, Al: Allocator>(log: &mut Vec<T, Al>, item: T) -> Result<(), OutOfMemo
 }
 
 /// Nodes that are built again.
-impl<A: Address, Al: Allocator + Clone> Store for &mut Patch<'_, A, Al> {
+impl<A: Address, Al: Allocator + Clone> Store for &mut Patch<'_, '_, A, Al> {
     /// A pointer.
     type Node = u32;
 

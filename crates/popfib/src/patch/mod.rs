@@ -15,6 +15,7 @@
 mod change;
 mod compact;
 mod space;
+mod steps;
 
 use allocator_api2::boxed::Box;
 use allocator_api2::vec::Vec;
@@ -31,6 +32,7 @@ use crate::next_hop::{Leaf, NextHop};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 use change::{Log, Patch};
+use steps::Steps;
 
 #[cfg(all(test, loom))]
 pub(crate) use space::Link;
@@ -82,6 +84,16 @@ pub(crate) trait Home {
 pub(crate) struct Owned<Al: Allocator = Global> {
     arrays: Arrays<Al>,
     alloc: Al,
+}
+
+impl<Al: Allocator + Clone> Owned<Al> {
+    fn new(arrays: Arrays<Al>, alloc: Al) -> Self {
+        Self { arrays, alloc }
+    }
+
+    fn into_arrays(self) -> Arrays<Al> {
+        self.arrays
+    }
 }
 
 impl<Al: Allocator + Clone> Home for Owned<Al> {
@@ -152,6 +164,7 @@ pub(crate) struct Following<A: Address, L: Leaf, H: Home> {
     log: Log<H::Al>,
     /// Whether the Rib has changes that were not followed.
     pub(crate) is_stale: bool,
+    steps: Steps<A, H::Al>,
     pub(crate) changes: Changes,
     types: PhantomData<fn(A) -> L>,
 }
@@ -173,6 +186,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Following<A, L, Owned<Al>> {
         let arrays = Arrays::with_arena(view, view.arena.len(), alloc.clone())?;
         Ok(Self {
             log: Log::new_in(&alloc),
+            steps: Steps::new_in(&alloc),
             space: boxed(Space::clone(&self.space), alloc.clone())?,
             home: Owned { arrays, alloc },
             options: self.options.clone(),
@@ -195,6 +209,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let (arrays, space) = arrays::<A, L, H::Al>(rib, options, 0)?;
         Ok(Self {
             log: Log::new_in(&alloc),
+            steps: Steps::new_in(&alloc),
             space: boxed(space, alloc)?,
             home: home(arrays)?,
             options: options.clone(),
@@ -228,19 +243,15 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         old: Option<NextHop>,
         new: Option<NextHop>,
     ) -> Result<(), CompileError> {
+        if self.steps.are_taken() {
+            return self.follow_in_steps(rib, prefix, old, new);
+        }
         if self.is_stale || !self.is_suited(rib.len()) {
             return self.recompile(rib);
         }
-        let full = self.patch(rib, prefix, old, new);
+        let full = self.patch_or_collect(rib, prefix, old, new);
         if full.is_ok() {
             return full;
-        }
-        // What waits for readers may be enough.
-        let free = self.space.free_words();
-        self.home.collect(&mut self.space);
-        self.home.collect(&mut self.space);
-        if self.space.free_words() > free && self.patch(rib, prefix, old, new).is_ok() {
-            return Ok(());
         }
         if let Err(CompileError::Words { .. }) = full {
             self.make_room(rib.allocator())?;
@@ -249,6 +260,35 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
             }
         }
         self.recompile(rib)
+    }
+
+    /// Patches the Fib, if need be with what readers have left; an error, and nothing changed, if it has no
+    /// room for that.
+    fn patch_or_collect(
+        &mut self,
+        rib: &Rib<A, H::Al>,
+        prefix: Prefix<A>,
+        old: Option<NextHop>,
+        new: Option<NextHop>,
+    ) -> Result<(), CompileError> {
+        let full = self.patch(rib, prefix, old, new);
+        if full.is_ok() {
+            return full;
+        }
+        if self.collect_all() {
+            return self.patch(rib, prefix, old, new);
+        }
+        full
+    }
+
+    /// Frees what no reader can see any more; whether there was any.
+    fn collect_all(&mut self) -> bool {
+        let free = self.space.free_words();
+        // Once for what waits, and once for what could not begin to wait before.
+        for _ in 0..2 {
+            self.home.collect(&mut self.space);
+        }
+        self.space.free_words() > free
     }
 
     /// Patches the Fib; an error, and nothing changed, if it has no room for that.
@@ -262,26 +302,26 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let (above, vertex) = rib.surroundings(prefix);
         let old = old.map_or(above, u32::from);
         let new = new.map_or(above, u32::from);
-        let aggregation = self.options.is_aggregating();
-        if old == new && aggregation {
+        if old == new && self.options.is_aggregating() && !self.steps.is_waiting_at(prefix) {
             return Ok(());
         }
-        let view = self.home.view();
-        // Not of the new one alone: where a map cut an entry off, others have come meanwhile.
-        let highest = rib.next_hop_bound().min(L::MAX).max(new);
-        if u64::from(highest) >> view.value_bits != 0 {
-            return Err(CompileError::NextHop {
-                next_hop: highest,
-                max: u32::MAX >> (32 - view.value_bits),
-            });
-        }
-        let log = &mut self.log;
-        let space = &mut *self.space;
-        let mut patch = Patch::new(rib, view, aggregation, L::MAX, space, log, new);
-        let result = patch.change(prefix, vertex);
-        // Gives the log back.
-        drop(patch);
-        self.commit(result)
+        self.make(rib, new, |patch| patch.change(prefix, vertex))
+    }
+
+    /// Makes a change of the table in use.
+    fn make<'r>(
+        &mut self,
+        rib: &'r Rib<A, H::Al>,
+        next_hop: u32,
+        change: impl FnOnce(&mut Patch<'_, 'r, A, H::Al>) -> Result<(), CompileError>,
+    ) -> Result<(), CompileError> {
+        let target = Target {
+            home: &mut self.home,
+            space: &mut self.space,
+            log: &mut self.log,
+            changes: &mut self.changes,
+        };
+        target.make::<A, L>(rib, self.options.is_aggregating(), next_hop, change)
     }
 
     /// Whether there are blocks below the table's entry of exactly this prefix.
@@ -309,48 +349,12 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         entry: Prefix<A>,
         leaf: u32,
     ) -> Result<bool, CompileError> {
-        let view = self.home.view();
-        let aggregation = self.options.is_aggregating();
-        let (space, log) = (&mut *self.space, &mut self.log);
-        let mut patch = Patch::new(rib, view, aggregation, L::MAX, space, log, leaf);
-        let result = patch.cut(entry);
-        drop(patch);
-        let is_cut = *result.as_ref().unwrap_or(&false);
-        self.commit(result.map(|_| ()))?;
+        let mut is_cut = false;
+        self.make(rib, leaf, |patch| {
+            is_cut = patch.cut(entry)?;
+            Ok(())
+        })?;
         Ok(is_cut)
-    }
-
-    /// Does what the log says, unless it is not complete.
-    fn commit(&mut self, result: Result<(), CompileError>) -> Result<(), CompileError> {
-        let log = &mut self.log;
-        let result = result.and_then(|()| {
-            // Before anything is switched: nothing may fail after that.
-            Ok(self.home.reserve(log.retired.len())?)
-        });
-        let view = self.home.view();
-        match result {
-            Ok(()) => {
-                for (at, pointer) in &log.root {
-                    // Release: pairs with the loads of the lookups, which find the new blocks written.
-                    view.root[*at as usize].store(*pointer, Ordering::Release);
-                }
-                for (at, pointer) in &log.arena {
-                    view.arena[*at as usize].store(*pointer, Ordering::Release);
-                }
-                self.home.retire(&mut self.space, &mut log.retired);
-                self.changes.patches += 1;
-                self.changes.replaced.direct_entries += log.replaced.direct_entries;
-                self.changes.replaced.nodes += log.replaced.nodes;
-                self.changes.replaced.leaves += log.replaced.leaves;
-            }
-            Err(_) => {
-                for (place, len) in &log.built {
-                    self.space.free(view.arena, *place, *len);
-                }
-            }
-        }
-        log.clear();
-        result
     }
 
     /// Whether the arrays suit the number of routes.
@@ -395,23 +399,111 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         Ok(())
     }
 
+    /// Makes the Fib follow all that changed while it was stale, or begins to.
+    ///
+    /// # Errors
+    /// [`CompileError`]; the Fib is then as it was.
+    pub(crate) fn catch_up(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
+        match self.is_stale {
+            false => Ok(()),
+            true if self.steps.are_taken() => self.begin(rib),
+            true => self.recompile(rib),
+        }
+    }
+
     /// Compiles the table again.
     #[cold]
-    pub(crate) fn recompile(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
-        // Numbers that have outgrown their bits will grow on: two bits more, where one is needed.
-        let highest = rib.next_hop_bound();
-        let is_wider = u64::from(highest) >> self.home.view().value_bits != 0;
-        let highest = if is_wider {
-            highest.saturating_mul(2)
-        } else {
-            0
-        };
+    fn recompile(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
+        let highest = self.expected_next_hop(rib);
         let (arrays, space) = arrays::<A, L, H::Al>(rib, &self.options, highest)?;
         self.home.publish(arrays)?;
         *self.space = space;
         self.is_stale = false;
         self.changes.compiles += 1;
         Ok(())
+    }
+
+    /// The next hop that a table made now should have bits for, beside those of the Rib.
+    fn expected_next_hop(&self, rib: &Rib<A, H::Al>) -> u32 {
+        let highest = rib.next_hop_bound();
+        // Numbers that have outgrown their bits will grow on: two bits more, where one is needed.
+        let is_wider = u64::from(highest) >> self.home.view().value_bits != 0;
+        if is_wider {
+            highest.saturating_mul(2)
+        } else {
+            0
+        }
+    }
+}
+
+/// Arrays, which of their words are free, and what a change of them needs.
+struct Target<'t, H: Home> {
+    home: &'t mut H,
+    space: &'t mut Space,
+    log: &'t mut Log<H::Al>,
+    changes: &'t mut Changes,
+}
+
+impl<H: Home> Target<'_, H> {
+    /// Makes the change that `change` logs.
+    ///
+    /// # Errors
+    /// Those of `change`, [`CompileError::NextHop`] if a next hop of the Rib has more bits than the arrays' values,
+    /// and [`OutOfMemory`]; the arrays are then as they were.
+    fn make<'r, A: Address, L: Leaf>(
+        self,
+        rib: &'r Rib<A, H::Al>,
+        aggregation: bool,
+        next_hop: u32,
+        change: impl FnOnce(&mut Patch<'_, 'r, A, H::Al>) -> Result<(), CompileError>,
+    ) -> Result<(), CompileError> {
+        let Self {
+            home,
+            space,
+            log,
+            changes,
+        } = self;
+        let view = home.view();
+        // Not of the new one alone: where a map cut an entry off, others have come meanwhile.
+        let highest = rib.next_hop_bound().min(L::MAX).max(next_hop);
+        if u64::from(highest) >> view.value_bits != 0 {
+            return Err(CompileError::NextHop {
+                next_hop: highest,
+                max: u32::MAX >> (32 - view.value_bits),
+            });
+        }
+        let mut patch = Patch::new(rib, view, aggregation, L::MAX, space, log, next_hop);
+        let result = change(&mut patch);
+        // Gives the log back.
+        drop(patch);
+        let result = result.and_then(|()| {
+            // Before anything is switched: nothing may fail after that.
+            Ok(home.reserve(log.retired.len())?)
+        });
+        let view = home.view();
+        match result {
+            Ok(()) => {
+                for (at, pointer) in &log.root {
+                    // Release: pairs with the loads of the lookups, which find the new blocks written.
+                    view.root[*at as usize].store(*pointer, Ordering::Release);
+                }
+                for (at, pointer) in &log.arena {
+                    view.arena[*at as usize].store(*pointer, Ordering::Release);
+                }
+                home.retire(space, &mut log.retired);
+                changes.patches += 1;
+                changes.replaced.direct_entries += log.replaced.direct_entries;
+                changes.replaced.nodes += log.replaced.nodes;
+                changes.replaced.leaves += log.replaced.leaves;
+            }
+            Err(_) => {
+                for (place, len) in &log.built {
+                    space.free(view.arena, *place, *len);
+                }
+            }
+        }
+        log.clear();
+        result
     }
 }
 

@@ -81,12 +81,28 @@ fn answers<A: Address>(guard: &MapGuard<'_, A, Counted>, model: &Model<A>, prefi
     }
 }
 
-fn change<A: Address, S: Stores<Counted>>(seed: u64, options: Options) {
+/// Each answer is one that a table since the last that was seen whole has given.
+fn answers_of_one<A: Address>(
+    guard: &MapGuard<'_, A, Counted>,
+    models: &[Model<A>],
+    prefix: Prefix<A>,
+) {
+    for address in [prefix.first(), prefix.last()] {
+        let found = guard.longest_match(address).map(|(p, v)| (p, v.0));
+        let allowed: Vec<_> = models.iter().map(|model| expected(model, address)).collect();
+        assert!(allowed.contains(&found), "{address:?}: {found:?} of {allowed:?}");
+    }
+}
+
+/// Changes a map at random, at once or in steps of so many routes.
+fn change<A: Address, S: Stores<Counted>>(seed: u64, options: Options, routes: Option<usize>) {
     let count = Arc::new(AtomicIsize::new(0));
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut map = LiveMap::<A, Counted, S>::with_options(options).unwrap();
     let mut reader = map.reader();
+    map.set_step(routes);
     let mut model = Model::new();
+    let mut models = vec![Model::new()];
     for step in 0..600 {
         let prefix = if model.is_empty() || random.below(3) == 0 {
             random.prefix()
@@ -112,11 +128,13 @@ fn change<A: Address, S: Stores<Counted>>(seed: u64, options: Options) {
                         (prefix, value)
                     })
                     .collect();
-                for (prefix, value) in &changes {
+                let last: BTreeMap<_, _> = changes.iter().copied().collect();
+                for (prefix, value) in last {
                     match value {
-                        Some(value) => model.insert(*prefix, *value),
-                        None => model.remove(prefix),
+                        Some(value) => model.insert(prefix, value),
+                        None => model.remove(&prefix),
                     };
+                    models.push(model.clone());
                 }
                 let counted = |value: u32| Counted::new(value, &count);
                 map.apply(changes.into_iter().map(|(p, v)| (p, v.map(counted))))
@@ -130,10 +148,24 @@ fn change<A: Address, S: Stores<Counted>>(seed: u64, options: Options) {
                 let others = |value: u32| value >= 3;
                 let step = 1 + random.below(9);
                 while !map.sweep(&mut sweep, step, |_, v| others(v.0)).unwrap() {}
-                model.retain(|prefix, value| kept.contains(prefix) || !others(*value));
+                let is_swept = |(prefix, value): (&Prefix<A>, &u32)| {
+                    (!kept.contains(prefix) && others(*value)).then_some(*prefix)
+                };
+                let swept: Vec<_> = model.iter().filter_map(is_swept).collect();
+                for prefix in swept {
+                    model.remove(&prefix);
+                    models.push(model.clone());
+                }
             }
         }
+        for _ in 0..random.below(4) {
+            map.step().unwrap();
+        }
         map.check().unwrap();
+        if map.is_settled() {
+            models.clear();
+        }
+        models.push(model.clone());
         assert_eq!(map.len(), model.len());
         assert!(
             map.iter()
@@ -141,8 +173,13 @@ fn change<A: Address, S: Stores<Counted>>(seed: u64, options: Options) {
                 .eq(model.iter().map(|(p, v)| (*p, *v)))
         );
         assert_eq!(map.get(prefix).map(|v| v.0), model.get(&prefix).copied());
-        answers(&reader.pin(), &model, prefix);
+        answers_of_one(&reader.pin(), &models, prefix);
+        if map.is_settled() {
+            answers(&reader.pin(), &model, prefix);
+        }
     }
+    while map.step().unwrap() {}
+    assert!(map.is_settled());
     map.reclaim();
     assert_eq!(map.waiting(), 0);
     map.check().unwrap();
@@ -168,8 +205,10 @@ fn all<A: Address>() {
             Options::default().direct_bits(Some(7)).aggregation(false),
         ),
     ] {
-        change::<A, Own>(seed, options.clone());
-        change::<A, Shared>(seed, options);
+        for routes in [None, Some(2)] {
+            change::<A, Own>(seed, options.clone(), routes);
+            change::<A, Shared>(seed, options.clone(), routes);
+        }
     }
 }
 

@@ -206,8 +206,18 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
     /// Heap bytes of the routes, the Poptrie and the values, spare capacity included, without what the values
     /// themselves own.
     pub fn bytes(&self) -> usize {
-        let LiveBytes { arrays, older, .. } = self.fib.bytes();
-        self.fib.rib().bytes() + arrays + older + self.pairs.bytes()
+        let fib = self.fib.bytes();
+        self.fib.rib().bytes() + fib.arrays + fib.older + fib.next + self.pairs.bytes()
+    }
+
+    /// Makes changes in steps of about `routes` routes from now on; see [`LiveFib::set_step`].
+    pub fn set_step(&mut self, routes: Option<usize>) {
+        self.fib.set_step(routes);
+    }
+
+    /// Whether readers see all changes. Always, unless changes are made in [steps](Self::set_step).
+    pub fn is_settled(&self) -> bool {
+        self.fib.is_settled()
     }
 
     fn value(&self, number: NextHop) -> &V {
@@ -258,6 +268,16 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
         Ok(old.is_some())
     }
 
+    /// Does a part of what changes have left to do; whether there is more. See [`LiveFib::step`].
+    ///
+    /// # Errors
+    /// Those of [`announce`](Self::announce). Nothing is lost: the next step tries it again.
+    pub fn step(&mut self) -> Result<bool, CompileError> {
+        let is_more = self.fib.step()?;
+        self.retire(None);
+        Ok(is_more)
+    }
+
     /// Makes changes that belong together: a value to set, or `None` to remove the route. Of several for
     /// one prefix the last counts, so a route that is removed and set again is never seen as gone.
     ///
@@ -302,7 +322,7 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
                 break;
             }
         }
-        if self.fib.is_stale() {
+        if !self.fib.is_settled() {
             self.fib.publish()?;
             self.retire(None);
         }
@@ -348,7 +368,7 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
         {
             self.held.push(old);
         }
-        if self.held.is_empty() || self.fib.is_stale() {
+        if self.held.is_empty() || !self.fib.is_settled() {
             return;
         }
         // Refused after many changes at once, they wait here.
@@ -366,7 +386,7 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
     pub fn check(&self) -> Result<(), CheckError> {
         self.fib.check()?;
         let is_right =
-            |address, expected| self.fib.is_stale() || self.fib.lookup(address) == expected;
+            |address, expected| !self.fib.is_settled() || self.fib.lookup(address) == expected;
         let waiting = self.retired.iter().chain(&self.held);
         let waiting: BTreeSet<u32> = waiting.map(|number| number.get()).collect();
         check_pairs(self.fib.rib(), &self.pairs, is_right, |number| {

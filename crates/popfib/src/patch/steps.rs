@@ -1,0 +1,368 @@
+//! Changes that take long, made part by part beside all others, so that none of them stalls.
+//!
+//! Two kinds do. A route that many others lie below changes what these inherit: it *waits*, and each step makes the
+//! change for some more entries of the root table. And a table that is full, or that its routes have outgrown, is made
+//! again: the *next* table is filled from the Rib part by part, follows the changes of what is filled, and takes the
+//! place of the table in use when it is whole. Meanwhile changes that the table in use has no room for are made
+//! in the Rib and in the next table alone, and lookups see them with that.
+//!
+//! Every part is made from the Rib as it is then, so parts may be made in any order, twice, or in vain: no change has
+//! to be kept, and what comes meanwhile is not lost. A step ends at a number of routes that the caller chooses, but
+//! makes one entry of the root table at least.
+//!
+//! Rejected: one mechanism for both, a new table for each change of a short prefix. It takes the cache of a
+//! second table each time, and where such changes come faster than a table is made none would ever be whole.
+
+use allocator_api2::boxed::Box;
+use allocator_api2::vec::Vec;
+
+use super::{Following, Home, Owned, SPARE, Space, Target, boxed};
+use crate::address::Address;
+use crate::compile_error::CompileError;
+use crate::fib::compile;
+use crate::fib::layout::{Arrays, IDLE_BLOCK, MAX_WORDS};
+use crate::memory::{self, Allocator};
+use crate::next_hop::{Leaf, NextHop};
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+
+/// Entries of the root table in a part, at most.
+const MAX_ENTRIES: u32 = 1 << 12;
+
+/// What is still to be done.
+#[derive(Debug)]
+pub(super) struct Steps<A: Address, Al: Allocator + Clone> {
+    /// Routes of a part. `None`: all is done at once.
+    routes: Option<usize>,
+    waiting: Vec<Waiting<A>, Al>,
+    next: Option<Next<A, Al>>,
+    /// Whether the table in use lacks changes that its next will have.
+    is_behind: bool,
+}
+
+/// A changed route that entries of the root table do not follow yet.
+#[derive(Clone, Copy, Debug)]
+struct Waiting<A: Address> {
+    prefix: Prefix<A>,
+    /// The first of these entries.
+    from: u32,
+}
+
+/// The table that will be in use.
+#[derive(Debug)]
+struct Next<A: Address, Al: Allocator + Clone> {
+    home: Owned<Al>,
+    space: Box<Space, Al>,
+    /// The first entry of the root table that is not filled.
+    from: u32,
+    /// Changed routes that filled entries do not follow yet.
+    waiting: Vec<Waiting<A>, Al>,
+}
+
+impl<A: Address, Al: Allocator + Clone> Steps<A, Al> {
+    pub(super) fn new_in(alloc: &Al) -> Self {
+        Self {
+            routes: None,
+            waiting: Vec::new_in(alloc.clone()),
+            next: None,
+            is_behind: false,
+        }
+    }
+
+    /// Whether changes are made in steps, or some wait for steps.
+    pub(super) fn are_taken(&self) -> bool {
+        self.routes.is_some() || self.is_left()
+    }
+
+    fn is_left(&self) -> bool {
+        self.is_behind || self.next.is_some() || !self.waiting.is_empty()
+    }
+
+    /// Whether the table in use may lack a change of a route that covers `prefix`.
+    pub(super) fn is_waiting_at(&self, prefix: Prefix<A>) -> bool {
+        self.is_behind || is_waiting_at(&self.waiting, prefix)
+    }
+
+    fn routes(&self) -> usize {
+        self.routes.unwrap_or(usize::MAX)
+    }
+}
+
+fn is_waiting_at<A: Address>(waiting: &[Waiting<A>], prefix: Prefix<A>) -> bool {
+    waiting.iter().any(|route| route.prefix.covers(&prefix))
+}
+
+/// Notes that the route of `prefix` has changed, from its first entry on; reserved.
+fn wait<A: Address, Al: Allocator>(waiting: &mut Vec<Waiting<A>, Al>, route: Waiting<A>) {
+    match waiting.iter_mut().find(|old| old.prefix == route.prefix) {
+        Some(old) => old.from = route.from,
+        None => waiting.push(route),
+    }
+}
+
+/// The longest part from entry `from` on, before entry `end`, with at most `routes` routes below; one entry at least.
+fn part<A: Address>(
+    rib: &Rib<A, impl Allocator + Clone>,
+    root_bits: u8,
+    from: u32,
+    end: u32,
+    routes: usize,
+) -> Prefix<A> {
+    let here = Prefix::clamped(A::from_leading(from, root_bits), root_bits);
+    let after = rib.range(here..).nth(routes);
+    let after = after.map_or(u32::MAX, |(prefix, _)| prefix.address().leading(root_bits));
+    let most = (end.min(after).max(from + 1) - from).min(MAX_ENTRIES);
+    let aligned = from.trailing_zeros().min(most.ilog2()) as u8;
+    Prefix::clamped(here.address(), root_bits - aligned)
+}
+
+/// The number of entries of the root table below `prefix`, which is not longer than these are.
+fn entries<A: Address>(root_bits: u8, prefix: Prefix<A>) -> u32 {
+    1 << (root_bits - prefix.len())
+}
+
+/// The longest route that covers `prefix`, or is its own: length and next hop, 0 and 0 without one.
+fn longest<A: Address>(rib: &Rib<A, impl Allocator + Clone>, prefix: Prefix<A>) -> (u8, u32) {
+    let longest = rib.supernets(prefix).last();
+    longest.map_or((0, 0), |(route, next_hop)| (route.len(), next_hop.get()))
+}
+
+impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
+    /// From now on changes are made in parts of about so many routes; `None`: at once.
+    pub(crate) fn set_step(&mut self, routes: Option<usize>) {
+        self.steps.routes = routes;
+    }
+
+    /// Whether lookups see every change that the Rib has.
+    pub(crate) fn is_settled(&self) -> bool {
+        let Steps { waiting, next, .. } = &self.steps;
+        // Also what only the next table lacks, or numbers that it answers would be given out again.
+        let is_next_settled = next.as_ref().is_none_or(|next| next.waiting.is_empty());
+        !self.is_stale && !self.steps.is_behind && waiting.is_empty() && is_next_settled
+    }
+
+    /// Bytes of the next table.
+    pub(crate) fn next_bytes(&self) -> usize {
+        self.steps.next.as_ref().map_or(0, |next| {
+            let view = next.home.view();
+            size_of_val(view.root) + size_of_val(view.arena) + size_of::<Space>()
+        })
+    }
+
+    /// [`follow`](Self::follow), of which the part that takes long is left to [`step`](Self::step).
+    pub(super) fn follow_in_steps(
+        &mut self,
+        rib: &Rib<A, H::Al>,
+        prefix: Prefix<A>,
+        old: Option<NextHop>,
+        new: Option<NextHop>,
+    ) -> Result<(), CompileError> {
+        if self.is_stale || self.steps.next.is_none() && !self.is_suited(rib.len()) {
+            self.begin(rib)?;
+        }
+        memory::grow(&mut self.steps.waiting, 1)?;
+        if let Some(next) = &mut self.steps.next {
+            memory::grow(&mut next.waiting, 1)?;
+        }
+        let root_bits = self.home.view().root_bits;
+        if self.is_large(rib, prefix, root_bits) {
+            let from = prefix.address().leading(root_bits);
+            wait(&mut self.steps.waiting, Waiting { prefix, from });
+        } else if self.patch_or_collect(rib, prefix, old, new).is_err() {
+            if self.steps.next.is_none() {
+                self.begin(rib)?;
+            }
+            self.steps.is_behind = true;
+        }
+        self.follow_next(rib, prefix);
+        // Whoever never calls `step` pays for it here. What fails now is tried again by the next step.
+        let _ = self.step(rib);
+        Ok(())
+    }
+
+    /// Whether the change of this route is made in parts.
+    fn is_large(&self, rib: &Rib<A, H::Al>, prefix: Prefix<A>, root_bits: u8) -> bool {
+        let Some(routes) = self.steps.routes else {
+            return false;
+        };
+        prefix.len() < root_bits
+            && (entries(root_bits, prefix) > MAX_ENTRIES
+                || rib.subnets(prefix).nth(routes).is_some())
+    }
+
+    /// Makes what is filled of the next table follow the Rib, in which the route of `prefix` has changed;
+    /// room to wait is reserved. A table that cannot is given up: steps begin another.
+    fn follow_next(&mut self, rib: &Rib<A, H::Al>, prefix: Prefix<A>) {
+        let Some(next) = &self.steps.next else {
+            return;
+        };
+        let root_bits = next.home.view().root_bits;
+        let from = prefix.address().leading(root_bits);
+        if from >= next.from {
+            return;
+        }
+        let is_large = self.is_large(rib, prefix, root_bits);
+        let Some(next) = &mut self.steps.next else {
+            return;
+        };
+        if is_large {
+            wait(&mut next.waiting, Waiting { prefix, from });
+            return;
+        }
+        let (_, vertex) = rib.surroundings(prefix);
+        let (_, next_hop) = longest(rib, prefix);
+        let changed = self.make_next(rib, next_hop, |patch| patch.change(prefix, vertex));
+        if changed.is_err() {
+            self.give_up();
+        }
+    }
+
+    /// Begins the next table, in place of one that was begun before.
+    ///
+    /// # Errors
+    /// [`CompileError`]; there is none then.
+    pub(crate) fn begin(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
+        self.steps.next = None;
+        let alloc = rib.allocator();
+        let highest = self.expected_next_hop(rib);
+        let form = compile::form::<A, L>(rib, &self.options, highest)?;
+        let used = self.home.view().arena.len() - self.space.free_words();
+        let len = used + used / 8 + (used / 2).min(SPARE);
+        let len = len.min(MAX_WORDS - 1);
+        let arrays = Arrays::empty(form, len, alloc.clone())?;
+        let space = Space::new(arrays.view().arena.len(), IDLE_BLOCK.len());
+        self.steps.next = Some(Next {
+            space: boxed(space, alloc.clone())?,
+            home: Owned::new(arrays, alloc.clone()),
+            from: 0,
+            waiting: Vec::new_in(alloc.clone()),
+        });
+        if self.is_stale {
+            self.is_stale = false;
+            self.steps.is_behind = true;
+        }
+        Ok(())
+    }
+
+    /// Gives the next table up.
+    fn give_up(&mut self) {
+        self.steps.next = None;
+    }
+
+    /// Does a part of what is left; whether there is more.
+    ///
+    /// # Errors
+    /// [`CompileError`]: it is tried again by the next step.
+    pub(crate) fn step(&mut self, rib: &Rib<A, H::Al>) -> Result<bool, CompileError> {
+        if self.steps.next.is_some() {
+            self.fill_next(rib)?;
+        } else if self.is_stale || self.steps.is_behind {
+            self.begin(rib)?;
+        } else if !self.steps.waiting.is_empty() {
+            self.spread_next(rib)?;
+        }
+        Ok(self.is_stale || self.steps.is_left())
+    }
+
+    /// Fills some entries of the next table, and puts it in use if they were the last.
+    fn fill_next(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
+        let routes = self.steps.routes();
+        let Some(next) = &mut self.steps.next else {
+            return Ok(());
+        };
+        let root_bits = next.home.view().root_bits;
+        let part = part(rib, root_bits, next.from, 1 << root_bits, routes);
+        let (_, next_hop) = longest(rib, part);
+        match self.make_next(rib, next_hop, |patch| patch.fill(part)) {
+            Ok(()) => {}
+            Err(CompileError::Words { .. }) => return self.lengthen_next(rib),
+            Err(error) => {
+                self.give_up();
+                // For values of more bits, say; where there is no memory not even that.
+                return self.begin(rib).map_err(|_| error);
+            }
+        }
+        let Some(mut next) = self.steps.next.take() else {
+            return Ok(());
+        };
+        next.from += entries(root_bits, part);
+        if next.from >> root_bits == 0 {
+            self.steps.next = Some(next);
+            return Ok(());
+        }
+        self.home.publish(next.home.into_arrays())?;
+        self.space = next.space;
+        self.steps.waiting = next.waiting;
+        self.steps.is_behind = false;
+        self.changes.compiles += 1;
+        Ok(())
+    }
+
+    /// Gives the next table a longer arena. It is copied, as nobody looks at it.
+    fn lengthen_next(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
+        let Some(next) = &mut self.steps.next else {
+            return Ok(());
+        };
+        let view = next.home.view();
+        let len = view.arena.len();
+        let longer = (len + len / 2 + SPARE).min(MAX_WORDS - 1);
+        if longer <= len {
+            return Err(CompileError::Words { max: len as u64 });
+        }
+        let alloc = rib.allocator().clone();
+        let arrays = Arrays::with_arena(view, longer, alloc.clone())?;
+        next.home = Owned::new(arrays, alloc);
+        next.space.lengthen(longer);
+        Ok(())
+    }
+
+    /// Makes the change of a route that waits for some entries more.
+    fn spread_next(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
+        let root_bits = self.home.view().root_bits;
+        let Some(&Waiting { prefix, from }) = self.steps.waiting.last() else {
+            return Ok(());
+        };
+        let end = prefix.address().leading(root_bits) + entries(root_bits, prefix);
+        let part = part(rib, root_bits, from, end, self.steps.routes());
+        let (len, next_hop) = longest(rib, part);
+        // Where a longer route is between, nothing inherits from this one.
+        if len <= prefix.len() {
+            let (_, vertex) = rib.surroundings(part);
+            match self.make(rib, next_hop, |patch| patch.change(part, vertex)) {
+                Ok(()) => {}
+                Err(CompileError::OutOfMemory(error)) => return Err(error.into()),
+                Err(_) if self.collect_all() => return Ok(()),
+                Err(_) => return self.begin(rib),
+            }
+        }
+        let from = from + entries(root_bits, part);
+        if from < end {
+            if let Some(waiting) = self.steps.waiting.last_mut() {
+                waiting.from = from;
+            }
+        } else {
+            self.steps.waiting.pop();
+        }
+        Ok(())
+    }
+
+    /// [`make`](Self::make), of the next table.
+    fn make_next<'r>(
+        &mut self,
+        rib: &'r Rib<A, H::Al>,
+        next_hop: u32,
+        change: impl FnOnce(&mut super::Patch<'_, 'r, A, H::Al>) -> Result<(), CompileError>,
+    ) -> Result<(), CompileError> {
+        let Some(next) = &mut self.steps.next else {
+            return Ok(());
+        };
+        let target = Target {
+            home: &mut next.home,
+            space: &mut next.space,
+            log: &mut self.log,
+            // Nobody has seen what these replace.
+            changes: &mut super::Changes::default(),
+        };
+        target.make::<A, L>(rib, self.options.is_aggregating(), next_hop, change)
+    }
+}

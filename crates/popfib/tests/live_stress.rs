@@ -95,6 +95,7 @@ impl<A: Address> Scene<A> {
                 }
                 changes += 1;
             }
+            while table.step().expect("fits") {}
             assert_eq!(table.check(), Ok(()));
             for address in &self.addresses {
                 let expected = table.rib().lookup(*address).map_or(0, NextHop::get);
@@ -117,9 +118,10 @@ impl Drop for Stop<'_> {
     }
 }
 
-fn stress<A: Address>(options: Options, time: Duration) {
+fn stress<A: Address>(options: Options, time: Duration, step: Option<usize>) {
     let scene = Scene::<A>::new(0x9e37_79b9_7f4a_7c15);
     let mut table: LiveFib<A, u32> = LiveFib::new(options).expect("the options fit");
+    table.set_step(step);
     let changes = std::thread::scope(|scope| {
         let scalar = Kernel::by_name("scalar").expect("everywhere");
         for stay in [false, true] {
@@ -136,6 +138,7 @@ fn stress<A: Address>(options: Options, time: Duration) {
     let lookups = scene.lookups.into_inner();
     assert!(lookups > 0 && changes > 0);
     println!("{changes} changes, {lookups} lookups");
+    while table.step().expect("fits") {}
     table.reclaim();
     assert_eq!(table.bytes().waiting, 0, "no reader is left");
 }
@@ -151,9 +154,10 @@ impl<A> Drop for Named<A> {
 }
 
 /// Readers of a live map find values that are alive, of a prefix that holds the address.
-fn values<A: Address>(time: Duration) {
+fn values<A: Address>(time: Duration, step: Option<usize>) {
     let scene = Scene::<A>::new(0x9e37_79b9_7f4a_7c15);
     let mut map: LiveMap<A, Named<A>> = LiveMap::new();
+    map.set_step(step);
     let read = |mut reader: MapReader<A, Named<A>>| {
         let mut bursts = scene.addresses.chunks(BURST).cycle();
         while !scene.stop.load(Ordering::Relaxed) {
@@ -202,24 +206,25 @@ fn values<A: Address>(time: Duration) {
             map.apply(changes).expect("fits");
         }
     });
+    while map.step().expect("fits") {}
     assert!(scene.lookups.into_inner() > 0);
     map.reclaim();
     assert_eq!(map.waiting(), 0, "no reader is left");
 }
 
 fn all(seconds: f64) {
-    let time = Duration::from_secs_f64(seconds / 8.0);
-    stress::<u16>(Options::default(), time);
-    stress::<u32>(Options::default(), time);
-    stress::<u32>(
-        Options::default().direct_bits(Some(0)).aggregation(false),
-        time,
-    );
-    stress::<u32>(Options::default().direct_bits(Some(16)), time);
-    stress::<u128>(Options::default(), time);
-    stress::<u128>(Options::default().direct_bits(Some(20)), time);
-    values::<u32>(time);
-    values::<u128>(time);
+    let time = Duration::from_secs_f64(seconds / 14.0);
+    for step in [None, Some(20)] {
+        stress::<u16>(Options::default(), time, step);
+        stress::<u32>(Options::default(), time, step);
+        stress::<u32>(Options::default().direct_bits(Some(16)), time, step);
+        stress::<u128>(Options::default().direct_bits(Some(20)), time, step);
+        values::<u32>(time, step);
+        values::<u128>(time, step);
+    }
+    stress::<u128>(Options::default(), time, None);
+    let options = Options::default().direct_bits(Some(0));
+    stress::<u32>(options.aggregation(false), time, None);
 }
 
 #[test]

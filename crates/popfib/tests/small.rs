@@ -180,10 +180,21 @@ const CHANGES: usize = if cfg!(miri) { 24 } else { 2000 };
 /// A reader that comes and goes while routes change: each answer is a route's that holds the address.
 #[test]
 fn a_reader_beside_changes() {
+    reader_beside_changes(None);
+}
+
+#[test]
+fn a_reader_beside_changes_in_steps() {
+    reader_beside_changes(Some(1));
+}
+
+fn reader_beside_changes(step: Option<usize>) {
     let mut random = Random(6);
     let prefixes: Vec<Prefix<u8>> = (0..ROUTES).map(|_| random.prefix()).collect();
+    let direct_bits = if step.is_some() { 4 } else { 0 };
     let mut table: LiveFib<u8> =
-        LiveFib::new(Options::default().direct_bits(Some(0))).expect("fits");
+        LiveFib::new(Options::default().direct_bits(Some(direct_bits))).expect("fits");
+    table.set_step(step);
     let mut reader = table.reader();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -216,6 +227,7 @@ fn a_reader_beside_changes() {
             // Words are used again at once.
             table.reclaim();
         }
+        while table.step().expect("fits") {}
         stop.store(true, Ordering::Relaxed);
     });
     drop(reader);

@@ -89,8 +89,14 @@ fn answers_of_one<A: Address>(
 ) {
     for address in [prefix.first(), prefix.last()] {
         let found = guard.longest_match(address).map(|(p, v)| (p, v.0));
-        let allowed: Vec<_> = models.iter().map(|model| expected(model, address)).collect();
-        assert!(allowed.contains(&found), "{address:?}: {found:?} of {allowed:?}");
+        let allowed: Vec<_> = models
+            .iter()
+            .map(|model| expected(model, address))
+            .collect();
+        assert!(
+            allowed.contains(&found),
+            "{address:?}: {found:?} of {allowed:?}"
+        );
     }
 }
 

@@ -13,6 +13,8 @@
 //! and which blocks become free, and if the arena has no room the whole patch is
 //! forgotten.
 
+mod entries;
+
 use allocator_api2::vec::Vec;
 use core::sync::atomic::Ordering;
 
@@ -116,13 +118,15 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
     /// `vertex` is the prefix's if there are routes below it.
     ///
     /// # Errors
-    /// [`CompileError::Words`], if the arena is full.
+    /// [`CompileError::Words`], if the arena is full; [`CompileError::NextHop`], if a next hop of the Rib has more
+    /// bits than the values of narrow blocks.
     pub(super) fn change(
         &mut self,
         prefix: Prefix<A>,
         vertex: Option<Vertex<'a, A>>,
     ) -> Result<(), CompileError> {
         let root_bits = self.view.root_bits;
+        self.fits()?;
         let below = self.below_root();
         let first = prefix.address().leading(root_bits);
         if prefix.len() > root_bits {
@@ -157,55 +161,17 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         Ok(())
     }
 
-    /// Logs that the table's entry of exactly this prefix answers `self.next_hop`. Whether there is one.
-    pub(super) fn cut(&mut self, entry: Prefix<A>) -> Result<bool, CompileError> {
-        let (root_bits, page_bits) = (self.view.root_bits, self.view.page_bits);
-        let first = entry.address().leading(root_bits);
-        let mut pointer = self.root(first);
-        if page_bits == 0 {
-            push(&mut self.log.root, (first, self.next_hop))?;
-        } else if pointer & NODE == 0 {
-            return Ok(false);
-        } else {
-            let at = (pointer & PLACE) + entry.address().extract(root_bits, page_bits);
-            pointer = self.word(at);
-            push(&mut self.log.arena, (at, self.next_hop))?;
-        }
-        self.retire(pointer)?;
-        Ok(true)
-    }
-
-    /// Logs that the entries of the root table below `part` become what the Rib says, whatever they were.
-    ///
-    /// # Errors
-    /// As [`change`](Self::change).
-    pub(super) fn fill(&mut self, part: Prefix<A>) -> Result<(), CompileError> {
-        let root_bits = self.view.root_bits;
-        let below = self.below_root();
-        let (rib, aggregation, max) = (self.rib, self.aggregation, self.max_next_hop);
-        let mut entries = Vec::new_in(rib.allocator().clone());
-        let count = 1 << (root_bits - part.len());
-        memory::reserve(&mut entries, count)?;
-        entries.resize(count, (self.next_hop, None));
-        if let (_, Some(vertex)) = rib.surroundings(part) {
-            let alloc = rib.allocator().clone();
-            let mut fold = Fold::new_in(rib, aggregation, max, &mut *self, alloc);
-            let inherited = fold.store.next_hop;
-            fold.table(vertex, inherited, &mut entries, &mut |_, leaf, below| {
-                Ok((leaf, below))
-            })?;
-        }
-        for ((leaf, vertex), at) in entries.into_iter().zip(part.address().leading(root_bits)..) {
-            let old = self.root(at);
-            self.retire_below(old, below)?;
-            let new = match vertex {
-                None => leaf,
-                Some(vertex) => self.build(vertex, leaf, below)?,
-            };
-            if new != old {
-                push(&mut self.log.root, (at, new))?;
-                self.log.replaced.direct_entries += 1;
-            }
+    /// Whether narrow blocks have bits for every next hop.
+    fn fits(&self) -> Result<(), CompileError> {
+        let value_bits = self.view.value_bits;
+        // Not of the new one alone: where a map cut an entry off, others have come meanwhile.
+        let bound = self.rib.next_hop_bound().min(self.max_next_hop);
+        let highest = bound.max(self.next_hop);
+        if u64::from(highest) >> value_bits != 0 {
+            return Err(CompileError::NextHop {
+                next_hop: highest,
+                max: u32::MAX >> (32 - value_bits),
+            });
         }
         Ok(())
     }
@@ -217,31 +183,6 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         } else {
             Below::Blocks
         }
-    }
-
-    /// Logs that nothing leads to `pointer`, of a table or block with this below it, any more.
-    fn retire_below(&mut self, pointer: u32, below: Below) -> Result<(), OutOfMemory> {
-        if pointer & NODE == 0 || below == Below::Blocks {
-            return self.retire(pointer);
-        }
-        let mut page = [0; MAX_PAGE];
-        let page = self.page(pointer, &mut page);
-        for entry in &*page {
-            self.retire(*entry)?;
-        }
-        push(&mut self.log.retired, (pointer & PLACE, page.len() as u32))
-    }
-
-    /// Logs that nothing leads to `pointer` any more.
-    fn retire(&mut self, pointer: u32) -> Result<(), OutOfMemory> {
-        if pointer & NODE == 0 {
-            return Ok(());
-        }
-        let block = self.read(pointer);
-        for below in block.values() {
-            self.retire(*below)?;
-        }
-        push(&mut self.log.retired, (pointer & PLACE, block.len() as u32))
     }
 
     /// What `pointer`, after `depth` bits, becomes; the prefix is longer than that.

@@ -448,8 +448,7 @@ impl<H: Home> Target<'_, H> {
     /// Makes the change that `change` logs.
     ///
     /// # Errors
-    /// Those of `change`, [`CompileError::NextHop`] if a next hop of the Rib has more bits than the arrays' values,
-    /// and [`OutOfMemory`]; the arrays are then as they were.
+    /// Those of `change`, and [`OutOfMemory`]; the arrays are then as they were.
     fn make<'r, A: Address, L: Leaf>(
         self,
         rib: &'r Rib<A, H::Al>,
@@ -464,14 +463,6 @@ impl<H: Home> Target<'_, H> {
             changes,
         } = self;
         let view = home.view();
-        // Not of the new one alone: where a map cut an entry off, others have come meanwhile.
-        let highest = rib.next_hop_bound().min(L::MAX).max(next_hop);
-        if u64::from(highest) >> view.value_bits != 0 {
-            return Err(CompileError::NextHop {
-                next_hop: highest,
-                max: u32::MAX >> (32 - view.value_bits),
-            });
-        }
         let mut patch = Patch::new(rib, view, aggregation, L::MAX, space, log, next_hop);
         let result = change(&mut patch);
         // Gives the log back.

@@ -35,7 +35,8 @@ pub(super) struct Steps<A: Address, Al: Allocator + Clone> {
     /// Routes of a part. `None`: all is done at once.
     routes: Option<usize>,
     waiting: Vec<Waiting<A>, Al>,
-    next: Option<Next<A, Al>>,
+    /// Not inline: most tables never have one.
+    next: Option<Box<Next<A, Al>, Al>>,
     /// Whether the table in use lacks changes that its next will have.
     is_behind: bool,
 }
@@ -231,12 +232,13 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let len = len.min(MAX_WORDS - 1);
         let arrays = Arrays::empty(form, len, alloc.clone())?;
         let space = Space::new(arrays.view().arena.len(), IDLE_BLOCK.len());
-        self.steps.next = Some(Next {
+        let next = Next {
             space: boxed(space, alloc.clone())?,
             home: Owned::new(arrays, alloc.clone()),
             from: 0,
             waiting: Vec::new_in(alloc.clone()),
-        });
+        };
+        self.steps.next = Some(boxed(next, alloc.clone())?);
         if self.is_stale {
             self.is_stale = false;
             self.steps.is_behind = true;
@@ -290,6 +292,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
             self.steps.next = Some(next);
             return Ok(());
         }
+        let next = Box::into_inner(next);
         self.home.publish(next.home.into_arrays())?;
         self.space = next.space;
         self.steps.waiting = next.waiting;
@@ -353,7 +356,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         next_hop: u32,
         change: impl FnOnce(&mut super::Patch<'_, 'r, A, H::Al>) -> Result<(), CompileError>,
     ) -> Result<(), CompileError> {
-        let Some(next) = &mut self.steps.next else {
+        let Some(next) = self.steps.next.as_deref_mut() else {
             return Ok(());
         };
         let target = Target {

@@ -10,6 +10,7 @@ mod listen;
 mod metrics;
 mod protocol;
 mod publish;
+mod signals;
 mod socket;
 mod state;
 mod updates;
@@ -32,7 +33,7 @@ use state::State;
 ///
 /// A table holds every path of every peer, and lookups find the best. After a break of a connection routes stay
 /// until the other side has sent its routes again; those that it did not send leave then. Ends when all
-/// files have ended, unless it listens.
+/// files have ended, unless it listens; SIGTERM and SIGINT end it with the last image written.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -109,6 +110,7 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
         idle: Duration::from_secs(args.idle),
         max_paths: args.max_paths,
     }));
+    let signals = signals::listen()?;
     // What cannot work ends the command before anything is read.
     if let Some(address) = args.fpm {
         let make = || -> Box<dyn Decoder + Send> { Box::new(Fpm::new()) };
@@ -122,9 +124,11 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
     if netlink {
         kernel::follow(&state)?;
     }
-    if let Some(path) = &args.socket {
-        socket::listen(&state, path)?;
-    }
+    // Takes the socket away at the end.
+    let _socket = match &args.socket {
+        Some(path) => Some(socket::listen(&state, path)?),
+        None => None,
+    };
     if let Some(address) = args.metrics {
         metrics::listen(&state, address)?;
     }
@@ -141,18 +145,20 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
     let mut published = Instant::now();
     let mut version = 0;
     let mut failed = false;
+    let mut is_ended = false;
     loop {
         let has_more = state.tables().tick(Instant::now(), 4096);
-        let is_done = !listens && files.iter().all(thread::JoinHandle::is_finished);
+        let has_read_all = !listens && files.iter().all(thread::JoinHandle::is_finished);
+        let is_last = is_ended || (has_read_all && !serves);
         if let Some(publisher) = &publisher
-            && (published.elapsed() >= publisher.every || (is_done && !serves))
+            && (published.elapsed() >= publisher.every || is_last)
         {
             match publisher.publish(version) {
                 Ok(now) => {
                     version = now;
                     failed = false;
                 }
-                Err(reason) if is_done && !serves => return Err(reason.into()),
+                Err(reason) if is_last => return Err(reason.into()),
                 // Once for a full disk, and not each time.
                 Err(reason) if !failed => {
                     note(reason);
@@ -162,16 +168,19 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
             }
             published = Instant::now();
         }
-        if is_done && !serves {
+        if is_ended {
+            return Ok(Verdict::Good);
+        }
+        if is_last {
             break;
         }
         state.note_troubles();
-        if !has_more {
-            let every = publisher
-                .as_ref()
-                .map_or(TICK, |p| p.every.clamp(MIN_TICK, TICK));
-            thread::sleep(every);
-        }
+        let every = match &publisher {
+            _ if has_more => Duration::ZERO,
+            Some(publisher) => publisher.every.clamp(MIN_TICK, TICK),
+            None => TICK,
+        };
+        is_ended = signals.recv_timeout(every).is_ok();
     }
     let mut verdict = Verdict::Good;
     for file in files {

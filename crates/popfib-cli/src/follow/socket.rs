@@ -2,9 +2,9 @@
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -20,10 +20,32 @@ const MAX_CLIENTS: usize = 256;
 const MAX_LINE: usize = 4096;
 const BUFFER: usize = 64 << 10;
 
+/// The socket's place in the file system, which is given back when this is dropped.
+pub(super) struct Place {
+    path: PathBuf,
+    /// Device and number of the file that was made.
+    file: (u64, u64),
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // Another process may have put its own there.
+        let there = fs::symlink_metadata(&self.path);
+        if there.is_ok_and(|there| (there.dev(), there.ino()) == self.file) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
 /// Opens the socket and answers its clients, each in a thread.
-pub(super) fn listen(state: &Arc<State>, path: &Path) -> Result<(), Failure> {
+pub(super) fn listen(state: &Arc<State>, path: &Path) -> Result<Place, Failure> {
     let failed = |error: io::Error| format!("--socket {}: {error}", path.display());
     let listener = bind(path).map_err(failed)?;
+    let made = fs::symlink_metadata(path).map_err(failed)?;
+    let place = Place {
+        path: path.to_owned(),
+        file: (made.dev(), made.ino()),
+    };
     note(format_args!("answering on {}", path.display()));
     let state = state.clone();
     thread::spawn(move || {
@@ -40,7 +62,7 @@ pub(super) fn listen(state: &Arc<State>, path: &Path) -> Result<(), Failure> {
             });
         }
     });
-    Ok(())
+    Ok(place)
 }
 
 /// A socket that was never open to others: made in a directory of this user's, then put in its place, also of one that

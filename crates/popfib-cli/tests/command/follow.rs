@@ -256,6 +256,39 @@ fn updates_are_published_as_an_image() {
 }
 
 #[test]
+fn signals_end_it_with_the_last_image() {
+    for signal in ["-TERM", "-INT"] {
+        let image = file("follow-end.fib", "");
+        let mut follow = Follow::start(
+            "end",
+            &[
+                "--updates",
+                "-",
+                "--publish",
+                &image,
+                "--publish-every",
+                "3600000",
+            ],
+        );
+        let stdin = follow.child.stdin.as_mut().expect("a pipe");
+        stdin.write_all(b"announce 10.0.0.0/8 east\n").unwrap();
+        follow.expect("10.0.0.1", "10.0.0.1\t10.0.0.0/8\teast\n");
+        let process = follow.child.id().to_string();
+        let kill = std::process::Command::new("kill")
+            .args([signal, &process])
+            .status();
+        assert!(kill.unwrap().success());
+        // Its standard input is still open.
+        let stdin = follow.child.stdin.take();
+        assert_eq!(follow.child.wait().unwrap().code(), Some(0));
+        drop(stdin);
+        assert!(!follow.socket.exists());
+        let answer = run(&["lookup", "--fib", &image, "10.0.0.1"]);
+        assert_eq!(good(&answer), "10.0.0.1\t10.0.0.0/8\teast\n");
+    }
+}
+
+#[test]
 fn metrics_are_for_who_asks_this_host() {
     let input = file("follow-metrics.txt", "announce 10.0.0.0/8 east\n");
     let mut follow = Follow::start(

@@ -25,6 +25,10 @@ pub struct TableArgs {
     #[arg(long, requires = "fib")]
     pub trust: bool,
 
+    /// Ask a running `popfib follow` by its Unix socket, in place of a table; --vrf names one of its tables
+    #[arg(long, value_name = "SOCKET", conflicts_with_all = ["table", "fib"])]
+    pub live: Option<PathBuf>,
+
     #[command(flatten)]
     /// How it is read.
     pub read: ReadArgs,

@@ -24,6 +24,7 @@ mod formats;
 mod grep;
 pub mod image;
 pub mod info;
+mod live;
 mod lookup;
 mod man;
 pub mod output;

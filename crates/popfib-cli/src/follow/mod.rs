@@ -4,12 +4,16 @@
 //! a thread that looks up in the live table without that lock, so neither waits for the other; clients take the lock only
 //! for a first look at a table, paths and counts. `tick` lets stale routes leave in steps.
 
+mod bulk;
+mod http;
+mod images;
 #[cfg(target_os = "linux")]
 mod kernel;
 mod listen;
 mod metrics;
 mod protocol;
 mod publish;
+mod session;
 mod signals;
 mod socket;
 mod state;
@@ -130,7 +134,7 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
         None => None,
     };
     if let Some(address) = args.metrics {
-        metrics::listen(&state, address)?;
+        http::listen(&state, address)?;
     }
     let mut files = Vec::new();
     for path in &args.updates {

@@ -39,6 +39,7 @@ mod set;
 mod stream;
 pub mod table;
 pub mod verify;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -88,6 +89,7 @@ enum Command {
     Compile(compile::CompileArgs),
     #[cfg(unix)]
     Follow(follow::FollowArgs),
+    Watch(watch::WatchArgs),
     Formats(formats::FormatsArgs),
     Routes(routes::RoutesArgs),
     Set(set::SetArgs),
@@ -113,6 +115,7 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         Command::Compile(args) => compile::run(&args),
         #[cfg(unix)]
         Command::Follow(args) => follow::run(&args),
+        Command::Watch(args) => watch::run(&args),
         Command::Formats(args) => formats::run(&args),
         Command::Routes(args) => routes::run(&args),
         Command::Set(args) => set::run(&args),

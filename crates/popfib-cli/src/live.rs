@@ -61,8 +61,13 @@ impl Place {
             )
             .into());
         }
+        Ok(Self::of_table(socket, table))
+    }
+
+    /// The table of that name there.
+    pub(crate) fn of_table(socket: &Path, table: Option<String>) -> Self {
         let socket = socket.to_owned();
-        Ok(Self { socket, table })
+        Self { socket, table }
     }
 
     /// Connects, and chooses the table.
@@ -73,7 +78,7 @@ impl Place {
         let mut live = Live { name, stream };
         if let Some(table) = &self.table {
             if table.contains('\n') {
-                return Err("--vrf: a name is one line".into());
+                return Err("the name of a table is one line".into());
             }
             live.send(&format!("table {table}\n"))?;
             live.line()?;
@@ -127,6 +132,27 @@ impl Live {
             }
         }
         Ok(matches)
+    }
+
+    /// Hands all lines of changes to `each`, until the other process ends.
+    pub(crate) fn watch(
+        &mut self,
+        covered: Option<IpPrefix>,
+        mut each: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let covered = covered.map(|prefix| prefix.to_string());
+        self.send(&format!("watch {}\n", covered.unwrap_or_default()))?;
+        self.line()?;
+        loop {
+            let lines = self.stream.fill_buf();
+            let lines = lines.map_err(|error| format!("{}: {error}", self.name))?;
+            if lines.is_empty() {
+                return Ok(());
+            }
+            let length = lines.len();
+            each(lines)?;
+            self.stream.consume(length);
+        }
     }
 
     /// The table as it is now, compiled; `None` if it is of this version still.

@@ -18,6 +18,7 @@ mod signals;
 mod socket;
 mod state;
 mod updates;
+mod watch;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

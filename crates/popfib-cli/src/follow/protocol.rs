@@ -31,6 +31,8 @@ pub(super) enum Next {
     Image(Arc<Compiled>),
     /// Packed addresses, from the client.
     Packed { count: usize, is_ipv6: bool },
+    /// Changes of this table, of prefixes inside of the one that is given.
+    Watch(String, Option<IpPrefix>),
     /// The rest of a request by HTTP, of which this was the first line.
     Http,
 }
@@ -64,6 +66,12 @@ pub(super) fn answer(state: &State, session: &mut Session, line: &[u8], to: &mut
                 let _ = writeln!(to, "error: not a number up to {MAX_ADDRESSES}");
                 return Next::Quit;
             }
+        },
+        "watch" => match (rest.parse(), session.table(state)) {
+            (Ok(covered), Some(table)) => return Next::Watch(table, Some(covered)),
+            (Err(_), Some(table)) if rest.is_empty() => return Next::Watch(table, None),
+            (_, None) => writeln!(to, "error: there is no table yet"),
+            _ => writeln!(to, "error: {}: not a prefix", quoted(rest)),
         },
         "values" => values(session, rest, to),
         "image" => match session.image(state) {

@@ -73,6 +73,13 @@ impl Session {
         }
     }
 
+    /// The name of the table that is asked.
+    pub(super) fn table(&self, state: &State) -> Option<String> {
+        let tables = state.tables();
+        let name = self.table.as_deref().or_else(|| tables.default_table());
+        name.map(str::to_owned)
+    }
+
     /// The paths of exactly this prefix, the best first.
     pub(super) fn paths(&self, state: &State, prefix: IpPrefix) -> Vec<PathOf> {
         let tables = state.tables();

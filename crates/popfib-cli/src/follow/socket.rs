@@ -16,6 +16,7 @@ use super::http::{self, Trust};
 use super::protocol::{self, Next};
 use super::session::Session;
 use super::state::{Client, State};
+use super::watch;
 
 /// The most clients at a time, and the longest line.
 const MAX_CLIENTS: usize = 256;
@@ -137,6 +138,11 @@ fn serve(state: &State, mut client: UnixStream) -> io::Result<()> {
                 }
                 reader.read_exact(&mut packed)?;
                 protocol::answer_packed(state, &mut session, is_ipv6, &packed, &mut answers);
+            }
+            Next::Watch(table, covered) => {
+                answers.extend_from_slice(b"ok\n");
+                client.write_all(&answers)?;
+                return watch::serve(state, &table, covered, &mut client);
             }
             Next::Http => {
                 client.write_all(&answers)?;

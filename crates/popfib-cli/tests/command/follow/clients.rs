@@ -334,3 +334,58 @@ fn http_answers_json_lines() {
 
 trait ReadWrite: Read + Write {}
 impl<T: Read + Write> ReadWrite for T {}
+
+#[test]
+fn watch_prints_changes_as_they_come() {
+    let mut follow = fed("watch", "announce 10.0.0.0/8 east");
+    let socket = follow.socket.to_str().unwrap().to_owned();
+    let watch = |args: &[&str]| {
+        let mut child = popfib(&[&["watch", &socket], args].concat())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        (child, lines)
+    };
+    let (mut all, mut all_lines) = watch(&[]);
+    let (mut some, some_lines) = watch(&["--table", "main", "--covered", "10.1.0.0/16"]);
+    // Both are there once each has had a first change.
+    let mut line = String::new();
+    let ready = follow.ask("tables");
+    assert_eq!(ready, "main\t1\t0\n\n");
+    let begin = Instant::now();
+    while !follow.ask("stats").contains("popfib_clients 3\n") {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        sleep(Duration::from_millis(10));
+    }
+    sleep(Duration::from_millis(200));
+    feed(
+        &mut follow,
+        "announce 10.0.0.0/8 west\nannounce 10.1.2.0/24 a\nwithdraw 10.1.2.0/24\nannounce 2001:db8::/32 six\nannounce 10.1.0.0/16 b",
+    );
+    let expected = [
+        "announce\t10.0.0.0/8\twest\n",
+        "announce\t10.1.2.0/24\ta\n",
+        "withdraw\t10.1.2.0/24\n",
+        "announce\t2001:db8::/32\tsix\n",
+        "announce\t10.1.0.0/16\tb\n",
+    ];
+    for expected in expected {
+        line.clear();
+        all_lines.read_line(&mut line).unwrap();
+        assert_eq!(line, expected);
+    }
+    let wrong = run(&["watch", &socket, "--table", "blue"]);
+    assert!(bad(&wrong).contains("\"blue\": no such table"));
+    assert_eq!(
+        follow.ask("watch 10.0.0.1/8"),
+        "error: \"10.0.0.1/8\": not a prefix\n"
+    );
+    // The end of the process is the end of its changes.
+    drop(follow);
+    assert_eq!(all.wait().unwrap().code(), Some(0));
+    assert_eq!(some.wait().unwrap().code(), Some(0));
+    let some: Vec<String> = some_lines.lines().map(Result::unwrap).collect();
+    let expected: Vec<&str> = [1, 2, 4].map(|n: usize| expected[n].trim_end()).to_vec();
+    assert_eq!(some, expected);
+}

@@ -292,6 +292,48 @@ fn signals_end_it_with_the_last_image() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn the_service_is_one_and_is_confined() {
+    let place = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../packaging/popfib-follow.service"
+    );
+    let unit = fs::read_to_string(place).unwrap();
+    // Where this program is.
+    let program = popfib(&[]);
+    let program = program.get_program().to_str().unwrap();
+    let unit = file(
+        "popfib-follow.service",
+        unit.replace("/usr/bin/popfib ", &format!("{program} ")),
+    );
+    let analyze = |args: &[&str]| {
+        std::process::Command::new("systemd-analyze")
+            .args(args)
+            .arg(&unit)
+            .output()
+    };
+    let Ok(verified) = analyze(&["verify", "--man=no"]) else {
+        println!("skipped: the systemd unit: no systemd-analyze");
+        return;
+    };
+    let notes = String::from_utf8_lossy(&verified.stderr);
+    let of_unit: Vec<&str> = notes
+        .lines()
+        .filter(|line| line.contains("popfib"))
+        .collect();
+    assert!(verified.status.success() && of_unit.is_empty(), "{notes}");
+    // 0 is the least exposed, 100 the most; before version 250 there is no such question.
+    let Ok(exposed) = analyze(&["security", "--offline=yes", "--threshold=20"]) else {
+        return;
+    };
+    let notes = String::from_utf8_lossy(&exposed.stderr);
+    assert!(
+        exposed.status.success() || notes.contains("option"),
+        "{notes}"
+    );
+}
+
 #[test]
 fn metrics_are_for_who_asks_this_host() {
     let input = file("follow-metrics.txt", "announce 10.0.0.0/8 east\n");

@@ -49,7 +49,7 @@ Examples:
   echo 8.8.8.8 | nc -NU popfib.sock
 
 Lines to the socket: ADDR or `lookup ADDR`, answered by ADDR, prefix and value between tabs; `paths PREFIX`,
-`table NAME`, `tables`, `stats`, `quit`.")]
+`table NAME`, `tables`, `stats`, `quit`; packed addresses, images, changes and HTTP: docs/follow.md.")]
 pub(crate) struct FollowArgs {
     /// Listen for FRR's zebra with the module dplane_fpm_nl or fpm; its port is 2620
     #[arg(long, value_name = "ADDR")]
@@ -85,7 +85,7 @@ pub(crate) struct FollowArgs {
     #[arg(long, value_name = "NAME", requires = "publish")]
     publish_table: Option<String>,
 
-    /// Answer Prometheus at http://ADDR/metrics, and /health by 200 once all routes are there
+    /// Answer HTTP: Prometheus at /metrics, /health by 200 once all routes are there, /lookup, /paths and /tables by JSON
     #[arg(long, value_name = "ADDR")]
     metrics: Option<SocketAddr>,
 

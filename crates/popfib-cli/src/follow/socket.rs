@@ -140,7 +140,6 @@ fn serve(state: &State, mut client: UnixStream) -> io::Result<()> {
                 protocol::answer_packed(state, &mut session, is_ipv6, &packed, &mut answers);
             }
             Next::Watch(table, covered) => {
-                answers.extend_from_slice(b"ok\n");
                 client.write_all(&answers)?;
                 return watch::serve(state, &table, covered, &mut client);
             }

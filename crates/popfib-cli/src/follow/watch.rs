@@ -39,6 +39,8 @@ pub(super) fn serve(
     let is_wanted = |prefix: &IpPrefix| {
         covered.is_none_or(|c| c.len() <= prefix.len() && c.contains(prefix.address()))
     };
+    // All that changes from here on is seen.
+    client.write_all(b"ok\n")?;
     client.set_read_timeout(Some(EVERY))?;
     let mut changes = Vec::new();
     let mut lines = Vec::new();

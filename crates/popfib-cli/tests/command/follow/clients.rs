@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
+use std::sync::mpsc::{Receiver, channel};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -335,47 +336,66 @@ fn http_answers_json_lines() {
 trait ReadWrite: Read + Write {}
 impl<T: Read + Write> ReadWrite for T {}
 
-#[test]
-fn watch_prints_changes_as_they_come() {
-    let mut follow = fed("watch", "announce 10.0.0.0/8 east");
-    let socket = follow.socket.to_str().unwrap().to_owned();
-    let watch = |args: &[&str]| {
+/// `popfib watch` and its lines.
+struct Watch(std::process::Child, Receiver<String>);
+
+impl Watch {
+    /// Begins to watch; it does when it has seen a change that is made for it.
+    fn start(follow: &mut Follow, args: &[&str]) -> Self {
+        let socket = follow.socket.to_str().unwrap().to_owned();
         let mut child = popfib(&[&["watch", &socket], args].concat())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
-        (child, lines)
-    };
-    let (mut all, mut all_lines) = watch(&[]);
-    let (mut some, some_lines) = watch(&["--table", "main", "--covered", "10.1.0.0/16"]);
-    // Both are there once each has had a first change.
-    let mut line = String::new();
-    let ready = follow.ask("tables");
-    assert_eq!(ready, "main\t1\t0\n\n");
-    let begin = Instant::now();
-    while !follow.ask("stats").contains("popfib_clients 3\n") {
-        assert!(begin.elapsed() < Duration::from_secs(60));
-        sleep(Duration::from_millis(10));
+        let (send, receive) = channel();
+        std::thread::spawn(move || {
+            let lines = lines.lines().map(Result::unwrap);
+            lines.for_each(|line| drop(send.send(line)));
+        });
+        let watch = Self(child, receive);
+        for number in 0.. {
+            assert!(number < 600, "no change was seen");
+            feed(follow, &format!("announce 10.1.255.0/24 mark{number}"));
+            if watch.1.recv_timeout(Duration::from_millis(100)).is_ok() {
+                break;
+            }
+        }
+        watch
     }
-    sleep(Duration::from_millis(200));
+
+    /// The next line but for those marks.
+    fn line(&self) -> String {
+        let lines = std::iter::from_fn(|| self.1.recv_timeout(Duration::from_secs(60)).ok());
+        let mut lines = lines.filter(|line| !line.contains("mark"));
+        lines.next().expect("a change in a minute")
+    }
+}
+
+#[test]
+fn watch_prints_changes_as_they_come() {
+    let mut follow = fed("watch", "announce 10.0.0.0/8 east");
+    let mut all = Watch::start(&mut follow, &[]);
+    let mut some = Watch::start(
+        &mut follow,
+        &["--table", "main", "--covered", "10.1.0.0/16"],
+    );
     feed(
         &mut follow,
         "announce 10.0.0.0/8 west\nannounce 10.1.2.0/24 a\nwithdraw 10.1.2.0/24\nannounce 2001:db8::/32 six\nannounce 10.1.0.0/16 b",
     );
     let expected = [
-        "announce\t10.0.0.0/8\twest\n",
-        "announce\t10.1.2.0/24\ta\n",
-        "withdraw\t10.1.2.0/24\n",
-        "announce\t2001:db8::/32\tsix\n",
-        "announce\t10.1.0.0/16\tb\n",
+        "announce\t10.0.0.0/8\twest",
+        "announce\t10.1.2.0/24\ta",
+        "withdraw\t10.1.2.0/24",
+        "announce\t2001:db8::/32\tsix",
+        "announce\t10.1.0.0/16\tb",
     ];
-    for expected in expected {
-        line.clear();
-        all_lines.read_line(&mut line).unwrap();
-        assert_eq!(line, expected);
-    }
-    let wrong = run(&["watch", &socket, "--table", "blue"]);
+    assert_eq!([(); 5].map(|()| all.line()), expected);
+    let inside = [expected[1], expected[2], expected[4]];
+    assert_eq!([(); 3].map(|()| some.line()), inside);
+    let socket = follow.socket.to_str().unwrap();
+    let wrong = run(&["watch", socket, "--table", "blue"]);
     assert!(bad(&wrong).contains("\"blue\": no such table"));
     assert_eq!(
         follow.ask("watch 10.0.0.1/8"),
@@ -383,9 +403,6 @@ fn watch_prints_changes_as_they_come() {
     );
     // The end of the process is the end of its changes.
     drop(follow);
-    assert_eq!(all.wait().unwrap().code(), Some(0));
-    assert_eq!(some.wait().unwrap().code(), Some(0));
-    let some: Vec<String> = some_lines.lines().map(Result::unwrap).collect();
-    let expected: Vec<&str> = [1, 2, 4].map(|n: usize| expected[n].trim_end()).to_vec();
-    assert_eq!(some, expected);
+    assert_eq!(all.0.wait().unwrap().code(), Some(0));
+    assert_eq!(some.0.wait().unwrap().code(), Some(0));
 }

@@ -175,10 +175,20 @@ fn clients_that_do_not_read_and_too_many_of_them_wait_alone() {
         .unwrap();
     let lines = "10.1.2.3\n".repeat(10_000);
     while slow.write_all(lines.as_bytes()).is_ok() {}
+    let mut packed = UnixStream::connect(&follow.socket).unwrap();
+    packed
+        .set_write_timeout(Some(Duration::from_millis(200)))
+        .unwrap();
+    let question = [&b"bulk4 65536\n"[..], &[10; 4 * 65536]].concat();
+    while packed.write_all(&question).is_ok() {}
+    // A body that does not come.
+    let mut body = UnixStream::connect(&follow.socket).unwrap();
+    let head = b"POST /lookup HTTP/1.1\r\nContent-Length: 9\r\n\r\n";
+    body.write_all(head).unwrap();
     let mut router = TcpStream::connect(address).unwrap();
     router.write_all(&frame(1, true)).unwrap();
     follow.expect("10.1.2.3", "10.1.2.3\t10.1.0.0/16\t192.0.2.1\n");
-    drop(slow);
+    drop((slow, packed, body));
     // A client counts until it is gone, so each has been heard before the next comes.
     let mut clients = Vec::new();
     let refused = loop {

@@ -25,6 +25,10 @@ pub struct TableArgs {
     #[arg(long, requires = "fib")]
     pub trust: bool,
 
+    /// Ask a running `popfib follow` by its Unix socket, in place of a table; --vrf names one of its tables
+    #[arg(long, value_name = "SOCKET", conflicts_with_all = ["table", "fib"])]
+    pub live: Option<PathBuf>,
+
     #[command(flatten)]
     /// How it is read.
     pub read: ReadArgs,
@@ -62,8 +66,8 @@ pub struct ReadArgs {
     #[arg(long, value_name = "PATH")]
     pub value_path: Vec<String>,
 
-    /// Of a file with several tables, the one with this name: a VRF, or a routing table of a
-    /// kernel (main) [default: a second table is an error]
+    /// Of a file with several tables, or of a running `popfib follow`, the one with this name: a VRF, or a
+    /// routing table of a kernel (main) [default: a second table is an error]
     #[arg(long, value_name = "NAME")]
     pub vrf: Option<String>,
 

@@ -220,6 +220,7 @@ fn draw<A: Address>(
     };
     let name = match &common.table.table {
         _ if common.table.fib.is_some() => "image".to_owned(),
+        _ if common.table.live.is_some() => "live table".to_owned(),
         Some(path) => file_name(path),
         None => "built-in table".to_owned(),
     };

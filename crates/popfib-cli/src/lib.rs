@@ -24,6 +24,7 @@ mod formats;
 mod grep;
 pub mod image;
 pub mod info;
+mod live;
 mod lookup;
 mod man;
 pub mod output;
@@ -38,6 +39,7 @@ mod set;
 mod stream;
 pub mod table;
 pub mod verify;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -87,6 +89,7 @@ enum Command {
     Compile(compile::CompileArgs),
     #[cfg(unix)]
     Follow(follow::FollowArgs),
+    Watch(watch::WatchArgs),
     Formats(formats::FormatsArgs),
     Routes(routes::RoutesArgs),
     Set(set::SetArgs),
@@ -112,6 +115,7 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         Command::Compile(args) => compile::run(&args),
         #[cfg(unix)]
         Command::Follow(args) => follow::run(&args),
+        Command::Watch(args) => watch::run(&args),
         Command::Formats(args) => formats::run(&args),
         Command::Routes(args) => routes::run(&args),
         Command::Set(args) => set::run(&args),

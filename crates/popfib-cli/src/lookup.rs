@@ -14,8 +14,10 @@ use serde::Serialize;
 
 use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
+use crate::live::Place;
 use crate::output::{AsText, Output};
 use crate::program::Verdict;
+use crate::stream::follower::Follower;
 use crate::stream::form::Form;
 use crate::stream::lines::{Lines, Query, Work};
 use crate::stream::source::Source;
@@ -34,6 +36,7 @@ Examples:
   popfib lookup 8.8.8.8 2001:4860:4860::8888 10.0.0.1
   popfib lookup --table routes.txt.gz --json 192.0.2.1
   popfib lookup --table routes.txt < addresses.gz > answers.tsv
+  popfib lookup --live /run/popfib.sock 192.0.2.1
 
 JSON, one object a line: address, prefix and next_hop (null where there is no match).")]
 pub(crate) struct LookupArgs {
@@ -71,13 +74,24 @@ pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
         stream(args)?;
         return Ok(Verdict::Good);
     }
+    let mut output = Output::new();
+    if let Some(socket) = &args.table.live {
+        let mut live = Place::new(socket, &args.table.read)?.connect()?;
+        // Each by itself, of the table of that moment: no image has to be made for them.
+        for (address, found) in addresses.iter().zip(live.look_up(&addresses)?) {
+            let (prefix, value) = found.unzip();
+            write_answer(&mut output, *address, prefix, value.as_deref(), args.json)?;
+        }
+        output.flush()?;
+        return Ok(Verdict::Good);
+    }
     let table = match image::open(&args.table)? {
         Some(opened) => Answers::Image(opened.image),
         None => Answers::Table(Box::new(table::load(&args.table)?)),
     };
-    let mut output = Output::new();
     for address in addresses {
-        write_answer(&mut output, &table, address, args.json)?;
+        let (prefix, value) = table.longest_match(address);
+        write_answer(&mut output, address, prefix, value.as_deref(), args.json)?;
     }
     output.flush()?;
     Ok(Verdict::Good)
@@ -89,8 +103,9 @@ fn parse(text: &str) -> Result<IpAddr, Failure> {
 }
 
 /// Answers the addresses of standard input as they come.
-struct Stream<'t> {
-    lines: Lines<'t>,
+struct Stream {
+    follower: Option<Follower>,
+    lines: Lines,
     work: Work,
     output: Output,
     skip_invalid: bool,
@@ -100,7 +115,7 @@ struct Stream<'t> {
     skipped: u64,
 }
 
-impl Consumer for Stream<'_> {
+impl Consumer for Stream {
     fn wanted(&self) -> Wanted {
         Wanted::Lines
     }
@@ -137,6 +152,9 @@ impl Consumer for Stream<'_> {
                 }
             }
         }
+        if let Some(tables) = self.follower.as_mut().and_then(Follower::newer) {
+            self.lines.use_tables(tables.into());
+        }
         self.output
             .bytes(self.lines.lines(&found, &mut self.work)?)?;
         if let Some(wrong) = wrong {
@@ -157,9 +175,15 @@ fn is_blank(line: &[u8]) -> bool {
 }
 
 fn stream(args: &LookupArgs) -> Result<(), Failure> {
-    let table = [Table::of(&args.table)?];
+    let live = args.table.live.as_deref();
+    let place = live.map(|socket| Place::new(socket, &args.table.read));
+    let mut follower = place.transpose()?.map(|place| Follower::new(place, true));
+    let tables = match &mut follower {
+        Some(follower) => follower.fetch()?.unwrap_or_default(),
+        None => vec![Table::of(&args.table)?],
+    };
     let query = Query {
-        tables: &table,
+        tables: tables.into(),
         kernel: kernel()?,
         cells: vec![String::new()],
         takes_all: false,
@@ -169,6 +193,7 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
         false => Form::Text { is_crlf: false },
     };
     let mut stream = Stream {
+        follower,
         lines: Lines::new(query, form, Lead::Address),
         work: Work::default(),
         output: Output::new(),
@@ -186,19 +211,19 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
 
 fn write_answer(
     output: &mut Output,
-    table: &Answers,
     address: IpAddr,
+    prefix: Option<IpPrefix>,
+    next_hop: Option<&str>,
     json: bool,
 ) -> Result<(), Failure> {
-    let (prefix, next_hop) = table.longest_match(address);
     if json {
         output.json(&Answer {
             address,
             prefix: prefix.map(AsText),
-            next_hop: next_hop.as_deref(),
+            next_hop,
         })
     } else {
-        let next_hop = Escaped(next_hop.as_deref().unwrap_or("-"));
+        let next_hop = Escaped(next_hop.unwrap_or("-"));
         match prefix {
             Some(prefix) => output.text(format_args!("{address}\t{prefix}\t{next_hop}\n")),
             None => output.text(format_args!("{address}\t-\t{next_hop}\n")),

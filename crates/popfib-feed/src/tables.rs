@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use popfib::{Address, IpPrefix, Prefix, TableReader};
 
 use crate::held::{Half, Held, Side};
+use crate::journal::BestChange;
 use crate::target::Target;
 use crate::transaction::{Change, Mark, Stream, Transaction};
 use crate::view::View;
@@ -382,6 +383,34 @@ impl Tables {
     pub fn reader(&self, name: &str) -> Option<TableReader<Target>> {
         let &table = self.table_names.get(name)?;
         Some(self.tables[table].view.reader())
+    }
+
+    /// Keeps changes of the table of that name from now on, for one who watches; the number of the next one.
+    pub fn watch(&mut self, name: &str) -> Option<u64> {
+        let &table = self.table_names.get(name)?;
+        Some(self.tables[table].view.journal.watch())
+    }
+
+    /// Ends what [`Tables::watch`] began.
+    pub fn unwatch(&mut self, name: &str) {
+        if let Some(&table) = self.table_names.get(name) {
+            self.tables[table].view.journal.unwatch();
+        }
+    }
+
+    /// Appends the changes from number `from` on, `most` at most, to `to`; the number of the next one, and how many before
+    /// are not kept any more. O(`most`).
+    pub fn changes(
+        &self,
+        name: &str,
+        from: u64,
+        most: usize,
+        to: &mut Vec<BestChange>,
+    ) -> (u64, u64) {
+        match self.table_names.get(name) {
+            None => (from, 0),
+            Some(&table) => self.tables[table].view.journal.from(from, most, to),
+        }
     }
 
     /// The name of the table that is asked if none is named: the first there is of `main`, `loc-rib`,

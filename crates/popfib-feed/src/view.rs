@@ -2,23 +2,27 @@
 
 use popfib::{CompileError, IpPrefix, LiveTable, Shared, TableReader};
 
+use crate::journal::Journal;
 use crate::target::Target;
 
 /// What readers see of a table.
 #[derive(Default)]
 pub(crate) struct View {
     table: LiveTable<Target, Shared>,
+    pub(crate) journal: Journal,
     /// Changes that there was no memory for, or that the table has no numbers for.
     pub(crate) failed: u64,
 }
 
 impl View {
     pub(crate) fn announce(&mut self, prefix: IpPrefix, target: Target) {
+        self.journal.add(prefix, || Some(target.clone()));
         let done = self.table.announce(prefix, target);
         self.count(done);
     }
 
     pub(crate) fn withdraw(&mut self, prefix: IpPrefix) {
+        self.journal.add(prefix, || None);
         let done = self.table.withdraw(prefix);
         self.count(done);
     }

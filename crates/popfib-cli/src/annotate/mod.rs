@@ -14,6 +14,7 @@ use crate::args::kernel;
 use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::program::Verdict;
+use crate::stream::follower::Follower;
 use crate::stream::lines::Query;
 use crate::stream::source::Source;
 use crate::stream::tables::TablesArgs;
@@ -35,6 +36,7 @@ Examples:
   tail -f access.log | popfib annotate --table asn=GeoLite2-ASN.mmdb --table country=countries.csv
   popfib annotate flows.csv --column src_ip --column dst_ip -o annotated.csv
   popfib annotate eve.json --path src_ip --path dest_ip > annotated.json
+  tail -f access.log | popfib annotate --live /run/popfib.sock
   popfib annotate firewall.log --address all
   popfib annotate capture.pcap --sources --table routes.mrt.gz --output json-lines
   popfib annotate flows.parquet --column dst --output parquet -o annotated.parquet")]
@@ -95,11 +97,16 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
         return Err("--output parquet: this popfib was built without Parquet".into());
     }
     let kernel = kernel()?;
-    let tables = args.tables.load(!args.value_only)?;
+    let mut follower = args.tables.follower(!args.value_only)?;
+    let tables = match &mut follower {
+        Some(follower) => follower.fetch()?.unwrap_or_default(),
+        None => args.tables.load(!args.value_only)?,
+    };
     let mut annotator = Annotator {
         args,
+        follower,
         query: Query {
-            tables: &tables,
+            tables: tables.into(),
             kernel,
             cells: args.input.cells(),
             takes_all: args.input.takes_all(),
@@ -127,9 +134,10 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
 /// Writes what the sink makes of each batch. The first file makes the sink.
 struct Annotator<'t> {
     args: &'t AnnotateArgs,
-    query: Query<'t>,
+    follower: Option<Follower>,
+    query: Query,
     target: Destination,
-    sink: Option<Sink<'t>>,
+    sink: Option<Sink>,
 }
 
 impl Consumer for Annotator<'_> {
@@ -175,6 +183,10 @@ impl Consumer for Annotator<'_> {
 
     fn take(&mut self, batch: &AddressBatch, source: &Source) -> Result<bool, Failure> {
         if let Some(sink) = &mut self.sink {
+            if let Some(tables) = self.follower.as_mut().and_then(Follower::newer) {
+                self.query.tables = tables.into();
+                sink.use_tables(self.query.tables.clone());
+            }
             self.target.bytes(sink.answer(batch, source)?)?;
         }
         if !batch.is_full() {

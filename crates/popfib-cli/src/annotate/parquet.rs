@@ -20,8 +20,8 @@ impl From<ParquetError> for Failure {
 }
 
 /// Annotates as columns. A family is compiled when its first address comes.
-pub(super) struct Columns<'t> {
-    query: Query<'t>,
+pub(super) struct Columns {
+    query: Query,
     writer: ParquetWriter,
     answers: parquet::Answers,
     ipv4: Family<u32>,
@@ -34,11 +34,11 @@ pub(super) struct Columns<'t> {
 /// The answers of one family, how many of the other come before, and the numbers of a batch.
 type Family<A> = (Lazy<A, u32>, Vec<Vec<u32>>);
 
-impl<'t> Columns<'t> {
+impl Columns {
     pub(super) fn new(
         source: &Source,
         args: &AnnotateArgs,
-        query: &Query<'t>,
+        query: &Query,
     ) -> Result<Self, Failure> {
         let routes = &query.tables[0].routes;
         let name = args
@@ -106,10 +106,10 @@ fn kept(source: &Source) -> Option<&ParquetAddresses> {
 fn numbers<'f, A: routes::Family>(
     addresses: &[A],
     (lazy, numbers): &'f mut Family<A>,
-    query: &Query<'_>,
+    query: &Query,
     all: &mut parquet::Answers,
 ) -> Result<(&'f [u32], u32), Failure> {
-    let looked = lazy.look_up(addresses, query.tables, numbers, |(_, table)| {
+    let looked = lazy.look_up(addresses, &query.tables, numbers, |(_, table)| {
         let before = all.last();
         let with_prefixes = table.with_prefixes;
         let answers = Answers::new(&table.routes, query.kernel, with_prefixes, |answer| {

@@ -1,5 +1,7 @@
 //! What becomes of batches of addresses: bytes in the form that was asked for.
 
+use std::sync::Arc;
+
 use popfib_formats::AddressBatch;
 
 #[cfg(feature = "parquet")]
@@ -11,27 +13,28 @@ use crate::stream::Lead;
 use crate::stream::form::{Dialect, Form};
 use crate::stream::lines::{Lines, Query, Work};
 use crate::stream::source::Source;
+use crate::stream::tables::Table;
 use crate::table::counted;
 
 /// Annotates in one form; all files have to be alike in their columns.
-pub(super) enum Sink<'t> {
+pub(super) enum Sink {
     Lines {
-        lines: Box<Lines<'t>>,
+        lines: Box<Lines>,
         work: Box<Work>,
         /// What comes before everything.
         head: Vec<u8>,
     },
     #[cfg(feature = "parquet")]
-    Columns(Box<Columns<'t>>),
+    Columns(Box<Columns>),
 }
 
-impl<'t> Sink<'t> {
+impl Sink {
     /// The sink for files like `source`, the first of which is called `name`.
     pub(super) fn new(
         name: &str,
         source: &Source,
-        args: &'t AnnotateArgs,
-        query: &Query<'t>,
+        args: &AnnotateArgs,
+        query: &Query,
     ) -> Result<Self, Failure> {
         let is_single = query.is_single();
         if !is_single && !source.is_text() && (query.takes_all || !args.input.takes_both_ends()) {
@@ -54,8 +57,17 @@ impl<'t> Sink<'t> {
         })
     }
 
+    /// Answers by these tables from now on, if it is lines that it makes.
+    pub(super) fn use_tables(&mut self, tables: Arc<[Table]>) {
+        match self {
+            Self::Lines { lines, .. } => lines.use_tables(tables),
+            #[cfg(feature = "parquet")]
+            Self::Columns(_) => {}
+        }
+    }
+
     /// Whether `source` has the columns of the files before.
-    pub(super) fn takes(&self, source: &Source, args: &AnnotateArgs, query: &Query<'t>) -> bool {
+    pub(super) fn takes(&self, source: &Source, args: &AnnotateArgs, query: &Query) -> bool {
         match self {
             Self::Lines { lines, .. } => {
                 let (form, lead) = form(source, args, query);
@@ -90,7 +102,7 @@ impl<'t> Sink<'t> {
     }
 
     /// What annotates on several threads, if it is lines that it makes.
-    pub(super) fn as_lines(&self) -> Option<&Lines<'t>> {
+    pub(super) fn as_lines(&self) -> Option<&Lines> {
         match self {
             Self::Lines { lines, .. } => Some(lines),
             #[cfg(feature = "parquet")]
@@ -120,7 +132,7 @@ impl<'t> Sink<'t> {
 }
 
 /// The form of lines for a file of addresses, and what they begin with.
-fn form(source: &Source, args: &AnnotateArgs, query: &Query<'_>) -> (Form, Lead) {
+fn form(source: &Source, args: &AnnotateArgs, query: &Query) -> (Form, Lead) {
     let dialect = source.table().map(|table| Dialect {
         delimiter: table.delimiter,
         is_crlf: table.is_crlf,
@@ -151,7 +163,7 @@ fn form(source: &Source, args: &AnnotateArgs, query: &Query<'_>) -> (Form, Lead)
 }
 
 /// What comes before everything: the names of the columns.
-fn head(file: &str, form: &Form, lead: Lead, query: &Query<'_>) -> Result<Vec<u8>, Failure> {
+fn head(file: &str, form: &Form, lead: Lead, query: &Query) -> Result<Vec<u8>, Failure> {
     let Form::Csv(dialect) = form else {
         return Ok(Vec::new());
     };

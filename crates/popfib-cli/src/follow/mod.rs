@@ -4,15 +4,21 @@
 //! a thread that looks up in the live table without that lock, so neither waits for the other; clients take the lock only
 //! for a first look at a table, paths and counts. `tick` lets stale routes leave in steps.
 
+mod bulk;
+mod http;
+mod images;
 #[cfg(target_os = "linux")]
 mod kernel;
 mod listen;
 mod metrics;
 mod protocol;
 mod publish;
+mod session;
+mod signals;
 mod socket;
 mod state;
 mod updates;
+mod watch;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -32,7 +38,7 @@ use state::State;
 ///
 /// A table holds every path of every peer, and lookups find the best. After a break of a connection routes stay
 /// until the other side has sent its routes again; those that it did not send leave then. Ends when all
-/// files have ended, unless it listens.
+/// files have ended, unless it listens; SIGTERM and SIGINT end it with the last image written.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -43,7 +49,7 @@ Examples:
   echo 8.8.8.8 | nc -NU popfib.sock
 
 Lines to the socket: ADDR or `lookup ADDR`, answered by ADDR, prefix and value between tabs; `paths PREFIX`,
-`table NAME`, `tables`, `stats`, `quit`.")]
+`table NAME`, `tables`, `stats`, `quit`; packed addresses, images, changes and HTTP: docs/follow.md.")]
 pub(crate) struct FollowArgs {
     /// Listen for FRR's zebra with the module dplane_fpm_nl or fpm; its port is 2620
     #[arg(long, value_name = "ADDR")]
@@ -79,7 +85,7 @@ pub(crate) struct FollowArgs {
     #[arg(long, value_name = "NAME", requires = "publish")]
     publish_table: Option<String>,
 
-    /// Answer Prometheus at http://ADDR/metrics, and /health by 200 once all routes are there
+    /// Answer HTTP: Prometheus at /metrics, /health by 200 once all routes are there, /lookup, /paths and /tables by JSON
     #[arg(long, value_name = "ADDR")]
     metrics: Option<SocketAddr>,
 
@@ -109,6 +115,7 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
         idle: Duration::from_secs(args.idle),
         max_paths: args.max_paths,
     }));
+    let signals = signals::listen()?;
     // What cannot work ends the command before anything is read.
     if let Some(address) = args.fpm {
         let make = || -> Box<dyn Decoder + Send> { Box::new(Fpm::new()) };
@@ -122,11 +129,13 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
     if netlink {
         kernel::follow(&state)?;
     }
-    if let Some(path) = &args.socket {
-        socket::listen(&state, path)?;
-    }
+    // Takes the socket away at the end.
+    let _socket = match &args.socket {
+        Some(path) => Some(socket::listen(&state, path)?),
+        None => None,
+    };
     if let Some(address) = args.metrics {
-        metrics::listen(&state, address)?;
+        http::listen(&state, address)?;
     }
     let mut files = Vec::new();
     for path in &args.updates {
@@ -141,18 +150,20 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
     let mut published = Instant::now();
     let mut version = 0;
     let mut failed = false;
+    let mut is_ended = false;
     loop {
         let has_more = state.tables().tick(Instant::now(), 4096);
-        let is_done = !listens && files.iter().all(thread::JoinHandle::is_finished);
+        let has_read_all = !listens && files.iter().all(thread::JoinHandle::is_finished);
+        let is_last = is_ended || (has_read_all && !serves);
         if let Some(publisher) = &publisher
-            && (published.elapsed() >= publisher.every || (is_done && !serves))
+            && (published.elapsed() >= publisher.every || is_last)
         {
             match publisher.publish(version) {
                 Ok(now) => {
                     version = now;
                     failed = false;
                 }
-                Err(reason) if is_done && !serves => return Err(reason.into()),
+                Err(reason) if is_last => return Err(reason.into()),
                 // Once for a full disk, and not each time.
                 Err(reason) if !failed => {
                     note(reason);
@@ -162,16 +173,19 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
             }
             published = Instant::now();
         }
-        if is_done && !serves {
+        if is_ended {
+            return Ok(Verdict::Good);
+        }
+        if is_last {
             break;
         }
         state.note_troubles();
-        if !has_more {
-            let every = publisher
-                .as_ref()
-                .map_or(TICK, |p| p.every.clamp(MIN_TICK, TICK));
-            thread::sleep(every);
-        }
+        let every = match &publisher {
+            _ if has_more => Duration::ZERO,
+            Some(publisher) => publisher.every.clamp(MIN_TICK, TICK),
+            None => TICK,
+        };
+        is_ended = signals.recv_timeout(every).is_ok();
     }
     let mut verdict = Verdict::Good;
     for file in files {

@@ -2,124 +2,168 @@
 //!
 //! A line with an address is answered by one line: address, prefix and value between tabs, as `popfib lookup`
 //! prints them; `-` stands where there is no match. Other answers of several lines end with an empty one. What is
-//! wrong is answered by a line that begins with `error: `.
+//! wrong is answered by a line that begins with `error: `. Bytes that are no lines, packed addresses, their numbers
+//! and images, follow a line that says how many there are.
 
-use std::fmt::Write;
+use std::io::Write;
 use std::net::IpAddr;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 
-use popfib::{IpPrefix, TableReader};
-use popfib_feed::Target;
+use popfib::IpPrefix;
 use popfib_formats::Escaped;
 
+use super::bulk::MAX_ADDRESSES;
+use super::images::Compiled;
 use super::metrics;
+use super::session::Session;
 use super::state::State;
 
-/// One client: the table that it asks.
-#[derive(Default)]
-pub(super) struct Session {
-    table: Option<String>,
-    reader: Option<TableReader<Target>>,
+/// The most values of one answer.
+const MAX_VALUES: usize = 4096;
+
+/// What follows a line.
+pub(super) enum Next {
+    /// Another line.
+    Line,
+    /// Nothing: the client wants no more.
+    Quit,
+    /// This image, to the client.
+    Image(Arc<Compiled>),
+    /// Packed addresses, from the client.
+    Packed { count: usize, is_ipv6: bool },
+    /// Changes of this table, of prefixes inside of the one that is given.
+    Watch(String, Option<IpPrefix>),
+    /// The rest of a request by HTTP, of which this was the first line.
+    Http,
 }
 
-impl Session {
-    /// Appends the answer to a line; false if the client wants no more.
-    pub(super) fn answer(&mut self, state: &State, line: &[u8], to: &mut String) -> bool {
-        let Ok(line) = str::from_utf8(line) else {
-            to.push_str("error: not UTF-8\n");
-            return true;
-        };
-        let line = line.trim();
-        let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let rest = rest.trim();
-        // Writing to a String cannot fail.
-        let _ = match command {
-            "" => Ok(()),
-            "quit" => return false,
-            "lookup" => self.lookup(state, rest, to),
-            "paths" => self.paths(state, rest, to),
-            "table" => self.table(state, rest, to),
-            "tables" => tables(state, to),
-            "stats" => {
-                to.push_str(&metrics::text(state));
-                to.push('\n');
-                Ok(())
+/// Appends the answer to a line.
+pub(super) fn answer(state: &State, session: &mut Session, line: &[u8], to: &mut Vec<u8>) -> Next {
+    let Ok(line) = str::from_utf8(line) else {
+        to.extend_from_slice(b"error: not UTF-8\n");
+        return Next::Line;
+    };
+    let line = line.trim();
+    let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let rest = rest.trim();
+    // Writing to a Vec cannot fail.
+    let _ = match command {
+        "" => Ok(()),
+        "quit" => return Next::Quit,
+        "lookup" => lookup(state, session, rest, to),
+        "paths" => paths(state, session, rest, to),
+        "table" if session.choose(state, rest) => writeln!(to, "ok"),
+        "table" => writeln!(to, "error: {}: no such table", quoted(rest)),
+        "tables" => tables(state, to),
+        "stats" => writeln!(to, "{}", metrics::text(state)),
+        "bulk4" | "bulk6" => match rest.parse() {
+            Ok(count) if count <= MAX_ADDRESSES => {
+                let is_ipv6 = command == "bulk6";
+                return Next::Packed { count, is_ipv6 };
             }
-            _ if rest.is_empty() => self.lookup(state, command, to),
-            _ => writeln!(to, "error: {}: no such command", quoted(command)),
-        };
-        true
-    }
+            _ => {
+                // Where the addresses that follow would end is not known.
+                let _ = writeln!(to, "error: not a number up to {MAX_ADDRESSES}");
+                return Next::Quit;
+            }
+        },
+        "watch" => match (rest.parse(), session.table(state)) {
+            (Ok(covered), Some(table)) => return Next::Watch(table, Some(covered)),
+            (Err(_), Some(table)) if rest.is_empty() => return Next::Watch(table, None),
+            (_, None) => writeln!(to, "error: there is no table yet"),
+            _ => writeln!(to, "error: {}: not a prefix", quoted(rest)),
+        },
+        "values" => values(session, rest, to),
+        "image" => match session.image(state) {
+            Ok(image) if rest.parse() == Ok(image.version) => writeln!(to, "same"),
+            Ok(image) => {
+                let _ = writeln!(to, "image {} {}", image.version, image.bytes.len());
+                return Next::Image(image);
+            }
+            Err(reason) => writeln!(to, "error: {}", quoted(&reason)),
+        },
+        _ if rest.contains(" HTTP/1.") => return Next::Http,
+        _ if rest.is_empty() => lookup(state, session, command, to),
+        _ => writeln!(to, "error: {}: no such command", quoted(command)),
+    };
+    Next::Line
+}
 
-    fn lookup(&mut self, state: &State, text: &str, to: &mut String) -> std::fmt::Result {
-        let Ok(address) = text.parse::<IpAddr>() else {
-            return writeln!(to, "error: {}: not an IP address", quoted(text));
-        };
-        state.lookups.fetch_add(1, Ordering::Relaxed);
-        if self.reader.is_none() {
-            self.open(state);
-        }
-        // A guard only while the answer is written to memory: the writer waits for it to drop values.
-        let guard = self.reader.as_mut().map(TableReader::pin);
-        match guard
-            .as_ref()
-            .and_then(|guard| guard.longest_match(address))
-        {
-            Some((prefix, target)) => writeln!(to, "{address}\t{prefix}\t{target}"),
-            None => writeln!(to, "{address}\t-\t-"),
-        }
-    }
-
-    /// Opens the table of this session, if it is there.
-    fn open(&mut self, state: &State) {
-        let tables = state.tables();
-        let name = self.table.as_deref().or_else(|| tables.default_table());
-        self.reader = name.and_then(|name| tables.reader(name));
-    }
-
-    fn table(&mut self, state: &State, name: &str, to: &mut String) -> std::fmt::Result {
-        let tables = state.tables();
-        let Some(reader) = tables.reader(name) else {
-            return writeln!(to, "error: {}: no such table", quoted(name));
-        };
-        self.reader = Some(reader);
-        self.table = Some(name.to_owned());
-        writeln!(to, "ok")
-    }
-
-    /// All paths of exactly a prefix: peer, value.
-    fn paths(&mut self, state: &State, text: &str, to: &mut String) -> std::fmt::Result {
-        let Ok(prefix) = text.parse::<IpPrefix>() else {
-            return writeln!(to, "error: {}: not a prefix", quoted(text));
-        };
-        let tables = state.tables();
-        let name = self.table.as_deref().or_else(|| tables.default_table());
-        let paths = name
-            .map(|name| tables.paths(name, prefix))
-            .unwrap_or_default();
-        drop(tables);
-        for path in paths {
-            let peer = if path.peer.is_empty() {
-                "-"
-            } else {
-                &path.peer
-            };
-            let age = if path.is_older { "stale" } else { "fresh" };
-            let feed = Escaped(&path.feed);
-            writeln!(to, "{feed}\t{peer}\t{}\t{age}\t{}", path.id, path.target)?;
-        }
-        to.push('\n');
-        Ok(())
+/// Appends how many values the client may know, then the number of each address.
+pub(super) fn answer_packed(
+    state: &State,
+    session: &mut Session,
+    is_ipv6: bool,
+    packed: &[u8],
+    to: &mut Vec<u8>,
+) {
+    // How many there are is known afterwards; a head of one length is put in its place then.
+    let head = to.len();
+    to.extend_from_slice(b"ok 0000000\n");
+    let is_done = match is_ipv6 {
+        false => session.look_up_packed::<u32>(state, packed, to),
+        true => session.look_up_packed::<u128>(state, packed, to),
+    };
+    if is_done {
+        let text = format!("ok {:07}\n", session.numbers.count());
+        to[head..head + text.len()].copy_from_slice(text.as_bytes());
+    } else {
+        to.truncate(head);
+        to.extend_from_slice(b"error: more values than numbers; connect again\n");
     }
 }
 
-fn tables(state: &State, to: &mut String) -> std::fmt::Result {
-    for table in state.tables().tables() {
+fn lookup(
+    state: &State,
+    session: &mut Session,
+    text: &str,
+    to: &mut Vec<u8>,
+) -> std::io::Result<()> {
+    let Ok(address) = text.parse::<IpAddr>() else {
+        return writeln!(to, "error: {}: not an IP address", quoted(text));
+    };
+    session.look_up(state, address, |found| match found {
+        Some((prefix, target)) => writeln!(to, "{address}\t{prefix}\t{target}"),
+        None => writeln!(to, "{address}\t-\t-"),
+    })
+}
+
+/// All paths of exactly a prefix: peer, value.
+fn paths(state: &State, session: &Session, text: &str, to: &mut Vec<u8>) -> std::io::Result<()> {
+    let Ok(prefix) = text.parse::<IpPrefix>() else {
+        return writeln!(to, "error: {}: not a prefix", quoted(text));
+    };
+    for path in session.paths(state, prefix) {
+        let peer = if path.peer.is_empty() {
+            "-"
+        } else {
+            &path.peer
+        };
+        let age = if path.is_older { "stale" } else { "fresh" };
+        let feed = Escaped(&path.feed);
+        writeln!(to, "{feed}\t{peer}\t{}\t{age}\t{}", path.id, path.target)?;
+    }
+    writeln!(to)
+}
+
+fn tables(state: &State, to: &mut Vec<u8>) -> std::io::Result<()> {
+    let tables: Vec<_> = state.tables().tables().collect();
+    for table in tables {
         let [ipv4, ipv6] = table.prefixes;
         writeln!(to, "{}\t{ipv4}\t{ipv6}", table.name)?;
     }
-    to.push('\n');
-    Ok(())
+    writeln!(to)
+}
+
+/// Numbers and values, from a number on.
+fn values(session: &Session, text: &str, to: &mut Vec<u8>) -> std::io::Result<()> {
+    let Ok(first) = text.parse() else {
+        return writeln!(to, "error: {}: not a number", quoted(text));
+    };
+    for (number, value) in session.numbers.from(first).take(MAX_VALUES) {
+        writeln!(to, "{number}\t{value}")?;
+    }
+    writeln!(to)
 }
 
 /// The beginning of what a client sent, with nothing that moves a terminal.

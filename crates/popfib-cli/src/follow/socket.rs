@@ -1,10 +1,10 @@
 //! The Unix socket, which its owner alone may open.
 
 use std::fs::{self, DirBuilder, Permissions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -12,18 +12,43 @@ use std::time::Duration;
 use crate::failure::Failure;
 use crate::output::note;
 
-use super::protocol::Session;
-use super::state::State;
+use super::http::{self, Trust};
+use super::protocol::{self, Next};
+use super::session::Session;
+use super::state::{Client, State};
+use super::watch;
 
 /// The most clients at a time, and the longest line.
 const MAX_CLIENTS: usize = 256;
 const MAX_LINE: usize = 4096;
 const BUFFER: usize = 64 << 10;
 
+/// The socket's place in the file system, which is given back when this is dropped.
+pub(super) struct Place {
+    path: PathBuf,
+    /// Device and number of the file that was made.
+    file: (u64, u64),
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // Another process may have put its own there.
+        let there = fs::symlink_metadata(&self.path);
+        if there.is_ok_and(|there| (there.dev(), there.ino()) == self.file) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
 /// Opens the socket and answers its clients, each in a thread.
-pub(super) fn listen(state: &Arc<State>, path: &Path) -> Result<(), Failure> {
+pub(super) fn listen(state: &Arc<State>, path: &Path) -> Result<Place, Failure> {
     let failed = |error: io::Error| format!("--socket {}: {error}", path.display());
     let listener = bind(path).map_err(failed)?;
+    let made = fs::symlink_metadata(path).map_err(failed)?;
+    let place = Place {
+        path: path.to_owned(),
+        file: (made.dev(), made.ino()),
+    };
     note(format_args!("answering on {}", path.display()));
     let state = state.clone();
     thread::spawn(move || {
@@ -40,7 +65,7 @@ pub(super) fn listen(state: &Arc<State>, path: &Path) -> Result<(), Failure> {
             });
         }
     });
-    Ok(())
+    Ok(place)
 }
 
 /// A socket that was never open to others: made in a directory of this user's, then put in its place, also of one that
@@ -75,47 +100,57 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
 }
 
 fn serve(state: &State, mut client: UnixStream) -> io::Result<()> {
-    let Some(_counted) = state.client(MAX_CLIENTS) else {
+    let Some(_counted) = Client::enter(&state.clients, MAX_CLIENTS) else {
         return client.write_all(b"error: too many clients\n");
     };
+    let mut reader = BufReader::with_capacity(BUFFER, client.try_clone()?);
     let mut session = Session::default();
-    let mut buffer = vec![0; BUFFER];
-    let mut held = 0;
-    let mut answers = String::new();
+    let mut line = Vec::new();
+    let mut packed = Vec::new();
+    let mut answers = Vec::new();
     loop {
-        let read = match client.read(&mut buffer[held..]) {
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        let end = held + read;
-        let mut start = 0;
-        while let Some(length) = buffer[start..end].iter().position(|&byte| byte == b'\n') {
-            let line = &buffer[start..start + length];
-            start += length + 1;
-            if length > MAX_LINE {
-                return client.write_all(b"error: a line of more than 4096 bytes\n");
-            }
-            if !session.answer(state, line, &mut answers) {
-                return client.write_all(answers.as_bytes());
-            }
-            // Answers may be longer than questions.
-            if answers.len() > BUFFER {
-                client.write_all(answers.as_bytes())?;
+        // Before it waits for more questions a client gets all answers; they may be longer than questions.
+        if answers.len() > BUFFER || !reader.buffer().contains(&b'\n') {
+            client.write_all(&answers)?;
+            answers.clear();
+        }
+        line.clear();
+        let most = MAX_LINE as u64 + 1;
+        let read = (&mut reader).take(most).read_until(b'\n', &mut line)?;
+        let is_whole = line.pop_if(|last| *last == b'\n').is_some();
+        if line.len() > MAX_LINE {
+            answers.extend_from_slice(b"error: a line of more than 4096 bytes\n");
+            return client.write_all(&answers);
+        }
+        match protocol::answer(state, &mut session, &line, &mut answers) {
+            Next::Line => {}
+            Next::Quit => return client.write_all(&answers),
+            Next::Image(image) => {
+                client.write_all(&answers)?;
                 answers.clear();
+                client.write_all(&image.bytes)?;
+            }
+            Next::Packed { count, is_ipv6 } => {
+                packed.resize(count * if is_ipv6 { 16 } else { 4 }, 0);
+                if reader.buffer().len() < packed.len() {
+                    client.write_all(&answers)?;
+                    answers.clear();
+                }
+                reader.read_exact(&mut packed)?;
+                protocol::answer_packed(state, &mut session, is_ipv6, &packed, &mut answers);
+            }
+            Next::Watch(table, covered) => {
+                client.write_all(&answers)?;
+                return watch::serve(state, &table, covered, &mut client);
+            }
+            Next::Http => {
+                client.write_all(&answers)?;
+                return http::serve(state, session, &line, &mut reader, &mut client, Trust::Own);
             }
         }
-        if read == 0 {
-            // A last line without an end.
-            session.answer(state, &buffer[start..end], &mut answers);
-            return client.write_all(answers.as_bytes());
+        if read == 0 || !is_whole {
+            // The last line without an end.
+            return client.write_all(&answers);
         }
-        if end - start > MAX_LINE {
-            return client.write_all(b"error: a line of more than 4096 bytes\n");
-        }
-        buffer.copy_within(start..end, 0);
-        held = end - start;
-        client.write_all(answers.as_bytes())?;
-        answers.clear();
     }
 }

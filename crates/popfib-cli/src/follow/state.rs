@@ -9,15 +9,20 @@ use popfib_feed::{Counts, Limits, Tables};
 
 use crate::output::note;
 
+use super::images::Images;
+
 /// All that threads share.
 pub(super) struct State {
     tables: Mutex<Tables>,
     feeds: Mutex<BTreeMap<String, Counts>>,
     troubles: Mutex<Troubles>,
+    /// The image that clients share.
+    pub(super) images: Images,
     /// Addresses answered.
     pub(super) lookups: AtomicU64,
-    /// Clients connected.
+    /// Clients connected to the Unix socket, and by HTTP.
     pub(super) clients: AtomicUsize,
+    pub(super) http_clients: AtomicUsize,
     /// When the process began.
     pub(super) started: Instant,
 }
@@ -35,8 +40,10 @@ impl State {
             tables: Mutex::new(Tables::new(limits)),
             feeds: Mutex::default(),
             troubles: Mutex::default(),
+            images: Images::default(),
             lookups: AtomicU64::new(0),
             clients: AtomicUsize::new(0),
+            http_clients: AtomicUsize::new(0),
             started: Instant::now(),
         }
     }
@@ -96,19 +103,21 @@ impl State {
         }
         troubles.known = known;
     }
-
-    /// Counts a client in, unless there are `most`; it is counted out when what is returned is dropped.
-    pub(super) fn client(&self, most: usize) -> Option<Client<'_>> {
-        let add = |clients: usize| (clients < most).then_some(clients + 1);
-        self.clients
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, add)
-            .ok()?;
-        Some(Client(&self.clients))
-    }
 }
 
 /// A client that is counted.
 pub(super) struct Client<'s>(&'s AtomicUsize);
+
+impl<'s> Client<'s> {
+    /// Counts a client in, unless there are `most`; it is counted out when what is returned is dropped.
+    pub(super) fn enter(clients: &'s AtomicUsize, most: usize) -> Option<Self> {
+        let add = |clients: usize| (clients < most).then_some(clients + 1);
+        clients
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, add)
+            .ok()?;
+        Some(Self(clients))
+    }
+}
 
 impl Drop for Client<'_> {
     fn drop(&mut self) {

@@ -3,6 +3,7 @@
 //! The usual case, one address a row, writes texts that are ready for each answer (`answer_texts`). Where a
 //! row has several cells or a cell several addresses, columns are put together one by one (`cells`).
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use popfib::Kernel;
@@ -26,8 +27,8 @@ const SHARED: usize = 64;
 
 /// What is asked about each address, and of whom.
 #[derive(Clone)]
-pub(crate) struct Query<'t> {
-    pub(crate) tables: &'t [Table],
+pub(crate) struct Query {
+    pub(crate) tables: Arc<[Table]>,
     pub(crate) kernel: Kernel,
     /// What the cells of a row are called; one of no name where there is one.
     pub(crate) cells: Vec<String>,
@@ -35,7 +36,7 @@ pub(crate) struct Query<'t> {
     pub(crate) takes_all: bool,
 }
 
-impl Query<'_> {
+impl Query {
     /// The names of the columns of answers, in order.
     pub(crate) fn columns(&self) -> impl Iterator<Item = String> {
         self.cells.iter().flat_map(|cell| self.columns_of(cell))
@@ -63,8 +64,8 @@ impl Query<'_> {
 
 /// Annotates as lines of one form, on any number of threads. A family is compiled when its first
 /// address comes.
-pub(crate) struct Lines<'t> {
-    query: Query<'t>,
+pub(crate) struct Lines {
+    query: Query,
     form: Form,
     lead: Lead,
     ipv4: Lazy<u32, AnyAnswerTexts>,
@@ -111,8 +112,8 @@ impl<A: routes::Family> Texted<'_, A> {
     }
 }
 
-impl<'t> Lines<'t> {
-    pub(crate) fn new(query: Query<'t>, form: Form, lead: Lead) -> Self {
+impl Lines {
+    pub(crate) fn new(query: Query, form: Form, lead: Lead) -> Self {
         let mut missing = Vec::new();
         for (index, table) in query.tables.iter().enumerate() {
             let form = AnswerForm::new(&form, "", table, lead == Lead::Nothing && index == 0);
@@ -128,6 +129,13 @@ impl<'t> Lines<'t> {
             missing,
             kept: AtomicU64::new(0),
         }
+    }
+
+    /// Answers by these tables from now on, which are called as those before.
+    pub(crate) fn use_tables(&mut self, tables: Arc<[Table]>) {
+        self.query.tables = tables;
+        self.ipv4 = Lazy::new();
+        self.ipv6 = Lazy::new();
     }
 
     /// Whether its output goes on as this.
@@ -166,14 +174,14 @@ impl<'t> Lines<'t> {
         addresses: &[A],
         numbers: &'w mut Vec<Vec<u32>>,
     ) -> Result<Texted<'w, A>, Failure> {
-        let Query { tables, kernel, .. } = self.query;
+        let Query { tables, kernel, .. } = &self.query;
         family.look_up(addresses, tables, numbers, |(index, table)| {
             let is_first = self.lead == Lead::Nothing && index == 0;
             let form = match self.query.is_single() {
                 true => AnswerForm::new(&self.form, "", table, is_first),
                 false => AnswerForm::raw(table),
             };
-            compile(table, kernel, &form)
+            compile(table, *kernel, &form)
         })
     }
 
@@ -221,7 +229,7 @@ impl<'t> Lines<'t> {
         // Packets have no text, and so no rows.
         for _ in 0..batch.cells().len() / self.query.cells.len() {
             let row = rows.next().unwrap_or_default();
-            let text = cells.row(&self.query.cells, self.query.tables, self.query.takes_all);
+            let text = cells.row(&self.query.cells, &self.query.tables, self.query.takes_all);
             match (self.lead, Row::new(row, &self.form)) {
                 (Lead::Row, Some(row)) => row.write(&self.form, page, |page| page.put(text)),
                 (Lead::Row, None) => {

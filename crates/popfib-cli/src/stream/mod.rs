@@ -7,6 +7,7 @@
 mod answer_texts;
 pub(crate) mod answers;
 mod cells;
+pub(crate) mod follower;
 pub(crate) mod form;
 pub(crate) mod lines;
 mod page;
@@ -308,7 +309,7 @@ pub(crate) fn annotate_all(
     source: &mut Source,
     skip: &(dyn Fn(&Failure) -> bool + Sync),
     threads: usize,
-    lines: &lines::Lines<'_>,
+    lines: &lines::Lines,
     write: impl FnMut(&[u8], bool) -> Result<(), Failure> + Send,
 ) -> Result<u64, Failure> {
     let work = |batch: &AddressBatch, work: &mut lines::Work| lines.lines(batch, work).map(drop);

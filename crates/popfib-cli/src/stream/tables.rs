@@ -6,8 +6,10 @@ use clap::Args;
 
 use crate::args::{ReadArgs, TableArgs, is_stdin};
 use crate::failure::Failure;
+use crate::live::Place;
 use crate::{image, table};
 
+use super::follower::Follower;
 use super::routes::Routes;
 
 /// Which tables to read, and how.
@@ -28,6 +30,10 @@ pub(crate) struct TablesArgs {
     /// nobody changes
     #[arg(long, requires = "fib")]
     trust: bool,
+
+    /// Ask a running `popfib follow` by its Unix socket, in place of a table; --vrf names one of its tables
+    #[arg(long, value_name = "SOCKET", conflicts_with_all = ["tables", "fib"])]
+    live: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) read: ReadArgs,
@@ -82,8 +88,22 @@ impl TablesArgs {
         files.filter(|file| is_stdin(Path::new(file))).count()
     }
 
+    /// Where the table comes from again and again, if it is that of another process.
+    pub(crate) fn follower(&self, with_prefixes: bool) -> Result<Option<Follower>, Failure> {
+        let place = self
+            .live
+            .as_deref()
+            .map(|socket| Place::new(socket, &self.read));
+        Ok(place
+            .transpose()?
+            .map(|place| Follower::new(place, with_prefixes)))
+    }
+
     /// Reads the tables; the answers have prefixes if `with_prefixes`.
     pub(crate) fn load(&self, with_prefixes: bool) -> Result<Vec<Table>, Failure> {
+        if let Some(mut follower) = self.follower(with_prefixes)? {
+            return Ok(follower.fetch()?.unwrap_or_default());
+        }
         let opened = image::open_file(self.fib.as_deref(), self.trust, &self.read)?;
         if let Some(opened) = opened {
             return Ok(vec![Table {

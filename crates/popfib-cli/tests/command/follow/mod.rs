@@ -1,5 +1,9 @@
 //! `popfib follow`: what comes by its listeners and files is what its socket answers.
 
+mod clients;
+#[cfg(target_os = "linux")]
+mod kernel;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -171,10 +175,20 @@ fn clients_that_do_not_read_and_too_many_of_them_wait_alone() {
         .unwrap();
     let lines = "10.1.2.3\n".repeat(10_000);
     while slow.write_all(lines.as_bytes()).is_ok() {}
+    let mut packed = UnixStream::connect(&follow.socket).unwrap();
+    packed
+        .set_write_timeout(Some(Duration::from_millis(200)))
+        .unwrap();
+    let question = [&b"bulk4 65536\n"[..], &[10; 4 * 65536]].concat();
+    while packed.write_all(&question).is_ok() {}
+    // A body that does not come.
+    let mut body = UnixStream::connect(&follow.socket).unwrap();
+    let head = b"POST /lookup HTTP/1.1\r\nContent-Length: 9\r\n\r\n";
+    body.write_all(head).unwrap();
     let mut router = TcpStream::connect(address).unwrap();
     router.write_all(&frame(1, true)).unwrap();
     follow.expect("10.1.2.3", "10.1.2.3\t10.1.0.0/16\t192.0.2.1\n");
-    drop(slow);
+    drop((slow, packed, body));
     // A client counts until it is gone, so each has been heard before the next comes.
     let mut clients = Vec::new();
     let refused = loop {
@@ -256,6 +270,81 @@ fn updates_are_published_as_an_image() {
 }
 
 #[test]
+fn signals_end_it_with_the_last_image() {
+    for signal in ["-TERM", "-INT"] {
+        let image = file("follow-end.fib", "");
+        let mut follow = Follow::start(
+            "end",
+            &[
+                "--updates",
+                "-",
+                "--publish",
+                &image,
+                "--publish-every",
+                "3600000",
+            ],
+        );
+        let stdin = follow.child.stdin.as_mut().expect("a pipe");
+        stdin.write_all(b"announce 10.0.0.0/8 east\n").unwrap();
+        follow.expect("10.0.0.1", "10.0.0.1\t10.0.0.0/8\teast\n");
+        let process = follow.child.id().to_string();
+        let kill = std::process::Command::new("kill")
+            .args([signal, &process])
+            .status();
+        assert!(kill.unwrap().success());
+        // Its standard input is still open.
+        let stdin = follow.child.stdin.take();
+        assert_eq!(follow.child.wait().unwrap().code(), Some(0));
+        drop(stdin);
+        assert!(!follow.socket.exists());
+        let answer = run(&["lookup", "--fib", &image, "10.0.0.1"]);
+        assert_eq!(good(&answer), "10.0.0.1\t10.0.0.0/8\teast\n");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_service_is_one_and_is_confined() {
+    let place = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../packaging/popfib-follow.service"
+    );
+    let unit = fs::read_to_string(place).unwrap();
+    // Where this program is.
+    let program = popfib(&[]);
+    let program = program.get_program().to_str().unwrap();
+    let unit = file(
+        "popfib-follow.service",
+        unit.replace("/usr/bin/popfib ", &format!("{program} ")),
+    );
+    let analyze = |args: &[&str]| {
+        std::process::Command::new("systemd-analyze")
+            .args(args)
+            .arg(&unit)
+            .output()
+    };
+    let Ok(verified) = analyze(&["verify", "--man=no"]) else {
+        println!("skipped: the systemd unit: no systemd-analyze");
+        return;
+    };
+    let notes = String::from_utf8_lossy(&verified.stderr);
+    let of_unit: Vec<&str> = notes
+        .lines()
+        .filter(|line| line.contains("popfib"))
+        .collect();
+    assert!(verified.status.success() && of_unit.is_empty(), "{notes}");
+    // 0 is the least exposed, 100 the most; before version 250 there is no such question.
+    let Ok(exposed) = analyze(&["security", "--offline=yes", "--threshold=20"]) else {
+        return;
+    };
+    let notes = String::from_utf8_lossy(&exposed.stderr);
+    assert!(
+        exposed.status.success() || notes.contains("option"),
+        "{notes}"
+    );
+}
+
+#[test]
 fn metrics_are_for_who_asks_this_host() {
     let input = file("follow-metrics.txt", "announce 10.0.0.0/8 east\n");
     let mut follow = Follow::start(
@@ -313,159 +402,4 @@ fn what_cannot_work_is_told_at_once() {
     );
     let output = run(&["follow", "--updates", &cut, "--publish", "x.fib"]);
     assert_eq!(output.status.code(), Some(2));
-}
-
-/// A network namespace with routes of its own, and `popfib follow --netlink` in it.
-#[cfg(target_os = "linux")]
-struct Namespace(Follow);
-
-#[cfg(target_os = "linux")]
-impl Namespace {
-    /// `None` where this user may not make one, or there is no `ip`.
-    fn start(name: &str, routes: &str) -> Option<Self> {
-        let try_one = "ip link add v0 index 7 type veth peer name v1 && ip nexthop list \
-            && ip link set lo up && ip route add blackhole 2001:db8:9::/48";
-        let unshare = |shell: &[&str]| {
-            let mut command = std::process::Command::new("unshare");
-            let options = ["--net", "--pid", "--fork", "--kill-child", "sh"];
-            command.args(options).args(shell);
-            command
-        };
-        let can = unshare(&["-c", try_one]).output();
-        if !can.is_ok_and(|output| output.status.success()) {
-            println!("skipped: {name}: no network namespace with `ip`");
-            return None;
-        }
-        let socket = std::env::temp_dir().join(format!("popfib-{}-{name}", std::process::id()));
-        let mut child = unshare(&[])
-            .env("POPFIB", popfib(&[]).get_program())
-            .env("SOCKET", &socket)
-            .stdin(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it did before");
-        let notes = BufReader::new(child.stderr.take().expect("a pipe"));
-        let mut namespace = Self(Follow {
-            child,
-            notes,
-            socket,
-        });
-        namespace.sh(try_one);
-        namespace.sh("ip addr add 192.0.2.2/24 dev v0; ip addr add 2001:db8::2/64 dev v0 nodad");
-        namespace.sh("ip link set v0 up; ip link set v1 up; ip link set lo up");
-        namespace.sh(routes);
-        namespace.sh("$POPFIB follow --netlink --socket $SOCKET &");
-        namespace.0.note("answering");
-        Some(namespace)
-    }
-
-    fn sh(&mut self, commands: &str) {
-        let stdin = self.0.child.stdin.as_mut().expect("a pipe");
-        writeln!(stdin, "{commands}").unwrap();
-    }
-
-    /// Runs commands, then expects what the answers lead to, or `-`.
-    #[track_caller]
-    fn leads(&mut self, commands: &str, table: &str, answers: &[(&str, &str, &str)]) {
-        self.sh(commands);
-        let mut lines = format!("table {table}\n");
-        let mut expected = String::from("ok\n");
-        for (address, prefix, target) in answers {
-            lines += &format!("{address}\n");
-            expected += &format!("{address}\t{prefix}\t{target}\n");
-        }
-        self.0.expect(&lines, &expected);
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn routes_of_the_kernel() {
-    let before = "ip route add 10.0.0.0/8 via 192.0.2.1; ip route add blackhole 10.1.0.0/16";
-    let Some(mut kernel) = Namespace::start("kernel", before) else {
-        return;
-    };
-    let first = [
-        ("10.9.9.9", "10.0.0.0/8", "192.0.2.1 dev 7"),
-        ("10.1.0.1", "10.1.0.0/16", "blackhole"),
-        ("192.0.2.77", "192.0.2.0/24", "dev 7"),
-    ];
-    kernel.leads("", "main", &first);
-    let another = "ip route add 10.2.0.0/16 via 192.0.2.9 metric 50";
-    kernel.leads(
-        another,
-        "main",
-        &[("10.2.0.1", "10.2.0.0/16", "192.0.2.9 dev 7")],
-    );
-    // The lower metric counts, as long as it is there.
-    let better = "ip route add 10.2.0.0/16 via 192.0.2.8 metric 20";
-    kernel.leads(
-        better,
-        "main",
-        &[("10.2.0.1", "10.2.0.0/16", "192.0.2.8 dev 7")],
-    );
-    let worse = "ip route del 10.2.0.0/16 metric 20";
-    kernel.leads(
-        worse,
-        "main",
-        &[("10.2.0.1", "10.2.0.0/16", "192.0.2.9 dev 7")],
-    );
-    let several =
-        "ip route replace 10.0.0.0/8 nexthop via 192.0.2.3 nexthop via 192.0.2.4 weight 2";
-    let hops = "192.0.2.3 dev 7, 192.0.2.4 dev 7 weight 2";
-    kernel.leads(several, "main", &[("10.9.9.9", "10.0.0.0/8", hops)]);
-    let other = "ip route add 10.0.0.0/8 via 192.0.2.5 table 100";
-    kernel.leads(
-        other,
-        "100",
-        &[("10.9.9.9", "10.0.0.0/8", "192.0.2.5 dev 7")],
-    );
-    // IPv6 next hops come and go one by one.
-    let several = "ip route add 2001:db8:1::/48 nexthop via 2001:db8::3 nexthop via 2001:db8::4";
-    let hops = "2001:db8::3 dev 7, 2001:db8::4 dev 7";
-    kernel.leads(
-        several,
-        "main",
-        &[("2001:db8:1::1", "2001:db8:1::/48", hops)],
-    );
-    let fewer = "ip route del 2001:db8:1::/48 via 2001:db8::3";
-    kernel.leads(
-        fewer,
-        "main",
-        &[("2001:db8:1::1", "2001:db8:1::/48", "2001:db8::4 dev 7")],
-    );
-    let more = "ip route append 2001:db8:1::/48 via 2001:db8::5";
-    let hops = "2001:db8::4 dev 7, 2001:db8::5 dev 7";
-    kernel.leads(more, "main", &[("2001:db8:1::1", "2001:db8:1::/48", hops)]);
-    let gone = "ip route del 2001:db8:1::/48";
-    kernel.leads(gone, "main", &[("2001:db8:1::1", "-", "-")]);
-    // Of these the kernel says nothing for the route.
-    let object = "ip nexthop add id 5 via 192.0.2.6 dev v0; ip route add 10.5.0.0/16 nhid 5";
-    kernel.leads(
-        object,
-        "main",
-        &[("10.5.0.1", "10.5.0.0/16", "192.0.2.6 dev 7")],
-    );
-    let moved = "ip nexthop replace id 5 via 192.0.2.7 dev v0";
-    kernel.leads(
-        moved,
-        "main",
-        &[("10.5.0.1", "10.5.0.0/16", "192.0.2.7 dev 7")],
-    );
-    let deleted = "ip nexthop del id 5; ip route del 10.0.0.0/8";
-    kernel.leads(
-        deleted,
-        "main",
-        &[
-            ("10.5.0.1", "-", "-"),
-            ("10.1.0.1", "10.1.0.0/16", "blackhole"),
-        ],
-    );
-    let down = "ip link set v0 down";
-    let left = [
-        ("10.2.0.1", "-", "-"),
-        ("192.0.2.77", "-", "-"),
-        ("10.1.0.1", "10.1.0.0/16", "blackhole"),
-    ];
-    kernel.leads(down, "main", &left);
 }

@@ -1,0 +1,403 @@
+//! HTTP with JSON, on the listener of `--metrics` and on the Unix socket: one request a connection.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use popfib::IpPrefix;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::output::{AsText, note};
+
+use super::metrics;
+use super::session::Session;
+use super::state::{Client, State};
+
+/// The longest request without its body, and the longest body.
+const MAX_HEAD: usize = 8 << 10;
+const MAX_BODY: usize = 1 << 20;
+/// The time that a client has to send a request, and for each part of the answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The most clients of the listener at a time.
+const MAX_CLIENTS: usize = 64;
+/// A part of a long answer.
+const PART: usize = 64 << 10;
+
+const TEXT: &str = "text/plain; version=0.0.4";
+const JSON: &str = "application/x-ndjson";
+
+/// Who asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Who may open the Unix socket.
+    Own,
+    /// Anybody on the network, or a browser that was led here.
+    Network,
+}
+
+/// Opens the listener and answers its clients, each in a thread.
+pub(super) fn listen(state: &Arc<State>, address: SocketAddr) -> Result<(), Failure> {
+    let failed = |error| format!("--metrics {address}: {error}");
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    note(format_args!("metrics on http://{address}/metrics"));
+    let state = state.clone();
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let Ok(client) = client else {
+                thread::sleep(Duration::from_millis(100));
+                continue;
+            };
+            let state = state.clone();
+            thread::spawn(move || {
+                // A client that has gone is no error.
+                let _ = answer(&state, client);
+            });
+        }
+    });
+    Ok(())
+}
+
+fn answer(state: &State, mut client: TcpStream) -> io::Result<()> {
+    client.set_write_timeout(Some(PATIENCE))?;
+    let Some(_counted) = Client::enter(&state.http_clients, MAX_CLIENTS) else {
+        let status = "503 Service Unavailable";
+        return respond(&mut client, status, TEXT, b"too many clients\n");
+    };
+    let mut reader = BufReader::new(Patient {
+        client: client.try_clone()?,
+        until: Instant::now() + PATIENCE,
+    });
+    let mut line = Vec::new();
+    (&mut reader)
+        .take(MAX_HEAD as u64)
+        .read_until(b'\n', &mut line)?;
+    serve(
+        state,
+        Session::default(),
+        &line,
+        &mut reader,
+        &mut client,
+        Trust::Network,
+    )
+}
+
+/// Reads until a time, however little comes at once.
+struct Patient {
+    client: TcpStream,
+    until: Instant,
+}
+
+impl Read for Patient {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.client.set_read_timeout(Some(left))?;
+        self.client.read(buffer)
+    }
+}
+
+/// What is known of a request after its head.
+struct Request {
+    method: String,
+    path: String,
+    /// What the path was asked with, in order.
+    query: Vec<(String, String)>,
+    host: Option<String>,
+    length: Option<usize>,
+    expects: bool,
+}
+
+impl Request {
+    /// Reads the rest of the head; `None` if it is too long or not one.
+    fn read(line: &[u8], reader: &mut impl BufRead) -> io::Result<Option<Self>> {
+        let mut head = Vec::new();
+        let mut reader = reader.take(MAX_HEAD as u64);
+        loop {
+            let start = head.len();
+            reader.read_until(b'\n', &mut head)?;
+            match &head[start..] {
+                b"\r\n" | b"\n" => break,
+                line if line.ends_with(b"\n") => {}
+                _ => return Ok(None),
+            }
+        }
+        let line = String::from_utf8_lossy(line);
+        let mut words = line.trim_end().split(' ');
+        let (Some(method), Some(target)) = (words.next(), words.next()) else {
+            return Ok(None);
+        };
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let query = query.split('&').filter(|part| !part.is_empty());
+        let mut request = Self {
+            method: method.to_owned(),
+            path: path.to_owned(),
+            query: query
+                .map(|part| part.split_once('=').unwrap_or((part, "")))
+                .map(|(name, value)| (decoded(name), decoded(value)))
+                .collect(),
+            host: None,
+            length: None,
+            expects: false,
+        };
+        for line in String::from_utf8_lossy(&head).lines() {
+            let Some((name, value)) = line.split_once(':') else {
+                continue;
+            };
+            let value = value.trim();
+            match name.to_ascii_lowercase().as_str() {
+                "host" => request.host = Some(value.to_owned()),
+                "content-length" => request.length = value.parse().ok(),
+                "expect" => request.expects = true,
+                _ => {}
+            }
+        }
+        Ok(Some(request))
+    }
+
+    fn get(&self, name: &str) -> impl Iterator<Item = &str> {
+        let of_name = self.query.iter().filter(move |(key, _)| key == name);
+        of_name.map(|(_, value)| value.as_str())
+    }
+}
+
+/// A part of a query as it was meant: `%2F` is a slash, `+` a blank.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [byte, after @ ..] = rest {
+        let hex = after.get(..2).and_then(|hex| str::from_utf8(hex).ok());
+        let escaped = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        (rest, _) = match (byte, escaped) {
+            (b'%', Some(escaped)) => (&after[2..], bytes.push(escaped)),
+            (b'+', _) => (after, bytes.push(b' ')),
+            _ => (after, bytes.push(*byte)),
+        };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Answers the request that begins with this line.
+pub(super) fn serve(
+    state: &State,
+    mut session: Session,
+    line: &[u8],
+    reader: &mut impl BufRead,
+    client: &mut impl Write,
+    trust: Trust,
+) -> io::Result<()> {
+    let Some(request) = Request::read(line, reader)? else {
+        return refuse(client, "400 Bad Request", "not a request by HTTP");
+    };
+    // A page of somebody else's whose name leads here may not read this.
+    if trust == Trust::Network && !request.host.as_deref().is_none_or(is_own) {
+        return refuse(client, "403 Forbidden", "another host");
+    }
+    if let Some(table) = request.get("table").next()
+        && !session.choose(state, table)
+    {
+        return refuse(client, "404 Not Found", "no such table");
+    }
+    match (request.method.as_str(), request.path.as_str()) {
+        ("GET", "/metrics") => respond(client, "200 OK", TEXT, metrics::text(state).as_bytes()),
+        ("GET", "/health") if state.tables().is_whole() => {
+            respond(client, "200 OK", TEXT, b"ready\n")
+        }
+        ("GET", "/health") => respond(client, "503 Service Unavailable", TEXT, b"loading\n"),
+        ("GET", "/tables") => respond(client, "200 OK", JSON, &tables(state)),
+        ("GET", "/paths") => paths(state, &session, &request, client),
+        ("GET", "/lookup") => {
+            let mut answers = Vec::new();
+            for address in request.get("address") {
+                lookup(state, &mut session, address, &mut answers);
+            }
+            match answers.is_empty() {
+                true => refuse(client, "400 Bad Request", "no address"),
+                false => respond(client, "200 OK", JSON, &answers),
+            }
+        }
+        ("POST", "/lookup") => lookup_lines(state, &mut session, &request, reader, client),
+        ("GET", _) => {
+            let paths = "/lookup, /paths, /tables, /metrics or /health";
+            refuse(client, "404 Not Found", paths)
+        }
+        _ => refuse(client, "405 Method Not Allowed", "GET, or POST of /lookup"),
+    }
+}
+
+fn respond(client: &mut impl Write, status: &str, kind: &str, body: &[u8]) -> io::Result<()> {
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
+    client.write_all(head.as_bytes())?;
+    client.write_all(body)
+}
+
+fn refuse(client: &mut impl Write, status: &str, error: &str) -> io::Result<()> {
+    let body = line(&Wrong {
+        address: None,
+        error,
+    });
+    respond(client, status, JSON, &body)
+}
+
+/// Whether a host's name is an address or `localhost`.
+fn is_own(host: &str) -> bool {
+    host.parse::<SocketAddr>().is_ok()
+        || host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+        || host.split(':').next() == Some("localhost")
+}
+
+#[derive(Serialize)]
+struct Wrong<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<&'a str>,
+    error: &'a str,
+}
+
+/// As `popfib lookup --json` prints it.
+#[derive(Serialize)]
+struct Answer {
+    address: IpAddr,
+    prefix: Option<AsText<IpPrefix>>,
+    next_hop: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Path<'a> {
+    feed: &'a str,
+    peer: &'a str,
+    path_id: u32,
+    stale: bool,
+    next_hop: String,
+}
+
+#[derive(Serialize)]
+struct Table<'a> {
+    name: &'a str,
+    ipv4: Size,
+    ipv6: Size,
+}
+
+#[derive(Serialize)]
+struct Size {
+    prefixes: usize,
+    paths: usize,
+}
+
+/// A line of JSON.
+fn line(value: &impl Serialize) -> Vec<u8> {
+    let mut line = serde_json::to_vec(value).expect("names are strings");
+    line.push(b'\n');
+    line
+}
+
+fn tables(state: &State) -> Vec<u8> {
+    let tables: Vec<_> = state.tables().tables().collect();
+    let of = |table: &popfib_feed::TableInfo| {
+        let [ipv4, ipv6] = [0, 1].map(|family| Size {
+            prefixes: table.prefixes[family],
+            paths: table.paths[family],
+        });
+        line(&Table {
+            name: &table.name,
+            ipv4,
+            ipv6,
+        })
+    };
+    tables.iter().flat_map(of).collect()
+}
+
+fn paths(
+    state: &State,
+    session: &Session,
+    request: &Request,
+    client: &mut impl Write,
+) -> io::Result<()> {
+    let prefix = request.get("prefix").next();
+    let Some(prefix) = prefix.and_then(|prefix| prefix.parse().ok()) else {
+        return refuse(client, "400 Bad Request", "no prefix");
+    };
+    let paths = session.paths(state, prefix);
+    let of = |path: &popfib_feed::PathOf| {
+        line(&Path {
+            feed: &path.feed,
+            peer: &path.peer,
+            path_id: path.id,
+            stale: path.is_older,
+            next_hop: path.target.to_string(),
+        })
+    };
+    let body: Vec<u8> = paths.iter().flat_map(of).collect();
+    respond(client, "200 OK", JSON, &body)
+}
+
+/// Appends the answer to an address, or what is wrong with it.
+fn lookup(state: &State, session: &mut Session, text: &str, to: &mut Vec<u8>) {
+    let line = match text.parse::<IpAddr>() {
+        Ok(address) => session.look_up(state, address, |found| {
+            let (prefix, value) = found.unzip();
+            line(&Answer {
+                address,
+                prefix: prefix.map(AsText),
+                next_hop: value.map(ToString::to_string),
+            })
+        }),
+        Err(_) => line(&Wrong {
+            address: Some(text),
+            error: "not an IP address",
+        }),
+    };
+    to.extend_from_slice(&line);
+}
+
+/// Answers the addresses of a body, one a line: as many lines out as in, in parts, since answers may be long.
+fn lookup_lines(
+    state: &State,
+    session: &mut Session,
+    request: &Request,
+    reader: &mut impl BufRead,
+    client: &mut impl Write,
+) -> io::Result<()> {
+    let length = match request.length {
+        None => return refuse(client, "411 Length Required", "no Content-Length"),
+        Some(length) if length > MAX_BODY => {
+            let error = "a body of more than 1 MiB";
+            return refuse(client, "413 Content Too Large", error);
+        }
+        Some(length) => length,
+    };
+    if request.expects {
+        client.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: {JSON}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+    );
+    client.write_all(head.as_bytes())?;
+    let mut answers = Vec::new();
+    for text in String::from_utf8_lossy(&body).lines() {
+        lookup(state, session, text.trim(), &mut answers);
+        if answers.len() > PART {
+            write_part(client, &answers)?;
+            answers.clear();
+        }
+    }
+    if !answers.is_empty() {
+        write_part(client, &answers)?;
+    }
+    client.write_all(b"0\r\n\r\n")
+}
+
+fn write_part(client: &mut impl Write, part: &[u8]) -> io::Result<()> {
+    client.write_all(format!("{:x}\r\n", part.len()).as_bytes())?;
+    client.write_all(part)?;
+    client.write_all(b"\r\n")
+}

@@ -1,0 +1,81 @@
+//! Changes as they come, for a client that watches: it looks for them from time to time, so that who changes the table does
+//! nothing for it but to keep the last ones.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use popfib::IpPrefix;
+
+use super::state::State;
+
+/// How often changes are looked for, and how many are taken at a time under the lock.
+const EVERY: Duration = Duration::from_millis(20);
+const MOST: usize = 4096;
+
+/// One who watches; it is over when this is dropped.
+struct Watch<'s> {
+    state: &'s State,
+    table: &'s str,
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        self.state.tables().unwatch(self.table);
+    }
+}
+
+/// Writes changes until the client sends anything or is gone.
+pub(super) fn serve(
+    state: &State,
+    table: &str,
+    covered: Option<IpPrefix>,
+    client: &mut UnixStream,
+) -> io::Result<()> {
+    let Some(mut next) = state.tables().watch(table) else {
+        return Ok(());
+    };
+    let _watch = Watch { state, table };
+    let is_wanted = |prefix: &IpPrefix| {
+        covered.is_none_or(|c| c.len() <= prefix.len() && c.contains(prefix.address()))
+    };
+    // All that changes from here on is seen.
+    client.write_all(b"ok\n")?;
+    client.set_read_timeout(Some(EVERY))?;
+    let mut changes = Vec::new();
+    let mut lines = Vec::new();
+    loop {
+        let lost;
+        changes.clear();
+        (next, lost) = state.tables().changes(table, next, MOST, &mut changes);
+        lines.clear();
+        if lost > 0 {
+            writeln!(lines, "# lost {lost} changes")?;
+        }
+        for (prefix, target) in changes.iter().filter(|(prefix, _)| is_wanted(prefix)) {
+            match target {
+                Some(target) => writeln!(lines, "announce\t{prefix}\t{target}")?,
+                None => writeln!(lines, "withdraw\t{prefix}")?,
+            }
+        }
+        client.write_all(&lines)?;
+        if changes.len() == MOST {
+            continue;
+        }
+        // What a client sends, or that it is gone, is seen while there is nothing to do.
+        match client.read(&mut [0]) {
+            Err(error) if is_silence(&error) => {}
+            Ok(_) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn is_silence(error: &io::Error) -> bool {
+    let kinds = [
+        io::ErrorKind::WouldBlock,
+        io::ErrorKind::TimedOut,
+        io::ErrorKind::Interrupted,
+    ];
+    kinds.contains(&error.kind())
+}

@@ -1,0 +1,201 @@
+//! A running `popfib follow` as its clients see it: lookups and images by its Unix socket (`--live`).
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use popfib::{Image, IpPrefix};
+
+use crate::args::ReadArgs;
+use crate::failure::Failure;
+use crate::image::Opened;
+
+/// Questions that are sent before the first answer is read: their answers fit into what a socket holds.
+const AHEAD: usize = 64;
+
+/// What a connection reads and writes.
+trait Stream: Read + Write {}
+impl<T: Read + Write> Stream for T {}
+
+#[cfg(unix)]
+fn connect(path: &Path) -> io::Result<Box<dyn Stream>> {
+    Ok(Box::new(std::os::unix::net::UnixStream::connect(path)?))
+}
+
+#[cfg(not(unix))]
+fn connect(_: &Path) -> io::Result<Box<dyn Stream>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Where a `popfib follow` answers, and which of its tables is asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    socket: PathBuf,
+    table: Option<String>,
+}
+
+/// A connection to it.
+pub(crate) struct Live {
+    name: String,
+    stream: BufReader<Box<dyn Stream>>,
+}
+
+/// An image, and its version among those of the same process.
+pub(crate) struct Current {
+    pub(crate) version: u64,
+    pub(crate) opened: Opened,
+}
+
+/// A match: the prefix, and its value.
+pub(crate) type Match = Option<(IpPrefix, String)>;
+
+impl Place {
+    /// The socket at this path; the table is that of `--vrf`, and other options mean nothing.
+    pub(crate) fn new(socket: &Path, read: &ReadArgs) -> Result<Self, Failure> {
+        let mut of_file = read.clone();
+        let table = of_file.vrf.take();
+        if let Some(option) = of_file.of_file() {
+            return Err(format!(
+                "--live asks a table that is there already; {option} is for files"
+            )
+            .into());
+        }
+        Ok(Self::of_table(socket, table))
+    }
+
+    /// The table of that name there.
+    pub(crate) fn of_table(socket: &Path, table: Option<String>) -> Self {
+        let socket = socket.to_owned();
+        Self { socket, table }
+    }
+
+    /// Connects, and chooses the table.
+    pub(crate) fn connect(&self) -> Result<Live, Failure> {
+        let name = self.socket.display().to_string().escape_debug().to_string();
+        let stream = connect(&self.socket).map_err(|error| format!("{name}: {error}"))?;
+        let stream = BufReader::new(stream);
+        let mut live = Live { name, stream };
+        if let Some(table) = &self.table {
+            if table.contains('\n') {
+                return Err("the name of a table is one line".into());
+            }
+            live.send(&format!("table {table}\n"))?;
+            live.line()?;
+        }
+        Ok(live)
+    }
+}
+
+impl Live {
+    fn failed(&self, reason: impl std::fmt::Display) -> Failure {
+        format!("{}: {reason}", self.name).into()
+    }
+
+    fn send(&mut self, lines: &str) -> Result<(), Failure> {
+        let sent = self.stream.get_mut().write_all(lines.as_bytes());
+        sent.map_err(|error| self.failed(error))
+    }
+
+    /// The next line of an answer.
+    fn line(&mut self) -> Result<String, Failure> {
+        let mut line = String::new();
+        let read = self.stream.read_line(&mut line);
+        read.map_err(|error| self.failed(error))?;
+        match line.strip_suffix('\n') {
+            None => Err(self.failed("it ended in the midst of an answer")),
+            Some(line) => match line.strip_prefix("error: ") {
+                Some(reason) => Err(self.failed(reason)),
+                None => Ok(line.to_owned()),
+            },
+        }
+    }
+
+    /// The longest match of each address.
+    pub(crate) fn look_up(&mut self, addresses: &[IpAddr]) -> Result<Vec<Match>, Failure> {
+        let mut matches = Vec::with_capacity(addresses.len());
+        for addresses in addresses.chunks(AHEAD) {
+            let lines: Vec<String> = addresses.iter().map(|a| format!("lookup {a}\n")).collect();
+            self.send(&lines.concat())?;
+            for _ in addresses {
+                let line = self.line()?;
+                let mut parts = line.splitn(3, '\t').skip(1);
+                let found = match (parts.next(), parts.next()) {
+                    (Some("-"), Some(_)) => None,
+                    (Some(prefix), Some(value)) => {
+                        let prefix = prefix.parse().map_err(|_| self.failed(NO_ANSWER))?;
+                        Some((prefix, value.to_owned()))
+                    }
+                    _ => return Err(self.failed(NO_ANSWER)),
+                };
+                matches.push(found);
+            }
+        }
+        Ok(matches)
+    }
+
+    /// Hands all lines of changes to `each`, until the other process ends.
+    pub(crate) fn watch(
+        &mut self,
+        covered: Option<IpPrefix>,
+        mut each: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let covered = covered.map(|prefix| prefix.to_string());
+        self.send(&format!("watch {}\n", covered.unwrap_or_default()))?;
+        self.line()?;
+        loop {
+            let lines = self.stream.fill_buf();
+            let lines = lines.map_err(|error| format!("{}: {error}", self.name))?;
+            if lines.is_empty() {
+                return Ok(());
+            }
+            let length = lines.len();
+            each(lines)?;
+            self.stream.consume(length);
+        }
+    }
+
+    /// The table as it is now, compiled; `None` if it is of this version still.
+    pub(crate) fn image(&mut self, version: Option<u64>) -> Result<Option<Current>, Failure> {
+        let start = Instant::now();
+        let known = version.map(|version| version.to_string());
+        self.send(&format!("image {}\n", known.unwrap_or_default()))?;
+        let line = self.line()?;
+        if line == "same" {
+            return Ok(None);
+        }
+        let words: Vec<&str> = line.split(' ').collect();
+        let (Some("image"), Some(Ok(version)), Some(Ok(length))) = (
+            words.first().copied(),
+            words.get(1).map(|word| word.parse::<u64>()),
+            words.get(2).map(|word| word.parse::<u64>()),
+        ) else {
+            return Err(self.failed(NO_ANSWER));
+        };
+        let mut bytes = Vec::new();
+        let read = (&mut self.stream).take(length).read_to_end(&mut bytes);
+        match read {
+            Ok(read) if read as u64 == length => {}
+            Ok(_) => return Err(self.failed("it ended in the midst of an image")),
+            Err(error) => return Err(self.failed(error)),
+        }
+        let image = Image::from_bytes(&bytes).map_err(|error| self.failed(error))?;
+        let opened = Opened {
+            name: self.name.clone(),
+            image,
+            open_time: start.elapsed(),
+        };
+        Ok(Some(Current { version, opened }))
+    }
+}
+
+const NO_ANSWER: &str = "this is no answer of popfib follow";
+
+/// The table as it is now.
+pub(crate) fn open(socket: &Path, read: &ReadArgs) -> Result<Opened, Failure> {
+    let mut live = Place::new(socket, read)?.connect()?;
+    match live.image(None)? {
+        Some(current) => Ok(current.opened),
+        None => Err(live.failed(NO_ANSWER)),
+    }
+}

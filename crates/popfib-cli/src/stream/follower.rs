@@ -1,0 +1,89 @@
+//! The table of a running `popfib follow`, fetched again while a stream goes on.
+//!
+//! A stream is answered by an image, as with `--fib`: each batch by one state of the table, at the rate of an image, and by
+//! the same code. Asking the other process for each batch would answer from the table of that moment, but texts of
+//! answers could not be made before addresses come, and the process would answer for all of its clients.
+
+use std::time::{Duration, Instant};
+
+use crate::failure::Failure;
+use crate::live::{Live, Place};
+use crate::output::note;
+
+use super::routes::Routes;
+use super::tables::Table;
+
+/// The least time from one image to the next, and how many times as long as the last one took to come.
+const EVERY: Duration = Duration::from_secs(1);
+const SHARE: u32 = 20;
+
+/// A table, and where the next comes from.
+pub(crate) struct Follower {
+    place: Place,
+    with_prefixes: bool,
+    live: Option<Live>,
+    version: Option<u64>,
+    due: Instant,
+    has_failed: bool,
+}
+
+impl Follower {
+    /// Of that place; nothing is asked yet.
+    pub(crate) fn new(place: Place, with_prefixes: bool) -> Self {
+        Self {
+            place,
+            with_prefixes,
+            live: None,
+            version: None,
+            due: Instant::now(),
+            has_failed: false,
+        }
+    }
+
+    /// The table as it is now; `None` if it has not changed since the last call.
+    pub(crate) fn fetch(&mut self) -> Result<Option<Vec<Table>>, Failure> {
+        let start = Instant::now();
+        let live = match &mut self.live {
+            Some(live) => live,
+            none => {
+                // Another process counts from 0 again.
+                self.version = None;
+                none.insert(self.place.connect()?)
+            }
+        };
+        let current = live.image(self.version)?;
+        self.due = start + EVERY.max(start.elapsed() * SHARE);
+        let Some(current) = current else {
+            return Ok(None);
+        };
+        self.version = Some(current.version);
+        Ok(Some(vec![Table {
+            name: None,
+            with_prefixes: self.with_prefixes,
+            routes: Routes::of_image(current.opened, self.with_prefixes)?,
+        }]))
+    }
+
+    /// The same when it is time to ask again. Lines are not lost for a process that is gone: they are answered by what
+    /// was fetched last, which is said once.
+    pub(crate) fn newer(&mut self) -> Option<Vec<Table>> {
+        if Instant::now() < self.due {
+            return None;
+        }
+        match self.fetch() {
+            Ok(tables) => {
+                self.has_failed = false;
+                tables
+            }
+            Err(failure) => {
+                if !self.has_failed {
+                    note(format_args!("{failure}; the routes of before are used"));
+                }
+                self.has_failed = true;
+                self.live = None;
+                self.due = Instant::now() + EVERY;
+                None
+            }
+        }
+    }
+}

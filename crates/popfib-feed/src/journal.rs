@@ -1,0 +1,99 @@
+//! The last changes of best paths, for who watches a table: kept only while somebody does, and no more than a number of them, so that
+//! one who is slow loses changes and nobody waits.
+
+use std::collections::VecDeque;
+
+use popfib::IpPrefix;
+
+use crate::target::Target;
+
+/// The most changes that are kept.
+const MAX: usize = 1 << 16;
+
+/// A change of the best path of a prefix: where it leads now, `None` if there is none any more.
+pub type BestChange = (IpPrefix, Option<Target>);
+
+/// The changes of one table.
+#[derive(Default)]
+pub(crate) struct Journal {
+    watchers: usize,
+    /// The number of the first that is kept.
+    first: u64,
+    changes: VecDeque<BestChange>,
+}
+
+impl Journal {
+    /// One more watches; the number of the next change.
+    pub(crate) fn watch(&mut self) -> u64 {
+        self.watchers += 1;
+        self.first + self.changes.len() as u64
+    }
+
+    /// One fewer.
+    pub(crate) fn unwatch(&mut self) {
+        self.watchers -= 1;
+        if self.watchers == 0 {
+            self.first += self.changes.len() as u64;
+            self.changes = VecDeque::new();
+        }
+    }
+
+    /// Keeps a change, if somebody watches.
+    pub(crate) fn add(&mut self, prefix: IpPrefix, target: impl FnOnce() -> Option<Target>) {
+        if self.watchers == 0 {
+            return;
+        }
+        if self.changes.len() == MAX {
+            self.changes.pop_front();
+            self.first += 1;
+        }
+        self.changes.push_back((prefix, target()));
+    }
+
+    /// Appends the changes from number `from` on, `most` at most; the number of the next one, and how many before were not kept.
+    pub(crate) fn from(&self, from: u64, most: usize, to: &mut Vec<BestChange>) -> (u64, u64) {
+        let lost = self.first.saturating_sub(from);
+        let start = from.saturating_sub(self.first) as usize;
+        let before = to.len();
+        to.extend(self.changes.iter().skip(start).take(most).cloned());
+        let next = from + lost + (to.len() - before) as u64;
+        (next, lost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prefix(number: usize) -> IpPrefix {
+        format!("10.{}.{}.0/24", number >> 8 & 255, number & 255)
+            .parse()
+            .unwrap()
+    }
+
+    #[test]
+    fn changes_come_once_and_in_order_and_the_oldest_are_lost() {
+        let mut journal = Journal::default();
+        journal.add(prefix(0), || panic!("nobody watches"));
+        let start = journal.watch();
+        for number in 0..10 {
+            journal.add(prefix(number), || None);
+        }
+        let mut seen = Vec::new();
+        let (next, lost) = journal.from(start, 4, &mut seen);
+        let (next, more_lost) = journal.from(next, 100, &mut seen);
+        assert_eq!((lost, more_lost, seen.len()), (0, 0, 10));
+        assert!((0..10).all(|number| seen[number].0 == prefix(number)));
+        for number in 0..MAX + 3 {
+            journal.add(prefix(number), || None);
+        }
+        seen.clear();
+        let (end, lost) = journal.from(next, usize::MAX, &mut seen);
+        assert_eq!((lost, seen.len(), end), (3, MAX, next + MAX as u64 + 3));
+        assert_eq!(seen[0].0, prefix(3));
+        // Numbers go on when nobody watched for a while.
+        journal.unwatch();
+        journal.add(prefix(0), || panic!("nobody watches"));
+        assert_eq!(journal.watch(), end);
+    }
+}

@@ -183,6 +183,13 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
         routes.map(|(prefix, number)| (prefix, self.value(number)))
     }
 
+    /// Every value that is kept, once for each place where it is: also those that wait for readers. For
+    /// garbage collectors, which count what refers to an object.
+    pub fn stored(&self) -> impl Iterator<Item = &V> {
+        let numbers = 0..u32::try_from(self.pairs.end()).unwrap_or(u32::MAX);
+        numbers.filter_map(|number| Some(&self.pairs.get(number)?.value))
+    }
+
     /// Drops values and frees memory that no reader can see any more, instead of a while later.
     pub fn reclaim(&mut self) {
         self.fib.reclaim();

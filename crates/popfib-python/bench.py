@@ -1,12 +1,16 @@
 """Rates, times and bytes of popfib beside pytricia, and beside the Rust batch lookup.
 
     python crates/popfib-python/bench.py [--runs 5] [--addresses 10000000] [--popfib-lab target/release/popfib-lab]
+    python crates/popfib-python/bench.py --live
 
 The table is the built-in one (a tier-1 router's, 1.06 million routes), its values are AS numbers as ints.
 Each figure is the median of the runs, with the lowest and the highest in brackets; the libraries take turns.
 Times are CPU times of this process, which looks up in one thread: on a busy machine others' time is not counted,
 though their traffic to memory still slows all. The Rust rate is that of `popfib-lab bench`, in turns with `lookup_many`;
 it goes by the wall clock, so `lookup_many` is timed by the wall clock too for their ratio, each run with its neighbour.
+
+--live: how long bursts of 1,000 lookups take, by the wall clock, beside a thread that changes 1,000 routes a second, of a
+`Table` and of a `LiveTable`.
 """
 
 import argparse
@@ -104,11 +108,65 @@ def in_sql(tables, hits):
     return queries
 
 
+def live(pairs, seconds=10):
+    """Bursts of lookups beside a writer, some hundred a second."""
+    import threading
+
+    import numpy as np
+
+    rng = np.random.default_rng(1)
+    column = rng.integers(1 << 24, 224 << 24, 1_000, dtype=np.uint32)
+    texts = [".".join(str(n >> shift & 255) for shift in (24, 16, 8, 0)) for n in column.tolist()]
+    tables = {"Table": popfib.Table(pairs), "LiveTable": popfib.LiveTable(pairs)}
+    tables["Table"].compile(prefixes=True)
+    changes = random.Random(2).sample([pair for pair in pairs if ":" not in pair[0]], 1_000)
+
+    def change(table, done, count):
+        announce = getattr(table, "announce", None) or table.__setitem__
+        start = time.perf_counter()
+        while not done.is_set():
+            prefix, _ = changes[count[0] % len(changes)]
+            announce(prefix, count[0] % 7)
+            count[0] += 1
+            time.sleep(max(0.0, start + count[0] / 1_000 - time.perf_counter()))
+
+    def each(table):
+        for text in texts:
+            table.get(text)
+
+    kinds = {
+        "lookup_many of 1,000, list": lambda table: table.lookup_many(column, output="list"),
+        "lookup_many of 1,000, matches": lambda table: table.lookup_many(column, output="matches"),
+        "1,000 times t.get(str)": each,
+    }
+    for kind, work in kinds.items():
+        for name, table in tables.items():
+            done, count, times = threading.Event(), [0], []
+            writer = threading.Thread(target=change, args=(table, done, count))
+            start = time.perf_counter()
+            writer.start()
+            while time.perf_counter() < start + seconds:
+                before = time.perf_counter()
+                work(table)
+                times.append(time.perf_counter() - before)
+                time.sleep(0.001)
+            done.set()
+            writer.join()
+            rate = count[0] / (time.perf_counter() - start)
+            times.sort()
+            p50, p99 = (1e3 * times[int(part * len(times))] for part in (0.5, 0.99))
+            print(
+                f"{kind:<30} {name:<10} median {p50:.3f} ms, 99 % within {p99:.3f}, longest {1e3 * times[-1]:.3f}; "
+                f"{len(times)} bursts beside {rate:.0f} changes a second"
+            )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--addresses", type=int, default=10_000_000)
     parser.add_argument("--popfib-lab", default="target/release/popfib-lab", help="the command, for the Rust rate")
+    parser.add_argument("--live", action="store_true", help="bursts beside changes, and nothing else")
     args = parser.parse_args()
 
     import numpy as np
@@ -126,6 +184,8 @@ def main():
 
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, Python {sys.version.split()[0]}")
     pairs = list(popfib.default_table(decode=int).items())
+    if args.live:
+        return live(pairs)
     ipv4 = [pair for pair in pairs if ":" not in pair[0]]
     t = popfib.Table(pairs)
     t.compile()

@@ -24,7 +24,7 @@
  * ERRORS
  *   Functions that return `int` return 0 for success and a negative errno value for failure (walks may
  *   return the callback's value as well); popfib_strerror() has a line of text for each. Nothing has
- *   changed after a failure, and where a function makes a handle, the handle is NULL.
+ *   changed after a failure (but for popfib_apply()), and where a function makes a handle, the handle is NULL.
  *     -EINVAL          an argument that makes no sense: NULL where something must be, a prefix too long or
  *                      with bits beyond its length, a next hop of 0, an array that is misaligned or
  *                      overlaps the other, a field of a structure out of range
@@ -34,7 +34,8 @@
  *                      return this; it is not repeated below.
  *   The others stand with each function. -ENOMEM means that a table or a reader was refused memory, however
  *   little. Only what images need beside the file's content (names, handles, what is compiled while one is
- *   saved) comes from malloc() in any case, and there a refusal ends the program by abort(), as in Rust programs.
+ *   saved), groups, and the list of changes while popfib_apply() sorts it come from malloc() in any case, and there a refusal
+ *   may end the program by abort(), as in Rust programs.
  *   Undefined: pointers that are neither NULL nor valid, handles that were freed, arrays shorter than
  *   the count says, breaking the rules on threads, leaving a callback by longjmp() or a C++ exception.
  *
@@ -75,6 +76,8 @@ extern "C" {
 typedef struct popfib_table popfib_table;
 typedef struct popfib_reader popfib_reader;
 typedef struct popfib_image popfib_image;
+typedef struct popfib_groups popfib_groups;
+typedef struct popfib_group_reader popfib_group_reader;
 
 /* Families. */
 #define POPFIB_IPV4 4u
@@ -107,13 +110,18 @@ struct popfib_config {
     uint32_t next_hop_bits; /* width of the elements that bulk lookups write: 16 or 32; 0 is 32 */
     uint32_t direct_bits;   /* leading bits that one table resolves, 1 to 24; 0 follows the number of
                              * routes, which is best for almost everybody */
-    uint32_t reserved;      /* 0 */
+    uint32_t flags;         /* POPFIB_KEEP_PREFIXES or 0 */
     const char *kernel;     /* the code of bulk lookups, by a name of popfib_kernel_list(); NULL for the one
                              * that the environment variable POPFIB_KERNEL names, else the fastest */
     popfib_allocate_fn allocate; /* where all memory of the table and its readers is from and where it */
     popfib_release_fn release;   /* goes back to, the handles' included: both functions, or NULL and NULL for */
     void *user;                  /* malloc(); what they are called with */
 };
+
+/* Readers are asked for longest matches too, and those of the table are as fast, whatever changes: the compiled table
+ * has the lengths of prefixes, which makes it some tenth larger. next_hop_bits is 32 or 0, and next hops are at most
+ * 65,075,261 (IPv4) or 16,647,159 (IPv6). */
+#define POPFIB_KEEP_PREFIXES 1u
 
 #define POPFIB_CONFIG_INIT(family) { sizeof(struct popfib_config), (family), 0, 0, 0, NULL, NULL, NULL, NULL }
 
@@ -136,6 +144,23 @@ int popfib_add(popfib_table *table, const uint8_t *prefix, uint8_t length, uint3
  * [writer] -ENOENT: there is none. -ENOMEM, -ENOSPC: rarely, as routes that it held together come apart.
  * -EBUSY, -EROFS: as for popfib_add(). */
 int popfib_delete(popfib_table *table, const uint8_t *prefix, uint8_t length);
+
+/* A change of a route: next_hop 0 removes it. Of the prefix the first 4 bytes count for IPv4. */
+struct popfib_change {
+    uint8_t prefix[16];
+    uint8_t length;
+    uint8_t reserved[3]; /* 0 */
+    uint32_t next_hop;
+};
+
+/* Makes `n` changes that belong together. Of several for one prefix the last counts: a route that is removed and added
+ * again is never seen as gone. Lookups see, prefix by prefix, what was before or what is after; to remove a route that
+ * is not there changes nothing. Where the changes are a good part of the routes, they are made beside the table in use,
+ * which is compiled once at the end: this is how to load a table. O(n log n).
+ * [writer] -ERANGE: a next hop is too high for the table; nothing has changed. -ENOMEM, -ENOSPC: some of the changes may
+ * have been made, each wholly; what lookups do not see of them yet they see after the next change that succeeds.
+ * -EBUSY, -EROFS: as for popfib_add(). */
+int popfib_apply(popfib_table *table, const struct popfib_change *changes, size_t n);
 
 /* Frees what was replaced and no reader can see any more. That happens by itself in the course of changes;
  * this does it now, after the last of many.
@@ -162,7 +187,8 @@ int popfib_lookup_bulk(const popfib_table *table, const void *addresses, void *n
 int popfib_lookup_bulk_host(const popfib_table *table, const void *addresses, void *next_hops, size_t n);
 
 /* The longest prefix that holds the address (as many bytes as an address), its length, and its next hop;
- * each of the three may be NULL. O(key width / 6), a walk of the routes; see popfib_compile_prefixes().
+ * each of the three may be NULL. O(key width / 6), a walk of the routes; see popfib_compile_prefixes() and
+ * POPFIB_KEEP_PREFIXES.
  * [table] -ENOENT: there is none. -ENODATA: an image without routes. */
 int popfib_longest_match(const popfib_table *table, const uint8_t *address, uint8_t *prefix,
                          uint8_t *length, uint32_t *next_hop);
@@ -178,7 +204,7 @@ int popfib_longest_match_bulk(const popfib_table *table, const void *addresses, 
  * popfib_longest_match_bulk() more than twenty times. For tables that are asked for prefixes while routes stay: it serves
  * until the next change, which gives it back; then, and without it, the routes are walked. Takes the time of compiling a table
  * twice, about as much memory as one, and meanwhile as much as the routes. Other lookups are as fast as before. An image
- * has it already.
+ * and a table of POPFIB_KEEP_PREFIXES have it already.
  * [writer] -ERANGE: a next hop is above 65,075,261 (IPv4) or 16,647,159 (IPv6), so that there is no room for a length
  * beside it. -ENOMEM. -ENOSPC: it would be too large. -EBUSY: called from a callback of a walk. -ENODATA: an image
  * without routes. */
@@ -256,6 +282,16 @@ int popfib_reader_lookup_bulk(popfib_reader *reader, const void *addresses, void
 /* As popfib_lookup_bulk_host(). [reader] */
 int popfib_reader_lookup_bulk_host(popfib_reader *reader, const void *addresses, void *next_hops, size_t n);
 
+/* As popfib_longest_match(), as fast as a lookup. [reader]
+ * -ENOENT: there is none. -ENOTSUP: a table without POPFIB_KEEP_PREFIXES. -ENODATA: an image without routes. */
+int popfib_reader_longest_match(popfib_reader *reader, const uint8_t *address, uint8_t *prefix,
+                                uint8_t *length, uint32_t *next_hop);
+
+/* As popfib_longest_match_bulk(), nearly as fast as popfib_reader_lookup_bulk(). [reader]
+ * -ENOTSUP, -ENODATA: as for popfib_reader_longest_match(). */
+int popfib_reader_longest_match_bulk(popfib_reader *reader, const void *addresses, uint8_t *lengths,
+                                     void *next_hops, size_t n);
+
 /* Enters a read-side section that stays open. Does nothing if it is online. [reader] Only -EINVAL, for NULL. */
 int popfib_reader_online(popfib_reader *reader);
 
@@ -264,6 +300,47 @@ int popfib_reader_quiescent(popfib_reader *reader);
 
 /* Leaves the read-side section, as before the thread sleeps. Does nothing if it is offline. [reader] Only -EINVAL, for NULL. */
 int popfib_reader_offline(popfib_reader *reader);
+
+/* ---------------------------------------------------------------- next-hop groups
+ *
+ * Where many routes share next hops that fail and come back, the next hop of a route is the id of a group, and groups
+ * have members with weights. A member that leaves is one change then, however many routes lead to the group:
+ *
+ *     popfib_reader_lookup_bulk(reader, addresses, ids, n);
+ *     popfib_group_reader_select_bulk(groups, ids, hashes, members, n);
+ *
+ * A flow finds its member by its hash, a number whose upper bits are well mixed. Flows of members that stay move only as
+ * far as weights ask for; shares are right to one in sixteen times the number of members. Members are numbers from 1 on.
+ * Threads and errors are as for tables: [writer] changes groups, [reader] is of one thread, and readers may outlive the
+ * groups. Memory is from malloc(). */
+
+/* Makes an empty set of groups. Free it by popfib_groups_free(). [any] -ENOMEM. */
+int popfib_groups_create(popfib_groups **groups);
+
+/* Frees groups, or does nothing for NULL. Their readers go on with the last state. [writer] */
+void popfib_groups_free(popfib_groups *groups);
+
+/* Sets the `n` members of a group, new or not, and their weights, all 1 for NULL; a member whose weight is 0 gets no
+ * flows. Readers see all of it or nothing of it.
+ * [writer] -EINVAL: also a member of 0, no member with a weight, or more than 4,096. -ENOMEM, -ENOSPC. */
+int popfib_groups_set(popfib_groups *groups, uint32_t id, const uint32_t *members, const uint32_t *weights, size_t n);
+
+/* Removes a group; routes that lead to it have no member then. [writer] -ENOENT: there is none. -ENOMEM, -ENOSPC. */
+int popfib_groups_remove(popfib_groups *groups, uint32_t id);
+
+/* Makes a reader. Free it by popfib_group_reader_free(). [any] But not while the groups are freed. -ENOMEM. */
+int popfib_group_reader_create(const popfib_groups *groups, popfib_group_reader **reader);
+
+/* Frees a reader, or does nothing for NULL. [reader] */
+void popfib_group_reader_free(popfib_group_reader *reader);
+
+/* The member of a group that a flow with this hash goes to; 0 if there is no such group. [reader] */
+uint32_t popfib_group_reader_select(popfib_group_reader *reader, uint32_t id, uint64_t hash);
+
+/* As popfib_group_reader_select(), of `n` flows: their groups and hashes, into the same places of `members`, which must not
+ * overlap the others. For n = 0 they may be NULL. [reader] */
+int popfib_group_reader_select_bulk(popfib_group_reader *reader, const uint32_t *ids, const uint64_t *hashes,
+                                    uint32_t *members, size_t n);
 
 /* ---------------------------------------------------------------- images
  *

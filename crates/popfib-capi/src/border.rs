@@ -2,6 +2,8 @@
 
 use core::ffi::c_int;
 use core::mem;
+use core::ops::ControlFlow;
+use core::ptr;
 use std::panic::{self, AssertUnwindSafe};
 
 use crate::error::{Errno, Result};
@@ -60,6 +62,29 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
     if !place.is_null() {
         // SAFETY: the caller's.
         unsafe { place.write(value) };
+    }
+}
+
+/// What writes a route to where C wants it: the bytes of the prefix, its length, its next hop.
+///
+/// # Safety
+/// Each is null, or a place for as many bytes as an address of the table has, for a length and for a next hop,
+/// for as long as the result is used.
+pub(crate) unsafe fn put_route(
+    bytes: *mut u8,
+    len: *mut u8,
+    next_hop: *mut u32,
+) -> impl FnMut(&[u8], u8, u32) -> ControlFlow<c_int> {
+    move |found, found_len, found_next_hop| {
+        // SAFETY: the caller's.
+        unsafe {
+            if !bytes.is_null() {
+                ptr::copy_nonoverlapping(found.as_ptr(), bytes, found.len());
+            }
+            put(len, found_len);
+            put(next_hop, found_next_hop);
+        }
+        ControlFlow::Continue(())
     }
 }
 

@@ -58,6 +58,22 @@ pub(crate) unsafe fn each<A: Address, L: Leaf>(
     Ok(())
 }
 
+/// An array of C's; empty where it has no elements.
+///
+/// # Safety
+/// Null, or an array of `count` elements that nobody changes meanwhile.
+pub(crate) unsafe fn array<'a, T>(start: *const T, count: usize) -> Result<&'a [T]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    let is_wrong = start.is_null() || !start.is_aligned();
+    if is_wrong || count > isize::MAX as usize / size_of::<T>() {
+        return Err(Errno::INVALID);
+    }
+    // SAFETY: aligned, not longer than any array, and as long as the caller promises.
+    Ok(unsafe { slice::from_raw_parts(start, count) })
+}
+
 /// As [`each`] in network order, with a length beside each next hop.
 ///
 /// # Safety
@@ -93,7 +109,12 @@ pub(crate) unsafe fn each_with_length<A: Address, L: Leaf>(
 
 /// Whether an array is null or misaligned, or the two overlap; `count` is not so high that a length overflows.
 #[inline(always)]
-fn is_wrong<A, L>(from: *const c_void, to: *mut c_void, count: usize, align: usize) -> bool {
+pub(crate) fn is_wrong<A, L>(
+    from: *const c_void,
+    to: *mut c_void,
+    count: usize,
+    align: usize,
+) -> bool {
     let misaligned = from.addr() & (align - 1) | to.addr() & (align_of::<L>() - 1);
     from.is_null()
         | to.is_null()

@@ -30,7 +30,7 @@ pub(crate) struct Config {
     pub(crate) family: u32,
     pub(crate) next_hop_bits: u32,
     pub(crate) direct_bits: u32,
-    pub(crate) reserved: u32,
+    pub(crate) flags: u32,
     pub(crate) kernel: *const c_char,
     pub(crate) allocate: Option<Allocate>,
     pub(crate) release: Option<Release>,
@@ -87,6 +87,9 @@ pub(crate) unsafe fn read<T: Versioned>(config: *const T) -> Result<T> {
     }
 }
 
+/// `POPFIB_KEEP_PREFIXES`.
+const KEEP_PREFIXES: u32 = 1;
+
 /// Family and width of next hops of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -97,10 +100,16 @@ pub(crate) enum Form {
 }
 
 impl Config {
-    pub(crate) fn form(&self) -> Result<Form> {
-        if self.reserved != 0 {
-            return Err(Errno::INVALID);
+    /// Whether readers are asked for longest matches.
+    pub(crate) fn keeps_prefixes(&self) -> Result<bool> {
+        match (self.flags, self.next_hop_bits) {
+            (0, _) => Ok(false),
+            (KEEP_PREFIXES, 0 | 32) => Ok(true),
+            _ => Err(Errno::INVALID),
         }
+    }
+
+    pub(crate) fn form(&self) -> Result<Form> {
         match (self.family, self.next_hop_bits) {
             (4, 16) => Ok(Form::Ipv4Narrow),
             (4, 0 | 32) => Ok(Form::Ipv4Wide),

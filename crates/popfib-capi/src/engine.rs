@@ -24,6 +24,17 @@ pub(crate) struct RawPrefix {
     pub(crate) len: u8,
 }
 
+/// `struct popfib_change`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Change {
+    pub(crate) prefix: [u8; 16],
+    pub(crate) len: u8,
+    pub(crate) reserved: [u8; 3],
+    /// 0 removes the route.
+    pub(crate) next_hop: u32,
+}
+
 /// What a walk says of each route: the bytes of the prefix, its length, the next hop.
 pub(crate) type Visit<'a> = dyn FnMut(&[u8], u8, u32) -> ControlFlow<c_int> + 'a;
 
@@ -48,6 +59,7 @@ pub(crate) trait Engine {
 
     unsafe fn add(&mut self, prefix: RawPrefix, next_hop: u32) -> Result<()>; // SAFETY: see the trait
     unsafe fn delete(&mut self, prefix: RawPrefix) -> Result<()>; // SAFETY: see the trait
+    fn apply(&mut self, changes: &[Change]) -> Result<()>;
     fn reclaim(&mut self);
     fn compile_prefixes(&mut self) -> Result<()>;
 
@@ -87,6 +99,15 @@ pub(crate) trait Lookup {
         to: *mut c_void,
         count: usize,
         order: Order,
+    ) -> Result<()>; // SAFETY: see the trait
+    /// Tells the visitor of one route.
+    unsafe fn longest_match(&mut self, address: *const u8, visit: &mut Visit<'_>) -> Result<()>; // SAFETY: see the trait
+    unsafe fn longest_match_bulk(
+        &mut self,
+        from: *const c_void,
+        lengths: *mut u8,
+        to: *mut c_void,
+        count: usize,
     ) -> Result<()>; // SAFETY: see the trait
     fn quiescent(&mut self);
     fn online(&mut self);

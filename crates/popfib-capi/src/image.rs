@@ -227,6 +227,8 @@ unsafe extern "C" fn popfib_image_table(
         if config.direct_bits != 0 || !matches!(config.memory()?, Memory::Heap) {
             return Err(Errno::INVALID);
         }
+        // With prefixes or without: an image has them.
+        config.keeps_prefixes()?;
         let table = match config.form()? {
             Form::Ipv4Narrow => frozen::<u32, u16>(image, &config)?,
             Form::Ipv4Wide => frozen::<u32, u32>(image, &config)?,

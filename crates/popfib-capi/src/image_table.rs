@@ -28,7 +28,6 @@ impl ImageLeaf for u32 {
 
 /// The table of one family of an image.
 pub(crate) struct Frozen<A: Address, L: Leaf> {
-    image: Arc<Image>,
     lookups: FrozenReader<A, L>,
 }
 
@@ -37,8 +36,8 @@ impl<A: Address, L: ImageLeaf> Frozen<A, L> {
         let table = image.table::<A>().ok_or(Errno::NO_ENTRY)?;
         let fib = L::fib(table).ok_or(Errno::RANGE)?;
         Ok(Self {
-            image: Arc::clone(image),
             lookups: FrozenReader {
+                image: Arc::clone(image),
                 fib: Arc::new(fib.try_clone()?),
                 kernel,
             },
@@ -47,14 +46,6 @@ impl<A: Address, L: ImageLeaf> Frozen<A, L> {
 
     pub(crate) fn readers(&self) -> FrozenReader<A, L> {
         self.lookups.clone()
-    }
-
-    /// The table, if it has its routes.
-    fn with_routes(&self) -> Result<&ImageTable<A>> {
-        self.image
-            .table()
-            .filter(|table| table.has_routes())
-            .ok_or(Errno::NO_DATA)
     }
 }
 
@@ -89,11 +80,14 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
     }
 
     fn route_count(&self) -> usize {
-        self.image.table::<A>().map_or(0, ImageTable::route_count)
+        self.lookups
+            .image
+            .table::<A>()
+            .map_or(0, ImageTable::route_count)
     }
 
     fn bytes(&self) -> usize {
-        self.image.bytes()
+        self.lookups.image.bytes()
     }
 
     fn announce(&mut self, _: Prefix<A>, _: NextHop) -> Result<()> {
@@ -104,11 +98,15 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
         Err(Errno::READ_ONLY)
     }
 
+    fn apply(&mut self, _: Vec<(Prefix<A>, Option<NextHop>)>) -> Result<()> {
+        Err(Errno::READ_ONLY)
+    }
+
     fn reclaim(&mut self) {}
 
     /// An image has what longest matches need.
     fn compile_prefixes(&mut self) -> Result<()> {
-        self.with_routes().map(drop)
+        self.lookups.with_routes().map(drop)
     }
 
     fn lookup(&self, address: A) -> L {
@@ -120,7 +118,69 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
     }
 
     fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>> {
-        Ok(exact(self.with_routes()?, prefix))
+        Ok(exact(self.lookups.with_routes()?, prefix))
+    }
+
+    fn longest_match(&self, address: A) -> Result<Option<Route<A>>> {
+        self.lookups.longest_match(address)
+    }
+
+    fn longest_matches(
+        &self,
+        addresses: &[A],
+        found: impl FnMut(usize, Option<Route<A>>),
+    ) -> Result<()> {
+        self.lookups.longest_matches(addresses, found)
+    }
+
+    fn routes(&self) -> Result<impl Iterator<Item = Route<A>>> {
+        Ok(self.lookups.with_routes()?.routes())
+    }
+
+    fn supernets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
+        let table = self.lookups.with_routes()?;
+        Ok((0..=of.len()).filter_map(move |len| {
+            let prefix = Prefix::new_masked(of.address(), len).ok()?;
+            Some((prefix, exact(table, prefix)?))
+        }))
+    }
+
+    fn subnets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
+        let table = self.lookups.with_routes()?;
+        Ok((first_from(table, of)..)
+            .map_while(move |number| table.route(number))
+            .take_while(move |(prefix, _)| of.covers(prefix)))
+    }
+
+    fn save(&self, image: &mut ImageWriter, keep_routes: bool) -> Result<()> {
+        let table = self.lookups.with_routes()?;
+        image.table(&table.rib(), &table.options(), keep_routes)?;
+        Ok(())
+    }
+}
+
+/// A reader of a table that nobody changes, and what makes more of them.
+#[derive(Clone)]
+pub(crate) struct FrozenReader<A: Address, L: Leaf> {
+    image: Arc<Image>,
+    /// Shares the image's memory and keeps it.
+    fib: Arc<Fib<A, L>>,
+    kernel: Kernel,
+}
+
+impl<A: Address, L: Leaf> FrozenReader<A, L> {
+    #[inline(always)]
+    fn batch(&self, addresses: &[A], next_hops: &mut [L]) {
+        self.fib
+            .lookup_batch_with(self.kernel, addresses, next_hops);
+    }
+
+    /// The table, if it has its routes.
+    fn with_routes(&self) -> Result<&ImageTable<A>> {
+        self.image
+            .table()
+            .filter(|table| table.has_routes())
+            .ok_or(Errno::NO_DATA)
     }
 
     fn longest_match(&self, address: A) -> Result<Option<Route<A>>> {
@@ -134,51 +194,10 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
     ) -> Result<()> {
         let table = self.with_routes()?;
         let fib = table.route_fib().ok_or(Errno::NO_DATA)?;
-        fib.lookup_each_with(self.lookups.kernel, addresses, |at, route| {
+        fib.lookup_each_with(self.kernel, addresses, |at, route| {
             found(at, table.route(route));
         });
         Ok(())
-    }
-
-    fn routes(&self) -> Result<impl Iterator<Item = Route<A>>> {
-        Ok(self.with_routes()?.routes())
-    }
-
-    fn supernets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
-        let table = self.with_routes()?;
-        Ok((0..=of.len()).filter_map(move |len| {
-            let prefix = Prefix::new_masked(of.address(), len).ok()?;
-            Some((prefix, exact(table, prefix)?))
-        }))
-    }
-
-    fn subnets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
-        let table = self.with_routes()?;
-        Ok((first_from(table, of)..)
-            .map_while(move |number| table.route(number))
-            .take_while(move |(prefix, _)| of.covers(prefix)))
-    }
-
-    fn save(&self, image: &mut ImageWriter, keep_routes: bool) -> Result<()> {
-        let table = self.with_routes()?;
-        image.table(&table.rib(), &table.options(), keep_routes)?;
-        Ok(())
-    }
-}
-
-/// A reader of a table that nobody changes, and what makes more of them.
-#[derive(Clone)]
-pub(crate) struct FrozenReader<A: Address, L: Leaf> {
-    /// Shares the image's memory and keeps it.
-    fib: Arc<Fib<A, L>>,
-    kernel: Kernel,
-}
-
-impl<A: Address, L: Leaf> FrozenReader<A, L> {
-    #[inline(always)]
-    fn batch(&self, addresses: &[A], next_hops: &mut [L]) {
-        self.fib
-            .lookup_batch_with(self.kernel, addresses, next_hops);
     }
 }
 
@@ -203,5 +222,17 @@ impl<A: Address, L: Leaf> Answers for FrozenReader<A, L> {
     #[inline(always)]
     fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [L]) {
         self.batch(addresses, next_hops);
+    }
+
+    fn longest_match(&mut self, address: A) -> Result<Option<Route<A>>> {
+        FrozenReader::longest_match(self, address)
+    }
+
+    fn longest_matches(
+        &mut self,
+        addresses: &[A],
+        found: impl FnMut(usize, Option<Route<A>>),
+    ) -> Result<()> {
+        FrozenReader::longest_matches(self, addresses, found)
     }
 }

@@ -1,5 +1,8 @@
 //! Tables whose routes change, and their readers.
+//!
+//! What a table's answers say is its [`Numbers`]: next hops, or next hops and prefix lengths.
 
+use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use popfib::{
@@ -12,37 +15,130 @@ use crate::memory::{Memory, hand_out, take_back};
 use crate::reader::{self, Readers};
 use crate::typed::{Answers, Route, Routes};
 
+/// What the numbers in a table stand for.
+pub(crate) trait Numbers<A: Address>: 'static {
+    /// Whether they say the lengths of prefixes.
+    const HAVE_LENGTHS: bool;
+
+    /// The number of a route.
+    fn number(prefix: Prefix<A>, next_hop: NextHop) -> Result<NextHop>;
+    /// The next hop of a number; 0 for 0.
+    fn next_hop(number: u32) -> u32;
+    /// The match of an address, whose answer is that number.
+    fn matched(address: A, number: u32) -> Result<Option<Route<A>>>;
+
+    /// The route of a prefix in the table.
+    fn route((prefix, number): Route<A>) -> Route<A> {
+        let next_hop = NextHop::new(Self::next_hop(number.get()));
+        (prefix, next_hop.expect("a route has a next hop"))
+    }
+}
+
+/// Next hops.
+pub(crate) enum NextHops {}
+
+impl<A: Address> Numbers<A> for NextHops {
+    const HAVE_LENGTHS: bool = false;
+
+    fn number(_: Prefix<A>, next_hop: NextHop) -> Result<NextHop> {
+        Ok(next_hop)
+    }
+
+    #[inline(always)]
+    fn next_hop(number: u32) -> u32 {
+        number
+    }
+
+    fn matched(_: A, _: u32) -> Result<Option<Route<A>>> {
+        Err(Errno::NOT_SUPPORTED)
+    }
+}
+
+/// Next hops and the lengths of their prefixes.
+pub(crate) enum Matches {}
+
+impl<A: Address> Numbers<A> for Matches {
+    const HAVE_LENGTHS: bool = true;
+
+    fn number(prefix: Prefix<A>, next_hop: NextHop) -> Result<NextHop> {
+        Ok(LongestFib::<A>::number(prefix, next_hop)?)
+    }
+
+    #[inline(always)]
+    fn next_hop(number: u32) -> u32 {
+        LongestFib::<A>::matched(A::MIN, number).map_or(0, |(_, next_hop)| next_hop.get())
+    }
+
+    #[inline(always)]
+    fn matched(address: A, number: u32) -> Result<Option<Route<A>>> {
+        Ok(LongestFib::<A>::matched(address, number))
+    }
+}
+
+/// The next hops of numbers, in their places.
+#[inline(always)]
+fn turn<A: Address, L: Leaf, N: Numbers<A>>(numbers: &mut [L]) {
+    if N::HAVE_LENGTHS {
+        for number in numbers {
+            *number = L::from_u32(N::next_hop(number.to_u32()));
+        }
+    }
+}
+
+/// Addresses whose matches are found at a time.
+const BURST: usize = 256;
+
+/// Hands out the match of each address, whose number `lookup` finds, with its place.
+fn matches<A: Address, L: Leaf, N: Numbers<A>>(
+    addresses: &[A],
+    mut found: impl FnMut(usize, Option<Route<A>>),
+    mut lookup: impl FnMut(&[A], &mut [L]),
+) -> Result<()> {
+    let mut numbers = [L::default(); BURST];
+    for (burst, addresses) in addresses.chunks(BURST).enumerate() {
+        let numbers = &mut numbers[..addresses.len()];
+        lookup(addresses, numbers);
+        for (at, (address, number)) in addresses.iter().zip(numbers).enumerate() {
+            found(burst * BURST + at, N::matched(*address, number.to_u32())?);
+        }
+    }
+    Ok(())
+}
+
 /// A table and its writer.
-pub(crate) struct Live<A: Address, L: Leaf> {
+pub(crate) struct Live<A: Address, L: Leaf, N> {
     fib: LiveFib<A, L, Memory>,
     /// Made when the caller asks for it, gone with the next change. Rejected: to follow changes, which is a second Rib
     /// and twice the time of each.
     longest: Option<LongestFib<A, Memory>>,
     options: Options,
     kernel: Kernel,
+    numbers: PhantomData<N>,
 }
 
-impl<A: Address, L: Leaf> Live<A, L> {
+impl<A: Address, L: Leaf, N: Numbers<A>> Live<A, L, N> {
     pub(crate) fn new(options: Options, kernel: Kernel, memory: Memory) -> Result<Self> {
         Ok(Self {
             fib: LiveFib::from_rib(Rib::new_in(memory), options.clone())?,
             longest: None,
             options,
             kernel,
+            numbers: PhantomData,
         })
     }
 
     /// What makes readers of this table.
-    pub(crate) fn readers(&self) -> Result<LiveReaders<A, L>> {
+    pub(crate) fn readers(&self) -> Result<LiveReaders<A, L, N>> {
         Ok(LiveReaders {
             model: self.fib.try_reader()?,
             kernel: self.kernel,
             memory: *self.fib.rib().allocator(),
+            numbers: PhantomData,
         })
     }
 }
 
-impl<A: Address, L: Leaf> Routes for Live<A, L> {
+impl<A: Address, L: Leaf, N: Numbers<A>> Routes for Live<A, L, N> {
     type Address = A;
     type NextHop = L;
 
@@ -60,7 +156,7 @@ impl<A: Address, L: Leaf> Routes for Live<A, L> {
     }
 
     fn announce(&mut self, prefix: Prefix<A>, next_hop: NextHop) -> Result<()> {
-        self.fib.announce(prefix, next_hop)?;
+        self.fib.announce(prefix, N::number(prefix, next_hop)?)?;
         self.longest = None;
         Ok(())
     }
@@ -71,12 +167,22 @@ impl<A: Address, L: Leaf> Routes for Live<A, L> {
         Ok(())
     }
 
+    fn apply(&mut self, mut changes: Vec<(Prefix<A>, Option<NextHop>)>) -> Result<()> {
+        for (prefix, next_hop) in &mut changes {
+            if let Some(next_hop) = next_hop {
+                *next_hop = N::number(*prefix, *next_hop)?;
+            }
+        }
+        self.longest = None;
+        Ok(self.fib.apply(changes)?)
+    }
+
     fn reclaim(&mut self) {
         self.fib.reclaim();
     }
 
     fn compile_prefixes(&mut self) -> Result<()> {
-        if self.longest.is_none() {
+        if self.longest.is_none() && !N::HAVE_LENGTHS {
             let rib = self.fib.rib();
             let longest = LongestFib::compile_in(rib, &self.options, *rib.allocator())?;
             self.longest = Some(longest);
@@ -85,19 +191,24 @@ impl<A: Address, L: Leaf> Routes for Live<A, L> {
     }
 
     fn lookup(&self, address: A) -> L {
-        self.fib.lookup(address)
+        L::from_u32(N::next_hop(self.fib.lookup(address).to_u32()))
     }
 
     fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
         self.fib
             .lookup_batch_with(self.kernel, addresses, next_hops);
+        turn::<A, L, N>(next_hops);
     }
 
     fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>> {
-        Ok(self.fib.rib().get(prefix))
+        let number = self.fib.rib().get(prefix);
+        Ok(number.map(|number| N::route((prefix, number)).1))
     }
 
     fn longest_match(&self, address: A) -> Result<Option<Route<A>>> {
+        if N::HAVE_LENGTHS {
+            return N::matched(address, self.fib.lookup(address).to_u32());
+        }
         Ok(match &self.longest {
             Some(longest) => longest.longest_match(address),
             None => self.fib.longest_match(address),
@@ -109,6 +220,11 @@ impl<A: Address, L: Leaf> Routes for Live<A, L> {
         addresses: &[A],
         mut found: impl FnMut(usize, Option<Route<A>>),
     ) -> Result<()> {
+        if N::HAVE_LENGTHS {
+            return matches::<A, L, N>(addresses, found, |addresses, numbers| {
+                self.fib.lookup_batch_with(self.kernel, addresses, numbers);
+            });
+        }
         match &self.longest {
             Some(longest) => longest.longest_matches_with(self.kernel, addresses, found),
             None => {
@@ -121,31 +237,37 @@ impl<A: Address, L: Leaf> Routes for Live<A, L> {
     }
 
     fn routes(&self) -> Result<impl Iterator<Item = Route<A>>> {
-        Ok(self.fib.rib().iter())
+        Ok(self.fib.rib().iter().map(N::route))
     }
 
     fn supernets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
-        Ok(self.fib.rib().supernets(of))
+        Ok(self.fib.rib().supernets(of).map(N::route))
     }
 
     fn subnets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
-        Ok(self.fib.rib().subnets(of))
+        Ok(self.fib.rib().subnets(of).map(N::route))
     }
 
     fn save(&self, image: &mut ImageWriter, keep_routes: bool) -> Result<()> {
-        image.table(self.fib.rib(), &self.options, keep_routes)?;
+        if N::HAVE_LENGTHS {
+            let rib: Rib<A> = self.fib.rib().iter().map(N::route).collect();
+            image.table(&rib, &self.options, keep_routes)?;
+        } else {
+            image.table(self.fib.rib(), &self.options, keep_routes)?;
+        }
         Ok(())
     }
 }
 
 /// Makes readers: clones of one that never looks up.
-pub(crate) struct LiveReaders<A: Address, L: Leaf> {
+pub(crate) struct LiveReaders<A: Address, L: Leaf, N> {
     model: Reader<A, L, Memory>,
     kernel: Kernel,
     memory: Memory,
+    numbers: PhantomData<N>,
 }
 
-impl<A: Address, L: Leaf> Readers for LiveReaders<A, L> {
+impl<A: Address, L: Leaf, N: Numbers<A>> Readers for LiveReaders<A, L, N> {
     fn reader(&self) -> Result<*mut reader::Reader> {
         let reader = self.memory.own(self.model.try_clone()?)?;
         // SAFETY: a box is not null.
@@ -156,27 +278,47 @@ impl<A: Address, L: Leaf> Readers for LiveReaders<A, L> {
             reader,
             kernel: self.kernel,
             memory: self.memory,
+            numbers: PhantomData::<N>,
         };
         reader::Reader::make(reader, self.memory)
     }
 }
 
 /// A reader, and, while it is online, its guard.
-struct LiveReader<A: Address, L: Leaf> {
+struct LiveReader<A: Address, L: Leaf, N> {
     /// Borrows `reader`, which nothing else uses meanwhile.
     guard: Option<Guard<'static, A, L, Memory>>,
     /// From a box; freed after the guard.
     reader: NonNull<Reader<A, L, Memory>>,
     kernel: Kernel,
     memory: Memory,
+    numbers: PhantomData<N>,
 }
 
-impl<A: Address, L: Leaf> LiveReader<A, L> {
+impl<A: Address, L: Leaf, N: Numbers<A>> LiveReader<A, L, N> {
     /// The reader, used without a guard.
     fn reader(&mut self) -> &mut Reader<A, L, Memory> {
         assert!(self.guard.is_none());
         // SAFETY: ours, and no guard borrows it.
         unsafe { self.reader.as_mut() }
+    }
+
+    /// The number that answers an address.
+    #[inline(always)]
+    fn number(&mut self, address: A) -> L {
+        match &self.guard {
+            Some(guard) => guard.lookup(address),
+            None => self.reader().lookup(address),
+        }
+    }
+
+    /// The numbers that answer addresses.
+    #[inline(always)]
+    fn numbers(&mut self, addresses: &[A], numbers: &mut [L]) {
+        match &self.guard {
+            Some(guard) => guard.lookup_batch_with(self.kernel, addresses, numbers),
+            None => self.lookup_batch_offline(addresses, numbers),
+        }
     }
 
     /// Inside the table for these lookups only. A function of its own, lest the registers that it needs
@@ -189,7 +331,7 @@ impl<A: Address, L: Leaf> LiveReader<A, L> {
     }
 }
 
-impl<A: Address, L: Leaf> Answers for LiveReader<A, L> {
+impl<A: Address, L: Leaf, N: Numbers<A>> Answers for LiveReader<A, L, N> {
     type Address = A;
     type NextHop = L;
 
@@ -199,18 +341,27 @@ impl<A: Address, L: Leaf> Answers for LiveReader<A, L> {
 
     #[inline]
     fn lookup(&mut self, address: A) -> L {
-        match &self.guard {
-            Some(guard) => guard.lookup(address),
-            None => self.reader().lookup(address),
-        }
+        L::from_u32(N::next_hop(self.number(address).to_u32()))
     }
 
     #[inline(always)]
     fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [L]) {
-        match &self.guard {
-            Some(guard) => guard.lookup_batch_with(self.kernel, addresses, next_hops),
-            None => self.lookup_batch_offline(addresses, next_hops),
-        }
+        self.numbers(addresses, next_hops);
+        turn::<A, L, N>(next_hops);
+    }
+
+    fn longest_match(&mut self, address: A) -> Result<Option<Route<A>>> {
+        N::matched(address, self.number(address).to_u32())
+    }
+
+    fn longest_matches(
+        &mut self,
+        addresses: &[A],
+        found: impl FnMut(usize, Option<Route<A>>),
+    ) -> Result<()> {
+        matches::<A, L, N>(addresses, found, |addresses, numbers| {
+            self.numbers(addresses, numbers);
+        })
     }
 
     fn quiescent(&mut self) {
@@ -233,7 +384,7 @@ impl<A: Address, L: Leaf> Answers for LiveReader<A, L> {
     }
 }
 
-impl<A: Address, L: Leaf> Drop for LiveReader<A, L> {
+impl<A: Address, L: Leaf, N> Drop for LiveReader<A, L, N> {
     fn drop(&mut self) {
         self.guard = None;
         // SAFETY: made from a box in `reader`, and no guard borrows it any more.

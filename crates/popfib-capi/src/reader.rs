@@ -3,7 +3,7 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
 
-use crate::border::{border, border_or, required_mut};
+use crate::border::{border, border_or, put_route, required_mut};
 use crate::engine::{Lookup, Order};
 use crate::error::{Errno, Result};
 use crate::kernel::c_name;
@@ -162,6 +162,52 @@ unsafe extern "C" fn popfib_reader_lookup_bulk_host(
     }
     // SAFETY: the caller's.
     unsafe { ((*reader).bulk_host)(reader, addresses, next_hops, count) }
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_reader_longest_match(
+    reader: *mut Reader,
+    address: *const u8,
+    bytes: *mut u8,
+    len: *mut u8,
+    next_hop: *mut u32,
+) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        let lookups = unsafe { required_mut(reader)?.lookups() };
+        if address.is_null() {
+            return Err(Errno::INVALID);
+        }
+        // SAFETY: the caller's.
+        unsafe { lookups.longest_match(address, &mut put_route(bytes, len, next_hop))? };
+        Ok(0)
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_reader_longest_match_bulk(
+    reader: *mut Reader,
+    addresses: *const c_void,
+    lengths: *mut u8,
+    next_hops: *mut c_void,
+    count: usize,
+) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        unsafe {
+            let lookups = required_mut(reader)?.lookups();
+            lookups.longest_match_bulk(addresses, lengths, next_hops, count)?;
+        }
+        Ok(0)
+    })
 }
 
 /// See popfib.h.

@@ -8,12 +8,13 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use allocator_api2::unsize_box;
 use popfib::{Address, Kernel, Leaf};
 
-use crate::border::{border, border_or, put, required, required_mut};
+use crate::border::{border, border_or, put, put_route, required, required_mut};
+use crate::bulk::array;
 use crate::config::{self, Config, Form};
-use crate::engine::{Engine, Order, RawPrefix};
+use crate::engine::{Change, Engine, Order, RawPrefix};
 use crate::error::{Errno, Result};
 use crate::kernel::c_name;
-use crate::live::Live;
+use crate::live::{Live, Matches, NextHops, Numbers};
 use crate::memory::{Memory, Own, hand_out, take_back};
 use crate::reader::{Reader, Readers};
 
@@ -109,11 +110,11 @@ impl Drop for Walking<'_> {
     }
 }
 
-fn live<A: Address, L: Leaf>(config: &Config) -> Result<Own<Table>> {
+fn live<A: Address, L: Leaf, N: Numbers<A>>(config: &Config) -> Result<Own<Table>> {
     // SAFETY: the caller of `popfib_create` promises that the name is one.
     let kernel = unsafe { config.kernel()? };
     let memory = config.memory()?;
-    let engine = Live::<A, L>::new(config.options()?, kernel, memory)?;
+    let engine = Live::<A, L, N>::new(config.options()?, kernel, memory)?;
     let readers = engine.readers()?;
     Table::new(engine, readers, memory)
 }
@@ -130,11 +131,13 @@ unsafe extern "C" fn popfib_create(config: *const Config, table: *mut *mut Table
         *place = ptr::null_mut();
         // SAFETY: the caller's.
         let config = unsafe { config::read(config)? };
-        let table = match config.form()? {
-            Form::Ipv4Narrow => live::<u32, u16>(&config)?,
-            Form::Ipv4Wide => live::<u32, u32>(&config)?,
-            Form::Ipv6Narrow => live::<u128, u16>(&config)?,
-            Form::Ipv6Wide => live::<u128, u32>(&config)?,
+        let table = match (config.form()?, config.keeps_prefixes()?) {
+            (Form::Ipv4Wide, true) => live::<u32, u32, Matches>(&config)?,
+            (Form::Ipv6Wide, true) => live::<u128, u32, Matches>(&config)?,
+            (Form::Ipv4Narrow, _) => live::<u32, u16, NextHops>(&config)?,
+            (Form::Ipv4Wide, false) => live::<u32, u32, NextHops>(&config)?,
+            (Form::Ipv6Narrow, _) => live::<u128, u16, NextHops>(&config)?,
+            (Form::Ipv6Wide, false) => live::<u128, u32, NextHops>(&config)?,
         };
         *place = hand_out(table);
         Ok(0)
@@ -201,6 +204,26 @@ unsafe extern "C" fn popfib_delete(table: *mut Table, bytes: *const u8, len: u8)
         let prefix = RawPrefix { bytes, len };
         // SAFETY: the caller's.
         unsafe { required(table)?.change(|engine| engine.delete(prefix))? };
+        Ok(0)
+    })
+}
+
+/// See popfib.h.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_apply(
+    table: *mut Table,
+    changes: *const Change,
+    count: usize,
+) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        unsafe {
+            let changes = array(changes, count)?;
+            required(table)?.change(|engine| engine.apply(changes))?;
+        }
         Ok(0)
     })
 }
@@ -327,20 +350,8 @@ unsafe extern "C" fn popfib_longest_match(
         if address.is_null() {
             return Err(Errno::INVALID);
         }
-        let mut visit = |found: &[u8], found_len: u8, found_next_hop: u32| {
-            // SAFETY: the caller's: null, or places for as many bytes as an address of the table has,
-            // for a length and for a next hop.
-            unsafe {
-                if !bytes.is_null() {
-                    ptr::copy_nonoverlapping(found.as_ptr(), bytes, found.len());
-                }
-                put(len, found_len);
-                put(next_hop, found_next_hop);
-            }
-            core::ops::ControlFlow::Continue(())
-        };
         // SAFETY: the caller's.
-        unsafe { engine.longest_match(address, &mut visit)? };
+        unsafe { engine.longest_match(address, &mut put_route(bytes, len, next_hop))? };
         Ok(0)
     })
 }
@@ -453,7 +464,7 @@ mod tests {
             family: 4,
             next_hop_bits: 16,
             direct_bits: 0,
-            reserved: 0,
+            flags: 0,
             kernel: c"scalar".as_ptr(),
             allocate: None,
             release: None,

@@ -9,7 +9,7 @@ use core::ops::ControlFlow;
 use popfib::{Address, ImageWriter, Kernel, Leaf, NextHop, Prefix};
 
 use crate::bulk;
-use crate::engine::{Engine, Lookup, Order, RawPrefix, Visit, Walk, address, prefix, tell};
+use crate::engine::{Change, Engine, Lookup, Order, RawPrefix, Visit, Walk, address, prefix, tell};
 use crate::error::{Errno, Result};
 
 /// A prefix and its next hop.
@@ -26,6 +26,8 @@ pub(crate) trait Routes {
 
     fn announce(&mut self, prefix: Prefix<Self::Address>, next_hop: NextHop) -> Result<()>;
     fn withdraw(&mut self, prefix: Prefix<Self::Address>) -> Result<()>;
+    /// Makes changes that belong together.
+    fn apply(&mut self, changes: Vec<(Prefix<Self::Address>, Option<NextHop>)>) -> Result<()>;
     fn reclaim(&mut self);
     /// Gets ready to answer longest matches by a compiled table, until the next change.
     fn compile_prefixes(&mut self) -> Result<()>;
@@ -85,6 +87,25 @@ impl<T: Routes> Engine for T {
     unsafe fn delete(&mut self, raw: RawPrefix) -> Result<()> {
         // SAFETY: the caller's.
         self.withdraw(unsafe { prefix(raw)? })
+    }
+
+    fn apply(&mut self, changes: &[Change]) -> Result<()> {
+        let mut list = Vec::new();
+        let refused = |_| Errno::NO_MEMORY;
+        list.try_reserve_exact(changes.len()).map_err(refused)?;
+        for change in changes {
+            let raw = RawPrefix {
+                bytes: change.prefix.as_ptr(),
+                len: change.len,
+            };
+            // SAFETY: there are as many bytes as the longest address has.
+            let prefix = unsafe { prefix(raw)? };
+            if change.reserved != [0; 3] {
+                return Err(Errno::INVALID);
+            }
+            list.push((prefix, NextHop::new(change.next_hop)));
+        }
+        Routes::apply(self, list)
     }
 
     fn reclaim(&mut self) {
@@ -150,11 +171,7 @@ impl<T: Routes> Engine for T {
                 to,
                 count,
                 |addresses, lengths, next_hops| {
-                    self.longest_matches(addresses, |at, route| {
-                        let (len, next_hop) = route.map_or((0, 0), |(p, n)| (p.len(), n.get()));
-                        lengths[at] = len;
-                        next_hops[at] = T::NextHop::from_u32(next_hop);
-                    })
+                    self.longest_matches(addresses, into(lengths, next_hops))
                 },
             )
         }
@@ -183,6 +200,18 @@ impl<T: Routes> Engine for T {
     }
 }
 
+/// What puts the length and the next hop of each match into their places.
+fn into<A: Address, L: Leaf>(
+    lengths: &mut [u8],
+    next_hops: &mut [L],
+) -> impl FnMut(usize, Option<Route<A>>) {
+    |at, route| {
+        let (len, next_hop) = route.map_or((0, 0), |(p, n)| (p.len(), n.get()));
+        lengths[at] = len;
+        next_hops[at] = L::from_u32(next_hop);
+    }
+}
+
 /// A reader. One of a table that nobody changes is always online.
 pub(crate) trait Answers {
     type Address: Address;
@@ -191,6 +220,14 @@ pub(crate) trait Answers {
     fn kernel(&self) -> Kernel;
     fn lookup(&mut self, address: Self::Address) -> Self::NextHop;
     fn lookup_batch(&mut self, addresses: &[Self::Address], next_hops: &mut [Self::NextHop]);
+    /// Fails where the table keeps no prefixes for readers.
+    fn longest_match(&mut self, address: Self::Address) -> Result<Option<Route<Self::Address>>>;
+    /// As [`longest_match`](Self::longest_match), handed out with their places.
+    fn longest_matches(
+        &mut self,
+        addresses: &[Self::Address],
+        found: impl FnMut(usize, Option<Route<Self::Address>>),
+    ) -> Result<()>;
     fn quiescent(&mut self) {}
     fn online(&mut self) {}
     fn offline(&mut self) {}
@@ -222,6 +259,37 @@ impl<T: Answers> Lookup for T {
             bulk::each(from, to, count, order, |addresses, next_hops| {
                 self.lookup_batch(addresses, next_hops);
             })
+        }
+    }
+
+    // SAFETY: see `Lookup`.
+    unsafe fn longest_match(&mut self, bytes: *const u8, visit: &mut Visit<'_>) -> Result<()> {
+        // SAFETY: the caller's.
+        let address = unsafe { address(bytes) };
+        let route = Answers::longest_match(self, address)?.ok_or(Errno::NO_ENTRY)?;
+        let _ = tell(visit, route);
+        Ok(())
+    }
+
+    // SAFETY: see `Lookup`.
+    unsafe fn longest_match_bulk(
+        &mut self,
+        from: *const c_void,
+        lengths: *mut u8,
+        to: *mut c_void,
+        count: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller's.
+        unsafe {
+            bulk::each_with_length::<T::Address, T::NextHop>(
+                from,
+                lengths,
+                to,
+                count,
+                |addresses, lengths, next_hops| {
+                    self.longest_matches(addresses, into(lengths, next_hops))
+                },
+            )
         }
     }
 

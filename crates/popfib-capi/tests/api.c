@@ -36,9 +36,13 @@ static void test_create(void)
     config.next_hop_bits = 24;
     RETURNS(-EINVAL, popfib_create(&config, &table));
     config.next_hop_bits = 0;
-    config.reserved = 1;
+    config.flags = 2;
     RETURNS(-EINVAL, popfib_create(&config, &table));
-    config.reserved = 0;
+    config.flags = POPFIB_KEEP_PREFIXES;
+    config.next_hop_bits = 16;
+    RETURNS(-EINVAL, popfib_create(&config, &table));
+    config.next_hop_bits = 0;
+    config.flags = 0;
     config.allocate = allocate;
     RETURNS(-EINVAL, popfib_create(&config, &table));
     config.allocate = NULL;
@@ -147,11 +151,15 @@ int main(int argc, char **argv)
     test_create();
     test_longer_config();
     for (uint32_t family = POPFIB_IPV4; family <= POPFIB_IPV6; family += 2) {
-        for (uint32_t bits = 16; bits <= 32; bits += 16) {
+        static const uint32_t BITS[] = {16, 32, 32 | PREFIXES};
+        for (int at = 0; at < 3; at++) {
+            const uint32_t bits = BITS[at];
             test_routes(family, bits);
             test_matches(family, bits);
             test_bulk(family, bits);
             test_readers(family, bits);
+            test_apply(family, bits);
+            test_reader_matches(family, bits);
             popfib_table *table = filled(family, bits);
             test_walks(table);
             popfib_free(table);
@@ -159,6 +167,7 @@ int main(int argc, char **argv)
         popfib_free(create(family, 0));
     }
     test_changes_in_walks();
+    test_groups();
     test_images(argv[1]);
     test_texts();
     printf("api: all functions and errors as documented\n");

@@ -26,10 +26,15 @@ static const uint8_t HOST[16] = {10, 1, 2, 3}, ELSEWHERE[16] = {172, 16};
 /* KERNELS: all there are, from rust_side; not every CPU can run all of them. */
 #include "kernels.h"
 
+/* `bits` of a table whose readers are asked for prefixes: 32, and this. */
+enum { PREFIXES = 1 };
+
 static inline popfib_table *create(uint32_t family, uint32_t bits)
 {
     struct popfib_config config = POPFIB_CONFIG_INIT(family);
     popfib_table *table;
+    config.flags = bits & PREFIXES ? POPFIB_KEEP_PREFIXES : 0;
+    bits &= ~(uint32_t)PREFIXES;
     config.next_hop_bits = bits;
     RETURNS(0, popfib_create(&config, &table));
     CHECK(popfib_family(table) == family);
@@ -60,6 +65,11 @@ void test_routes(uint32_t family, uint32_t bits);
 void test_matches(uint32_t family, uint32_t bits);
 void test_bulk(uint32_t family, uint32_t bits);
 void test_readers(uint32_t family, uint32_t bits);
+
+/* api_live.c */
+void test_apply(uint32_t family, uint32_t bits);
+void test_reader_matches(uint32_t family, uint32_t bits);
+void test_groups(void);
 
 /* api_walks.c; the table has the routes above. */
 void test_walks(popfib_table *table);

@@ -50,6 +50,13 @@ static void check_image_table(popfib_image *image, uint32_t family, uint32_t bit
     RETURNS(0, popfib_reader_online(reader));
     popfib_free(table);
     CHECK(popfib_reader_lookup(reader, HOST) == 5);
+    uint8_t of_reader;
+    uint32_t next_hop_of_reader[2];
+    RETURNS(0, popfib_reader_longest_match(reader, HOST, NULL, &of_reader, next_hop_of_reader));
+    CHECK(of_reader == 32 && next_hop_of_reader[0] == 5);
+    of_reader = 0;
+    RETURNS(0, popfib_reader_longest_match_bulk(reader, HOST, &of_reader, next_hop_of_reader, 1));
+    CHECK(of_reader == 32 && element(next_hop_of_reader, bits, 0) == 5);
     uint32_t *space = (uint32_t *)calloc(16, sizeof *space);
     CHECK(space != NULL);
     RETURNS(0, popfib_reader_lookup_bulk(reader, HOST, space, 1));
@@ -135,9 +142,9 @@ static void test_whole_images(void)
     later.unknown = 0;
     RETURNS(0, popfib_image_table(image, &later.known, &table));
     popfib_free(table);
-    config.reserved = 1;
+    config.flags = 2;
     RETURNS(-EINVAL, popfib_image_table(image, &config, &table));
-    config.reserved = 0;
+    config.flags = POPFIB_KEEP_PREFIXES; /* as it has them, it does */
     config.size = 8;
     RETURNS(-EINVAL, popfib_image_table(image, &config, &table));
     config.size = sizeof config;

@@ -4,8 +4,9 @@
 //! `words` reads what values say, `values` numbers the objects that prefixes map
 //! to, `longest` finds prefixes by a Fib, `family` is one family of a table (Rib,
 //! Fibs), `state` the table itself (families, values), `walk` its iterators,
+//! `live` a table that changes while threads look up,
 //! `columns` looks up many addresses at a time, `store` saves and pickles, `table`
-//! is the face of all that towards Python, `files` loads tables and `updates` what changes them, `several` looks up in several, `tools` puts
+//! is the face of all that towards Python and `live_table` that of `live`, `pairs` reads what both take, `files` loads tables and `updates` what changes them, `several` looks up in several, `tools` puts
 //! them together and compares them, and `vrps` validates origins. Each imports those before it
 //! alone. What users read is in `python/popfib` and docs/python.md.
 //!
@@ -17,7 +18,10 @@ mod columns;
 mod family;
 mod files;
 mod keys;
+mod live;
+mod live_table;
 mod longest;
+mod pairs;
 mod quote;
 mod several;
 mod state;
@@ -43,6 +47,8 @@ fn _popfib(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Kernel::best();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<table::Table>()?;
+    module.add_class::<live_table::LiveTable>()?;
+    module.add_class::<live_table::Sweep>()?;
     module.add_class::<walk::Routes>()?;
     module.add_class::<columns::ArrowColumn>()?;
     module.add_function(wrap_pyfunction!(files::load, module)?)?;

@@ -4,7 +4,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 
-use crate::columns;
+use crate::columns::{self, Asked};
+use crate::live_table::LiveTable;
 use crate::quote::Quoted;
 use crate::table::Table;
 
@@ -32,15 +33,15 @@ pub(crate) fn lookup_many<'py>(
             "lookup_many takes a mapping of names to tables, not {name}"
         )));
     };
-    let mut named: Vec<(String, Bound<'py, Table>)> = Vec::new();
+    let mut named: Vec<(String, Bound<'py, PyAny>)> = Vec::new();
     for pair in mapping.items()? {
         let (name, table): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract()?;
         let wrong = || -> PyResult<String> {
             let (name, table) = (name.repr()?, table.get_type().name()?);
             Ok(format!("{name}: {table}"))
         };
-        match (name.extract::<String>(), table.cast::<Table>()) {
-            (Ok(name), Ok(table)) => named.push((name, table.clone())),
+        match (name.extract::<String>(), asked(&table)) {
+            (Ok(name), Some(_)) => named.push((name, table)),
             _ => {
                 return Err(PyTypeError::new_err(format!(
                     "lookup_many takes a mapping of names to tables, not of {}",
@@ -49,11 +50,10 @@ pub(crate) fn lookup_many<'py>(
             }
         }
     }
-    let shared = named
-        .iter()
-        .map(|(name, table)| (name.clone(), &table.get().shared));
-    let shared: Vec<_> = shared.collect();
-    let answers = columns::lookup_several(&shared, addresses, output, prefixes, invalid, threads)?;
+    let tables = named.iter();
+    let tables = tables.filter_map(|(name, table)| Some((name.clone(), asked(table)?)));
+    let tables: Vec<_> = tables.collect();
+    let answers = columns::lookup_several(&tables, addresses, output, prefixes, invalid, threads)?;
     let columns = PyDict::new(addresses.py());
     for (name, answer) in answers {
         if columns.contains(&name)? {
@@ -65,4 +65,12 @@ pub(crate) fn lookup_many<'py>(
         columns.set_item(name, answer)?;
     }
     Ok(columns)
+}
+
+fn asked<'a>(table: &'a Bound<'_, PyAny>) -> Option<Asked<'a>> {
+    let live = table.cast::<LiveTable>();
+    match table.cast::<Table>() {
+        Ok(table) => Some(Asked::Table(&table.get().shared)),
+        Err(_) => live.ok().map(|table| Asked::Live(&table.get().live)),
+    }
 }

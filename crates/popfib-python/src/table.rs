@@ -9,18 +9,15 @@ use std::path::PathBuf;
 use popfib::{Address, IpPrefix, NextHop, Rib};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::columns;
+use crate::columns::{self, Asked};
 use crate::keys;
+use crate::pairs;
 use crate::state::{Shared, State};
 use crate::store;
-use crate::values::Kind;
 use crate::walk::{Part, Routes};
-
-/// Inserts between two looks at signals.
-const SIGNALS: usize = 1 << 14;
 
 /// A map from IP prefixes of both families to objects, asked by longest match.
 ///
@@ -82,34 +79,31 @@ impl Table {
 
     /// Inserts pairs of prefix and value; as updates, those of None withdraw.
     fn insert_all(&self, routes: &Bound<'_, PyAny>, are_updates: bool) -> PyResult<()> {
-        let py = routes.py();
-        let pairs = match routes.cast::<PyList>() {
-            Ok(_) => routes.clone(),
-            // As dict does: what has keys is a mapping.
-            Err(_) if routes.hasattr("keys")? => routes.call_method0("items")?,
-            Err(_) => routes.clone(),
-        };
-        for (count, pair) in pairs.try_iter()?.enumerate() {
-            if count % SIGNALS == SIGNALS - 1 {
-                py.check_signals()?;
-            }
-            let pair = pair?;
-            let (prefix, value) = match (pair.cast::<PyTuple>(), pair.cast::<PyList>()) {
-                (Ok(pair), _) if pair.len() == 2 => (pair.get_item(0)?, pair.get_item(1)?),
-                (_, Ok(pair)) if pair.len() == 2 => (pair.get_item(0)?, pair.get_item(1)?),
-                _ => {
-                    return Err(PyTypeError::new_err(format!(
-                        "item {count} is not a pair (prefix, value)"
-                    )));
-                }
-            };
+        pairs::each(routes, |prefix, value| {
             if are_updates && value.is_none() {
-                drop(self.take(&prefix)?);
+                self.take(&prefix).map(drop)
             } else {
-                self.insert(&prefix, &value)?;
+                self.insert(&prefix, &value)
             }
+        })
+    }
+
+    /// The table of a mapping or of an iterable of (prefix, value) pairs.
+    fn of_routes(routes: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let table = Self::of(State::default());
+        table.insert_all(routes, false)?;
+        Ok(table)
+    }
+
+    /// A state of the same routes as a table or what `Table` takes, which shares the objects alone.
+    pub(crate) fn state_of(routes: &Bound<'_, PyAny>) -> PyResult<State> {
+        let py = routes.py();
+        match routes.cast::<Self>() {
+            Ok(table) => table.get().shared.with(py, |state| state.copy(py)),
+            Err(_) => Ok(Self::of_routes(routes)?
+                .shared
+                .replace(py, State::default())),
         }
-        Ok(())
     }
 
     fn pairs<'py>(
@@ -152,11 +146,10 @@ impl Table {
     #[new]
     #[pyo3(signature = (routes = None, /))]
     fn new(routes: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let table = Self::of(State::default());
-        if let Some(routes) = routes {
-            table.insert_all(routes, false)?;
+        match routes {
+            Some(routes) => Self::of_routes(routes),
+            None => Ok(Self::of(State::default())),
         }
-        Ok(table)
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -379,18 +372,21 @@ impl Table {
         threads: isize,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        columns::lookup_many(&self.shared, addresses, output, invalid, threads, out)
+        columns::lookup_many(
+            Asked::Table(&self.shared),
+            addresses,
+            output,
+            invalid,
+            threads,
+            out,
+        )
     }
 
     /// What all values are: `str`, `int` (of 64 bits), or `object` for any others.
     #[getter]
     fn value_type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyType>> {
         let kind = self.shared.with(py, |state| Ok(state.values.kind()))?;
-        Ok(match kind {
-            Kind::Text => py.get_type::<PyString>(),
-            Kind::Number => py.get_type::<PyInt>(),
-            Kind::Wide | Kind::Other => py.get_type::<PyAny>(),
-        })
+        Ok(kind.class(py))
     }
 
     /// Return what the indices of `lookup_many` stand for: None for 0, then the values.

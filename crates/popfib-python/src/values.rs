@@ -13,7 +13,7 @@ use hashbrown::HashTable;
 use popfib::NextHop;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBytes, PyFloat, PyInt, PyString, PyType};
 
 use crate::words::Words;
 
@@ -60,6 +60,15 @@ impl Kind {
             Self::Number
         } else {
             Self::Wide
+        }
+    }
+
+    /// The type that values of this kind have in Python.
+    pub(crate) fn class(self, py: Python<'_>) -> Bound<'_, PyType> {
+        match self {
+            Self::Text => py.get_type::<PyString>(),
+            Self::Number => py.get_type::<PyInt>(),
+            Self::Wide | Self::Other => py.get_type::<PyAny>(),
         }
     }
 }

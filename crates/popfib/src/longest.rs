@@ -58,14 +58,7 @@ impl<A: Address, Al: Allocator + Clone> LongestFib<A, Al> {
     ) -> Result<Self, CompileError> {
         let mut numbered = Rib::new_in(alloc.clone());
         for (prefix, next_hop) in rib {
-            let next_hop = next_hop.get();
-            let leaf = (next_hop <= Self::MAX_NEXT_HOP)
-                .then(|| next_hop * Self::LENGTHS + u32::from(prefix.len()));
-            let leaf = leaf.and_then(NextHop::new).ok_or(CompileError::NextHop {
-                next_hop,
-                max: Self::MAX_NEXT_HOP,
-            })?;
-            numbered.try_insert(prefix, leaf)?;
+            numbered.try_insert(prefix, Self::number(prefix, next_hop)?)?;
         }
         Fib::compile_in(&numbered, options, alloc).map(Self)
     }
@@ -77,6 +70,36 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
 
     /// The highest next hop that a leaf holds beside a length: some 65 million for IPv4, 16 for IPv6.
     pub const MAX_NEXT_HOP: u32 = <u32 as Leaf>::MAX / Self::LENGTHS - 1;
+
+    /// The number that a next hop and the length of a prefix make together. O(1).
+    ///
+    /// A [`LiveFib`](crate::LiveFib) of such numbers in place of next hops answers longest matches to its readers, as
+    /// [`matched`](Self::matched) takes them apart:
+    ///
+    /// ```
+    /// use popfib::{LiveFib, LongestFib, NextHop, Options, Prefix};
+    ///
+    /// let mut table: LiveFib<u32, u32> = LiveFib::new(Options::default())?;
+    /// let mut reader = table.reader();
+    /// let prefix: Prefix<u32> = "10.0.0.0/8".parse()?;
+    /// let next_hop = NextHop::new(7).unwrap();
+    /// table.announce(prefix, LongestFib::<u32>::number(prefix, next_hop)?)?;
+    /// let number = reader.lookup(0x0a01_0203);
+    /// assert_eq!(LongestFib::<u32>::matched(0x0a01_0203, number), Some((prefix, next_hop)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`CompileError::NextHop`] for next hops beyond [`LongestFib::MAX_NEXT_HOP`].
+    pub fn number(prefix: Prefix<A>, next_hop: NextHop) -> Result<NextHop, CompileError> {
+        let next_hop = next_hop.get();
+        let number = (next_hop <= Self::MAX_NEXT_HOP)
+            .then(|| next_hop * Self::LENGTHS + u32::from(prefix.len()));
+        number.and_then(NextHop::new).ok_or(CompileError::NextHop {
+            next_hop,
+            max: Self::MAX_NEXT_HOP,
+        })
+    }
 
     /// The longest prefix that holds `address`, and its next hop.
     #[inline]
@@ -102,11 +125,11 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
         self.0.bytes()
     }
 
-    /// The match that a leaf says.
+    /// The match that a [number](Self::number) says, which is what answers `address`; `None` for 0. O(1).
     #[inline(always)]
-    fn matched(address: A, leaf: u32) -> Option<(Prefix<A>, NextHop)> {
-        let next_hop = NextHop::new(leaf / Self::LENGTHS)?;
-        let len = (leaf % Self::LENGTHS) as u8;
+    pub fn matched(address: A, number: u32) -> Option<(Prefix<A>, NextHop)> {
+        let next_hop = NextHop::new(number / Self::LENGTHS)?;
+        let len = (number % Self::LENGTHS) as u8;
         Some((Prefix::clamped(address, len), next_hop))
     }
 }

@@ -12,7 +12,9 @@
 
 from ._popfib import (
     ArrowColumn,
+    LiveTable,
     Routes,
+    Sweep,
     Table,
     Vrps,
     __version__,
@@ -36,7 +38,9 @@ from ._popfib import (
 
 __all__ = [
     "ArrowColumn",
+    "LiveTable",
     "Routes",
+    "Sweep",
     "Table",
     "Vrps",
     "__version__",

@@ -41,7 +41,9 @@ _Routes: TypeAlias = _HasItems[_V] | Iterable[tuple[_Key, _V]]
 
 __all__ = [
     "ArrowColumn",
+    "LiveTable",
     "Routes",
+    "Sweep",
     "Table",
     "Vrps",
     "__version__",
@@ -189,6 +191,95 @@ class Table(Generic[_V]):
     ) -> None: ...
 
 @final
+class LiveTable(Generic[_V]):
+    def __new__(
+        cls, routes: Table[_V] | _Routes[_V] | None = None, /
+    ) -> LiveTable[_V]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, address: _Key, /) -> _V: ...
+    def __contains__(self, address: _Key, /) -> bool: ...
+    @overload
+    def get(self, address: _Key, default: None = None, /) -> _V | None: ...
+    @overload
+    def get(self, address: _Key, default: _D, /) -> _V | _D: ...
+    @overload
+    def get_exact(self, prefix: _Key, default: None = None, /) -> _V | None: ...
+    @overload
+    def get_exact(self, prefix: _Key, default: _D, /) -> _V | _D: ...
+    def get_key(self, address: _Key, /) -> str | None: ...
+    def longest_match(self, address: _Key, /) -> tuple[str, _V] | None: ...
+    def announce(self, prefix: _Key, value: _V, /) -> bool: ...
+    def withdraw(self, prefix: _Key, /) -> bool: ...
+    def apply(
+        self, updates: _HasItems[_V | None] | Iterable[tuple[_Key, _V | None]], /
+    ) -> None: ...
+    def sweep(self) -> Sweep: ...
+    def to_table(self) -> Table[_V]: ...
+    def reclaim(self) -> None: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def value_type(self) -> type[Any]: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: Any,
+        /,
+        *,
+        output: Literal["values"] = "values",
+        invalid: Literal["raise", "null"] = "raise",
+        threads: int = 1,
+    ) -> NDArray[np.object_]: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: Any,
+        /,
+        *,
+        output: Literal["list"],
+        invalid: Literal["raise", "null"] = "raise",
+        threads: int = 1,
+    ) -> list[_V | None]: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: Any,
+        /,
+        *,
+        output: Literal["arrow", "arrow-prefixes"],
+        invalid: Literal["raise", "null"] = "raise",
+        threads: int = 1,
+    ) -> ArrowColumn: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: Any,
+        /,
+        *,
+        output: Literal["prefixes"],
+        invalid: Literal["raise", "null"] = "raise",
+        threads: int = 1,
+    ) -> list[str | None]: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: Any,
+        /,
+        *,
+        output: Literal["matches"],
+        invalid: Literal["raise", "null"] = "raise",
+        threads: int = 1,
+    ) -> list[tuple[str, _V] | None]: ...
+
+@final
+class Sweep:
+    def confirm(self, prefix: _Key, /) -> None: ...
+    def announce(self, prefix: _Key, value: Any, /) -> bool: ...
+    def finish(self) -> int: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+@final
 class Routes(Iterator[_T]):
     def __iter__(self) -> Self: ...
     def __next__(self) -> _T: ...
@@ -298,7 +389,7 @@ def aggregate(
 ) -> Table[_V]: ...
 def diff(old: Table[_V], new: Table[_V], /) -> list[tuple[str, _V | None, _V | None]]: ...
 def lookup_many(
-    tables: Mapping[str, Table[Any]],
+    tables: Mapping[str, Table[Any] | LiveTable[Any]],
     addresses: Any,
     /,
     *,

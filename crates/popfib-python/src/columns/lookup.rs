@@ -16,7 +16,7 @@ use super::cells::{Cell, Cells, Wrong};
 use crate::quote::Quoted;
 
 /// Rows that are gathered before they are looked up.
-const BLOCK: usize = 256;
+pub(super) const BLOCK: usize = 256;
 
 /// Fewer rows than this are not worth a thread.
 const ROWS_PER_THREAD: usize = 1 << 14;
@@ -92,6 +92,21 @@ impl<A: Address> Lpm<A> for Values<'_, A> {
                 }
             }
         }
+    }
+}
+
+/// Looks up addresses in network order a block at a time, as numbers.
+pub(super) fn in_blocks<A: Address, L: Lpm<A>>(
+    lpm: &L,
+    addresses: &[A::Bytes],
+    answers: &mut [L::Answer],
+) {
+    let mut block = [A::MIN; BLOCK];
+    for (addresses, answers) in addresses.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
+        for (address, bytes) in block.iter_mut().zip(addresses) {
+            *address = A::from_be_bytes(*bytes);
+        }
+        lpm.batch(&block[..addresses.len()], answers);
     }
 }
 

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use super::arrow::ArrowColumn;
-use super::lookup::Lpm;
+use super::lookup::{Lpm, in_blocks};
 use super::output::{ask_for_memory, out_without_indices};
 use crate::keys;
 use crate::longest::Longest;
@@ -28,7 +28,7 @@ pub(super) struct Match {
 }
 
 impl Match {
-    fn of<A: Address>((prefix, number): (Prefix<A>, NextHop)) -> Self {
+    pub(super) fn of<A: Address>((prefix, number): (Prefix<A>, NextHop)) -> Self {
         let mut address = [0; 16];
         let bytes = prefix.address().to_be_bytes();
         address[..bytes.as_ref().len()].copy_from_slice(bytes.as_ref());
@@ -43,6 +43,11 @@ impl Match {
     /// The number of the value; 0 for no match.
     pub(super) fn number(&self) -> u32 {
         self.number
+    }
+
+    /// The same prefix, with another number.
+    pub(super) fn with_number(self, number: u32) -> Self {
+        Self { number, ..self }
     }
 
     fn prefix(&self) -> Option<IpPrefix> {
@@ -66,14 +71,7 @@ impl<A: Address> Lpm<A> for Longest<'_, A> {
     }
 
     fn batch_be(&self, addresses: &[A::Bytes], answers: &mut [Match]) {
-        let mut block = [A::MIN; 256];
-        let blocks = addresses.chunks(block.len());
-        for (addresses, answers) in blocks.zip(answers.chunks_mut(block.len())) {
-            for (address, bytes) in block.iter_mut().zip(addresses) {
-                *address = A::from_be_bytes(*bytes);
-            }
-            self.batch(&block[..addresses.len()], answers);
-        }
+        in_blocks(self, addresses, answers);
     }
 }
 

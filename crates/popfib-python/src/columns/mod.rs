@@ -1,8 +1,8 @@
-//! `Table.lookup_many`: a column of addresses in, a column of answers out. And of several tables at a time.
+//! `lookup_many` of `Table` and `LiveTable`: a column of addresses in, a column of answers out. And of several tables at a time.
 //!
 //! `input` finds out what the column is and borrows or imports it, `lookup`
 //! answers it in numbers, without the interpreter and in any number of threads,
-//! and `output` makes numpy, Arrow (`dictionary`) or Python objects of the numbers, `matches` of prefixes.
+//! (`live` those of a `LiveTable`) and `output` makes numpy, Arrow (`dictionary`) or Python objects of the numbers, `matches` of prefixes.
 //! `arrow` has Arrow's capsules, both ways; `c_data` what is in those of others,
 //! and `cells` reads it.
 
@@ -11,6 +11,7 @@ mod c_data;
 mod cells;
 mod dictionary;
 mod input;
+mod live;
 mod lookup;
 mod matches;
 #[cfg(target_os = "linux")]
@@ -25,6 +26,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::family::Held;
+use crate::live::Live;
 use crate::state::{Shared, State};
 use crate::values::Known;
 pub(crate) use arrow::ArrowColumn;
@@ -32,6 +34,26 @@ use input::Column;
 use lookup::{Answer, Invalid, Rows, Source, Values};
 use matches::Match;
 use output::{OfNumbers, Output};
+
+/// What is asked.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked<'a> {
+    Table(&'a Shared),
+    Live(&'a Live),
+}
+
+impl Asked<'_> {
+    /// # Errors
+    /// `ValueError` for indices into what may have changed before anybody reads them.
+    fn check(self, output: Output) -> PyResult<()> {
+        match (self, output) {
+            (Self::Live(_), Output::Numbers(OfNumbers::Indices)) => Err(PyValueError::new_err(
+                "the values of a LiveTable have no lasting numbers: output='arrow' gives indices with what they stand for",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
 
 /// What is asked for each row, and where the answers are.
 trait Question {
@@ -105,7 +127,7 @@ impl Question for OfPrefixes {
 
 /// See `Table.lookup_many` in the package's stubs.
 pub(crate) fn lookup_many<'py>(
-    table: &Shared,
+    table: Asked<'_>,
     addresses: &Bound<'py, PyAny>,
     output: &str,
     invalid: &str,
@@ -128,7 +150,7 @@ pub(crate) fn lookup_many<'py>(
 /// See `lookup_many` in the package's stubs: each name of a table with its answers, after that of its prefixes
 /// if `with_prefixes`.
 pub(crate) fn lookup_several<'py>(
-    tables: &[(String, &Shared)],
+    tables: &[(String, Asked<'_>)],
     addresses: &Bound<'py, PyAny>,
     output: &str,
     with_prefixes: bool,
@@ -169,11 +191,11 @@ pub(crate) fn lookup_several<'py>(
                     "prefixes=True goes with output='values', 'indices', 'list' or 'arrow'",
                 ));
             };
-            let (prefixes, values) = lookup.both(table, form)?;
+            let (prefixes, values) = lookup.both(*table, form)?;
             answers.push((format!("{name}_prefix"), prefixes));
             answers.push((name.clone(), values));
         } else {
-            answers.push((name.clone(), lookup.answer(table, output, None)?));
+            answers.push((name.clone(), lookup.answer(*table, output, None)?));
         }
     }
     Ok(answers)
@@ -201,22 +223,30 @@ impl<'py> Lookup<'_, 'py> {
     /// The answers of a table to all rows, as `output`; in `out`, if there is one.
     fn answer(
         &self,
-        table: &Shared,
+        table: Asked<'_>,
         output: Output,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, count) = (self.py, count(self.rows));
+        table.check(output)?;
         match output {
             Output::Numbers(form) => {
                 let mut answers = form.answers(py, count, out)?;
                 let numbers = answers.numbers()?;
-                let known = self.known::<OfValues>(table, form, numbers)?;
+                let known = match table {
+                    Asked::Table(table) => self.known::<OfValues>(table, form, numbers)?,
+                    Asked::Live(live) => self.live_numbers(live, numbers)?,
+                };
                 form.make(py, answers, &known)
             }
             Output::Matches(form) => {
                 let mut found = form.answers(count, out)?;
-                let places =
-                    self.run::<OfPrefixes, _>(table, &mut found, |state| state.values.places())?;
+                let places = match table {
+                    Asked::Table(table) => {
+                        self.run::<OfPrefixes, _>(table, &mut found, |state| state.values.places())?
+                    }
+                    Asked::Live(live) => self.live_matches(live, &mut found)?.places,
+                };
                 form.make(py, &found, &places)
             }
         }
@@ -225,12 +255,16 @@ impl<'py> Lookup<'_, 'py> {
     /// The prefixes and the values of a table, of one state of it.
     fn both(
         &self,
-        table: &Shared,
+        table: Asked<'_>,
         form: OfNumbers,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        table.check(Output::Numbers(form))?;
         let of_prefixes = form.of_prefixes();
         let mut found = of_prefixes.answers(count(self.rows), None)?;
-        let known = self.known::<OfPrefixes>(table, form, &mut found)?;
+        let known = match table {
+            Asked::Table(table) => self.known::<OfPrefixes>(table, form, &mut found)?,
+            Asked::Live(live) => self.live_matches(live, &mut found)?,
+        };
         let prefixes = of_prefixes.make(self.py, &found, &known.places)?;
         let numbers = form.of_matches(self.py, found)?;
         Ok((prefixes, form.make(self.py, numbers, &known)?))

@@ -25,6 +25,7 @@ mod reader;
 mod seat;
 mod shared;
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::address::Address;
@@ -34,7 +35,7 @@ use crate::fib::layout::View;
 use crate::fib::{CheckError, Options, check, lookup};
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::{Leaf, NextHop};
-use crate::patch::{Changes, Following, Home};
+use crate::patch::{Changes, Following, Home, ROUTES_A_PATCH};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 use home::Writer;
@@ -71,6 +72,26 @@ pub use reader::{Guard, Reader};
 pub struct LiveFib<A: Address, L: Leaf = u16, Al: Allocator + Clone = Global> {
     rib: Rib<A, Al>,
     fib: Following<A, L, Writer<Al>>,
+}
+
+/// Changes that are made one by one, however few routes there are.
+const FEW: usize = 8;
+
+/// Changes in prefix order, and of several for one prefix the last alone.
+pub(crate) fn last_of_each<P: Copy + Ord, T>(
+    mut changes: Vec<(P, T)>,
+) -> impl Iterator<Item = (P, T)> {
+    // Stable: the last of a prefix stays the last.
+    changes.sort_by_key(|(prefix, _)| *prefix);
+    let mut changes = changes.into_iter().peekable();
+    core::iter::from_fn(move || {
+        loop {
+            let change = changes.next()?;
+            if changes.peek().is_none_or(|(next, _)| *next != change.0) {
+                return Some(change);
+            }
+        }
+    })
 }
 
 /// Bytes of a [`LiveFib`]'s Fib.
@@ -186,6 +207,62 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
         }
         self.rib.compact_if_sparse();
         Ok(Some(old))
+    }
+
+    /// Makes changes that belong together: a next hop to set, or `None` to remove the route. Of several for one prefix the
+    /// last counts, so a route that is removed and set again is never seen as gone.
+    ///
+    /// Readers see, prefix by prefix, what was before or what is after. Where the changes are a good part of the
+    /// routes, they are made beside the table in use, which is compiled again once at the end. O(n log n), or O(n) where
+    /// they come in prefix order; needs the global allocator for a list of them.
+    ///
+    /// ```
+    /// use popfib::{LiveFib, NextHop, Options, Prefix};
+    ///
+    /// let mut table: LiveFib<u32> = LiveFib::new(Options::default())?;
+    /// let prefix: Prefix<u32> = "10.0.0.0/8".parse()?;
+    /// table.apply([(prefix, None), (prefix, NextHop::new(2))])?;
+    /// assert_eq!(table.lookup(0x0a01_0203), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`CompileError::NextHop`], if a next hop does not fit into an `L`; nothing has changed then. Those of
+    /// [`announce`](Self::announce); some of the changes may have been made then, and each of these wholly; where
+    /// they could not be published, lookups see them after the next change that succeeds.
+    pub fn apply(
+        &mut self,
+        changes: impl IntoIterator<Item = (Prefix<A>, Option<NextHop>)>,
+    ) -> Result<(), CompileError> {
+        let changes: Vec<_> = changes.into_iter().collect();
+        let highest = changes.iter().filter_map(|(_, next_hop)| *next_hop).max();
+        if let Some(highest) = highest
+            && highest.get() > L::MAX
+        {
+            return Err(CompileError::NextHop {
+                next_hop: highest.get(),
+                max: L::MAX,
+            });
+        }
+        let is_bulk = self.is_bulk(changes.len());
+        let mut result = Ok(None);
+        for (prefix, next_hop) in last_of_each(changes) {
+            result = match next_hop {
+                _ if is_bulk => self.change_unseen(prefix, next_hop).map_err(Into::into),
+                Some(next_hop) => self.announce(prefix, next_hop),
+                None => self.withdraw(prefix),
+            };
+            if result.is_err() {
+                break;
+            }
+        }
+        self.publish()?;
+        result.map(drop)
+    }
+
+    /// Whether so many changes are better made beside the table in use.
+    pub(crate) fn is_bulk(&self, changes: usize) -> bool {
+        changes > FEW + self.rib.len() / ROUTES_A_PATCH
     }
 
     /// Sets or removes the route of `prefix`, of many; returns the next hop that it replaces.

@@ -296,3 +296,48 @@ fn what_a_reader_may_see_is_kept() {
     assert!(!table.fib.home.shared.has_older());
     assert_eq!(table.bytes().waiting, 0);
 }
+
+#[test]
+fn changes_that_belong_together_leave_what_the_last_of_each_prefix_says() {
+    let mut random = Random(9);
+    let mut table: LiveFib<u32, u16> = LiveFib::new(Options::default()).expect("no routes");
+    let mut reader = table.reader();
+    let mut model = Rib::<u32>::new();
+    for (round, count) in [1, 3, 400, 7, 60, 9, 700, 2, 0, 30].into_iter().enumerate() {
+        let changes: Vec<_> = (0..count)
+            .map(|_| {
+                let prefix = random_prefix(&mut random, 0x7000_00f1);
+                (prefix, NextHop::new(random.below(5) as u32))
+            })
+            .collect();
+        for (prefix, next_hop) in &changes {
+            match next_hop {
+                Some(next_hop) => model.insert(*prefix, *next_hop),
+                None => model.remove(*prefix),
+            };
+        }
+        table.apply(changes).expect("fits");
+        assert!(table.rib().iter().eq(model.iter()), "round {round}");
+        let probes = (0..500).map(|_| random.next() as u32 & 0x7000_00ff);
+        let probes: Vec<_> = probes.collect();
+        for address in &probes {
+            assert_eq!(reader.lookup(*address), table.lookup(*address));
+        }
+        hold(
+            &table,
+            probes.into_iter(),
+            "after changes that belong together",
+        );
+    }
+    // A next hop that does not fit: nothing has changed.
+    let prefix = Prefix::DEFAULT_ROUTE;
+    let wrong = table.apply([(prefix, None), (Prefix::host(1), NextHop::new(1 << 16))]);
+    assert!(matches!(
+        wrong,
+        Err(CompileError::NextHop {
+            next_hop: 0x1_0000,
+            ..
+        })
+    ));
+    assert!(table.rib().iter().eq(model.iter()));
+}

@@ -18,7 +18,7 @@ use crate::compile_error::CompileError;
 use crate::fib::Options;
 use crate::fib::layout::View;
 use crate::next_hop::{Leaf, NextHop};
-use crate::patch::{Following, Home, Owned};
+use crate::patch::{Following, Home, Owned, ROUTES_A_PATCH};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
@@ -30,9 +30,6 @@ const IN_ORDER: u32 = 8;
 
 /// Of so many routes at most one lies below a marked entry.
 const SHARE: usize = 32;
-
-/// Routes that are compiled in the time of one patch.
-pub(super) const ROUTES_A_PATCH: usize = 16;
 
 /// A Fib that follows its Rib, but for the entry that is marked.
 #[derive(Debug)]

@@ -10,7 +10,7 @@
 //! many, a panic of the user's code or refused memory, leaves a map that is right, and the
 //! Fib comes back with the changes that follow.
 
-use super::defer::{ASK, Deferring, ROUTES_A_PATCH};
+use super::defer::{ASK, Deferring};
 use super::pairs::Pair;
 use super::storage::{Storage, Stores};
 use super::value_mut::Renumber;
@@ -18,6 +18,7 @@ use super::{Inserted, Pairs, PrefixMap};
 use crate::address::Address;
 use crate::fib::lookup::lookup;
 use crate::next_hop::NextHop;
+use crate::patch::ROUTES_A_PATCH;
 use crate::prefix::Prefix;
 
 impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {

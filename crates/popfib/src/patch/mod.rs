@@ -42,6 +42,9 @@ pub(crate) use space::Space;
 /// in a while. No more than it uses, as thousands of tiny tables would pay for it.
 const SPARE: usize = 256;
 
+/// Routes that are compiled in the time of one patch.
+pub(crate) const ROUTES_A_PATCH: usize = 16;
+
 /// A block or page of an arena: its place and its length in words.
 pub(crate) type Place = (u32, u32);
 

@@ -17,6 +17,7 @@ use core::fmt;
 
 use super::{LiveMap, MapGuard, MapReader};
 use crate::compile_error::CompileError;
+use crate::memory::OutOfMemory;
 use crate::prefix::Prefix;
 
 /// Buckets for each member, at least: shares are right to a sixteenth of a member.
@@ -223,6 +224,14 @@ impl<M> LiveGroups<M> {
         GroupReader(self.groups.reader())
     }
 
+    /// One more reader.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn try_reader(&self) -> Result<GroupReader<M>, OutOfMemory> {
+        Ok(GroupReader(self.groups.try_reader()?))
+    }
+
     /// The group of that id.
     pub fn get(&self, id: u32) -> Option<&Group<M>> {
         self.groups.get(Prefix::host(id))
@@ -296,6 +305,14 @@ impl<M> fmt::Debug for GroupReader<M> {
 }
 
 impl<M> GroupReader<M> {
+    /// One more reader of the same groups.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn try_clone(&self) -> Result<Self, OutOfMemory> {
+        Ok(Self(self.0.try_clone()?))
+    }
+
     /// Comes in: what it finds stays until the guard is dropped or quiescent.
     #[inline]
     pub fn pin(&mut self) -> GroupGuard<'_, M> {

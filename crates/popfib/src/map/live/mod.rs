@@ -18,13 +18,12 @@ use core::fmt;
 
 use super::batch::matched;
 use super::check::check_pairs;
-use super::defer::ROUTES_A_PATCH;
 use super::pairs::Pairs;
 use super::storage::{Own, Shared, Storage, Stores};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::{CheckError, Options};
-use crate::live::{Limbo, LiveBytes, LiveFib};
+use crate::live::{Limbo, LiveBytes, LiveFib, last_of_each};
 use crate::memory::{self, Global, OutOfMemory};
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
@@ -34,9 +33,6 @@ pub use groups::{Group, GroupError, GroupGuard, GroupReader, LiveGroups};
 pub use reader::{MapGuard, MapReader};
 pub use sweep::{Sweep, TableSweep};
 pub use table::{LiveTable, TableGuard, TableReader};
-
-/// Changes that are made one by one, however few routes there are.
-const FEW: usize = 8;
 
 /// A map from prefixes of one family to values that changes while other threads look up.
 ///
@@ -183,6 +179,13 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
         routes.map(|(prefix, number)| (prefix, self.value(number)))
     }
 
+    /// Every value that is kept, once for each place where it is: also those that wait for readers. For
+    /// garbage collectors, which count what refers to an object.
+    pub fn stored(&self) -> impl Iterator<Item = &V> {
+        let numbers = 0..u32::try_from(self.pairs.end()).unwrap_or(u32::MAX);
+        numbers.filter_map(|number| Some(&self.pairs.get(number)?.value))
+    }
+
     /// Drops values and frees memory that no reader can see any more, instead of a while later.
     pub fn reclaim(&mut self) {
         self.fib.reclaim();
@@ -303,16 +306,10 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
         &mut self,
         changes: impl IntoIterator<Item = (Prefix<A>, Option<V>)>,
     ) -> Result<(), CompileError> {
-        let mut changes: Vec<_> = changes.into_iter().collect();
-        // Stable: the last of a prefix stays the last.
-        changes.sort_by_key(|(prefix, _)| *prefix);
-        let is_bulk = changes.len() > FEW + self.len() / ROUTES_A_PATCH;
-        let mut changes = changes.into_iter().peekable();
+        let changes: Vec<_> = changes.into_iter().collect();
+        let is_bulk = self.fib.is_bulk(changes.len());
         let mut result = Ok(());
-        while let Some((prefix, value)) = changes.next() {
-            if changes.peek().is_some_and(|(next, _)| *next == prefix) {
-                continue;
-            }
+        for (prefix, value) in last_of_each(changes) {
             result = match value {
                 _ if is_bulk => self.change_unseen(prefix, value),
                 Some(value) => self.announce(prefix, value).map(drop),

@@ -1,0 +1,169 @@
+//! Columns looked up in a live table: the objects that rows lead to, numbered as they come.
+//!
+//! The numbers that a live table has are given out again when a route leaves, so they say nothing once its readers are
+//! gone. A batch numbers its objects itself, then makes of the numbers what is made of those of a `Table`.
+
+use hashbrown::HashTable;
+use popfib::{Address, MapGuard};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::Lookup;
+use super::lookup::{self, BLOCK, Lpm, Source, in_blocks};
+use super::matches::Match;
+use super::output::ask_for_memory;
+use crate::live::{Live, Value};
+use crate::values::{Known, Values};
+
+/// Where objects of one family are found.
+struct Objects<'g, A: Address>(&'g MapGuard<'g, A, Value>);
+
+impl<A: Address> Clone for Objects<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A: Address> Copy for Objects<'_, A> {}
+
+impl<'g, A: Address> Lpm<A> for Objects<'g, A> {
+    type Answer = Option<&'g Value>;
+
+    fn batch(&self, addresses: &[A], answers: &mut [Self::Answer]) {
+        self.0.lookup_batch(addresses, answers);
+    }
+
+    fn batch_be(&self, addresses: &[A::Bytes], answers: &mut [Self::Answer]) {
+        in_blocks(self, addresses, answers);
+    }
+}
+
+/// Where longest matches of one family are found.
+struct Matches<'g, A: Address>(&'g MapGuard<'g, A, Value>);
+
+impl<A: Address> Clone for Matches<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A: Address> Copy for Matches<'_, A> {}
+
+impl<'g, A: Address> Lpm<A> for Matches<'g, A> {
+    type Answer = (Match, Option<&'g Value>);
+
+    fn batch(&self, addresses: &[A], answers: &mut [Self::Answer]) {
+        let mut found = [const { None }; BLOCK];
+        for (addresses, answers) in addresses.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
+            let found = &mut found[..addresses.len()];
+            self.0.longest_match_batch(addresses, found);
+            for (found, answer) in found.iter().zip(answers) {
+                *answer = found.map_or_else(Default::default, |(prefix, value)| {
+                    (Match::of((prefix, value.number())), Some(value))
+                });
+            }
+        }
+    }
+
+    fn batch_be(&self, addresses: &[A::Bytes], answers: &mut [Self::Answer]) {
+        in_blocks(self, addresses, answers);
+    }
+}
+
+/// The objects of a batch, numbered from 1 on.
+struct Numbering<'py> {
+    py: Python<'py>,
+    objects: Vec<Py<PyAny>>,
+    /// Numbers by identity.
+    numbers: HashTable<(usize, u32)>,
+}
+
+impl<'py> Numbering<'py> {
+    fn new(py: Python<'py>) -> Self {
+        Self {
+            py,
+            objects: Vec::new(),
+            numbers: HashTable::new(),
+        }
+    }
+
+    /// The number of an object; 0 for none.
+    #[inline]
+    fn number(&mut self, value: Option<&Value>) -> u32 {
+        let Some(object) = value.map(Value::object) else {
+            return 0;
+        };
+        let identity = object.as_ptr() as usize;
+        if let Some((_, number)) = self.numbers.find(hash(identity), |(at, _)| *at == identity) {
+            return *number;
+        }
+        self.objects.push(object.clone_ref(self.py));
+        let number = self.objects.len() as u32;
+        let entry = (identity, number);
+        self.numbers
+            .insert_unique(hash(identity), entry, |(at, _)| hash(*at));
+        number
+    }
+
+    /// What the numbers stand for.
+    fn known(self, live: &Live) -> Known {
+        let is_empty = self.objects.is_empty();
+        let mut known = Values::numbered(self.py, self.objects).known();
+        if is_empty {
+            // So that columns of a table have one type, also where nothing is found.
+            known.kind = live.kind();
+        }
+        known
+    }
+}
+
+fn hash(identity: usize) -> u64 {
+    let mixed = (identity as u64 >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed.rotate_left(32)
+}
+
+impl Lookup<'_, '_> {
+    /// Finds the objects of all rows, and numbers them.
+    pub(super) fn live_numbers(&self, live: &Live, numbers: &mut [u32]) -> PyResult<Known> {
+        let mut readers = live.readers()?;
+        let mut objects = Numbering::new(self.py);
+        {
+            let (ipv4, ipv6) = (readers.ipv4.pin(), readers.ipv6.pin());
+            let found = self.find_all(&(Objects(&ipv4), Objects(&ipv6)), numbers.len())?;
+            for (number, value) in numbers.iter_mut().zip(found) {
+                *number = objects.number(value);
+            }
+        }
+        live.give_back(readers);
+        Ok(objects.known(live))
+    }
+
+    /// Finds the longest matches of all rows, and numbers their objects.
+    pub(super) fn live_matches(&self, live: &Live, matches: &mut [Match]) -> PyResult<Known> {
+        let mut readers = live.readers()?;
+        let mut objects = Numbering::new(self.py);
+        {
+            let (ipv4, ipv6) = (readers.ipv4.pin(), readers.ipv6.pin());
+            let found = self.find_all(&(Matches(&ipv4), Matches(&ipv6)), matches.len())?;
+            for (place, (matched, value)) in matches.iter_mut().zip(found) {
+                *place = matched.with_number(objects.number(value));
+            }
+        }
+        live.give_back(readers);
+        Ok(objects.known(live))
+    }
+
+    fn find_all<S: Source>(&self, source: &S, count: usize) -> PyResult<Vec<S::Answer>> {
+        let &Self {
+            py,
+            rows,
+            invalid,
+            threads,
+        } = self;
+        ask_for_memory(count, size_of::<S::Answer>())?;
+        let mut found = vec![S::Answer::default(); count];
+        py.detach(|| lookup::lookup(rows, source, invalid, threads, &mut found))
+            .map_err(PyValueError::new_err)?;
+        Ok(found)
+    }
+}

@@ -1,0 +1,419 @@
+//! The routes of a `popfib.LiveTable`: one writer at a time, and readers who never wait for it.
+//!
+//! The library's live table keeps the objects themselves: a reader takes a reference while it is inside, so none goes
+//! too early. Readers have no part in the writer's lock. Theirs are in a pool, which a thread asks only while it has
+//! the interpreter: nobody ever waits there.
+//!
+//! To drop an object may run any Python code, also such as asks this table. So what a change lets go of is dropped after
+//! the lock is free. Nor may a long change keep the interpreter from other threads: it runs without it.
+
+use std::cell::RefCell;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use popfib::{
+    Address, CompileError, IpPrefix, LiveTable, MapReader, NextHop, Prefix, Rib, Shared, TableSweep,
+};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+
+use crate::state::State;
+use crate::values::{Kind, Values};
+
+/// Changes that are made without letting other threads have the interpreter: some 50 us.
+const AT_ONCE: usize = 32;
+
+/// Routes between two offers of the interpreter to other threads, where it is needed for each.
+const TURN: usize = 1 << 12;
+
+/// Routes that a sweep looks at by one step.
+const STEP: usize = 1 << 12;
+
+/// Prefixes of fewer bits change many words: without the interpreter.
+fn is_short(prefix: &IpPrefix) -> bool {
+    match prefix {
+        IpPrefix::V4(prefix) => prefix.len() < 16,
+        IpPrefix::V6(prefix) => prefix.len() < 32,
+    }
+}
+
+thread_local! {
+    /// What the change that this thread makes has let go of.
+    static DROPPED: RefCell<Option<Vec<Py<PyAny>>>> = const { RefCell::new(None) };
+}
+
+/// Drops an object: after the change, if this thread makes one.
+fn let_go(object: Py<PyAny>) {
+    let mut object = Some(object);
+    // A thread that ends makes no change.
+    let _ = DROPPED.try_with(|dropped| {
+        if let Some(dropped) = dropped.borrow_mut().as_mut() {
+            dropped.extend(object.take());
+        }
+    });
+}
+
+/// An object that routes lead to. Which one it is says its number, for which no interpreter is needed.
+pub(crate) struct Value {
+    /// Until it is dropped.
+    object: Option<Py<PyAny>>,
+    number: NextHop,
+}
+
+impl Value {
+    fn new(object: Py<PyAny>, number: NextHop) -> Self {
+        Self {
+            object: Some(object),
+            number,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn object(&self) -> &Py<PyAny> {
+        self.object.as_ref().expect("it is taken by `drop` alone")
+    }
+
+    pub(crate) fn number(&self) -> NextHop {
+        self.number
+    }
+}
+
+impl Drop for Value {
+    fn drop(&mut self) {
+        self.object.take().into_iter().for_each(let_go);
+    }
+}
+
+// As values that are shared must be; a live table clones none.
+impl Clone for Value {
+    fn clone(&self) -> Self {
+        Python::attach(|py| Self::new(self.object().clone_ref(py), self.number))
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for Value {}
+
+impl Hash for Value {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.number.hash(state);
+    }
+}
+
+/// A prefix, and the object that it is to lead to, if any.
+pub(crate) type Change = (IpPrefix, Option<Py<PyAny>>);
+
+/// What the writer alone has.
+#[derive(Default)]
+pub(crate) struct Writer {
+    pub(crate) table: LiveTable<Value, Shared>,
+    /// The objects of the routes, and how many routes each has.
+    pub(crate) values: Values,
+}
+
+impl Writer {
+    /// Sets a route; whether there was one.
+    pub(crate) fn announce(
+        &mut self,
+        prefix: IpPrefix,
+        object: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let py = object.py();
+        let number = self.values.add(object)?;
+        let value = Value::new(object.clone().unbind(), number);
+        let gone = self.table.get(prefix).map(Value::number);
+        let table = &mut self.table;
+        let announced = match is_short(&prefix) {
+            true => py.detach(|| table.announce(prefix, value)),
+            false => table.announce(prefix, value),
+        };
+        self.settle(py, announced, gone)
+    }
+
+    /// Removes a route; whether there was one.
+    pub(crate) fn withdraw(&mut self, py: Python<'_>, prefix: IpPrefix) -> PyResult<bool> {
+        let gone = self.table.get(prefix).map(Value::number);
+        let table = &mut self.table;
+        let withdrawn = match is_short(&prefix) {
+            true => py.detach(|| table.withdraw(prefix)),
+            false => table.withdraw(prefix),
+        };
+        self.settle(py, withdrawn, gone)
+    }
+
+    /// Makes changes that belong together; the last of a prefix counts.
+    pub(crate) fn apply(&mut self, py: Python<'_>, mut changes: Vec<Change>) -> PyResult<()> {
+        let is_long = changes.len() > AT_ONCE;
+        // Stable: the last of a prefix stays the last.
+        let sort = |changes: &mut Vec<Change>| changes.sort_by_key(|(prefix, _)| *prefix);
+        match is_long {
+            true => py.detach(|| sort(&mut changes)),
+            false => sort(&mut changes),
+        }
+        let mut gone = Vec::new();
+        let mut new = Vec::with_capacity(changes.len());
+        let mut changes = changes.into_iter().peekable();
+        let mut result = Ok(());
+        while let Some((prefix, object)) = changes.next() {
+            if changes.peek().is_some_and(|(next, _)| *next == prefix) {
+                object.into_iter().for_each(let_go);
+                continue;
+            }
+            if new.len() % TURN == TURN - 1 {
+                py.detach(|| ());
+            }
+            let number = object
+                .as_ref()
+                .map(|object| self.values.add(object.bind(py)));
+            match number.transpose() {
+                Ok(number) => {
+                    let value = object.zip(number);
+                    new.push((prefix, value.map(|(object, n)| Value::new(object, n))));
+                    gone.extend(self.table.get(prefix).map(Value::number));
+                }
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
+        }
+        if result.is_err() {
+            changes.filter_map(|(_, object)| object).for_each(let_go);
+            self.count(py);
+            return result;
+        }
+        let table = &mut self.table;
+        let applied = match is_long {
+            true => py.detach(|| table.apply(new)),
+            false => table.apply(new),
+        };
+        self.settle(py, applied, gone)
+    }
+
+    /// Puts the routes of a table in, where there are none yet.
+    pub(crate) fn load(&mut self, py: Python<'_>, state: State) -> PyResult<()> {
+        let State {
+            ipv4, ipv6, values, ..
+        } = state;
+        self.values = values;
+        let places = self.values.places();
+        let value = |(prefix, number): (IpPrefix, NextHop)| {
+            let object = places.get(number.get() as usize - 1)?.as_ref()?;
+            Some((prefix, Some(Value::new(object.clone_ref(py), number))))
+        };
+        let routes = ip(ipv4.rib()).chain(ip(ipv6.rib()));
+        let routes: Vec<_> = routes.filter_map(value).collect();
+        drop(places);
+        let table = &mut self.table;
+        let applied = py.detach(|| table.apply(routes));
+        self.settle(py, applied, None)
+    }
+
+    /// The routes as a table of their own.
+    pub(crate) fn to_state(&self, py: Python<'_>) -> State {
+        let table = &self.table;
+        let (ipv4, ipv6) = py.detach(|| (rib(table.ipv4().iter()), rib(table.ipv6().iter())));
+        State::new(py, ipv4, ipv6, self.values.copy(py))
+    }
+
+    /// Withdraws of the next few routes those that are not confirmed; how many, and whether all have been looked at.
+    pub(crate) fn sweep(
+        &mut self,
+        py: Python<'_>,
+        sweep: &mut TableSweep,
+    ) -> PyResult<(usize, bool)> {
+        let mut gone = Vec::new();
+        let table = &mut self.table;
+        let swept = py.detach(|| {
+            table.sweep(sweep, STEP, |_, value| {
+                gone.push(value.number());
+                true
+            })
+        });
+        let count = gone.len();
+        Ok((count, self.settle(py, swept, gone)?))
+    }
+
+    /// Counts one route less for each of `gone`, or again where a change was made in part.
+    fn settle<T>(
+        &mut self,
+        py: Python<'_>,
+        result: Result<T, CompileError>,
+        gone: impl IntoIterator<Item = NextHop>,
+    ) -> PyResult<T> {
+        match result {
+            Ok(result) => {
+                for number in gone {
+                    self.values.remove(py, number).into_iter().for_each(let_go);
+                }
+                Ok(result)
+            }
+            Err(error) => {
+                self.count(py);
+                let message = format!("cannot change the table: {error}");
+                Err(match error {
+                    CompileError::OutOfMemory(_) => PyMemoryError::new_err(message),
+                    _ => PyRuntimeError::new_err(message),
+                })
+            }
+        }
+    }
+
+    /// Counts the routes of each object again.
+    fn count(&mut self, py: Python<'_>) {
+        let numbers = self.table.iter().map(|(_, value)| value.number());
+        let unused = self.values.count(py, numbers);
+        unused.into_iter().for_each(let_go);
+    }
+}
+
+fn ip<A: Address>(rib: &Rib<A>) -> impl Iterator<Item = (IpPrefix, NextHop)>
+where
+    IpPrefix: From<Prefix<A>>,
+{
+    rib.iter().map(|(prefix, number)| (prefix.into(), number))
+}
+
+fn rib<'a, A: Address>(routes: impl Iterator<Item = (Prefix<A>, &'a Value)>) -> Rib<A> {
+    let routes = routes.map(|(prefix, value)| (prefix, value.number()));
+    routes.collect()
+}
+
+/// What a thread looks up with.
+pub(crate) struct Readers {
+    pub(crate) ipv4: MapReader<u32, Value>,
+    pub(crate) ipv6: MapReader<u128, Value>,
+}
+
+impl Readers {
+    fn of(table: &LiveTable<Value, Shared>) -> Self {
+        Self {
+            ipv4: table.ipv4().reader(),
+            ipv6: table.ipv6().reader(),
+        }
+    }
+
+    fn try_clone(&self) -> PyResult<Self> {
+        let refused = |error| PyMemoryError::new_err(format!("a reader: {error}"));
+        Ok(Self {
+            ipv4: self.ipv4.try_clone().map_err(refused)?,
+            ipv6: self.ipv6.try_clone().map_err(refused)?,
+        })
+    }
+}
+
+/// The kinds of values, by the number that is kept of them.
+const KINDS: [Kind; 4] = [Kind::Text, Kind::Number, Kind::Wide, Kind::Other];
+
+/// What threads share.
+pub(crate) struct Live {
+    writer: Mutex<Writer>,
+    /// Readers that nobody uses, and the first, which is there for others to be cloned of.
+    readers: Mutex<Vec<Readers>>,
+    /// What all values are.
+    kind: AtomicU8,
+}
+
+impl Live {
+    pub(crate) fn new() -> Self {
+        let writer = Writer::default();
+        Self {
+            readers: Mutex::new(vec![Readers::of(&writer.table)]),
+            kind: AtomicU8::new(writer.values.kind() as u8),
+            writer: Mutex::new(writer),
+        }
+    }
+
+    /// Runs `f` as the writer, then drops what it let go of.
+    ///
+    /// `f` must not run Python code nor make objects that the garbage collector tracks: either may come back to this
+    /// table.
+    pub(crate) fn with<R>(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&mut Writer) -> PyResult<R>,
+    ) -> PyResult<R> {
+        let writer = self.writer.lock_py_attached(py);
+        let mut writer = writer.unwrap_or_else(PoisonError::into_inner);
+        DROPPED.set(Some(Vec::new()));
+        let result = f(&mut writer);
+        let kind = writer.values.kind() as u8;
+        self.kind.store(kind, Ordering::Relaxed);
+        drop(writer);
+        drop(DROPPED.take());
+        result
+    }
+
+    /// What all values are.
+    pub(crate) fn kind(&self) -> Kind {
+        KINDS[usize::from(self.kind.load(Ordering::Relaxed))]
+    }
+
+    /// Hands out the longest match of an address; `f` must not let the interpreter go.
+    #[inline]
+    pub(crate) fn longest_match<R>(
+        &self,
+        address: IpPrefix,
+        f: impl FnOnce(Option<(IpPrefix, &Value)>) -> R,
+    ) -> R {
+        let readers = &mut self.pool()[0];
+        match address {
+            IpPrefix::V4(address) => {
+                let guard = readers.ipv4.pin();
+                let found = guard.longest_match(address.address());
+                f(found.map(|(prefix, value)| (prefix.into(), value)))
+            }
+            IpPrefix::V6(address) => {
+                let guard = readers.ipv6.pin();
+                let found = guard.longest_match(address.address());
+                f(found.map(|(prefix, value)| (prefix.into(), value)))
+            }
+        }
+    }
+
+    /// Readers for a lookup that lets the interpreter go.
+    pub(crate) fn readers(&self) -> PyResult<Readers> {
+        let mut pool = self.pool();
+        match pool.len() {
+            1 => pool[0].try_clone(),
+            _ => Ok(pool.pop().expect("more than one")),
+        }
+    }
+
+    /// Takes readers back.
+    pub(crate) fn give_back(&self, readers: Readers) {
+        self.pool().push(readers);
+    }
+
+    fn pool(&self) -> MutexGuard<'_, Vec<Readers>> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// For the garbage collector, which may come while a thread makes a change: then `f` is not called, and
+    /// everything counts as in use.
+    pub(crate) fn try_with<R>(&self, f: impl FnOnce(&mut Writer) -> R) -> Option<R> {
+        match self.writer.try_lock() {
+            Ok(mut writer) => Some(f(&mut writer)),
+            Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(f(&mut poisoned.into_inner())),
+            Err(std::sync::TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Lets go of all routes, for the garbage collector.
+    pub(crate) fn clear(&self) {
+        let new = Writer::default();
+        let readers = vec![Readers::of(&new.table)];
+        let old = self.try_with(|writer| {
+            let old = std::mem::replace(writer, new);
+            (old, std::mem::replace(&mut *self.pool(), readers))
+        });
+        drop(old);
+    }
+}

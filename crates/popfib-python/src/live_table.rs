@@ -1,0 +1,308 @@
+//! `popfib.LiveTable` and `popfib.Sweep`: what Python sees of `live`.
+
+use std::sync::{Mutex, PoisonError};
+
+use popfib::{IpPrefix, TableSweep};
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple, PyType};
+use pyo3::{PyTraverseError, PyVisit};
+
+use crate::columns::{self, Asked};
+use crate::keys;
+use crate::live::{Live, Value};
+use crate::pairs;
+use crate::table::Table;
+
+/// A map from IP prefixes of both families to objects that changes while other threads look up.
+///
+/// `LiveTable(routes)` takes a `Table`, a mapping or an iterable of (prefix, value) pairs.
+#[pyclass(frozen, weakref, module = "popfib")]
+pub(crate) struct LiveTable {
+    pub(crate) live: Live,
+}
+
+type Pair<'py> = (Bound<'py, PyString>, Py<PyAny>);
+
+/// The address that a key means.
+#[inline]
+fn address(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
+    let prefix = keys::prefix(key)?;
+    match prefix {
+        IpPrefix::V4(p) if p.len() == 32 => Ok(prefix),
+        IpPrefix::V6(p) if p.len() == 128 => Ok(prefix),
+        _ => Err(PyValueError::new_err(format!(
+            "{prefix}: a LiveTable looks up addresses; for prefixes there are get_exact and to_table"
+        ))),
+    }
+}
+
+impl LiveTable {
+    /// The value of the longest match.
+    #[inline]
+    fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Result<Py<PyAny>, IpPrefix>> {
+        let address = address(key)?;
+        let object = |value: &Value| value.object().clone_ref(key.py());
+        let found = self
+            .live
+            .longest_match(address, |found| Some(object(found?.1)));
+        Ok(found.ok_or(address))
+    }
+
+    /// The longest match.
+    #[inline]
+    fn find_match(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<(IpPrefix, Py<PyAny>)>> {
+        let address = address(key)?;
+        let object = |value: &Value| value.object().clone_ref(key.py());
+        Ok(self.live.longest_match(address, |found| {
+            found.map(|(prefix, value)| (prefix, object(value)))
+        }))
+    }
+
+    fn find_exact(&self, prefix: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+        let py = prefix.py();
+        let prefix = keys::prefix(prefix)?;
+        self.live.with(py, |writer| {
+            let value = writer.table.get(prefix);
+            Ok(value.map(|value| value.object().clone_ref(py)))
+        })
+    }
+}
+
+#[pymethods]
+impl LiveTable {
+    #[new]
+    #[pyo3(signature = (routes = None, /))]
+    fn new(routes: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let live = Live::new();
+        if let Some(routes) = routes {
+            let (py, state) = (routes.py(), Table::state_of(routes)?);
+            live.with(py, |writer| writer.load(py, state))?;
+        }
+        Ok(Self { live })
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.live.with(py, |writer| Ok(writer.table.len()))
+    }
+
+    fn __getitem__(&self, address: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        self.find(address)?.map_err(|address| {
+            PyKeyError::new_err(format!("no route matches {}", address.address()))
+        })
+    }
+
+    fn __contains__(&self, address: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.find(address)?.is_ok())
+    }
+
+    /// Return the value of the longest match of an address, else `default`.
+    #[pyo3(signature = (address, default = None, /))]
+    fn get(
+        &self,
+        address: &Bound<'_, PyAny>,
+        default: Option<Py<PyAny>>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        Ok(self.find(address)?.ok().or(default))
+    }
+
+    /// Return the prefix of the longest match of an address; None if there is none.
+    #[pyo3(signature = (address, /))]
+    fn get_key<'py>(&self, address: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyString>>> {
+        let found = self.find_match(address)?;
+        let text = found.map(|(prefix, _)| keys::text(address.py(), prefix));
+        text.transpose()
+    }
+
+    /// Return (prefix, value) of the longest match of an address; None if there is none.
+    #[pyo3(signature = (address, /))]
+    fn longest_match<'py>(&self, address: &Bound<'py, PyAny>) -> PyResult<Option<Pair<'py>>> {
+        let found = self.find_match(address)?;
+        let pair = found.map(|(prefix, value)| Ok((keys::text(address.py(), prefix)?, value)));
+        pair.transpose()
+    }
+
+    /// Return the value of exactly this prefix, else `default`. Waits for a change that is under way.
+    #[pyo3(signature = (prefix, default = None, /))]
+    fn get_exact(
+        &self,
+        prefix: &Bound<'_, PyAny>,
+        default: Option<Py<PyAny>>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        Ok(self.find_exact(prefix)?.or(default))
+    }
+
+    /// Set the value of a prefix, which lookups see from then on; return whether there was a route.
+    #[pyo3(signature = (prefix, value, /))]
+    fn announce(&self, prefix: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let prefix = keys::prefix(prefix)?;
+        let py = value.py();
+        self.live.with(py, |writer| writer.announce(prefix, value))
+    }
+
+    /// Remove the route of exactly this prefix; return whether there was one.
+    #[pyo3(signature = (prefix, /))]
+    fn withdraw(&self, prefix: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = prefix.py();
+        let prefix = keys::prefix(prefix)?;
+        self.live.with(py, |writer| writer.withdraw(py, prefix))
+    }
+
+    /// Make changes that belong together, (prefix, value) pairs of a mapping or an iterable: a route with its new
+    /// value, or gone if that is None.
+    ///
+    /// Of several for one prefix the last counts. Lookups see, prefix by prefix, what was before or what is after.
+    #[pyo3(signature = (updates, /))]
+    fn apply(&self, updates: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = updates.py();
+        let mut changes = Vec::new();
+        pairs::each(updates, |prefix, value| {
+            let value = (!value.is_none()).then(|| value.unbind());
+            changes.push((keys::prefix(&prefix)?, value));
+            Ok(())
+        })?;
+        self.live.with(py, |writer| writer.apply(py, changes))
+    }
+
+    /// Begin to confirm the routes of a source that sends all of them again.
+    fn sweep(slf: Bound<'_, Self>) -> Sweep {
+        Sweep {
+            table: slf.unbind(),
+            marks: Mutex::default(),
+        }
+    }
+
+    /// Return a Table of the routes as they are now.
+    fn to_table(&self, py: Python<'_>) -> PyResult<Table> {
+        let state = self.live.with(py, |writer| Ok(writer.to_state(py)))?;
+        Ok(Table::of(state))
+    }
+
+    /// Drop values and free memory that no lookup can see any more, instead of at a later change.
+    fn reclaim(&self, py: Python<'_>) -> PyResult<()> {
+        self.live.with(py, |writer| {
+            writer.table.reclaim();
+            Ok(())
+        })
+    }
+
+    /// Bytes of the routes, the compiled tables and the array of values, without the values themselves.
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
+        self.live.with(
+            py,
+            |writer| Ok(writer.table.bytes() + writer.values.bytes()),
+        )
+    }
+
+    /// What all values are: `str`, `int` (of 64 bits), or `object` for any others.
+    #[getter]
+    fn value_type<'py>(&self, py: Python<'py>) -> Bound<'py, PyType> {
+        self.live.kind().class(py)
+    }
+
+    /// Look up a column of addresses.
+    #[pyo3(signature = (addresses, /, *, output = "values", invalid = "raise", threads = 1))]
+    fn lookup_many<'py>(
+        &self,
+        addresses: &Bound<'py, PyAny>,
+        output: &str,
+        invalid: &str,
+        threads: isize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let asked = Asked::Live(&self.live);
+        columns::lookup_many(asked, addresses, output, invalid, threads, None)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.live.with(py, |writer| {
+            let (ipv4, ipv6) = (writer.table.ipv4().len(), writer.table.ipv6().len());
+            Ok(format!(
+                "<popfib.LiveTable: {ipv4} IPv4 and {ipv6} IPv6 routes>"
+            ))
+        })
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let visited = self.live.try_with(|writer| {
+            let (ipv4, ipv6) = (writer.table.ipv4(), writer.table.ipv6());
+            let mut values = ipv4.stored().chain(ipv6.stored());
+            values.try_for_each(|value| visit.call(value.object()))?;
+            let mut values = writer.values.unshared().iter().flatten();
+            values.try_for_each(|value| visit.call(value))
+        });
+        visited.unwrap_or(Ok(()))
+    }
+
+    fn __clear__(&self) {
+        self.live.clear();
+    }
+}
+
+/// The routes that a source has confirmed since it began again; the others leave the table at the end.
+///
+/// As a context manager it ends with `finish`, or, after an exception, without any change.
+#[pyclass(frozen, module = "popfib")]
+pub(crate) struct Sweep {
+    table: Py<LiveTable>,
+    marks: Mutex<TableSweep>,
+}
+
+impl Sweep {
+    /// Nothing runs meanwhile but what is passed, so nobody waits.
+    fn mark(&self, f: impl FnOnce(&mut TableSweep)) {
+        f(&mut self.marks.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+#[pymethods]
+impl Sweep {
+    /// Confirm the route of a prefix: it stays.
+    #[pyo3(signature = (prefix, /))]
+    fn confirm(&self, prefix: &Bound<'_, PyAny>) -> PyResult<()> {
+        let prefix = keys::prefix(prefix)?;
+        self.mark(|marks| marks.confirm(prefix));
+        Ok(())
+    }
+
+    /// Set the value of a prefix and confirm it; return whether there was a route.
+    #[pyo3(signature = (prefix, value, /))]
+    fn announce(&self, prefix: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let was_there = self.table.get().announce(prefix, value)?;
+        self.confirm(prefix)?;
+        Ok(was_there)
+    }
+
+    /// Withdraw the routes that are not confirmed, some thousand at a time; return how many there were.
+    fn finish(&self, py: Python<'_>) -> PyResult<usize> {
+        let mut marks = TableSweep::new();
+        self.mark(|kept| std::mem::swap(kept, &mut marks));
+        let mut count = 0;
+        loop {
+            py.check_signals()?;
+            let live = &self.table.get().live;
+            let (withdrawn, is_done) = live.with(py, |writer| writer.sweep(py, &mut marks))?;
+            count += withdrawn;
+            if is_done {
+                return Ok(count);
+            }
+        }
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*exception))]
+    fn __exit__(&self, exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let py = exception.py();
+        if exception.get_item(0).is_ok_and(|class| class.is_none()) {
+            self.finish(py)?;
+        }
+        Ok(())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.table)
+    }
+}

@@ -1,0 +1,43 @@
+//! Pairs of prefix and value as Python has them: a mapping, or an iterable of pairs.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+/// Pairs between two looks at signals and at other threads.
+const SIGNALS: usize = 1 << 14;
+
+/// Hands out each pair.
+///
+/// # Errors
+/// `TypeError` for what is no pair; those of `f`, of the iterable and of signals.
+pub(crate) fn each<'py>(
+    routes: &Bound<'py, PyAny>,
+    mut f: impl FnMut(Bound<'py, PyAny>, Bound<'py, PyAny>) -> PyResult<()>,
+) -> PyResult<()> {
+    let py = routes.py();
+    let pairs = match routes.cast::<PyList>() {
+        Ok(_) => routes.clone(),
+        // As dict does: what has keys is a mapping.
+        Err(_) if routes.hasattr("keys")? => routes.call_method0("items")?,
+        Err(_) => routes.clone(),
+    };
+    for (count, pair) in pairs.try_iter()?.enumerate() {
+        if count % SIGNALS == SIGNALS - 1 {
+            py.check_signals()?;
+            py.detach(|| ());
+        }
+        let pair = pair?;
+        let (prefix, value) = match (pair.cast::<PyTuple>(), pair.cast::<PyList>()) {
+            (Ok(pair), _) if pair.len() == 2 => (pair.get_item(0)?, pair.get_item(1)?),
+            (_, Ok(pair)) if pair.len() == 2 => (pair.get_item(0)?, pair.get_item(1)?),
+            _ => {
+                return Err(PyTypeError::new_err(format!(
+                    "item {count} is not a pair (prefix, value)"
+                )));
+            }
+        };
+        f(prefix, value)?;
+    }
+    Ok(())
+}

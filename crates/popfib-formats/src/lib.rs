@@ -83,3 +83,8 @@ pub use update::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource};
 pub use updates::open_updates;
 pub use vrps::{VrpTable, load_vrps};
 pub use write::{OutputFile, WriteError, WriteFormat, WriteOptions, write_table};
+
+// The README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

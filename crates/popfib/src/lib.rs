@@ -112,7 +112,10 @@ pub use rib::{ByLength, Iter as RibIter, Range as RibRange, Rib, Supernets};
 #[doc(hidden)]
 pub use rib::Vertex;
 
-// The README's examples are tests.
+// The examples of the two READMEs are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct CrateReadme;

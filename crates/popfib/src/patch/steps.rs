@@ -228,8 +228,8 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let highest = self.expected_next_hop(rib);
         let form = compile::form::<A, L>(rib, &self.options, highest)?;
         let used = self.home.view().arena.len() - self.space.free_words();
-        let len = used + used / 8 + (used / 2).min(SPARE);
-        let len = len.min(MAX_WORDS - 1);
+        // More to spare than elsewhere: each new table takes a step of the changes that come meanwhile.
+        let len = (used + used / 4 + (used / 2).min(SPARE)).min(MAX_WORDS - 1);
         let arrays = Arrays::empty(form, len, alloc.clone())?;
         let space = Space::new(arrays.view().arena.len(), IDLE_BLOCK.len());
         let next = Next {

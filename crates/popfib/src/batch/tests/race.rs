@@ -24,10 +24,10 @@ const READERS: usize = 2;
 const BATCH: usize = if cfg!(miri) { 12 } else { 512 };
 
 /// Batches that each reader looks up at least.
-const ROUNDS: usize = if cfg!(miri) { 2 } else { 1000 };
+const ROUNDS: usize = if cfg!(miri) { 2 } else { 500 };
 
 /// Pointers that are published one after the other, each once.
-const GENERATIONS: u32 = if cfg!(miri) { 4 } else { 500 };
+const GENERATIONS: u32 = if cfg!(miri) { 4 } else { 250 };
 
 /// What ends beside the cell.
 const BESIDE: u32 = 1;

@@ -108,7 +108,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
                 }
                 fork.nodes = self.nodes.alloc_run(&both);
             }
-            *self.nodes.get_mut(child_index) = fork;
+            self.nodes.set(child_index, fork);
             return Ok(None);
         }
     }
@@ -153,7 +153,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         let removed = self.value(node.values, rank);
         node.values = self.values.remove(node.values, node.value_count(), rank);
         node.toggle_vertex(vertex);
-        *self.node_mut(at) = node;
+        self.set_node(at, node);
         self.len -= 1;
         if self.leave_out(at) {
             self.remove_child(parent, bits);
@@ -175,7 +175,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         if node.has_vertex(vertex) {
             let there = self.value(node.values, rank);
             if replaces {
-                *self.values.get_mut(node.values + rank as u32) = next_hop.get();
+                self.values.set(node.values + rank as u32, next_hop.get());
             }
             return Ok(Some(there));
         }
@@ -183,7 +183,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         self.values.reserve_insert(node.values, count)?;
         node.values = self.values.insert(node.values, count, rank, next_hop.get());
         node.toggle_vertex(vertex);
-        *self.node_mut(at) = node;
+        self.set_node(at, node);
         Ok(None)
     }
 
@@ -207,7 +207,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         node.nodes = self.nodes.insert(node.nodes, count, rank, child);
         node.children |= 1 << chunk;
         // The run has moved, the node itself has not: it is in its parent's run.
-        *self.node_mut(at) = node;
+        self.set_node(at, node);
     }
 
     /// Takes the child on the way to `bits` away from the node at `at`.
@@ -217,7 +217,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         let (count, rank) = (node.child_count(), node.child_rank(chunk));
         node.nodes = self.nodes.remove(node.nodes, count, rank);
         node.children &= !(1 << chunk);
-        *self.node_mut(at) = node;
+        self.set_node(at, node);
     }
 
     /// If the node at `at` has no prefix and one child, puts the child in its
@@ -229,7 +229,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
             return false;
         }
         if node.child_count() == 1 {
-            *self.nodes.get_mut(index) = *self.nodes.get(node.nodes);
+            self.nodes.set(index, *self.nodes.get(node.nodes));
             self.nodes.remove(node.nodes, 1, 0);
         }
         node.child_count() == 0
@@ -245,9 +245,10 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     fn renumber_below(&mut self, node: &RibNode<A>, number: &impl Fn(u32) -> u32) -> u32 {
         let mut highest = 0;
         for rank in 0..node.value_count() as u32 {
-            let value = self.values.get_mut(node.values + rank);
-            *value = number(*value);
-            highest = highest.max(*value);
+            let index = node.values + rank;
+            let value = number(*self.values.get(index));
+            self.values.set(index, value);
+            highest = highest.max(value);
         }
         for rank in 0..node.child_count() as u32 {
             let child = *self.nodes.get(node.nodes + rank);
@@ -296,7 +297,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         };
         for (rank, child) in children.iter().enumerate() {
             let child = self.copy_of(other, child);
-            *self.nodes.get_mut(copy.nodes + rank as u32) = child;
+            self.nodes.set(copy.nodes + rank as u32, child);
         }
         copy
     }

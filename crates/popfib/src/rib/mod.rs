@@ -282,10 +282,10 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     }
 
     #[inline]
-    fn node_mut(&mut self, at: NodeIndex) -> &mut RibNode<A> {
+    fn set_node(&mut self, at: NodeIndex, node: RibNode<A>) {
         match at {
-            None => &mut self.root,
-            Some(index) => self.nodes.get_mut(index),
+            None => self.root = node,
+            Some(index) => self.nodes.set(index, node),
         }
     }
 

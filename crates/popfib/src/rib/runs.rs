@@ -12,8 +12,13 @@
 //! the Rib makes sure of the memory of all its runs before it changes the first.
 //! Taking an element away never fails.
 //!
-//! Rejected: blocks of exactly `n`. They would move every run on every change.
+//! A long array that is nearly full is copied to a longer one some slots a change, so that no change
+//! takes the time of all of it.
+//!
+//! Rejected: blocks of exactly `n`. They would move every run on every change. Rejected: an array in
+//! parts. Each step of a walk would look for its part first.
 
+use allocator_api2::boxed::Box;
 use allocator_api2::vec::Vec;
 
 use crate::memory::{self, Allocator, Global, OutOfMemory};
@@ -46,6 +51,9 @@ const _: () = {
     }
 };
 
+/// From so many slots on, an array is copied in steps before it is full.
+const LONG: usize = if cfg!(test) { 64 } else { 1 << 15 };
+
 /// The end of a free list.
 const NONE: u32 = u32::MAX;
 
@@ -68,16 +76,22 @@ impl Slot for u32 {
 #[derive(Debug)]
 pub(super) struct Runs<T, Al: Allocator = Global> {
     slots: Vec<T, Al>,
+    /// The longer array that is to take the place of `slots`: a copy of the first of them so far.
+    longer: Option<Box<Vec<T, Al>, Al>>,
     /// The first free block of each class.
     free: [u32; CLASSES.len()],
     /// Slots in blocks that are in use.
     used: usize,
 }
 
-impl<T: Slot, Al: Allocator> Runs<T, Al> {
-    pub(super) const fn new_in(alloc: Al) -> Self {
+impl<T: Slot, Al: Allocator + Clone> Runs<T, Al> {
+    pub(super) fn new_in(alloc: Al) -> Self
+    where
+        Al: Clone,
+    {
         Self {
             slots: Vec::new_in(alloc),
+            longer: None,
             free: [NONE; CLASSES.len()],
             used: 0,
         }
@@ -89,7 +103,8 @@ impl<T: Slot, Al: Allocator> Runs<T, Al> {
 
     /// Heap bytes, spare capacity included.
     pub(super) fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<T>()
+        let longer = self.longer.as_ref().map_or(0, |longer| longer.capacity());
+        (self.slots.capacity() + longer) * size_of::<T>()
     }
 
     /// Whether so much lies free that moving everything together is worth its time.
@@ -106,7 +121,11 @@ impl<T: Slot, Al: Allocator> Runs<T, Al> {
         let mut slots = Vec::new_in(self.allocator().clone());
         memory::reserve(&mut slots, self.slots.len())?;
         slots.extend_from_slice(&self.slots);
-        Ok(Self { slots, ..*self })
+        Ok(Self {
+            slots,
+            longer: None,
+            ..*self
+        })
     }
 
     /// Runs without an element yet, with room for all those of `self`.
@@ -131,8 +150,9 @@ impl<T: Slot, Al: Allocator> Runs<T, Al> {
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, index: u32) -> &mut T {
-        &mut self.slots[index as usize]
+    pub(super) fn set(&mut self, index: u32, value: T) {
+        self.slots[index as usize] = value;
+        self.follow(index as usize, 1);
     }
 
     /// The first `len` elements of the run at `start`.
@@ -186,6 +206,7 @@ impl<T: Slot, Al: Allocator> Runs<T, Al> {
         }
         let start = self.alloc(CLASS_OF[values.len()]);
         self.slots[start as usize..][..values.len()].copy_from_slice(values);
+        self.follow(start as usize, values.len());
         start
     }
 
@@ -201,6 +222,7 @@ impl<T: Slot, Al: Allocator> Runs<T, Al> {
         if in_place {
             self.slots.copy_within(from + at..from + len, from + at + 1);
             self.slots[from + at] = value;
+            self.follow(from + at, len + 1 - at);
             return start;
         }
         let new_start = self.alloc(new_class);
@@ -208,6 +230,7 @@ impl<T: Slot, Al: Allocator> Runs<T, Al> {
         self.slots.copy_within(from..from + at, to);
         self.slots[to + at] = value;
         self.slots.copy_within(from + at..from + len, to + at + 1);
+        self.follow(to, len + 1);
         self.release(start, old_class);
         new_start
     }
@@ -224,12 +247,14 @@ impl<T: Slot, Al: Allocator> Runs<T, Al> {
         let new_class = CLASS_OF[len - 1];
         if old_class == new_class {
             self.slots.copy_within(from + at + 1..from + len, from + at);
+            self.follow(from + at, len - 1 - at);
             return start;
         }
         let size = block_size(new_class);
         if !self.has_free(new_class) && self.reserve(size).is_err() {
             // No memory to move to: the run stays, the end of its block becomes free.
             self.slots.copy_within(from + at + 1..from + len, from + at);
+            self.follow(from + at, len - 1 - at);
             let rest = block_size(old_class) - size;
             self.release(start + size as u32, CLASS_OF[rest]);
             return start;
@@ -238,6 +263,7 @@ impl<T: Slot, Al: Allocator> Runs<T, Al> {
         let to = new_start as usize;
         self.slots.copy_within(from..from + at, to);
         self.slots.copy_within(from + at + 1..from + len, to + at);
+        self.follow(to, len - 1);
         self.release(start, old_class);
         new_start
     }
@@ -270,8 +296,9 @@ impl<T: Slot, Al: Allocator> Runs<T, Al> {
     fn release(&mut self, start: u32, class: u8) {
         self.used -= block_size(class);
         let free = &mut self.free[usize::from(class)];
-        self.slots[start as usize] = T::link(*free);
+        let link = T::link(*free);
         *free = start;
+        self.set(start, link);
     }
 
     /// Lengthens the block at `start` if it is the last of the array and no
@@ -289,10 +316,17 @@ impl<T: Slot, Al: Allocator> Runs<T, Al> {
 
     #[inline]
     fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory> {
-        if self.slots.capacity() - self.slots.len() >= count {
+        let len = self.slots.len();
+        if self.spare() >= count && (len < LONG || self.spare() >= len / 8) {
             return Ok(());
         }
         self.reserve_more(count)
+    }
+
+    /// Slots that the memory has room for.
+    #[inline]
+    fn spare(&self) -> usize {
+        self.slots.capacity() - self.slots.len()
     }
 
     /// Capacity grows by half, not by `Vec`'s doubling: a thousand small tables
@@ -307,8 +341,55 @@ impl<T: Slot, Al: Allocator> Runs<T, Al> {
                 (len + count).saturating_mul(size_of::<T>()),
             ));
         }
+        if len >= LONG {
+            self.lengthen(count);
+        }
+        if self.spare() >= count {
+            return Ok(());
+        }
+        // What was copied would only take memory from this.
+        self.longer = None;
         memory::reserve(&mut self.slots, count.max(len / 2))
             .or_else(|_| memory::reserve(&mut self.slots, count))
+    }
+
+    /// Copies some slots more to the longer array, which takes the place of `slots` once it has all: enough of
+    /// them that changes of few slots never find the rest to copy when they need room. Does nothing where there is no memory.
+    fn lengthen(&mut self, count: usize) {
+        let (len, spare) = (self.slots.len(), self.spare());
+        let begin = || {
+            let alloc = self.slots.allocator();
+            let mut longer = Vec::new_in(alloc.clone());
+            memory::reserve(&mut longer, len + count.max(len / 2)).ok()?;
+            Box::try_new_in(longer, alloc.clone()).ok()
+        };
+        let Some(mut longer) = self.longer.take().or_else(begin) else {
+            return;
+        };
+        let rest = &self.slots[longer.len()..];
+        let some = if spare < count {
+            rest.len()
+        } else {
+            (rest.len() / spare.max(1) * 256 + 256).min(rest.len())
+        };
+        longer.extend_from_slice(&rest[..some]);
+        if longer.len() == len {
+            self.slots = Box::into_inner(longer);
+        } else {
+            self.longer = Some(longer);
+        }
+    }
+
+    /// Copies slots that have changed to the longer array, as far as it has them.
+    #[inline]
+    fn follow(&mut self, start: usize, len: usize) {
+        let Some(longer) = &mut self.longer else {
+            return;
+        };
+        let end = longer.len().min(start + len);
+        if start < end {
+            longer[start..end].copy_from_slice(&self.slots[start..end]);
+        }
     }
 
     /// Appends `count` slots, reserved.
@@ -366,5 +447,64 @@ mod tests {
             }
         }
         assert_eq!(runs.slots.len(), size);
+    }
+
+    /// Slots that the longer array has.
+    fn copied(runs: &Runs<u32>) -> usize {
+        runs.longer.as_ref().map_or(0, |longer| longer.len())
+    }
+
+    #[test]
+    fn a_long_array_is_copied_in_parts_that_follow_its_changes() {
+        let mut runs = Runs::<u32>::new_in(Global);
+        let mut model = Vec::<(u32, Vec<u32>)>::new();
+        let mut random = 1u64;
+        let (mut moves, mut mostly) = (0, 0);
+        for n in 0..if cfg!(miri) { 2000 } else { 60_000 } {
+            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            let draw = (random >> 33) as usize;
+            let (before, from) = (copied(&runs), runs.slots.as_ptr());
+            if draw % 7 < 3 || model.is_empty() {
+                runs.reserve_run(1).unwrap();
+                model.push((runs.alloc_one(n), Vec::from([n])));
+            } else {
+                // Every other time one of few, which become long.
+                let at = draw / 8
+                    % if draw % 8 < 4 {
+                        model.len()
+                    } else {
+                        model.len().min(200)
+                    };
+                let (start, values) = &mut model[at];
+                if draw.is_multiple_of(4) && values.len() > 1 {
+                    *start = runs.remove(*start, values.len(), draw % values.len());
+                    values.remove(draw % values.len());
+                } else if draw % 4 == 1 {
+                    runs.set(*start, n);
+                    values[0] = n;
+                } else if values.len() < 100 {
+                    runs.reserve_insert(*start, values.len()).unwrap();
+                    *start = runs.insert(*start, values.len(), draw % values.len(), n);
+                    values.insert(draw % values.len(), n);
+                }
+            }
+            let has_moved = runs.slots.as_ptr() != from;
+            let end = if has_moved {
+                runs.slots.len()
+            } else {
+                copied(&runs)
+            };
+            moves += u32::from(has_moved);
+            if runs.slots.len() > 20_000 {
+                mostly = mostly.max(end.saturating_sub(before));
+            }
+            if n % 997 == 0 || has_moved && runs.slots.len() < 20_000 {
+                for (start, values) in &model {
+                    assert_eq!(runs.run(*start, values.len()), values.as_slice());
+                }
+            }
+        }
+        assert!(moves > 8, "{moves}");
+        assert!(mostly < 5000, "{mostly} slots in one change");
     }
 }

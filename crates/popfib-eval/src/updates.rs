@@ -1,7 +1,8 @@
 //! Updates applied to a live table, each of them timed; updates made of a table's own
 //! routes; and whether the table is right afterwards.
 
-use std::time::Instant;
+use std::fs;
+use std::time::{Duration, Instant};
 
 use popfib::{Address, Changes, CompileError, Intervals, Leaf, LiveFib, NextHop, Prefix, Rib};
 
@@ -28,6 +29,20 @@ pub struct UpdateTimes {
     pub changing: Latencies,
     /// The times of the steps that were left at the end; see [`LiveFib::set_step`].
     pub steps: Latencies,
+    /// The longest of all these without the time that the thread waited for its core, where Linux counts that.
+    pub longest_run: Duration,
+    /// How long the thread had waited when that was last asked for.
+    waited: Duration,
+}
+
+/// Times that are long enough to ask how much of them the thread waited.
+const LONG: Duration = Duration::from_micros(100);
+
+/// How long this thread has waited for a core, 0 where nobody counts that.
+fn waited() -> Duration {
+    let counts = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let waited = counts.split_whitespace().nth(1);
+    Duration::from_nanos(waited.and_then(|nanos| nanos.parse().ok()).unwrap_or(0))
 }
 
 impl UpdateTimes {
@@ -42,6 +57,7 @@ impl UpdateTimes {
         updates: &[Update<A>],
     ) -> Result<(), CompileError> {
         let mut changes = total(table.changes());
+        self.waited = waited();
         // One reading of the clock an update: the end of one is the start of the next.
         let mut start = Instant::now();
         for (prefix, next_hop) in updates {
@@ -57,12 +73,16 @@ impl UpdateTimes {
                     self.absent += u64::from(old.is_none());
                 }
             }
-            let end = Instant::now();
+            let mut end = Instant::now();
             self.all.add(end - start);
             let now = total(table.changes());
             if now != changes {
                 self.changing.add(end - start);
                 changes = now;
+            }
+            if end - start > LONG {
+                self.long(end - start);
+                end = Instant::now();
             }
             start = end;
         }
@@ -77,17 +97,27 @@ impl UpdateTimes {
         &mut self,
         table: &mut LiveFib<A, L>,
     ) -> Result<(), CompileError> {
-        let mut start = Instant::now();
+        self.waited = waited();
         loop {
+            let start = Instant::now();
             let is_more = table.step()?;
-            let end = Instant::now();
-            if is_more {
-                self.steps.add(end - start);
-            } else {
+            let time = start.elapsed();
+            if !is_more {
                 return Ok(());
             }
-            start = end;
+            self.steps.add(time);
+            if time > LONG {
+                self.long(time);
+            }
         }
+    }
+
+    /// Notes a long time.
+    fn long(&mut self, time: Duration) {
+        let waited = waited();
+        let run = time.saturating_sub(waited - self.waited);
+        self.longest_run = self.longest_run.max(run);
+        self.waited = waited;
     }
 
     /// Adds what `other` has counted.
@@ -99,6 +129,7 @@ impl UpdateTimes {
         self.all.append(&other.all);
         self.changing.append(&other.changing);
         self.steps.append(&other.steps);
+        self.longest_run = self.longest_run.max(other.longest_run);
     }
 }
 

@@ -10,6 +10,7 @@
 mod aggregate;
 mod annotate;
 pub mod args;
+mod clickhouse;
 mod compile;
 mod completions;
 mod convert;
@@ -98,6 +99,7 @@ enum Command {
     Aggregate(aggregate::AggregateArgs),
     Convert(convert::ConvertArgs),
     Draw(draw::DrawArgs),
+    Clickhouse(clickhouse::ClickhouseArgs),
     Paths(paths::PathsArgs),
     Peers(peers::PeersArgs),
     Completions(completions::CompletionsArgs),
@@ -124,6 +126,7 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         Command::Aggregate(args) => aggregate::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Draw(args) => draw::run(&args, &[]),
+        Command::Clickhouse(args) => clickhouse::run(&args),
         Command::Paths(args) => paths::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),

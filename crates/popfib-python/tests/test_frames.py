@@ -192,6 +192,11 @@ def test_spark_vectors(tmp_path, spark):
         frame = popfib.spark.lookup(frame, "text", image, value="v", prefix="p")
         # A table at a time is two, one after the other.
         rows = popfib.spark.lookup(frame, "packed", image).collect()
+        # By SQL the same.
+        popfib.spark.register(spark, "lpm", image)
+        popfib.spark.register(spark, "lpm_prefix", image, answer="prefix")
+        by_sql = frame.selectExpr("id", "text", "packed", "lpm(text)", "lpm_prefix(text)", "lpm(packed)")
+        assert [tuple(row) for row in by_sql.collect()] == [tuple(row) for row in rows]
         assert len(rows) == len(asked) and rows[0].__fields__ == ["id", "text", "packed", "v", "p", "value"]
         for row in rows:
             covering = questions[row["id"]][2] if row["id"] >= 0 else []
@@ -219,6 +224,13 @@ def test_spark_errors(names, tmp_path, spark):
     assert [row["value"] for row in popfib.spark.lookup(frame, "src", image).collect()] == ["a", None]
     with pytest.raises(Exception, match="'x'"):
         popfib.spark.lookup(frame, "src", image, invalid="raise").collect()
+    popfib.spark.register(spark, "strict", image, invalid="raise")
+    with pytest.raises(Exception, match="'x'"):
+        frame.selectExpr("strict(src)").collect()
+    with pytest.raises(ValueError, match="'value' or 'prefix', not 'both'"):
+        popfib.spark.register(spark, "lpm", image, answer="both")
+    with pytest.raises(FileNotFoundError):
+        popfib.spark.register(spark, "lpm", tmp_path / "missing.fib")
     popfib.Table({"10.0.0.0/8": "new"}).save(image)
     with pytest.raises(ValueError, match="another file of the name 'errors.fib' already"):
         popfib.spark.lookup(frame, "src", image)

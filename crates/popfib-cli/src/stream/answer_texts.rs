@@ -10,12 +10,15 @@ use std::hint::black_box;
 
 use super::page::Page;
 
+/// Answers whose texts are fetched together: more misses than a core has under way at a time.
+pub(super) const AHEAD: usize = 64;
+
 #[repr(align(64))]
 #[derive(Clone)]
 struct Line([u8; 64]);
 
 /// Texts by number, in slots of `SIZE` bytes: 16, 32 or 64.
-pub(super) struct AnswerTexts<const SIZE: usize> {
+pub(crate) struct AnswerTexts<const SIZE: usize> {
     lines: Vec<Line>,
     count: usize,
     /// Long texts, and where their end is if others share it.
@@ -74,6 +77,15 @@ impl<const SIZE: usize> AnswerTexts<SIZE> {
         black_box(seen);
     }
 
+    fn write_all(&self, numbers: &[u32], page: &mut Page) {
+        for numbers in numbers.chunks(AHEAD) {
+            self.touch(numbers);
+            for &number in numbers {
+                self.write(number, page);
+            }
+        }
+    }
+
     /// Writes the text of `number`.
     #[inline(always)]
     pub(super) fn write(&self, number: u32, page: &mut Page) {
@@ -96,7 +108,7 @@ impl<const SIZE: usize> AnswerTexts<SIZE> {
 
 /// Texts one after the other, to be put into slots.
 #[derive(Default)]
-pub(super) struct Texts {
+pub(crate) struct Texts {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     /// Ends that several texts share, by the key that they came with, and which text has which.
@@ -107,7 +119,7 @@ pub(super) struct Texts {
 
 impl Texts {
     /// Adds the text of the next number, from 0, as `write` makes it.
-    pub(super) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         write(&mut self.bytes);
         self.ends.push(self.bytes.len());
     }
@@ -125,7 +137,7 @@ impl Texts {
     }
 
     /// Slots for the texts: the smallest that nearly all of them fit into.
-    pub(super) fn into_answer_texts(self) -> AnyAnswerTexts {
+    pub(crate) fn into_answer_texts(self) -> AnyAnswerTexts {
         let mut start = 0;
         let mut fitting = [0; 2];
         for &end in &self.ends {
@@ -144,7 +156,7 @@ impl Texts {
 }
 
 /// Texts in slots of either size.
-pub(super) enum AnyAnswerTexts {
+pub(crate) enum AnyAnswerTexts {
     Short(AnswerTexts<16>),
     Medium(AnswerTexts<32>),
     Long(AnswerTexts<64>),
@@ -168,6 +180,15 @@ impl AnyAnswerTexts {
             Self::Short(written) => written.write(number, page),
             Self::Medium(written) => written.write(number, page),
             Self::Long(written) => written.write(number, page),
+        }
+    }
+
+    /// Writes the texts of all `numbers`, one after the other.
+    pub(crate) fn write_all(&self, numbers: &[u32], page: &mut Page) {
+        match self {
+            Self::Short(written) => written.write_all(numbers, page),
+            Self::Medium(written) => written.write_all(numbers, page),
+            Self::Long(written) => written.write_all(numbers, page),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use popfib::Kernel;
 use popfib_formats::{AddressBatch, Run};
 
-use super::answer_texts::{AnyAnswerTexts, Texts};
+use super::answer_texts::{AHEAD, AnyAnswerTexts, Texts};
 use super::answers::{Answers, Lazy, Looked};
 use super::cells::Cells;
 use super::form::{AnswerForm, Form, address_name};
@@ -18,9 +18,6 @@ use super::routes;
 use super::rows::{Lead, Row};
 use super::tables::Table;
 use crate::failure::Failure;
-
-/// Answers whose texts are fetched together: more misses than a core has under way at a time.
-const AHEAD: usize = 64;
 
 /// Names up to this length are copied for each route that has them.
 const SHARED: usize = 64;

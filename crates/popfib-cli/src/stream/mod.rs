@@ -4,13 +4,13 @@
 //! written before the next is waited for: a slow pipe gets each answer at once,
 //! a file goes through in big pieces.
 
-mod answer_texts;
+pub(crate) mod answer_texts;
 pub(crate) mod answers;
 mod cells;
 pub(crate) mod follower;
 pub(crate) mod form;
 pub(crate) mod lines;
-mod page;
+pub(crate) mod page;
 mod parallel;
 pub(crate) mod routes;
 mod rows;

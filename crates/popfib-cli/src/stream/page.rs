@@ -5,13 +5,13 @@
 const SLACK: usize = 64;
 
 /// A buffer that grows with what is put into it, and is emptied as a whole.
-pub(super) struct Page {
+pub(crate) struct Page {
     buffer: Vec<u8>,
     len: usize,
 }
 
 impl Page {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             buffer: vec![0; 1 << 20],
             len: 0,
@@ -19,16 +19,16 @@ impl Page {
     }
 
     /// What was put here since the last [`Page::clear`].
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[..self.len]
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.len = 0;
     }
 
     /// Removes the byte at `at`.
-    pub(super) fn remove(&mut self, at: usize) {
+    pub(crate) fn remove(&mut self, at: usize) {
         self.buffer.copy_within(at + 1..self.len, at);
         self.len -= 1;
     }
@@ -36,7 +36,7 @@ impl Page {
     /// Appends the first `len` bytes of `piece`, all of which is copied: a copy
     /// whose length is known when compiling is a few moves and no call.
     #[inline(always)]
-    pub(super) fn put_padded<const N: usize>(&mut self, piece: &[u8; N], len: usize) {
+    pub(crate) fn put_padded<const N: usize>(&mut self, piece: &[u8; N], len: usize) {
         const { assert!(N <= SLACK) };
         self.room()[..N].copy_from_slice(piece);
         self.len += len;
@@ -44,7 +44,7 @@ impl Page {
 
     /// The next 64 bytes, to be filled; [`Page::fill`] says how many were.
     #[inline(always)]
-    pub(super) fn room(&mut self) -> &mut [u8; SLACK] {
+    pub(crate) fn room(&mut self) -> &mut [u8; SLACK] {
         if self.buffer.len() < self.len + SLACK {
             self.grow(SLACK);
         }
@@ -54,13 +54,13 @@ impl Page {
     }
 
     #[inline(always)]
-    pub(super) fn fill(&mut self, len: usize) {
+    pub(crate) fn fill(&mut self, len: usize) {
         self.len += len;
     }
 
     /// Appends `bytes`.
     #[inline]
-    pub(super) fn put(&mut self, bytes: &[u8]) {
+    pub(crate) fn put(&mut self, bytes: &[u8]) {
         if self.buffer.len() < self.len + bytes.len() + SLACK {
             self.grow(bytes.len() + SLACK);
         }

@@ -3,6 +3,7 @@
 mod aggregate;
 mod annotate;
 mod bad_input;
+mod clickhouse;
 mod common;
 mod convert;
 mod count;

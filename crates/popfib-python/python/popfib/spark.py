@@ -1,4 +1,5 @@
-"""Spark: `popfib.spark.lookup(df, "src", "table.fib")`, a data frame with the values of a column of addresses.
+"""Spark: `popfib.spark.lookup(df, "src", "table.fib")`, a data frame with the values of a column of addresses, and
+`popfib.spark.register(spark, "lpm", "table.fib")`, the same as a function of SQL.
 
 The image goes to every executor as a file, and each Python worker maps it once; batches come and go as Arrow. So popfib,
 pyarrow and pandas, which Spark wants for that, have to be installed where executors run.
@@ -15,8 +16,9 @@ from popfib import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame as _DataFrame
+    from pyspark.sql import SparkSession as _SparkSession
 
-__all__ = ["lookup"]
+__all__ = ["lookup", "register"]
 
 # What each application has been given under a name: Spark never ships a name twice.
 _shipped: dict[tuple[str, str], tuple[str, int, int]] = {}
@@ -54,6 +56,21 @@ def _ship(context: Any, image: str | os.PathLike[str]) -> str:
     return name
 
 
+def _answer(
+    table: Table[str],
+    addresses: Any,
+    output: Literal["arrow", "arrow-prefixes"],
+    invalid: Literal["raise", "null"],
+) -> Any:
+    """The column of answers, as Spark's type of texts."""
+    import pyarrow as pa
+
+    found = pa.array(table.lookup_many(addresses, output=output, invalid=invalid))
+    if pa.types.is_dictionary(found.type):
+        found = found.dictionary_decode()
+    return found.cast(pa.string())
+
+
 def lookup(
     df: _DataFrame,
     column: str,
@@ -86,11 +103,43 @@ def lookup(
         for batch in batches:
             columns = batch.columns
             for _, output in zip(names, outputs):
-                found = pa.array(table.lookup_many(batch.column(at), output=output, invalid=invalid))
-                if pa.types.is_dictionary(found.type):
-                    found = found.dictionary_decode()
-                columns.append(found.cast(pa.string()))
+                columns.append(_answer(table, batch.column(at), output, invalid))
             yield pa.RecordBatch.from_arrays(columns, [*batch.schema.names, *names])
 
     fields = [StructField(name, StringType()) for name in names]
     return df.mapInArrow(answer, StructType([*df.schema.fields, *fields]))
+
+
+def register(
+    spark: _SparkSession,
+    name: str,
+    image: str | os.PathLike[str],
+    *,
+    answer: Literal["value", "prefix"] = "value",
+    invalid: Literal["raise", "null"] = "null",
+) -> None:
+    """Make `name(address)` a function of SQL: the value of the longest match, or the prefix that matches; null without one.
+
+    `image` is as for `lookup`. Only the column of addresses goes through Python. A function of the name is replaced.
+    Needs Spark 4.1 or later.
+    """
+    from pyspark.sql import functions
+
+    # Not in every pyspark's types.
+    arrow_udf: Any = getattr(functions, "arrow_udf", None)
+    if arrow_udf is None:
+        raise ImportError("functions over Arrow columns need pyspark 4.1 or later")
+    if answer not in ("value", "prefix"):
+        raise ValueError(f"answer is 'value' or 'prefix', not {answer!r}")
+    output: Literal["arrow", "arrow-prefixes"]
+    output = "arrow" if answer == "value" else "arrow-prefixes"
+    file = _ship(spark.sparkContext, image)
+
+    def find(addresses: Any) -> Any:
+        return _answer(_open(file), addresses, output, invalid)
+
+    import pyarrow as pa
+
+    # By its hints Spark knows that it takes columns; pyarrow is not imported where this file is.
+    find.__annotations__ = {"addresses": pa.Array, "return": pa.Array}
+    spark.udf.register(name, arrow_udf(find, "string"))

@@ -58,6 +58,10 @@ fn commands_ask_a_running_follow() {
         annotated.stdout,
         b"a 10.1.2.3 b\t10.1.0.0/16\twest\nno address\t-\t-\n\xff 2001:db8::1\t2001:db8::/32\tnorth\n"
     );
+    // A block of ClickHouse's of one row, and its answer: null or not, and the value.
+    let block = b"\x01\x01\x02c1\x06String\x0810.1.2.3";
+    let answered = run_with(&["clickhouse", "--live", &socket], block);
+    assert!(answered.stdout.ends_with(b"Nullable(String)\x00\x04west"));
     let grep = run_with(&["grep", "--live", &socket, "-c"], log);
     assert_eq!(good(&grep), "2\n");
     let routes = run(&["routes", "--live", &socket, "--covered-by", "10.1.0.0/16"]);

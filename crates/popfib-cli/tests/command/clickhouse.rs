@@ -1,0 +1,285 @@
+//! `popfib clickhouse`: blocks of the format Native, as ClickHouse sends them.
+//!
+//! `engines/clickhouse/test` asks the same of ClickHouse itself.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::IpAddr;
+use std::process::Stdio;
+
+use crate::common::{TABLE, bad, feed, file, popfib, run_with, stderr};
+
+fn varint(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
+fn text(text: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut bytes = varint(text.as_ref().len() as u64);
+    bytes.extend_from_slice(text.as_ref());
+    bytes
+}
+
+fn block(name: &str, type_name: &str, rows: usize, values: impl AsRef<[u8]>) -> Vec<u8> {
+    let start = [vec![1], varint(rows as u64), text(name), text(type_name)];
+    [&start.concat(), values.as_ref()].concat()
+}
+
+fn texts(rows: &[&str]) -> Vec<u8> {
+    let values: Vec<u8> = rows.iter().flat_map(text).collect();
+    block("c1", "String", rows.len(), values)
+}
+
+/// The block that answers with these texts.
+fn answers(rows: &[Option<&str>]) -> Vec<u8> {
+    let nulls = rows.iter().map(|row| u8::from(row.is_none()));
+    let values = rows.iter().flat_map(|row| text(row.unwrap_or_default()));
+    let values: Vec<u8> = nulls.chain(values).collect();
+    block("result", "Nullable(String)", rows.len(), values)
+}
+
+/// What comes out for `input`.
+#[track_caller]
+fn ask(args: &[&str], input: &[u8]) -> Vec<u8> {
+    let output = run_with(&[&["clickhouse"], args].concat(), input);
+    assert_eq!(stderr(&output), "");
+    assert_eq!(output.status.code(), Some(0));
+    output.stdout
+}
+
+#[test]
+fn every_row_of_every_block_is_answered() {
+    let table = file("clickhouse-rows", TABLE);
+    let args = ["--table", &table];
+    assert_eq!(ask(&args, b""), b"");
+    let long = "1".repeat(300_000);
+    let first = texts(&["10.1.2.3", "", "2001:db8::1", "11.0.0.0", "10.9.0.0", &long]);
+    let second = texts(&[
+        "2001:db8:0:1::",
+        "::ffff:10.1.2.3",
+        " 10.1.2.3",
+        "10.0.0.0/8",
+    ]);
+    let want = [
+        answers(&[Some("64500"), None, Some("east"), None, Some("east"), None]),
+        answers(&[Some("west"), None, None, None]),
+    ];
+    assert_eq!(ask(&args, &[first, second.clone()].concat()), want.concat());
+    let unmapped = answers(&[Some("west"), Some("64500"), None, None]);
+    assert_eq!(ask(&[&args[..], &["--unmap"]].concat(), &second), unmapped);
+    let prefixes = answers(&[Some("2001:db8:0:1::/64"), None, None, None]);
+    let args = ["--table", &table, "--answer", "prefix"];
+    assert_eq!(ask(&args, &second), prefixes);
+}
+
+#[test]
+fn a_block_is_answered_before_the_next_comes() {
+    let table = file("clickhouse-flush", TABLE);
+    let mut command = popfib(&["clickhouse", "--table", &table]);
+    let mut child = (command.stdin(Stdio::piped()).stdout(Stdio::piped()))
+        .spawn()
+        .expect("the command starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut stdout = child.stdout.take().expect("a pipe");
+    for (asked, want) in [
+        ("10.0.0.1", Some("east")),
+        ("x", None),
+        ("10.1.2.3", Some("64500")),
+    ] {
+        let want = answers(&[want]);
+        let mut answer = vec![0; want.len()];
+        // Byte by byte: no read of the command's is a whole block.
+        for byte in texts(&[asked]) {
+            stdin.write_all(&[byte]).expect("it reads");
+        }
+        stdout.read_exact(&mut answer).expect("it answers");
+        assert_eq!(answer, want);
+    }
+    drop(stdin);
+    assert!(child.wait().expect("the command ends").success());
+}
+
+/// Addresses of both families near the routes' edges, asked in blocks that are longer than what is read at a time.
+#[test]
+fn every_type_gives_the_answer_of_a_scan() {
+    let routes: [(&str, &str); 6] = [
+        ("10.0.0.0/8", "1"),
+        ("10.1.0.0/16", "4294967295"),
+        ("10.1.2.3/32", "0"),
+        ("2001:db8::/32", "7"),
+        ("2001:db8:0:1::/64", "8"),
+        ("::ffff:10.1.0.0/112", "9"),
+    ];
+    let lines: String = routes
+        .iter()
+        .map(|(prefix, value)| format!("{prefix} {value}\n"))
+        .collect();
+    let table = file("clickhouse-types", lines);
+    let networks =
+        routes.map(|(prefix, value)| (prefix.parse::<popfib::IpPrefix>().unwrap(), value));
+    let scan = |address: IpAddr| {
+        let covering = networks
+            .iter()
+            .filter(|(prefix, _)| prefix.contains(address));
+        covering
+            .max_by_key(|(prefix, _)| prefix.len())
+            .map(|(_, value)| *value)
+    };
+    let mut random = fastrand::Rng::with_seed(1);
+    let ipv4: Vec<u32> = (0..70_000)
+        .map(|_| 0x0a01_0200 ^ random.u32(..) >> random.u32(..32))
+        .collect();
+    let near = |bits: u128| bits ^ random.u128(..) >> random.u32(..128);
+    let starts = [
+        0x2001_0db8_u128 << 96,
+        0x2001_0db8_u128 << 96 | 1 << 64,
+        0xffff_0a01_0000,
+    ];
+    let ipv6: Vec<u128> = starts.into_iter().cycle().take(50_000).map(near).collect();
+    let null = |row: usize| row % 5 == 3;
+
+    let of_4: Vec<u8> = ipv4.iter().flat_map(|bits| bits.to_le_bytes()).collect();
+    let of_6: Vec<u8> = ipv6.iter().flat_map(|bits| bits.to_be_bytes()).collect();
+    let as_4: Vec<IpAddr> = ipv4.iter().map(|&bits| IpAddr::V4(bits.into())).collect();
+    let as_6: Vec<IpAddr> = ipv6.iter().map(|&bits| IpAddr::V6(bits.into())).collect();
+    let both: Vec<IpAddr> = as_4.iter().zip(&as_6).flat_map(|(&a, &b)| [a, b]).collect();
+    let as_text: Vec<u8> = both
+        .iter()
+        .flat_map(|address| text(address.to_string()))
+        .collect();
+    let columns = [
+        ("UInt32", &of_4, &as_4),
+        ("IPv4", &of_4, &as_4),
+        ("IPv6", &of_6, &as_6),
+        ("FixedString(16)", &of_6, &as_6),
+        ("String", &as_text, &both),
+    ];
+    for (name, values, addresses) in columns {
+        let rows = addresses.len();
+        let nulls: Vec<u8> = (0..rows).map(|row| u8::from(null(row))).collect();
+        let nullable = [&nulls, &values[..]].concat();
+        let plain = block("c1", name, rows, values);
+        let with_nulls = block("c1", &format!("Nullable({name})"), rows, nullable);
+        for (block_in, nullable) in [(plain, false), (with_nulls, true)] {
+            let found: Vec<_> = (addresses.iter().enumerate())
+                .map(|(row, &address)| scan(address).filter(|_| !(nullable && null(row))))
+                .collect();
+            assert!(
+                ask(&["--table", &table], &block_in) == answers(&found),
+                "{name}"
+            );
+            let nulls = found.iter().map(|value| u8::from(value.is_none()));
+            let numbers = found
+                .iter()
+                .map(|value| value.map_or(0, |value| value.parse().unwrap()));
+            let of_32: Vec<u8> = nulls
+                .clone()
+                .chain(numbers.clone().flat_map(u32::to_le_bytes))
+                .collect();
+            let of_64: Vec<u8> = nulls
+                .chain(numbers.flat_map(|n: u32| i64::from(n).to_le_bytes()))
+                .collect();
+            for (answer, type_name, values) in [
+                ("uint32", "Nullable(UInt32)", of_32),
+                ("int64", "Nullable(Int64)", of_64),
+            ] {
+                let out = ask(&["--table", &table, "--answer", answer], &block_in);
+                assert!(
+                    out == block("result", type_name, rows, values),
+                    "{name} {answer}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn images_are_tables_and_may_lack_prefixes() {
+    let table = file("clickhouse-image", TABLE);
+    let image = file("clickhouse-image.fib", "");
+    let bare = file("clickhouse-bare.fib", "");
+    for (image, option) in [(&image, None), (&bare, Some("--no-routes"))] {
+        let args = ["compile", "--table", &table, "-o", image];
+        let mut command = popfib(&args);
+        command.args(option);
+        assert!(command.status().expect("the command runs").success());
+    }
+    let asked = texts(&["10.1.2.3", "::1"]);
+    for image in [&image, &bare] {
+        assert_eq!(
+            ask(&["--fib", image], &asked),
+            answers(&[Some("64500"), None])
+        );
+    }
+    let prefix = ["--answer", "prefix", "--fib"];
+    assert_eq!(
+        ask(&[&prefix[..], &[&image]].concat(), &asked),
+        answers(&[Some("10.1.2.3/32"), None])
+    );
+    let output = run_with(&[&["clickhouse"], &prefix[..], &[&bare]].concat(), &asked);
+    assert!(bad(&output).ends_with("without the routes to name the matched prefix"));
+    fs::remove_file(image).expect("the image was there");
+}
+
+#[test]
+fn what_is_no_block_is_told_in_one_line() {
+    let table = file("clickhouse-bad", TABLE);
+    let args = ["clickhouse", "--table", &table];
+    let good = texts(&["10.0.0.1"]);
+    let endless = block("c1", "String", 1, [0xff; 16]);
+    let cases: &[(&[u8], &str)] = &[
+        // The header of `send_chunk_header`.
+        (
+            b"1\n",
+            "standard input: block 1: 49 columns, and not the one argument",
+        ),
+        (
+            &block("c1", "Date", 1, [0, 0]),
+            "block 1: an argument of the type Date; addresses are",
+        ),
+        (
+            &block("c1", "Nullable(Nullable(IPv4))", 1, [0; 9]),
+            "the type Nullable(Nullable(IPv4))",
+        ),
+        (
+            &[&good[..], &good[..good.len() - 1]].concat(),
+            "block 2: the input ends within it",
+        ),
+        // As many rows as there may be, without any.
+        (
+            &block("c1", "IPv6", u32::MAX as usize, ""),
+            "block 1: the input ends within it",
+        ),
+        (
+            &block("c1", "String", u32::MAX as usize + 1, ""),
+            "4294967296 rows are more",
+        ),
+        (&endless, "block 1: a number of more than 64 bits"),
+        (
+            &[&[1, 1][..], &varint(1 << 40)].concat(),
+            "a name of 1099511627776 bytes",
+        ),
+    ];
+    for (input, want) in cases {
+        let output = run_with(&args, input);
+        assert!(bad(&output).contains(want), "{want}: {}", stderr(&output));
+    }
+    let cut = run_with(&args, &[&good[..], &good[..3]].concat());
+    assert_eq!(
+        cut.stdout,
+        answers(&[Some("east")]),
+        "what was whole is answered"
+    );
+    let output = run_with(
+        &["clickhouse", "--table", &table, "--answer", "uint32"],
+        &good,
+    );
+    assert!(bad(&output).contains("is no number of the type Nullable(UInt32)"));
+    let output = feed(popfib(&["clickhouse", "--table", "-"]), b"");
+    assert!(bad(&output).contains("standard input has the addresses"));
+}

@@ -1,0 +1,171 @@
+"""What every engine answers, asked of ClickHouse; and what goes wrong there."""
+
+import ipaddress
+import json
+import re
+import subprocess
+import threading
+
+import pytest
+
+from engine import TOP, Engine
+
+POPFIB = TOP / "target/debug/popfib"
+VECTORS = json.loads((TOP / "engines/vectors/vectors.json").read_text(encoding="utf-8"))
+GUIDE = (TOP / "docs/clickhouse.md").read_text(encoding="utf-8")
+
+# The types of an argument: the family, and SQL that makes it of the text and the bytes of an address.
+FORMS = {
+    "String": (None, "text"),
+    "Nullable(String)": (None, "if(id % 7 = 6, NULL, text)"),
+    "IPv4": (4, "toIPv4(text)"),
+    "UInt32": (4, "toUInt32(toIPv4(text))"),
+    "Nullable(UInt32)": (4, "if(id % 7 = 6, NULL, toUInt32(toIPv4(text)))"),
+    "IPv6": (16, "toIPv6(text)"),
+    "Nullable(IPv6)": (16, "if(id % 7 = 6, NULL, toIPv6(text))"),
+    "FixedString(16)": (16, "toFixedString(unhex(hex), 16)"),
+}
+ROUTES = "10.0.0.0/8 east\n10.1.0.0/16 4294967296\n2001:db8::/32 64500\n"
+
+
+def as_text(routes):
+    return "".join(f"{prefix} {value}".rstrip() + "\n" for prefix, value in routes)
+
+
+def quote(text):
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def fails(engine, sql, *words):
+    with pytest.raises(Exception) as caught:
+        engine.query(sql)
+    for word in words:
+        assert word in str(caught.value)
+    # The engine goes on.
+    assert engine.query("SELECT 1") == [[1]]
+
+
+@pytest.mark.parametrize("name", VECTORS["tables"])
+@pytest.mark.parametrize("option", ["--table routes.txt", "--fib routes.fib"])
+def test_vectors(name, option):
+    routes, questions = VECTORS["tables"][name].values()
+    functions = []
+    for n, form in enumerate(FORMS):
+        functions += [(f"value_{n}", form, "Nullable(String)", option), (f"prefix_{n}", form, "Nullable(String)", option + " --answer prefix")]
+    with Engine(functions, POPFIB) as engine:
+        (engine.files / "routes.txt").write_text(as_text(routes), encoding="utf-8")
+        subprocess.run([POPFIB, "compile", "--table", "routes.txt", "-o", "routes.fib"], cwd=engine.files, check=True, stderr=subprocess.DEVNULL)
+        rows = ",".join(f"({n}, {quote(text)}, '{packed}')" for n, (text, packed, _) in enumerate(questions))
+        engine.query(f"CREATE TABLE q ENGINE = Memory AS SELECT * FROM VALUES('id UInt32, text String, hex String', {rows})")
+        for n, (form, (family, column)) in enumerate(FORMS.items()):
+            where = f"length(hex) = {2 * family}" if family else "true"
+            engine.query(f"CREATE OR REPLACE TABLE a ENGINE = Memory AS SELECT id, {column} AS a FROM q WHERE {where}")
+            rows = engine.query(f"SELECT id, value_{n}(a), prefix_{n}(a) FROM a ORDER BY id")
+            assert len(rows) > 20
+            for id, value, prefix in rows:
+                covering = questions[id][2] if not ("Nullable" in form and id % 7 == 6) else []
+                expected = routes[covering[-1]] if covering else [None, None]
+                same = prefix == expected[0] or ipaddress.ip_network(prefix) == ipaddress.ip_network(expected[0])
+                assert same and value == expected[1], (form, id, value, prefix, expected)
+
+
+def test_what_is_no_address():
+    with Engine([("lpm", "String", "Nullable(String)", "--table any.txt"), ("plain", "String", "String", "--table any.txt")], POPFIB) as engine:
+        (engine.files / "any.txt").write_text("0.0.0.0/0 any\n::/0 any\n")
+        for text in VECTORS["invalid"]:
+            assert engine.query(f"SELECT lpm({quote(text)}), plain({quote(text)})") == [[None, ""]], text
+
+
+def test_numbers():
+    routes, questions = VECTORS["tables"]["numbers"].values()
+    kinds = {"Nullable(Int64)": "int64", "Int64": "int64", "Nullable(UInt32)": "uint32", "UInt32": "uint32"}
+    functions = [(f"f{n}", "String", kind, f"--table {answer}.txt --answer {answer}") for n, (kind, answer) in enumerate(kinds.items())]
+    with Engine(functions, POPFIB) as engine:
+        (engine.files / "int64.txt").write_text(as_text(routes))
+        # Numbers of 32 bits, none of them negative.
+        (engine.files / "uint32.txt").write_text(as_text([[prefix, str(int(value) + 7 << 24)] for prefix, value in routes]))
+        for text, _, covering in questions:
+            value = int(routes[covering[-1]][1]) if covering else None
+            shifted = value + 7 << 24 if covering else None
+            assert engine.query(f"SELECT f0({quote(text)}), f1({quote(text)}), f2({quote(text)}), f3({quote(text)})") == [
+                [value, value or 0, shifted, shifted or 0]
+            ], text
+
+
+def test_many_blocks_by_many_threads():
+    with Engine([("lpm", "UInt32", "Nullable(String)", "--table t.txt")], POPFIB) as engine:
+        (engine.files / "t.txt").write_text("10.0.0.0/8 inside\n10.1.0.0/16 branch\n")
+        rows = 3_000_000
+        # Two of three lie in 10.0.0.0/8, and one of 256 of them in the branch.
+        sql = f"""SELECT lpm(toUInt32(if(number % 3 = 0, 0, 167772160 + intDiv(number, 3) % 16777216))) AS v, count() FROM
+            numbers_mt({rows}) GROUP BY v ORDER BY v SETTINGS max_threads = 4, max_block_size = 10007"""
+        branch = sum(2 for third in range(rows // 3) if third % 16777216 >> 16 == 1)
+        assert engine.query(sql) == [["branch", branch], ["inside", rows * 2 // 3 - branch], [None, rows // 3]]
+
+
+def test_reload_under_queries():
+    with Engine([("lpm", "String", "Nullable(String)", "--table t.txt")], POPFIB) as engine:
+        write = lambda value: (engine.files / "t.txt").write_text(f"10.0.0.0/8 {value}\n")
+        write("v0")
+        reloads, wrong = 12, []
+
+        def ask():
+            for _ in range(40):
+                rows = engine.query("SELECT lpm('10.0.0.' || toString(number % 256)) AS v, count() FROM numbers(100000) GROUP BY v")
+                if sum(count for _, count in rows) != 100000 or any(value is None for value, _ in rows):
+                    wrong.append(rows)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        for n in range(1, reloads + 1):
+            (engine.files / "new.txt").write_text(f"10.0.0.0/8 v{n}\n")
+            (engine.files / "new.txt").rename(engine.files / "t.txt")
+            engine.query("SYSTEM RELOAD FUNCTION lpm")
+        asking.join()
+        assert not wrong
+        engine.query("SYSTEM RELOAD FUNCTION lpm")
+        assert engine.query("SELECT lpm('10.0.0.1')") == [[f"v{reloads}"]]
+
+
+def test_errors_are_the_engine_s():
+    functions = [
+        ("missing", "String", "Nullable(String)", "--table missing.txt"),
+        ("damaged", "String", "Nullable(String)", "--fib damaged.fib"),
+        ("number", "String", "UInt32", "--table t.txt --answer uint32"),
+        ("dated", "Date", "Nullable(String)", "--table t.txt"),
+        ("good", "String", "Nullable(String)", "--table t.txt"),
+    ]
+    with Engine(functions, POPFIB) as engine:
+        (engine.files / "t.txt").write_text(ROUTES)
+        subprocess.run([POPFIB, "compile", "--table", "t.txt", "-o", "whole.fib"], cwd=engine.files, check=True)
+        (engine.files / "damaged.fib").write_bytes((engine.files / "whole.fib").read_bytes()[:-1])
+        fails(engine, "SELECT missing('10.0.0.1')", "popfib: missing.txt: ", "No such file")
+        fails(engine, "SELECT damaged('10.0.0.1')", "popfib: damaged.fib: ")
+        fails(engine, "SELECT number('10.0.0.1')", "popfib: the value 'east' is no number of the type Nullable(UInt32)")
+        fails(engine, "SELECT dated(today())", "popfib: standard input: block 1: an argument of the type Date;")
+        fails(engine, "SELECT good('10.0.0.1', '10.0.0.2')", "good")
+        assert engine.query("SELECT good('10.0.0.1'), good('10.1.0.1'), good('::')") == [["east", "4294967296", None]]
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", GUIDE, re.M | re.S)
+
+
+def test_the_guide():
+    [configuration] = blocks("xml")
+    [routes] = blocks("text")
+    statements = 0
+    with Engine([], POPFIB, configuration.replace("/var/lib/clickhouse/", "")) as engine:
+        (engine.files / "routes.txt").write_text(routes)
+        # The commands of the guide, by the popfib of the tests.
+        for command in "".join(blocks("sh")).splitlines():
+            command = command.replace("/var/lib/clickhouse/", "").replace("popfib ", f"{POPFIB} ", 1)
+            subprocess.run(command, shell=True, cwd=engine.files, check=True, stderr=subprocess.DEVNULL)
+        for block in blocks("sql"):
+            for statement, shown in re.findall(r"^(?!-- )([^;]*;)\n((?:-- [^\n]*\n)*)", block, re.M):
+                rows = engine.query(statement.rstrip(";"))
+                statements += 1
+                if shown:
+                    found = "".join("-- " + " | ".join("NULL" if cell is None else str(cell) for cell in row) + "\n" for row in rows)
+                    assert found == shown, statement
+    assert statements > 4

@@ -3,6 +3,7 @@
 mod clients;
 #[cfg(target_os = "linux")]
 mod kernel;
+mod restart;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -33,24 +34,34 @@ impl Drop for Follow {
 
 impl Follow {
     fn start(name: &str, args: &[&str]) -> Self {
-        // Paths of sockets are short.
-        let socket = std::env::temp_dir().join(format!("popfib-{}-{name}", std::process::id()));
-        let mut child = popfib(&["follow", "--socket", socket.to_str().unwrap()])
+        let socket = Self::socket(name);
+        let socket = ["--socket", socket.to_str().unwrap()];
+        let mut follow = Self::of(name, &[&socket, args].concat());
+        if args.is_empty() || !args.iter().any(|arg| arg.ends_with(":0")) {
+            follow.note("answering");
+        }
+        follow
+    }
+
+    /// Where tests of this name have their socket: its path is short.
+    fn socket(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("popfib-{}-{name}", std::process::id()))
+    }
+
+    /// With these options and no other.
+    fn of(name: &str, args: &[&str]) -> Self {
+        let mut child = popfib(&["follow"])
             .args(args)
             .stdin(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .expect("the command starts");
         let notes = BufReader::new(child.stderr.take().expect("a pipe"));
-        let mut follow = Self {
+        Self {
             child,
             notes,
-            socket,
-        };
-        if args.is_empty() || !args.iter().any(|arg| arg.ends_with(":0")) {
-            follow.note("answering");
+            socket: Self::socket(name),
         }
-        follow
     }
 
     /// Waits for a note with this in it.

@@ -85,7 +85,7 @@ fn a_restart_answers_at_once_and_sources_confirm_or_take_back() {
     assert!(follow.ask("GET /health HTTP/1.0\n\n").ends_with("ready\n"));
     end(follow);
 
-    // A source that is not followed any more leaves its routes behind.
+    // A source that is not followed any more takes its routes along.
     let input = file("follow-other.txt", "announce 10.9.0.0/16 other\n");
     let follow = Follow::start("snapshot", &["--updates", &input, "--snapshot", &path]);
     follow.expect("10.9.0.1", "10.9.0.1\t10.9.0.0/16\tother\n");

@@ -67,7 +67,8 @@ pub struct Snapshot {
     taken: Vec<Taken>,
     sources: Vec<Said>,
     source_numbers: HashMap<u16, usize>,
-    values: HashMap<Target, usize>,
+    /// The number of each value, and its word in a text table.
+    values: HashMap<Target, (usize, Box<str>)>,
     text: String,
     written: u64,
 }
@@ -149,17 +150,13 @@ impl Snapshot {
         }
         for taken in mem::take(&mut self.taken) {
             let Taken { prefix, target, .. } = &taken;
-            let next = self.values.len();
-            let number = match self.values.get(target) {
-                Some(&number) => number,
-                None => {
-                    self.values.insert(target.clone(), next);
-                    self.say(&said(target));
-                    next
-                }
-            };
+            if !self.values.contains_key(target) {
+                let value = (self.values.len(), first_word(target));
+                self.values.insert(target.clone(), value);
+                self.say(&said(target));
+            }
+            let (number, hop) = &self.values[target];
             let source = self.source_numbers[&taken.source];
-            let hop = first_word(target);
             // Writing to a String cannot fail.
             let _ = writeln!(
                 self.text,
@@ -224,11 +221,11 @@ fn said(target: &Target) -> Said {
 }
 
 /// The value of a text table: one word of where it leads.
-fn first_word(target: &Target) -> String {
+fn first_word(target: &Target) -> Box<str> {
     let text = target.to_string();
     let is_end = |char: char| char.is_whitespace() || [',', '#', ';'].contains(&char);
     let word = text.split(is_end).next().unwrap_or_default();
-    if word.is_empty() { "-" } else { word }.to_owned()
+    if word.is_empty() { "-" } else { word }.into()
 }
 
 /// Why a file is no snapshot.

@@ -10,6 +10,7 @@ use popfib::{Image, IpPrefix};
 use crate::args::ReadArgs;
 use crate::failure::Failure;
 use crate::image::Opened;
+use crate::output::note;
 
 /// Questions that are sent before the first answer is read: their answers fit into what a socket holds.
 const AHEAD: usize = 64;
@@ -94,7 +95,11 @@ impl Live {
 
     fn send(&mut self, lines: &str) -> Result<(), Failure> {
         let sent = self.stream.get_mut().write_all(lines.as_bytes());
-        sent.map_err(|error| self.failed(error))
+        sent.map_err(|error| match self.line() {
+            // It was closed for a reason that is there to be read.
+            Err(reason) if error.kind() == io::ErrorKind::BrokenPipe => reason,
+            _ => self.failed(error),
+        })
     }
 
     /// The next line of an answer.
@@ -114,12 +119,13 @@ impl Live {
     /// The longest match of each address.
     pub(crate) fn look_up(&mut self, addresses: &[IpAddr]) -> Result<Vec<Match>, Failure> {
         let mut matches = Vec::with_capacity(addresses.len());
+        let mut stale = 0;
         for addresses in addresses.chunks(AHEAD) {
             let lines: Vec<String> = addresses.iter().map(|a| format!("lookup {a}\n")).collect();
             self.send(&lines.concat())?;
             for _ in addresses {
                 let line = self.line()?;
-                let mut parts = line.splitn(3, '\t').skip(1);
+                let mut parts = line.split('\t').skip(1);
                 let found = match (parts.next(), parts.next()) {
                     (Some("-"), Some(_)) => None,
                     (Some(prefix), Some(value)) => {
@@ -128,8 +134,15 @@ impl Live {
                     }
                     _ => return Err(self.failed(NO_ANSWER)),
                 };
+                stale += usize::from(parts.next() == Some("stale"));
                 matches.push(found);
             }
+        }
+        if stale > 0 {
+            note(format_args!(
+                "{}: {stale} answers are of routes that their source has not confirmed since a restart",
+                self.name
+            ));
         }
         Ok(matches)
     }

@@ -3,12 +3,15 @@
 //! A *feed* is whoever connects, by a name that stays over reconnections. Each of its streams is a *source*
 //! of one table. A table keeps the paths of all of its sources, and shows the best of each prefix.
 
+pub(crate) mod snapshot;
+
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use popfib::{Address, IpPrefix, Prefix, TableReader};
 
 use crate::held::{Half, Held, Side};
+use crate::info::{Limits, PathOf, Routes, TableInfo, Totals};
 use crate::journal::BestChange;
 use crate::target::Target;
 use crate::transaction::{Change, Mark, Stream, Transaction};
@@ -17,80 +20,11 @@ use crate::view::View;
 /// How long a stream of which nothing can be lost has to be silent to be whole, where its protocol does not say.
 const SETTLED: Duration = Duration::from_secs(5);
 
-/// What tables may grow to, and how long they wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// After a reconnection, how long after the last route that was announced again the others leave.
-    pub idle: Duration,
-    /// The most paths of all tables together; what is announced beyond is refused and counted.
-    pub max_paths: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            idle: Duration::from_secs(120),
-            max_paths: 64_000_000,
-        }
-    }
-}
-
 /// A connection of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedId {
     feed: usize,
     connection: u64,
-}
-
-/// What has happened to all tables.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Transactions applied.
-    pub transactions: u64,
-    /// Paths announced.
-    pub announced: u64,
-    /// Paths withdrawn; those of no path count, too.
-    pub withdrawn: u64,
-    /// Paths that left because they were not announced again, or with their peer.
-    pub swept: u64,
-    /// Announcements refused: more paths, or more sources, than there may be.
-    pub refused: u64,
-    /// Changes that readers do not see, for want of memory or of numbers.
-    pub failed: u64,
-    /// Connections.
-    pub connections: u64,
-    /// Feeds that are connected now.
-    pub connected: usize,
-    /// Paths there are.
-    pub paths: usize,
-    /// Paths that a feed had not announced again since it reconnected, or is rid of, at the last tick.
-    pub older: usize,
-}
-
-/// A table as a whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableInfo {
-    /// Its name.
-    pub name: String,
-    /// Prefixes of IPv4 and of IPv6.
-    pub prefixes: [usize; 2],
-    /// Paths of IPv4 and of IPv6.
-    pub paths: [usize; 2],
-}
-
-/// One of the paths of a prefix.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathOf {
-    /// The feed it comes from.
-    pub feed: String,
-    /// The peer, empty if the feed has but one.
-    pub peer: String,
-    /// Its identifier.
-    pub id: u32,
-    /// Whether the feed has not announced it again since it has reconnected.
-    pub is_older: bool,
-    /// Where it leads.
-    pub target: Target,
 }
 
 /// Every table, and every path in them. One thread changes it; [`Tables::reader`] is for all others.
@@ -164,21 +98,7 @@ impl Tables {
     /// The feed called `name` has connected. If it is connected already the new connection takes over: the other is
     /// one that broke and was not noticed.
     pub fn connected(&mut self, name: &str, now: Instant) -> FeedId {
-        let feed = match self.feed_names.get(name) {
-            Some(&feed) => feed,
-            None => {
-                self.feeds.push(Feed {
-                    name: name.to_owned(),
-                    connection: 0,
-                    is_connected: false,
-                    confirmed: now,
-                    sources: Vec::new(),
-                });
-                self.feed_names
-                    .insert(name.to_owned(), self.feeds.len() - 1);
-                self.feeds.len() - 1
-            }
-        };
+        let feed = self.feed(name, now);
         let known = &mut self.feeds[feed];
         self.totals.connections += 1;
         self.totals.connected += usize::from(!known.is_connected);
@@ -196,6 +116,23 @@ impl Tables {
         FeedId { feed, connection }
     }
 
+    /// The feed of this name.
+    fn feed(&mut self, name: &str, now: Instant) -> usize {
+        if let Some(&feed) = self.feed_names.get(name) {
+            return feed;
+        }
+        let feed = self.feeds.len();
+        self.feeds.push(Feed {
+            name: name.to_owned(),
+            connection: 0,
+            is_connected: false,
+            confirmed: now,
+            sources: Vec::new(),
+        });
+        self.feed_names.insert(name.to_owned(), feed);
+        feed
+    }
+
     /// The connection is gone. Its routes stay.
     pub fn disconnected(&mut self, id: FeedId) {
         if !self.is_current(id) {
@@ -206,6 +143,29 @@ impl Tables {
         for source in self.sources.iter_mut().filter(|s| s.feed == id.feed) {
             source.ipv4.freshness.disconnected();
             source.ipv6.freshness.disconnected();
+        }
+    }
+
+    /// Other limits from now on. What is there stays.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// The connections of feeds whose names `keep` does not want end, and their routes leave with the next ticks.
+    pub fn retain_feeds(&mut self, keep: impl Fn(&str) -> bool) {
+        for feed in 0..self.feeds.len() {
+            let known = &mut self.feeds[feed];
+            if keep(&known.name) {
+                continue;
+            }
+            self.totals.connected -= usize::from(known.is_connected);
+            known.is_connected = false;
+            for source in self.sources.iter_mut().filter(|s| s.feed == feed) {
+                source.ipv4.freshness.lost();
+                source.ipv4.age();
+                source.ipv6.freshness.lost();
+                source.ipv6.age();
+            }
         }
     }
 
@@ -508,9 +468,6 @@ impl Tables {
         self.sources.iter().all(is_fresh)
     }
 }
-
-/// Prefixes and where they lead.
-pub type Routes<A> = Vec<(Prefix<A>, Target)>;
 
 fn best<A: Address>(half: &Half<A>) -> Routes<A> {
     let mut routes: Routes<A> = Vec::with_capacity(half.paths.len());

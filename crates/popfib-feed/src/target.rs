@@ -81,6 +81,7 @@ pub struct Target(Arc<Inner>);
 
 struct Inner {
     number: NextHop,
+    is_restored: bool,
     kind: Kind,
 }
 
@@ -99,7 +100,12 @@ impl Target {
     fn new(kind: Kind) -> Self {
         let number = NEXT.fetch_add(1, Memory::Relaxed) % HIGHEST + 1;
         let number = NextHop::new(number).expect("between 1 and the highest");
-        Self(Arc::new(Inner { number, kind }))
+        let is_restored = false;
+        Self(Arc::new(Inner {
+            number,
+            is_restored,
+            kind,
+        }))
     }
 
     /// A value that says nothing but its name.
@@ -129,6 +135,28 @@ impl Target {
             rank: rank(&path),
             bytes: bytes.into(),
         }))
+    }
+
+    /// The same as what a snapshot says, which nobody has confirmed: no target of another origin is equal to it. To be
+    /// called before it is cloned.
+    pub(crate) fn restored(mut self) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.is_restored = true;
+        }
+        self
+    }
+
+    /// Whether it is of a snapshot, and its feed has not announced the route since.
+    pub fn is_restored(&self) -> bool {
+        self.0.is_restored
+    }
+
+    /// Its name, if it says nothing else.
+    pub(crate) fn as_name(&self) -> Option<&str> {
+        match &self.0.kind {
+            Kind::Name(name) => Some(name),
+            _ => None,
+        }
     }
 
     /// The next hops of a route that has several of its own.
@@ -234,13 +262,13 @@ fn rank(path: &BgpPath) -> Rank {
 
 impl PartialEq for Target {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-            || match (&self.0.kind, &other.0.kind) {
-                (Kind::Name(a), Kind::Name(b)) => a == b,
-                (Kind::Hops(a), Kind::Hops(b)) => a == b,
-                (Kind::Path { bytes: a, .. }, Kind::Path { bytes: b, .. }) => a == b,
-                _ => false,
-            }
+        let is_same = || match (&self.0.kind, &other.0.kind) {
+            (Kind::Name(a), Kind::Name(b)) => a == b,
+            (Kind::Hops(a), Kind::Hops(b)) => a == b,
+            (Kind::Path { bytes: a, .. }, Kind::Path { bytes: b, .. }) => a == b,
+            _ => false,
+        };
+        Arc::ptr_eq(&self.0, &other.0) || self.0.is_restored == other.0.is_restored && is_same()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use popfib::{CompileError, IpPrefix, LiveTable, Shared, TableReader};
 
+use crate::info::Routes;
 use crate::journal::Journal;
 use crate::target::Target;
 
@@ -25,6 +26,20 @@ impl View {
         self.journal.add(prefix, || None);
         let done = self.table.withdraw(prefix);
         self.count(done);
+    }
+
+    /// Both families at once, into an empty table.
+    pub(crate) fn fill(&mut self, ipv4: Routes<u32>, ipv6: Routes<u128>) {
+        let ipv4 = ipv4
+            .into_iter()
+            .map(|(prefix, target)| (prefix, Some(target)));
+        let done = self.table.ipv4_mut().apply(ipv4);
+        self.count(done.map(|()| true));
+        let ipv6 = ipv6
+            .into_iter()
+            .map(|(prefix, target)| (prefix, Some(target)));
+        let done = self.table.ipv6_mut().apply(ipv6);
+        self.count(done.map(|()| true));
     }
 
     fn count(&mut self, done: Result<bool, CompileError>) {

@@ -1,20 +1,22 @@
 //! HTTP with JSON, on the listener of `--metrics` and on the Unix socket: one request a connection.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use popfib::IpPrefix;
+use popfib_feed::Target;
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::output::{AsText, note};
+use crate::output::AsText;
 
+use super::accept::{Accepting, accept};
 use super::metrics;
 use super::session::Session;
-use super::state::{Client, State};
+use super::state::{Client, Health, State};
 
 /// The longest request without its body, and the longest body.
 const MAX_HEAD: usize = 8 << 10;
@@ -39,26 +41,17 @@ pub(super) enum Trust {
 }
 
 /// Opens the listener and answers its clients, each in a thread.
-pub(super) fn listen(state: &Arc<State>, address: SocketAddr) -> Result<(), Failure> {
-    let failed = |error| format!("--metrics {address}: {error}");
-    let listener = TcpListener::bind(address).map_err(failed)?;
-    let address = listener.local_addr().map_err(failed)?;
-    note(format_args!("metrics on http://{address}/metrics"));
+pub(super) fn listen(state: &Arc<State>, address: SocketAddr) -> Result<Accepting, Failure> {
     let state = state.clone();
-    thread::spawn(move || {
-        for client in listener.incoming() {
-            let Ok(client) = client else {
-                thread::sleep(Duration::from_millis(100));
-                continue;
-            };
-            let state = state.clone();
-            thread::spawn(move || {
-                // A client that has gone is no error.
-                let _ = answer(&state, client);
-            });
-        }
-    });
-    Ok(())
+    let each = move |client, _| {
+        let state = state.clone();
+        thread::spawn(move || {
+            // A client that has gone is no error.
+            let _ = answer(&state, client);
+        });
+    };
+    let listener = accept("metrics", address, each);
+    Ok(listener.map_err(|error| format!("--metrics {address}: {error}"))?)
 }
 
 fn answer(state: &State, mut client: TcpStream) -> io::Result<()> {
@@ -205,10 +198,14 @@ pub(super) fn serve(
     }
     match (request.method.as_str(), request.path.as_str()) {
         ("GET", "/metrics") => respond(client, "200 OK", TEXT, metrics::text(state).as_bytes()),
-        ("GET", "/health") if state.tables().is_whole() => {
-            respond(client, "200 OK", TEXT, b"ready\n")
+        ("GET", "/health") => {
+            let health = Health::of(&state.tables());
+            let status = match health {
+                Health::Loading => "503 Service Unavailable",
+                Health::Stale | Health::Ready => "200 OK",
+            };
+            respond(client, status, TEXT, health.text().as_bytes())
         }
-        ("GET", "/health") => respond(client, "503 Service Unavailable", TEXT, b"loading\n"),
         ("GET", "/tables") => respond(client, "200 OK", JSON, &tables(state)),
         ("GET", "/paths") => paths(state, &session, &request, client),
         ("GET", "/lookup") => {
@@ -267,6 +264,14 @@ struct Answer {
     address: IpAddr,
     prefix: Option<AsText<IpPrefix>>,
     next_hop: Option<String>,
+    /// Of a snapshot, and not confirmed since.
+    #[serde(skip_serializing_if = "is_false")]
+    stale: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 #[derive(Serialize)]
@@ -347,6 +352,7 @@ fn lookup(state: &State, session: &mut Session, text: &str, to: &mut Vec<u8>) {
                 address,
                 prefix: prefix.map(AsText),
                 next_hop: value.map(ToString::to_string),
+                stale: value.is_some_and(Target::is_restored),
             })
         }),
         Err(_) => line(&Wrong {

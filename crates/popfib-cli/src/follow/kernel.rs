@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use popfib_feed::{Counts, Kernel, Next};
+use popfib_feed::{Counts, FeedId, Kernel, Next};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
@@ -16,10 +16,8 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, bind, recv, s
 use crate::failure::Failure;
 use crate::output::note;
 
+use super::KERNEL as NAME;
 use super::state::State;
-
-/// The feed's name.
-const NAME: &str = "kernel";
 
 /// Holds the messages of 588,000 routes; the system's default lost some of 10,000.
 const QUEUE: usize = 64 << 20;
@@ -29,6 +27,9 @@ const DATAGRAM: usize = 128 << 10;
 
 /// How often a dump that waits for its time is looked at.
 const SOON: Duration = Duration::from_millis(50);
+
+/// How often a thread looks whether it is still wanted.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The least time between two dumps, of what is lost again and again.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -45,25 +46,28 @@ pub(super) fn follow(state: &Arc<State>) -> Result<(), Failure> {
     bind(&socket, &SocketAddrNetlink::new(0, Kernel::GROUPS)).map_err(failed)?;
     note("netlink: following the kernel's routes");
     let state = state.clone();
+    let id = state.tables().connected(NAME, Instant::now());
     thread::spawn(move || {
-        let reason = serve(&state, &socket);
+        let reason = serve(&state, &socket, id);
         note(format_args!("netlink: {reason}"));
     });
     Ok(())
 }
 
 /// Reads the socket until that fails; returns why.
-fn serve(state: &State, socket: &OwnedFd) -> String {
+fn serve(state: &State, socket: &OwnedFd, mut id: FeedId) -> String {
     let mut kernel = Kernel::new();
     let mut buffer = vec![0; DATAGRAM];
     let mut counts = Counts::default();
     let mut wants_dump = true;
-    // A dump begins a generation; what it does not name leaves at its end.
-    let mut id = state.tables().connected(NAME, Instant::now());
     let mut dumped: Option<Instant> = None;
     loop {
+        if !state.tables().is_current(id) {
+            break "not followed any more".to_owned();
+        }
         let is_due = dumped.is_none_or(|dumped| dumped.elapsed() >= PAUSE);
         if wants_dump && is_due && !kernel.is_dumping() {
+            // A dump begins a generation; what it does not name leaves at its end.
             if dumped.is_some() {
                 id = state.tables().connected(NAME, Instant::now());
             }
@@ -73,9 +77,8 @@ fn serve(state: &State, socket: &OwnedFd) -> String {
             wants_dump = false;
             dumped = Some(Instant::now());
         }
-        // Only a dump that is due later has to wake this thread.
-        let timeout = wants_dump.then_some(SOON);
-        if let Err(error) = set_socket_timeout(socket, Timeout::Recv, timeout) {
+        let timeout = if wants_dump { SOON } else { LOOK };
+        if let Err(error) = set_socket_timeout(socket, Timeout::Recv, Some(timeout)) {
             break error.to_string();
         }
         let read = match recv(socket, &mut buffer[..], RecvFlags::empty()) {

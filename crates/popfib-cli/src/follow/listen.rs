@@ -2,70 +2,106 @@
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use popfib_feed::{Counts, Decoder};
+use popfib_feed::{Bmp, Counts, Decoder, FeedId, Fpm};
 
 use crate::failure::Failure;
 use crate::output::note;
 
+use super::accept::{Accepting, accept};
 use super::state::State;
 
 const BUFFER: usize = 64 << 10;
 
+/// The feed of the listener for FPM, and what names of routers' feeds begin with.
+pub(super) const FPM: &str = "FPM";
+const BMP: &str = "BMP";
+
+/// The most routers.
+const MAX_ROUTERS: usize = 1024;
+
+/// Whether the feed of this name is a router that speaks BMP.
+pub(super) fn is_router(feed: &str) -> bool {
+    let address = feed
+        .strip_prefix(BMP)
+        .and_then(|rest| rest.strip_prefix(' '));
+    address.is_some()
+}
+
+/// A listener and its connections, which end when this is dropped.
+pub(super) struct Routers {
+    listener: Option<Accepting>,
+    connections: Connections,
+}
+
+impl Drop for Routers {
+    fn drop(&mut self) {
+        // No more come from here on.
+        self.listener = None;
+        let connections = self.connections.lock();
+        for stream in connections.unwrap_or_else(PoisonError::into_inner).values() {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// Listens for FRR.
+pub(super) fn fpm(state: &Arc<State>, address: SocketAddr) -> Result<Routers, Failure> {
+    listen(state, FPM, address, 1, || Box::new(Fpm::new()))
+}
+
+/// Listens for routers that speak BMP.
+pub(super) fn bmp(state: &Arc<State>, address: SocketAddr) -> Result<Routers, Failure> {
+    listen(state, BMP, address, MAX_ROUTERS, || Box::new(Bmp::new()))
+}
+
 /// The connection of each feed.
 type Connections = Arc<Mutex<HashMap<String, TcpStream>>>;
 
-/// Opens a listener, says where, and takes connections in a thread: one for each feed, of at most `most`.
+/// Opens a listener and takes its connections: one for each feed, of at most `most`.
 ///
 /// A feed is a router by its address; where there is but one, whoever connects. A new connection takes over from one that
 /// broke and was not noticed.
-pub(super) fn listen(
+fn listen(
     state: &Arc<State>,
     protocol: &'static str,
     address: SocketAddr,
     most: usize,
     make: impl Fn() -> Box<dyn Decoder + Send> + Send + 'static,
-) -> Result<(), Failure> {
-    let failed = |error| format!("{protocol} on {address}: {error}");
-    let listener = TcpListener::bind(address).map_err(failed)?;
-    let address = listener.local_addr().map_err(failed)?;
-    note(format_args!("{protocol} on {address}"));
+) -> Result<Routers, Failure> {
     let state = state.clone();
     let connections = Connections::default();
-    thread::spawn(move || {
-        loop {
-            let (stream, peer) = match listener.accept() {
-                Ok(accepted) => accepted,
-                Err(error) => {
-                    // No more files, or a connection that is gone already.
-                    note(format_args!("{protocol} on {address}: {error}"));
-                    thread::sleep(Duration::from_secs(1));
-                    continue;
-                }
-            };
-            let name = match most {
-                1 => protocol.to_owned(),
-                _ => format!("{protocol} {}", peer.ip().to_canonical()),
-            };
-            if !take_over(&connections, &name, &stream, most) {
-                note(format_args!(
-                    "{protocol}: more than {most} routers; refused {peer}"
-                ));
-                continue;
-            }
-            note(format_args!("{protocol}: {peer} connected"));
-            let (state, decoder) = (state.clone(), make());
-            thread::spawn(move || {
-                let reason = serve(&state, &name, stream, decoder);
-                note(format_args!("{protocol}: {peer} disconnected: {reason}"));
-            });
+    let known = connections.clone();
+    let each = move |stream: TcpStream, peer: SocketAddr| {
+        let name = match most {
+            1 => protocol.to_owned(),
+            _ => format!("{protocol} {}", peer.ip().to_canonical()),
+        };
+        if !take_over(&known, &name, &stream, most) {
+            note(format_args!(
+                "{protocol}: more than {most} routers; refused {peer}"
+            ));
+            return;
         }
-    });
-    Ok(())
+        note(format_args!("{protocol}: {peer} connected"));
+        // Here and not in the thread: once the listener is closed no feed connects any more.
+        let id = state.tables().connected(&name, Instant::now());
+        let (state, decoder) = (state.clone(), make());
+        thread::spawn(move || {
+            let reason = serve(&state, &name, id, stream, decoder);
+            note(format_args!("{protocol}: {peer} disconnected: {reason}"));
+        });
+    };
+    let listener = accept(protocol, address, each)
+        .map_err(|error| format!("{protocol} on {address}: {error}"))?;
+    Ok(Routers {
+        listener: Some(listener),
+        connections,
+    })
 }
 
 /// Remembers the connection of a feed and closes the one before; false if there are too many feeds.
@@ -87,10 +123,10 @@ fn take_over(connections: &Connections, name: &str, stream: &TcpStream, most: us
 fn serve(
     state: &State,
     name: &str,
+    id: FeedId,
     mut stream: TcpStream,
     mut decoder: Box<dyn Decoder + Send>,
 ) -> String {
-    let id = state.tables().connected(name, Instant::now());
     let mut buffer = vec![0; BUFFER];
     let mut counts = Counts::default();
     let reason = loop {
@@ -112,7 +148,7 @@ fn serve(
             break flaw.to_string();
         }
         if !is_current {
-            break "a new connection took over".to_owned();
+            break "a new connection took over, or it is not followed any more".to_owned();
         }
     };
     state.tables().disconnected(id);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 
-use super::state::State;
+use super::state::{Health, State};
 
 /// Every count, in the form that Prometheus reads.
 pub(super) fn text(state: &State) -> String {
@@ -11,11 +11,12 @@ pub(super) fn text(state: &State) -> String {
     let totals = tables.totals();
     let infos: Vec<_> = tables.tables().collect();
     let bytes = tables.bytes();
-    let is_ready = tables.is_whole();
+    let health = Health::of(&tables);
     drop(tables);
     let mut text = String::new();
     let counts = [
-        ("ready", "gauge", u64::from(is_ready)),
+        ("ready", "gauge", u64::from(health != Health::Loading)),
+        ("stale", "gauge", u64::from(health != Health::Ready)),
         ("uptime_seconds", "gauge", state.started.elapsed().as_secs()),
         ("feeds_connected", "gauge", totals.connected as u64),
         ("connections_total", "counter", totals.connections),

@@ -1,7 +1,7 @@
 //! The lines that clients send, and what they are answered.
 //!
 //! A line with an address is answered by one line: address, prefix and value between tabs, as `popfib lookup`
-//! prints them; `-` stands where there is no match. Other answers of several lines end with an empty one. What is
+//! prints them, `stale` after them if they are of a snapshot; `-` stands where there is no match. Other answers of several lines end with an empty one. What is
 //! wrong is answered by a line that begins with `error: `. Bytes that are no lines, packed addresses, their numbers
 //! and images, follow a line that says how many there are.
 
@@ -10,6 +10,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use popfib::IpPrefix;
+use popfib_feed::Target;
 use popfib_formats::Escaped;
 
 use super::bulk::MAX_ADDRESSES;
@@ -123,9 +124,17 @@ fn lookup(
         return writeln!(to, "error: {}: not an IP address", quoted(text));
     };
     session.look_up(state, address, |found| match found {
-        Some((prefix, target)) => writeln!(to, "{address}\t{prefix}\t{target}"),
+        Some((prefix, target)) => writeln!(to, "{address}\t{prefix}\t{target}{}", mark(target)),
         None => writeln!(to, "{address}\t-\t-"),
     })
+}
+
+/// What is behind a value that a snapshot says and no source has confirmed.
+fn mark(value: &Target) -> &'static str {
+    match value.is_restored() {
+        true => "\tstale",
+        false => "",
+    }
 }
 
 /// All paths of exactly a prefix: peer, value.
@@ -161,7 +170,7 @@ fn values(session: &Session, text: &str, to: &mut Vec<u8>) -> std::io::Result<()
         return writeln!(to, "error: {}: not a number", quoted(text));
     };
     for (number, value) in session.numbers.from(first).take(MAX_VALUES) {
-        writeln!(to, "{number}\t{value}")?;
+        writeln!(to, "{number}\t{value}{}", mark(value))?;
     }
     writeln!(to)
 }

@@ -1,21 +1,18 @@
 //! The compiled table as a file, which other processes open or map.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+use std::path::Path;
 
 use super::images;
 use super::state::State;
 
 /// Writes the image of one table.
-pub(super) struct Publisher {
-    pub(super) path: PathBuf,
-    pub(super) table: Option<String>,
-    pub(super) every: Duration,
-    pub(super) state: Arc<State>,
+pub(super) struct Publisher<'s> {
+    pub(super) path: &'s Path,
+    pub(super) table: Option<&'s str>,
+    pub(super) state: &'s State,
 }
 
-impl Publisher {
+impl Publisher<'_> {
     /// Writes the image, unless nothing has changed since `version` or there is no table yet; returns the version that was written.
     pub(super) fn publish(&self, version: u64) -> Result<u64, String> {
         let tables = self.state.tables();
@@ -25,9 +22,9 @@ impl Publisher {
         }
         drop(tables);
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", self.path.display());
-        let compiled = images::compile(&self.state, self.table.as_deref());
+        let compiled = images::compile(self.state, self.table);
         let (version, writer) = compiled.map_err(|error| failed(&*error))?;
-        writer.save(&self.path).map_err(|error| failed(&error))?;
+        writer.save(self.path).map_err(|error| failed(&error))?;
         Ok(version)
     }
 }

@@ -1,4 +1,4 @@
-//! The Unix socket, which its owner alone may open.
+//! The Unix socket, for its owner and root, and for users that are named.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt}
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -23,41 +24,84 @@ const MAX_CLIENTS: usize = 256;
 const MAX_LINE: usize = 4096;
 const BUFFER: usize = 64 << 10;
 
-/// The socket's place in the file system, which is given back when this is dropped.
+/// The socket's place in the file system, which is given back when this is dropped; clients that are connected stay.
 pub(super) struct Place {
     path: PathBuf,
     /// Device and number of the file that was made.
     file: (u64, u64),
+    is_closed: Arc<AtomicBool>,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
+        self.is_closed.store(true, Ordering::Release);
         // Another process may have put its own there.
         let there = fs::symlink_metadata(&self.path);
         if there.is_ok_and(|there| (there.dev(), there.ino()) == self.file) {
+            // Nothing else wakes a thread that waits for clients.
+            let _ = UnixStream::connect(&self.path);
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
+/// Who may ask.
+struct Users {
+    own: u32,
+    allowed: Vec<u32>,
+}
+
+impl Users {
+    /// Whether this client's process is one of theirs. What the file's mode keeps out does not come here.
+    fn admit(&self, client: &UnixStream) -> bool {
+        user(client)
+            .is_none_or(|user| user == 0 || user == self.own || self.allowed.contains(&user))
+    }
+}
+
+/// The user of the process at the other end, when it connected; `None` where the system does not say.
+#[cfg(target_os = "linux")]
+fn user(client: &UnixStream) -> Option<u32> {
+    let user = rustix::net::sockopt::socket_peercred(client).ok()?.uid;
+    Some(user.as_raw())
+}
+#[cfg(not(target_os = "linux"))]
+fn user(_: &UnixStream) -> Option<u32> {
+    None
+}
+
 /// Opens the socket and answers its clients, each in a thread.
-pub(super) fn listen(state: &Arc<State>, path: &Path) -> Result<Place, Failure> {
+pub(super) fn listen(state: &Arc<State>, path: &Path, allowed: &[u32]) -> Result<Place, Failure> {
     let failed = |error: io::Error| format!("--socket {}: {error}", path.display());
-    let listener = bind(path).map_err(failed)?;
+    let mode = if allowed.is_empty() { 0o600 } else { 0o666 };
+    let listener = bind(path, mode).map_err(failed)?;
     let made = fs::symlink_metadata(path).map_err(failed)?;
     let place = Place {
         path: path.to_owned(),
         file: (made.dev(), made.ino()),
+        is_closed: Arc::default(),
+    };
+    let closed = place.is_closed.clone();
+    let users = Users {
+        own: made.uid(),
+        allowed: allowed.to_vec(),
     };
     note(format_args!("answering on {}", path.display()));
     let state = state.clone();
     thread::spawn(move || {
         for client in listener.incoming() {
-            let Ok(client) = client else {
+            if closed.load(Ordering::Acquire) {
+                return;
+            }
+            let Ok(mut client) = client else {
                 // No more files.
                 thread::sleep(Duration::from_millis(100));
                 continue;
             };
+            if !users.admit(&client) {
+                let _ = client.write_all(b"error: this user may not ask\n");
+                continue;
+            }
             let state = state.clone();
             thread::spawn(move || {
                 // A client that has gone is no error.
@@ -70,7 +114,7 @@ pub(super) fn listen(state: &Arc<State>, path: &Path) -> Result<Place, Failure> 
 
 /// A socket that was never open to others: made in a directory of this user's, then put in its place, also of one that
 /// nobody answers on any more.
-fn bind(path: &Path) -> io::Result<UnixListener> {
+fn bind(path: &Path, mode: u32) -> io::Result<UnixListener> {
     match fs::symlink_metadata(path) {
         Ok(there) if !there.file_type().is_socket() => {
             let reason = "there is something that is not a socket";
@@ -90,7 +134,7 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
     DirBuilder::new().mode(0o700).create(&private)?;
     let made = private.join("s");
     let bound = UnixListener::bind(&made).and_then(|listener| {
-        fs::set_permissions(&made, Permissions::from_mode(0o600))?;
+        fs::set_permissions(&made, Permissions::from_mode(mode))?;
         fs::rename(&made, path)?;
         Ok(listener)
     });

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use popfib_feed::{Counts, Limits, Tables};
+use popfib_feed::{Counts, Tables};
 
 use crate::output::note;
 
@@ -27,6 +27,35 @@ pub(super) struct State {
     pub(super) started: Instant,
 }
 
+/// Whether answers are of what routers have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Health {
+    /// There is no table, or one that is still sent for the first time.
+    Loading,
+    /// All tables are whole; what some routers have now is not known, or not wholly.
+    Stale,
+    /// All is as the routers have it, as far as is known.
+    Ready,
+}
+
+impl Health {
+    pub(super) fn of(tables: &Tables) -> Self {
+        match (tables.is_whole(), tables.is_fresh()) {
+            (false, _) => Self::Loading,
+            (true, false) => Self::Stale,
+            (true, true) => Self::Ready,
+        }
+    }
+
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::Loading => "loading\n",
+            Self::Stale => "stale\n",
+            Self::Ready => "ready\n",
+        }
+    }
+}
+
 /// What was said last of what is wrong, and when.
 #[derive(Default)]
 struct Troubles {
@@ -35,9 +64,9 @@ struct Troubles {
 }
 
 impl State {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(tables: Tables) -> Self {
         Self {
-            tables: Mutex::new(Tables::new(limits)),
+            tables: Mutex::new(tables),
             feeds: Mutex::default(),
             troubles: Mutex::default(),
             images: Images::default(),

@@ -21,12 +21,11 @@ const BUFFER: usize = 64 << 10;
 
 /// Opens the file and follows it in a thread, which ends with it: badly if it could not be read to its end.
 pub(super) fn follow(state: &Arc<State>, path: &Path) -> Result<JoinHandle<Verdict>, Failure> {
-    let (name, reader): (_, Box<dyn Read + Send>) = if is_stdin(path) {
-        ("standard input".to_owned(), Box::new(io::stdin()))
+    let name = name(path);
+    let reader: Box<dyn Read + Send> = if is_stdin(path) {
+        Box::new(io::stdin())
     } else {
-        let name = path.display().to_string();
-        let file = File::open(path).map_err(|error| format!("{name}: {error}"))?;
-        (name, Box::new(file))
+        Box::new(File::open(path).map_err(|error| format!("{name}: {error}"))?)
     };
     let state = state.clone();
     Ok(thread::spawn(move || {
@@ -39,6 +38,14 @@ pub(super) fn follow(state: &Arc<State>, path: &Path) -> Result<JoinHandle<Verdi
             }
         }
     }))
+}
+
+/// The name of the file's feed.
+pub(super) fn name(path: &Path) -> String {
+    match is_stdin(path) {
+        true => "standard input".to_owned(),
+        false => path.display().to_string(),
+    }
 }
 
 type Reader = BufReader<Box<dyn Read + Send>>;
@@ -77,10 +84,11 @@ fn read_lines(state: &State, name: &str, mut reader: Reader) -> io::Result<()> {
             0 => decoder.finish(&mut commit),
             _ => decoder.push(bytes, &mut commit),
         };
+        let is_current = tables.is_current(id);
         drop(tables);
         result.map_err(io::Error::other)?;
         state.count(name, &mut counts, decoder.counts());
-        if length == 0 {
+        if length == 0 || !is_current {
             return Ok(());
         }
         reader.consume(length);
@@ -102,6 +110,9 @@ fn read_format(state: &State, name: &str, reader: Reader) -> Result<(), String> 
                 now.messages += 1;
                 let mut tables = state.tables();
                 tables.apply(id, updates.streams(), &transaction, Instant::now());
+                if !tables.is_current(id) {
+                    break;
+                }
             }
             Ok(false) => break,
             Err(UpdateError::Read(error)) if error.is_invalid_line() => {

@@ -410,3 +410,36 @@ fn watch_prints_changes_as_they_come() {
     assert_eq!(all.0.wait().unwrap().code(), Some(0));
     assert_eq!(some.0.wait().unwrap().code(), Some(0));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn users_that_are_not_named_may_not_ask() {
+    use std::os::unix::process::CommandExt;
+
+    const NOBODY: u32 = 65534;
+    let input = file("follow-users.txt", "announce 10.0.0.0/8 east\n");
+    let ask = |follow: &Follow, user| {
+        let mut command = popfib(&["lookup", "10.0.0.1", "--live"]);
+        command.arg(&follow.socket).uid(user).stdout(Stdio::piped());
+        command.stderr(Stdio::piped()).output()
+    };
+    let east = b"10.0.0.1\t10.0.0.0/8\teast\n";
+    for (option, expected) in [
+        (&[][..], "Permission denied"),
+        (&["--allow-uid", "1234567"], "this user may not ask"),
+        (&["--allow-uid", "1234567", "--allow-uid", "65534"], ""),
+    ] {
+        let args = [&["--updates", &input], option].concat();
+        let follow = Follow::start("users", &args);
+        follow.expect("10.0.0.1", "10.0.0.1\t10.0.0.0/8\teast\n");
+        // Where this user may not be another one, or that may not run the program.
+        let Ok(answer) = ask(&follow, NOBODY) else {
+            println!("skipped: users_that_are_not_named_may_not_ask: no other user");
+            return;
+        };
+        match expected {
+            "" => assert_eq!(answer.stdout, east),
+            reason => assert!(bad(&answer).contains(reason), "{answer:?}"),
+        }
+    }
+}

@@ -3,16 +3,20 @@
 mod clients;
 #[cfg(target_os = "linux")]
 mod kernel;
+mod restart;
+mod soak;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use popfib::Prefix;
 
 use crate::common::{bad, file, good, popfib, run, run_with};
 
@@ -33,24 +37,34 @@ impl Drop for Follow {
 
 impl Follow {
     fn start(name: &str, args: &[&str]) -> Self {
-        // Paths of sockets are short.
-        let socket = std::env::temp_dir().join(format!("popfib-{}-{name}", std::process::id()));
-        let mut child = popfib(&["follow", "--socket", socket.to_str().unwrap()])
+        let socket = Self::socket(name);
+        let socket = ["--socket", socket.to_str().unwrap()];
+        let mut follow = Self::of(name, &[&socket, args].concat());
+        if args.is_empty() || !args.iter().any(|arg| arg.ends_with(":0")) {
+            follow.note("answering");
+        }
+        follow
+    }
+
+    /// Where tests of this name have their socket: its path is short.
+    fn socket(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("popfib-{}-{name}", std::process::id()))
+    }
+
+    /// With these options and no other.
+    fn of(name: &str, args: &[&str]) -> Self {
+        let mut child = popfib(&["follow"])
             .args(args)
             .stdin(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .expect("the command starts");
         let notes = BufReader::new(child.stderr.take().expect("a pipe"));
-        let mut follow = Self {
+        Self {
             child,
             notes,
-            socket,
-        };
-        if args.is_empty() || !args.iter().any(|arg| arg.ends_with(":0")) {
-            follow.note("answering");
+            socket: Self::socket(name),
         }
-        follow
     }
 
     /// Waits for a note with this in it.
@@ -101,20 +115,27 @@ impl Follow {
 
 /// An FPM frame: 10.N.0.0/16 through 192.0.2.1, or gone.
 fn frame(number: u8, is_new: bool) -> Vec<u8> {
-    let mut body = vec![2, 16, 0, 0, 254, 186, 0, u8::from(is_new), 0, 0, 0, 0];
+    let prefix = Prefix::new_masked(u32::from_be_bytes([10, number, 0, 0]), 16).unwrap();
+    route_frame(prefix, is_new.then_some(Ipv4Addr::new(192, 0, 2, 1)))
+}
+
+/// An FPM frame: a route, or that it is gone.
+fn route_frame(prefix: Prefix<u32>, gateway: Option<Ipv4Addr>) -> Vec<u8> {
+    let kind = u8::from(gateway.is_some());
+    let mut body = vec![2, prefix.len(), 0, 0, 254, 186, 0, kind, 0, 0, 0, 0];
     let mut attribute = |kind: u16, value: [u8; 4]| {
         body.extend(8u16.to_ne_bytes());
         body.extend(kind.to_ne_bytes());
         body.extend(value);
     };
-    attribute(1, [10, number, 0, 0]);
-    if is_new {
-        attribute(5, [192, 0, 2, 1]);
+    attribute(1, prefix.address().to_be_bytes());
+    if let Some(gateway) = gateway {
+        attribute(5, gateway.octets());
     }
     let mut bytes = vec![1, 1];
     bytes.extend((body.len() as u16 + 20).to_be_bytes());
     bytes.extend((body.len() as u32 + 16).to_ne_bytes());
-    bytes.extend(if is_new { 24u16 } else { 25 }.to_ne_bytes());
+    bytes.extend(if kind == 1 { 24u16 } else { 25 }.to_ne_bytes());
     bytes.extend([0; 10]);
     bytes.extend(body);
     bytes

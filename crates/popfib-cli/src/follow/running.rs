@@ -1,0 +1,128 @@
+//! What runs by the settings: listeners, threads that read, the socket. New settings change what differs in them, and
+//! nothing else.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use crate::failure::Failure;
+use crate::program::Verdict;
+
+use super::accept::Accepting;
+use super::listen::{self, Routers};
+use super::settings::Settings;
+use super::socket::{self, Place};
+use super::state::State;
+use super::{http, updates};
+
+/// What runs; all of it ends when this is dropped, but for files that are read.
+pub(super) struct Running {
+    state: Arc<State>,
+    /// What was wished for last, and came true.
+    now: Settings,
+    fpm: Option<Routers>,
+    bmp: Option<Routers>,
+    socket: Option<Place>,
+    metrics: Option<Accepting>,
+    files: Vec<(PathBuf, JoinHandle<Verdict>)>,
+}
+
+impl Running {
+    /// Nothing yet.
+    pub(super) fn new(state: &Arc<State>) -> Self {
+        Self {
+            state: state.clone(),
+            now: Settings::default(),
+            fpm: None,
+            bmp: None,
+            socket: None,
+            metrics: None,
+            files: Vec::new(),
+        }
+    }
+
+    /// Starts what is new in these settings, and ends what is not in them any more, with its routes. What fails is handed to
+    /// `failed`; if that bears it, all else is there, and a later call tries again.
+    pub(super) fn change(
+        &mut self,
+        to: &Settings,
+        failed: fn(Failure) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let state = &self.state;
+        let before = std::mem::replace(&mut self.now, to.clone());
+        state.tables().set_limits(to.limits());
+        // What is closed makes its address free.
+        if before.fpm != to.fpm {
+            self.fpm = None;
+            let opened = to.fpm.map(|address| listen::fpm(state, address));
+            self.fpm = keep(opened, failed)?;
+            self.now.fpm = to.fpm.filter(|_| self.fpm.is_some());
+        }
+        if before.bmp != to.bmp {
+            self.bmp = None;
+            let opened = to.bmp.map(|address| listen::bmp(state, address));
+            self.bmp = keep(opened, failed)?;
+            self.now.bmp = to.bmp.filter(|_| self.bmp.is_some());
+        }
+        #[cfg(target_os = "linux")]
+        if to.netlink && !before.netlink {
+            let opened = Some(super::kernel::follow(state));
+            self.now.netlink = keep(opened, failed)?.is_some();
+        }
+        state.tables().retain_feeds(|feed| to.follows(feed));
+        if (&before.socket, before.allowed()) != (&to.socket, to.allowed()) {
+            self.socket = None;
+            let path = to.socket.as_ref();
+            let opened = path.map(|path| socket::listen(state, path, to.allowed()));
+            self.socket = keep(opened, failed)?;
+            self.now.socket = to.socket.clone().filter(|_| self.socket.is_some());
+        }
+        if before.metrics != to.metrics {
+            self.metrics = None;
+            let opened = to.metrics.map(|address| http::listen(state, address));
+            self.metrics = keep(opened, failed)?;
+            self.now.metrics = to.metrics.filter(|_| self.metrics.is_some());
+        }
+        self.files.retain(|(path, _)| to.updates.contains(path));
+        // Of a file that is named twice both are read.
+        let mut known: Vec<PathBuf> = self.files.iter().map(|(path, _)| path.clone()).collect();
+        self.now.updates = known.clone();
+        for path in &to.updates {
+            if let Some(at) = known.iter().position(|known| known == path) {
+                known.swap_remove(at);
+            } else if let Some(thread) = keep(Some(updates::follow(state, path)), failed)? {
+                self.files.push((path.clone(), thread));
+                self.now.updates.push(path.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all files have been read.
+    pub(super) fn has_read_all(&self) -> bool {
+        self.files.iter().all(|(_, thread)| thread.is_finished())
+    }
+
+    /// Waits for all files; whether they could be read.
+    pub(super) fn join(self) -> Verdict {
+        let mut verdict = Verdict::Good;
+        for (_, file) in self.files {
+            if let Ok(Verdict::Bad) | Err(_) = file.join() {
+                verdict = Verdict::Bad;
+            }
+        }
+        verdict
+    }
+}
+
+/// What was started; `None` if it failed and that is borne.
+fn keep<T>(
+    started: Option<Result<T, Failure>>,
+    failed: fn(Failure) -> Result<(), Failure>,
+) -> Result<Option<T>, Failure> {
+    match started {
+        None => Ok(None),
+        Some(Ok(started)) => Ok(Some(started)),
+        Some(Err(failure)) => failed(failure).map(|()| None),
+    }
+}

@@ -1,0 +1,185 @@
+//! What to follow and whom to answer: by options, or by a file with the same words.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use popfib_feed::Limits;
+use serde::Deserialize;
+
+use crate::failure::Failure;
+
+use super::{listen, updates};
+
+/// The longest file of settings.
+const MAX_FILE: u64 = 1 << 20;
+
+#[derive(Args, Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Settings {
+    /// Listen for FRR's zebra with the module dplane_fpm_nl or fpm; its port is 2620
+    #[arg(long, value_name = "ADDR")]
+    pub(super) fpm: Option<SocketAddr>,
+
+    /// Listen for routers that speak BMP; its port is 11019
+    #[arg(long, value_name = "ADDR")]
+    pub(super) bmp: Option<SocketAddr>,
+
+    /// Follow the routes of this machine's kernel, of all its tables
+    #[cfg(target_os = "linux")]
+    #[arg(long)]
+    pub(super) netlink: bool,
+
+    /// Read updates: MRT, bgpdump -m, lines `announce PREFIX VALUE` and `withdraw PREFIX`, ExaBGP's commands,
+    /// RIS Live's JSON; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(super) updates: Vec<PathBuf>,
+
+    /// Answer lines on this Unix socket, which only this user may open
+    #[arg(long, value_name = "PATH")]
+    pub(super) socket: Option<PathBuf>,
+
+    /// Users, by number, who may ask on the socket besides this one and root; the file is then open to all, and
+    /// each client's user is checked
+    #[cfg(target_os = "linux")]
+    #[arg(long, value_name = "UID", requires = "socket")]
+    pub(super) allow_uid: Vec<u32>,
+
+    /// Write the compiled table to this file when it has changed, as `popfib compile` does
+    #[arg(long, value_name = "FILE")]
+    pub(super) publish: Option<PathBuf>,
+
+    /// Write it at most once in this many milliseconds
+    #[arg(long, value_name = "MS", default_value_t = Self::default().publish_every, requires = "publish")]
+    pub(super) publish_every: u64,
+
+    /// The table of the file [default: main, loc-rib, post-policy or pre-policy, the first there is]
+    #[arg(long, value_name = "NAME", requires = "publish")]
+    pub(super) publish_table: Option<String>,
+
+    /// Begin with the routes of this file, as stale, and write it at the end
+    #[arg(long, value_name = "FILE")]
+    pub(super) snapshot: Option<PathBuf>,
+
+    /// Write it every so many seconds, too
+    #[arg(long, value_name = "SECONDS", requires = "snapshot")]
+    pub(super) snapshot_every: Option<u64>,
+
+    /// Answer HTTP: Prometheus at /metrics, /health by 200 once all routes are there, /lookup, /paths and /tables by JSON
+    #[arg(long, value_name = "ADDR")]
+    pub(super) metrics: Option<SocketAddr>,
+
+    /// After a reconnection, remove what was not sent again, this many seconds after the last route that was
+    #[arg(long, value_name = "SECONDS", default_value_t = Self::default().idle)]
+    pub(super) idle: u64,
+
+    /// The most paths in all tables; more are refused and counted
+    #[arg(long, value_name = "N", default_value_t = Self::default().max_paths)]
+    pub(super) max_paths: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self {
+            fpm: None,
+            bmp: None,
+            #[cfg(target_os = "linux")]
+            netlink: false,
+            updates: Vec::new(),
+            socket: None,
+            #[cfg(target_os = "linux")]
+            allow_uid: Vec::new(),
+            publish: None,
+            publish_every: 1000,
+            publish_table: None,
+            snapshot: None,
+            snapshot_every: None,
+            metrics: None,
+            idle: limits.idle.as_secs(),
+            max_paths: limits.max_paths,
+        }
+    }
+}
+
+impl Settings {
+    /// Reads a file. What is wrong is one line, with the place in the file.
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let name = path.display();
+        let failed = |error: &dyn std::fmt::Display| format!("{name}: {error}");
+        let length = fs::metadata(path).map_err(|error| failed(&error))?.len();
+        if length > MAX_FILE {
+            return Err(failed(&"more than 1 MiB of settings").into());
+        }
+        let text = fs::read_to_string(path).map_err(|error| failed(&error))?;
+        let settings: Self = toml::from_str(&text).map_err(|error| {
+            let before = error.span().map_or(0, |span| span.start).min(text.len());
+            let line = text.as_bytes()[..before].iter().filter(|&&b| b == b'\n');
+            let message = error.message().replace('\n', ", ");
+            format!("{name}:{}: {message}", line.count() + 1)
+        })?;
+        settings.check().map_err(|reason| failed(&reason))?;
+        Ok(settings)
+    }
+
+    /// Whether something comes of them; else why not.
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        if !self.listens() && self.updates.is_empty() {
+            return Err("nothing to follow: give --fpm, --bmp, --netlink or --updates");
+        }
+        if !self.serves() && self.publish.is_none() {
+            return Err("nobody would see the tables: give --socket, --publish or --metrics");
+        }
+        if self.snapshot_every == Some(0) {
+            return Err("a snapshot every 0 seconds");
+        }
+        Ok(())
+    }
+
+    /// Whether routes may come as long as it runs.
+    pub(super) fn listens(&self) -> bool {
+        self.fpm.is_some() || self.bmp.is_some() || self.netlink()
+    }
+
+    /// Whether somebody may ask as long as it runs.
+    pub(super) fn serves(&self) -> bool {
+        self.socket.is_some() || self.metrics.is_some()
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn netlink(&self) -> bool {
+        self.netlink
+    }
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn netlink(&self) -> bool {
+        false
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn allowed(&self) -> &[u32] {
+        &self.allow_uid
+    }
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn allowed(&self) -> &[u32] {
+        &[]
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            idle: Duration::from_secs(self.idle),
+            max_paths: self.max_paths,
+        }
+    }
+
+    /// Whether the feed of this name is among them.
+    pub(super) fn follows(&self, feed: &str) -> bool {
+        match feed {
+            listen::FPM => self.fpm.is_some(),
+            super::KERNEL => self.netlink(),
+            _ if listen::is_router(feed) => self.bmp.is_some(),
+            _ => self.updates.iter().any(|path| updates::name(path) == feed),
+        }
+    }
+}

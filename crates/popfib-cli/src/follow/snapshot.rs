@@ -1,0 +1,66 @@
+//! The file that tables begin with after a restart, and that is written at the end.
+
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use popfib::NewFile;
+use popfib_feed::{Snapshot, SnapshotError, Tables};
+
+use crate::failure::Failure;
+use crate::output::note;
+
+use super::settings::Settings;
+use super::state::State;
+
+/// The prefixes that are copied while changes wait.
+const PART: usize = 4096;
+
+/// The tables of the file, without feeds that are not followed any more; empty ones if it is not there yet, or is damaged,
+/// which is said: who follows routers shall not stay down for it.
+pub(super) fn read(path: &Path, settings: &Settings) -> Result<Tables, Failure> {
+    let begin = Instant::now();
+    let name = path.display();
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Tables::new(settings.limits()));
+        }
+        Err(error) => return Err(format!("{name}: {error}").into()),
+    };
+    let mut file = BufReader::with_capacity(1 << 18, file);
+    let keeps = |feed: &str| settings.follows(feed);
+    match Tables::restore(settings.limits(), &mut file, &keeps, begin) {
+        Ok(tables) => {
+            let paths = tables.totals().paths;
+            let took = begin.elapsed().as_millis();
+            note(format_args!(
+                "{name}: {paths} paths, stale until their sources confirm them, in {took} ms"
+            ));
+            Ok(tables)
+        }
+        Err(error @ SnapshotError::Damaged { .. }) => {
+            note(format_args!("{name}: {error}; beginning without routes"));
+            Ok(Tables::new(settings.limits()))
+        }
+        Err(error) => Err(format!("{name}: {error}").into()),
+    }
+}
+
+/// Writes the file, which replaces the old one as a whole.
+pub(super) fn write(path: &Path, state: &State) -> Result<(), String> {
+    let failed = |error: io::Error| format!("{}: {error}", path.display());
+    let mut file = NewFile::create(path).map_err(failed)?;
+    let mut snapshot = Snapshot::new();
+    loop {
+        let has_more = snapshot.take(&mut state.tables(), PART);
+        if !has_more {
+            break;
+        }
+        snapshot.write(&mut file).map_err(failed)?;
+    }
+    snapshot.finish(&mut file).map_err(failed)?;
+    file.flush().map_err(failed)?;
+    file.finish().map_err(failed)
+}

@@ -1,0 +1,441 @@
+//! All paths as a file, from which tables begin again.
+//!
+//! The file is a table in text, which other commands read too: a route a line, with the next hop as its value, and the rest
+//! in comments.
+//!
+//! ```text
+//! # popfib follow snapshot 1
+//! #{"source":{"feed":"BMP 192.0.2.1","table":"pre-policy","peer":"192.0.2.9"}}
+//! #{"path":"04500300...."}
+//! 10.0.0.0/8  192.0.2.9  #0 0 0
+//! #{"end":1}
+//! ```
+//!
+//! Sources and values come before the first route that has them and are numbered by their order, from 0 on; behind the
+//! sign are the numbers of value and source, and the path's identifier. The last line has the number of routes: a file
+//! that was cut off is no snapshot. What is read is of an older generation than its feeds are in: as after a break of
+//! each connection.
+
+use std::collections::HashMap;
+use std::fmt::{self, Write as _};
+use std::io::{self, BufRead, Write};
+use std::mem;
+use std::net::IpAddr;
+use std::time::Instant;
+
+use popfib::{Address, IpPrefix, Prefix};
+use serde::{Deserialize, Serialize};
+
+use super::{Family, Limits, Stream, Tables, best};
+use crate::held::{Half, Held};
+use crate::target::{Hop, Hops, Target};
+
+const FIRST: &str = "# popfib follow snapshot 1";
+
+/// The longest line: names and paths are far shorter.
+const MAX_LINE: u64 = 1 << 20;
+
+/// What is said between routes.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Said {
+    Source {
+        feed: String,
+        table: String,
+        peer: String,
+    },
+    Name(String),
+    /// Packed attributes, in hexadecimal.
+    Path(String),
+    Hops(Vec<(Option<IpAddr>, u32, u16)>),
+    Blackhole,
+    Unreachable,
+    Prohibit,
+    Unknown(u32),
+    End(u64),
+}
+
+/// Writes all paths of [`Tables`] in parts, so that they need not stand still for it: each path is one that was there
+/// at some time meanwhile.
+#[derive(Default)]
+pub struct Snapshot {
+    /// Where it is: table, family, prefix.
+    table: usize,
+    is_ipv6: bool,
+    after: Option<IpPrefix>,
+    /// What was taken and is not written.
+    taken: Vec<Taken>,
+    sources: Vec<Said>,
+    source_numbers: HashMap<u16, usize>,
+    /// The number of each value, and its word in a text table.
+    values: HashMap<Target, (usize, Box<str>)>,
+    text: String,
+    written: u64,
+}
+
+struct Taken {
+    prefix: IpPrefix,
+    source: u16,
+    id: u32,
+    target: Target,
+}
+
+impl Snapshot {
+    /// Begins one.
+    pub fn new() -> Self {
+        Self {
+            text: format!("{FIRST}\n"),
+            ..Self::default()
+        }
+    }
+
+    /// Takes the paths of the next prefixes, `count` at most; false after the last. O(paths taken).
+    pub fn take(&mut self, tables: &mut Tables, count: usize) -> bool {
+        let Some(table) = tables.tables.get_mut(self.table) else {
+            return false;
+        };
+        let before = self.taken.len();
+        match (self.is_ipv6, self.after) {
+            (false, Some(IpPrefix::V4(after))) => self.walk(&mut table.ipv4, Some(after), count),
+            (false, _) => self.walk(&mut table.ipv4, None, count),
+            (true, Some(IpPrefix::V6(after))) => self.walk(&mut table.ipv6, Some(after), count),
+            (true, _) => self.walk(&mut table.ipv6, None, count),
+        }
+        if self.after.is_none() {
+            self.table += usize::from(self.is_ipv6);
+            self.is_ipv6 = !self.is_ipv6;
+        }
+        for taken in &self.taken[before..] {
+            let next = self.source_numbers.len();
+            self.source_numbers.entry(taken.source).or_insert_with(|| {
+                let source = &tables.sources[usize::from(taken.source)];
+                let is_its = |(_, number): &(&String, &usize)| **number == source.table;
+                let name = tables.table_names.iter().find(is_its);
+                self.sources.push(Said::Source {
+                    feed: tables.feeds[source.feed].name.clone(),
+                    table: name.map(|(name, _)| name.clone()).unwrap_or_default(),
+                    peer: source.peer.clone(),
+                });
+                next
+            });
+        }
+        true
+    }
+
+    fn walk<A: Address>(&mut self, half: &mut Half<A>, after: Option<Prefix<A>>, count: usize)
+    where
+        IpPrefix: From<Prefix<A>>,
+    {
+        let take = |prefix: Prefix<A>, path: &Held| {
+            self.taken.push(Taken {
+                prefix: prefix.into(),
+                source: path.source,
+                id: path.id,
+                target: path.target.clone(),
+            });
+            true
+        };
+        // Nothing leaves: this is the walk that can be interrupted.
+        let after = half.paths.retain_some(after, count, take, |_, _| {});
+        self.after = after.map(IpPrefix::from);
+    }
+
+    /// Writes what was taken.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub fn write(&mut self, to: &mut impl Write) -> io::Result<()> {
+        for source in mem::take(&mut self.sources) {
+            self.say(&source);
+        }
+        for taken in mem::take(&mut self.taken) {
+            let Taken { prefix, target, .. } = &taken;
+            if !self.values.contains_key(target) {
+                let value = (self.values.len(), first_word(target));
+                self.values.insert(target.clone(), value);
+                self.say(&said(target));
+            }
+            let (number, hop) = &self.values[target];
+            let source = self.source_numbers[&taken.source];
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                self.text,
+                "{prefix}\t{hop}\t#{number} {source} {}",
+                taken.id
+            );
+            self.written += 1;
+            if self.text.len() > 1 << 16 {
+                to.write_all(self.text.as_bytes())?;
+                self.text.clear();
+            }
+        }
+        to.write_all(self.text.as_bytes())?;
+        self.text.clear();
+        Ok(())
+    }
+
+    /// Writes the end; how many paths there are.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub fn finish(mut self, to: &mut impl Write) -> io::Result<u64> {
+        self.say(&Said::End(self.written));
+        self.write(to)?;
+        Ok(self.written)
+    }
+
+    fn say(&mut self, said: &Said) {
+        let json = serde_json::to_string(said).expect("strings and numbers");
+        let _ = writeln!(self.text, "#{json}");
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("written", &self.written)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How another process is told of a value.
+fn said(target: &Target) -> Said {
+    if let Some(bytes) = target.path_bytes() {
+        let mut hex = String::with_capacity(bytes.len() * 2);
+        for byte in bytes {
+            let _ = write!(hex, "{byte:02x}");
+        }
+        return Said::Path(hex);
+    }
+    match target.as_hops().as_deref() {
+        Some(Hops::Through(hops)) => {
+            let parts = |hop: &Hop| (hop.gateway, hop.interface, hop.weight);
+            Said::Hops(hops.iter().map(parts).collect())
+        }
+        Some(Hops::Blackhole) => Said::Blackhole,
+        Some(Hops::Unreachable) => Said::Unreachable,
+        Some(Hops::Prohibit) => Said::Prohibit,
+        Some(Hops::Unknown(id)) => Said::Unknown(*id),
+        None => Said::Name(target.as_name().unwrap_or_default().to_owned()),
+    }
+}
+
+/// The value of a text table: one word of where it leads.
+fn first_word(target: &Target) -> Box<str> {
+    let text = target.to_string();
+    let is_end = |char: char| char.is_whitespace() || [',', '#', ';'].contains(&char);
+    let word = text.split(is_end).next().unwrap_or_default();
+    if word.is_empty() { "-" } else { word }.into()
+}
+
+/// Why a file is no snapshot.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// It cannot be read.
+    Read(io::Error),
+    /// It is something else, which nobody should write over.
+    Other,
+    /// It is damaged.
+    Damaged {
+        /// The number of the line, from 1 on.
+        line: u64,
+        /// What is wrong there.
+        reason: String,
+    },
+}
+
+impl fmt::Display for SnapshotError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(error) => error.fmt(f),
+            Self::Other => f.write_str("not a snapshot of popfib follow"),
+            Self::Damaged { line, reason } => write!(f, "line {line}: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for SnapshotError {}
+
+impl From<io::Error> for SnapshotError {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// What was read so far.
+struct Restoring<'k> {
+    tables: Tables,
+    keeps: &'k dyn Fn(&str) -> bool,
+    now: Instant,
+    /// `None` if it is not to be kept.
+    sources: Vec<Option<u16>>,
+    values: Vec<Target>,
+    routes: u64,
+    end: Option<u64>,
+}
+
+impl Tables {
+    /// Tables as a [`Snapshot`] has them, without the feeds whose names `keeps` does not want. Readers see all of it at
+    /// once; each value is [restored](Target::is_restored) until its feed announces it again, and what is not
+    /// announced again after the feed has connected leaves as after a break. O(size of the snapshot).
+    ///
+    /// # Errors
+    /// [`SnapshotError`].
+    pub fn restore(
+        limits: Limits,
+        from: &mut impl BufRead,
+        keeps: &dyn Fn(&str) -> bool,
+        now: Instant,
+    ) -> Result<Self, SnapshotError> {
+        let mut restoring = Restoring {
+            tables: Self::new(limits),
+            keeps,
+            now,
+            sources: Vec::new(),
+            values: Vec::new(),
+            routes: 0,
+            end: None,
+        };
+        let mut bytes = Vec::new();
+        let mut number = 0;
+        loop {
+            bytes.clear();
+            let read = io::Read::take(&mut *from, MAX_LINE).read_until(b'\n', &mut bytes)?;
+            number += 1;
+            let line = bytes.strip_suffix(b"\n");
+            let line = line.and_then(|line| str::from_utf8(line).ok());
+            if number == 1 && line != Some(FIRST) {
+                return Err(SnapshotError::Other);
+            }
+            let done = match line {
+                _ if number == 1 => Ok(()),
+                _ if read == 0 => break,
+                None => Err("not a line of text".to_owned()),
+                Some(_) if restoring.end.is_some() => Err("more after the end".to_owned()),
+                Some(line) => match line.strip_prefix('#') {
+                    Some(said) => restoring.hear(said),
+                    None => restoring.route(line),
+                },
+            };
+            done.map_err(|reason| SnapshotError::Damaged {
+                line: number,
+                reason,
+            })?;
+        }
+        if restoring.end != Some(restoring.routes) {
+            return Err(SnapshotError::Damaged {
+                line: number,
+                reason: "it was cut off".to_owned(),
+            });
+        }
+        let mut tables = restoring.tables;
+        for source in &mut tables.sources {
+            source.ipv4.freshness.disconnected();
+            source.ipv4.age();
+            source.ipv6.freshness.disconnected();
+            source.ipv6.age();
+            tables.totals.older += source.ipv4.older + source.ipv6.older;
+        }
+        for table in &mut tables.tables {
+            table.view.fill(best(&table.ipv4), best(&table.ipv6));
+        }
+        tables.version += u64::from(tables.totals.paths > 0);
+        Ok(tables)
+    }
+}
+
+impl Restoring<'_> {
+    fn hear(&mut self, json: &str) -> Result<(), String> {
+        let wrong = |error: serde_json::Error| error.to_string();
+        let target = match serde_json::from_str(json).map_err(wrong)? {
+            Said::End(end) => {
+                self.end = Some(end);
+                return Ok(());
+            }
+            Said::Source { feed, table, peer } => {
+                let source = (self.keeps)(&feed).then(|| {
+                    let feed = self.tables.feed(&feed, self.now);
+                    self.tables.source(feed, &Stream { table, peer }, self.now)
+                });
+                self.sources.push(source.flatten());
+                return Ok(());
+            }
+            Said::Name(name) if name.contains(char::is_control) => {
+                return Err("a name with control characters".to_owned());
+            }
+            Said::Name(name) => Target::name(&name),
+            Said::Path(hex) => Target::path(&bytes(&hex).ok_or("not hexadecimal")?)?,
+            Said::Hops(hops) => {
+                let hop = |(gateway, interface, weight)| Hop {
+                    gateway,
+                    interface,
+                    weight,
+                };
+                Target::hops(Hops::Through(hops.into_iter().map(hop).collect()))
+            }
+            Said::Blackhole => Target::hops(Hops::Blackhole),
+            Said::Unreachable => Target::hops(Hops::Unreachable),
+            Said::Prohibit => Target::hops(Hops::Prohibit),
+            Said::Unknown(id) => Target::hops(Hops::Unknown(id)),
+        };
+        self.values.push(target.restored());
+        Ok(())
+    }
+
+    fn route(&mut self, line: &str) -> Result<(), String> {
+        let wrong = || "not a route, as a snapshot has them".to_owned();
+        let (route, numbers) = line.split_once("\t#").ok_or_else(wrong)?;
+        let prefix = route.split('\t').next().ok_or_else(wrong)?;
+        let prefix = prefix.parse::<IpPrefix>().map_err(|_| wrong())?;
+        let mut numbers = numbers.split(' ');
+        let mut next = || numbers.next().and_then(|number| number.parse::<u32>().ok());
+        let (Some(value), Some(source), Some(id)) = (next(), next(), next()) else {
+            return Err(wrong());
+        };
+        let target = self.values.get(value as usize);
+        let target = target.ok_or("there is no such value")?.clone();
+        let source = self.sources.get(source as usize);
+        let source = *source.ok_or("there is no such source")?;
+        self.routes += 1;
+        let Some(source) = source else { return Ok(()) };
+        match prefix {
+            IpPrefix::V4(prefix) => self.keep(prefix, source, id, target),
+            IpPrefix::V6(prefix) => self.keep(prefix, source, id, target),
+        }
+        Ok(())
+    }
+
+    fn keep<A: Family>(&mut self, prefix: Prefix<A>, source: u16, id: u32, target: Target) {
+        let tables = &mut self.tables;
+        if tables.totals.paths >= tables.limits.max_paths {
+            tables.totals.refused += 1;
+            return;
+        }
+        let at = &mut tables.sources[usize::from(source)];
+        let (side, half, _) = A::parts(at, &mut tables.tables[at.table]);
+        let held = Held {
+            target,
+            source,
+            // The source is a generation ahead.
+            generation: side.freshness.generation().wrapping_sub(1),
+            id,
+        };
+        let before = half.paths.path_count();
+        let _ = half.paths.announce(prefix, held);
+        let added = half.paths.path_count() - before;
+        side.paths += added;
+        tables.totals.paths += added;
+    }
+}
+
+/// The bytes of a hexadecimal number.
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let pairs = hex.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => Some((digit(*high)? << 4 | digit(*low)?) as u8),
+        _ => None,
+    };
+    pairs.map(byte).collect()
+}

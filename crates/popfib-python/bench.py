@@ -44,7 +44,6 @@ gc.collect()
 before = rss()
 if sys.argv[1] == "popfib":
     t = popfib.Table(pairs)
-    t.compile()
 else:
     import pytricia
     t = pytricia.PyTricia(128)
@@ -82,7 +81,6 @@ def of_texts(np, count):
     rng = np.random.default_rng(1)
     nets = np.sort(rng.permutation(1 << 24)[:732_000]).astype(np.uint32) << 8
     table = popfib.Table(((net, 4, 24), f"v{n % count}") for n, net in enumerate(nets.tolist()))
-    table.compile()
     hosts = rng.integers(0, 256, BATCH * BATCHES, dtype=np.uint32)
     return table, rng.choice(nets, BATCH * BATCHES) | hosts
 
@@ -118,7 +116,6 @@ def live(pairs, seconds=10):
     column = rng.integers(1 << 24, 224 << 24, 1_000, dtype=np.uint32)
     texts = [".".join(str(n >> shift & 255) for shift in (24, 16, 8, 0)) for n in column.tolist()]
     tables = {"Table": popfib.Table(pairs), "LiveTable": popfib.LiveTable(pairs)}
-    tables["Table"].compile(prefixes=True)
     changes = random.Random(2).sample([pair for pair in pairs if ":" not in pair[0]], 1_000)
 
     def change(table, done, count):
@@ -188,9 +185,6 @@ def main():
         return live(pairs)
     ipv4 = [pair for pair in pairs if ":" not in pair[0]]
     t = popfib.Table(pairs)
-    t.compile()
-    bytes_of_values = t.nbytes
-    t.compile(prefixes=True)
     rng = random.Random(1)
     texts = []
     for prefix, _ in rng.choices(ipv4, k=200_000):
@@ -226,7 +220,7 @@ def main():
         "sql few": Figure("DuckDB, count(f(address)), 64 values, one thread", "M/s", "", million(BATCH * BATCHES)),
         "sql own": Figure("the same, 732,000 routes with a text each", "M/s", "", million(BATCH * BATCHES)),
         "list": Figure("lookup_many(list of str), indices", "M/s", "", million(len(texts))),
-        "build": Figure("Table(list of pairs), compiled", "s", "<= 0.5"),
+        "build": Figure("Table(list of pairs)", "s", "<= 0.5"),
         "pytricia build": Figure("pytricia, the same pairs one by one", "s", ""),
         "open": Figure("popfib.open(image)", "ms", "<= 20", lambda s: s * 1e3),
         "map": Figure("popfib.open(image, map=True)", "ms", "", lambda s: s * 1e3),
@@ -302,7 +296,7 @@ def main():
             for name, query in queries.items():
                 add(f"sql {name}", query)
             add("list", lambda: t.lookup_many(texts, output="indices"))
-            add("build", lambda: popfib.Table(pairs).compile())
+            add("build", lambda: popfib.Table(pairs))
             if pytricia:
                 add("pytricia build", build_pytricia)
             # Once for the allocator, which has just given pytricia's memory back.
@@ -320,8 +314,7 @@ def main():
             print(f"memory of a process for the table, {name:<23} {sizes[name] / 2**20:>9.4g} MiB")
         if len(sizes) == 2:
             print(f"popfib / pytricia {sizes['popfib'] / sizes['pytricia']:>50.3f}      <= 0.25")
-    print(f"Table.nbytes {bytes_of_values / 2**20:>55.4g} MiB")
-    print(f"the same, compiled for prefixes too {t.nbytes / 2**20:>32.4g} MiB")
+    print(f"Table.nbytes {t.nbytes / 2**20:>55.4g} MiB")
 
 
 if __name__ == "__main__":

@@ -20,8 +20,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
 use crate::quote::Quoted;
+use crate::routes::{Map, routes};
 use crate::state::State;
-use crate::store::{os_error, path_of, renumber, without_number};
+use crate::store::{os_error, path_of, without_number};
 use crate::table::Table;
 use crate::values::Values;
 
@@ -165,7 +166,8 @@ fn of_routes(
     let name = |number| table.next_hops.name(number);
     let values = values(py, (1..).map_while(|n| name(NextHop::new(n)?)), decode)?;
     let RouteTable { ipv4, ipv6, .. } = table;
-    Ok(Table::of(State::new(py, ipv4, ipv6, values)))
+    let map = py.detach(|| Map::new(ipv4.iter(), ipv6.iter()))?;
+    Ok(Table::of(State::new(py, map, values)))
 }
 
 /// Values numbered as the names are: the names themselves, or what `decode` makes of them.
@@ -224,7 +226,7 @@ pub(crate) fn open(
 fn of_numbers(py: Python<'_>, image: &Arc<Image>) -> PyResult<State> {
     let mut found = next_hops::<u32>(image)?;
     found.extend(next_hops::<u128>(image)?);
-    let routes = found.len();
+    let count = found.len();
     found.sort_unstable();
     found.dedup();
     let highest = found.last().map_or(0, |highest| highest.get());
@@ -232,22 +234,19 @@ fn of_numbers(py: Python<'_>, image: &Arc<Image>) -> PyResult<State> {
         let objects = numbers.map(|number| Ok(number.into_pyobject(py)?.into_any().unbind()));
         PyResult::Ok(Values::numbered(py, objects.collect::<PyResult<_>>()?))
     };
-    if highest as usize <= routes {
+    if highest as usize <= count {
         return Ok(State::of_image(image, ints(&mut (1..=highest))?));
     }
     // An object for each number up to the highest would be any amount of memory. So the next hops are
     // numbered one by one, at the price of compiling the table again.
     let number = |next_hop| found.binary_search(&next_hop).map_or(0, |place| place + 1);
     let number = |next_hop| NextHop::new(number(next_hop) as u32).unwrap_or(NextHop::MIN);
-    let ipv4 = image.table().map(|table| renumber(table.routes(), number));
-    let ipv6 = image.table().map(|table| renumber(table.routes(), number));
+    let map = Map::new(
+        routes(image).map(|(prefix, next_hop)| (prefix, number(next_hop))),
+        routes(image).map(|(prefix, next_hop)| (prefix, number(next_hop))),
+    )?;
     let values = ints(&mut found.iter().map(|next_hop| next_hop.get()))?;
-    Ok(State::new(
-        py,
-        ipv4.unwrap_or_default(),
-        ipv6.unwrap_or_default(),
-        values,
-    ))
+    Ok(State::new(py, map, values))
 }
 
 /// The next hop of each route of a family.

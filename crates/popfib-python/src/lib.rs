@@ -2,8 +2,7 @@
 //!
 //! One file for each concern: `keys` turns Python objects into prefixes and back,
 //! `words` reads what values say, `values` numbers the objects that prefixes map
-//! to, `longest` finds prefixes by a Fib, `family` is one family of a table (Rib,
-//! Fibs), `state` the table itself (families, values), `walk` its iterators,
+//! to, `routes` is the map of a table (or the image), `state` the table itself (routes, values), `walk` its iterators,
 //! `live` a table that changes while threads look up,
 //! `columns` looks up many addresses at a time, `store` saves and pickles, `table`
 //! is the face of all that towards Python and `live_table` that of `live`, `pairs` reads what both take, `files` loads tables and `updates` what changes them, `several` looks up in several, `tools` puts
@@ -15,14 +14,13 @@
 //! change, or wait for itself.
 
 mod columns;
-mod family;
 mod files;
 mod keys;
 mod live;
 mod live_table;
-mod longest;
 mod pairs;
 mod quote;
+mod routes;
 mod several;
 mod state;
 mod store;

@@ -12,13 +12,12 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use popfib::{
-    Address, CompileError, IpPrefix, LiveTable, MapReader, NextHop, Prefix, Rib, Shared, TableSweep,
-};
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
+use popfib::{CompileError, IpPrefix, LiveTable, MapReader, NextHop, Shared, TableSweep};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
+use crate::routes::{Map, Route, refused};
 use crate::state::State;
 use crate::values::{Kind, Values};
 
@@ -199,17 +198,14 @@ impl Writer {
 
     /// Puts the routes of a table in, where there are none yet.
     pub(crate) fn load(&mut self, py: Python<'_>, state: State) -> PyResult<()> {
-        let State {
-            ipv4, ipv6, values, ..
-        } = state;
+        let State { routes, values, .. } = state;
         self.values = values;
         let places = self.values.places();
-        let value = |(prefix, number): (IpPrefix, NextHop)| {
+        let value = |(prefix, number): Route| {
             let object = places.get(number.get() as usize - 1)?.as_ref()?;
             Some((prefix, Some(Value::new(object.clone_ref(py), number))))
         };
-        let routes = ip(ipv4.rib()).chain(ip(ipv6.rib()));
-        let routes: Vec<_> = routes.filter_map(value).collect();
+        let routes: Vec<_> = routes.map().iter().filter_map(value).collect();
         drop(places);
         let table = &mut self.table;
         let applied = py.detach(|| table.apply(routes));
@@ -217,10 +213,16 @@ impl Writer {
     }
 
     /// The routes as a table of their own.
-    pub(crate) fn to_state(&self, py: Python<'_>) -> State {
+    pub(crate) fn to_state(&self, py: Python<'_>) -> PyResult<State> {
         let table = &self.table;
-        let (ipv4, ipv6) = py.detach(|| (rib(table.ipv4().iter()), rib(table.ipv6().iter())));
-        State::new(py, ipv4, ipv6, self.values.copy(py))
+        let map = py.detach(|| {
+            let (ipv4, ipv6) = (table.ipv4().iter(), table.ipv6().iter());
+            Map::new(
+                ipv4.map(|(prefix, value)| (prefix, value.number())),
+                ipv6.map(|(prefix, value)| (prefix, value.number())),
+            )
+        })?;
+        Ok(State::new(py, map, self.values.copy(py)))
     }
 
     /// Withdraws of the next few routes those that are not confirmed; how many, and whether all have been looked at.
@@ -257,11 +259,7 @@ impl Writer {
             }
             Err(error) => {
                 self.count(py);
-                let message = format!("cannot change the table: {error}");
-                Err(match error {
-                    CompileError::OutOfMemory(_) => PyMemoryError::new_err(message),
-                    _ => PyRuntimeError::new_err(message),
-                })
+                Err(refused(error))
             }
         }
     }
@@ -272,18 +270,6 @@ impl Writer {
         let unused = self.values.count(py, numbers);
         unused.into_iter().for_each(let_go);
     }
-}
-
-fn ip<A: Address>(rib: &Rib<A>) -> impl Iterator<Item = (IpPrefix, NextHop)>
-where
-    IpPrefix: From<Prefix<A>>,
-{
-    rib.iter().map(|(prefix, number)| (prefix.into(), number))
-}
-
-fn rib<'a, A: Address>(routes: impl Iterator<Item = (Prefix<A>, &'a Value)>) -> Rib<A> {
-    let routes = routes.map(|(prefix, value)| (prefix, value.number()));
-    routes.collect()
 }
 
 /// What a thread looks up with.

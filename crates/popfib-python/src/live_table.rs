@@ -174,7 +174,7 @@ impl LiveTable {
 
     /// Return a Table of the routes as they are now.
     fn to_table(&self, py: Python<'_>) -> PyResult<Table> {
-        let state = self.live.with(py, |writer| Ok(writer.to_state(py)))?;
+        let state = self.live.with(py, |writer| writer.to_state(py))?;
         Ok(Table::of(state))
     }
 

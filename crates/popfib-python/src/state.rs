@@ -1,22 +1,23 @@
-//! The table behind a Python `Table`: Ribs, Fibs and values of both families.
-//!
-//! Numbers of values are the next hops of the Ribs; `family` has what belongs to one family.
+//! The table behind a Python `Table`: routes of both families, and the values that they number.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::IpAddr;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use popfib::{Address, Image, IpPrefix, NextHop, Prefix, Rib};
+use popfib::{Image, IpPrefix};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
+use pyo3::sync::RwLockExt;
 
-use crate::family::Family;
+use crate::routes::{Map, Routes};
 use crate::values::Values;
 
-/// Both families and what their numbers stand for.
+/// New values between two offers of the interpreter to other threads.
+const TURN: usize = 1 << 12;
+
+/// The routes and what their numbers stand for.
 #[derive(Default)]
 pub(crate) struct State {
-    pub(crate) ipv4: Family<u32>,
-    pub(crate) ipv6: Family<u128>,
+    pub(crate) routes: Routes,
     pub(crate) values: Values,
     /// Changes whenever the set of prefixes does.
     pub(crate) version: u64,
@@ -27,103 +28,107 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// The table of two Ribs whose next hops are the numbers of `values`.
-    pub(crate) fn new(py: Python<'_>, ipv4: Rib<u32>, ipv6: Rib<u128>, mut values: Values) -> Self {
-        let numbers = ipv4.iter().map(|(_, number)| number);
-        let numbers = numbers.chain(ipv6.iter().map(|(_, number)| number));
-        let dropped = values.count(py, numbers);
-        Self {
-            ipv4: Family::new(ipv4),
-            ipv6: Family::new(ipv6),
+    /// The table of a map to the numbers of `values`.
+    pub(crate) fn new(py: Python<'_>, map: Map, values: Values) -> Self {
+        let mut state = Self {
+            routes: map.into(),
             values,
-            dropped,
             ..Self::default()
-        }
+        };
+        state.count(py);
+        state
     }
 
     /// The table in an image, whose next hops are the numbers of `values`.
     pub(crate) fn of_image(image: &Arc<Image>, values: Values) -> Self {
         Self {
-            ipv4: Family::of_image(image),
-            ipv6: Family::of_image(image),
+            routes: Routes::of_image(image),
             values,
             ..Self::default()
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.ipv4.len() + self.ipv6.len()
-    }
-
     pub(crate) fn bytes(&self) -> usize {
-        let image = self.ipv4.image().or(self.ipv6.image());
-        self.ipv4.bytes()
-            + self.ipv6.bytes()
-            + self.values.bytes()
-            + image.map_or(0, |image| image.bytes())
+        self.routes.bytes() + self.values.bytes()
     }
 
-    /// Makes sure that the routes are in the Ribs: for walks and changes.
-    pub(crate) fn thaw(&mut self, py: Python<'_>) -> PyResult<()> {
-        if self.ipv4.thaw()? | self.ipv6.thaw()? {
-            let numbers = self.ipv4.rib().iter().map(|(_, number)| number);
-            let numbers = numbers.chain(self.ipv6.rib().iter().map(|(_, number)| number));
-            let unused = self.values.count(py, numbers);
-            self.dropped.extend(unused);
+    /// Makes sure that the routes are in the map: for walks and changes.
+    ///
+    /// # Errors
+    /// `ValueError` for an image without its routes.
+    fn thaw(&mut self, py: Python<'_>) -> PyResult<()> {
+        if self.routes.are_in_image() {
+            self.routes.thaw(py)?;
+            self.count(py);
         }
         Ok(())
     }
 
-    /// The number of the longest match of `key`; 0 if there is none.
-    #[inline]
-    pub(crate) fn lookup(&mut self, py: Python<'_>, key: IpPrefix) -> PyResult<u32> {
-        match key {
-            IpPrefix::V4(p) if p.len() == 32 => Ok(self.ipv4.lookup(py, p.address())),
-            IpPrefix::V6(p) if p.len() == 128 => Ok(self.ipv6.lookup(py, p.address())),
-            _ => Ok(self.covering(py, key)?.map_or(0, |(_, n)| n.get())),
-        }
-    }
-
-    /// The longest route that covers `key`.
-    #[inline]
-    pub(crate) fn covering(
-        &mut self,
-        py: Python<'_>,
-        key: IpPrefix,
-    ) -> PyResult<Option<(IpPrefix, NextHop)>> {
-        match key {
-            IpPrefix::V4(p) if p.len() == 32 => return longest(&mut self.ipv4, py, p.address()),
-            IpPrefix::V6(p) if p.len() == 128 => return longest(&mut self.ipv6, py, p.address()),
-            _ => self.thaw(py)?,
-        }
-        Ok(match key {
-            IpPrefix::V4(p) => last(self.ipv4.rib().supernets(p)),
-            IpPrefix::V6(p) => last(self.ipv6.rib().supernets(p)),
-        })
-    }
-
-    /// The number of exactly `prefix`.
-    pub(crate) fn exact(&mut self, py: Python<'_>, prefix: IpPrefix) -> PyResult<Option<NextHop>> {
-        self.thaw(py)?;
-        Ok(match prefix {
-            IpPrefix::V4(prefix) => self.ipv4.rib().get(prefix),
-            IpPrefix::V6(prefix) => self.ipv6.rib().get(prefix),
-        })
+    /// Counts the routes of each value.
+    fn count(&mut self, py: Python<'_>) {
+        let unused = self.values.count(py, self.routes.map().numbers());
+        self.dropped.extend(unused);
     }
 
     pub(crate) fn insert(&mut self, prefix: IpPrefix, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = value.py();
         self.thaw(py)?;
         let number = self.values.add(value)?;
-        let old = match prefix {
-            IpPrefix::V4(prefix) => self.ipv4.insert(prefix, number),
-            IpPrefix::V6(prefix) => self.ipv6.insert(prefix, number),
+        let inserted = self.routes.own(py).insert(prefix, number);
+        let unused = match inserted {
+            Ok(None) => {
+                self.version += 1;
+                return Ok(());
+            }
+            Ok(Some(old)) => old,
+            Err(_) => number,
         };
-        match old {
-            None => self.version += 1,
-            Some(old) => self.dropped.extend(self.values.remove(py, old)),
+        self.dropped.extend(self.values.remove(py, unused));
+        inserted.map(drop)
+    }
+
+    /// Inserts routes, of which the last of a prefix stays: all at once where there are as many as the table has.
+    pub(crate) fn insert_all(
+        &mut self,
+        py: Python<'_>,
+        routes: &[(IpPrefix, Bound<'_, PyAny>)],
+    ) -> PyResult<()> {
+        self.thaw(py)?;
+        if routes.len() < self.routes.len() {
+            let mut routes = routes.iter();
+            return routes.try_for_each(|(prefix, value)| self.insert(*prefix, value));
         }
-        Ok(())
+        let mut numbered = Vec::with_capacity(routes.len());
+        let mut result = Ok(());
+        for (at, (prefix, value)) in routes.iter().enumerate() {
+            if at % TURN == TURN - 1 {
+                py.detach(|| ());
+            }
+            match self.values.add(value) {
+                Ok(number) => numbered.push((*prefix, number)),
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
+        }
+        let (before, map) = (self.routes.len(), self.routes.own(py));
+        let inserted = py.detach(|| map.extend(numbered));
+        self.version += u64::from(self.routes.len() > before);
+        self.count(py);
+        result.and(inserted)
+    }
+
+    /// The value of exactly `prefix`.
+    pub(crate) fn exact(
+        &mut self,
+        py: Python<'_>,
+        prefix: IpPrefix,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        self.thaw(py)?;
+        let number = self.routes.map().get(prefix);
+        let value = number.and_then(|number| self.values.get(number.get()));
+        Ok(value.map(|value| value.clone_ref(py)))
     }
 
     /// Removes exactly `prefix`; returns its value.
@@ -133,11 +138,10 @@ impl State {
         prefix: IpPrefix,
     ) -> PyResult<Option<Py<PyAny>>> {
         self.thaw(py)?;
-        let number = match prefix {
-            IpPrefix::V4(prefix) => self.ipv4.remove(prefix),
-            IpPrefix::V6(prefix) => self.ipv6.remove(prefix),
-        };
-        let Some(number) = number else {
+        // Asked first: nothing is copied for a route that is not there.
+        let is_there = self.routes.map().get(prefix).is_some();
+        let removed = is_there.then(|| self.routes.own(py).remove(prefix));
+        let Some(number) = removed.flatten() else {
             return Ok(None);
         };
         self.version += 1;
@@ -146,59 +150,13 @@ impl State {
         Ok(value)
     }
 
-    /// The first route, or the first after `prefix`, IPv4 before IPv6.
-    pub(crate) fn next(&self, prefix: Option<IpPrefix>) -> Option<(IpPrefix, NextHop)> {
-        let (ipv4, ipv6) = (self.ipv4.rib(), self.ipv6.rib());
-        let route = match prefix {
-            None => ipv4.first().map(|(p, n)| (p.into(), n)),
-            Some(IpPrefix::V4(prefix)) => ipv4.next(prefix).map(|(p, n)| (p.into(), n)),
-            Some(IpPrefix::V6(prefix)) => return ipv6.next(prefix).map(|(p, n)| (p.into(), n)),
-        };
-        route.or_else(|| ipv6.first().map(|(p, n)| (p.into(), n)))
-    }
-
-    /// The routes that cover `prefix`, itself included, the shortest first.
-    pub(crate) fn supernets(
-        &mut self,
-        py: Python<'_>,
-        prefix: IpPrefix,
-    ) -> PyResult<Vec<(IpPrefix, NextHop)>> {
-        self.thaw(py)?;
-        Ok(match prefix {
-            IpPrefix::V4(prefix) => either(self.ipv4.rib().supernets(prefix)),
-            IpPrefix::V6(prefix) => either(self.ipv6.rib().supernets(prefix)),
-        })
-    }
-
-    /// The routes inside `prefix`, itself included, in prefix order.
-    pub(crate) fn subnets(
-        &mut self,
-        py: Python<'_>,
-        prefix: IpPrefix,
-    ) -> PyResult<Vec<(IpPrefix, NextHop)>> {
-        self.thaw(py)?;
-        Ok(match prefix {
-            IpPrefix::V4(prefix) => either(self.ipv4.rib().subnets(prefix)),
-            IpPrefix::V6(prefix) => either(self.ipv6.rib().subnets(prefix)),
-        })
-    }
-
-    /// # Errors
-    /// `RuntimeError` for a table beyond what a Fib can number.
-    pub(crate) fn compile(&mut self, py: Python<'_>, prefixes: bool) -> PyResult<()> {
-        self.ipv4.compile(py, prefixes)?;
-        self.ipv6.compile(py, prefixes)
-    }
-
     /// A copy that shares the objects and nothing else that changes.
-    pub(crate) fn copy(&mut self, py: Python<'_>) -> PyResult<Self> {
-        self.thaw(py)?;
-        Ok(Self {
-            ipv4: self.ipv4.copy(),
-            ipv6: self.ipv6.copy(),
+    fn copy(&self, py: Python<'_>) -> Self {
+        Self {
+            routes: self.routes.clone(),
             values: self.values.copy(py),
             ..Self::default()
-        })
+        }
     }
 
     /// A state that keeps nothing and refuses everything.
@@ -208,48 +166,34 @@ impl State {
             ..Self::default()
         }
     }
+
+    /// # Errors
+    /// `ValueError` for a table that is closed.
+    fn check(&self) -> PyResult<()> {
+        match self.closed {
+            true => Err(PyValueError::new_err("the table is closed")),
+            false => Ok(()),
+        }
+    }
 }
 
-/// The longest match of an address.
+/// The address that a prefix of full length is.
 #[inline]
-fn longest<A: Address>(
-    family: &mut Family<A>,
-    py: Python<'_>,
-    address: A,
-) -> PyResult<Option<(IpPrefix, NextHop)>>
-where
-    IpPrefix: From<Prefix<A>>,
-{
-    family.expect_longest(py, 1)?;
-    let route = family.longest().find(address);
-    Ok(route.map(|(prefix, number)| (prefix.into(), number)))
+pub(crate) fn host(prefix: IpPrefix) -> Option<IpAddr> {
+    match prefix {
+        IpPrefix::V4(p) if p.len() == 32 => Some(IpAddr::V4(p.address().into())),
+        IpPrefix::V6(p) if p.len() == 128 => Some(IpAddr::V6(p.address().into())),
+        _ => None,
+    }
 }
 
-fn last<A: Address>(
-    routes: impl Iterator<Item = (Prefix<A>, NextHop)>,
-) -> Option<(IpPrefix, NextHop)>
-where
-    IpPrefix: From<Prefix<A>>,
-{
-    routes.last().map(|(p, n)| (p.into(), n))
-}
-
-fn either<A: Address>(
-    routes: impl Iterator<Item = (Prefix<A>, NextHop)>,
-) -> Vec<(IpPrefix, NextHop)>
-where
-    IpPrefix: From<Prefix<A>>,
-{
-    routes.map(|(p, n)| (IpPrefix::from(p), n)).collect()
-}
-
-/// A state that threads share, and a table with its iterators.
+/// A state that threads share, and a table with its iterators. Lookups have it at the same time, changes alone.
 #[derive(Clone, Default)]
-pub(crate) struct Shared(Arc<Mutex<State>>);
+pub(crate) struct Shared(Arc<RwLock<State>>);
 
 impl Shared {
     pub(crate) fn new(state: State) -> Self {
-        Self(Arc::new(Mutex::new(state)))
+        Self(Arc::new(RwLock::new(state)))
     }
 
     /// Runs `f` with the lock held, then drops what the table no longer refers to.
@@ -267,11 +211,9 @@ impl Shared {
     ) -> PyResult<R> {
         let mut state = self
             .0
-            .lock_py_attached(py)
+            .write_py_attached(py)
             .unwrap_or_else(PoisonError::into_inner);
-        if state.closed {
-            return Err(PyValueError::new_err("the table is closed"));
-        }
+        state.check()?;
         let result = f(&mut state);
         if !state.dropped.is_empty() {
             let dropped = std::mem::take(&mut state.dropped);
@@ -281,11 +223,61 @@ impl Shared {
         result
     }
 
+    /// As [`Self::with`], beside others who change nothing either.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub(crate) fn read<R>(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&State) -> PyResult<R>,
+    ) -> PyResult<R> {
+        let state = self
+            .0
+            .read_py_attached(py)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.check()?;
+        f(&state)
+    }
+
+    /// As [`Self::read`], of routes that are in a map.
+    ///
+    /// # Errors
+    /// As there, and `ValueError` for an image without its routes.
+    pub(crate) fn walk<R>(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&State, &Map) -> PyResult<R>,
+    ) -> PyResult<R> {
+        let mut f = Some(f);
+        let mut walk = |state: &State| match state.routes.are_in_image() {
+            true => Ok(None),
+            false => f.take().map(|f| f(state, state.routes.map())).transpose(),
+        };
+        if let Some(result) = self.read(py, &mut walk)? {
+            return Ok(result);
+        }
+        let walked = self.with(py, |state| {
+            state.thaw(py)?;
+            walk(state)
+        })?;
+        Ok(walked.expect("the routes are in the map"))
+    }
+
+    /// A copy, of routes that are in a map.
+    ///
+    /// # Errors
+    /// As [`Self::walk`].
+    pub(crate) fn copy(&self, py: Python<'_>) -> PyResult<State> {
+        self.walk(py, |state, _| Ok(state.copy(py)))
+    }
+
     /// Puts another state in place; returns the old one, to be dropped.
     pub(crate) fn replace(&self, py: Python<'_>, mut state: State) -> State {
         let mut old = self
             .0
-            .lock_py_attached(py)
+            .write_py_attached(py)
             .unwrap_or_else(PoisonError::into_inner);
         // Walks under way must see that this is not what they walked.
         state.version = old.version + 1;
@@ -295,7 +287,7 @@ impl Shared {
     /// For the garbage collector, which may come while the lock is held: then `f` is
     /// not called, and everything counts as in use.
     pub(crate) fn try_with<R>(&self, f: impl FnOnce(&mut State) -> R) -> Option<R> {
-        let mut state = match self.0.try_lock() {
+        let mut state = match self.0.try_write() {
             Ok(state) => state,
             Err(std::sync::TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(std::sync::TryLockError::WouldBlock) => return None,

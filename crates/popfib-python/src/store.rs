@@ -4,12 +4,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use popfib::{Address, ImageWriter, NextHop, Options, Prefix, Rib};
+use popfib::{Address, ImageWriter, NextHop, NextHopMap, Options, Prefix};
 use popfib_formats::NextHopNames;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
+use crate::routes::Map;
 use crate::state::{Shared, State};
 use crate::values::Values;
 
@@ -49,7 +50,7 @@ pub(crate) fn save(
     path: &Path,
     encode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let state = table.with(py, |state| state.copy(py))?;
+    let state = table.copy(py)?;
     // Values that are written alike are one next hop of the image.
     let mut names = NextHopNames::new();
     let mut numbers = Vec::new();
@@ -74,20 +75,13 @@ pub(crate) fn save(
     }
     let created = SystemTime::now().duration_since(UNIX_EPOCH);
     let created = created.map_or(0, |since| since.as_secs());
-    let renumbered = (
-        renumber(state.ipv4.rib().iter(), |old| {
-            numbers[old.get() as usize - 1]
-        }),
-        renumber(state.ipv6.rib().iter(), |old| {
-            numbers[old.get() as usize - 1]
-        }),
-    );
+    let number = |old: NextHop| numbers[old.get() as usize - 1];
     let saved = py.detach(|| -> Result<(), SaveError> {
-        let (ipv4, ipv6) = &renumbered;
         let mut writer = ImageWriter::new("Python", created);
+        let (ipv4, ipv6) = state.routes.map().ribs(number);
         writer.names((1..).map_while(|n| names.name(NextHop::new(n)?)))?;
-        writer.table(ipv4, &Options::default(), true)?;
-        writer.table(ipv6, &Options::default(), true)?;
+        writer.table(&ipv4, &Options::default(), true)?;
+        writer.table(&ipv6, &Options::default(), true)?;
         Ok(writer.save(path)?)
     });
     let name = path.display().to_string();
@@ -99,13 +93,6 @@ pub(crate) fn save(
 
 type SaveError = Box<dyn std::error::Error + Send + Sync>;
 
-pub(crate) fn renumber<A: Address>(
-    routes: impl Iterator<Item = (Prefix<A>, NextHop)>,
-    number: impl Fn(NextHop) -> NextHop,
-) -> Rib<A> {
-    routes.map(|(prefix, old)| (prefix, number(old))).collect()
-}
-
 /// The state that `pickle` stores: routes of either family as bytes, values as a list.
 pub(crate) fn pickle<'py>(py: Python<'py>, state: &State) -> PyResult<Bound<'py, PyTuple>> {
     let places = state.values.places();
@@ -115,15 +102,16 @@ pub(crate) fn pickle<'py>(py: Python<'py>, state: &State) -> PyResult<Bound<'py,
         values.extend(value.as_ref().map(|value| value.clone_ref(py)));
         numbers.push(values.len() as u32);
     }
-    let ipv4 = PyBytes::new(py, &to_bytes(state.ipv4.rib(), &numbers));
-    let ipv6 = PyBytes::new(py, &to_bytes(state.ipv6.rib(), &numbers));
+    let map = state.routes.map();
+    let ipv4 = PyBytes::new(py, &to_bytes(&map.ipv4, &numbers));
+    let ipv6 = PyBytes::new(py, &to_bytes(&map.ipv6, &numbers));
     (ipv4, ipv6, PyList::new(py, values)?).into_pyobject(py)
 }
 
 /// A route: address in network order, length in 1 byte, number in 4, little-endian.
-fn to_bytes<A: Address>(rib: &Rib<A>, numbers: &[u32]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(rib.len() * (size_of::<A>() + 5));
-    for (prefix, number) in rib.iter() {
+fn to_bytes<A: Address>(map: &NextHopMap<A>, numbers: &[u32]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(map.len() * (size_of::<A>() + 5));
+    for (prefix, number) in map.iter() {
         bytes.extend(prefix.address().to_be_bytes().as_ref());
         bytes.push(prefix.len());
         bytes.extend(numbers[number.get() as usize - 1].to_le_bytes());
@@ -134,18 +122,18 @@ fn to_bytes<A: Address>(rib: &Rib<A>, numbers: &[u32]) -> Vec<u8> {
 fn from_bytes<A: Address<Bytes = [u8; N]>, const N: usize>(
     bytes: &[u8],
     values: usize,
-) -> Option<Rib<A>> {
-    let mut rib = Rib::new();
+) -> Option<Vec<(Prefix<A>, NextHop)>> {
     let mut routes = bytes.chunks_exact(N + 5);
-    for route in &mut routes {
+    let read = (&mut routes).map(|route| {
         let (address, rest) = route.split_first_chunk::<N>()?;
         let (length, number) = rest.split_first()?;
         let prefix = Prefix::new(A::from_be_bytes(*address), *length).ok()?;
         let number = u32::from_le_bytes(number.try_into().ok()?);
         let number = NextHop::new(number).filter(|_| number as usize <= values)?;
-        rib.insert(prefix, number);
-    }
-    routes.remainder().is_empty().then_some(rib)
+        Some((prefix, number))
+    });
+    let read = read.collect::<Option<_>>()?;
+    routes.remainder().is_empty().then_some(read)
 }
 
 /// The table that was pickled.
@@ -156,10 +144,11 @@ pub(crate) fn unpickle(
     values: Vec<Py<PyAny>>,
 ) -> PyResult<State> {
     let count = values.len();
-    let ribs = from_bytes::<u32, 4>(ipv4, count).zip(from_bytes::<u128, 16>(ipv6, count));
-    let Some((ipv4, ipv6)) = ribs else {
+    let routes = from_bytes::<u32, 4>(ipv4, count).zip(from_bytes::<u128, 16>(ipv6, count));
+    let Some((ipv4, ipv6)) = routes else {
         return Err(PyValueError::new_err("the pickled routes are damaged"));
     };
     let values = Values::numbered(py, values);
-    Ok(State::new(py, ipv4, ipv6, values))
+    let map = py.detach(|| Map::new(ipv4, ipv6))?;
+    Ok(State::new(py, map, values))
 }

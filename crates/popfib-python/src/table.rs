@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use popfib::{Address, IpPrefix, NextHop, Rib};
+use popfib::{IpPrefix, NextHop};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
@@ -15,7 +15,8 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::columns::{self, Asked};
 use crate::keys;
 use crate::pairs;
-use crate::state::{Shared, State};
+use crate::routes::{Map, Route};
+use crate::state::{Shared, State, host};
 use crate::store;
 use crate::walk::{Part, Routes};
 
@@ -41,21 +42,51 @@ impl Table {
     fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Result<Py<PyAny>, IpPrefix>> {
         let py = key.py();
         let prefix = keys::prefix(key)?;
-        self.shared.with(py, |state| {
-            let number = state.lookup(py, prefix)?;
+        let value = |state: &State, number: u32| {
             let value = state.values.get(number);
             Ok(value.map(|value| value.clone_ref(py)).ok_or(prefix))
-        })
+        };
+        match host(prefix) {
+            Some(address) => self
+                .shared
+                .read(py, |state| value(state, state.routes.lookup(address))),
+            None => self.shared.walk(py, |state, map| {
+                let covering = map.supernets(prefix);
+                value(state, covering.last().map_or(0, |(_, number)| number.get()))
+            }),
+        }
     }
 
     fn find_exact(&self, prefix: &Bound<'_, PyAny>) -> PyResult<Result<Py<PyAny>, IpPrefix>> {
         let py = prefix.py();
         let prefix = keys::prefix(prefix)?;
-        self.shared.with(py, |state| {
-            let number = state.exact(py, prefix)?;
+        self.shared.walk(py, |state, map| {
+            let number = map.get(prefix);
             let value = number.and_then(|number| state.values.get(number.get()));
             Ok(value.map(|value| value.clone_ref(py)).ok_or(prefix))
         })
+    }
+
+    /// What `f` makes of the longest route that covers a key.
+    #[inline]
+    fn find_match<R>(
+        &self,
+        key: &Bound<'_, PyAny>,
+        f: impl FnOnce(&State, NextHop) -> R,
+    ) -> PyResult<Option<(IpPrefix, R)>> {
+        let py = key.py();
+        let prefix = keys::prefix(key)?;
+        match host(prefix) {
+            Some(address) => self.shared.read(py, |state| {
+                state.routes.check()?;
+                let found = state.routes.longest_match(address);
+                Ok(found.map(|(prefix, number)| (prefix, f(state, number))))
+            }),
+            None => self.shared.walk(py, |state, map| {
+                let found = map.supernets(prefix).pop();
+                Ok(found.map(|(prefix, number)| (prefix, f(state, number))))
+            }),
+        }
     }
 
     fn take(&self, prefix: &Bound<'_, PyAny>) -> PyResult<Result<Py<PyAny>, IpPrefix>> {
@@ -73,25 +104,26 @@ impl Table {
 
     /// What pickle stores: routes of either family, and the values that they number.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let copied = self.shared.with(py, |state| state.copy(py))?;
+        let copied = self.shared.copy(py)?;
         store::pickle(py, &copied)
     }
 
-    /// Inserts pairs of prefix and value; as updates, those of None withdraw.
-    fn insert_all(&self, routes: &Bound<'_, PyAny>, are_updates: bool) -> PyResult<()> {
-        pairs::each(routes, |prefix, value| {
-            if are_updates && value.is_none() {
-                self.take(&prefix).map(drop)
-            } else {
-                self.insert(&prefix, &value)
-            }
-        })
+    /// Inserts pairs of prefix and value, those before an error too.
+    fn insert_all(&self, routes: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = routes.py();
+        let mut pairs = Vec::new();
+        let read = pairs::each(routes, |prefix, value| {
+            pairs.push((keys::prefix(&prefix)?, value));
+            Ok(())
+        });
+        let inserted = self.shared.with(py, |state| state.insert_all(py, &pairs));
+        read.and(inserted)
     }
 
     /// The table of a mapping or of an iterable of (prefix, value) pairs.
     fn of_routes(routes: &Bound<'_, PyAny>) -> PyResult<Self> {
         let table = Self::of(State::default());
-        table.insert_all(routes, false)?;
+        table.insert_all(routes)?;
         Ok(table)
     }
 
@@ -99,22 +131,23 @@ impl Table {
     pub(crate) fn state_of(routes: &Bound<'_, PyAny>) -> PyResult<State> {
         let py = routes.py();
         match routes.cast::<Self>() {
-            Ok(table) => table.get().shared.with(py, |state| state.copy(py)),
+            Ok(table) => table.get().shared.copy(py),
             Err(_) => Ok(Self::of_routes(routes)?
                 .shared
                 .replace(py, State::default())),
         }
     }
 
+    /// The routes that `walk` finds.
     fn pairs<'py>(
         &self,
         prefix: &Bound<'py, PyAny>,
-        walk: impl FnOnce(&mut State, IpPrefix) -> PyResult<Vec<(IpPrefix, NextHop)>>,
+        walk: impl FnOnce(&Map, IpPrefix) -> Vec<Route>,
     ) -> PyResult<Vec<Pair<'py>>> {
         let py = prefix.py();
         let prefix = keys::prefix(prefix)?;
-        let (routes, places) = self.shared.with(py, |state| {
-            Ok((walk(state, prefix)?, state.values.places()))
+        let (routes, places) = self.shared.walk(py, |state, map| {
+            Ok((walk(map, prefix), state.values.places()))
         })?;
         let value = |number: NextHop| {
             let place = places.get(number.get() as usize - 1)?;
@@ -153,7 +186,7 @@ impl Table {
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.shared.with(py, |state| Ok(state.len()))
+        self.shared.read(py, |state| Ok(state.routes.len()))
     }
 
     fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -169,10 +202,7 @@ impl Table {
     }
 
     fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let py = key.py();
-        let prefix = keys::prefix(key)?;
-        self.shared
-            .with(py, |state| Ok(state.lookup(py, prefix)? != 0))
+        Ok(self.find(key)?.is_ok())
     }
 
     fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Routes> {
@@ -208,23 +238,18 @@ impl Table {
     /// Return the prefix of the longest match; None if there is none.
     #[pyo3(signature = (key, /))]
     fn get_key<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyString>>> {
-        let py = key.py();
-        let prefix = keys::prefix(key)?;
-        let route = self.shared.with(py, |state| state.covering(py, prefix))?;
-        route.map(|(prefix, _)| keys::text(py, prefix)).transpose()
+        let found = self.find_match(key, |_, _| ())?;
+        let text = found.map(|(prefix, ())| keys::text(key.py(), prefix));
+        text.transpose()
     }
 
     /// Return (prefix, value) of the longest match; None if there is none.
     #[pyo3(signature = (key, /))]
     fn longest_match<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Pair<'py>>> {
         let py = key.py();
-        let prefix = keys::prefix(key)?;
-        let found = self.shared.with(py, |state| {
-            let route = state.covering(py, prefix)?;
-            Ok(route.map(|(prefix, number)| {
-                let value = state.values.get(number.get());
-                (prefix, value.map(|value| value.clone_ref(py)))
-            }))
+        let found = self.find_match(key, |state, number| {
+            let value = state.values.get(number.get());
+            value.map(|value| value.clone_ref(py))
         })?;
         let pair = found.map(|(prefix, value)| Ok((keys::text(py, prefix)?, value)));
         pair.transpose()
@@ -235,10 +260,12 @@ impl Table {
     fn parent<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyString>>> {
         let py = prefix.py();
         let prefix = keys::prefix(prefix)?;
-        let mut routes = self.shared.with(py, |state| state.supernets(py, prefix))?;
-        routes.retain(|(route, _)| *route != prefix);
-        let last = routes.last();
-        last.map(|(prefix, _)| keys::text(py, *prefix)).transpose()
+        let parent = self.shared.walk(py, |_, map| {
+            let routes = map.supernets(prefix).into_iter().rev();
+            let mut routes = routes.map(|(route, _)| route);
+            Ok(routes.find(|route| *route != prefix))
+        })?;
+        parent.map(|prefix| keys::text(py, prefix)).transpose()
     }
 
     /// Return the prefixes in the table inside this one and longer, in prefix order.
@@ -246,7 +273,7 @@ impl Table {
     fn children<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyString>>> {
         let py = prefix.py();
         let prefix = keys::prefix(prefix)?;
-        let routes = self.shared.with(py, |state| state.subnets(py, prefix))?;
+        let routes = self.shared.walk(py, |_, map| Ok(map.subnets(prefix)))?;
         let routes = routes.iter().filter(|(route, _)| *route != prefix);
         routes.map(|(prefix, _)| keys::text(py, *prefix)).collect()
     }
@@ -254,15 +281,13 @@ impl Table {
     /// Return the routes that cover the prefix, itself included: (prefix, value) pairs, the shortest first.
     #[pyo3(signature = (prefix, /))]
     fn supernets<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<Pair<'py>>> {
-        let py = prefix.py();
-        self.pairs(prefix, |state, prefix| state.supernets(py, prefix))
+        self.pairs(prefix, Map::supernets)
     }
 
     /// Return the routes inside the prefix, itself included: (prefix, value) pairs in prefix order.
     #[pyo3(signature = (prefix, /))]
     fn subnets<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<Pair<'py>>> {
-        let py = prefix.py();
-        self.pairs(prefix, |state, prefix| state.subnets(py, prefix))
+        self.pairs(prefix, Map::subnets)
     }
 
     /// Return an iterator of the prefixes in prefix order, IPv4 first.
@@ -283,7 +308,7 @@ impl Table {
     /// Insert the routes of a mapping or of an iterable of (prefix, value) pairs.
     #[pyo3(signature = (routes, /))]
     fn update(&self, routes: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.insert_all(routes, false)
+        self.insert_all(routes)
     }
 
     /// Apply updates, (prefix, value) pairs of a mapping or an iterable: a route with its new value, or gone if that is None.
@@ -291,7 +316,10 @@ impl Table {
     /// To withdraw a prefix without a route changes nothing.
     #[pyo3(signature = (updates, /))]
     fn apply(&self, updates: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.insert_all(updates, true)
+        pairs::each(updates, |prefix, value| match value.is_none() {
+            true => self.take(&prefix).map(drop),
+            false => self.insert(&prefix, &value),
+        })
     }
 
     /// Return the value of exactly this prefix; if there is none, insert `default` and return it.
@@ -304,12 +332,9 @@ impl Table {
         let py = prefix.py();
         let key = keys::prefix(prefix)?;
         let default = default.unwrap_or_else(|| py.None().into_bound(py));
-        let found = self.shared.with(py, |state| {
-            let number = state.exact(py, key)?;
-            match number.and_then(|number| state.values.get(number.get())) {
-                Some(value) => Ok(Some(value.clone_ref(py))),
-                None => state.insert(key, &default).map(|()| None),
-            }
+        let found = self.shared.with(py, |state| match state.exact(py, key)? {
+            Some(value) => Ok(Some(value)),
+            None => state.insert(key, &default).map(|()| None),
         })?;
         Ok(found.map_or(default, |value| value.into_bound(py)))
     }
@@ -335,13 +360,6 @@ impl Table {
         Ok(())
     }
 
-    /// Compile what has changed now, and not when enough lookups make it worth while; with `prefixes`, for lookups of
-    /// prefixes too.
-    #[pyo3(signature = (*, prefixes = false))]
-    fn compile(&self, py: Python<'_>, prefixes: bool) -> PyResult<()> {
-        self.shared.with(py, |state| state.compile(py, prefixes))
-    }
-
     /// Give all memory back; the table can't be used afterwards.
     fn close(&self, py: Python<'_>) {
         drop(self.shared.replace(py, State::closed()));
@@ -356,10 +374,10 @@ impl Table {
         self.close(py);
     }
 
-    /// Bytes of the routes, the compiled tables and the array of values, without the values themselves.
+    /// Bytes of the routes, the compiled table and the array of values, without the values themselves.
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
-        self.shared.with(py, |state| Ok(state.bytes()))
+        self.shared.read(py, |state| Ok(state.bytes()))
     }
 
     /// Look up a column of addresses; with output="indices" into the uint32 array `out`, if given.
@@ -385,13 +403,13 @@ impl Table {
     /// What all values are: `str`, `int` (of 64 bits), or `object` for any others.
     #[getter]
     fn value_type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyType>> {
-        let kind = self.shared.with(py, |state| Ok(state.values.kind()))?;
+        let kind = self.shared.read(py, |state| Ok(state.values.kind()))?;
         Ok(kind.class(py))
     }
 
     /// Return what the indices of `lookup_many` stand for: None for 0, then the values.
     fn dictionary(&self, py: Python<'_>) -> PyResult<Vec<Option<Py<PyAny>>>> {
-        let places = self.shared.with(py, |state| Ok(state.values.places()))?;
+        let places = self.shared.read(py, |state| Ok(state.values.places()))?;
         let values = places.iter();
         let values = values.map(|value| value.as_ref().map(|value| value.clone_ref(py)));
         Ok(std::iter::once(None).chain(values).collect())
@@ -420,10 +438,10 @@ impl Table {
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let py = slf.py();
         let name = slf.get_type().fully_qualified_name()?;
-        let counts = slf
-            .get()
-            .shared
-            .with(py, |state| Ok((state.ipv4.len(), state.ipv6.len())));
+        let counts = slf.get().shared.read(py, |state| {
+            let routes = &state.routes;
+            Ok((routes.family::<u32>().len(), routes.family::<u128>().len()))
+        });
         Ok(match counts {
             Ok((ipv4, ipv6)) => format!("<{name}: {ipv4} IPv4 and {ipv6} IPv6 routes>"),
             Err(_) => format!("<{name}: closed>"),
@@ -432,12 +450,12 @@ impl Table {
 
     /// Return a table of the same routes with the same values.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-        Ok(Self::of(self.shared.with(py, |state| state.copy(py))?))
+        Ok(Self::of(self.shared.copy(py)?))
     }
 
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let copied = slf.get().shared.with(py, |state| state.copy(py))?;
+        let copied = slf.get().shared.copy(py)?;
         restored(&slf.get_type(), copied)
     }
 
@@ -495,14 +513,16 @@ fn restored<'py>(class: &Bound<'py, PyType>, state: State) -> PyResult<Bound<'py
 
 /// The same routes with equal values; each pair of values is compared once.
 fn equal(py: Python<'_>, a: &Table, b: &Table) -> PyResult<bool> {
-    let a = a.shared.with(py, |state| state.copy(py))?;
-    let b = b.shared.with(py, |state| state.copy(py))?;
-    if a.ipv4.len() != b.ipv4.len() || a.ipv6.len() != b.ipv6.len() {
-        return Ok(false);
-    }
+    let a = a.shared.copy(py)?;
+    let b = b.shared.copy(py)?;
+    let (x, y) = (a.routes.map(), b.routes.map());
     let mut pairs = HashSet::new();
-    if !zip(a.ipv4.rib(), b.ipv4.rib(), &mut pairs) || !zip(a.ipv6.rib(), b.ipv6.rib(), &mut pairs)
-    {
+    let mut routes = x.iter().zip(y.iter());
+    let is_same = |((p, m), (q, n)): (Route, Route)| {
+        pairs.insert((m, n));
+        p == q
+    };
+    if x.len() != y.len() || !routes.all(is_same) {
         return Ok(false);
     }
     for (x, y) in pairs {
@@ -515,12 +535,4 @@ fn equal(py: Python<'_>, a: &Table, b: &Table) -> PyResult<bool> {
         }
     }
     Ok(true)
-}
-
-/// Whether two Ribs of one length have the same prefixes; adds the pairs of their values.
-fn zip<A: Address>(a: &Rib<A>, b: &Rib<A>, pairs: &mut HashSet<(NextHop, NextHop)>) -> bool {
-    a.iter().zip(b.iter()).all(|(a, b)| {
-        pairs.insert((a.1, b.1));
-        a.0 == b.0
-    })
 }

@@ -7,35 +7,42 @@ use std::collections::HashMap;
 
 use popfib::algebra::{self, Coverage};
 use popfib::diff::RouteChange;
-use popfib::{Address, IpPrefix, NextHop, Prefix, Rib, aggregate as aggregation};
+use popfib::{Address, IpPrefix, NextHop, NextHopMap, Prefix, aggregate as aggregation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
 use crate::keys;
 use crate::quote::Quoted;
+use crate::routes::Map;
 use crate::state::State;
 use crate::table::Table;
 use crate::values::Values;
 
 pub(crate) fn copy(table: &Bound<'_, Table>) -> PyResult<State> {
     let py = table.py();
-    table.get().shared.with(py, |state| state.copy(py))
+    table.get().shared.copy(py)
 }
 
-fn prefixes<A: Address>(rib: &Rib<A>) -> impl Iterator<Item = Prefix<A>> {
-    rib.iter().map(|(prefix, _)| prefix)
+fn prefixes<A: Address>(map: &NextHopMap<A>) -> impl Iterator<Item = Prefix<A>> {
+    map.iter().map(|(prefix, _)| prefix)
 }
 
 /// A table of prefixes, whose value is True.
-fn set(py: Python<'_>, ipv4: Rib<u32>, ipv6: Rib<u128>) -> Table {
+fn set(
+    py: Python<'_>,
+    ipv4: impl Iterator<Item = Prefix<u32>> + Send,
+    ipv6: impl Iterator<Item = Prefix<u128>> + Send,
+) -> PyResult<Table> {
     let truth = PyBool::new(py, true).to_owned().into_any().unbind();
     let values = Values::numbered(py, vec![truth]);
-    Table::of(State::new(py, ipv4, ipv6, values))
-}
-
-fn rib<A: Address>(prefixes: impl Iterator<Item = Prefix<A>>) -> Rib<A> {
-    prefixes.map(|prefix| (prefix, NextHop::MIN)).collect()
+    let map = py.detach(|| {
+        Map::new(
+            ipv4.map(|prefix| (prefix, NextHop::MIN)),
+            ipv6.map(|prefix| (prefix, NextHop::MIN)),
+        )
+    })?;
+    Ok(Table::of(State::new(py, map, values)))
 }
 
 /// Functions of Python that put the addresses of two tables together.
@@ -50,17 +57,10 @@ macro_rules! operations {
             other: &Bound<'_, Table>,
         ) -> PyResult<Table> {
             let (one, other) = (copy(one)?, copy(other)?);
-            let (ipv4, ipv6) = (
-                (one.ipv4.rib(), other.ipv4.rib()),
-                (one.ipv6.rib(), other.ipv6.rib()),
-            );
-            let (ipv4, ipv6) = py.detach(|| {
-                (
-                    rib(algebra::$name(prefixes(ipv4.0), prefixes(ipv4.1))),
-                    rib(algebra::$name(prefixes(ipv6.0), prefixes(ipv6.1))),
-                )
-            });
-            Ok(set(py, ipv4, ipv6))
+            let (one, other) = (one.routes.map(), other.routes.map());
+            let ipv4 = algebra::$name(prefixes(&one.ipv4), prefixes(&other.ipv4));
+            let ipv6 = algebra::$name(prefixes(&one.ipv6), prefixes(&other.ipv6));
+            set(py, ipv4, ipv6)
         })*
     };
 }
@@ -81,14 +81,9 @@ operations! {
 #[pyo3(signature = (table, /))]
 pub(crate) fn complement(py: Python<'_>, table: &Bound<'_, Table>) -> PyResult<Table> {
     let state = copy(table)?;
-    let (ipv4, ipv6) = (state.ipv4.rib(), state.ipv6.rib());
-    let (ipv4, ipv6) = py.detach(|| {
-        (
-            rib(algebra::complement(prefixes(ipv4))),
-            rib(algebra::complement(prefixes(ipv6))),
-        )
-    });
-    Ok(set(py, ipv4, ipv6))
+    let map = state.routes.map();
+    let ipv4 = algebra::complement(prefixes(&map.ipv4));
+    set(py, ipv4, algebra::complement(prefixes(&map.ipv6)))
 }
 
 type Pairs<'py> = Vec<(Bound<'py, PyString>, &'static str)>;
@@ -102,8 +97,9 @@ pub(crate) fn compare<'py>(
     other: &Bound<'py, Table>,
 ) -> PyResult<Pairs<'py>> {
     let (one, other) = (copy(one)?, copy(other)?);
-    let ipv4 = algebra::compare(prefixes(one.ipv4.rib()), prefixes(other.ipv4.rib()));
-    let ipv6 = algebra::compare(prefixes(one.ipv6.rib()), prefixes(other.ipv6.rib()));
+    let (one, other) = (one.routes.map(), other.routes.map());
+    let ipv4 = algebra::compare(prefixes(&one.ipv4), prefixes(&other.ipv4));
+    let ipv6 = algebra::compare(prefixes(&one.ipv6), prefixes(&other.ipv6));
     let ipv4 = ipv4.map(|(prefix, how)| (IpPrefix::V4(prefix), how));
     let ipv6 = ipv6.map(|(prefix, how)| (IpPrefix::V6(prefix), how));
     let pairs = ipv4.chain(ipv6).map(|(prefix, how)| {
@@ -131,15 +127,16 @@ pub(crate) fn aggregate(py: Python<'_>, table: &Bound<'_, Table>, method: &str) 
         }
     };
     let state = copy(table)?;
-    let (ipv4, ipv6) = (state.ipv4.rib(), state.ipv6.rib());
-    let (ipv4, ipv6) = py.detach(|| {
+    let State { routes, values, .. } = state;
+    let map = py.detach(|| {
+        let (ipv4, ipv6) = routes.map().ribs(|number| number);
         if is_ortc {
-            (aggregation::ortc(ipv4), aggregation::ortc(ipv6))
+            Map::new(&aggregation::ortc(&ipv4), &aggregation::ortc(&ipv6))
         } else {
-            (aggregation::simple(ipv4), aggregation::simple(ipv6))
+            Map::new(&aggregation::simple(&ipv4), &aggregation::simple(&ipv6))
         }
-    });
-    Ok(Table::of(State::new(py, ipv4, ipv6, state.values)))
+    })?;
+    Ok(Table::of(State::new(py, map, values)))
 }
 
 type Change<'py> = (Bound<'py, PyString>, Option<Py<PyAny>>, Option<Py<PyAny>>);
@@ -173,16 +170,19 @@ pub(crate) fn diff<'py>(
         known.borrow_mut().insert((a, b), same);
         same
     };
+    let (of_old, of_new) = (old.routes.map(), new.routes.map());
+    let ((old4, old6), (new4, new6)) =
+        py.detach(|| (of_old.ribs(|number| number), of_new.ribs(|number| number)));
     let mut changes = Vec::new();
     add(
         py,
-        popfib::diff::routes(old.ipv4.rib(), new.ipv4.rib(), same),
+        popfib::diff::routes(&old4, &new4, same),
         [&old, &new],
         &mut changes,
     )?;
     add(
         py,
-        popfib::diff::routes(old.ipv6.rib(), new.ipv6.rib(), same),
+        popfib::diff::routes(&old6, &new6, same),
         [&old, &new],
         &mut changes,
     )?;

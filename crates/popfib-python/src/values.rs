@@ -8,6 +8,7 @@
 //! user's class is ever called, and lists are as good as strings.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use hashbrown::HashTable;
 use popfib::NextHop;
@@ -87,7 +88,7 @@ pub(crate) struct Values {
     /// What they say, for columns that have a type.
     words: Option<Arc<Words>>,
     /// Rows of such columns that were answered without it.
-    rows: usize,
+    rows: AtomicUsize,
 }
 
 impl Values {
@@ -123,16 +124,16 @@ impl Values {
 
     /// Counts rows of a column that has a type. Returns whether all values are worth reading for them: to read one is
     /// several times as fast in the order of numbers as in that of rows.
-    pub(crate) fn expect(&mut self, rows: usize) -> bool {
-        self.rows = self.rows.saturating_add(rows);
-        self.words.is_none() && self.rows >= self.places.len() / 4
+    pub(crate) fn expect(&self, rows: usize) -> bool {
+        let rows = self.rows.fetch_add(rows, Relaxed).saturating_add(rows);
+        self.words.is_none() && rows >= self.places.len() / 4
     }
 
     /// Keeps what was read, if no value has come or gone since.
     pub(crate) fn keep(&mut self, known: &Known) {
         if Arc::ptr_eq(&self.places, &known.places) {
             self.words.clone_from(&known.words);
-            self.rows = 0;
+            self.rows = AtomicUsize::new(0);
         }
     }
 
@@ -265,7 +266,7 @@ impl Values {
             index: self.index.clone(),
             kinds: self.kinds,
             words: self.words.clone(),
-            rows: self.rows,
+            rows: AtomicUsize::new(self.rows.load(Relaxed)),
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use popfib::{Address, IpPrefix, Prefix, Rib, Validity};
+use popfib::{Address, IpPrefix, NextHopMap, Prefix, Validity};
 use popfib_formats::{Origin, VrpTable, load_vrps as read_vrps, origins};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -151,17 +151,18 @@ pub(crate) fn rov<'py>(
         value.map(origins_of)
     });
     let places: Vec<_> = places.collect();
-    let mut rows = Vec::with_capacity(state.len());
+    let map = state.routes.map();
+    let mut rows = Vec::with_capacity(map.len());
     let vrps = &vrps.get().vrps;
-    validate_all(py, state.ipv4.rib(), &vrps.ipv4, &places, &mut rows)?;
-    validate_all(py, state.ipv6.rib(), &vrps.ipv6, &places, &mut rows)?;
+    validate_all(py, &map.ipv4, &vrps.ipv4, &places, &mut rows)?;
+    validate_all(py, &map.ipv6, &vrps.ipv6, &places, &mut rows)?;
     Ok(rows)
 }
 
 /// Validates the routes of a family, whose values have these origins.
 fn validate_all<'py, A: Address>(
     py: Python<'py>,
-    rib: &Rib<A>,
+    map: &NextHopMap<A>,
     vrps: &popfib::Vrps<A>,
     origins: &[Option<PyResult<Vec<Option<u32>>>>],
     rows: &mut Vec<Validated<'py>>,
@@ -176,7 +177,7 @@ where
         Validity::NotFound,
     ];
     let states = states.map(|state| (state, PyString::intern(py, name(state))));
-    for (prefix, value) in rib {
+    for (prefix, value) in map.iter() {
         let text = keys::text(py, prefix.into())?;
         let found = match origins.get(value.get() as usize - 1) {
             Some(Some(Ok(found))) => &found[..],

@@ -1,6 +1,6 @@
 //! Iterators over the routes of a table, in prefix order.
 //!
-//! Each step asks the Rib for the route after the last one, so an iterator
+//! Each step asks the map for the route after the last one, so an iterator
 //! holds no copy of the table and takes no memory. As a dictionary's, it ends
 //! with an error if prefixes come or go meanwhile.
 
@@ -35,10 +35,7 @@ impl Routes {
     /// `owner` is the object whose routes they are.
     pub(crate) fn new(owner: &Bound<'_, PyAny>, shared: &Shared, part: Part) -> PyResult<Self> {
         let py = owner.py();
-        let (version, left) = shared.with(py, |state| {
-            state.thaw(py)?;
-            Ok((state.version, state.len()))
-        })?;
+        let (version, left) = shared.walk(py, |state, map| Ok((state.version, map.len())))?;
         Ok(Self {
             table: Some((shared.clone(), owner.clone().unbind())),
             part,
@@ -60,13 +57,13 @@ impl Routes {
             return Ok(None);
         };
         let (version, last) = (self.version, self.last);
-        let next = table.with(py, |state| {
+        let next = table.walk(py, |state, map| {
             if state.version != version {
                 return Err(PyRuntimeError::new_err(
                     "prefixes were added to or removed from the table during iteration",
                 ));
             }
-            Ok(state.next(last).map(|(prefix, number)| {
+            Ok(map.next(last).map(|(prefix, number)| {
                 let value = state.values.get(number.get());
                 (prefix, value.map(|value| value.clone_ref(py)))
             }))

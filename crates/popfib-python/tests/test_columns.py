@@ -407,7 +407,6 @@ def test_arrow_answers_follow_changes(rng, kind):
         assert found.to_pylist() == [routes.get(f"{address}/24") for address in column]
         assert len(set(found.dictionary.to_pylist())) == len(found.dictionary)
 
-    t.compile()
     before = t.nbytes
     check(t, routes)
     assert before < t.nbytes <= before + 16 * len(t.dictionary()) + sum(len(str(v).encode()) for v in routes.values())
@@ -427,7 +426,6 @@ def test_arrow_answers_follow_changes(rng, kind):
     check(grown, grown)
     for prefix in was:
         grown[prefix] = routes[prefix] = value()
-    grown.compile()
     before = grown.nbytes
     check(grown, routes)
     assert grown.nbytes >= before + 16 * len(set(routes.values())) - 64

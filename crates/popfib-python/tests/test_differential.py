@@ -90,7 +90,7 @@ def spell(family, length, bits, crowded):
 
 routes = st.one_of(route(4), route(6))
 operations = st.lists(
-    st.tuples(st.sampled_from(["set", "set", "set", "del", "look", "many", "compile"]), routes, st.integers(0, 3)),
+    st.tuples(st.sampled_from(["set", "set", "set", "del", "look", "many", "copy", "update"]), routes, st.integers(0, 3)),
     max_size=60,
 )
 
@@ -111,8 +111,12 @@ def test_operations_against_a_scan(operations):
         elif operation == "del":
             with pytest.raises(KeyError):
                 del t[prefix]
-        elif operation == "compile":
-            t.compile(prefixes=value > 1)
+        elif operation == "copy":
+            old, t = t, t.copy()
+            old.clear()
+        elif operation == "update":
+            t.update([(prefix, value - 1), *((p, v) for p, v in oracle.items()[:value]), (prefix, value)])
+            oracle.insert(prefix, value)
         else:
             want = oracle.longest_match(address)
             if operation == "look":

@@ -1,4 +1,4 @@
-"""Longest matches with their prefixes: one by one and as columns, by the Rib, by the Fib and out of an image."""
+"""Longest matches with their prefixes: one by one and as columns, of a map and out of an image."""
 
 import ipaddress
 
@@ -29,13 +29,10 @@ def check(table, column, want, **options):
 def test_every_kind_of_column(t, addresses, tmp_path):  # noqa: F811
     want = [t.longest_match(address) for address in addresses]
     assert any(want) and not all(want)
-    compiled = t.copy()
-    compiled.compile(prefixes=True)
-    assert compiled.nbytes > t.copy().nbytes
     t.save(tmp_path / "image")
     with popfib.open(tmp_path / "image") as image:
         before = image.nbytes
-        for table in (t, compiled, image):
+        for table in (t, t.copy(), image):
             for column in [*columns(addresses), addresses, tuple(addresses)]:
                 check(table, column, want)
             check(table, [], [])
@@ -66,8 +63,6 @@ def test_bad_input(t, output):  # noqa: F811
         t.lookup_many(V4, output=output, out=np.zeros(len(V4), np.uint32))
     with pytest.raises(ValueError, match="'prefixes', 'matches' or 'arrow-prefixes', not 'prefix'"):
         t.lookup_many(V4, output="prefix")
-    with pytest.raises(TypeError):
-        t.compile(True)
     t.close()
     with pytest.raises(ValueError, match="closed"):
         t.lookup_many(V4, output=output)
@@ -80,7 +75,7 @@ def test_rows_of_one_prefix_share_its_text(t):  # noqa: F811
 
 @pytest.mark.parametrize("seed", range(4))
 def test_changes_between_calls(rng, seed):
-    """Values replaced, prefixes that come and go, asked by the Rib or the Fib of the time."""
+    """Values replaced, prefixes that come and go, one by one and many at once."""
     t, oracle = popfib.Table(), Oracle()
     for step in range(300):
         for _ in range(rng.choice([1, 1, 5])):
@@ -91,8 +86,11 @@ def test_changes_between_calls(rng, seed):
             else:
                 t[prefix] = value = rng.randrange(5)
                 oracle.insert(prefix, value)
-        if rng.random() < 0.2:
-            t.compile(prefixes=rng.random() < 0.5)
+        if len(t) < 60 and rng.random() < 0.2:
+            many = {random_prefix(rng, rng.choice([4, 6])): rng.randrange(5) for _ in range(rng.choice([3, 40]))}
+            t.update(many)
+            for prefix, value in many.items():
+                oracle.insert(prefix, value)
         if not oracle.routes:
             continue
         some = probes(rng, [str(route) for route in oracle.routes], rng.choice([1, 3, 40]))
@@ -104,12 +102,14 @@ def test_changes_between_calls(rng, seed):
 
 
 def test_the_real_table(built_in, rng):
-    """All that answers agrees: the Rib, the Fib, the image's Fib; columns and one by one."""
+    """Columns and one by one, after changes of which each is undone."""
     t = popfib.Table(built_in.items())
     some = probes(rng, rng.sample(list(t), 3000), 20_000)
     want = [t.longest_match(address) for address in some]
     assert sum(pair is not None for pair in want) > 10_000
-    t.compile(prefixes=True)
+    for prefix, value in rng.sample(list(t.items()), 2000):
+        del t[prefix]
+        t[prefix] = value
     assert [t.longest_match(address) for address in some] == want
     assert [t.get_key(address) for address in some] == [pair and pair[0] for pair in want]
     check(t, some, want)

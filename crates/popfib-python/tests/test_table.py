@@ -319,7 +319,6 @@ def test_values_of_any_kind():
                 assert repr(found) == repr(value)
             else:
                 assert found is value
-        t.compile()
     # Equal text is one value of the dictionary, equal lists are two.
     t = popfib.Table({"1.0.0.0/8": "".join(["a", "b"]), "2.0.0.0/8": "ab", "3.0.0.0/8": [], "4.0.0.0/8": []})
     assert t.dictionary() == [None, "ab", [], []]
@@ -475,6 +474,36 @@ def test_values_are_freed():
     assert set(t.dictionary()) == {None, 1, "in the freed place"}
 
 
+def test_a_copy_is_another_table():
+    t = popfib.Table((f"10.{n}.0.0/16", n) for n in range(200))
+    other, state = t.copy(), pickle.dumps(t)
+    t["10.7.0.0/16"] = "changed"
+    del t["10.8.0.0/16"]
+    other["10.9.0.0/16"] = "changed too"
+    assert (t["10.7.0.1"], other["10.7.0.1"], other["10.8.0.1"]) == ("changed", 7, 8)
+    assert (t["10.9.0.1"], other.lookup_many(["10.9.0.1"], output="list")) == (9, ["changed too"])
+    assert pickle.loads(state)["10.9.0.1"] == 9
+
+
+def test_many_routes_at_once():
+    """The last of a prefix stays; what was read before an error is there; values without routes are gone."""
+    t = popfib.Table([("10.0.0.0/8", "a"), ("10.0.0.0/8", "b"), ("::/0", "c")])
+    assert list(t.items()) == [("10.0.0.0/8", "b"), ("::/0", "c")]
+    assert {*t.dictionary()} == {None, "b", "c"}
+    t.update([("10.0.0.0/8", "d"), ("11.0.0.0/8", "e"), ("::/0", "f"), ("10.0.0.0/8", "g")])
+    assert list(t.values()) == ["g", "e", "f"] and {*t.dictionary()} == {None, "g", "e", "f"}
+    with pytest.raises(ValueError, match="host bits"):
+        t.update([("12.0.0.0/8", 1), ("13.0.0.0/8", 2), ("14.0.0.0/8", 3), ("10.0.0.1/8", 4), ("15.0.0.0/8", 5)])
+    assert [*t][:4] == ["10.0.0.0/8", "11.0.0.0/8", "12.0.0.0/8", "13.0.0.0/8"] and len(t) == 6
+    # Of itself, and while it is walked: no prefix comes or goes.
+    t.update((prefix, str(value)) for prefix, value in t.items())
+    for prefix in t:
+        t.update(dict.fromkeys([*t], prefix))
+    assert {*t.values()} == {"::/0"}
+    t.update([])
+    assert len(t) == 6
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_against_a_scan(rng, seed):
     t, oracle = popfib.Table(), Oracle()
@@ -489,7 +518,7 @@ def test_against_a_scan(rng, seed):
             oracle.insert(prefix, value)
             t[prefix] = value
         if step % 40 == 39:
-            t.compile()
+            t = t.copy()
         if step % 10 == 9 and oracle.routes:
             known = [str(route) for route in oracle.routes]
             addresses = probes(rng, known, 20)

@@ -93,9 +93,9 @@ pub use live::{Guard, LiveBytes, LiveFib, Reader};
 pub use longest::LongestFib;
 pub use map::{
     Both, Entry, Group, GroupError, GroupGuard, GroupReader, IntoIter, IpSet, Iter, IterMut, Keyed,
-    Keys, LiveGroups, LiveMap, LiveTable, MapGuard, MapReader, OccupiedEntry, Own, PrefixMap,
-    PrefixSet, RouteTextError, Shared, Storage, Stores, Subtree, Sweep, Table, TableGuard,
-    TableIntoIter, TableIter, TableReader, TableSweep, VacantEntry, ValueMut, Values,
+    Keys, LiveGroups, LiveMap, LiveTable, MapGuard, MapReader, NextHopMap, OccupiedEntry, Own,
+    PrefixMap, PrefixSet, RouteTextError, Shared, Storage, Stores, Subtree, Sweep, Table,
+    TableGuard, TableIntoIter, TableIter, TableReader, TableSweep, VacantEntry, ValueMut, Values,
 };
 pub use memory::{AllocError, Allocator, Global, OutOfMemory};
 pub use multi_rib::{BestChange, MultiRib, Path};

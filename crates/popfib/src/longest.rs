@@ -66,7 +66,7 @@ impl<A: Address, Al: Allocator + Clone> LongestFib<A, Al> {
 
 impl<A: Address, Al: Allocator> LongestFib<A, Al> {
     /// From 0 to the key width.
-    const LENGTHS: u32 = A::WIDTH as u32 + 1;
+    pub(crate) const LENGTHS: u32 = A::WIDTH as u32 + 1;
 
     /// The highest next hop that a leaf holds beside a length: some 65 million for IPv4, 16 for IPv6.
     pub const MAX_NEXT_HOP: u32 = <u32 as Leaf>::MAX / Self::LENGTHS - 1;

@@ -5,15 +5,15 @@
 //! and the answers are put back in their places.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::thread;
 
-use popfib::{Address, Fib, NextHop, Rib};
+use popfib::Address;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::cells::{Cell, Cells, Wrong};
 use crate::quote::Quoted;
+use crate::routes::Family;
 
 /// Rows that are gathered before they are looked up.
 pub(super) const BLOCK: usize = 256;
@@ -56,42 +56,21 @@ pub(super) trait Lpm<A: Address>: Copy + Sync {
 
 /// Where numbers of values are found.
 #[derive(Clone, Copy)]
-pub(super) enum Values<'a, A: Address> {
-    Fib(&'a Fib<A, u32>),
-    Rib(&'a Rib<A>),
-}
-
-impl<'a, A: Address> Values<'a, A> {
-    /// The Fib if there is one, else the Rib.
-    pub(super) fn of(fib: Option<&'a Arc<Fib<A, u32>>>, rib: &'a Rib<A>) -> Self {
-        fib.map_or(Self::Rib(rib), |fib| Self::Fib(fib))
-    }
-}
+pub(super) struct Values<'a, A: Address>(pub(super) Family<'a, A>);
 
 impl<A: Address> Lpm<A> for Values<'_, A> {
     type Answer = u32;
 
     fn batch(&self, addresses: &[A], numbers: &mut [u32]) {
-        match self {
-            Self::Fib(fib) => fib.lookup_batch(addresses, numbers),
-            Self::Rib(rib) => {
-                for (number, address) in numbers.iter_mut().zip(addresses) {
-                    *number = rib.lookup(*address).map_or(0, NextHop::get);
-                }
-            }
+        match self.0 {
+            Family::Map(map) => map.lookup_batch(addresses, numbers),
+            Family::Image(Some(table)) => table.fib().lookup_batch(addresses, numbers),
+            Family::Image(None) => numbers.fill(0),
         }
     }
 
     fn batch_be(&self, addresses: &[A::Bytes], numbers: &mut [u32]) {
-        match self {
-            Self::Fib(fib) => fib.lookup_batch_be(addresses, numbers),
-            Self::Rib(rib) => {
-                for (number, address) in numbers.iter_mut().zip(addresses) {
-                    let address = A::from_be_bytes(*address);
-                    *number = rib.lookup(address).map_or(0, NextHop::get);
-                }
-            }
-        }
+        in_blocks(self, addresses, numbers);
     }
 }
 

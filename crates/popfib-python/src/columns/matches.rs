@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use arrow_array::StringArray;
 use arrow_buffer::{NullBuffer, OffsetBuffer};
-use popfib::{Address, IpPrefix, NextHop, Prefix};
+use popfib::{Address, IpPrefix, Kernel, NextHop, Prefix};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -13,7 +13,7 @@ use super::arrow::ArrowColumn;
 use super::lookup::{Lpm, in_blocks};
 use super::output::{ask_for_memory, out_without_indices};
 use crate::keys;
-use crate::longest::Longest;
+use crate::routes::Family;
 use crate::values::Places;
 
 /// A longest match; 24 bytes, as there is one for each row.
@@ -61,13 +61,29 @@ impl Match {
     }
 }
 
-impl<A: Address> Lpm<A> for Longest<'_, A> {
+/// Where longest matches are found.
+#[derive(Clone, Copy)]
+pub(super) struct Matches<'a, A: Address>(pub(super) Family<'a, A>);
+
+impl<A: Address> Lpm<A> for Matches<'_, A> {
     type Answer = Match;
 
     fn batch(&self, addresses: &[A], answers: &mut [Match]) {
-        self.each(addresses, |row, found| {
-            answers[row] = found.map_or_else(Match::default, Match::of);
-        });
+        match self.0 {
+            Family::Map(map) => map.longest_match_each(addresses, |row, found| {
+                answers[row] = found.map_or_else(Match::default, Match::of);
+            }),
+            Family::Image(table) => {
+                answers.fill(Match::default());
+                if let Some((table, fib)) =
+                    table.and_then(|table| Some((table, table.route_fib()?)))
+                {
+                    fib.lookup_each_with(Kernel::best(), addresses, |row, route| {
+                        answers[row] = table.route(route).map_or_else(Match::default, Match::of);
+                    });
+                }
+            }
+        }
     }
 
     fn batch_be(&self, addresses: &[A::Bytes], answers: &mut [Match]) {

@@ -19,20 +19,18 @@ mod memory;
 mod output;
 
 use std::net::IpAddr;
-use std::sync::Arc;
 
-use popfib::Fib;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::family::Held;
 use crate::live::Live;
+use crate::routes::Routes;
 use crate::state::{Shared, State};
 use crate::values::Known;
 pub(crate) use arrow::ArrowColumn;
 use input::Column;
 use lookup::{Answer, Invalid, Rows, Source, Values};
-use matches::Match;
+use matches::{Match, Matches};
 use output::{OfNumbers, Output};
 
 /// What is asked.
@@ -55,18 +53,15 @@ impl Asked<'_> {
     }
 }
 
-/// What is asked for each row, and where the answers are.
+/// What is asked for each row.
 trait Question {
     type Answer: Answer;
-    /// What answers without the table's lock.
-    type Held: Sync;
 
-    /// Gets ready for `rows` lookups, if that is worth while.
-    fn expect(state: &mut State, py: Python<'_>, rows: usize) -> PyResult<()>;
-    /// `None` while routes have to be walked, which needs the lock.
-    fn hold(state: &State) -> Option<Self::Held>;
-    fn held(held: &Self::Held) -> impl Source<Answer = Self::Answer>;
-    fn walked(state: &State) -> impl Source<Answer = Self::Answer>;
+    /// Where the answers are.
+    ///
+    /// # Errors
+    /// `ValueError` if they are not there.
+    fn source(routes: &Routes) -> PyResult<impl Source<Answer = Self::Answer>>;
 }
 
 /// The numbers of values.
@@ -74,29 +69,9 @@ struct OfValues;
 
 impl Question for OfValues {
     type Answer = u32;
-    type Held = (Arc<Fib<u32, u32>>, Arc<Fib<u128, u32>>);
 
-    fn expect(state: &mut State, py: Python<'_>, rows: usize) -> PyResult<()> {
-        state.ipv4.expect(py, rows);
-        state.ipv6.expect(py, rows);
-        Ok(())
-    }
-
-    fn hold(state: &State) -> Option<Self::Held> {
-        let (ipv4, ipv6) = (state.ipv4.fib()?, state.ipv6.fib()?);
-        Some((Arc::clone(ipv4), Arc::clone(ipv6)))
-    }
-
-    fn held((ipv4, ipv6): &Self::Held) -> impl Source<Answer = u32> {
-        (Values::Fib(ipv4), Values::Fib(ipv6))
-    }
-
-    fn walked(state: &State) -> impl Source<Answer = u32> {
-        let (ipv4, ipv6) = (&state.ipv4, &state.ipv6);
-        (
-            Values::of(ipv4.fib(), ipv4.rib()),
-            Values::of(ipv6.fib(), ipv6.rib()),
-        )
+    fn source(routes: &Routes) -> PyResult<impl Source<Answer = u32>> {
+        Ok((Values(routes.family()), Values(routes.family())))
     }
 }
 
@@ -105,25 +80,15 @@ struct OfPrefixes;
 
 impl Question for OfPrefixes {
     type Answer = Match;
-    type Held = (Held<u32>, Held<u128>);
 
-    fn expect(state: &mut State, py: Python<'_>, rows: usize) -> PyResult<()> {
-        state.ipv4.expect_longest(py, rows)?;
-        state.ipv6.expect_longest(py, rows)
-    }
-
-    fn hold(state: &State) -> Option<Self::Held> {
-        Some((state.ipv4.hold_longest()?, state.ipv6.hold_longest()?))
-    }
-
-    fn held((ipv4, ipv6): &Self::Held) -> impl Source<Answer = Match> {
-        (ipv4.longest(), ipv6.longest())
-    }
-
-    fn walked(state: &State) -> impl Source<Answer = Match> {
-        (state.ipv4.longest(), state.ipv6.longest())
+    fn source(routes: &Routes) -> PyResult<impl Source<Answer = Match>> {
+        routes.check()?;
+        Ok((Matches(routes.family()), Matches(routes.family())))
     }
 }
+
+/// Of so many routes for each row a table is not looked up in while it changes.
+const ROUTES_A_ROW: usize = 4;
 
 /// See `Table.lookup_many` in the package's stubs.
 pub(crate) fn lookup_many<'py>(
@@ -293,13 +258,15 @@ impl<'py> Lookup<'_, 'py> {
         Ok(known)
     }
 
-    /// Looks up all rows, and asks the table for what the answers are of. Compiled tables are looked up in without the
-    /// lock; the table may change meanwhile.
+    /// Looks up all rows, and asks the table for what the answers are of.
+    ///
+    /// A change waits for columns that take less time than to copy the table. Longer ones are looked up without the
+    /// lock: the first change meanwhile goes to a copy.
     fn run<Q: Question, T>(
         &self,
         table: &Shared,
         answers: &mut [Q::Answer],
-        ask: impl FnOnce(&mut State) -> T,
+        ask: impl FnOnce(&State) -> T,
     ) -> PyResult<T> {
         let &Self {
             py,
@@ -307,25 +274,21 @@ impl<'py> Lookup<'_, 'py> {
             invalid,
             threads,
         } = self;
-        let (held, result, asked) = table.with(py, |state| {
-            Q::expect(state, py, answers.len())?;
-            let asked = ask(state);
-            if let Some(held) = Q::hold(state) {
-                return Ok((Some(held), Ok(()), asked));
-            }
-            let source = Q::walked(state);
-            let answers = &mut *answers;
-            let result = py.detach(|| lookup::lookup(rows, &source, invalid, threads, answers));
-            Ok((None, result, asked))
-        })?;
-        let result = match held {
-            None => result,
-            Some(held) => {
-                let source = Q::held(&held);
-                py.detach(|| lookup::lookup(rows, &source, invalid, threads, answers))
-            }
+        let count = answers.len();
+        let mut look_up = |routes: &Routes| {
+            let source = Q::source(routes)?;
+            let found = py.detach(|| lookup::lookup(rows, &source, invalid, threads, answers));
+            found.map_err(PyValueError::new_err)
         };
-        result.map_err(PyValueError::new_err)?;
+        let (asked, kept) = table.read(py, |state| {
+            let (asked, routes) = (ask(state), &state.routes);
+            if count >= routes.len() / ROUTES_A_ROW {
+                return Ok((asked, Some(routes.clone())));
+            }
+            look_up(routes)?;
+            Ok((asked, None))
+        })?;
+        kept.as_ref().map_or(Ok(()), look_up)?;
         Ok(asked)
     }
 }

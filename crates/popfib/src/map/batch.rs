@@ -8,12 +8,10 @@ use core::net::IpAddr;
 
 use super::PrefixMap;
 use super::both::ip;
-use super::defer::ASK;
 use super::pairs::Pair;
 use super::storage::Storage;
 use super::table::Table;
 use crate::address::Address;
-use crate::batch::Kernel;
 use crate::prefix::{IpPrefix, Prefix};
 
 /// Addresses that are looked up at a time.
@@ -26,7 +24,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// Addresses are `A` or what turns into it. Nothing is allocated.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
     ///
     /// ```
     /// use popfib::PrefixMap;
@@ -49,7 +47,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// As [`lookup_batch`](Self::lookup_batch), with the prefixes that match.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
     ///
     /// ```
     /// use popfib::PrefixMap;
@@ -75,7 +73,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// As [`lookup_batch`](Self::lookup_batch), the prefixes that match without their values.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
     pub fn prefix_batch<K: Copy + Into<A>>(
         &self,
         addresses: &[K],
@@ -103,10 +101,7 @@ impl<A: Address, V, S: Storage> Answering<A, V> for PrefixMap<A, V, S> {
     {
         let mut numbers = [0; BURST];
         let numbers = &mut numbers[..addresses.len()];
-        match &self.fib {
-            Some(fib) => Kernel::best().lookup_batch(fib.view(), addresses, numbers),
-            None => numbers.fill(ASK),
-        }
+        self.routes.answer_batch(addresses, numbers);
         for (at, (address, number)) in addresses.iter().zip(numbers).enumerate() {
             each(at, self.answered(*number, *address));
         }
@@ -283,7 +278,7 @@ impl<V, S: Storage> Table<V, S> {
     /// do without telling them apart.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
     ///
     /// ```
     /// use popfib::Table;
@@ -307,7 +302,7 @@ impl<V, S: Storage> Table<V, S> {
     /// As [`lookup_batch`](Self::lookup_batch), with the prefixes that match.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
     pub fn longest_match_batch<'a, K: Copy + Into<IpAddr>>(
         &'a self,
         addresses: &[K],
@@ -319,7 +314,7 @@ impl<V, S: Storage> Table<V, S> {
     /// As [`lookup_batch`](Self::lookup_batch), the prefixes that match without their values.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
     pub fn prefix_batch<K: Copy + Into<IpAddr>>(
         &self,
         addresses: &[K],

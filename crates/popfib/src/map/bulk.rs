@@ -126,13 +126,13 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// ```
     pub fn for_each_mut(&mut self, mut change: impl FnMut(Prefix<A>, &mut V)) {
         let mut bulk = Bulk::new(self);
-        let mut at = bulk.map.rib.first();
+        let mut at = bulk.map.routes.rib.first();
         while let Some((prefix, number)) = at {
             change(
                 prefix,
                 &mut S::lend(&mut bulk, prefix.address().to_u128(), number),
             );
-            at = bulk.map.rib.next(prefix);
+            at = bulk.map.routes.rib.next(prefix);
         }
     }
 

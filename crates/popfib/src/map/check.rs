@@ -4,12 +4,14 @@ use alloc::vec;
 
 use super::PrefixMap;
 use super::defer::ASK;
+use super::follow::Followed;
 use super::pairs::{PairSlots, Pairs};
 use super::storage::Stores;
 use super::table::Table;
 use crate::address::Address;
 use crate::fib::{CheckError, check};
 use crate::next_hop::NextHop;
+use crate::prefix::Prefix;
 use crate::rib::Rib;
 
 impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
@@ -21,17 +23,43 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// # Errors
     /// The first that does not hold; never, whatever was done to the map.
     pub fn check(&self) -> Result<(), CheckError> {
-        if let Some(fib) = &self.fib {
-            check::check::<A, u32>(fib.view())?;
-        }
-        let is_right = |address, expected| match (self.answer(address), &self.fib) {
+        let routes = &self.routes;
+        routes.check()?;
+        let is_right = |address, expected| routes.is_right(address, expected);
+        check_pairs(&routes.rib, &self.pairs, is_right, |_| false)
+    }
+}
+
+impl<A: Address> Followed<A> {
+    /// Whether the Poptrie is well formed.
+    pub(super) fn check(&self) -> Result<(), CheckError> {
+        let fib = self.fib.as_ref();
+        fib.map_or(Ok(()), |fib| check::check::<A, u32>(fib.view()))
+    }
+
+    /// Whether the answer is that of the Rib, or to ask it.
+    pub(super) fn is_right(&self, address: A, expected: u32) -> bool {
+        match (self.answer(address), &self.fib) {
             // Only where changes wait, or all the time.
             (ASK, Some(fib)) => fib.is_marked(address),
             (ASK, None) => true,
             (answer, _) => answer == expected,
-        };
-        check_pairs(&self.rib, &self.pairs, is_right, |_| false)
+        }
     }
+}
+
+/// Whether lookups answer as the Rib does at the first and last address of a route and at their neighbours.
+pub(super) fn are_right_around<A: Address>(
+    rib: &Rib<A>,
+    prefix: Prefix<A>,
+    is_right: impl Fn(A, u32) -> bool,
+) -> bool {
+    let (first, last) = (prefix.first(), prefix.last());
+    let outside = [first.checked_previous(), last.checked_next()];
+    let mut around = [first, last]
+        .into_iter()
+        .chain(outside.into_iter().flatten());
+    around.all(|address| is_right(address, rib.lookup(address).map_or(0, NextHop::get)))
 }
 
 /// Whether each pair is that of its routes, as many as it says, and no other is left but those that wait
@@ -51,16 +79,8 @@ pub(super) fn check_pairs<A: Address, V, S: Stores<V>, M: PairSlots<V>>(
             Some(pair) if pair.len() == prefix.len() => routes[number.get() as usize] += 1,
             _ => return Err(wrong),
         }
-        let (first, last) = (prefix.first(), prefix.last());
-        let around = [first.checked_previous(), last.checked_next()];
-        for address in [first, last]
-            .into_iter()
-            .chain(around.into_iter().flatten())
-        {
-            let expected = rib.lookup(address).map_or(0, NextHop::get);
-            if !is_right(address, expected) {
-                return Err(wrong);
-            }
+        if !are_right_around(rib, prefix, &is_right) {
+            return Err(wrong);
         }
     }
     for (number, routes) in (0..).zip(routes) {

@@ -22,7 +22,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// ```
     pub fn supernets(&self, prefix: Prefix<A>) -> impl Iterator<Item = (Prefix<A>, &V)> + Clone {
         let slots = self.pairs.slots();
-        let routes = self.rib.supernets(prefix);
+        let routes = self.routes.rib.supernets(prefix);
         routes.filter_map(|(prefix, number)| Some((prefix, value(slots, number)?)))
     }
 
@@ -57,7 +57,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
         bounds: impl RangeBounds<Prefix<A>>,
     ) -> impl Iterator<Item = (Prefix<A>, &V)> + Clone {
         let slots = self.pairs.slots();
-        let routes = self.rib.range(bounds);
+        let routes = self.routes.rib.range(bounds);
         routes.filter_map(|(prefix, number)| Some((prefix, value(slots, number)?)))
     }
 
@@ -105,7 +105,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
 
     /// Whether one route covers all of `prefix`.
     pub fn covers(&self, prefix: Prefix<A>) -> bool {
-        self.rib.supernets(prefix).next().is_some()
+        self.routes.rib.supernets(prefix).next().is_some()
     }
 
     /// Whether each address of `prefix` has a route, of one prefix or of several together.
@@ -125,7 +125,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
         }
         // The first address that is not known to be covered.
         let mut next = Some(prefix.first());
-        for (route, _) in self.rib.subnets(prefix) {
+        for (route, _) in self.routes.rib.subnets(prefix) {
             match next {
                 Some(address) if route.first() > address => return false,
                 Some(address) if route.last() >= address => next = route.last().checked_next(),
@@ -137,7 +137,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
 
     /// Whether a route has an address in common with `prefix`: covers it or is inside.
     pub fn overlaps(&self, prefix: Prefix<A>) -> bool {
-        self.rib.overlaps(prefix)
+        self.routes.rib.overlaps(prefix)
     }
 
     /// How many addresses have a route, each counted once; `None` for all 2^128. O(routes).
@@ -152,7 +152,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     pub fn address_count(&self) -> Option<u128> {
         let mut count = 0u128;
         let mut covered: Option<A> = None;
-        for (prefix, _) in &self.rib {
+        for (prefix, _) in &self.routes.rib {
             // In prefix order what is covered already comes before its cover's last address.
             if covered.is_none_or(|last| prefix.first() > last) {
                 covered = Some(prefix.last());
@@ -177,7 +177,13 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// # Ok::<(), popfib::RouteTextError>(())
     /// ```
     pub fn remove_subnets(&mut self, prefix: Prefix<A>) -> usize {
-        self.remove_all(self.rib.subnets(prefix).map(|(prefix, _)| prefix).collect())
+        self.remove_all(
+            self.routes
+                .rib
+                .subnets(prefix)
+                .map(|(prefix, _)| prefix)
+                .collect(),
+        )
     }
 
     /// The longest route that covers `prefix`, which may be its own, and its value, to change

@@ -16,13 +16,56 @@ use super::storage::{Storage, Stores};
 use super::value_mut::Renumber;
 use super::{Inserted, Pairs, PrefixMap};
 use crate::address::Address;
+use crate::batch::Kernel;
+use crate::fib::Options;
 use crate::fib::lookup::lookup;
 use crate::next_hop::NextHop;
 use crate::patch::ROUTES_A_PATCH;
 use crate::prefix::Prefix;
+use crate::rib::Rib;
 
-impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
-    /// The number of the pair that answers for `address`, 0 for none; or [`ASK`].
+/// Routes, and the Fib that follows them.
+#[derive(Debug)]
+pub(super) struct Followed<A: Address> {
+    pub(super) rib: Rib<A>,
+    /// `None` where there are no routes, while many change, and where memory was refused: then
+    /// the Rib answers.
+    pub(super) fib: Option<Deferring<A>>,
+    pub(super) options: Options,
+    /// Changes that went without the Fib.
+    behind: usize,
+}
+
+impl<A: Address> Clone for Followed<A> {
+    fn clone(&self) -> Self {
+        Self {
+            rib: self.rib.clone(),
+            // Refused memory leaves the Rib to answer.
+            fib: self
+                .fib
+                .as_ref()
+                .and_then(|fib| Deferring::try_clone(fib).ok()),
+            options: self.options.clone(),
+            behind: self.behind,
+        }
+    }
+}
+
+impl<A: Address> Followed<A> {
+    pub(super) fn new(options: Options) -> Self {
+        Self {
+            rib: Rib::new(),
+            fib: None,
+            options,
+            behind: 0,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.rib.bytes() + self.fib.as_ref().map_or(0, Deferring::bytes)
+    }
+
+    /// The number that answers for `address`, 0 for none; or [`ASK`].
     #[inline]
     pub(super) fn answer(&self, address: A) -> u32 {
         self.fib
@@ -30,21 +73,13 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
             .map_or(ASK, |fib| lookup(fib.view(), address))
     }
 
-    /// The pair that answers for `address`, where the Fib's answer is that.
-    #[inline(always)]
-    pub(super) fn answered(&self, answer: u32, address: A) -> Option<&Pair<V>> {
-        match self.pairs.get(answer) {
-            None => self.unpaired(answer, address),
-            pair => pair,
+    /// The same for each of `addresses`.
+    #[inline]
+    pub(super) fn answer_batch(&self, addresses: &[A], numbers: &mut [u32]) {
+        match &self.fib {
+            Some(fib) => Kernel::best().lookup_batch(fib.view(), addresses, numbers),
+            None => numbers.fill(ASK),
         }
-    }
-
-    /// Where no pair has the number that the Fib answers. Not a part of the lookups' loops, which
-    /// lose half of their speed to the Rib's code in them.
-    #[cold]
-    #[inline(never)]
-    fn unpaired(&self, answer: u32, address: A) -> Option<&Pair<V>> {
-        (answer == ASK).then(|| self.pairs.get(self.ask(address)))?
     }
 
     /// The Rib's answer.
@@ -85,6 +120,38 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
         }
     }
 
+    /// How many changes of many are less work as patches than to compile at the end.
+    pub(super) fn patches(&self) -> usize {
+        self.rib.len() / ROUTES_A_PATCH
+    }
+
+    /// As [`Self::follow`] for one of many changes, of which so many more are to be patches.
+    pub(super) fn follow_one_of_many(
+        &mut self,
+        patches: &mut usize,
+        prefix: Prefix<A>,
+        old: Option<NextHop>,
+        new: Option<NextHop>,
+    ) {
+        match patches.checked_sub(1) {
+            Some(left) if self.fib.is_some() => {
+                *patches = left;
+                self.follow(prefix, old, new);
+            }
+            _ => self.let_go(),
+        }
+    }
+
+    /// After many changes, makes the Fib answer again. Whether it was compiled.
+    pub(super) fn settle(&mut self) -> bool {
+        let Self { fib, rib, .. } = self;
+        let is_gone = fib.as_mut().is_none_or(|fib| fib.settle(rib).is_err());
+        if is_gone {
+            self.compile();
+        }
+        is_gone
+    }
+
     /// Lets the Rib answer.
     fn let_go(&mut self) {
         self.fib = None;
@@ -92,11 +159,30 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     }
 
     /// Compiles the Fib; where that fails the Rib goes on answering.
-    fn compile(&mut self) {
+    pub(super) fn compile(&mut self) {
         self.let_go();
         if !self.rib.is_empty() {
             self.fib = Deferring::compile(&self.rib, &self.options).ok();
         }
+    }
+}
+
+impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
+    /// The pair that answers for `address`, where the Fib's answer is that.
+    #[inline(always)]
+    pub(super) fn answered(&self, answer: u32, address: A) -> Option<&Pair<V>> {
+        match self.pairs.get(answer) {
+            None => self.unpaired(answer, address),
+            pair => pair,
+        }
+    }
+
+    /// Where no pair has the number that the Fib answers. Not a part of the lookups' loops, which
+    /// lose half of their speed to the Rib's code in them.
+    #[cold]
+    #[inline(never)]
+    fn unpaired(&self, answer: u32, address: A) -> Option<&Pair<V>> {
+        (answer == ASK).then(|| self.pairs.get(self.routes.ask(address)))?
     }
 }
 
@@ -109,14 +195,14 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
 
     /// Numbers the pairs of a map that lost most of them again, from 1 on.
     pub(super) fn tidy(&mut self) {
-        if self.rib.is_empty() {
+        if self.routes.rib.is_empty() {
             self.pairs = Pairs::new();
         }
         if self.pairs.is_sparse()
             && let Some(numbers) = self.pairs.renumber()
         {
-            self.rib.renumber(|number| numbers[number as usize]);
-            self.compile();
+            self.routes.rib.renumber(|number| numbers[number as usize]);
+            self.routes.compile();
         }
     }
 }
@@ -130,7 +216,7 @@ pub(super) struct Bulk<'a, A: Address, V, S: Stores<V>> {
 
 impl<'a, A: Address, V, S: Stores<V>> Bulk<'a, A, V, S> {
     pub(super) fn new(map: &'a mut PrefixMap<A, V, S>) -> Self {
-        let patches = map.len() / ROUTES_A_PATCH;
+        let patches = map.routes.patches();
         Self { map, patches }
     }
 
@@ -146,29 +232,24 @@ impl<'a, A: Address, V, S: Stores<V>> Bulk<'a, A, V, S> {
     }
 
     pub(super) fn remove(&mut self, prefix: Prefix<A>) -> Option<V> {
-        self.map.prepare(prefix);
-        let number = self.map.rib.remove(prefix)?;
+        self.map.routes.prepare(prefix);
+        let number = self.map.routes.rib.remove(prefix)?;
         self.follow(prefix, Some(number), None);
         Some(S::remove(&mut self.map.pairs, number))
     }
 
     fn follow(&mut self, prefix: Prefix<A>, old: Option<NextHop>, new: Option<NextHop>) {
-        match self.patches.checked_sub(1) {
-            Some(left) if self.map.fib.is_some() => {
-                self.patches = left;
-                self.map.follow(prefix, old, new);
-            }
-            _ => self.map.let_go(),
-        }
+        let patches = &mut self.patches;
+        self.map
+            .routes
+            .follow_one_of_many(patches, prefix, old, new);
     }
 }
 
 impl<A: Address, V, S: Stores<V>> Drop for Bulk<'_, A, V, S> {
     fn drop(&mut self) {
         self.map.tidy();
-        let PrefixMap { fib, rib, .. } = &mut *self.map;
-        if fib.as_mut().is_none_or(|fib| fib.settle(rib).is_err()) {
-            self.map.compile();
+        if self.map.routes.settle() {
             self.map.pairs.shrink();
         }
     }

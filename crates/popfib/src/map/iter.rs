@@ -46,7 +46,7 @@ pub(super) fn value<V>(slots: &Slots<V>, number: NextHop) -> Option<&V> {
 impl<'a, A: Address, V> Iter<'a, A, V> {
     pub(super) fn new<S: Storage>(map: &'a PrefixMap<A, V, S>) -> Self {
         Self {
-            routes: map.rib.iter(),
+            routes: map.routes.rib.iter(),
             slots: map.pairs.slots(),
         }
     }
@@ -151,7 +151,7 @@ impl<'a, A: Address, V> Iterator for IterMut<'a, A, V> {
 impl<A: Address, V, S: Stores<V>> IntoIter<A, V, S> {
     fn new(mut map: PrefixMap<A, V, S>) -> Self {
         // Nobody will look up any more.
-        map.fib = None;
+        map.routes.fib = None;
         Self {
             left: map.len(),
             map,
@@ -164,7 +164,7 @@ impl<A: Address, V, S: Stores<V>> Iterator for IntoIter<A, V, S> {
     type Item = (Prefix<A>, V);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let rib = &self.map.rib;
+        let rib = &self.map.routes.rib;
         let (prefix, number) = match self.at {
             None => rib.first(),
             Some(at) => rib.next(at),
@@ -238,7 +238,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// # Ok::<(), popfib::RouteTextError>(())
     /// ```
     pub fn keys(&self) -> Keys<'_, A> {
-        Keys(self.rib.iter())
+        Keys(self.routes.rib.iter())
     }
 
     /// The values in the order of their prefixes.
@@ -265,7 +265,7 @@ impl<A: Address, V> PrefixMap<A, V> {
     /// # Ok::<(), popfib::RouteTextError>(())
     /// ```
     pub fn iter_mut(&mut self) -> IterMut<'_, A, V> {
-        IterMut::new(self.rib.iter(), &mut self.pairs)
+        IterMut::new(self.routes.rib.iter(), &mut self.pairs)
     }
 
     /// The values in the order of their prefixes, to be changed in place.
@@ -289,7 +289,7 @@ impl<A: Address, V> PrefixMap<A, V> {
     /// # Ok::<(), popfib::RouteTextError>(())
     /// ```
     pub fn subnets_mut(&mut self, prefix: Prefix<A>) -> IterMut<'_, A, V> {
-        IterMut::new(self.rib.subnets(prefix), &mut self.pairs)
+        IterMut::new(self.routes.rib.subnets(prefix), &mut self.pairs)
     }
 }
 

@@ -6,7 +6,8 @@
 //! to the pair's length. What is asked of prefixes, exact or in order, the Rib answers.
 //!
 //! `storage.rs` decides whether equal values share a pair; `table.rs` puts two maps together to one of
-//! both families, `set.rs` leaves out the values.
+//! both families, `set.rs` leaves out the values. `next_hops.rs` does without pairs: its leaves are numbers of
+//! next hop and prefix length.
 
 mod algebra;
 mod batch;
@@ -21,6 +22,7 @@ mod follow;
 mod free;
 mod iter;
 mod live;
+mod next_hops;
 mod pairs;
 mod set;
 mod storage;
@@ -34,8 +36,8 @@ use crate::fib::Options;
 use crate::memory::OutOfMemory;
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
-use crate::rib::Rib;
-use defer::{ASK, Deferring};
+use defer::ASK;
+use follow::Followed;
 use pairs::{Pair, Pairs};
 
 pub use both::{Both, TableIntoIter, TableIter};
@@ -47,6 +49,7 @@ pub use live::{
     Group, GroupError, GroupGuard, GroupReader, LiveGroups, LiveMap, LiveTable, MapGuard,
     MapReader, Sweep, TableGuard, TableReader, TableSweep,
 };
+pub use next_hops::NextHopMap;
 pub use set::{IpSet, PrefixSet};
 pub use storage::{Own, Shared, Storage, Stores};
 pub use table::Table;
@@ -94,14 +97,8 @@ pub use view::Subtree;
 /// is memory for a route but not for the Poptrie, the map answers from its Rib until there is.
 pub struct PrefixMap<A: Address, V, S: Storage = Own> {
     /// The numbers of pairs.
-    rib: Rib<A>,
-    /// `None` where there are no routes, while many change, and where memory was refused: then
-    /// the Rib answers.
-    fib: Option<Deferring<A>>,
+    routes: Followed<A>,
     pairs: Pairs<V, S>,
-    options: Options,
-    /// Changes that went without the Fib.
-    behind: usize,
 }
 
 impl<A: Address, V> PrefixMap<A, V> {
@@ -144,22 +141,19 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// ```
     pub fn with_options(options: Options) -> Self {
         Self {
-            rib: Rib::new(),
-            fib: None,
+            routes: Followed::new(options),
             pairs: Pairs::new(),
-            options,
-            behind: 0,
         }
     }
 
     /// The number of routes.
     pub fn len(&self) -> usize {
-        self.rib.len()
+        self.routes.rib.len()
     }
 
     /// Whether there is no route.
     pub fn is_empty(&self) -> bool {
-        self.rib.is_empty()
+        self.routes.rib.is_empty()
     }
 
     /// Removes every route and gives the memory back.
@@ -181,7 +175,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
 
     /// What is here, and an empty map in its place.
     fn take(&mut self) -> Self {
-        core::mem::replace(self, Self::with_options(self.options.clone()))
+        core::mem::replace(self, Self::with_options(self.routes.options.clone()))
     }
 
     /// Heap bytes of the routes, the Poptrie and the array of values, spare capacity
@@ -197,8 +191,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// # Ok::<(), popfib::RouteTextError>(())
     /// ```
     pub fn bytes(&self) -> usize {
-        let fib = self.fib.as_ref().map_or(0, Deferring::bytes);
-        self.rib.bytes() + fib + self.pairs.bytes()
+        self.routes.bytes() + self.pairs.bytes()
     }
 
     /// The number of different pairs of value and prefix length: what the leaves of the
@@ -221,17 +214,17 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// # Ok::<(), popfib::RouteTextError>(())
     /// ```
     pub fn get(&self, prefix: Prefix<A>) -> Option<&V> {
-        Some(self.value(self.rib.get(prefix)?))
+        Some(self.value(self.routes.rib.get(prefix)?))
     }
 
     /// Whether there is a route of exactly `prefix`.
     pub fn contains_key(&self, prefix: Prefix<A>) -> bool {
-        self.rib.contains_key(prefix)
+        self.routes.rib.contains_key(prefix)
     }
 
     /// The first route in prefix order. O(key width / 6).
     pub fn first(&self) -> Option<(Prefix<A>, &V)> {
-        let (prefix, number) = self.rib.first()?;
+        let (prefix, number) = self.routes.rib.first()?;
         Some((prefix, self.value(number)))
     }
 
@@ -247,7 +240,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// # Ok::<(), popfib::RouteTextError>(())
     /// ```
     pub fn last(&self) -> Option<(Prefix<A>, &V)> {
-        let (prefix, number) = self.rib.last()?;
+        let (prefix, number) = self.routes.rib.last()?;
         Some((prefix, self.value(number)))
     }
 
@@ -286,7 +279,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// The pair that answers for `address`.
     #[inline]
     fn find(&self, address: A) -> Option<&Pair<V>> {
-        self.answered(self.answer(address), address)
+        self.answered(self.routes.answer(address), address)
     }
 
     fn value(&self, number: NextHop) -> &V {
@@ -340,15 +333,15 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
             Inserted::InPlace(value) => return Ok(Some(value)),
             Inserted::Route { old, new } => (old, new),
         };
-        self.follow(prefix, old, Some(new));
+        self.routes.follow(prefix, old, Some(new));
         Ok(old.map(|old| S::remove(&mut self.pairs, old)))
     }
 
     /// Removes the route of exactly `prefix`; returns its value. Never fails for want of memory.
     pub fn remove(&mut self, prefix: Prefix<A>) -> Option<V> {
-        self.prepare(prefix);
-        let number = self.rib.remove(prefix)?;
-        self.follow(prefix, Some(number), None);
+        self.routes.prepare(prefix);
+        let number = self.routes.rib.remove(prefix)?;
+        self.routes.follow(prefix, Some(number), None);
         let value = S::remove(&mut self.pairs, number);
         self.tidy();
         Some(value)
@@ -369,7 +362,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// # Ok::<(), popfib::RouteTextError>(())
     /// ```
     pub fn get_mut(&mut self, prefix: Prefix<A>) -> Option<S::Mut<'_>> {
-        let number = self.rib.get(prefix)?;
+        let number = self.routes.rib.get(prefix)?;
         Some(S::lend(self, prefix.address().to_u128(), number))
     }
 
@@ -389,8 +382,8 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// ```
     pub fn longest_match_mut(&mut self, address: impl Into<A>) -> Option<(Prefix<A>, S::Mut<'_>)> {
         let address = address.into();
-        let number = match self.answer(address) {
-            ASK => self.ask(address),
+        let number = match self.routes.answer(address) {
+            ASK => self.routes.ask(address),
             number => number,
         };
         let number = NextHop::new(number)?;
@@ -417,8 +410,8 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// Puts the route into Rib and pairs; the Fib does not follow yet.
     fn insert_route(&mut self, prefix: Prefix<A>, value: V) -> Result<Inserted<V>, OutOfMemory> {
         let new = S::add(&mut self.pairs, value, prefix.len())?;
-        self.prepare(prefix);
-        let old = match self.rib.try_insert_new(prefix, new) {
+        self.routes.prepare(prefix);
+        let old = match self.routes.rib.try_insert_new(prefix, new) {
             Ok(None) => return Ok(Inserted::Route { old: None, new }),
             Ok(Some(old)) => old,
             Err(error) => {
@@ -430,7 +423,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
             return Ok(Inserted::InPlace(replaced));
         }
         // There is a route, so no memory is needed.
-        self.rib.insert(prefix, new);
+        self.routes.rib.insert(prefix, new);
         let old = Some(old);
         Ok(Inserted::Route { old, new })
     }

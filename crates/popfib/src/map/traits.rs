@@ -4,7 +4,6 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 
 use super::PrefixMap;
-use super::defer::Deferring;
 use super::storage::Storage;
 use crate::address::Address;
 use crate::fib::Options;
@@ -18,15 +17,8 @@ impl<A: Address, V, S: Storage> Default for PrefixMap<A, V, S> {
 impl<A: Address, V: Clone, S: Storage> Clone for PrefixMap<A, V, S> {
     fn clone(&self) -> Self {
         Self {
-            rib: self.rib.clone(),
-            // Refused memory leaves the Rib to answer.
-            fib: self
-                .fib
-                .as_ref()
-                .and_then(|fib| Deferring::try_clone(fib).ok()),
+            routes: self.routes.clone(),
             pairs: self.pairs.clone(),
-            options: self.options.clone(),
-            behind: self.behind,
         }
     }
 }

@@ -151,8 +151,7 @@ class PyTricia:
         return [self._out(p) for p in self._table.children(self._present(prefix))]
 
     def freeze(self) -> None:
-        """Refuse changes from now on, and compile the table."""
-        self._table.compile()
+        """Refuse changes from now on."""
         self._frozen = True
 
     def thaw(self) -> None:

@@ -69,7 +69,7 @@ fn changes<A: Address, S: Stores<u32>>(options: &Options, seed: u64) -> usize {
         run.sort();
         run.extend((0..random.below(4)).map(|_| random.prefix()));
         for prefix in run {
-            let marked = map.fib.as_ref().and_then(|fib| fib.marked);
+            let marked = map.routes.fib.as_ref().and_then(|fib| fib.marked);
             let was = marked.is_some();
             // Now and then a change of what covers the entry, at its very address.
             let prefix = match marked {
@@ -92,7 +92,11 @@ fn changes<A: Address, S: Stores<u32>>(options: &Options, seed: u64) -> usize {
                     map.insert(prefix, random.below(5) as u32);
                 }
             }
-            let is = map.fib.as_ref().is_some_and(|fib| fib.marked.is_some());
+            let is = map
+                .routes
+                .fib
+                .as_ref()
+                .is_some_and(|fib| fib.marked.is_some());
             marks += usize::from(is && !was);
             compare(&mut random, &map, prefix);
         }
@@ -101,7 +105,12 @@ fn changes<A: Address, S: Stores<u32>>(options: &Options, seed: u64) -> usize {
             0 => map = map.clone(),
             1 => {
                 map.extend([(random.prefix(), 9)]);
-                assert!(map.fib.as_ref().is_none_or(|fib| fib.marked.is_none()));
+                assert!(
+                    map.routes
+                        .fib
+                        .as_ref()
+                        .is_none_or(|fib| fib.marked.is_none())
+                );
                 compare(&mut random, &map, Prefix::host(A::MIN));
             }
             _ => {}
@@ -168,18 +177,18 @@ fn a_marked_entry_has_few_of_the_routes() {
     let mut marked = 0;
     for n in 0..6400 {
         map.insert(prefix(n << 9 | 0x55), n);
-        let fib = map.fib.as_ref().expect("there are routes");
+        let fib = map.routes.fib.as_ref().expect("there are routes");
         let Some(Marked { entry, .. }) = &fib.marked else {
             continue;
         };
         marked += 1;
-        assert!(map.rib.subnets(*entry).count() <= map.len() / SHARE);
+        assert!(map.routes.rib.subnets(*entry).count() <= map.len() / SHARE);
     }
     assert!(marked > 1000, "{marked}");
     // Changes here and there mark nothing; the first settles what was marked.
     for n in (0..6400).map(|n| n * 2741 % 6400) {
         map.remove(prefix(n << 9 | 0x55));
-        let fib = map.fib.as_ref().expect("there are routes");
+        let fib = map.routes.fib.as_ref().expect("there are routes");
         assert!(fib.marked.is_none());
     }
     map.check().expect("nothing waits");

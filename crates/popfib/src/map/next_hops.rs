@@ -1,0 +1,263 @@
+//! A map from prefixes to numbers that the caller keeps: next hops.
+//!
+//! A leaf is next hop and prefix length in one number, as in a [`LongestFib`]: nothing is looked up to take it apart,
+//! and no pairs are kept. So what each answer of a map costs beside the Fib, a read of its pair, this does without;
+//! with many different values that is most of a lookup.
+
+use core::fmt;
+
+use super::check::are_right_around;
+use super::defer::ASK;
+use super::follow::Followed;
+use crate::address::Address;
+use crate::compile_error::CompileError;
+use crate::fib::{CheckError, Options};
+use crate::longest::LongestFib;
+use crate::next_hop::NextHop;
+use crate::prefix::Prefix;
+
+/// A map from prefixes of one family to next hops, asked by longest match: for who numbers his values himself.
+///
+/// As a [`PrefixMap`](crate::PrefixMap) it is right and fast after any change, with nothing to compile. In place of
+/// values it keeps the caller's numbers, up to [`MAX`](Self::MAX), and its batches are several times as fast where
+/// there are many.
+///
+/// ```
+/// use popfib::{NextHop, NextHopMap};
+///
+/// let mut map = NextHopMap::<u32>::new();
+/// let (east, west) = (NextHop::new(1).unwrap(), NextHop::new(2).unwrap());
+/// map.insert("10.0.0.0/8".parse()?, east)?;
+/// map.insert("10.1.0.0/16".parse()?, west)?;
+/// assert_eq!(map.longest_match(0x0a01_0203), Some(("10.1.0.0/16".parse()?, west)));
+/// assert_eq!(map.remove("10.1.0.0/16".parse()?), Some(west));
+/// let mut next_hops = [0; 2];
+/// map.lookup_batch(&[0x0a01_0203, 0x7f00_0001], &mut next_hops);
+/// assert_eq!(next_hops, [1, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct NextHopMap<A: Address>(Followed<A>);
+
+impl<A: Address> Default for NextHopMap<A> {
+    fn default() -> Self {
+        Self(Followed::new(Options::default()))
+    }
+}
+
+impl<A: Address> fmt::Debug for NextHopMap<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl<A: Address> NextHopMap<A> {
+    /// The highest next hop: some 65 million for IPv4, 16 for IPv6.
+    pub const MAX: u32 = LongestFib::<A>::MAX_NEXT_HOP;
+
+    /// A map without routes; allocates nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The number of routes.
+    pub fn len(&self) -> usize {
+        self.0.rib.len()
+    }
+
+    /// Whether there is no route.
+    pub fn is_empty(&self) -> bool {
+        self.0.rib.is_empty()
+    }
+
+    /// Heap bytes of the routes and the Poptrie, spare capacity included.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    /// The next hop of exactly `prefix`. O(key width / 6).
+    pub fn get(&self, prefix: Prefix<A>) -> Option<NextHop> {
+        Some(route((prefix, self.0.rib.get(prefix)?)).1)
+    }
+
+    /// The next hop of the longest prefix that holds `address`.
+    #[inline]
+    pub fn lookup(&self, address: A) -> Option<NextHop> {
+        Some(self.longest_match(address)?.1)
+    }
+
+    /// The longest prefix that holds `address`, and its next hop.
+    #[inline]
+    pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
+        let number = match self.0.answer(address) {
+            ASK => self.0.ask(address),
+            number => number,
+        };
+        LongestFib::<A>::matched(address, number)
+    }
+
+    /// Looks up each of `addresses` into the same place of `next_hops`; 0 where there is no route. Nothing is
+    /// allocated.
+    ///
+    /// # Panics
+    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
+    pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
+        self.answer_batch(addresses, next_hops);
+        for number in next_hops {
+            *number /= LongestFib::<A>::LENGTHS;
+        }
+    }
+
+    /// Hands out the longest match of each of `addresses`, with its place, in order. Nothing is allocated.
+    ///
+    /// # Panics
+    /// Where [`Kernel::best`](crate::Kernel::best) panics.
+    ///
+    /// ```
+    /// use popfib::{NextHop, NextHopMap};
+    ///
+    /// let mut map = NextHopMap::<u32>::new();
+    /// map.insert("10.0.0.0/8".parse()?, NextHop::MIN)?;
+    /// let mut lengths = [None; 2];
+    /// map.longest_match_each(&[0x0a01_0203, 0x7f00_0001], |at, found| {
+    ///     lengths[at] = found.map(|(prefix, _)| prefix.len());
+    /// });
+    /// assert_eq!(lengths, [Some(8), None]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn longest_match_each(
+        &self,
+        addresses: &[A],
+        mut found: impl FnMut(usize, Option<(Prefix<A>, NextHop)>),
+    ) {
+        let mut numbers = [0; 256];
+        for (chunk, addresses) in addresses.chunks(numbers.len()).enumerate() {
+            let first = chunk * numbers.len();
+            let numbers = &mut numbers[..addresses.len()];
+            self.answer_batch(addresses, numbers);
+            for (at, (address, number)) in addresses.iter().zip(numbers).enumerate() {
+                found(first + at, LongestFib::<A>::matched(*address, *number));
+            }
+        }
+    }
+
+    /// The numbers that answer, of next hops and lengths.
+    fn answer_batch(&self, addresses: &[A], numbers: &mut [u32]) {
+        self.0.answer_batch(addresses, numbers);
+        if numbers.contains(&ASK) {
+            self.ask_all(addresses, numbers);
+        }
+    }
+
+    /// The Rib's answers in place of [`ASK`].
+    #[cold]
+    fn ask_all(&self, addresses: &[A], numbers: &mut [u32]) {
+        let asked = addresses.iter().zip(numbers);
+        for (address, number) in asked.filter(|(_, number)| **number == ASK) {
+            *number = self.0.ask(*address);
+        }
+    }
+
+    /// Sets the next hop of `prefix`; returns the one it replaces. Takes the time of a change of a
+    /// [`PrefixMap`](crate::PrefixMap).
+    ///
+    /// # Errors
+    /// [`CompileError::NextHop`] for one beyond [`MAX`](Self::MAX), and [`CompileError::OutOfMemory`]: nothing has
+    /// changed.
+    pub fn insert(
+        &mut self,
+        prefix: Prefix<A>,
+        next_hop: NextHop,
+    ) -> Result<Option<NextHop>, CompileError> {
+        let new = LongestFib::<A>::number(prefix, next_hop)?;
+        self.0.prepare(prefix);
+        let old = self.0.rib.try_insert(prefix, new)?;
+        self.0.follow(prefix, old, Some(new));
+        Ok(old.map(|old| route((prefix, old)).1))
+    }
+
+    /// Removes the route of exactly `prefix`; returns its next hop. Never fails for want of memory.
+    pub fn remove(&mut self, prefix: Prefix<A>) -> Option<NextHop> {
+        self.0.prepare(prefix);
+        let old = self.0.rib.remove(prefix)?;
+        self.0.follow(prefix, Some(old), None);
+        Some(route((prefix, old)).1)
+    }
+
+    /// Inserts many routes, of two next hops for one prefix the last to stay; compiles once where that is less work.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), for the first route that is not inserted; those before it are.
+    pub fn extend(
+        &mut self,
+        routes: impl IntoIterator<Item = (Prefix<A>, NextHop)>,
+    ) -> Result<(), CompileError> {
+        let mut patches = self.0.patches();
+        let mut insert = |(prefix, next_hop)| {
+            let new = LongestFib::<A>::number(prefix, next_hop)?;
+            self.0.prepare(prefix);
+            let old = self.0.rib.try_insert(prefix, new)?;
+            self.0
+                .follow_one_of_many(&mut patches, prefix, old, Some(new));
+            Ok(())
+        };
+        let inserted = routes.into_iter().try_for_each(&mut insert);
+        self.0.settle();
+        inserted
+    }
+
+    /// The routes in prefix order.
+    pub fn iter(&self) -> impl Iterator<Item = (Prefix<A>, NextHop)> + Clone {
+        self.0.rib.iter().map(route)
+    }
+
+    /// The first route in prefix order. O(key width / 6).
+    pub fn first(&self) -> Option<(Prefix<A>, NextHop)> {
+        self.0.rib.first().map(route)
+    }
+
+    /// The first route behind `prefix` in prefix order, whether or not that has one. O(key width / 6).
+    pub fn next(&self, prefix: Prefix<A>) -> Option<(Prefix<A>, NextHop)> {
+        self.0.rib.next(prefix).map(route)
+    }
+
+    /// The routes that cover `prefix`, itself included, the shortest first.
+    pub fn supernets(
+        &self,
+        prefix: Prefix<A>,
+    ) -> impl Iterator<Item = (Prefix<A>, NextHop)> + Clone {
+        self.0.rib.supernets(prefix).map(route)
+    }
+
+    /// The routes inside `prefix`, itself included, in prefix order.
+    pub fn subnets(&self, prefix: Prefix<A>) -> impl Iterator<Item = (Prefix<A>, NextHop)> + Clone {
+        self.0.rib.subnets(prefix).map(route)
+    }
+
+    /// Verifies that the Poptrie is well formed, that each route has a number of its length, and that the first and
+    /// last addresses of all routes and their neighbours are answered as the Rib does. O(routes * key width / 6).
+    ///
+    /// # Errors
+    /// The first that does not hold; never, whatever was done to the map.
+    pub fn check(&self) -> Result<(), CheckError> {
+        self.0.check()?;
+        for (prefix, number) in &self.0.rib {
+            let matched = LongestFib::<A>::matched(prefix.address(), number.get());
+            if matched.is_none_or(|(known, _)| known != prefix)
+                || !are_right_around(&self.0.rib, prefix, |a, n| self.0.is_right(a, n))
+            {
+                let number = number.get();
+                return Err(CheckError::Pair { number });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A route whose number is taken apart.
+#[inline]
+fn route<A: Address>((prefix, number): (Prefix<A>, NextHop)) -> (Prefix<A>, NextHop) {
+    let matched = LongestFib::<A>::matched(prefix.address(), number.get());
+    matched.expect("it is a number of next hop and length")
+}

@@ -166,7 +166,7 @@ fn of_routes(
     let name = |number| table.next_hops.name(number);
     let values = values(py, (1..).map_while(|n| name(NextHop::new(n)?)), decode)?;
     let RouteTable { ipv4, ipv6, .. } = table;
-    let map = py.detach(|| Map::new(ipv4.iter(), ipv6.iter()))?;
+    let map = py.detach(|| Map::from_ribs(ipv4, ipv6))?;
     Ok(Table::of(State::new(py, map, values)))
 }
 

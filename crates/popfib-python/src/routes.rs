@@ -54,6 +54,14 @@ impl Map {
 
     /// # Errors
     /// As [`Self::new`].
+    pub(crate) fn from_ribs(ipv4: Rib<u32>, ipv6: Rib<u128>) -> PyResult<Self> {
+        let ipv4 = NextHopMap::from_rib(ipv4).map_err(refused)?;
+        let ipv6 = NextHopMap::from_rib(ipv6).map_err(refused)?;
+        Ok(Self { ipv4, ipv6 })
+    }
+
+    /// # Errors
+    /// As [`Self::new`].
     pub(crate) fn extend(&mut self, routes: Vec<Route>) -> PyResult<()> {
         let ipv4 = routes.iter().filter_map(|(prefix, number)| match prefix {
             IpPrefix::V4(prefix) => Some((*prefix, *number)),

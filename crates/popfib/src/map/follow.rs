@@ -201,7 +201,9 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
         if self.pairs.is_sparse()
             && let Some(numbers) = self.pairs.renumber()
         {
-            self.routes.rib.renumber(|number| numbers[number as usize]);
+            self.routes
+                .rib
+                .renumber(|_, number| numbers[number as usize]);
             self.routes.compile();
         }
     }

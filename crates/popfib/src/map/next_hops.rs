@@ -15,6 +15,7 @@ use crate::fib::{CheckError, Options};
 use crate::longest::LongestFib;
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
+use crate::rib::Rib;
 
 /// A map from prefixes of one family to next hops, asked by longest match: for who numbers his values himself.
 ///
@@ -58,6 +59,23 @@ impl<A: Address> NextHopMap<A> {
     /// A map without routes; allocates nothing.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A map of the routes of `rib`. O(routes).
+    ///
+    /// # Errors
+    /// [`CompileError::NextHop`] for a next hop beyond [`MAX`](Self::MAX).
+    pub fn from_rib(mut rib: Rib<A>) -> Result<Self, CompileError> {
+        if rib.next_hop_bound() > Self::MAX {
+            for (prefix, next_hop) in &rib {
+                LongestFib::<A>::number(prefix, next_hop)?;
+            }
+        }
+        rib.renumber(|len, next_hop| next_hop * LongestFib::<A>::LENGTHS + u32::from(len));
+        let mut map = Self::new();
+        map.0.rib = rib;
+        map.0.settle();
+        Ok(map)
     }
 
     /// The number of routes.

@@ -3,7 +3,7 @@
 //! A change finds its place, makes sure of the memory that it needs, all of it,
 //! and only then begins: where memory is refused, nothing has changed.
 
-use super::node::{RibNode, STRIDE, node_depth, vertex_of};
+use super::node::{RibNode, STRIDE, node_depth, vertex_level, vertex_of};
 use super::{NodeIndex, Rib};
 use crate::address::Address;
 use crate::memory::{Allocator, OutOfMemory};
@@ -235,18 +235,25 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         node.child_count() == 0
     }
 
-    /// Gives each next hop another number. O(routes).
-    pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
+    /// Gives each next hop another number, by the length of its prefix and the one it has. O(routes).
+    pub(crate) fn renumber(&mut self, number: impl Fn(u8, u32) -> u32) {
         let root = self.root;
         self.next_hop_bound = self.renumber_below(&root, &number);
     }
 
     /// [`Self::renumber`] in `node` and below; returns the highest next hop.
-    fn renumber_below(&mut self, node: &RibNode<A>, number: &impl Fn(u32) -> u32) -> u32 {
+    fn renumber_below(&mut self, node: &RibNode<A>, number: &impl Fn(u8, u32) -> u32) -> u32 {
         let mut highest = 0;
+        let mut short = node.short;
         for rank in 0..node.value_count() as u32 {
             let index = node.values + rank;
-            let value = number(*self.values.get(index));
+            let level = if short == 0 {
+                STRIDE
+            } else {
+                vertex_level(short.trailing_zeros())
+            };
+            short &= short.wrapping_sub(1);
+            let value = number(node.depth + level, *self.values.get(index));
             self.values.set(index, value);
             highest = highest.max(value);
         }

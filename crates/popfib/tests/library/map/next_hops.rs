@@ -95,6 +95,10 @@ fn run<A: Address>(seed: u64) {
                 let kept = map.clone();
                 map.remove(at);
                 map = kept;
+                if step % 2 == 0 {
+                    map = NextHopMap::from_rib(model.iter().map(|(p, n)| (*p, *n)).collect())
+                        .unwrap();
+                }
             }
             _ => assert!(map.iter().eq(model.iter().map(|(p, n)| (*p, *n)))),
         }
@@ -134,7 +138,9 @@ fn next_hops_that_a_leaf_cannot_hold_change_nothing() {
         Err(refused.clone())
     );
     let routes = [(2, 7), (3, max + 1), (4, 7)].map(|(n, to)| (prefix(n), next_hop(to)));
-    assert_eq!(map.extend(routes), Err(refused));
+    assert_eq!(map.extend(routes), Err(refused.clone()));
+    let rib = routes.into_iter().collect();
+    assert_eq!(NextHopMap::from_rib(rib).unwrap_err(), refused);
     // Those before it are there.
     let expected = [(prefix(1), next_hop(max)), (prefix(2), next_hop(7))];
     assert!(map.iter().eq(expected));

@@ -235,7 +235,7 @@ impl<A: Address> NextHopMap<A> {
         self.0.rib.first().map(route)
     }
 
-    /// The first route behind `prefix` in prefix order, whether or not that has one. O(key width / 6).
+    /// The first route after `prefix` in prefix order, whether or not that has one. O(key width / 6).
     pub fn next(&self, prefix: Prefix<A>) -> Option<(Prefix<A>, NextHop)> {
         self.0.rib.next(prefix).map(route)
     }

@@ -26,7 +26,7 @@ use core::any::Any;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::block::Block;
+use super::block::{Block, Clearing};
 use crate::address::Address;
 use crate::memory::{Allocator, Global, OutOfMemory};
 
@@ -123,6 +123,69 @@ unsafe impl<Al: Allocator + Send> Send for Arrays<Al> {}
 // SAFETY: shared arrays are atomic words.
 unsafe impl<Al: Allocator + Sync> Sync for Arrays<Al> {}
 
+/// Arrays for a table that is still to be made, in memory that is cleared part by part.
+#[derive(Debug)]
+pub(crate) struct EmptyArrays<Al: Allocator> {
+    /// Bits of the root table, of pages and of values in narrow blocks.
+    form: (u8, u8, u8),
+    arena_len: usize,
+    memory: Clearing<Al>,
+}
+
+impl<Al: Allocator> EmptyArrays<Al> {
+    pub(crate) fn new(
+        form: (u8, u8, u8),
+        arena_len: usize,
+        alloc: Al,
+    ) -> Result<Self, OutOfMemory> {
+        // Long enough for both arrays one after the other; each begins at a cache line, which aligns words.
+        let bytes = arena_at(form.0).saturating_add(arena_len.saturating_mul(size_of::<Word>()));
+        Ok(Self {
+            form,
+            arena_len,
+            memory: Clearing::new_in(bytes, alloc)?,
+        })
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.memory.bytes()
+    }
+
+    /// Clears so many bytes more; whether all are clear.
+    pub(crate) fn clear(&mut self, bytes: usize) -> bool {
+        self.memory.clear(bytes)
+    }
+
+    /// The arrays, in which no address has an answer.
+    pub(crate) fn into_arrays(self) -> Arrays<Al> {
+        let arrays = self.into_zeroed();
+        for (to, word) in arrays.view().arena.iter().zip(IDLE_BLOCK) {
+            // Relaxed: nobody else has the arrays.
+            to.store(word, Ordering::Relaxed);
+        }
+        arrays
+    }
+
+    fn into_zeroed(self) -> Arrays<Al> {
+        let (root_bits, page_bits, value_bits) = self.form;
+        let memory = self.memory.into_block();
+        Arrays {
+            root: memory.at(0),
+            arena: memory.at(arena_at(root_bits)),
+            arena_len: self.arena_len,
+            root_bits,
+            page_bits,
+            value_bits,
+            memory: Memory::Own(memory),
+        }
+    }
+}
+
+/// Where the arena begins after a root table: at a cache line, also after a small one.
+fn arena_at(root_bits: u8) -> usize {
+    (size_of::<Word>() << root_bits).next_multiple_of(64)
+}
+
 impl<Al: Allocator> Arrays<Al> {
     /// A copy of the arrays in memory of their own.
     pub(super) fn copy_of(view: View<'_>, alloc: Al) -> Result<Self, OutOfMemory> {
@@ -165,37 +228,9 @@ impl<Al: Allocator> Arrays<Al> {
         Ok(arrays)
     }
 
-    /// Arrays for a table that is still to be made: no address has an answer.
-    pub(crate) fn empty(
-        form: (u8, u8, u8),
-        arena_len: usize,
-        alloc: Al,
-    ) -> Result<Self, OutOfMemory> {
-        let arrays = Self::zeroed(form, arena_len.max(IDLE_BLOCK.len()), alloc)?;
-        for (to, word) in arrays.view().arena.iter().zip(IDLE_BLOCK) {
-            // Relaxed: nobody else has the arrays.
-            to.store(word, Ordering::Relaxed);
-        }
-        Ok(arrays)
-    }
-
     /// Arrays of zeros: bits of the root table, of pages and of values in narrow blocks, and words of the arena.
     fn zeroed(form: (u8, u8, u8), arena_len: usize, alloc: Al) -> Result<Self, OutOfMemory> {
-        let (root_bits, page_bits, value_bits) = form;
-        // A small root table leaves the arena at the next cache line.
-        let arena_at = (size_of::<Word>() << root_bits).next_multiple_of(64);
-        let bytes = arena_at.saturating_add(arena_len.saturating_mul(size_of::<Word>()));
-        // Long enough for both arrays one after the other; each begins at a cache line, which aligns words.
-        let memory = Block::zeroed_in(bytes, alloc)?;
-        Ok(Self {
-            root: memory.at(0),
-            arena: memory.at(arena_at),
-            arena_len,
-            root_bits,
-            page_bits,
-            value_bits,
-            memory: Memory::Own(memory),
-        })
+        Ok(EmptyArrays::new(form, arena_len, alloc)?.into_zeroed())
     }
 
     /// The arrays where they are, in memory that `owner` keeps.

@@ -20,11 +20,14 @@ use super::{Following, Home, Owned, SPARE, Space, Target, boxed};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
-use crate::fib::layout::{Arrays, IDLE_BLOCK, MAX_WORDS};
+use crate::fib::layout::{Arrays, EmptyArrays, IDLE_BLOCK, MAX_WORDS};
 use crate::memory::{self, Allocator};
 use crate::next_hop::{Leaf, NextHop};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
+
+/// Memory that is cleared in the time that a route of a part takes, about.
+const BYTES_A_ROUTE: usize = 1 << 10;
 
 /// Entries of the root table in a part, at most.
 const MAX_ENTRIES: u32 = 1 << 12;
@@ -35,7 +38,8 @@ pub(super) struct Steps<A: Address, Al: Allocator + Clone> {
     /// Routes of a part. `None`: all is done at once.
     routes: Option<usize>,
     waiting: Vec<Waiting<A>, Al>,
-    /// Not inline: most tables never have one.
+    /// Memory for the next table, while it is cleared. Not inline, as the next: most tables never have either.
+    coming: Option<Box<EmptyArrays<Al>, Al>>,
     next: Option<Box<Next<A, Al>, Al>>,
     /// Whether the table in use lacks changes that its next will have.
     is_behind: bool,
@@ -65,6 +69,7 @@ impl<A: Address, Al: Allocator + Clone> Steps<A, Al> {
         Self {
             routes: None,
             waiting: Vec::new_in(alloc.clone()),
+            coming: None,
             next: None,
             is_behind: false,
         }
@@ -76,7 +81,12 @@ impl<A: Address, Al: Allocator + Clone> Steps<A, Al> {
     }
 
     fn is_left(&self) -> bool {
-        self.is_behind || self.next.is_some() || !self.waiting.is_empty()
+        self.is_behind || self.is_begun() || !self.waiting.is_empty()
+    }
+
+    /// Whether another table is being made.
+    fn is_begun(&self) -> bool {
+        self.coming.is_some() || self.next.is_some()
     }
 
     /// Whether the table in use may lack a change of a route that covers `prefix`.
@@ -144,7 +154,9 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
 
     /// Bytes of the next table.
     pub(crate) fn next_bytes(&self) -> usize {
-        self.steps.next.as_ref().map_or(0, |next| {
+        let Steps { coming, next, .. } = &self.steps;
+        let coming = coming.as_ref().map_or(0, |coming| coming.bytes());
+        next.as_ref().map_or(coming, |next| {
             let view = next.home.view();
             size_of_val(view.root) + size_of_val(view.arena) + size_of::<Space>()
         })
@@ -158,7 +170,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         old: Option<NextHop>,
         new: Option<NextHop>,
     ) -> Result<(), CompileError> {
-        if self.is_stale || self.steps.next.is_none() && !self.is_suited(rib.len()) {
+        if self.is_stale || !self.steps.is_begun() && !self.is_suited(rib.len()) {
             self.begin(rib)?;
         }
         memory::grow(&mut self.steps.waiting, 1)?;
@@ -170,7 +182,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
             let from = prefix.address().leading(root_bits);
             wait(&mut self.steps.waiting, Waiting { prefix, from });
         } else if self.patch_or_collect(rib, prefix, old, new).is_err() {
-            if self.steps.next.is_none() {
+            if !self.steps.is_begun() {
                 self.begin(rib)?;
             }
             self.steps.is_behind = true;
@@ -223,14 +235,30 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
     /// # Errors
     /// [`CompileError`]; there is none then.
     pub(crate) fn begin(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
-        self.steps.next = None;
+        self.give_up();
         let alloc = rib.allocator();
         let highest = self.expected_next_hop(rib);
         let form = compile::form::<A, L>(rib, &self.options, highest)?;
         let used = self.home.view().arena.len() - self.space.free_words();
         // More to spare than elsewhere: each new table takes a step of the changes that come meanwhile.
         let len = (used + used / 4 + (used / 2).min(SPARE)).min(MAX_WORDS - 1);
-        let arrays = Arrays::empty(form, len, alloc.clone())?;
+        let coming = EmptyArrays::new(form, len.max(IDLE_BLOCK.len()), alloc.clone())?;
+        self.steps.coming = Some(boxed(coming, alloc.clone())?);
+        if self.is_stale {
+            self.is_stale = false;
+            self.steps.is_behind = true;
+        }
+        Ok(())
+    }
+
+    /// Clears some of the memory for the next table, which is there once all of it is clear.
+    fn clear_coming(&mut self, alloc: &H::Al) -> Result<(), CompileError> {
+        let bytes = self.steps.routes().saturating_mul(BYTES_A_ROUTE);
+        let is_clear = |coming: &mut Box<EmptyArrays<_>, _>| coming.clear(bytes);
+        let Some(coming) = self.steps.coming.take_if(is_clear) else {
+            return Ok(());
+        };
+        let arrays = Box::into_inner(coming).into_arrays();
         let space = Space::new(arrays.view().arena.len(), IDLE_BLOCK.len());
         let next = Next {
             space: boxed(space, alloc.clone())?,
@@ -239,15 +267,12 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
             waiting: Vec::new_in(alloc.clone()),
         };
         self.steps.next = Some(boxed(next, alloc.clone())?);
-        if self.is_stale {
-            self.is_stale = false;
-            self.steps.is_behind = true;
-        }
         Ok(())
     }
 
     /// Gives the next table up.
     fn give_up(&mut self) {
+        self.steps.coming = None;
         self.steps.next = None;
     }
 
@@ -256,7 +281,9 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
     /// # Errors
     /// [`CompileError`]: it is tried again by the next step.
     pub(crate) fn step(&mut self, rib: &Rib<A, H::Al>) -> Result<bool, CompileError> {
-        if self.steps.next.is_some() {
+        if self.steps.coming.is_some() {
+            self.clear_coming(rib.allocator())?;
+        } else if self.steps.next.is_some() {
             self.fill_next(rib)?;
         } else if self.is_stale || self.steps.is_behind {
             self.begin(rib)?;
@@ -278,11 +305,8 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         match self.make_next(rib, next_hop, |patch| patch.fill(part)) {
             Ok(()) => {}
             Err(CompileError::Words { .. }) => return self.lengthen_next(rib),
-            Err(error) => {
-                self.give_up();
-                // For values of more bits, say; where there is no memory not even that.
-                return self.begin(rib).map_err(|_| error);
-            }
+            // Where the values need more bits by now, say.
+            Err(_) => return self.begin(rib),
         }
         let Some(mut next) = self.steps.next.take() else {
             return Ok(());

@@ -33,8 +33,8 @@
 #define HUGE_PAGE (2ul << 20)
 #define BURST 256u
 #define STREAMS 3
-#define YARDSTICK_ENTRIES (1u << 18)
-#define YARDSTICK_ADDRESSES (1u << 24)
+#define REFERENCE_ENTRIES (1u << 18)
+#define REFERENCE_ADDRESSES (1u << 24)
 #define TBL8_ENTRIES 256u
 #define TBL8_LEAST 256u
 /* DIR24_8 keeps one bit of an entry for itself. */
@@ -244,24 +244,24 @@ static size_t count_wrong(const struct stream *s)
 	return wrong;
 }
 
-static uint32_t *yardstick_table, *yardstick_addresses;
+static uint32_t *reference_table, *reference_addresses;
 
-/* The numbers of popfib's yardstick: SplitMix64, seed 0. */
-static void yardstick_make(void)
+/* The numbers of popfib's reference loop: SplitMix64, seed 0. */
+static void reference_make(void)
 {
 	uint64_t state = 0, z;
 
-	yardstick_table = huge(4ul * YARDSTICK_ENTRIES);
-	yardstick_addresses = huge(4ul * YARDSTICK_ADDRESSES);
-	for (size_t i = 0; i < YARDSTICK_ENTRIES + YARDSTICK_ADDRESSES; i++) {
+	reference_table = huge(4ul * REFERENCE_ENTRIES);
+	reference_addresses = huge(4ul * REFERENCE_ADDRESSES);
+	for (size_t i = 0; i < REFERENCE_ENTRIES + REFERENCE_ADDRESSES; i++) {
 		z = state += 0x9e3779b97f4a7c15;
 		z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
 		z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
 		z ^= z >> 31;
-		if (i < YARDSTICK_ENTRIES)
-			yardstick_table[i] = z;
+		if (i < REFERENCE_ENTRIES)
+			reference_table[i] = z;
 		else
-			yardstick_addresses[i - YARDSTICK_ENTRIES] = z;
+			reference_addresses[i - REFERENCE_ENTRIES] = z;
 	}
 }
 
@@ -269,13 +269,13 @@ static void yardstick_make(void)
  * The same loop must take the same time in every program, or ratios would not
  * compare: unrolled as popfib's is, and no vectors, which are 7 % faster here.
  */
-static __attribute__((noinline, optimize("no-tree-vectorize"))) void yardstick_pass(void)
+static __attribute__((noinline, optimize("no-tree-vectorize"))) void reference_pass(void)
 {
 	uint32_t sum = 0;
 
 #pragma GCC unroll 4
-	for (size_t i = 0; i < YARDSTICK_ADDRESSES; i++)
-		sum += yardstick_table[yardstick_addresses[i] >> 14];
+	for (size_t i = 0; i < REFERENCE_ADDRESSES; i++)
+		sum += reference_table[reference_addresses[i] >> 14];
 	__asm__ volatile("" : : "r"(sum));
 }
 
@@ -290,16 +290,16 @@ static void print_rates(const char *name, const double *rates, int n)
 static void measure(const struct stream *s, int passes, const char *algorithm, const char *kernel,
 		    size_t bytes, double build_s, size_t refused)
 {
-	double rates[passes], yardstick[passes], start;
+	double rates[passes], reference[passes], start;
 	size_t wrong = count_wrong(s);
 
 	/* One pass of each that does not count brings tables and pages in. */
-	yardstick_pass();
+	reference_pass();
 	pass(s);
 	for (int i = 0; i < passes; i++) {
 		start = now();
-		yardstick_pass();
-		yardstick[i] = YARDSTICK_ADDRESSES / (now() - start) / 1e6;
+		reference_pass();
+		reference[i] = REFERENCE_ADDRESSES / (now() - start) / 1e6;
 		start = now();
 		pass(s);
 		rates[i] = s->count / (now() - start) / 1e6;
@@ -309,7 +309,7 @@ static void measure(const struct stream *s, int passes, const char *algorithm, c
 	       algorithm, kernel, s->name, bytes, build_s, refused, wrong,
 	       memory_mib("AnonHugePages:"), memory_mib("Rss:"));
 	print_rates("mlps", rates, passes);
-	print_rates("yardstick", yardstick, passes);
+	print_rates("reference", reference, passes);
 	printf("}\n");
 	fflush(stdout);
 }
@@ -378,7 +378,7 @@ int main(int argc, char **argv)
 		if (answers / 4 != streams[i].count)
 			fail(names[i], "not one answer for each address");
 	}
-	yardstick_make();
+	reference_make();
 
 	for (int vector = 1; vector >= 0; vector--) {
 		const char *kernel = vector ? "avx512" : "scalar";

@@ -27,8 +27,8 @@ import (
 
 const (
 	burst              = 256
-	yardstickEntries   = 1 << 18
-	yardstickAddresses = 1 << 24
+	referenceEntries   = 1 << 18
+	referenceAddresses = 1 << 24
 	hugePage           = 2 << 20
 	madvHugepage       = 14
 	madvCollapse       = 25
@@ -58,7 +58,7 @@ type line struct {
 	Refused     uint64    `json:"refused"`
 	Wrong       uint64    `json:"wrong"`
 	Mlps        []float64 `json:"mlps"`
-	Yardstick   []float64 `json:"yardstick"`
+	ReferenceLoop   []float64 `json:"reference"`
 	HugeMib     uint64    `json:"huge_mib"`
 	ResidentMib uint64    `json:"resident_mib"`
 }
@@ -121,7 +121,7 @@ func measureAll(t table, family, folder string, passes int) error {
 		}
 		streams = append(streams, s)
 	}
-	y := newYardstick()
+	y := newReferenceLoop()
 	if err := moveToHugePages(); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func measureAll(t table, family, folder string, passes int) error {
 		for range passes {
 			start := time.Now()
 			y.pass()
-			l.Yardstick = append(l.Yardstick, rate(yardstickAddresses, start))
+			l.ReferenceLoop = append(l.ReferenceLoop, rate(referenceAddresses, start))
 			start = time.Now()
 			pass(t, s.addresses, nil)
 			l.Mlps = append(l.Mlps, rate(len(s.addresses), start))
@@ -180,16 +180,16 @@ func countWrong(t table, s stream) (wrong uint64) {
 	return wrong
 }
 
-// The yardstick of popfib: the same loop over the same numbers.
-type yardstick struct {
-	table     *[yardstickEntries]uint32
+// The reference loop of popfib: the same loop over the same numbers.
+type reference struct {
+	table     *[referenceEntries]uint32
 	addresses []uint32
 }
 
-var yardstickSum uint32
+var referenceSum uint32
 
-func newYardstick() yardstick {
-	y := yardstick{new([yardstickEntries]uint32), make([]uint32, yardstickAddresses)}
+func newReferenceLoop() reference {
+	y := reference{new([referenceEntries]uint32), make([]uint32, referenceAddresses)}
 	var state uint64
 	next := func() uint32 { // SplitMix64, seed 0
 		state += 0x9e3779b97f4a7c15
@@ -208,7 +208,7 @@ func newYardstick() yardstick {
 }
 
 //go:noinline
-func (y yardstick) pass() {
+func (y reference) pass() {
 	// Unrolled by hand, as other compilers do: the same loop must take the same
 	// time in every program, or ratios would not compare. Four at a time, as
 	// popfib's is compiled, are still 6 % slower in Go; eight are within 4 %.
@@ -218,7 +218,7 @@ func (y yardstick) pass() {
 		sum += t[a[0]>>14] + t[a[1]>>14] + t[a[2]>>14] + t[a[3]>>14]
 		sum += t[a[4]>>14] + t[a[5]>>14] + t[a[6]>>14] + t[a[7]>>14]
 	}
-	yardstickSum = sum
+	referenceSum = sum
 }
 
 // Bytes on the heap that are in use.

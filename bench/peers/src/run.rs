@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use popfib::CompileError;
-use popfib_eval::{BURST, Passes, Yardstick, measure};
+use popfib_eval::{BURST, Passes, ReferenceLoop, measure};
 use serde::Serialize;
 
 use crate::Failure;
@@ -27,7 +27,7 @@ struct Line<'a> {
     /// Addresses whose answer is not the right one.
     wrong: u64,
     mlps: Vec<f64>,
-    yardstick: Vec<f64>,
+    reference: Vec<f64>,
     /// Memory of the process that lies on huge pages, and all of it.
     huge_mib: u64,
     resident_mib: u64,
@@ -92,14 +92,14 @@ impl<A: PeerFamily> Job<'_, A> {
         let start = Instant::now();
         let table = build(self.routes).map_err(JobError::Build)?;
         let build_s = start.elapsed().as_secs_f64();
-        let yardstick = Yardstick::new()?;
+        let reference = ReferenceLoop::new()?;
         for stream in &self.streams {
             let wrong = wrong(&table, stream);
             let count = stream.addresses.len();
             let Passes {
                 rates,
-                yardstick: yardsticks,
-            } = measure(&yardstick, self.passes, count, || {
+                reference: references,
+            } = measure(&reference, self.passes, count, || {
                 pass(&table, &stream.addresses)
             });
             let line = Line {
@@ -111,7 +111,7 @@ impl<A: PeerFamily> Job<'_, A> {
                 refused: 0,
                 wrong,
                 mlps: rates,
-                yardstick: yardsticks,
+                reference: references,
                 huge_mib: memory_mib("AnonHugePages:"),
                 resident_mib: memory_mib("Rss:"),
             };

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 use popfib::{Fib, LiveFib, Options};
-use popfib_eval::{Spread, Traffic, Yardstick, cores, generate, measure, pin};
+use popfib_eval::{ReferenceLoop, Spread, Traffic, cores, generate, measure, pin};
 use popfib_formats::{LoadOptions, default_table, load};
 
 const BURST: usize = 64;
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .ok_or("the table has no IPv4 route")?;
     let live: LiveFib<u32, u32> = LiveFib::from_rib(table.ipv4, Options::default())?;
     let mut next_hops = [0; BURST];
-    let yardstick = Yardstick::new()?;
+    let reference = ReferenceLoop::new()?;
 
     let mut compiled = Vec::new();
     let mut inside = Vec::new();
@@ -41,10 +41,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..RUNS {
         // One run of each in turn, so that all see the same machine.
         let run = |pass: &mut dyn FnMut()| {
-            let passes = measure(&yardstick, 1, ADDRESSES * REPEATS, || {
+            let passes = measure(&reference, 1, ADDRESSES * REPEATS, || {
                 (0..REPEATS).for_each(|_| pass());
             });
-            passes.rates[0] / passes.yardstick[0]
+            passes.rates[0] / passes.reference[0]
         };
         compiled.push(run(&mut || {
             for burst in addresses.chunks_exact(BURST) {
@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }));
     }
     let base = Spread::of(&compiled).median;
-    println!("bursts of {BURST}      of the yardstick           of the compiled table");
+    println!("bursts of {BURST}      of the reference loop           of the compiled table");
     for (name, figures) in [
         ("compiled", &compiled),
         ("live, inside", &inside),

@@ -6,7 +6,7 @@
 //! answers against the routes. [`Traffic`] makes the addresses of a pass from a
 //! seed, a [`Stream`] makes them while they are looked up, a [`Trace`] is those
 //! of a file; [`Buffer`] holds them on huge pages. [`measure`] times passes in
-//! turn with the [`Yardstick`], [`modes`] takes the time of a lookup in three
+//! turn with the [`ReferenceLoop`], [`modes`] takes the time of a lookup in three
 //! ways, [`Paired`] says which of two is faster, a [`Counter`] that of each lookup alone, on the core that [`pin`] names,
 //! and [`Counters`] what the CPU counts meanwhile;
 //! [`UpdateTimes`] are those of changes to a live table. [`skewed_next_hops`] gives a table of bare prefixes the next
@@ -26,11 +26,11 @@ mod next_hops;
 mod paired;
 mod pin;
 mod random;
+mod reference_loop;
 mod stream;
 mod trace;
 mod traffic;
 mod updates;
-mod yardstick;
 mod zipf;
 
 pub use agreement::{Agreement, agreement};
@@ -47,11 +47,11 @@ pub use paired::{FEWEST_PAIRS, Paired, Verdict};
 pub use pin::{cores, pin, together};
 pub use popfib_baselines::Buffer;
 pub use random::Random;
+pub use reference_loop::ReferenceLoop;
 pub use stream::{Repeated, Sequential, Stream, Xorshift, stream_pass};
 pub use trace::Trace;
 pub use traffic::{Traffic, TrafficAddress, generate};
 pub use updates::{Update, UpdateTimes, check_answers, churn, shuffled};
-pub use yardstick::Yardstick;
 
 /// Results of a router's burst: lookups are measured into a buffer of this
 /// length that is written over and over.

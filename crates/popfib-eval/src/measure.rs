@@ -1,42 +1,47 @@
-//! Times passes over addresses against the yardstick, pass by pass in turn.
+//! Times passes over addresses against the reference loop, pass by pass in turn.
 //!
 //! A shared machine changes its speed from second to second; a pass and the
-//! yardstick's right before it see the same machine, and are compared.
+//! reference loop's right before it see the same machine, and are compared.
 
 use std::time::Instant;
 
 use crate::paired::Paired;
-use crate::yardstick::Yardstick;
+use crate::reference_loop::ReferenceLoop;
 
-/// What was measured, in million lookups a second; a pass of the yardstick
+/// What was measured, in million lookups a second; a pass of the reference loop
 /// came right before the pass with the same index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passes {
     /// The rate of each pass.
     pub rates: Vec<f64>,
-    /// The rate of the yardstick before each.
-    pub yardstick: Vec<f64>,
+    /// The rate of the reference loop before each.
+    pub reference: Vec<f64>,
 }
 
 impl Passes {
-    /// The rates over the yardstick, each over that right before it; `None` if there were no passes.
+    /// The rates over the reference loop, each over that right before it; `None` if there were no passes.
     pub fn ratio(&self) -> Option<Paired> {
-        Paired::of(&self.rates, &self.yardstick)
+        Paired::of(&self.rates, &self.reference)
     }
 }
 
-/// Times `runs` calls of `pass`, each over `count` addresses and after a pass of the yardstick.
-pub fn measure(yardstick: &Yardstick, runs: usize, count: usize, mut pass: impl FnMut()) -> Passes {
+/// Times `runs` calls of `pass`, each over `count` addresses and after a pass of the reference loop.
+pub fn measure(
+    reference: &ReferenceLoop,
+    runs: usize,
+    count: usize,
+    mut pass: impl FnMut(),
+) -> Passes {
     // One pass of each that does not count brings tables and pages in.
-    yardstick.pass();
+    reference.pass();
     pass();
     let mut passes = Passes {
         rates: Vec::with_capacity(runs),
-        yardstick: Vec::with_capacity(runs),
+        reference: Vec::with_capacity(runs),
     };
     for _ in 0..runs {
-        let before = rate(Yardstick::ADDRESSES, || yardstick.pass());
-        passes.yardstick.push(before);
+        let before = rate(ReferenceLoop::ADDRESSES, || reference.pass());
+        passes.reference.push(before);
         passes.rates.push(rate(count, &mut pass));
     }
     passes
@@ -100,19 +105,19 @@ mod tests {
         // The machine was four times as slow for the last two: medians of each side say 0.4.
         let passes = Passes {
             rates: vec![200.0, 50.0, 50.0],
-            yardstick: vec![800.0, 200.0, 125.0],
+            reference: vec![800.0, 200.0, 125.0],
         };
         assert_eq!(passes.ratio().map(|ratio| ratio.median), Some(0.25));
     }
 
     #[test]
-    fn every_pass_has_its_yardstick() {
-        let yardstick = Yardstick::new().unwrap();
+    fn every_pass_has_its_reference() {
+        let reference = ReferenceLoop::new().unwrap();
         let mut calls = 0;
-        let passes = measure(&yardstick, 3, 1_000, || calls += 1);
-        assert_eq!((passes.rates.len(), passes.yardstick.len()), (3, 3));
+        let passes = measure(&reference, 3, 1_000, || calls += 1);
+        assert_eq!((passes.rates.len(), passes.reference.len()), (3, 3));
         assert_eq!(calls, 4, "one more brings pages in");
-        let all = passes.rates.iter().chain(&passes.yardstick);
+        let all = passes.rates.iter().chain(&passes.reference);
         assert!(all.copied().all(|rate| rate > 0.0 && rate.is_finite()));
     }
 }

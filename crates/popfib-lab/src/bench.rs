@@ -1,15 +1,15 @@
 //! `popfib-lab bench`: lookup rates of the compiled table under several traffic patterns.
 //!
 //! Addresses are made beforehand, results go into a small buffer that is used
-//! again, as a router's burst does, and every row carries the yardstick that
+//! again, as a router's burst does, and every row carries the reference loop that
 //! was measured between its passes.
 
 use clap::Args;
 use popfib::{Kernel, Rib};
 use popfib_baselines::CannotBuild;
 use popfib_eval::{
-    Algorithm, Buffer, Compiled, Modes, Passes, Spread, Traffic, TrafficAddress, Yardstick, cores,
-    generate, measure, modes, pin, together,
+    Algorithm, Buffer, Compiled, Modes, Passes, ReferenceLoop, Spread, Traffic, TrafficAddress,
+    cores, generate, measure, modes, pin, together,
 };
 use popfib_formats::RouteTable;
 use serde::Serialize;
@@ -27,8 +27,8 @@ use popfib_cli::table;
 /// Measure lookup rates, one row per family, traffic pattern, algorithm and direct bits.
 ///
 /// Rates are in million lookups per second on one core: median, lowest and highest pass. The
-/// yardstick is the loop `sum += table[addr >> 14]` over a table of 1 MiB and 2^24 random
-/// addresses, measured in turn with the passes; the ratio is the median of each pass over the yardstick's
+/// reference loop is the loop `sum += table[addr >> 14]` over a table of 1 MiB and 2^24 random
+/// addresses, measured in turn with the passes; the ratio is the median of each pass over the reference loop's
 /// right before it. An algorithm that cannot hold the table has a row that says why. Algorithms
 /// other than popfib look up bursts in the way that suits each best; the direct bits of Tree BitMap,
 /// SAIL, DIR-24-8 and DXR are their own.
@@ -52,7 +52,7 @@ Examples:
   popfib-lab bench --algorithm sail --latency
 
 JSON, an array of rows: algorithm, kernel, family, traffic, threads, direct_bits, bytes, build_ms,
-mlps, mlps_min, mlps_max, yardstick_mlps, ratio, runs. With --latency also latency_ns,
+mlps, mlps_min, mlps_max, reference_mlps, ratio, runs. With --latency also latency_ns,
 throughput_ns and empty_ns. Where an algorithm cannot be built: reason, with null for what was not
 measured.")]
 pub(crate) struct BenchArgs {
@@ -128,7 +128,7 @@ struct Row {
     mlps: Option<f64>,
     mlps_min: Option<f64>,
     mlps_max: Option<f64>,
-    yardstick_mlps: Option<f64>,
+    reference_mlps: Option<f64>,
     ratio: Option<f64>,
     runs: u32,
     #[serde(flatten)]
@@ -170,7 +170,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
         args,
         helpers: cores,
         algorithms: algorithms.into_iter().zip(kernels).collect(),
-        yardstick: Yardstick::new().map_err(out_of_memory)?,
+        reference: ReferenceLoop::new().map_err(out_of_memory)?,
         output: Output::new(),
         rows: Vec::new(),
     };
@@ -224,7 +224,7 @@ struct Bench<'a> {
     /// The cores of all threads but this one.
     helpers: Vec<usize>,
     algorithms: Vec<(Algorithm, Vec<Kernel>)>,
-    yardstick: Yardstick,
+    reference: ReferenceLoop,
     output: Output,
     rows: Vec<Row>,
 }
@@ -328,7 +328,7 @@ impl Bench<'_> {
             mlps: None,
             mlps_min: None,
             mlps_max: None,
-            yardstick_mlps: None,
+            reference_mlps: None,
             ratio: None,
             runs: args.runs,
             times: None,
@@ -346,7 +346,7 @@ impl Bench<'_> {
         row.bytes = Some(fib.bytes());
         row.build_ms = Some(milliseconds(compiled.compile_time));
         let lookups = addresses.len() * args.threads as usize;
-        let passes = measure(&self.yardstick, args.runs as usize, lookups, || {
+        let passes = measure(&self.reference, args.runs as usize, lookups, || {
             together(&self.helpers, || fib.pass(kernel, addresses));
         });
         row.rates(&passes);
@@ -378,11 +378,11 @@ impl Row {
     /// Fills in what was measured.
     fn rates(&mut self, passes: &Passes) {
         let rates = Spread::of(&passes.rates);
-        let yardstick = Spread::of(&passes.yardstick).median;
+        let reference = Spread::of(&passes.reference).median;
         self.mlps = Some(decimals(rates.median, 3));
         self.mlps_min = Some(decimals(rates.min, 3));
         self.mlps_max = Some(decimals(rates.max, 3));
-        self.yardstick_mlps = Some(decimals(yardstick, 3));
+        self.reference_mlps = Some(decimals(reference, 3));
         self.ratio = passes.ratio().map(|ratio| decimals(ratio.median, 5));
     }
 
@@ -405,7 +405,7 @@ impl Row {
             of(self.mlps),
             of(self.mlps_min),
             of(self.mlps_max),
-            of(self.yardstick_mlps),
+            of(self.reference_mlps),
             of(self.ratio)
         );
         if let Some(times) = &self.times {
@@ -432,7 +432,7 @@ fn header(latency: bool) -> String {
         "Mlps",
         "min",
         "max",
-        "yardstick",
+        "reference",
         "ratio"
     );
     if latency {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use popfib::Rib;
 use popfib_eval::datasets::syn::Syn;
 use popfib_eval::datasets::synthetic::Synthetic;
-use popfib_eval::{Counters, Event, Trace, Traffic, Update, Yardstick};
+use popfib_eval::{Counters, Event, ReferenceLoop, Trace, Traffic, Update};
 use popfib_formats::RouteTable;
 
 use crate::error::ReportError;
@@ -19,7 +19,7 @@ use crate::results::{Family, Outcome};
 /// What all parts measure with.
 pub(crate) struct Bench {
     pub(crate) effort: Effort,
-    pub(crate) yardstick: Yardstick,
+    pub(crate) reference: ReferenceLoop,
     pub(crate) cores: Vec<usize>,
 }
 
@@ -233,8 +233,8 @@ impl<'a> Parts<'a> {
             for (name, addresses) in traces {
                 patterns.push(Pattern::prepared(format!("trace {name}"), addresses)?);
             }
-            let yardstick = &bench.yardstick;
-            let found = contest::contest(rib, &contenders, &patterns, yardstick, effort, is_close);
+            let reference = &bench.reference;
+            let found = contest::contest(rib, &contenders, &patterns, reference, effort, is_close);
             Ok(Outcome::Contest(found))
         });
     }
@@ -330,9 +330,9 @@ impl<'a> Parts<'a> {
             let what = (&*syn.name().to_lowercase(), &*what);
             self.of(site, what, site.digest, seconds, move |bench| {
                 let (rib, patterns) = (syn.of(rib), [Pattern::Random]);
-                let (yardstick, effort) = (&bench.yardstick, &bench.effort);
+                let (reference, effort) = (&bench.reference, &bench.effort);
                 let found =
-                    contest::contest(&rib, &contenders, &patterns, yardstick, effort, false);
+                    contest::contest(&rib, &contenders, &patterns, reference, effort, false);
                 Ok(Outcome::Syn(syn.name().to_owned(), found))
             });
         }

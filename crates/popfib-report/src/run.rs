@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use popfib::Rib;
-use popfib_eval::{TrafficAddress, Yardstick, cores, pin};
+use popfib_eval::{ReferenceLoop, TrafficAddress, cores, pin};
 
 use crate::error::ReportError;
 use crate::machine::Machine;
@@ -100,7 +100,7 @@ fn bench(plan: &Plan) -> Result<Bench, ReportError> {
     }
     Ok(Bench {
         effort: plan.effort.clone(),
-        yardstick: Yardstick::new().map_err(ReportError::Memory)?,
+        reference: ReferenceLoop::new().map_err(ReportError::Memory)?,
         cores,
     })
 }

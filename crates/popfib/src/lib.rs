@@ -26,7 +26,8 @@
 //! | prefixes without values | [`IpSet`]; of one family [`PrefixSet`] |
 //! | a table that changes while other threads look up | [`LiveTable`], read through a [`TableReader`]; of one family [`LiveMap`] |
 //! | next-hop groups (ECMP) that change for all their routes at once | [`LiveGroups`] |
-//! | numbers of your own as next hops | [`Rib`] for the routes, [`Fib`] compiled from it for lookups, [`LongestFib`] where prefixes are asked for too |
+//! | numbers of your own as next hops, always ready for lookups | [`NextHopMap`] |
+//! | the same, compiled when you say so | [`Rib`] for the routes, [`Fib`] compiled from it for lookups, [`LongestFib`] where prefixes are asked for too |
 //! | the same, changing while other threads look up, in memory of your allocator | [`LiveFib`], read through a [`Reader`] |
 //! | a compiled table as a file, used by many processes | [`Image`], written by [`ImageWriter`] |
 //! | several routes for one prefix, of which the best counts | [`MultiRib`] |

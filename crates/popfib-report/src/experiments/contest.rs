@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use popfib::Rib;
-use popfib_eval::{Paired, TrafficAddress, Xorshift, Yardstick, agreement, modes, stream_pass};
+use popfib_eval::{Paired, ReferenceLoop, TrafficAddress, Xorshift, agreement, modes, stream_pass};
 use serde::{Deserialize, Serialize};
 
 use super::contender::{Built, Contender, Entry};
@@ -24,8 +24,8 @@ pub(crate) struct Contest {
     pub(crate) rows: Vec<Entry<Measured>>,
     /// Nanoseconds an address of a pass without lookups, by traffic.
     pub(crate) overhead_ns: BTreeMap<String, f64>,
-    /// Million addresses a second of the yardstick.
-    pub(crate) yardstick: Figures,
+    /// Million addresses a second of the reference loop.
+    pub(crate) reference: Figures,
     /// The traffic, in order.
     pub(crate) traffic: Vec<String>,
 }
@@ -54,7 +54,7 @@ pub(crate) fn contest<A: TrafficAddress>(
     rib: &Rib<A>,
     contenders: &[Contender],
     patterns: &[Pattern<A>],
-    yardstick: &Yardstick,
+    reference: &ReferenceLoop,
     effort: &Effort,
     with_latency: bool,
 ) -> Contest {
@@ -62,7 +62,7 @@ pub(crate) fn contest<A: TrafficAddress>(
         routes: rib.len(),
         rows: Vec::new(),
         overhead_ns: BTreeMap::new(),
-        yardstick: Figures::default(),
+        reference: Figures::default(),
         traffic: patterns.iter().map(|p| p.name().to_owned()).collect(),
     };
     let mut field = Field::new();
@@ -78,7 +78,7 @@ pub(crate) fn contest<A: TrafficAddress>(
         contest.rows.push(Entry::new(&contender.name, found));
     }
     for pattern in patterns {
-        contest.rates(pattern, &field, yardstick, effort);
+        contest.rates(pattern, &field, reference, effort);
     }
     if with_latency {
         contest.latency(&field, effort);
@@ -117,7 +117,7 @@ impl Contest {
         &mut self,
         pattern: &Pattern<A>,
         field: &Field<A>,
-        yardstick: &Yardstick,
+        reference: &ReferenceLoop,
         effort: &Effort,
     ) {
         let lengths = field.iter();
@@ -127,8 +127,8 @@ impl Contest {
         for run in 0..effort.runs {
             // In turn with what is set against it.
             if matches!(pattern, Pattern::Random) {
-                let time = timed(|| yardstick.pass());
-                self.yardstick.0.push(mlps(Yardstick::ADDRESSES, time));
+                let time = timed(|| reference.pass());
+                self.reference.0.push(mlps(ReferenceLoop::ADDRESSES, time));
             }
             for turn in 0..field.len() {
                 let at = (turn + run) % field.len();

@@ -47,7 +47,7 @@ fn structures(contest: &Contest, place: Place<'_>) -> Sheet {
         "build, ms",
         "random, Mlps (std)",
         "median",
-        "over the yardstick",
+        "over the reference loop",
         "Poptrie18 / this",
         "paper's MiB",
         "paper's Mlps",
@@ -66,7 +66,7 @@ fn structures(contest: &Contest, place: Place<'_>) -> Sheet {
             here.zip(there)
                 .map(|(here, there)| (row.name.as_str(), here, there)),
         );
-        let over = rates.and_then(|rates| rates.over(&contest.yardstick));
+        let over = rates.and_then(|rates| rates.over(&contest.reference));
         let found = row.result().map(|found| {
             vec![
                 mib(found.bytes),
@@ -82,11 +82,11 @@ fn structures(contest: &Contest, place: Place<'_>) -> Sheet {
         sheet.entry(&[&row.name], found, &paper);
     }
     sheet.note = format!(
-        "{} Paper: {}, on a {}. The yardstick is a loop of one table load an address, {} million a second here.{}",
+        "{} Paper: {}, on a {}. The reference loop is one table load an address, {} million a second here.{}",
         words::RATIOS,
         differs::of_paper(place.family),
         paper::MACHINE,
-        short(contest.yardstick.median()),
+        short(contest.reference.median()),
         differs::ratios(&pairs)
     );
     sheet

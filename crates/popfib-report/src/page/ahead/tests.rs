@@ -26,7 +26,7 @@ fn contest(routes: usize, rows: &[Row], traffic: &[&str]) -> Contest {
         routes,
         rows: rows.iter().map(row).collect(),
         overhead_ns: [].into(),
-        yardstick: Figures(vec![1.0]),
+        reference: Figures(vec![1.0]),
         traffic: traffic.iter().map(|&name| name.into()).collect(),
     }
 }

@@ -1,4 +1,4 @@
-//! The yardstick: a loop of one table load an address, which every rate is set against.
+//! The reference loop: one table load an address, which every rate is set against.
 //!
 //! `sum += table[addr >> 14]` over a table of 1 MiB and 2^24 uniformly random
 //! 32-bit addresses, whatever family is measured. It stands for what the
@@ -16,12 +16,12 @@ const ENTRIES: usize = 1 << 18;
 
 /// The table and the addresses of the loop, on huge pages.
 #[derive(Debug)]
-pub struct Yardstick {
+pub struct ReferenceLoop {
     table: Buffer<u32>,
     addresses: Buffer<u32>,
 }
 
-impl Yardstick {
+impl ReferenceLoop {
     /// Addresses of a pass.
     pub const ADDRESSES: usize = 1 << 24;
 

@@ -64,7 +64,7 @@ pub trait Lpm<A>: Send + Sync {
     /// way that suits the structure best.
     ///
     /// # Panics
-    /// If the slices differ in length.
+    /// If the slices have different lengths.
     fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]);
 
     /// Looks up one address after the other, each only once the answer before

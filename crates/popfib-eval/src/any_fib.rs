@@ -43,7 +43,7 @@ pub trait AnyFib<A>: Send + Sync {
     /// Looks up each address and stores its next hop, 0 for none, at the same place.
     ///
     /// # Panics
-    /// If the slices differ in length.
+    /// If the slices have different lengths.
     fn lookup_into(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [u32]);
 
     /// Looks up every address and throws the answers away: the loop that is measured.

@@ -216,7 +216,7 @@ impl Kernel {
     /// Looks up each of `addresses` into the same place of `next_hops`.
     ///
     /// # Panics
-    /// If the slices differ in length.
+    /// If the slices have different lengths.
     pub(crate) fn lookup_batch<A: Address, L: Leaf>(
         self,
         view: View<'_>,

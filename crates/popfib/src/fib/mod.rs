@@ -190,7 +190,7 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     /// is [`Kernel::best`]'s choice.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    /// If the slices have different lengths, and where [`Kernel::best`] panics.
     ///
     /// ```
     /// use popfib::{Fib, NextHop, Options, Rib};
@@ -212,7 +212,7 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     /// As [`Fib::lookup_batch`], by the given kernel.
     ///
     /// # Panics
-    /// If the slices differ in length.
+    /// If the slices have different lengths.
     pub fn lookup_batch_with(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [L]) {
         kernel.lookup_batch(self.arrays.view(), addresses, next_hops);
     }
@@ -242,7 +242,7 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     /// packets: `[u8; 4]` for IPv4, `[u8; 16]` for IPv6.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    /// If the slices have different lengths, and where [`Kernel::best`] panics.
     pub fn lookup_batch_be(&self, addresses: &[A::Bytes], next_hops: &mut [L]) {
         Kernel::best().lookup_batch_be::<A, L>(self.arrays.view(), addresses, next_hops);
     }

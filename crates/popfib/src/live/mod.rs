@@ -343,7 +343,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     /// there is none. As [`Fib::lookup_batch`](crate::Fib::lookup_batch).
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    /// If the slices have different lengths, and where [`Kernel::best`] panics.
     pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
         self.lookup_batch_with(Kernel::best(), addresses, next_hops);
     }
@@ -351,7 +351,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     /// As [`LiveFib::lookup_batch`], by the given kernel.
     ///
     /// # Panics
-    /// If the slices differ in length.
+    /// If the slices have different lengths.
     pub fn lookup_batch_with(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [L]) {
         kernel.lookup_batch(self.view(), addresses, next_hops);
     }

@@ -72,7 +72,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
     /// Of a long slice, each few thousand addresses have a guard of their own.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    /// If the slices have different lengths, and where [`Kernel::best`] panics.
     pub fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [L]) {
         assert_eq!(
             addresses.len(),
@@ -136,7 +136,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Guard<'_, A, L, Al> {
     /// there is none. As [`Fib::lookup_batch`](crate::Fib::lookup_batch).
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    /// If the slices have different lengths, and where [`Kernel::best`] panics.
     #[inline]
     pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
         self.lookup_batch_with(Kernel::best(), addresses, next_hops);
@@ -145,7 +145,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Guard<'_, A, L, Al> {
     /// As [`Guard::lookup_batch`], by the given kernel.
     ///
     /// # Panics
-    /// If the slices differ in length.
+    /// If the slices have different lengths.
     pub fn lookup_batch_with(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [L]) {
         kernel.lookup_batch(self.view(), addresses, next_hops);
     }
@@ -153,7 +153,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Guard<'_, A, L, Al> {
     /// As [`Guard::lookup_batch`], of addresses in network order.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`] panics.
+    /// If the slices have different lengths, and where [`Kernel::best`] panics.
     pub fn lookup_batch_be(&self, addresses: &[A::Bytes], next_hops: &mut [L]) {
         Kernel::best().lookup_batch_be::<A, L>(self.view(), addresses, next_hops);
     }

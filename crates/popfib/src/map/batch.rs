@@ -24,7 +24,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// Addresses are `A` or what turns into it. Nothing is allocated.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.
     ///
     /// ```
     /// use popfib::PrefixMap;
@@ -47,7 +47,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// As [`lookup_batch`](Self::lookup_batch), with the prefixes that match.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.
     ///
     /// ```
     /// use popfib::PrefixMap;
@@ -73,7 +73,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// As [`lookup_batch`](Self::lookup_batch), the prefixes that match without their values.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.
     pub fn prefix_batch<K: Copy + Into<A>>(
         &self,
         addresses: &[K],
@@ -278,7 +278,7 @@ impl<V, S: Storage> Table<V, S> {
     /// do without telling them apart.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.
     ///
     /// ```
     /// use popfib::Table;
@@ -302,7 +302,7 @@ impl<V, S: Storage> Table<V, S> {
     /// As [`lookup_batch`](Self::lookup_batch), with the prefixes that match.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.
     pub fn longest_match_batch<'a, K: Copy + Into<IpAddr>>(
         &'a self,
         addresses: &[K],
@@ -314,7 +314,7 @@ impl<V, S: Storage> Table<V, S> {
     /// As [`lookup_batch`](Self::lookup_batch), the prefixes that match without their values.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.
     pub fn prefix_batch<K: Copy + Into<IpAddr>>(
         &self,
         addresses: &[K],

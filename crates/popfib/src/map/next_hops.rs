@@ -118,7 +118,7 @@ impl<A: Address> NextHopMap<A> {
     /// allocated.
     ///
     /// # Panics
-    /// If the slices differ in length, and where [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.
     pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
         self.answer_batch(addresses, next_hops);
         for number in next_hops {

@@ -85,10 +85,7 @@ pub(super) struct Runs<T, Al: Allocator = Global> {
 }
 
 impl<T: Slot, Al: Allocator + Clone> Runs<T, Al> {
-    pub(super) fn new_in(alloc: Al) -> Self
-    where
-        Al: Clone,
-    {
+    pub(super) fn new_in(alloc: Al) -> Self {
         Self {
             slots: Vec::new_in(alloc),
             longer: None,
@@ -114,10 +111,7 @@ impl<T: Slot, Al: Allocator + Clone> Runs<T, Al> {
     }
 
     /// The same runs at the same places.
-    pub(super) fn try_clone(&self) -> Result<Self, OutOfMemory>
-    where
-        Al: Clone,
-    {
+    pub(super) fn try_clone(&self) -> Result<Self, OutOfMemory> {
         let mut slots = Vec::new_in(self.allocator().clone());
         memory::reserve(&mut slots, self.slots.len())?;
         slots.extend_from_slice(&self.slots);
@@ -129,10 +123,7 @@ impl<T: Slot, Al: Allocator + Clone> Runs<T, Al> {
     }
 
     /// Runs without an element yet, with room for all those of `self`.
-    pub(super) fn for_copy(&self) -> Result<Self, OutOfMemory>
-    where
-        Al: Clone,
-    {
+    pub(super) fn for_copy(&self) -> Result<Self, OutOfMemory> {
         let mut runs = Self::new_in(self.allocator().clone());
         memory::reserve(&mut runs.slots, self.used)?;
         Ok(runs)

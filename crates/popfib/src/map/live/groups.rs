@@ -345,7 +345,7 @@ impl<M> GroupGuard<'_, M> {
     /// As [`select`](Self::select), for the flows of a burst.
     ///
     /// # Panics
-    /// If the slices differ in length, or [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices have different lengths, or [`Kernel::best`](crate::Kernel::best) panics.
     pub fn select_batch<'g>(&'g self, ids: &[u32], hashes: &[u64], members: &mut [Option<&'g M>]) {
         assert_eq!(ids.len(), hashes.len(), "one hash for each flow");
         assert_eq!(ids.len(), members.len(), "one member for each flow");

@@ -89,7 +89,7 @@ impl<A: Address, V> MapGuard<'_, A, V> {
     /// As [`PrefixMap::lookup_batch`](crate::PrefixMap::lookup_batch).
     ///
     /// # Panics
-    /// If the slices differ in length, or [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices have different lengths, or [`Kernel::best`](crate::Kernel::best) panics.
     pub fn lookup_batch<'g, K: Copy + Into<A>>(
         &'g self,
         addresses: &[K],
@@ -101,7 +101,7 @@ impl<A: Address, V> MapGuard<'_, A, V> {
     /// As [`PrefixMap::longest_match_batch`](crate::PrefixMap::longest_match_batch).
     ///
     /// # Panics
-    /// If the slices differ in length, or [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices have different lengths, or [`Kernel::best`](crate::Kernel::best) panics.
     pub fn longest_match_batch<'g, K: Copy + Into<A>>(
         &'g self,
         addresses: &[K],

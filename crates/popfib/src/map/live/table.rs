@@ -342,7 +342,7 @@ impl<'r, V> TableGuard<'r, V> {
     /// As [`Table::lookup_batch`](crate::Table::lookup_batch).
     ///
     /// # Panics
-    /// If the slices differ in length, or [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices have different lengths, or [`Kernel::best`](crate::Kernel::best) panics.
     pub fn lookup_batch<'g, K: Copy + Into<IpAddr>>(
         &'g self,
         addresses: &[K],
@@ -354,7 +354,7 @@ impl<'r, V> TableGuard<'r, V> {
     /// As [`Table::longest_match_batch`](crate::Table::longest_match_batch).
     ///
     /// # Panics
-    /// If the slices differ in length, or [`Kernel::best`](crate::Kernel::best) panics.
+    /// If the slices have different lengths, or [`Kernel::best`](crate::Kernel::best) panics.
     pub fn longest_match_batch<'g, K: Copy + Into<IpAddr>>(
         &'g self,
         addresses: &[K],

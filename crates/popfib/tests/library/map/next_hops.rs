@@ -148,3 +148,21 @@ fn next_hops_that_a_leaf_cannot_hold_change_nothing() {
     assert_eq!(map.lookup(prefix(3).last()), None);
     map.check().unwrap();
 }
+
+#[test]
+fn long_batches_are_looked_up_in_parts() {
+    let prefix = |n: u32| Prefix::new(n << 16, 16).unwrap();
+    let mut map = NextHopMap::<u32>::new();
+    map.extend((0..3000).map(|n| (prefix(n), next_hop(n + 1))))
+        .unwrap();
+    // The entry of this change sends lookups to the routes.
+    map.insert(prefix(1 << 15), next_hop(9)).unwrap();
+    let addresses: Vec<u32> = (0..20_001u32)
+        .map(|n| n.wrapping_mul(0x9e37_79b9))
+        .collect();
+    let mut next_hops = vec![0; addresses.len()];
+    map.lookup_batch(&addresses, &mut next_hops);
+    for (address, found) in addresses.iter().zip(next_hops) {
+        assert_eq!(NextHop::new(found), map.lookup(*address));
+    }
+}

@@ -190,13 +190,10 @@ impl<A: Address, L: Leaf> FrozenReader<A, L> {
     fn longest_matches(
         &self,
         addresses: &[A],
-        mut found: impl FnMut(usize, Option<Route<A>>),
+        found: impl FnMut(usize, Option<Route<A>>),
     ) -> Result<()> {
-        let table = self.with_routes()?;
-        let fib = table.route_fib().ok_or(Errno::NO_DATA)?;
-        fib.lookup_each_with(self.kernel, addresses, |at, route| {
-            found(at, table.route(route));
-        });
+        let longest = self.with_routes()?.longest_fib().ok_or(Errno::NO_DATA)?;
+        longest.longest_matches_with(self.kernel, addresses, found);
         Ok(())
     }
 }

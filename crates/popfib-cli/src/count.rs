@@ -211,7 +211,7 @@ impl Consumer for Count<'_> {
 
 /// Looks up `addresses` in all tables: the numbers of their labels within the family, 0 for none.
 fn look_up<'l, A: Family>(
-    addresses: &[A],
+    addresses: &'l [A],
     family: &'l Lazy<A, u32>,
     tables: &[Table],
     kernel: Kernel,
@@ -226,13 +226,17 @@ fn look_up<'l, A: Family>(
         } else {
             0
         };
-        let is_known = !table.with_prefixes && !labels.is_empty();
-        let answers = Answers::new(&table.routes, kernel, table.with_prefixes, |answer| {
-            if !is_known {
-                let prefix = answer.prefix.unwrap_or_default();
-                labels.push((prefix.to_owned(), answer.next_hop.to_owned()));
+        let routes = &table.routes;
+        let answers = if table.with_prefixes {
+            Answers::numbered(routes, kernel, |prefix, next_hop| {
+                labels.push((prefix.to_owned(), routes.name(next_hop).to_owned()));
+            })?
+        } else {
+            if labels.is_empty() {
+                labels.extend(routes.names().map(|name| (String::new(), name.to_owned())));
             }
-        })?;
+            Answers::values(routes, kernel)?
+        };
         Ok((answers, before))
     })
 }

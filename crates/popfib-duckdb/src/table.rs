@@ -27,7 +27,7 @@ pub(crate) struct Family<A: Address> {
     pub(crate) route_count: usize,
     /// None in an image that was compiled without them.
     rib: Option<Rib<A>>,
-    /// Made when prefixes are first asked for.
+    /// That of the image, or made when prefixes are first asked for.
     longest: OnceLock<Result<LongestFib<A>, String>>,
 }
 
@@ -42,7 +42,7 @@ impl<A: Address> Family<A> {
         })
     }
 
-    /// That of an image, whose memory the Fib shares.
+    /// That of an image, whose memory the Fibs share.
     fn of_image(image: &Image) -> Result<Self, String> {
         let Some(table) = image.table::<A>() else {
             return Self::new(Rib::new());
@@ -52,7 +52,10 @@ impl<A: Address> Family<A> {
             fib: table.fib().try_clone().map_err(|error| error.to_string())?,
             route_count: table.route_count(),
             rib: has_routes.then(|| table.rib()),
-            longest: OnceLock::new(),
+            longest: match table.longest_fib() {
+                Some(longest) => OnceLock::from(Ok(longest.clone())),
+                None => OnceLock::new(),
+            },
         })
     }
 

@@ -28,7 +28,7 @@ use crate::rib::Rib;
 /// assert_eq!(found, Some(("10.1.0.0/16".parse()?, NextHop::new(2).unwrap())));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LongestFib<A: Address, Al: Allocator = Global>(Fib<A, u32, Al>);
 
 impl<A: Address> LongestFib<A> {
@@ -65,8 +65,8 @@ impl<A: Address, Al: Allocator + Clone> LongestFib<A, Al> {
 }
 
 impl<A: Address, Al: Allocator> LongestFib<A, Al> {
-    /// From 0 to the key width.
-    pub(crate) const LENGTHS: u32 = A::WIDTH as u32 + 1;
+    /// How many lengths prefixes may have, from 0 to the key width: a number divided by it is the next hop.
+    pub const LENGTHS: u32 = A::WIDTH as u32 + 1;
 
     /// The highest next hop that a leaf holds beside a length: some 65 million for IPv4, 16 for IPv6.
     pub const MAX_NEXT_HOP: u32 = <u32 as Leaf>::MAX / Self::LENGTHS - 1;
@@ -99,6 +99,21 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
             next_hop,
             max: Self::MAX_NEXT_HOP,
         })
+    }
+
+    /// The Fib that answers the [number](Self::number) of each match in place of a next hop.
+    pub fn fib(&self) -> &Fib<A, u32, Al> {
+        &self.0
+    }
+
+    /// As [`LongestFib::fib`].
+    pub fn into_fib(self) -> Fib<A, u32, Al> {
+        self.0
+    }
+
+    /// Of a Fib whose answers are numbers as [`LongestFib::number`] makes them. With others the matches are wrong.
+    pub(crate) fn from_fib(fib: Fib<A, u32, Al>) -> Self {
+        Self(fib)
     }
 
     /// The longest prefix that holds `address`, and its next hop.

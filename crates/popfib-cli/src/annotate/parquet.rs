@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use popfib::NextHop;
 use popfib_formats::{AddressBatch, Run};
 use popfib_parquet::{self as parquet, ParquetAddresses, ParquetError, ParquetWriter};
 
@@ -46,12 +45,10 @@ impl Columns {
             .as_deref()
             .unwrap_or(Path::new("standard output"));
         let with_prefixes = !args.value_only;
-        let names = (1..=routes.name_count()).filter_map(NextHop::new);
-        let names = names.map(|number| routes.name(number));
         Ok(Self {
             query: query.clone(),
             writer: ParquetWriter::new(&name.display().to_string(), kept(source), with_prefixes)?,
-            answers: parquet::Answers::new(names, with_prefixes),
+            answers: parquet::Answers::new(routes.names(), with_prefixes),
             ipv4: (Lazy::new(), Vec::new()),
             ipv6: (Lazy::new(), Vec::new()),
             numbers: Vec::new(),
@@ -111,13 +108,15 @@ fn numbers<'f, A: routes::Family>(
 ) -> Result<(&'f [u32], u32), Failure> {
     let looked = lazy.look_up(addresses, &query.tables, numbers, |(_, table)| {
         let before = all.last();
-        let with_prefixes = table.with_prefixes;
-        let answers = Answers::new(&table.routes, query.kernel, with_prefixes, |answer| {
-            all.push(
-                answer.prefix.unwrap_or_default(),
-                answer.next_hop_number - 1,
-            );
-        })?;
+        let routes = &table.routes;
+        let answers = if table.with_prefixes {
+            Answers::numbered(routes, query.kernel, |prefix, next_hop| {
+                all.push(prefix, next_hop.get() - 1);
+            })?
+        } else {
+            (0..routes.name_count()).for_each(|value| all.push("", value));
+            Answers::values(routes, query.kernel)?
+        };
         Ok((answers, before))
     })?;
     Ok(match (looked.tables, looked.numbers) {

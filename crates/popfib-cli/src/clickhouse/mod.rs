@@ -9,7 +9,7 @@ mod native;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use popfib::Kernel;
+use popfib::{Address, Kernel, LongestFib};
 use popfib_formats::{AddressBatch, Escaped, Run};
 
 use crate::args::{TableArgs, kernel};
@@ -21,7 +21,7 @@ use crate::stream::answer_texts::{AnyAnswerTexts, Texts};
 use crate::stream::answers::{Answers, Lazy, Looked};
 use crate::stream::follower::Follower;
 use crate::stream::page::Page;
-use crate::stream::routes::{Family, Routes};
+use crate::stream::routes::{Family, Routes, spell};
 use crate::stream::tables::Table;
 use crate::{image, table};
 
@@ -144,8 +144,8 @@ struct Function {
     tables: Vec<Table>,
     kernel: Kernel,
     answer: Answer,
-    ipv4: Lazy<u32, AnyAnswerTexts>,
-    ipv6: Lazy<u128, AnyAnswerTexts>,
+    ipv4: Lazy<u32, Texted>,
+    ipv6: Lazy<u128, Texted>,
     /// The numbers of the answers of the block at hand.
     ipv4_numbers: Vec<Vec<u32>>,
     ipv6_numbers: Vec<Vec<u32>>,
@@ -211,34 +211,56 @@ impl Function {
     }
 }
 
-/// What is left of the answers of a family.
-struct Column<'l> {
-    numbers: &'l [u32],
-    /// `None` if there are no addresses of the family.
-    texts: Option<&'l AnyAnswerTexts>,
+/// What is written for answers.
+enum Texted {
+    /// The texts of values by the numbers of next hops, 0 for null.
+    Values(AnyAnswerTexts),
+    /// The prefix that a number stands for.
+    Prefixes,
 }
 
-impl<'l> Column<'l> {
-    fn new<A: Family>(looked: &Looked<'l, A, AnyAnswerTexts>) -> Self {
+/// What is left of the answers of a family.
+struct Column<'l, A: Address> {
+    addresses: &'l [A],
+    numbers: &'l [u32],
+    /// `None` if there are no addresses of the family.
+    texted: Option<&'l Texted>,
+}
+
+impl<'l, A: Family> Column<'l, A> {
+    fn new(looked: &Looked<'l, A, Texted>) -> Self {
         Self {
+            addresses: looked.addresses,
             numbers: looked.numbers.first().map_or(&[], Vec::as_slice),
-            texts: looked.tables.first().map(|(_, texts)| texts),
+            texted: looked.tables.first().map(|(_, texted)| texted),
         }
     }
 
     /// Writes the next `count`.
     fn write(&mut self, count: usize, page: &mut Page) {
         let numbers = first(&mut self.numbers, count);
-        if let Some(texts) = self.texts {
-            texts.write_all(numbers, page);
+        let addresses = first(&mut self.addresses, count);
+        match self.texted {
+            Some(Texted::Values(texts)) => texts.write_all(numbers, page),
+            Some(Texted::Prefixes) => {
+                let mut text = [0; _];
+                for (&address, &number) in addresses.iter().zip(numbers) {
+                    let found = LongestFib::<A>::matched(address, number);
+                    let text = found.map_or("", |(prefix, _)| spell(prefix, &mut text));
+                    // Its length takes one byte.
+                    page.put(&[text.len() as u8]);
+                    page.put(text.as_bytes());
+                }
+            }
+            None => {}
         }
     }
 }
 
 /// Takes the next `count` off.
-fn first<'n>(numbers: &mut &'n [u32], count: usize) -> &'n [u32] {
-    let (first, rest) = numbers.split_at(count);
-    *numbers = rest;
+fn first<'n, T>(rest: &mut &'n [T], count: usize) -> &'n [T] {
+    let (first, others) = rest.split_at(count);
+    *rest = others;
     first
 }
 
@@ -247,31 +269,29 @@ fn compile<A: Family>(
     table: &Table,
     kernel: Kernel,
     form: Answer,
-) -> Result<(Answers<A>, AnyAnswerTexts), Failure> {
+) -> Result<(Answers<A>, Texted), Failure> {
     let mut texts = Texts::default();
     texts.push(|to| to.extend_from_slice(form.null()));
-    let mut wrong = None;
-    let with_prefixes = form == Answer::Prefix;
-    let answers = Answers::new(&table.routes, kernel, with_prefixes, |answer| {
-        let value = answer.next_hop;
+    for value in table.routes.names() {
         let mut is_right = true;
         texts.push(|to| match form {
             Answer::Value => native::text(value, to),
-            Answer::Prefix => native::text(answer.prefix.unwrap_or_default(), to),
             Answer::Uint32 => is_right = number(value, u32::to_le_bytes, to),
             Answer::Int64 => is_right = number(value, i64::to_le_bytes, to),
+            Answer::Prefix => {}
         });
-        if !is_right && wrong.is_none() {
-            wrong = Some(value.to_owned());
-        }
-    })?;
-    match wrong {
-        None => Ok((answers, texts.into_answer_texts())),
-        Some(value) => {
-            let (value, name) = (Escaped(&value), form.type_name());
-            Err(format!("the value '{value}' is no number of the type {name}").into())
+        if !is_right {
+            let (value, name) = (Escaped(value), form.type_name());
+            return Err(format!("the value '{value}' is no number of the type {name}").into());
         }
     }
+    Ok(match form {
+        Answer::Prefix => (Answers::longest(&table.routes, kernel)?, Texted::Prefixes),
+        _ => {
+            let texts = Texted::Values(texts.into_answer_texts());
+            (Answers::values(&table.routes, kernel)?, texts)
+        }
+    })
 }
 
 /// Writes a value as a number, or nothing and says so.

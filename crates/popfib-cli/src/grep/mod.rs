@@ -342,12 +342,10 @@ fn hits<A: Family>(
     args: &GrepArgs,
 ) -> Result<Vec<bool>, Failure> {
     let looked = lazy.look_up(addresses, tables, numbers, |(_, table)| {
-        let mut counts = vec![false];
-        let answers = Answers::new(&table.routes, kernel, false, |answer| {
-            let values = &args.values;
-            counts.push(values.is_empty() || values.iter().any(|v| v == answer.next_hop));
-        })?;
-        Ok((answers, counts))
+        let values = &args.values;
+        let counts = |name: &str| values.is_empty() || values.iter().any(|value| value == name);
+        let counts = std::iter::once(false).chain(table.routes.names().map(counts));
+        Ok((Answers::values(&table.routes, kernel)?, counts.collect()))
     })?;
     let mut hits = vec![false; addresses.len()];
     for ((_, counts), numbers) in looked.tables.iter().zip(looked.numbers) {

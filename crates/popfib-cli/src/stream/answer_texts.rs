@@ -5,7 +5,6 @@
 //! copy of fixed length; its last byte is the text's length. The few texts that
 //! are longer stand elsewhere, and their slot says where.
 
-use std::collections::HashMap;
 use std::hint::black_box;
 
 use super::page::Page;
@@ -21,9 +20,7 @@ struct Line([u8; 64]);
 pub(crate) struct AnswerTexts<const SIZE: usize> {
     lines: Vec<Line>,
     count: usize,
-    /// Long texts, and where their end is if others share it.
-    long: Vec<(Vec<u8>, Option<usize>)>,
-    shared: Vec<Vec<u8>>,
+    long: Vec<Vec<u8>>,
 }
 
 /// The length of a text that is too long for its slot.
@@ -37,21 +34,19 @@ impl<const SIZE: usize> AnswerTexts<SIZE> {
             lines: vec![Line([0; 64]); texts.ends.len().div_ceil(Self::PER_LINE)],
             count: texts.ends.len(),
             long: Vec::new(),
-            shared: texts.shared.clone(),
         };
         let mut start = 0;
         for (number, &end) in texts.ends.iter().enumerate() {
             let text = &texts.bytes[start..end];
             start = end;
             let mut slot = [0; SIZE];
-            let shared = texts.shares.get(&number).copied();
-            if text.len() < SIZE && shared.is_none() {
+            if text.len() < SIZE {
                 slot[..text.len()].copy_from_slice(text);
                 slot[SIZE - 1] = text.len() as u8;
             } else {
                 slot[..8].copy_from_slice(&(written.long.len() as u64).to_le_bytes());
                 slot[SIZE - 1] = LONG;
-                written.long.push((text.to_vec(), shared));
+                written.long.push(text.to_vec());
             }
             let line = &mut written.lines[number / Self::PER_LINE].0;
             line.as_chunks_mut().0[number % Self::PER_LINE] = slot;
@@ -70,16 +65,14 @@ impl<const SIZE: usize> AnswerTexts<SIZE> {
     /// Reads the slots of all `numbers`, so that they are in the cache when they are written.
     /// The reads don't wait for each other, as the writing would make them do.
     #[inline]
-    pub(super) fn touch(&self, numbers: &[u32]) {
-        let seen = numbers
-            .iter()
-            .fold(0, |seen, &number| seen ^ self.slot(number)[SIZE - 1]);
+    pub(super) fn touch(&self, numbers: impl Iterator<Item = u32>) {
+        let seen = numbers.fold(0, |seen, number| seen ^ self.slot(number)[SIZE - 1]);
         black_box(seen);
     }
 
     fn write_all(&self, numbers: &[u32], page: &mut Page) {
         for numbers in numbers.chunks(AHEAD) {
-            self.touch(numbers);
+            self.touch(numbers.iter().copied());
             for &number in numbers {
                 self.write(number, page);
             }
@@ -95,11 +88,7 @@ impl<const SIZE: usize> AnswerTexts<SIZE> {
             let [index, ..] = slot.as_chunks().0 else {
                 unreachable!("a slot has 8 bytes")
             };
-            let (text, shared) = &self.long[u64::from_le_bytes(*index) as usize];
-            page.put(text);
-            if let Some(shared) = *shared {
-                page.put(&self.shared[shared]);
-            }
+            page.put(&self.long[u64::from_le_bytes(*index) as usize]);
         } else {
             page.put_padded(slot, usize::from(len));
         }
@@ -111,10 +100,6 @@ impl<const SIZE: usize> AnswerTexts<SIZE> {
 pub(crate) struct Texts {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// Ends that several texts share, by the key that they came with, and which text has which.
-    shared: Vec<Vec<u8>>,
-    keys: HashMap<u32, usize>,
-    shares: HashMap<usize, usize>,
 }
 
 impl Texts {
@@ -122,18 +107,6 @@ impl Texts {
     pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         write(&mut self.bytes);
         self.ends.push(self.bytes.len());
-    }
-
-    /// The text that is added next ends in what `write` makes, which is the same
-    /// for all that come with this key.
-    pub(super) fn share(&mut self, key: u32, write: impl FnOnce(&mut Vec<u8>)) {
-        let index = *self.keys.entry(key).or_insert_with(|| {
-            let mut end = Vec::new();
-            write(&mut end);
-            self.shared.push(end);
-            self.shared.len() - 1
-        });
-        self.shares.insert(self.ends.len(), index);
     }
 
     /// Slots for the texts: the smallest that nearly all of them fit into.
@@ -165,7 +138,7 @@ pub(crate) enum AnyAnswerTexts {
 impl AnyAnswerTexts {
     /// As [`AnswerTexts::touch`].
     #[inline]
-    pub(super) fn touch(&self, numbers: &[u32]) {
+    pub(super) fn touch(&self, numbers: impl Iterator<Item = u32>) {
         match self {
             Self::Short(written) => written.touch(numbers),
             Self::Medium(written) => written.touch(numbers),
@@ -234,28 +207,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_shared_end_is_there_once() {
-        let mut made = Texts::default();
-        for number in 0..10_000u32 {
-            made.share(number % 2, |to| {
-                to.resize(1 << 20, b'a' + (number % 2) as u8)
-            });
-            made.push(|to| to.extend_from_slice(&number.to_le_bytes()));
-        }
-        assert_eq!(made.bytes.len(), 40_000);
-        assert_eq!(made.shared.len(), 2);
-        let mut page = Page::new();
-        let AnyAnswerTexts::Short(written) = made.into_answer_texts() else {
-            panic!("the texts themselves are short");
-        };
-        written.write(7, &mut page);
-        assert_eq!(page.bytes()[..5], [7, 0, 0, 0, b'b']);
-        assert_eq!(page.bytes().len(), 4 + (1 << 20));
-    }
-
     fn write<const SIZE: usize>(written: &AnswerTexts<SIZE>, numbers: &[u32], page: &mut Page) {
-        written.touch(numbers);
+        written.touch(numbers.iter().copied());
         for &number in numbers {
             written.write(number, page);
         }

@@ -1,9 +1,4 @@
-//! A family's answers: a FIB that gives each address the number of its answer.
-//!
-//! The matched prefix is part of the answer, and a FIB tells next hops only. So
-//! one is asked that has a number for each route, in place of its next hop; the
-//! RIB would tell the prefix too, at ten times the cost. Where only values are
-//! asked for, the FIB is the usual one.
+//! A family's answers: a FIB that gives each address a number.
 
 use std::sync::OnceLock;
 
@@ -14,49 +9,33 @@ use super::routes::{Family, Routes, spell};
 use super::tables::Table;
 use crate::failure::Failure;
 
-/// One thing that can be said about an address.
-pub(crate) struct Answer<'a> {
-    /// The matched prefix, if it is asked for.
-    pub(crate) prefix: Option<&'a str>,
-    pub(crate) next_hop: &'a str,
-    /// The next hop's number among the table's, from 1.
-    pub(crate) next_hop_number: u32,
-}
-
-/// The answers of one family.
+/// The answers of one family. Number 0 stands for no match.
 pub(crate) struct Answers<A: Address> {
     fib: Fib<A, u32>,
     kernel: Kernel,
 }
 
 impl<A: Family> Answers<A> {
-    /// Has the routes compiled, and hands each answer to `each`, numbered
-    /// from 1 in the order of the calls. Number 0 stands for no match.
-    pub(crate) fn new(
+    /// By the numbers of the next hops.
+    pub(crate) fn values(routes: &Routes, kernel: Kernel) -> Result<Self, Failure> {
+        let fib = routes.fib()?;
+        Ok(Self { fib, kernel })
+    }
+
+    /// By the numbers of next hops and lengths, as [`LongestFib::matched`](popfib::LongestFib::matched) takes them apart.
+    pub(crate) fn longest(routes: &Routes, kernel: Kernel) -> Result<Self, Failure> {
+        let fib = routes.longest()?.into_fib();
+        Ok(Self { fib, kernel })
+    }
+
+    /// By the numbers of the routes, from 1 on in the order in which prefixes and next hops are handed to `each`.
+    pub(crate) fn numbered(
         routes: &Routes,
         kernel: Kernel,
-        with_prefixes: bool,
-        mut each: impl FnMut(Answer<'_>),
+        mut each: impl FnMut(&str, NextHop),
     ) -> Result<Self, Failure> {
-        let fib = if !with_prefixes {
-            for number in 1..=routes.name_count() {
-                each(Answer {
-                    prefix: None,
-                    next_hop: NextHop::new(number).map_or("", |number| routes.name(number)),
-                    next_hop_number: number,
-                });
-            }
-            routes.fib()?
-        } else {
-            let mut text = [0; IPV6_TEXT + 4];
-            routes.numbered(|prefix, next_hop| {
-                each(Answer {
-                    prefix: Some(spell(prefix, &mut text)),
-                    next_hop: routes.name(next_hop),
-                    next_hop_number: next_hop.get(),
-                });
-            })?
-        };
+        let mut text = [0; IPV6_TEXT + 4];
+        let fib = routes.numbered(|prefix, next_hop| each(spell(prefix, &mut text), next_hop))?;
         Ok(Self { fib, kernel })
     }
 
@@ -77,6 +56,7 @@ type Compiled<A, T> = Vec<(Answers<A>, T)>;
 
 /// The numbers of the answers to some addresses, table by table.
 pub(crate) struct Looked<'l, A: Address, T> {
+    pub(crate) addresses: &'l [A],
     /// Empty if there are no addresses, as are the numbers.
     pub(crate) tables: &'l [(Answers<A>, T)],
     pub(crate) numbers: &'l [Vec<u32>],
@@ -93,13 +73,14 @@ impl<A: Family, T> Lazy<A, T> {
     /// numbers are put into `numbers`.
     pub(crate) fn look_up<'l>(
         &'l self,
-        addresses: &[A],
+        addresses: &'l [A],
         tables: &[Table],
         numbers: &'l mut Vec<Vec<u32>>,
         compile: impl FnMut((usize, &Table)) -> Result<(Answers<A>, T), Failure>,
     ) -> Result<Looked<'l, A, T>, Failure> {
         if addresses.is_empty() {
             return Ok(Looked {
+                addresses,
                 tables: &[],
                 numbers: &[],
             });
@@ -114,6 +95,10 @@ impl<A: Family, T> Lazy<A, T> {
         for ((answers, _), numbers) in tables.iter().zip(&mut *numbers) {
             answers.numbers(addresses, numbers);
         }
-        Ok(Looked { tables, numbers })
+        Ok(Looked {
+            addresses,
+            tables,
+            numbers,
+        })
     }
 }

@@ -152,6 +152,18 @@ impl<'f> AnswerForm<'f> {
         }
     }
 
+    /// What stands before and after a prefix, whatever prefix it is; `None` if prefixes are not written.
+    pub(super) fn around_prefix(&self) -> Option<(Vec<u8>, Vec<u8>)> {
+        // If one of them is a delimiter, prefixes are in quotes.
+        const ALL_BYTES: &str = "0123456789abcdef.:/";
+        let mut before = Vec::new();
+        self.prefix(Some(ALL_BYTES), &mut before);
+        let mut places = before.windows(ALL_BYTES.len());
+        let place = places.rposition(|bytes| bytes == ALL_BYTES.as_bytes())?;
+        let after = before.split_off(place).split_off(ALL_BYTES.len());
+        Some((before, after))
+    }
+
     pub(super) fn value(&self, value: Option<&str>, to: &mut Vec<u8>) {
         match self.form {
             Some(Form::Text { .. }) if self.is_first => text_cell(value, to),
@@ -187,5 +199,37 @@ fn csv_cell(text: &str, delimiter: u8, to: &mut Vec<u8>) {
         to.push(b'"');
     } else {
         to.extend_from_slice(text.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_around_a_prefix_is_that_of_its_column() {
+        let csv = |delimiter| {
+            Form::Csv(Dialect {
+                delimiter,
+                ..Dialect::OF_ADDRESSES
+            })
+        };
+        let text = Form::Text { is_crlf: false };
+        for form in [text, Form::Json, csv(b','), csv(b'/'), csv(b'.'), csv(b':')] {
+            for name in ["prefix", "10.0.0.0/8", "0123456789abcdef.:/", "a\"b"] {
+                let form = AnswerForm {
+                    form: Some(&form),
+                    prefix_name: Some(name.to_owned()),
+                    value_name: String::new(),
+                    is_first: false,
+                };
+                let (before, after) = form.around_prefix().unwrap();
+                // One that has every mark of a prefix, and so is written as all are.
+                let prefix = "::ffff:10.0.0.0/104";
+                let mut wanted = Vec::new();
+                form.prefix(Some(prefix), &mut wanted);
+                assert_eq!([&before, prefix.as_bytes(), &after].concat(), wanted);
+            }
+        }
     }
 }

@@ -6,21 +6,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use popfib::Kernel;
+use popfib::{Address, Kernel, LongestFib};
 use popfib_formats::{AddressBatch, Run};
 
-use super::answer_texts::{AHEAD, AnyAnswerTexts, Texts};
+use super::answer_texts::{AHEAD, AnswerTexts, AnyAnswerTexts, Texts};
 use super::answers::{Answers, Lazy, Looked};
 use super::cells::Cells;
 use super::form::{AnswerForm, Form, address_name};
 use super::page::Page;
-use super::routes;
+use super::routes::{self, spell};
 use super::rows::{Lead, Row};
 use super::tables::Table;
 use crate::failure::Failure;
-
-/// Names up to this length are copied for each route that has them.
-const SHARED: usize = 64;
 
 /// What is asked about each address, and of whom.
 #[derive(Clone)]
@@ -65,8 +62,8 @@ pub(crate) struct Lines {
     query: Query,
     form: Form,
     lead: Lead,
-    ipv4: Lazy<u32, AnyAnswerTexts>,
-    ipv6: Lazy<u128, AnyAnswerTexts>,
+    ipv4: Lazy<u32, Written>,
+    ipv6: Lazy<u128, Written>,
     /// What stands for the answers where there is no address.
     missing: Vec<u8>,
     /// Rows that stayed as they were because they are no JSON objects.
@@ -97,14 +94,24 @@ impl Work {
     }
 }
 
+/// What is written for the answers of a table.
+pub(super) struct Written {
+    /// What stands before a prefix; `None` if prefixes are not written, and numbers are those of next hops.
+    before: Option<Vec<u8>>,
+    /// By next hop, what is written for it, after the prefix if there is one; 0 for no match.
+    texts: AnyAnswerTexts,
+}
+
 /// A family's answers to a batch.
-pub(super) type Texted<'l, A> = Looked<'l, A, AnyAnswerTexts>;
+pub(super) type Texted<'l, A> = Looked<'l, A, Written>;
 
 impl<A: routes::Family> Texted<'_, A> {
     /// Writes the text of an answer of the table of this index; whether there is a match.
     pub(super) fn write(&self, table: usize, at: usize, page: &mut Page) -> bool {
         let number = self.numbers[table][at];
-        self.tables[table].1.write(number, page);
+        let Written { before, texts } = &self.tables[table].1;
+        let number = lead(self.addresses[at], number, before.as_deref(), page);
+        texts.write(number, page);
         number != 0
     }
 }
@@ -167,8 +174,8 @@ impl Lines {
     /// Looks up `addresses` in all tables.
     fn look_up<'w, A: routes::Family>(
         &'w self,
-        family: &'w Lazy<A, AnyAnswerTexts>,
-        addresses: &[A],
+        family: &'w Lazy<A, Written>,
+        addresses: &'w [A],
         numbers: &'w mut Vec<Vec<u32>>,
     ) -> Result<Texted<'w, A>, Failure> {
         let Query { tables, kernel, .. } = &self.query;
@@ -200,8 +207,8 @@ impl Lines {
         let (mut at_4, mut at_6) = (0, 0);
         for &run in batch.runs() {
             match run {
-                Run::Ipv4(count) => writer.run(batch.ipv4(), &ipv4, &mut at_4, count),
-                Run::Ipv6(count) => writer.run(batch.ipv6(), &ipv6, &mut at_6, count),
+                Run::Ipv4(count) => writer.run(&ipv4, &mut at_4, count),
+                Run::Ipv6(count) => writer.run(&ipv6, &mut at_6, count),
                 Run::Missing(count) => {
                     for _ in 0..count {
                         writer.line(None::<u32>, |page| page.put(&self.missing));
@@ -255,31 +262,39 @@ struct Writer<'b, R> {
 
 impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
     /// The lines of the `count` addresses from `at` on.
-    fn run<A: routes::Family>(
-        &mut self,
-        addresses: &[A],
-        looked: &Texted<'_, A>,
-        at: &mut usize,
-        count: usize,
-    ) {
+    fn run<A: routes::Family>(&mut self, looked: &Texted<'_, A>, at: &mut usize, count: usize) {
         let start = *at;
         *at += count;
-        let Looked { tables, numbers } = looked;
-        if let [(_, AnyAnswerTexts::Short(written))] = tables {
-            return self.one_table(&addresses[start..*at], &numbers[0][start..*at], written);
-        }
-        if let [(_, AnyAnswerTexts::Medium(written))] = tables {
-            return self.one_table(&addresses[start..*at], &numbers[0][start..*at], written);
+        let Looked {
+            addresses,
+            tables,
+            numbers,
+        } = looked;
+        if let [(_, Written { before, texts })] = tables {
+            let (addresses, numbers) = (&addresses[start..*at], &numbers[0][start..*at]);
+            let before = before.as_deref();
+            match texts {
+                AnyAnswerTexts::Short(texts) => {
+                    return self.one_table(addresses, numbers, before, texts);
+                }
+                AnyAnswerTexts::Medium(texts) => {
+                    return self.one_table(addresses, numbers, before, texts);
+                }
+                AnyAnswerTexts::Long(_) => {}
+            }
         }
         for from in (start..*at).step_by(AHEAD) {
             let to = (from + AHEAD).min(*at);
             for ((_, written), numbers) in tables.iter().zip(*numbers) {
-                written.touch(&numbers[from..to]);
+                let before = written.before.as_deref();
+                written
+                    .texts
+                    .touch(indices::<A>(&numbers[from..to], before));
             }
             for index in from..to {
                 self.line(Some(addresses[index]), |page| {
-                    for ((_, written), numbers) in tables.iter().zip(*numbers) {
-                        written.write(numbers[index], page);
+                    for table in 0..tables.len() {
+                        looked.write(table, index, page);
                     }
                 });
             }
@@ -292,12 +307,16 @@ impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
         &mut self,
         addresses: &[A],
         numbers: &[u32],
-        written: &super::answer_texts::AnswerTexts<SIZE>,
+        before: Option<&[u8]>,
+        texts: &AnswerTexts<SIZE>,
     ) {
         for (addresses, numbers) in addresses.chunks(AHEAD).zip(numbers.chunks(AHEAD)) {
-            written.touch(numbers);
+            texts.touch(indices::<A>(numbers, before));
             for (&address, &number) in addresses.iter().zip(numbers) {
-                self.line(Some(address), |page| written.write(number, page));
+                self.line(Some(address), |page| {
+                    let number = lead(address, number, before, page);
+                    texts.write(number, page);
+                });
             }
         }
     }
@@ -341,31 +360,61 @@ fn put<A: routes::Family>(address: A, page: &mut Page) {
     page.fill(len);
 }
 
+/// The numbers of the texts of these answers.
+fn indices<A: Address>(numbers: &[u32], before: Option<&[u8]>) -> impl Iterator<Item = u32> {
+    let with_lengths = before.is_some();
+    numbers.iter().map(move |&number| {
+        if with_lengths {
+            number / LongestFib::<A>::LENGTHS
+        } else {
+            number
+        }
+    })
+}
+
+/// Writes what stands before the text of an answer: the prefix, if there is one. Returns the number of that text.
+#[inline(always)]
+fn lead<A: routes::Family>(address: A, number: u32, before: Option<&[u8]>, page: &mut Page) -> u32 {
+    let Some(before) = before else {
+        return number;
+    };
+    let Some((prefix, next_hop)) = LongestFib::<A>::matched(address, number) else {
+        return 0;
+    };
+    page.put(before);
+    let text = page.room().first_chunk_mut();
+    let len = spell(prefix, text.expect("there is room for a prefix")).len();
+    page.fill(len);
+    next_hop.get()
+}
+
 /// The answers of a table and the text of each.
 fn compile<A: routes::Family>(
     table: &Table,
     kernel: Kernel,
     form: &AnswerForm<'_>,
-) -> Result<(Answers<A>, AnyAnswerTexts), Failure> {
+) -> Result<(Answers<A>, Written), Failure> {
+    let routes = &table.routes;
+    let with_prefixes = table.with_prefixes && routes.have_prefixes();
+    let (before, after) = form.around_prefix().filter(|_| with_prefixes).unzip();
     let mut texts = Texts::default();
     texts.push(|to| {
         form.prefix(None, to);
         form.value(None, to);
     });
-    let with_prefixes = table.with_prefixes && table.routes.have_prefixes();
-    let answers = Answers::new(&table.routes, kernel, with_prefixes, |answer| {
-        if answer.next_hop.len() > SHARED {
-            // A long name is there once, however many routes have it.
-            texts.share(answer.next_hop_number, |to| {
-                form.value(Some(answer.next_hop), to)
-            });
-            texts.push(|to| form.prefix(answer.prefix, to));
-        } else {
-            texts.push(|to| {
-                form.prefix(answer.prefix, to);
-                form.value(Some(answer.next_hop), to);
-            });
-        }
-    })?;
-    Ok((answers, texts.into_answer_texts()))
+    for name in routes.names() {
+        texts.push(|to| {
+            match &after {
+                Some(after) => to.extend_from_slice(after),
+                None => form.prefix(None, to),
+            }
+            form.value(Some(name), to);
+        });
+    }
+    let answers = match before {
+        Some(_) => Answers::longest(routes, kernel)?,
+        None => Answers::values(routes, kernel)?,
+    };
+    let texts = texts.into_answer_texts();
+    Ok((answers, Written { before, texts }))
 }

@@ -1,9 +1,9 @@
 //! What answers: routes of a table that is compiled here, or an image as it is.
 //!
 //! An image has all that annotating needs compiled already: the FIB of next
-//! hops, and one of the numbers of its routes.
+//! hops, and that of longest matches.
 
-use popfib::{Address, Fib, NextHop, Options, Prefix, Rib};
+use popfib::{Address, Fib, ImageTable, LongestFib, NextHop, Options, Prefix, Rib};
 use popfib_formats::{IPV4_TEXT, IPV6_TEXT, RouteTable, write_ipv4, write_ipv6};
 
 use crate::failure::Failure;
@@ -79,6 +79,13 @@ impl Routes {
         }
     }
 
+    /// The names of all next hops, in the order of their numbers from 1 on.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        (1..=self.name_count())
+            .filter_map(NextHop::new)
+            .map(|n| self.name(n))
+    }
+
     pub(crate) fn name(&self, next_hop: NextHop) -> &str {
         let name = match self {
             Self::Table(table) => table.next_hops.name(next_hop),
@@ -95,33 +102,43 @@ impl Routes {
         }
     }
 
-    /// A FIB that answers the numbers of the routes, from 1 on as they are handed to `each`.
+    /// A FIB that answers longest matches.
+    pub(crate) fn longest<A: Family>(&self) -> Result<LongestFib<A>, Failure> {
+        match self {
+            Self::Table(table) => Ok(LongestFib::compile(A::rib(table), &Options::default())?),
+            Self::Image(opened) => {
+                let table = opened.image.table::<A>();
+                match table.and_then(|table| table.longest_fib()) {
+                    Some(longest) => Ok(longest.clone()),
+                    // It has no routes of this family.
+                    None => Ok(LongestFib::compile(&Rib::new(), &Options::default())?),
+                }
+            }
+        }
+    }
+
+    /// A FIB that answers the numbers of the routes, from 1 on as they are handed to `each`: for what has a place for
+    /// each route that matched.
     pub(crate) fn numbered<A: Family>(
         &self,
         mut each: impl FnMut(Prefix<A>, NextHop),
     ) -> Result<Fib<A, u32>, Failure> {
+        let mut numbered = Rib::new();
+        let mut number = NextHop::MIN;
+        let mut take = |(prefix, next_hop)| {
+            each(prefix, next_hop);
+            numbered.insert(prefix, number);
+            // A Rib holds fewer routes than there are numbers.
+            number = number.saturating_add(1);
+        };
         match self {
-            Self::Table(table) => {
-                let mut numbered = Rib::new();
-                for (number, (prefix, next_hop)) in (1..).zip(A::rib(table).iter()) {
-                    each(prefix, next_hop);
-                    numbered.insert(prefix, NextHop::new(number).expect("numbers begin with 1"));
-                }
-                Ok(Fib::compile(&numbered, &Options::default())?)
-            }
+            Self::Table(table) => A::rib(table).iter().for_each(&mut take),
             Self::Image(opened) => {
-                let table = opened.image.table::<A>();
-                let Some((table, fib)) = table.and_then(|table| Some((table, table.route_fib()?)))
-                else {
-                    // It has no routes of this family.
-                    return self.fib();
-                };
-                for (prefix, next_hop) in table.routes() {
-                    each(prefix, next_hop);
-                }
-                Ok(fib.clone())
+                let table = opened.image.table::<A>().into_iter();
+                table.flat_map(ImageTable::routes).for_each(&mut take);
             }
         }
+        Ok(Fib::compile(&numbered, &Options::default())?)
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use arrow_array::StringArray;
 use arrow_buffer::{NullBuffer, OffsetBuffer};
-use popfib::{Address, IpPrefix, Kernel, NextHop, Prefix};
+use popfib::{Address, ImageTable, IpPrefix, Kernel, NextHop, Prefix};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -75,11 +75,9 @@ impl<A: Address> Lpm<A> for Matches<'_, A> {
             }),
             Family::Image(table) => {
                 answers.fill(Match::default());
-                if let Some((table, fib)) =
-                    table.and_then(|table| Some((table, table.route_fib()?)))
-                {
-                    fib.lookup_each_with(Kernel::best(), addresses, |row, route| {
-                        answers[row] = table.route(route).map_or_else(Match::default, Match::of);
+                if let Some(longest) = table.and_then(ImageTable::longest_fib) {
+                    longest.longest_matches_with(Kernel::best(), addresses, |row, found| {
+                        answers[row] = found.map_or_else(Match::default, Match::of);
                     });
                 }
             }

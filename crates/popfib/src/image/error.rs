@@ -5,7 +5,7 @@ use core::error::Error;
 use core::fmt;
 
 /// The major version of images. Readers refuse any other: the meaning of known sections has changed.
-pub(super) const MAJOR: u16 = 1;
+pub(super) const MAJOR: u16 = 2;
 
 /// Why bytes are not an image that can be used.
 ///
@@ -54,7 +54,7 @@ impl fmt::Display for ImageError {
             Self::NotAnImage => f.write_str("not a popfib image"),
             Self::Version { major, minor } => write!(
                 f,
-                "an image of version {major}.{minor}; this program reads version {MAJOR}"
+                "an image of version {major}.{minor}; this program reads version {MAJOR}: make it again with `popfib compile`"
             ),
             Self::Length { expected, given } if given < expected => {
                 write!(f, "cut off at byte {given} of {expected}")

@@ -43,8 +43,8 @@ pub(super) const FIB: FibKinds = FibKinds {
 pub(super) const ROUTE_ADDRESSES: u32 = 32;
 pub(super) const ROUTE_LENGTHS: u32 = 33;
 pub(super) const ROUTE_NEXT_HOPS: u32 = 34;
-/// The Fib that answers the numbers of routes.
-pub(super) const ROUTE_FIB: FibKinds = FibKinds {
+/// The Fib that answers next hops and lengths, as a `LongestFib` has them.
+pub(super) const LONGEST_FIB: FibKinds = FibKinds {
     description: 48,
     root: 49,
     arena: 50,
@@ -71,9 +71,9 @@ impl SectionId {
             ROUTE_ADDRESSES => "route addresses",
             ROUTE_LENGTHS => "route lengths",
             ROUTE_NEXT_HOPS => "route next hops",
-            48 => "route-number FIB description",
-            49 => "route-number FIB root table",
-            50 => "route-number FIB arena",
+            48 => "longest-match FIB description",
+            49 => "longest-match FIB root table",
+            50 => "longest-match FIB arena",
             kind => return format!("section of kind {kind}, {} bits", self.key_bits),
         };
         match self.key_bits {
@@ -248,7 +248,7 @@ pub(super) fn verify(bytes: &[u8], entries: &[Entry]) -> Result<(), ImageError> 
 }
 
 /// What the description of a Fib says beside its arrays.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Description {
     pub(super) root_bits: u8,
     pub(super) page_bits: u8,

@@ -1,7 +1,8 @@
 //! The table of one family in an image: its Fib, and, if they were kept, its routes.
 //!
-//! The routes are three arrays in prefix order. A second Fib answers the number
-//! of the route that matches, so a longest match is one lookup and three reads.
+//! The routes are three arrays in prefix order, for those who want them all. A second Fib answers longest matches by
+//! one lookup, as a [`LongestFib`] does. Next hops could be had from it too; they have a Fib of their own because it
+//! is smaller, and lookups in it faster (docs/experiments.md).
 
 use alloc::format;
 use alloc::sync::Arc;
@@ -9,14 +10,15 @@ use core::any::Any;
 
 use super::error::ImageError;
 use super::format::{
-    Description, Entry, FIB, FibKinds, ROUTE_ADDRESSES, ROUTE_FIB, ROUTE_LENGTHS, ROUTE_NEXT_HOPS,
-    SectionId,
+    Description, Entry, FIB, FibKinds, LONGEST_FIB, ROUTE_ADDRESSES, ROUTE_LENGTHS,
+    ROUTE_NEXT_HOPS, SectionId,
 };
 use super::memory::{Array, Memory};
 use crate::address::Address;
 use crate::fib::check::{check_answers, check_shape};
 use crate::fib::layout::{Arrays, View, Word};
 use crate::fib::{Fib, Options};
+use crate::longest::LongestFib;
 use crate::memory::Global;
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
@@ -83,7 +85,7 @@ pub struct ImageTable<A: Address> {
 
 #[derive(Debug)]
 struct Routes<A: Address> {
-    fib: Fib<A, u32>,
+    longest: LongestFib<A>,
     addresses: Array<Key<A>>,
     lengths: Array<u8>,
     next_hops: Array<u32>,
@@ -159,13 +161,13 @@ impl<A: Address> ImageTable<A> {
     /// `None` also if the image has no routes.
     #[inline]
     pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
-        self.route(self.routes.as_ref()?.fib.lookup(address))
+        self.longest_fib()?.longest_match(address)
     }
 
-    /// The Fib that answers the number of the matching [`route`](Self::route)
-    /// in place of its next hop; `None` if the image has no routes.
-    pub fn route_fib(&self) -> Option<&Fib<A, u32>> {
-        self.routes.as_ref().map(|routes| &routes.fib)
+    /// The Fib that answers longest matches; `None` if the image has no routes.
+    #[inline]
+    pub fn longest_fib(&self) -> Option<&LongestFib<A>> {
+        self.routes.as_ref().map(|routes| &routes.longest)
     }
 
     /// The route of that number, counted from 1 in prefix order. Constant time.
@@ -195,11 +197,13 @@ impl<A: Address> Routes<A> {
             key_bits: A::WIDTH.into(),
             kind,
         };
-        let max = u32::try_from(count).unwrap_or(u32::MAX);
+        let max = (sections.max_next_hop.min(LongestFib::<A>::MAX_NEXT_HOP))
+            * LongestFib::<A>::LENGTHS
+            + u32::from(A::WIDTH);
         // SAFETY: the caller's.
-        let (fib, _) = unsafe { read_fib(sections, ROUTE_FIB, max)? };
+        let (fib, _) = unsafe { read_fib(sections, LONGEST_FIB, max)? };
         let routes = Self {
-            fib,
+            longest: LongestFib::from_fib(fib),
             addresses: sections.array(id(ROUTE_ADDRESSES))?,
             lengths: sections.array(id(ROUTE_LENGTHS))?,
             next_hops: sections.array(id(ROUTE_NEXT_HOPS))?,

@@ -7,15 +7,15 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::error::ImageError;
 use super::format::{
-    self, Description, FIB, FibKinds, NAME_ENDS, NAMES, PROVENANCE, ROUTE_ADDRESSES, ROUTE_FIB,
+    self, Description, FIB, FibKinds, LONGEST_FIB, NAME_ENDS, NAMES, PROVENANCE, ROUTE_ADDRESSES,
     ROUTE_LENGTHS, ROUTE_NEXT_HOPS, SectionId,
 };
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::layout::Word;
 use crate::fib::{Fib, Options};
+use crate::longest::LongestFib;
 use crate::memory::Allocator;
-use crate::next_hop::NextHop;
 use crate::rib::Rib;
 
 /// Puts an image together: names, then tables, then bytes or a file.
@@ -85,7 +85,8 @@ impl ImageWriter {
     /// that matched, and all routes; it is several times as long then.
     ///
     /// # Errors
-    /// As [`Fib::compile`], and [`CompileError::NextHop`] for one without a name.
+    /// As [`Fib::compile`], and [`CompileError::NextHop`] for one without a name, or with `keep_routes` beyond
+    /// [`LongestFib::MAX_NEXT_HOP`].
     pub fn table<A: Address>(
         &mut self,
         rib: &Rib<A, impl Allocator + Clone>,
@@ -100,62 +101,56 @@ impl ImageWriter {
             let next_hop = highest;
             return Err(CompileError::NextHop { next_hop, max });
         }
+        let fib = Fib::<A, u32>::compile(rib, options)?;
+        let longest = keep_routes.then(|| LongestFib::<A>::compile(rib, options));
+        let longest = longest.transpose()?;
         let bits = u32::from(A::WIDTH);
         self.sections.retain(|id, _| id.key_bits != bits);
-        self.fib(FIB, rib, options, highest, next_hops.len())?;
+        let describe = |highest: u32| Description {
+            answer_bits: if highest <= u16::MAX.into() { 16 } else { 32 },
+            asked_direct_bits: options.asked_direct_bits(),
+            aggregation: options.is_aggregating(),
+            routes: rib.len() as u64,
+            next_hops: next_hops.len() as u64,
+            ..Description::default()
+        };
+        self.fib(FIB, &fib, describe(highest));
         self.highest_next_hop = self.highest_next_hop.max(highest);
-        if !keep_routes {
+        let Some(longest) = longest else {
             return Ok(());
-        }
+        };
         let count = rib.len();
         let mut addresses = Vec::with_capacity(count * size_of::<A>());
         let mut lengths = Vec::with_capacity(count);
         let mut next_hops = Vec::with_capacity(count * size_of::<u32>());
-        let mut numbers = Rib::<A>::new();
-        let mut number = NextHop::MIN;
         for (prefix, next_hop) in rib.iter() {
             // Little-endian is network order reversed.
             addresses.extend(prefix.address().to_be_bytes().as_ref().iter().rev());
             lengths.push(prefix.len());
             next_hops.extend(next_hop.get().to_le_bytes());
-            numbers.insert(prefix, number);
-            // A Rib holds fewer routes than there are numbers.
-            number = number.saturating_add(1);
         }
-        self.fib(ROUTE_FIB, &numbers, options, count as u32, count)?;
+        let highest = highest * LongestFib::<A>::LENGTHS + u32::from(A::WIDTH);
+        self.fib(LONGEST_FIB, longest.fib(), describe(highest));
         self.add(bits, ROUTE_ADDRESSES, addresses);
         self.add(bits, ROUTE_LENGTHS, lengths);
         self.add(bits, ROUTE_NEXT_HOPS, next_hops);
         Ok(())
     }
 
-    fn fib<A: Address>(
-        &mut self,
-        kinds: FibKinds,
-        rib: &Rib<A, impl Allocator + Clone>,
-        options: &Options,
-        highest: u32,
-        next_hops: usize,
-    ) -> Result<(), CompileError> {
-        let fib = Fib::<A, u32>::compile(rib, options)?;
+    fn fib<A: Address>(&mut self, kinds: FibKinds, fib: &Fib<A, u32>, rest: Description) {
         let view = fib.arrays();
         let bits = A::WIDTH.into();
         let description = Description {
             root_bits: view.root_bits,
             page_bits: view.page_bits,
             value_bits: view.value_bits,
-            answer_bits: if highest <= u16::MAX.into() { 16 } else { 32 },
-            asked_direct_bits: options.asked_direct_bits(),
-            aggregation: options.is_aggregating(),
             nodes: fib.node_count() as u64,
             leaves: fib.leaf_count() as u64,
-            routes: rib.len() as u64,
-            next_hops: next_hops as u64,
+            ..rest
         };
         self.add(bits, kinds.description, description.to_bytes());
         self.add(bits, kinds.root, words(view.root));
         self.add(bits, kinds.arena, words(view.arena));
-        Ok(())
     }
 
     fn add(&mut self, key_bits: u32, kind: u32, content: Vec<u8>) {

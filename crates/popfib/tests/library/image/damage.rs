@@ -76,9 +76,13 @@ fn other_files_and_versions_are_refused_by_name() {
     assert_eq!(error(b"10.0.0.0/8 1\n"), "not a popfib image");
     assert_eq!(error(&[0; 100]), "not a popfib image");
     let mut bytes = small();
-    bytes[8] = 2;
+    // The version before this one, and one to come.
+    bytes[8] = 1;
+    let again = "this program reads version 2: make it again with `popfib compile`";
+    assert_eq!(error(&bytes), format!("an image of version 1.0; {again}"));
+    bytes[8] = 3;
     bytes[10] = 3;
-    let wanted = "an image of version 2.3; this program reads version 1";
+    let wanted = format!("an image of version 3.3; {again}");
     assert_eq!(error(&bytes), wanted);
     repair(&mut bytes);
     assert_eq!(error(&bytes), wanted);

@@ -1,7 +1,9 @@
 //! Small images of random tables, damage to them, and lookups in whatever can be
 //! opened. The fuzz target `image` is made of this too.
 
-use popfib::{Address, Fib, Image, ImageTable, ImageWriter, Kernel, Leaf, NextHop, Options};
+use popfib::{
+    Address, Fib, Image, ImageTable, ImageWriter, Kernel, Leaf, LongestFib, NextHop, Options,
+};
 use popfib::{Prefix, Rib};
 
 /// SplitMix64: small, seedable, the same on every machine.
@@ -180,11 +182,12 @@ fn ask_table<A: Address>(image: &Image, random: &mut Random, answers: &mut Vec<u
     if let Some(fib) = table.narrow_fib() {
         assert_eq!(ask_fib(fib, &addresses, max), wide);
     }
-    if let Some(fib) = table.route_fib() {
-        let numbers = ask_fib(fib, &addresses, table.route_count() as u32);
+    if let Some(longest) = table.longest_fib() {
+        let numbers = ask_fib(longest.fib(), &addresses, u32::MAX);
         for (number, address) in numbers.into_iter().zip(&addresses) {
-            assert_eq!(table.route(number).is_some(), number > 0);
-            assert_eq!(table.longest_match(*address), table.route(number));
+            let found = table.longest_match(*address);
+            assert_eq!(found, LongestFib::<A>::matched(*address, number));
+            assert!(found.is_none_or(|(_, next_hop)| next_hop.get() <= max));
         }
     }
     answers.extend(wide);

@@ -9,7 +9,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use ip_network_table_deps_treebitmap::IpLookupTable;
 use ip_network_table_deps_treebitmap::address::Address as TreeBitmapAddress;
-use popfib::{Address, CompileError, Fib, Kernel, Leaf, NextHop, Options, Prefix, Rib};
+use popfib::{Address, CompileError, Fib, Kernel, Leaf, LongestFib, NextHop, Options, Prefix, Rib};
 use prefix_trie::PrefixMap;
 
 use crate::exchange::Family;
@@ -27,6 +27,8 @@ pub(crate) enum Kind {
         direct_bits: Option<u8>,
         kernel: Kernel,
     },
+    /// popfib's next hops from leaves that hold the length of the prefix too, as an image with one Fib would give them.
+    Matches,
     PrefixTrie,
     TreeBitmap,
 }
@@ -52,6 +54,10 @@ pub(crate) fn algorithms() -> Vec<Algorithm> {
     all.reverse();
     // As large as the direct table of DIR-24-8 may be.
     all.push(popfib("popfib-s22".into(), Some(22), Kernel::best()));
+    all.push(Algorithm {
+        kind: Kind::Matches,
+        ..popfib("popfib-matches".into(), None, Kernel::best())
+    });
     all.push(other("prefix-trie", Kind::PrefixTrie));
     all.push(other("treebitmap", Kind::TreeBitmap));
     all
@@ -111,6 +117,30 @@ pub(crate) fn popfib<A: Address, L: Leaf>(
     }
     let fib = Fib::compile(&rib, &Options::default().direct_bits(direct_bits))?;
     Ok(Popfib { fib, kernel })
+}
+
+impl<A: Address> Lookup<A> for LongestFib<A> {
+    type NextHop = u32;
+
+    #[inline]
+    fn lookup(&self, addresses: &[A], next_hops: &mut [u32]) {
+        self.fib().lookup_batch(addresses, next_hops);
+        for number in next_hops {
+            *number /= Self::LENGTHS;
+        }
+    }
+
+    fn number(next_hop: u32) -> u32 {
+        next_hop
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes()
+    }
+}
+
+pub(crate) fn matches<A: Address>(routes: &Routes<A>) -> Result<LongestFib<A>, CompileError> {
+    LongestFib::compile(&routes.iter().copied().collect(), &Options::default())
 }
 
 /// A family as the peers name its addresses.

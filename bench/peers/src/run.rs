@@ -56,6 +56,7 @@ pub(crate) fn run<A: PeerFamily>(
             }
             other => other,
         },
+        Kind::Matches => job.measure(algorithms::matches),
         Kind::PrefixTrie => job.measure(|routes| Ok(algorithms::prefix_trie(routes))),
         Kind::TreeBitmap => job.measure(|routes| Ok(algorithms::tree_bitmap(routes))),
     }

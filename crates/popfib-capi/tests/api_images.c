@@ -308,7 +308,7 @@ static void test_damaged_images(void)
     }
     write_file(other_path, bytes, length + 1);
     RETURNS(-EBADMSG, popfib_image_open(other_path, POPFIB_IMAGE_COPY, &image));
-    bytes[8] = 2;
+    bytes[8] = 1;
     write_file(other_path, bytes, length);
     RETURNS(-ENOTSUP, popfib_image_open(other_path, POPFIB_IMAGE_COPY, &image));
 

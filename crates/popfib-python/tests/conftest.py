@@ -15,6 +15,10 @@ TOP = pathlib.Path(__file__).parents[3]
 DATA = TOP.parent / "shared" / "data" / "tables"
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "heavy: takes seconds; left out by scripts/test-python --quick")
+
+
 class Oracle:
     """Longest match by a scan of `ipaddress` networks; shares no code with popfib."""
 

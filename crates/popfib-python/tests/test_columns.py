@@ -130,6 +130,7 @@ def test_large_arrays_use_memory_again(t):
     assert not look_up(column).any()
 
 
+@pytest.mark.heavy
 def test_large_arrays_do_not_pile_up(t):
     column = np.full(8_000_000, 0x0A010101, np.uint32)
     kept = [t.lookup_many(column, output="indices") for _ in range(4)]

@@ -26,6 +26,7 @@ def addresses(real_routes):
     return probes(rng, prefixes, 40_000)
 
 
+@pytest.mark.heavy
 def test_real_table_against_pytricia(real_routes, real, addresses):
     pytricia = pytest.importorskip("pytricia")
     tables = {4: pytricia.PyTricia(32), 6: pytricia.PyTricia(128)}
@@ -46,6 +47,7 @@ def test_real_table_against_pytricia(real_routes, real, addresses):
                 assert sorted(real.children(key)) == sorted(table.children(key))
 
 
+@pytest.mark.heavy
 def test_real_table_against_py_radix(real_routes, real, addresses):
     radix = pytest.importorskip("radix")
     tree = radix.Radix()

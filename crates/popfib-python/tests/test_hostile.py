@@ -272,6 +272,7 @@ def test_any_buffers(t):
     assert min(outcomes.values()) > 1000, outcomes
 
 
+@pytest.mark.heavy
 def test_more_rows_than_memory():
     pytest.importorskip("pyarrow")
     script = """

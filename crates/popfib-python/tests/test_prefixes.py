@@ -101,6 +101,7 @@ def test_changes_between_calls(rng, seed):
             check(t.copy(), some, want)
 
 
+@pytest.mark.heavy
 def test_the_real_table(built_in, rng):
     """Columns and one by one, after changes of which each is undone."""
     t = popfib.Table(built_in.items())

@@ -115,6 +115,7 @@ def churn():
             pass
 
 
+@pytest.mark.heavy
 def test_objects_do_not_leak():
     for _ in range(3):
         churn()
@@ -131,6 +132,7 @@ def test_objects_do_not_leak():
     assert after - before < 50_000
 
 
+@pytest.mark.heavy
 def test_memory_does_not_leak():
     for _ in range(10):
         churn()

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use popfib::{Address, NextHop, Prefix, Rib};
-use popfib_draw::{Colouring, Depths, Hilbert, Radial, heat_map, hilbert, radial};
+use popfib_draw::{Colouring, Depths, Hilbert, Lookup, Radial, heat_map, hilbert, lookup, radial};
 use popfib_formats::RouteTable;
 
 use crate::args::{Family, TableArgs};
@@ -13,15 +13,16 @@ use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::table;
 
-/// Draw a picture of a table: its tries, how deep they are, who holds what.
+/// Draw a picture of a table: its tries, how deep they are, who holds what, one lookup.
 ///
-/// Pictures are SVG and follow their reader's light or dark; `popfib-lab draw` makes PNG too.
+/// Pictures are SVG with a light and a dark colour scheme; `popfib-lab draw` makes PNG too.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   popfib draw radial -o trie.svg
   popfib draw heatmap --table routes.txt.gz -o depth.svg
   popfib draw hilbert --family ipv6 -o ipv6.svg
+  popfib draw lookup 8.8.8.8 -o lookup.svg
   popfib draw hilbert --prefix 10.0.0.0/8 --by length -o ten.svg --size 2048")]
 pub struct DrawArgs {
     #[command(subcommand)]
@@ -36,8 +37,10 @@ enum Picture {
     /// All addresses by the length of their match and by the bits that decide it (Poptrie paper,
     /// Figure 7)
     Heatmap(CommonArgs),
-    /// Who holds what in the address space, along Hilbert's curve
+    /// The address space along Hilbert's curve, coloured by holder
     Hilbert(HilbertArgs),
+    /// One lookup, step by step: root table, page, blocks, answer
+    Lookup(LookupArgs),
 }
 
 #[derive(Args)]
@@ -45,15 +48,15 @@ struct CommonArgs {
     #[command(flatten)]
     table: TableArgs,
 
-    /// Family to draw [default: that of --prefix, or IPv4 if the table has any]
+    /// Family to draw [default: that of the prefix or address, or IPv4 if the table has any]
     #[arg(long, value_name = "FAMILY", value_enum)]
     family: Option<Family>,
 
-    /// File to write, in place of an old one once it is complete; its name ends in .svg
+    /// File to write; its name ends in .svg. An old file is replaced when the new one is complete
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Pixels along a side of the map, or of each trie (at most 2048); text grows along
+    /// Side of the map, or of each trie (at most 2048), in pixels; text is scaled with it
     #[arg(long, value_name = "PIXELS", default_value_t = 1024,
           value_parser = clap::value_parser!(u32).range(64..=4096))]
     size: u32,
@@ -79,6 +82,15 @@ struct HilbertArgs {
     /// What colours mean
     #[arg(long, value_enum, default_value_t = By::NextHop)]
     by: By,
+}
+
+#[derive(Args)]
+struct LookupArgs {
+    /// Address to look up
+    address: std::net::IpAddr,
+
+    #[command(flatten)]
+    common: CommonArgs,
 }
 
 #[derive(Args)]
@@ -137,6 +149,7 @@ pub fn run(args: &DrawArgs, others: &[Form<'_>]) -> Result<Verdict, Failure> {
         Picture::Radial(args) => (&args.common, args.part.prefix),
         Picture::Heatmap(common) => (common, None),
         Picture::Hilbert(args) => (&args.common, args.part.prefix),
+        Picture::Lookup(args) => (&args.common, Some(args.address.into())),
     };
     let form = form(&common.output, others)?;
     if matches!(args.picture, Picture::Radial(_)) && common.size > MAX_RADIAL {
@@ -185,7 +198,7 @@ fn chosen_family(
     });
     match (family, of_prefix) {
         (Some(family), Some(of_prefix)) if family != of_prefix => {
-            Err("--prefix is of the other family than --family".into())
+            Err("--family is not that of the prefix or address".into())
         }
         (family, of_prefix) => Ok(family.or(of_prefix)),
     }
@@ -236,6 +249,10 @@ fn draw<A: Address>(
         .transpose()
         .map_err(|error| error.to_string())?;
     let size = common.size as usize;
+    let name = |next_hop: NextHop| {
+        let name = table.next_hops.name(next_hop);
+        name.map_or_else(|| next_hop.to_string(), str::to_owned)
+    };
     Ok(match picture {
         Picture::Radial(_) => {
             let title = format!("Binary radix tree and Poptrie, {family}");
@@ -260,10 +277,6 @@ fn draw<A: Address>(
             }
         }
         Picture::Hilbert(args) => {
-            let name = |next_hop: NextHop| {
-                let name = table.next_hops.name(next_hop);
-                name.map_or_else(|| next_hop.to_string(), str::to_owned)
-            };
             let (title, colouring) = match args.by {
                 By::NextHop => ("Who holds what", Colouring::NextHop(&name)),
                 By::Length => ("Length of the matching prefix", Colouring::Length),
@@ -279,6 +292,24 @@ fn draw<A: Address>(
             Drawn {
                 svg: hilbert(rib, &what),
                 side: popfib_draw::HILBERT_SIDE,
+            }
+        }
+        Picture::Lookup(args) => {
+            let address = A::truncate(bits_of(args.address.into()));
+            let answer = rib
+                .longest_match(address)
+                .map(|(prefix, next_hop)| format!("{prefix}: {}", name(next_hop)));
+            let title = format!("Lookup of {}", args.address);
+            let what = Lookup {
+                title: &title,
+                note: &note,
+                address,
+                answer: answer.as_deref(),
+                name: &name,
+            };
+            Drawn {
+                svg: lookup(rib, &what)?,
+                side: popfib_draw::LOOKUP_SIDE,
             }
         }
     })

@@ -3,6 +3,7 @@
 //! * [`heat_map`]: how deep each prefix length has to be searched (Poptrie paper, Fig. 7).
 //! * [`radial`]: the binary radix tree and the Poptrie of a table, side by side.
 //! * [`hilbert`]: who holds what in the address space.
+//! * [`lookup`]: one lookup, through the root table, a page and blocks.
 //!
 //! An SVG follows its reader's light or dark; [`themed`] makes one for what draws
 //! pixels and has no reader to ask.
@@ -14,15 +15,18 @@ mod depths;
 mod heatmap;
 mod hilbert;
 mod layer;
+mod lookup;
 mod poptrie;
 mod radial;
 mod span;
 mod svg;
 mod theme;
+mod way;
 
 pub use depths::{DepthMap, Depths};
 pub use heatmap::{SIDE as HEAT_MAP_SIDE, heat_map};
 pub use hilbert::{Colouring, Hilbert, SIDE as HILBERT_SIDE, hilbert};
+pub use lookup::{Lookup, SIDE as LOOKUP_SIDE, lookup};
 pub use radial::{Radial, SIDE as RADIAL_SIDE, radial};
 pub use svg::{Escaped, counted, grouped};
 pub use theme::{Theme, themed};

@@ -61,6 +61,30 @@ fn parts_and_small_tables() {
 }
 
 #[test]
+fn a_lookup_step_by_step() {
+    let svg = picture("draw-lookup.svg");
+    let draw = |table: &str, address: &str| {
+        let args = ["draw", "lookup", address, "--table", "-", "-o", &svg];
+        assert_eq!(good(&run_with(&args, table.as_bytes())), "");
+        fs::read_to_string(&svg).unwrap()
+    };
+    let table = "10.0.0.0/8 north\n10.1.0.0/16 east\n2001:db8::/32 south\n";
+    // Six bits a block, since so few routes have no root table to speak of.
+    let text = draw(table, "10.1.2.3");
+    assert!(text.contains(">Lookup of 10.1.2.3<") && text.contains(">1. Root table: 1 entry<"));
+    assert!(text.contains(">4. Block: 64 slots in 3 runs; the values are next hops<"));
+    assert!(text.contains(">bits 12 to 17 of the address: 000100, slot 4<"));
+    assert!(text.contains(">10.1.0.0/16: east<"));
+    assert!(draw(table, "2001:db8::1").contains(">2001:db8::/32: south<"));
+    assert!(draw(table, "192.0.2.1").contains(">no route matches<"));
+    let args = ["draw", "lookup", "10.1.2.3", "--family", "ipv6", "-o", &svg];
+    assert_eq!(
+        bad(&run(&args)),
+        "--family is not that of the prefix or address"
+    );
+}
+
+#[test]
 fn bad_usage_and_places_that_take_nothing() {
     let table = file("draw-bad", "10.0.0.0/8 a\n");
     let draw = |args: &[&str]| run(&[&["draw", "heatmap", "--table", &table], args].concat());
@@ -80,7 +104,7 @@ fn bad_usage_and_places_that_take_nothing() {
     let output = run(&[&args[..], &["--prefix", "10.0.0.0/8"]].concat());
     assert_eq!(
         bad(&output),
-        "--prefix is of the other family than --family"
+        "--family is not that of the prefix or address"
     );
     let broken = file("draw-broken", "10.0.0.0/8 a\n10.0.0.1/8 a\n");
     let output = run(&["draw", "radial", "--table", &broken, "-o", &svg]);

@@ -12,8 +12,7 @@ use crate::table::{self, counted};
 
 /// Write a smaller table that answers every address as the table does.
 ///
-/// Addresses without a route stay without one. How many routes were saved is printed on standard
-/// error.
+/// Addresses without a route remain without one. The number of saved routes is printed on standard error.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -36,7 +35,7 @@ pub(crate) struct AggregateArgs {
 enum Method {
     /// Optimal Route Table Construction: no table with the same answers has fewer routes
     Ortc,
-    /// Leave out routes that change no answer, join neighbours with one next hop (Poptrie paper,
+    /// Remove routes that change no answer and merge adjacent routes with the same next hop (Poptrie paper,
     /// section 3)
     Simple,
 }

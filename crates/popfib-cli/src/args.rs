@@ -11,21 +11,21 @@ use crate::failure::Failure;
 /// Which table to read, and how.
 #[derive(Args, Debug)]
 pub struct TableArgs {
-    /// Routing table to read, compressed or not; `-` is standard input [default: the built-in
-    /// table of a tier-1 router, with origin AS numbers as next hops]
+    /// Routing table to read, compressed or not; `-` is standard input [default: the built-in table of a
+    /// tier-1 router, whose next hops are origin AS numbers]
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
 
-    /// Image made by `popfib compile`, used as it is in place of a table
+    /// Use an image made by `popfib compile` instead of a table
     #[arg(long, value_name = "FILE", conflicts_with = "table")]
     pub fib: Option<PathBuf>,
 
-    /// Use the image without validating it: only for one that you have made yourself, and that
-    /// nobody changes
+    /// Do not validate the image. Only for images that you made yourself and that nobody changes
     #[arg(long, requires = "fib")]
     pub trust: bool,
 
-    /// Ask a running `popfib follow` by its Unix socket, in place of a table; --vrf names one of its tables
+    /// Look up in a running `popfib follow` through its Unix socket instead of a table; --vrf names one of
+    /// its tables
     #[arg(long, value_name = "SOCKET", conflicts_with_all = ["table", "fib"])]
     pub live: Option<PathBuf>,
 
@@ -50,29 +50,28 @@ pub struct ReadArgs {
     #[arg(long, value_name = "NAME")]
     pub format: Option<Format>,
 
-    /// Take the routes of this peer only: index, address or AS (AS64500), as `popfib peers` lists
-    /// them [default: the best path of each prefix]
+    /// Use only the routes of this peer: index, address or AS (AS64500) as listed by `popfib peers` [default:
+    /// the best path of each prefix]
     #[arg(long, value_name = "PEER")]
     pub peer: Option<PeerFilter>,
 
-    /// What to take as the next hop where a file has a choice: next-hop, origin-as or
-    /// peer [default: next-hop]
+    /// What to use as the next hop if the file has several candidates: next-hop, origin-as or peer [default:
+    /// next-hop]
     #[arg(long, value_name = "WHAT")]
     pub value: Option<RouteValue>,
 
-    /// Which value of a record: keys in a MaxMind database or a JSON object (country.iso_code), or a
-    /// column of a CSV file by name or number; where tables answer a stream, several of them
-    /// [default: the most specific one]
+    /// Which value of a record to use: keys of a MaxMind database or a JSON object (country.iso_code), or a
+    /// column of a CSV file by name or number; may be given several times where tables annotate or count a
+    /// stream [default: the most specific one]
     #[arg(long, value_name = "PATH")]
     pub value_path: Vec<String>,
 
-    /// Of a file with several tables, or of a running `popfib follow`, the one with this name: a VRF, or a
-    /// routing table of a kernel (main) [default: a second table is an error]
+    /// Name of the table to use if a file or a running `popfib follow` has several: a VRF, or a routing table
+    /// of a kernel (main) [default: a second table is an error]
     #[arg(long, value_name = "NAME")]
     pub vrf: Option<String>,
 
-    /// Skip and count lines that cannot be read, instead of stopping at the first; keep what there is
-    /// of a file that is cut off
+    /// Skip and count invalid lines instead of stopping at the first; read a truncated file as far as it goes
     #[arg(long)]
     pub skip_invalid: bool,
 
@@ -80,7 +79,7 @@ pub struct ReadArgs {
     #[arg(long)]
     pub mask: bool,
 
-    /// The most bytes that compressed data may grow to
+    /// Maximum size of decompressed data, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
     pub max_size: u64,
 }

@@ -11,11 +11,11 @@ use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::table;
 
-/// Compile a table into an image that commands and programs open at once.
+/// Compile a table into an image: a file that commands and programs open without compiling it.
 ///
-/// An image holds the compiled tables of both families, the names of the next hops, the routes and
-/// where they came from. The file is written under another name and then renamed: it is there as a
-/// whole or not at all, and programs that use the old one go on with it.
+/// An image contains the compiled tables of both families, the names of the next hops, the routes and the
+/// name of their source. The file is written under a temporary name and then renamed, so it is complete or
+/// not there at all; programs that use the old file keep using it.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -30,8 +30,8 @@ pub(crate) struct CompileArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Leave the routes out: a fraction of the size, but lookups can't tell the matched prefix, and
-    /// the table can't be read back
+    /// Leave out the routes: the file is much smaller, but lookups cannot report the matched prefix, and the
+    /// table cannot be converted back
     #[arg(long)]
     no_routes: bool,
 

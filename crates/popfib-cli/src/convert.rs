@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::table;
 
-/// Write a table in another form: IPv4 before IPv6, each in prefix order.
+/// Write a table in another format: IPv4 before IPv6, each in prefix order.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

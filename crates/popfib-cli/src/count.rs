@@ -22,8 +22,8 @@ use crate::table::counted;
 
 /// Count the addresses of a stream by value or prefix, the most frequent first.
 ///
-/// Columns are the count and the value, separated by a tab; `-` is what has no match, or no address.
-/// Several tables are crossed: one count for each combination of their values.
+/// Columns are the count and the value, separated by a tab; `-` counts what has no match or no address. With
+/// several tables there is one count for each combination of their values.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -33,27 +33,27 @@ Examples:
   popfib count --field 1 --weight 10 access.log
   popfib count flows.csv --column src --weight bytes --json")]
 pub(crate) struct CountArgs {
-    /// What is counted
+    /// What to count by
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = By::Value)]
     by: By,
 
-    /// The first N only; the rest is added up as one
+    /// Print the N most frequent; the others are added up in one row
     #[arg(long, value_name = "N")]
     top: Option<usize>,
 
-    /// Add up the numbers of this field of a line, column of a table or path of a JSON object, in place of ones
+    /// Add up the numbers in this field of a line, column of a table or path of a JSON object instead of
+    /// counting addresses
     #[arg(long, value_name = "N|NAME|PATH")]
     weight: Option<String>,
 
-    /// Count each address once
+    /// Count each distinct address once
     #[arg(long, conflicts_with = "weight")]
     unique: bool,
 
-    /// Print the share of each in percent, too
+    /// Also print the share of each count in percent
     #[arg(long)]
     shares: bool,
-
-    /// Form of the output
+    /// Format of the output
     #[arg(long, value_name = "FORM", value_enum, default_value_t = Form::Text)]
     output: Form,
 
@@ -78,7 +78,7 @@ enum By {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Form {
-    /// Columns after tabs, with bars on a terminal
+    /// Columns separated by tabs, with bars on a terminal
     Text,
     /// A table with a header
     Csv,

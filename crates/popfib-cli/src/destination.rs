@@ -14,24 +14,24 @@ use crate::output::Output;
 /// In what form a table is written, and where.
 #[derive(Args)]
 pub struct DestinationArgs {
-    /// Form of the table
+    /// Output format
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms())]
     to: WriteFormat,
 
-    /// Name of the list, in forms that have one [default: popfib]
+    /// Name of the list, in formats where lists have names [default: popfib]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Least length of prefixes that match, in forms of routers' filters
+    /// Minimum length of the prefixes that match, in formats of router filters
     #[arg(long, value_name = "LENGTH")]
     ge: Option<u8>,
 
-    /// Greatest length of prefixes that match; longer ones match alone
+    /// Maximum length of the prefixes that match; a longer prefix of the list matches only itself
     #[arg(long, value_name = "LENGTH")]
     le: Option<u8>,
 
-    /// File to write, in place of an old one once it is complete; compressed if its name ends in
-    /// .gz, .bz2 or .zst [default: standard output]
+    /// Output file, compressed if its name ends in .gz, .bz2 or .zst. An old file is replaced when the new
+    /// one is complete [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

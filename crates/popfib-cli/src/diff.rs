@@ -25,9 +25,9 @@ use summary::Summary;
 /// Print the differences between two tables; exit 1 if there are any.
 ///
 /// Routes are printed as `+ PREFIX NEXTHOP` (only in NEW), `- PREFIX NEXTHOP` (only in OLD) and
-/// `~ PREFIX OLD NEW` (another next hop). With --effective, addresses that get another answer are
-/// printed as `FIRST-LAST OLD NEW COUNT`, `-` standing for no route: two tables that say the same
-/// with different routes do not differ. Next hops are compared by name.
+/// `~ PREFIX OLD NEW` (another next hop). With --effective, ranges of addresses whose answer differs are
+/// printed as `FIRST-LAST OLD NEW COUNT`, where `-` means no route; tables that give all addresses the same
+/// answers are equal then, whatever their routes. Next hops are compared by name.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

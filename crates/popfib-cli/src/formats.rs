@@ -8,10 +8,10 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::program::Verdict;
 
-/// List the formats that can be read: of tables, updates or addresses, name, and what it is.
+/// List the formats that can be read: what they hold (tables, updates or addresses), name and description.
 ///
-/// A file's format is recognised by its content, compressed (gzip, bzip2, zstd) or not; `--format
-/// NAME` beside `--table` overrides that, `--input-format NAME` for addresses.
+/// The format of a file is recognised by its content, compressed (gzip, bzip2, zstd) or not. `--format NAME`
+/// overrides it for a table, `--input-format NAME` for addresses.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

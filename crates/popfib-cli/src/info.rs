@@ -15,11 +15,11 @@ use crate::output::Output;
 use crate::program::Verdict;
 use crate::table;
 
-/// Compile the table and print its size, per family.
+/// Compile the table and print its size for each family.
 ///
-/// Nodes and leaves are counted, sizes are in bytes (FIB: direct table, nodes and leaves; RIB: its
-/// heap), the compile time is in milliseconds. Next hops are counted once each; the share of space is
-/// that of the family's addresses which have a route.
+/// Sizes are in bytes (FIB: direct table, nodes and leaves; RIB: its heap memory), the compile time is in
+/// milliseconds. Next hops are the distinct ones; `of space` is the share of the family's addresses that have
+/// a route.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -36,7 +36,7 @@ pub(crate) struct InfoArgs {
     #[command(flatten)]
     table: TableArgs,
 
-    /// Print the number of routes of each prefix length as well
+    /// Also print the number of routes of each prefix length
     #[arg(long)]
     lengths: bool,
 

@@ -72,7 +72,7 @@ Examples:
 
 Exit status: 0 success, 1 a negative answer (grep found nothing, set an empty result,
 verify a mismatch, diff a difference), 2 bad usage or input, 141 if the reader of the output left early.
-Lookup rates, the papers' structures and timed updates are those of popfib-lab."
+popfib-lab measures lookup rates, other algorithms and timed updates."
 )]
 struct Cli {
     #[command(subcommand)]

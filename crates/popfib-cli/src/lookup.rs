@@ -27,9 +27,8 @@ use crate::{image, table};
 
 /// Print the longest match of each address: address, matched prefix, next hop.
 ///
-/// Columns are separated by a tab; `-` stands where there is no match, and for the prefix if an
-/// image was compiled without routes. Both families are looked up
-/// in one table; IPv4-mapped IPv6 addresses are IPv6.
+/// Columns are separated by tabs. `-` means that there is no match; it also replaces the prefix if an image
+/// was compiled without routes. One table answers IPv4 and IPv6; IPv4-mapped IPv6 addresses are IPv6.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -40,8 +39,8 @@ Examples:
 
 JSON, one object a line: address, prefix and next_hop (null where there is no match).")]
 pub(crate) struct LookupArgs {
-    /// Addresses to look up [default: one a line from standard input, compressed or not,
-    /// each answered at once]
+    /// Addresses to look up [default: read from standard input, one a line, compressed or not; each is
+    /// answered immediately]
     #[arg(value_name = "ADDR")]
     addresses: Vec<String>,
 

@@ -17,8 +17,8 @@ Examples:
   popfib man | man -l -
   popfib man /usr/local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// Directory for popfib.1 and one page a subcommand, made if missing [default: popfib.1 alone,
-    /// to standard output]
+    /// Directory for popfib.1 and a page for each subcommand, created if missing [default: print popfib.1 on
+    /// standard output]
     directory: Option<PathBuf>,
 }
 

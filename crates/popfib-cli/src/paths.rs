@@ -16,11 +16,11 @@ use crate::program::Verdict;
 use crate::progress;
 use crate::table::{note_skipped, take_all};
 
-/// Print all paths of a route collector's dump, those of every peer; exit 1 if there is none.
+/// Print all paths in a route collector's dump, from every peer; exit 1 if there are none.
 ///
-/// Lines are those of `bgpdump -m`, in the order of the dump: type, time, B, peer, its AS, prefix, AS
-/// path, origin, next hop, local preference, MED, communities, AG or NAG, aggregator. A PREFIX may be an
-/// address, or @FILE for those of a list.
+/// Lines have the format of `bgpdump -m` and the order of the dump: type, time, B, peer, its AS, prefix, AS
+/// path, origin, next hop, local preference, MED, communities, AG or NAG, aggregator. A PREFIX may also be an
+/// address, or @FILE for the prefixes of a list.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -45,7 +45,7 @@ pub(crate) struct PathsArgs {
     #[arg(long, value_name = "PEER")]
     peer: Option<PeerFilter>,
 
-    /// Print the prefixes that come from more than one AS, and these, in place of paths
+    /// Print the prefixes with more than one origin AS (MOAS) and these origins, instead of paths
     #[arg(long)]
     moas: bool,
 
@@ -57,11 +57,11 @@ pub(crate) struct PathsArgs {
     #[arg(long)]
     skip_invalid: bool,
 
-    /// Clear host bits that are set after a prefix length
+    /// Clear host bits (10.1.2.3/8 becomes 10.0.0.0/8)
     #[arg(long)]
     mask: bool,
 
-    /// The most bytes that compressed data may grow to
+    /// Maximum size of decompressed data, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
     max_size: u64,
 

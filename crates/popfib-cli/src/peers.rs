@@ -15,7 +15,7 @@ use crate::table::{note_skipped, take_all};
 
 /// List the peers of a route collector's dump: index, address, AS, IPv4 and IPv6 routes.
 ///
-/// Columns are separated by a tab. The index, the address or the AS is what `--peer` takes.
+/// Columns are separated by tabs. `--peer` takes the index, the address or the AS.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

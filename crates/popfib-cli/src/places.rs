@@ -12,19 +12,19 @@ use crate::table;
 /// Prefixes, each an option's.
 #[derive(Args)]
 pub(crate) struct PlaceArgs {
-    /// Routes that cover PREFIX, itself included
+    /// Routes that cover PREFIX, including PREFIX itself
     #[arg(long, value_name = "PREFIX")]
     covering: Vec<String>,
 
-    /// Routes inside PREFIX, itself included
+    /// Routes inside PREFIX, including PREFIX itself
     #[arg(long, value_name = "PREFIX")]
     covered_by: Vec<String>,
 
-    /// Routes that have an address in common with PREFIX: cover it or are inside
+    /// Routes that overlap PREFIX: that cover it or are inside it
     #[arg(long, value_name = "PREFIX")]
     overlapping: Vec<String>,
 
-    /// The route of exactly PREFIX
+    /// The route for exactly PREFIX
     #[arg(long, value_name = "PREFIX")]
     exact: Vec<String>,
 }

@@ -18,12 +18,12 @@ use crate::places::{PlaceArgs, Relation, ipv4, ipv6, set_of};
 use crate::program::Verdict;
 use crate::table;
 
-/// Print the routes of a table that meet all conditions; exit 1 if there is none.
+/// Print the routes of a table that match all conditions; exit 1 if there are none.
 ///
-/// Without a condition all routes are printed: IPv4 before IPv6, each in prefix order. A PREFIX may
-/// be an address, which is the prefix of that one address, or @FILE: each prefix of a list or table in
-/// any format that popfib reads. An option given several times asks for routes that meet it for one
-/// of the prefixes; with --each every prefix is answered for itself.
+/// Without conditions all routes are printed: IPv4 before IPv6, each in prefix order. A PREFIX may also be an
+/// address (a host prefix), or @FILE: each prefix of a list or table in any format that popfib reads. If an
+/// option is given several times, a route has to match one of its prefixes; with --each every prefix is
+/// answered separately.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -42,12 +42,12 @@ pub(crate) struct RoutesArgs {
     #[command(flatten)]
     places: PlaceArgs,
 
-    /// Answer each PREFIX for itself: before each route the prefix that was asked for, and a line
-    /// with `-` where there is none
+    /// Answer each PREFIX separately: print it before each of its routes, or a line with `-` if there are
+    /// none
     #[arg(long)]
     each: bool,
 
-    /// Routes to this next hop, spelled as in the table; several may be given
+    /// Routes to this next hop, spelled as in the table; may be given several times
     #[arg(long, value_name = "NAME")]
     next_hop: Vec<String>,
 

@@ -24,11 +24,11 @@ use crate::table::{self, counted, note_skipped};
 
 /// Validate the origin AS of every route against VRPs of the RPKI (RFC 6811).
 ///
-/// The values of the table are origin AS numbers; of a collector's dump they are taken from the AS
-/// paths. Prints how many routes are valid, invalid by AS, invalid by length and not found, or with
-/// --state the routes of these states: prefix, origin, state and the VRPs that decided, separated by
-/// tabs. A route whose origin is an AS set is invalid where a VRP covers it; a value that joins several
-/// origins by `_` is as many routes.
+/// The values of the table are origin AS numbers; in a collector's dump they are taken from the AS paths.
+/// Prints the number of routes that are valid, invalid by AS, invalid by length and not found. With --state
+/// it prints the routes in these states: prefix, origin, state and the VRPs that decided it, separated by
+/// tabs. A route whose origin is an AS set is invalid if a VRP covers it; a value of several origins joined
+/// by `_` counts as one route for each.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -46,16 +46,15 @@ pub(crate) struct RovArgs {
     #[command(flatten)]
     table: TableArgs,
 
-    /// VRPs to validate by, JSON or CSV of rpki-client, routinator or StayRTR, compressed or not;
-    /// `-` is standard input
+    /// VRPs as JSON or CSV from rpki-client, routinator or StayRTR, compressed or not; `-` is standard input
     #[arg(long, value_name = "FILE")]
     vrps: PathBuf,
 
-    /// Print the routes whose state by these VRPs was another: prefix, origin, old and new state
+    /// Print the routes whose state was different with these earlier VRPs: prefix, origin, old and new state
     #[arg(long, value_name = "FILE")]
     vrps_before: Option<PathBuf>,
 
-    /// Print the routes of these states; with --vrps-before, those that had or have one of them
+    /// Print the routes in these states; with --vrps-before, those that were or are in one of them
     #[arg(long, value_name = "STATE", value_enum, value_delimiter = ',')]
     state: Vec<State>,
 

@@ -21,8 +21,8 @@ use crate::table::{self, counted};
 
 /// Combine tables or lists as sets of addresses, or compare two.
 ///
-/// A list is any table that popfib reads; values make no difference. The result is the fewest
-/// prefixes with these addresses, in order, IPv4 first.
+/// A list is any table that popfib reads; its values are ignored. The result is the smallest list of prefixes
+/// that covers exactly these addresses, in order, IPv4 first.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -41,7 +41,7 @@ pub(crate) struct SetArgs {
 
 #[derive(Subcommand)]
 enum Operation {
-    /// Addresses of any list; of one list, the fewest prefixes with its addresses
+    /// Addresses in any of the lists; of a single list, the smallest equal one
     Union {
         /// Lists; `-` is standard input
         #[arg(value_name = "FILE", required = true)]
@@ -49,29 +49,29 @@ enum Operation {
         #[command(flatten)]
         common: Common,
     },
-    /// Addresses that all lists have
+    /// Addresses in all of the lists
     Intersect {
         /// Lists; `-` is standard input
         #[arg(value_name = "FILE", num_args = 2.., required = true)]
         files: Vec<PathBuf>,
-        /// Print the routes of the first list that wholly lie in all others, as they are
+        /// Print the routes of the first list that are entirely in all others, unchanged
         #[arg(long)]
         keep_routes: bool,
         #[command(flatten)]
         common: Common,
     },
-    /// Addresses of the first list that no other has
+    /// Addresses in the first list and in none of the others
     Subtract {
         /// Lists; `-` is standard input
         #[arg(value_name = "FILE", num_args = 2.., required = true)]
         files: Vec<PathBuf>,
-        /// Print the routes of the first list that do not wholly lie in the others, as they are
+        /// Print the routes of the first list that are not entirely in the others, unchanged
         #[arg(long)]
         keep_routes: bool,
         #[command(flatten)]
         common: Common,
     },
-    /// Addresses that no list has
+    /// Addresses in none of the lists
     Complement {
         /// Lists; `-` is standard input
         #[arg(value_name = "FILE", required = true)]
@@ -79,7 +79,7 @@ enum Operation {
         #[command(flatten)]
         common: Common,
     },
-    /// Addresses that one of two lists has and not both; of several lists, an odd number of them
+    /// Addresses in exactly one of two lists; of more lists, in an odd number of them
     Symmetric {
         /// Lists; `-` is standard input
         #[arg(value_name = "FILE", num_args = 2.., required = true)]
@@ -87,7 +87,7 @@ enum Operation {
         #[command(flatten)]
         common: Common,
     },
-    /// Print each prefix of A and how much of it lies in B: PREFIX, tab, whole, part or none
+    /// Print each prefix of A and how much of it is in B: PREFIX, a tab, and whole, part or none
     #[command(after_help = "\
 JSON, one object a line: prefix, covered (whole, part, none).
 
@@ -96,7 +96,7 @@ Exit status: 0 if all of A lies in B, 1 if not, 2 bad usage or input.")]
         /// List whose prefixes are printed; `-` is standard input
         #[arg(value_name = "A")]
         list: PathBuf,
-        /// Lists that they are compared with, all together
+        /// Lists to compare them with; several are taken together
         #[arg(value_name = "B", required = true)]
         others: Vec<PathBuf>,
         /// Addresses of one family

@@ -10,25 +10,27 @@ use crate::live::Place;
 use crate::output::Output;
 use crate::program::Verdict;
 
-/// Print the changes of a table of a running `popfib follow` as they come: `announce PREFIX VALUE` and `withdraw PREFIX`, with tabs.
+/// Print the changes of a table of a running `popfib follow` as they happen: `announce PREFIX VALUE` and
+/// `withdraw PREFIX`, separated by tabs.
 ///
-/// `popfib follow --updates -` reads the lines where values are one word. Changes that came faster than they were read are missing,
-/// which a line `# lost N changes` says. A next-hop object that leads elsewhere is no change of its routes.
+/// `popfib follow --updates -` reads these lines if values are single words. Changes that came faster than
+/// they were read are lost; a line `# lost N changes` reports them. A changed next-hop object is not a change
+/// of its routes.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   popfib watch popfib.sock
   popfib watch popfib.sock --table loc-rib --covered 192.0.2.0/24")]
 pub(crate) struct WatchArgs {
-    /// The Unix socket of the other process
+    /// Unix socket of the `popfib follow`
     #[arg(value_name = "SOCKET")]
     socket: PathBuf,
 
-    /// Table to watch [default: that which lookups ask]
+    /// Table to watch [default: the one that lookups use]
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
 
-    /// Only prefixes inside of this one
+    /// Print only changes of prefixes inside this one
     #[arg(long, value_name = "PREFIX")]
     covered: Option<IpPrefix>,
 }

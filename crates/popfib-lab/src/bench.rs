@@ -26,12 +26,11 @@ use popfib_cli::table;
 
 /// Measure lookup rates, one row per family, traffic pattern, algorithm and direct bits.
 ///
-/// Rates are in million lookups per second on one core: median, lowest and highest pass. The
-/// reference loop is the loop `sum += table[addr >> 14]` over a table of 1 MiB and 2^24 random
-/// addresses, measured in turn with the passes; the ratio is the median of each pass over the reference loop's
-/// right before it. An algorithm that cannot hold the table has a row that says why. Algorithms
-/// other than popfib look up bursts in the way that suits each best; the direct bits of Tree BitMap,
-/// SAIL, DIR-24-8 and DXR are their own.
+/// Rates are in million lookups per second on one core: median, lowest and highest pass. The reference loop
+/// is `sum += table[addr >> 14]` over a table of 1 MiB and 2^24 random addresses. It runs right before each
+/// pass; the ratio is the median of pass rate / reference rate. If an algorithm cannot hold the table, its
+/// row gives the reason. Algorithms other than popfib look up bursts in the way that suits each best; Tree
+/// BitMap, SAIL, DIR-24-8 and DXR have direct bits of their own.
 #[derive(Args)]
 #[command(after_help = "\
 Traffic:
@@ -59,8 +58,8 @@ pub(crate) struct BenchArgs {
     #[command(flatten)]
     table: TableArgs,
 
-    /// Leading address bits that the direct table resolves, 0 to 24; several are measured one
-    /// after the other [default: by table size]
+    /// Leading address bits that the direct table resolves, 0 to 24; a list is measured one by one [default:
+    /// by table size]
     #[arg(long, value_name = "BITS", value_delimiter = ',',
         value_parser = clap::value_parser!(u8).range(0..=24))]
     direct_bits: Vec<u8>,
@@ -82,11 +81,11 @@ pub(crate) struct BenchArgs {
     )]
     traffic: Vec<Traffic>,
 
-    /// Addresses of a pass, at most 2^28 [default: 2^24 for IPv4, 2^23 for IPv6]
+    /// Addresses per pass, at most 2^28 [default: 2^24 for IPv4, 2^23 for IPv6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
     count: Option<u32>,
 
-    /// Passes that are measured for each row
+    /// Measured passes per row
     #[arg(long, value_name = "N", default_value_t = 5,
         value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
@@ -95,14 +94,13 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Threads that look up at the same time in one table, each on a core of its own; the rate is
-    /// that of all together
+    /// Threads that look up in one table at the same time, each on its own core; the rate is their sum
     #[arg(long, value_name = "N", default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..))]
     threads: u32,
 
-    /// Measure latency as well: each address dependent on the answer before it (latency),
-    /// independent (throughput), and the loop without lookups (empty); medians in nanoseconds
+    /// Also measure the time of a lookup, as medians in nanoseconds: if each address depends on the previous
+    /// answer (latency), if not (throughput), and of the loop without lookups (empty)
     #[arg(long, conflicts_with = "threads")]
     latency: bool,
 
@@ -110,7 +108,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "CPU")]
     pin: Option<usize>,
 
-    /// Print one JSON array when all is measured
+    /// Print one JSON array at the end
     #[arg(long)]
     json: bool,
 }

@@ -6,7 +6,7 @@ use popfib_cli::failure::Failure;
 use popfib_cli::program::Verdict;
 use popfib_report::png;
 
-/// Draw a picture of a table as `popfib draw` does, also as PNG.
+/// Draw a picture of a table like `popfib draw`, as SVG or PNG.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

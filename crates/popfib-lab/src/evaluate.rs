@@ -29,13 +29,12 @@ const NARROW: u32 = (1 << 15) - 1;
 /// The most addresses that are taken of a trace.
 const MOST_ADDRESSES: usize = 1 << 27;
 
-/// Repeat the Poptrie paper's evaluation on your tables: every algorithm verified and measured, every
-/// figure beside the paper's, as a report.
+/// Repeat the Poptrie paper's evaluation on your tables and write a report: every algorithm is verified and
+/// measured, and every figure is shown beside the paper's.
 ///
-/// The report is DIR/report.html, which needs no other file and no network. Beside it: every figure
-/// as SVG and PNG, every table as CSV and Markdown, all results as JSON. A run that was interrupted
-/// goes on where it was when it is started again; what was measured by the same build on the same
-/// tables is not measured again.
+/// The report is DIR/report.html, which needs no other file and no network. DIR also gets every figure as SVG
+/// and PNG, every table as CSV and Markdown, and all results as JSON. An interrupted run continues when it is
+/// started again: what the same build has measured on the same tables is not measured again.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -50,12 +49,12 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "FILE")]
     table: Vec<PathBuf>,
 
-    /// Recorded traffic: addresses, one a line, a column, or the destinations of a capture; may be
-    /// given several times
+    /// Recorded traffic: a list or column of addresses, or the destinations of a capture; may be given
+    /// several times
     #[arg(long, value_name = "FILE")]
     trace: Vec<PathBuf>,
 
-    /// Leave out packets of captures that come from this address; may be given several times
+    /// Ignore packets of captures from this source address; may be given several times
     #[arg(long, value_name = "ADDR", requires = "trace")]
     exclude_source: Vec<IpAddr>,
 
@@ -63,12 +62,12 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "FILE")]
     updates: Vec<PathBuf>,
 
-    /// Give the routes of all tables N next hops, drawn by Zipf's law as a router would have them
-    /// [default: 500 for the built-in table, which has origin AS numbers]
+    /// Replace the next hops of all tables by N next hops, distributed by Zipf's law as in a router [default:
+    /// 500 for the built-in table, which has origin AS numbers]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     next_hops: Option<u32>,
 
-    /// End within three minutes: short passes, and less of the rest
+    /// Finish within three minutes: short passes, fewer measurements
     #[arg(long)]
     quick: bool,
 
@@ -76,11 +75,11 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, hide = true, conflicts_with = "quick")]
     tiny: bool,
 
-    /// Measure everything again, also what is in DIR already
+    /// Measure everything again, including what is already in DIR
     #[arg(long)]
     fresh: bool,
 
-    /// Directory of the report, made if it is not there
+    /// Directory of the report, created if missing
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 

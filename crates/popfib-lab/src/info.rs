@@ -13,7 +13,7 @@ use popfib_eval::Algorithm;
 use crate::args::FibArgs;
 use crate::structures::compile;
 
-/// Compile the table into a Poptrie of any form and print its size, per family.
+/// Compile the table into a Poptrie of any form and print its size for each family.
 ///
 /// The numbers are those of `popfib info`.
 #[derive(Args)]

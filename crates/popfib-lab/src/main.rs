@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use popfib_cli::program;
 
-/// The laboratory of popfib: rates of structures and kernels, the papers' evaluation, timed updates.
+/// popfib's laboratory: lookup rates of algorithms and kernels, the papers' evaluation, timed updates.
 #[derive(Parser)]
 #[command(
     name = "popfib-lab",

@@ -33,8 +33,8 @@ Examples:
 
 JSON, one object: ipv4 and ipv6, each with addresses and mismatches.")]
 pub(crate) struct VerifyArgs {
-    /// What the structure is compared with: the RIB, or another structure built from it; a family
-    /// that the other cannot hold is left out
+    /// What to compare the structure with: the RIB, or another structure built from it. A family that the
+    /// other structure cannot hold is left out
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Against::Rib)]
     against: Against,
 

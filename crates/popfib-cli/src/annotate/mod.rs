@@ -22,13 +22,14 @@ use crate::stream::{self, Consumer, InputArgs, Wanted};
 
 use sink::Sink;
 
-/// Append to each line what the table says about its address: the matched prefix and the value.
+/// Append the matched prefix and its value to each line that has an address.
 ///
-/// Every line of a log, list, CSV or JSON file comes out once, in order, byte for byte, and with it a tab,
-/// the prefix, a tab and the value; `-` and `-` where the line has no address or nothing matches. CSV and TSV
-/// files (by name, --column or --input-format) get columns, JSON lines members. Addresses are found anywhere
-/// in a line, with ports, in brackets or quotes. Packets of pcap and pcapng files, raw records and columns of
-/// Parquet files are answered by ADDRESS, PREFIX and VALUE. All may be compressed.
+/// Every line of a log, list, CSV or JSON file is printed once, in order and unchanged, followed by a tab,
+/// the prefix, a tab and the value. If the line has no address or nothing matches, both are `-`. CSV and TSV
+/// files (recognised by name, --column or --input-format) get new columns, JSON lines get new members.
+/// Addresses are found anywhere in a line, also with ports, in brackets or in quotes. For packets of pcap and
+/// pcapng files, raw records and columns of Parquet files, ADDRESS, PREFIX and VALUE are printed. All files
+/// may be compressed.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -41,7 +42,7 @@ Examples:
   popfib annotate capture.pcap --sources --table routes.mrt.gz --output json-lines
   popfib annotate flows.parquet --column dst --output parquet -o annotated.parquet")]
 pub(crate) struct AnnotateArgs {
-    /// Form of the output [default: that of the input: lines, CSV, JSON lines]
+    /// Format of the output [default: that of the input: text, CSV or JSON lines]
     #[arg(long, value_name = "FORM", value_enum)]
     output: Option<OutputForm>,
 
@@ -49,16 +50,16 @@ pub(crate) struct AnnotateArgs {
     #[arg(long, conflicts_with = "output")]
     json: bool,
 
-    /// Leave out the prefix; as text, also the line
+    /// Print the value without the prefix; in text output, also without the line
     #[arg(long)]
     value_only: bool,
 
-    /// Number of threads, 0 for all cores; lines keep their order
+    /// Number of threads; 0 uses all cores. Lines keep their order
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
 
-    /// File for the output, in place of an old one once it is complete; compressed if its name ends
-    /// in .gz, .bz2 or .zst [default: standard output]
+    /// Output file, compressed if its name ends in .gz, .bz2 or .zst. An old file is replaced when the new
+    /// one is complete [default: standard output]
     #[arg(short = 'o', value_name = "FILE")]
     output_file: Option<PathBuf>,
 
@@ -72,14 +73,14 @@ pub(crate) struct AnnotateArgs {
 /// The forms of output by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OutputForm {
-    /// The lines of the input, and prefix and value after tabs
+    /// The lines of the input, each followed by prefix and value, separated by tabs
     Text,
-    /// The columns of a CSV or TSV file, else the address; then columns of prefix and value
+    /// The columns of a CSV or TSV file (of other input the address), and columns for prefix and value
     Csv,
-    /// The objects of JSON lines, else one with the address; then members of prefix and value
+    /// The objects of JSON lines (of other input one with the address), and members for prefix and value
     #[value(alias = "jsonl")]
     JsonLines,
-    /// The columns of a Parquet file, else the address; then columns of prefix and value
+    /// The columns of a Parquet file (of other input the address), and columns for prefix and value
     Parquet,
 }
 

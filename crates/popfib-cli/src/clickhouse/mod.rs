@@ -25,12 +25,12 @@ use crate::stream::routes::{Family, Routes, spell};
 use crate::stream::tables::Table;
 use crate::{image, table};
 
-/// Answer a function of ClickHouse: blocks of addresses in, blocks of answers out, in its format Native.
+/// Run as a function of ClickHouse: read blocks of addresses, write blocks of answers, in its format Native.
 ///
-/// ClickHouse starts it, as the configuration of an executable user-defined function says: type
-/// `executable_pool`, format `Native`, one argument of String, IPv4, UInt32, IPv6 or FixedString(16). Each row
-/// has its answer; null, no address and no match are NULL. Where `return_type` is not Nullable, ClickHouse makes
-/// them the empty text or 0.
+/// ClickHouse starts it as an executable user-defined function, configured with type `executable_pool`,
+/// format `Native` and one argument of String, IPv4, UInt32, IPv6 or FixedString(16). Each row gets one
+/// answer; it is NULL if the row is null, has no address or nothing matches. If `return_type` is not
+/// Nullable, ClickHouse replaces NULL by an empty string or 0.
 #[derive(Args)]
 #[command(after_help = "\
 Example, a file that `user_defined_executable_functions_config` names:
@@ -50,7 +50,7 @@ pub(crate) struct ClickhouseArgs {
     #[command(flatten)]
     table: TableArgs,
 
-    /// What the function answers
+    /// What the function returns
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Answer::Value)]
     answer: Answer,
 
@@ -64,9 +64,9 @@ pub(crate) struct ClickhouseArgs {
 enum Answer {
     /// The value of the longest match, Nullable(String)
     Value,
-    /// The prefix that matches, Nullable(String)
+    /// The matching prefix, Nullable(String)
     Prefix,
-    /// The value as a number, as AS numbers are, Nullable(UInt32)
+    /// The value as a number, for example an AS number, Nullable(UInt32)
     Uint32,
     /// The value as a number, Nullable(Int64)
     Int64,

@@ -23,11 +23,11 @@ use crate::stream::{self, Consumer, InputArgs, Wanted};
 
 use context::Context;
 
-/// Print the lines that hold an address of the table.
+/// Print the lines that contain an address with a match in the table.
 ///
-/// Addresses are found anywhere in a line, with ports, in brackets or quotes. A line is selected if one
-/// of its addresses has a match in one of the tables. Lines come out as they are; of packets and
-/// records, which have no lines, the addresses.
+/// Addresses are found anywhere in a line, also with ports, in brackets or in quotes. A line is selected if
+/// one of its addresses has a match in one of the tables, and is printed unchanged. For packets and records,
+/// which have no lines, the addresses are printed.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -39,15 +39,15 @@ Examples:
 
 Exit status: 0 if a line was selected, 1 if none was, 2 after an error.")]
 pub(crate) struct GrepArgs {
-    /// Select the lines without such an address
+    /// Select the lines without a matching address
     #[arg(short = 'v', long)]
     invert_match: bool,
 
-    /// Print the number of selected lines of each file
+    /// Print only the number of selected lines of each file
     #[arg(short, long)]
     count: bool,
 
-    /// Print the names of files with selected lines
+    /// Print only the names of files with selected lines
     #[arg(short = 'l', long, conflicts_with = "count")]
     files_with_matches: bool,
 
@@ -59,31 +59,31 @@ pub(crate) struct GrepArgs {
     #[arg(short, long, conflicts_with = "invert_match")]
     only_matching: bool,
 
-    /// Print the number of each line before it
+    /// Print the line number before each line
     #[arg(short = 'n', long)]
     line_number: bool,
 
-    /// Print the name of the file before each line [default: where there are several]
+    /// Print the name of the file before each line [default: if there are several files]
     #[arg(short = 'H', long)]
     with_filename: bool,
 
-    /// Search all files of folders
+    /// Search directories recursively
     #[arg(short, long)]
     recursive: bool,
 
-    /// Print this many lines after each selected one, too
+    /// Also print N lines after each selected line
     #[arg(short = 'A', long, value_name = "N")]
     after_context: Option<u64>,
 
-    /// Print this many lines before each selected one, too
+    /// Also print N lines before each selected line
     #[arg(short = 'B', long, value_name = "N")]
     before_context: Option<usize>,
 
-    /// The same before and after, where -A or -B does not say otherwise
+    /// Also print N lines before and after each selected line; -A and -B override it
     #[arg(short = 'C', long, value_name = "N")]
     context: Option<usize>,
 
-    /// Only routes with this value match; may be given several times
+    /// Match only routes with this value; may be given several times
     #[arg(long = "match-value", value_name = "VALUE")]
     values: Vec<String>,
 

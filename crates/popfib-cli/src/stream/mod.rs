@@ -39,37 +39,37 @@ use self::tables::TablesArgs;
 #[derive(Args, Default)]
 #[command(next_help_heading = "Where addresses are")]
 pub(crate) struct InputArgs {
-    /// Files of addresses, one after the other; `-` is standard input [default: -]
+    /// Files with addresses, read in order; `-` is standard input [default: -]
     #[arg(value_name = "FILE", help_heading = "Arguments")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Which address of a line: its number from 1 on, last, or all [default: 1; for grep: all]
+    /// Which address of a line to use: 1 for the first and so on, last, or all [default: 1; for grep: all]
     #[arg(long, value_name = "N|last|all", value_parser = parse_pick)]
     address: Option<Pick>,
 
-    /// Look in this field of each line, from 1 on; may be given several times
+    /// Use the address in this field of each line, counted from 1; may be given several times
     #[arg(long, value_name = "N", value_parser = parse_number, conflicts_with_all = ["path", "column"])]
     field: Vec<usize>,
 
-    /// What separates fields, one byte or `\t` [default: blanks and tabs]
+    /// Delimiter of the fields, one byte or `\t` [default: blanks and tabs]
     #[arg(long, value_name = "BYTE", value_parser = parse_delimiter, requires = "field")]
     delimiter: Option<u8>,
 
-    /// Look at this place of each JSON object (src.ip); may be given several times
+    /// Use the address at this path of each JSON object (src.ip); may be given several times
     #[arg(long, value_name = "PATH", conflicts_with = "column")]
     path: Vec<String>,
 
-    /// Column of a CSV, TSV or Parquet file: its name, or its number from 1 on; may be given
+    /// Use this column of a CSV, TSV or Parquet file: its name, or its number counted from 1; may be given
     /// several times [default: 1]
     #[arg(long, value_name = "NAME|N", value_parser = parse_column)]
     column: Vec<Column>,
 
-    /// Look up where packets come from, not where they go
+    /// Look up the source addresses of packets, not the destinations
     #[arg(long)]
     sources: bool,
 
-    /// Look up where packets go, as by default; with --sources, both: columns of the source, then of
-    /// the destination
+    /// Look up the destination addresses of packets (the default); with --sources, both: first columns for
+    /// the source, then for the destination
     #[arg(long, conflicts_with_all = ["field", "path", "column"])]
     destinations: bool,
 

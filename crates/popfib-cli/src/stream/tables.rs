@@ -16,22 +16,22 @@ use super::routes::Routes;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Tables")]
 pub(crate) struct TablesArgs {
-    /// Table to read, compressed or not; `-` is standard input. Several are told apart by a name before
-    /// them (asn=FILE), which their columns get [default: the built-in table of a tier-1 router, with
-    /// origin AS numbers]
+    /// Table to read, compressed or not; `-` is standard input. Several tables need names (asn=FILE), which
+    /// become the names of their columns [default: the built-in table of a tier-1 router, with origin AS
+    /// numbers]
     #[arg(long = "table", value_name = "[NAME=]FILE")]
     tables: Vec<String>,
 
-    /// Image made by `popfib compile`, used as it is in place of a table
+    /// Use an image made by `popfib compile` instead of a table
     #[arg(long, value_name = "FILE", conflicts_with = "tables")]
     fib: Option<PathBuf>,
 
-    /// Use the image without validating it: only for one that you have made yourself, and that
-    /// nobody changes
+    /// Do not validate the image. Only for images that you made yourself and that nobody changes
     #[arg(long, requires = "fib")]
     trust: bool,
 
-    /// Ask a running `popfib follow` by its Unix socket, in place of a table; --vrf names one of its tables
+    /// Look up in a running `popfib follow` through its Unix socket instead of a table; --vrf names one of
+    /// its tables
     #[arg(long, value_name = "SOCKET", conflicts_with_all = ["tables", "fib"])]
     live: Option<PathBuf>,
 

@@ -28,11 +28,11 @@ const BLOCK: usize = 4096;
 /// Mismatches that are told, per family; all are counted.
 const TOLD: u64 = 10;
 
-/// Check the compiled FIB against the routes that it was made from.
+/// Check the compiled FIB against the routes that it was compiled from.
 ///
-/// First, last and neighbouring addresses of every route are looked up, and random ones: half of
-/// them anywhere, half inside a random route. The structure of the FIB is checked as well. Exit
-/// status 1 if anything is wrong, with the first mismatches on standard error.
+/// Looks up the first, last and adjacent addresses of every route, and random addresses: half of them
+/// anywhere, half inside a random route. Also checks the structure of the FIB. Exit status 1 if anything is
+/// wrong; the first mismatches are printed on standard error.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -53,7 +53,7 @@ pub(crate) struct VerifyArgs {
 /// Which addresses are looked up, and how the counts are printed.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct CheckArgs {
-    /// Look up all 2^32 IPv4 addresses (IPv6 is checked as without it)
+    /// Look up all 2^32 IPv4 addresses (IPv6 is checked as usual)
     #[arg(long)]
     exhaustive: bool,
 

@@ -7,7 +7,7 @@ use crate::Route;
 pub(super) static FORM: Form = Form {
     name: "geofeed",
     alias: None,
-    description: "a geofeed (RFC 8805): prefix and country, which the next hop has to be",
+    description: "a geofeed (RFC 8805): prefix and country; next hops have to be country codes",
     body: Body::Routes {
         header: "",
         takes_lists: false,

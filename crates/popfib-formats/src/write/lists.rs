@@ -25,7 +25,7 @@ pub(super) static PLAIN: Form = form("plain", "prefixes alone, one a line", List
 
 pub(super) static CISCO_PREFIX_LIST: Form = form(
     "cisco-prefix-list",
-    "prefix lists of Cisco IOS, in place of what they held",
+    "prefix lists of Cisco IOS; existing lists of these names are replaced",
     List {
         open: ["no ip prefix-list %n\n", "no ipv6 prefix-list %n\n"],
         ..PREFIX_LISTS
@@ -55,7 +55,7 @@ const PREFIX_LISTS: List = List {
 
 pub(super) static CISCO_ACL: Form = form(
     "cisco-acl",
-    "access lists of Cisco IOS, by source; that of IPv6 has _v6 after its name",
+    "access lists of Cisco IOS, by source; the IPv6 list has the suffix _v6",
     List {
         is_apart: true,
         open: [
@@ -70,7 +70,7 @@ pub(super) static CISCO_ACL: Form = form(
 
 pub(super) static JUNOS_PREFIX_LIST: Form = form(
     "junos-prefix-list",
-    "a prefix list of Junos, in place of what it held",
+    "a prefix list of Junos; an existing list of this name is replaced",
     List {
         open: ["policy-options {\nreplace:\n    prefix-list %n {\n", ""],
         each: ["        %p;\n"; 2],
@@ -82,7 +82,7 @@ pub(super) static JUNOS_PREFIX_LIST: Form = form(
 
 pub(super) static JUNOS_ROUTE_FILTER: Form = form(
     "junos-route-filter",
-    "route filter lists of Junos; that of IPv6 has _v6 after its name",
+    "route filter lists of Junos; the IPv6 list has the suffix _v6",
     List {
         is_apart: true,
         open: [
@@ -110,7 +110,7 @@ pub(super) static JUNOS_ROUTE_FILTER: Form = form(
 
 pub(super) static BIRD: Form = form(
     "bird",
-    "prefix sets of BIRD; that of IPv6 has _v6 after its name",
+    "prefix sets of BIRD; the IPv6 set has the suffix _v6",
     List {
         is_apart: true,
         open: ["define %n = [\n", "define %n_v6 = [\n"],
@@ -154,7 +154,7 @@ pub(super) static OPENBGPD: Form = form(
 
 pub(super) static NFTABLES: Form = form(
     "nftables",
-    "sets of nftables in the table inet popfib; that of IPv6 has _v6 after its name",
+    "sets of nftables in the table inet popfib; the IPv6 set has the suffix _v6",
     List {
         is_apart: true,
         start: "table inet popfib {\n",
@@ -173,7 +173,7 @@ pub(super) static NFTABLES: Form = form(
 
 pub(super) static IPSET: Form = form(
     "ipset",
-    "what `ipset restore` takes; the set of IPv6 has _v6 after its name",
+    "input for `ipset restore`; the IPv6 set has the suffix _v6",
     List {
         is_apart: true,
         open: [
@@ -189,7 +189,7 @@ pub(super) static IPSET: Form = form(
 
 pub(super) static IPTABLES: Form = form(
     "iptables",
-    "a chain that drops them, which `iptables-restore` and `ip6tables-restore` take, each its family",
+    "input for `iptables-restore` and `ip6tables-restore`: a chain that drops these prefixes",
     List {
         open: ["*filter\n:%n - [0:0]\n", ""],
         each: ["-A %n -4 -s %p -j DROP\n", "-A %n -6 -s %p -j DROP\n"],

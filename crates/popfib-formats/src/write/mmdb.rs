@@ -18,7 +18,7 @@ use crate::RouteTable;
 pub(super) static FORM: Form = Form {
     name: "mmdb",
     alias: None,
-    description: "a MaxMind database; AS numbers and countries under the names of GeoLite",
+    description: "a MaxMind database; AS numbers and countries have the field names of GeoLite",
     body: Body::Whole(write),
 };
 

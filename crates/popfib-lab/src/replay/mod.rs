@@ -26,10 +26,10 @@ use popfib_cli::output::Output;
 use popfib_cli::program::Verdict;
 use popfib_cli::table;
 
-/// Apply a stream of updates to a table, as fast as it goes, and report how long they take.
+/// Apply a stream of updates to a table as fast as possible, and report how long each takes.
 ///
-/// A time is that of one update in RIB and FIB together, with reading the clock (some 25 ns).
-/// Afterwards every answer is checked: exit status 1 if one is wrong.
+/// A time is that of one update of RIB and FIB together, and includes reading the clock (about 25 ns). At the
+/// end every answer is checked: exit status 1 if one is wrong.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -52,11 +52,11 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "PEER", conflicts_with_all = ["churn", "fill"])]
     updates_peer: Option<PeerFilter>,
 
-    /// Threads that look up bursts of 64 addresses meanwhile, each on a core of its own
+    /// Threads that look up bursts of 64 addresses at the same time, each on its own core
     #[arg(long, value_name = "N", default_value_t = 0)]
     readers: usize,
 
-    /// Check every answer after each N updates as well, not only at the end
+    /// Also check every answer after each N updates, not only at the end
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     check_every: Option<u64>,
 
@@ -68,15 +68,16 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     no_aggregation: bool,
 
-    /// Make changes in steps of about N routes, so that none takes long; what is left at the end is timed as well
+    /// Make changes in steps of about N routes, so that none takes long; steps that remain at the end are
+    /// timed too
     #[arg(long, value_name = "N")]
     step: Option<usize>,
 
-    /// File for the table as it is in the end, as text; compressed if its name ends in .gz, .bz2 or .zst
+    /// Write the final table to this file, as text; compressed if its name ends in .gz, .bz2 or .zst
     #[arg(long, value_name = "FILE")]
     write_table: Option<PathBuf>,
 
-    /// Begin without routes, in place of a table
+    /// Start without routes instead of a table
     #[arg(long, conflicts_with_all = ["table", "fib", "churn", "fill"])]
     empty: bool,
 
@@ -96,11 +97,11 @@ struct What {
     #[arg(long, value_name = "FILE")]
     updates: Option<PathBuf>,
 
-    /// Withdraw N random routes of the table, each announced again before the next
+    /// Withdraw N random routes of the table and announce each again before the next
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     churn: Option<u32>,
 
-    /// Begin without routes and announce those of the table in random order
+    /// Start without routes and announce those of the table in random order
     #[arg(long, conflicts_with = "readers")]
     fill: bool,
 }

@@ -42,7 +42,7 @@ unsafe fn to_change<'a>(groups: *mut Groups) -> Result<&'a mut LiveGroups<u32>> 
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_groups_create(groups: *mut *mut Groups) -> c_int {
     border(|| {
@@ -62,7 +62,7 @@ unsafe extern "C" fn popfib_groups_create(groups: *mut *mut Groups) -> c_int {
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_groups_free(groups: *mut Groups) {
     border_or((), || {
@@ -76,7 +76,7 @@ unsafe extern "C" fn popfib_groups_free(groups: *mut Groups) {
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_groups_set(
     groups: *mut Groups,
@@ -108,7 +108,7 @@ unsafe extern "C" fn popfib_groups_set(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_groups_remove(groups: *mut Groups, id: u32) -> c_int {
     border(|| {
@@ -123,7 +123,7 @@ unsafe extern "C" fn popfib_groups_remove(groups: *mut Groups, id: u32) -> c_int
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_group_reader_create(
     groups: *const Groups,
@@ -143,7 +143,7 @@ unsafe extern "C" fn popfib_group_reader_create(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_group_reader_free(reader: *mut GroupReader<u32>) {
     border_or((), || {
@@ -157,7 +157,7 @@ unsafe extern "C" fn popfib_group_reader_free(reader: *mut GroupReader<u32>) {
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_group_reader_select(
     reader: *mut GroupReader<u32>,
@@ -179,7 +179,7 @@ const BURST: usize = 256;
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_group_reader_select_bulk(
     reader: *mut GroupReader<u32>,

@@ -59,7 +59,7 @@ unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_save(
     file: *const c_char,
@@ -124,7 +124,7 @@ unsafe fn save(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_open(
     file: *const c_char,
@@ -153,7 +153,7 @@ unsafe extern "C" fn popfib_image_open(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_memory(
     memory: *const c_void,
@@ -188,7 +188,7 @@ unsafe extern "C" fn popfib_image_memory(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_free(image: *mut ImageHandle) {
     border_or((), || {
@@ -210,7 +210,7 @@ fn frozen<A: Address, L: ImageLeaf>(image: &Arc<Image>, config: &Config) -> Resu
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_table(
     image: *const ImageHandle,
@@ -243,7 +243,7 @@ unsafe extern "C" fn popfib_image_table(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_name(
     image: *const ImageHandle,

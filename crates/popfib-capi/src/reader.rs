@@ -94,7 +94,7 @@ unsafe extern "C" fn bulk_host<T: Lookup>(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_free(reader: *mut Reader) {
     border_or((), || {
@@ -108,7 +108,7 @@ unsafe extern "C" fn popfib_reader_free(reader: *mut Reader) {
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_lookup(reader: *mut Reader, address: *const u8) -> u32 {
     border_or(0, || {
@@ -124,7 +124,7 @@ unsafe extern "C" fn popfib_reader_lookup(reader: *mut Reader, address: *const u
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_lookup_bulk(
     reader: *mut Reader,
@@ -149,7 +149,7 @@ unsafe extern "C" fn popfib_reader_lookup_bulk(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_lookup_bulk_host(
     reader: *mut Reader,
@@ -167,7 +167,7 @@ unsafe extern "C" fn popfib_reader_lookup_bulk_host(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_longest_match(
     reader: *mut Reader,
@@ -191,7 +191,7 @@ unsafe extern "C" fn popfib_reader_longest_match(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_longest_match_bulk(
     reader: *mut Reader,
@@ -213,7 +213,7 @@ unsafe extern "C" fn popfib_reader_longest_match_bulk(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_online(reader: *mut Reader) -> c_int {
     // SAFETY: the caller's.
@@ -223,7 +223,7 @@ unsafe extern "C" fn popfib_reader_online(reader: *mut Reader) -> c_int {
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_offline(reader: *mut Reader) -> c_int {
     // SAFETY: the caller's.
@@ -233,7 +233,7 @@ unsafe extern "C" fn popfib_reader_offline(reader: *mut Reader) -> c_int {
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_quiescent(reader: *mut Reader) -> c_int {
     // SAFETY: the caller's.
@@ -252,7 +252,7 @@ unsafe fn state(reader: *mut Reader, set: impl FnOnce(&mut dyn Lookup)) -> Resul
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_kernel(reader: *const Reader) -> *const c_char {
     border_or(ptr::null(), || {

@@ -122,7 +122,7 @@ fn live<A: Address, L: Leaf, N: Numbers<A>>(config: &Config) -> Result<Own<Table
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_create(config: *const Config, table: *mut *mut Table) -> c_int {
     border(|| {
@@ -147,7 +147,7 @@ unsafe extern "C" fn popfib_create(config: *const Config, table: *mut *mut Table
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_free(table: *mut Table) {
     border_or((), || {
@@ -161,7 +161,7 @@ unsafe extern "C" fn popfib_free(table: *mut Table) {
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_create(table: *const Table, reader: *mut *mut Reader) -> c_int {
     border(|| {
@@ -178,7 +178,7 @@ unsafe extern "C" fn popfib_reader_create(table: *const Table, reader: *mut *mut
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_add(
     table: *mut Table,
@@ -197,7 +197,7 @@ unsafe extern "C" fn popfib_add(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_delete(table: *mut Table, bytes: *const u8, len: u8) -> c_int {
     border(|| {
@@ -211,7 +211,7 @@ unsafe extern "C" fn popfib_delete(table: *mut Table, bytes: *const u8, len: u8)
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_apply(
     table: *mut Table,
@@ -231,7 +231,7 @@ unsafe extern "C" fn popfib_apply(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reclaim(table: *mut Table) -> c_int {
     border(|| {
@@ -249,7 +249,7 @@ unsafe extern "C" fn popfib_reclaim(table: *mut Table) -> c_int {
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_get(
     table: *const Table,
@@ -268,7 +268,7 @@ unsafe extern "C" fn popfib_get(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_lookup(table: *const Table, address: *const u8) -> u32 {
     border_or(0, || {
@@ -284,7 +284,7 @@ unsafe extern "C" fn popfib_lookup(table: *const Table, address: *const u8) -> u
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_lookup_bulk(
     table: *const Table,
@@ -299,7 +299,7 @@ unsafe extern "C" fn popfib_lookup_bulk(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_lookup_bulk_host(
     table: *const Table,
@@ -335,7 +335,7 @@ unsafe fn lookup_bulk(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_longest_match(
     table: *const Table,
@@ -359,7 +359,7 @@ unsafe extern "C" fn popfib_longest_match(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_longest_match_bulk(
     table: *const Table,
@@ -381,7 +381,7 @@ unsafe extern "C" fn popfib_longest_match_bulk(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_compile_prefixes(table: *mut Table) -> c_int {
     border(|| {
@@ -394,7 +394,7 @@ unsafe extern "C" fn popfib_compile_prefixes(table: *mut Table) -> c_int {
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_family(table: *const Table) -> u32 {
     // SAFETY: the caller's.
@@ -404,7 +404,7 @@ unsafe extern "C" fn popfib_family(table: *const Table) -> u32 {
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_next_hop_bits(table: *const Table) -> u32 {
     // SAFETY: the caller's.
@@ -414,7 +414,7 @@ unsafe extern "C" fn popfib_next_hop_bits(table: *const Table) -> u32 {
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_count(table: *const Table) -> usize {
     // SAFETY: the caller's.
@@ -424,7 +424,7 @@ unsafe extern "C" fn popfib_count(table: *const Table) -> usize {
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_bytes(table: *const Table) -> usize {
     // SAFETY: the caller's.
@@ -434,7 +434,7 @@ unsafe extern "C" fn popfib_bytes(table: *const Table) -> usize {
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_kernel(table: *const Table) -> *const c_char {
     // SAFETY: the caller's.

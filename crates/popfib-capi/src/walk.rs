@@ -43,7 +43,7 @@ unsafe fn walk(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_walk(
     table: *const Table,
@@ -57,7 +57,7 @@ unsafe extern "C" fn popfib_walk(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_walk_covering(
     table: *const Table,
@@ -74,7 +74,7 @@ unsafe extern "C" fn popfib_walk_covering(
 /// See popfib.h.
 ///
 /// # Safety
-/// As there.
+/// As [`LongestFib::compile_in`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_walk_covered(
     table: *const Table,

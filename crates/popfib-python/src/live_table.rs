@@ -122,7 +122,7 @@ impl LiveTable {
         pair.transpose()
     }
 
-    /// Return the value of exactly this prefix, else `default`. Waits for a change that is under way.
+    /// Return the value of exactly this prefix, else `default`. Waits while a change is made.
     #[pyo3(signature = (prefix, default = None, /))]
     fn get_exact(
         &self,
@@ -132,7 +132,7 @@ impl LiveTable {
         Ok(self.find_exact(prefix)?.or(default))
     }
 
-    /// Set the value of a prefix, which lookups see from then on; return whether there was a route.
+    /// Set the value of a prefix; return whether there was a route. Later lookups see the change.
     #[pyo3(signature = (prefix, value, /))]
     fn announce(&self, prefix: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         let prefix = keys::prefix(prefix)?;
@@ -148,10 +148,11 @@ impl LiveTable {
         self.live.with(py, |writer| writer.withdraw(py, prefix))
     }
 
-    /// Make changes that belong together, (prefix, value) pairs of a mapping or an iterable: a route with its new
-    /// value, or gone if that is None.
+    /// Make several changes as one batch, (prefix, value) pairs of a mapping or an iterable; None as the
+    /// value removes the route.
     ///
-    /// Of several for one prefix the last counts. Lookups see, prefix by prefix, what was before or what is after.
+    /// If several are for the same prefix, the last one counts. For each prefix, lookups see the state before
+    /// or after the batch.
     #[pyo3(signature = (updates, /))]
     fn apply(&self, updates: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = updates.py();
@@ -164,7 +165,7 @@ impl LiveTable {
         self.live.with(py, |writer| writer.apply(py, changes))
     }
 
-    /// Begin to confirm the routes of a source that sends all of them again.
+    /// Start a sweep: confirm the routes of a source that sends all of them again.
     fn sweep(slf: Bound<'_, Self>) -> Sweep {
         Sweep {
             table: slf.unbind(),
@@ -172,13 +173,13 @@ impl LiveTable {
         }
     }
 
-    /// Return a Table of the routes as they are now.
+    /// Return a Table of the current routes.
     fn to_table(&self, py: Python<'_>) -> PyResult<Table> {
         let state = self.live.with(py, |writer| writer.to_state(py))?;
         Ok(Table::of(state))
     }
 
-    /// Drop values and free memory that no lookup can see any more, instead of at a later change.
+    /// Drop values and free memory that no lookup can see any more, now instead of at a later change.
     fn reclaim(&self, py: Python<'_>) -> PyResult<()> {
         self.live.with(py, |writer| {
             writer.table.reclaim();
@@ -195,7 +196,7 @@ impl LiveTable {
         )
     }
 
-    /// What all values are: `str`, `int` (of 64 bits), or `object` for any others.
+    /// The type of all values: `str`, `int` (of 64 bits), or `object` for any others.
     #[getter]
     fn value_type<'py>(&self, py: Python<'py>) -> Bound<'py, PyType> {
         self.live.kind().class(py)
@@ -239,7 +240,7 @@ impl LiveTable {
     }
 }
 
-/// The routes that a source has confirmed since it began again; the others leave the table at the end.
+/// The routes that a source has confirmed since its reconnection; the sweep removes the others at the end.
 ///
 /// As a context manager it ends with `finish`, or, after an exception, without any change.
 #[pyclass(frozen, module = "popfib")]
@@ -257,7 +258,7 @@ impl Sweep {
 
 #[pymethods]
 impl Sweep {
-    /// Confirm the route of a prefix: it stays.
+    /// Confirm the route of a prefix, so that it stays.
     #[pyo3(signature = (prefix, /))]
     fn confirm(&self, prefix: &Bound<'_, PyAny>) -> PyResult<()> {
         let prefix = keys::prefix(prefix)?;
@@ -273,7 +274,7 @@ impl Sweep {
         Ok(was_there)
     }
 
-    /// Withdraw the routes that are not confirmed, some thousand at a time; return how many there were.
+    /// Withdraw the routes that are not confirmed, a few thousand at a time; return their number.
     fn finish(&self, py: Python<'_>) -> PyResult<usize> {
         let mut marks = TableSweep::new();
         self.mark(|kept| std::mem::swap(kept, &mut marks));

@@ -126,7 +126,7 @@ impl Map {
         route.or_else(|| self.ipv6.first().map(ip))
     }
 
-    /// The routes that cover `prefix`, itself included, the shortest first.
+    /// The routes that cover `prefix`, including `prefix` itself, the shortest first.
     pub(crate) fn supernets(&self, prefix: IpPrefix) -> Vec<Route> {
         match prefix {
             IpPrefix::V4(prefix) => self.ipv4.supernets(prefix).map(ip).collect(),
@@ -134,7 +134,7 @@ impl Map {
         }
     }
 
-    /// The routes inside `prefix`, itself included, in prefix order.
+    /// The routes inside `prefix`, including `prefix` itself, in prefix order.
     pub(crate) fn subnets(&self, prefix: IpPrefix) -> Vec<Route> {
         match prefix {
             IpPrefix::V4(prefix) => self.ipv4.subnets(prefix).map(ip).collect(),

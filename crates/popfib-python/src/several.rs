@@ -9,10 +9,11 @@ use crate::live_table::LiveTable;
 use crate::quote::Quoted;
 use crate::table::Table;
 
-/// Look up a column of addresses, which is read once, in several tables: a dict of their names and answers.
+/// Look up a column of addresses in several tables, reading it once; return a dict of their names and
+/// answers.
 ///
-/// `output`, `invalid` and `threads` are those of `Table.lookup_many`; with prefixes=True the matched prefixes
-/// come before the answers of each table, called NAME_prefix.
+/// `output`, `invalid` and `threads` are those of `Table.lookup_many`; with prefixes=True the dict also has
+/// the matched prefixes of each table, as NAME_prefix before its answers.
 #[pyfunction]
 #[pyo3(signature = (tables, addresses, /, *, output = "values", prefixes = false, invalid = "raise", threads = 1))]
 pub(crate) fn lookup_many<'py>(

@@ -226,7 +226,7 @@ impl Shared {
     /// As [`Self::with`], beside others who change nothing either.
     ///
     /// # Errors
-    /// As there.
+    /// As [`LongestFib::compile_in`].
     #[inline]
     pub(crate) fn read<R>(
         &self,

@@ -20,7 +20,7 @@ use crate::state::{Shared, State, host};
 use crate::store;
 use crate::walk::{Part, Routes};
 
-/// A map from IP prefixes of both families to objects, asked by longest match.
+/// A map from IP prefixes of both families to objects, with lookups by longest match.
 ///
 /// `Table(routes)` takes a mapping or an iterable of (prefix, value) pairs.
 #[pyclass(frozen, subclass, weakref, mapping, module = "popfib")]
@@ -255,7 +255,7 @@ impl Table {
         pair.transpose()
     }
 
-    /// Return the longest prefix in the table that covers this one and is shorter; None if there is none.
+    /// Return the longest shorter prefix in the table that covers this one; None if there is none.
     #[pyo3(signature = (prefix, /))]
     fn parent<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyString>>> {
         let py = prefix.py();
@@ -268,7 +268,7 @@ impl Table {
         parent.map(|prefix| keys::text(py, prefix)).transpose()
     }
 
-    /// Return the prefixes in the table inside this one and longer, in prefix order.
+    /// Return the longer prefixes in the table inside this one, in prefix order.
     #[pyo3(signature = (prefix, /))]
     fn children<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyString>>> {
         let py = prefix.py();
@@ -278,13 +278,13 @@ impl Table {
         routes.map(|(prefix, _)| keys::text(py, *prefix)).collect()
     }
 
-    /// Return the routes that cover the prefix, itself included: (prefix, value) pairs, the shortest first.
+    /// Return the routes that cover the prefix, including the prefix itself: (prefix, value) pairs, shortest first.
     #[pyo3(signature = (prefix, /))]
     fn supernets<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<Pair<'py>>> {
         self.pairs(prefix, Map::supernets)
     }
 
-    /// Return the routes inside the prefix, itself included: (prefix, value) pairs in prefix order.
+    /// Return the routes inside the prefix, including the prefix itself: (prefix, value) pairs in prefix order.
     #[pyo3(signature = (prefix, /))]
     fn subnets<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<Pair<'py>>> {
         self.pairs(prefix, Map::subnets)
@@ -311,9 +311,9 @@ impl Table {
         self.insert_all(routes)
     }
 
-    /// Apply updates, (prefix, value) pairs of a mapping or an iterable: a route with its new value, or gone if that is None.
+    /// Apply updates, (prefix, value) pairs of a mapping or an iterable; None as the value removes the route.
     ///
-    /// To withdraw a prefix without a route changes nothing.
+    /// Removing a prefix that has no route changes nothing.
     #[pyo3(signature = (updates, /))]
     fn apply(&self, updates: &Bound<'_, PyAny>) -> PyResult<()> {
         pairs::each(updates, |prefix, value| match value.is_none() {
@@ -339,7 +339,7 @@ impl Table {
         Ok(found.map_or(default, |value| value.into_bound(py)))
     }
 
-    /// Remove exactly this prefix and return its value; without it, return `default` or raise KeyError.
+    /// Remove exactly this prefix and return its value; if it is missing, return `default` or raise KeyError.
     #[pyo3(signature = (prefix, /, *default))]
     fn pop(&self, prefix: &Bound<'_, PyAny>, default: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
         if default.len() > 1 {
@@ -360,7 +360,7 @@ impl Table {
         Ok(())
     }
 
-    /// Give all memory back; the table can't be used afterwards.
+    /// Free all memory; the table can't be used afterwards.
     fn close(&self, py: Python<'_>) {
         drop(self.shared.replace(py, State::closed()));
     }
@@ -380,7 +380,7 @@ impl Table {
         self.shared.read(py, |state| Ok(state.bytes()))
     }
 
-    /// Look up a column of addresses; with output="indices" into the uint32 array `out`, if given.
+    /// Look up a column of addresses; output="indices" writes to the uint32 array `out`, if given.
     #[pyo3(signature = (addresses, /, *, output = "values", invalid = "raise", threads = 1, out = None))]
     fn lookup_many<'py>(
         &self,
@@ -400,14 +400,14 @@ impl Table {
         )
     }
 
-    /// What all values are: `str`, `int` (of 64 bits), or `object` for any others.
+    /// The type of all values: `str`, `int` (of 64 bits), or `object` for any others.
     #[getter]
     fn value_type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyType>> {
         let kind = self.shared.read(py, |state| Ok(state.values.kind()))?;
         Ok(kind.class(py))
     }
 
-    /// Return what the indices of `lookup_many` stand for: None for 0, then the values.
+    /// Return the list that the indices of `lookup_many` refer to: None at 0, then the values.
     fn dictionary(&self, py: Python<'_>) -> PyResult<Vec<Option<Py<PyAny>>>> {
         let places = self.shared.read(py, |state| Ok(state.values.places()))?;
         let values = places.iter();

@@ -44,8 +44,8 @@ impl Vrps {
 
     /// Return the state of a route: "valid", "invalid-as", "invalid-length" or "not-found".
     ///
-    /// The origin is an AS number, an int or a str as in tables, which may be an AS set ("{64500,64501}"); None
-    /// is no AS.
+    /// The origin is an AS number, an int or a str as in tables, which may be an AS set ("{64500,64501}"); None means
+    /// no AS.
     #[pyo3(signature = (prefix, origin, /))]
     fn validate(
         &self,
@@ -60,7 +60,7 @@ impl Vrps {
         Ok(name(state))
     }
 
-    /// Return the VRPs that cover the prefix: (prefix, maximum length, AS), those of the shortest prefix first.
+    /// Return the VRPs that cover the prefix: (prefix, maximum length, AS), shortest prefix first.
     #[pyo3(signature = (prefix, /))]
     fn covering<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<Row<'py>>> {
         let py = prefix.py();
@@ -135,7 +135,8 @@ type Validated<'py> = (Bound<'py, PyString>, Option<u32>, Bound<'py, PyString>);
 
 /// Return (prefix, origin, state) of each route of a table whose values are origins.
 ///
-/// An origin is an AS number, None of an AS set; a value that joins several ("64500_64501") is as many routes.
+/// An origin is an AS number, or None for an AS set; a value of several origins ("64500_64501") counts as one route
+/// for each.
 #[pyfunction]
 #[pyo3(signature = (table, vrps, /))]
 pub(crate) fn rov<'py>(

@@ -1,4 +1,4 @@
-//! Set algebra: prefixes as the set of addresses that they cover together.
+//! Set algebra of prefixes, taken as the set of addresses that they cover.
 //!
 //! Prefixes that come in their order are joined to *spans*, stretches of addresses of which none
 //! touches the next. An operation walks the spans of both sides in step, from one end of a span to
@@ -10,7 +10,7 @@
 //! The functions take prefixes **in their order**, as sets, maps and Ribs give them
 //! ([`PrefixSet::iter`](crate::PrefixSet::iter), [`PrefixMap::keys`](crate::PrefixMap::keys),
 //! [`Rib::iter`](crate::Rib::iter)); which those are makes no difference, only which addresses they
-//! cover. In another order the result means nothing. [`PrefixSet`](crate::PrefixSet) and
+//! cover. In any other order the result is meaningless. [`PrefixSet`](crate::PrefixSet) and
 //! [`IpSet`](crate::IpSet) have the same operations as methods.
 //!
 //! ```

@@ -9,9 +9,9 @@ use crate::memory::OutOfMemory;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CompileError {
-    /// More direct bits were asked for than the key or a direct table can have.
+    /// More direct bits than the key or a direct table can have.
     DirectBits {
-        /// What was asked for.
+        /// The requested number.
         direct_bits: u8,
         /// The most that is possible for this key.
         max: u8,

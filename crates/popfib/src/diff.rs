@@ -1,12 +1,11 @@
-//! What differs between two Ribs: routes, or answers.
+//! The differences between two Ribs, in routes or in answers.
 //!
 //! [`routes`] merges the two walks in prefix order and compares next hops where
 //! both have a prefix. [`answers`] walks the [`Intervals`] of both in step and
-//! compares what the addresses get, so that two tables which write the same
-//! answers with different routes do not differ at all.
+//! compares what the addresses get, so tables with different routes but the same answers are equal.
 //!
-//! The next hops of two tables are numbered by each table for itself, so the
-//! caller says which are the same: `|a, b| a == b` where both use one numbering.
+//! Each table numbers its next hops itself, so the caller says which are equal: `|a, b| a == b` if both use the
+//! same numbers.
 //!
 //! ```
 //! use popfib::{NextHop, Rib, diff};

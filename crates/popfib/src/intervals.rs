@@ -1,4 +1,4 @@
-//! The answers of a Rib as intervals: stretches of addresses with one longest match.
+//! The answers of a Rib as intervals: ranges of addresses with the same longest match.
 //!
 //! Routes come in prefix order, a covering prefix before what it covers. A
 //! stack holds the prefixes open at the current address, the longest on top.

@@ -1,8 +1,9 @@
 //! Longest matches, prefix and next hop, by one lookup of a Fib.
 //!
 //! The matched prefix is the address cut to its length. So a leaf here is one number of both: the next hop times the
-//! count of lengths, plus the length; nothing is looked up to take it apart. For whoever keeps numbers of his own in a
-//! Rib and asks for prefixes while routes stay: it stands beside the Fib of next hops, whose leaves it would make
+//! count of lengths, plus the length; nothing is looked up to take it apart. For callers that keep their own
+//! numbers in a Rib and look up prefixes while routes stay the same: it stands beside the Fib of next hops,
+//! whose leaves it would make
 //! wider and aggregate less. Rejected: leaves that number (next hop, length) pairs, as maps have them. They take fewer
 //! bits, and a miss of the cache more (docs/experiments.md).
 
@@ -15,7 +16,7 @@ use crate::next_hop::{Leaf, NextHop};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
-/// A compiled Poptrie that answers with the prefix that matches, and its next hop.
+/// A compiled Poptrie that returns the matching prefix and its next hop.
 ///
 /// ```
 /// use popfib::{LongestFib, NextHop, Options, Rib};
@@ -35,7 +36,7 @@ impl<A: Address> LongestFib<A> {
     /// Compiles the routes of `rib`: [`LongestFib::compile_in`] with the global allocator.
     ///
     /// # Errors
-    /// As there.
+    /// As [`LongestFib::compile_in`].
     pub fn compile(
         rib: &Rib<A, impl Allocator + Clone>,
         options: &Options,
@@ -45,8 +46,8 @@ impl<A: Address> LongestFib<A> {
 }
 
 impl<A: Address, Al: Allocator + Clone> LongestFib<A, Al> {
-    /// Compiles the routes of `rib`, with all memory from `alloc`. It takes the time of twice
-    /// [`Fib::compile`], and meanwhile the memory of the Rib, for a copy with other numbers.
+    /// Compiles the routes of `rib`, with all memory from `alloc`. It takes twice the time of [`Fib::compile`],
+    /// and temporarily the memory of a copy of the Rib with other numbers.
     ///
     /// # Errors
     /// As [`Fib::compile`], and [`CompileError::NextHop`] for next hops beyond
@@ -68,13 +69,14 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
     /// How many lengths prefixes may have, from 0 to the key width: a number divided by it is the next hop.
     pub const LENGTHS: u32 = A::WIDTH as u32 + 1;
 
-    /// The highest next hop that a leaf holds beside a length: some 65 million for IPv4, 16 for IPv6.
+    /// The highest next hop that fits into a leaf together with a length: about 65 million for IPv4, 16 million
+    /// for IPv6.
     pub const MAX_NEXT_HOP: u32 = <u32 as Leaf>::MAX / Self::LENGTHS - 1;
 
-    /// The number that a next hop and the length of a prefix make together. O(1).
+    /// The number that combines a next hop and the length of a prefix. O(1).
     ///
-    /// A [`LiveFib`](crate::LiveFib) of such numbers in place of next hops answers longest matches to its readers, as
-    /// [`matched`](Self::matched) takes them apart:
+    /// A [`LiveFib`](crate::LiveFib) with such numbers as next hops lets its readers find longest matches;
+    /// [`matched`](Self::matched) splits the numbers again:
     ///
     /// ```
     /// use popfib::{LiveFib, LongestFib, NextHop, Options, Prefix};
@@ -116,13 +118,14 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
         Self(fib)
     }
 
-    /// The longest prefix that holds `address`, and its next hop.
+    /// The longest prefix that contains `address`, and its next hop.
     #[inline]
     pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
         Self::matched(address, self.0.lookup(address))
     }
 
-    /// Hands out the match of each of `addresses`, with its place, in order. The lookups are made by `kernel`, as
+    /// Calls back with the match of each of `addresses` and its place, in order. The lookups are made by
+    /// `kernel`, as
     /// by [`Fib::lookup_each_with`].
     pub fn longest_matches_with(
         &self,
@@ -140,7 +143,7 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
         self.0.bytes()
     }
 
-    /// The match that a [number](Self::number) says, which is what answers `address`; `None` for 0. O(1).
+    /// The match that a [number](Self::number), the answer for `address`, stands for; `None` for 0. O(1).
     #[inline(always)]
     pub fn matched(address: A, number: u32) -> Option<(Prefix<A>, NextHop)> {
         let next_hop = NextHop::new(number / Self::LENGTHS)?;

@@ -1,6 +1,6 @@
-//! Several routes for one prefix, told apart by a key, and the best of them.
+//! Several routes for one prefix, distinguished by a key, and the best of them.
 //!
-//! As a router keeps them: from every peer or protocol one *path* to a prefix.
+//! As in a router, each peer or protocol may have one *path* to a prefix.
 //! All paths lie in one array; those of a prefix are chained, the best first,
 //! and a Rib holds the number of the first. So a prefix costs one route of a
 //! Rib, each path its own size and a link, and a Fib or a Rib that does not need
@@ -22,7 +22,7 @@ use crate::slab::Slab;
 
 /// One of several routes for a prefix.
 pub trait Path {
-    /// What tells the paths of one prefix apart: a peer, a protocol, both.
+    /// What distinguishes the paths of one prefix: a peer, a protocol, or both.
     type Key: Ord;
 
     /// The key; it must not change while a [`MultiRib`] holds the path.
@@ -38,8 +38,8 @@ pub trait Path {
     fn preference(&self, other: &Self) -> Ordering;
 }
 
-/// What a change of paths did to the next hop of a prefix's best path: what a
-/// Rib, a Fib or a live table that follows must do.
+/// The effect of a change on the next hop of a prefix's best path: what to apply to a Rib, a Fib or a live
+/// table that follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use]
 pub enum BestChange {
@@ -134,10 +134,10 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         self.first.bytes() + self.paths.bytes()
     }
 
-    /// Adds a path to `prefix`, in place of the one with the same key if there
-    /// is one. O(key width / 6 + paths of the prefix).
+    /// Adds a path to `prefix`, and replaces the one with the same key if there is one. O(key width / 6 + paths
+    /// of the prefix).
     ///
-    /// Ends the program if memory is exhausted.
+    /// Aborts the program if memory is exhausted.
     pub fn announce(&mut self, prefix: Prefix<A>, path: P) -> BestChange {
         match self.try_announce(prefix, path) {
             Ok(change) => change,
@@ -145,8 +145,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         }
     }
 
-    /// As [`announce`](MultiRib::announce); without memory nothing changes, and
-    /// `path` is dropped.
+    /// As [`announce`](MultiRib::announce); if memory is exhausted, nothing changes and `path` is dropped.
     ///
     /// # Errors
     /// [`OutOfMemory`]; never if the prefix has a path with this key.
@@ -187,15 +186,15 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         Some((path, change))
     }
 
-    /// Removes the paths with `key` from all prefixes, as for a peer that is
-    /// lost; calls `changed` for each prefix whose next hop changes by it.
+    /// Removes the paths with `key` from all prefixes, for example of a lost peer; calls `changed` for each
+    /// prefix whose next hop changes by it.
     ///
     /// Needs no memory. O(prefixes * key width / 6 + paths).
     pub fn withdraw_key(&mut self, key: &P::Key, changed: impl FnMut(Prefix<A>, BestChange)) {
         self.retain(|_, path| path.key() != *key, changed);
     }
 
-    /// Keeps the paths for which `keep` says so; calls `changed` for each
+    /// Keeps the paths for which `keep` returns true; calls `changed` for each
     /// prefix whose next hop changes by it.
     ///
     /// Needs no memory. O(prefixes * key width / 6 + paths).
@@ -274,7 +273,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         self.chain(self.first.get(prefix))
     }
 
-    /// The longest prefix that holds `address`, and its best path.
+    /// The longest prefix that contains `address`, and its best path.
     pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, &P)> {
         let (prefix, first) = self.first.longest_match(address)?;
         Some((prefix, self.path(first)))

@@ -1,4 +1,4 @@
-//! Next hops: what a route points to, as a small number.
+//! Next hops: the small numbers that routes point to.
 
 use core::fmt::Debug;
 use core::hash::Hash;

@@ -1,7 +1,8 @@
 //! Route origin validation (RFC 6811): is this AS allowed to originate this prefix?
 //!
-//! A *VRP* (validated ROA payload) says that an AS may originate a prefix and what is inside it up
-//! to a length. A route is **valid** if a VRP that covers its prefix has its AS and a length of at least its own,
+//! A *VRP* (validated ROA payload) allows an AS to originate a prefix, and the prefixes inside it up to a
+//! maximum length. A route is **valid** if a VRP that covers its prefix has its AS and a length of at least its
+//! own,
 //! **invalid** if VRPs cover it and none of them makes it valid, else **not found**.
 //!
 //! The VRPs of a prefix lie side by side in one array, and a Rib holds which run of it is whose: to
@@ -16,7 +17,8 @@ use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
-/// A validated ROA payload: an AS that may originate a prefix and what is inside it, up to a length.
+/// A validated ROA payload: an AS that may originate a prefix, and the prefixes inside it up to a maximum
+/// length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Vrp<A: Address> {
     // The order of the fields is the order of VRPs.
@@ -58,9 +60,9 @@ impl fmt::Display for VrpError {
 impl Error for VrpError {}
 
 impl<A: Address> Vrp<A> {
-    /// `asn` may originate `prefix` and what is inside it with a length of at most `max_length`.
+    /// `asn` may originate `prefix`, and the prefixes inside it with a length of at most `max_length`.
     ///
-    /// AS 0 makes no route valid: such a VRP says that nobody may (RFC 6483, section 4).
+    /// AS 0 makes no route valid: such a VRP means that no AS may originate the prefix (RFC 6483, section 4).
     ///
     /// # Errors
     /// A `max_length` below the prefix's length or beyond the address.
@@ -106,7 +108,7 @@ impl<A: Address> Vrp<A> {
     }
 }
 
-/// What VRPs say of a route (RFC 6811); invalid in two ways, told apart as other validators do.
+/// The state of a route (RFC 6811). As in other validators there are two kinds of invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Validity {
     /// A covering VRP has the route's origin, and its maximum length allows the prefix.
@@ -169,8 +171,8 @@ impl<A: Address> Vrps<A> {
         runs.flat_map(|(_, number)| self.run(number))
     }
 
-    /// What the VRPs say of a route of `prefix` from `origin`; `None` is an origin that is no one
-    /// AS, as an AS set, and that no VRP can match.
+    /// The state of a route of `prefix` from `origin`. `None` is an origin that is not a single AS, such as an
+    /// AS set, which no VRP can match.
     pub fn validate(&self, prefix: Prefix<A>, origin: Option<u32>) -> Validity {
         let mut found = Validity::NotFound;
         for vrp in self.covering(prefix) {
@@ -210,7 +212,7 @@ impl<A: Address> Vrps<A> {
 }
 
 impl<A: Address> FromIterator<Vrp<A>> for Vrps<A> {
-    /// O(n log n) for n VRPs, which may come in any order; the same one twice counts once.
+    /// O(n log n) for n VRPs, in any order; duplicates count once.
     ///
     /// # Panics
     /// From 2^32 VRPs on.

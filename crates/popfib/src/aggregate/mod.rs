@@ -2,10 +2,9 @@
 //!
 //! * [`ortc`]: Optimal Route Table Construction (Draves, King, Venkatachary and
 //!   Zill, *Constructing Optimal IP Routing Tables*, INFOCOM 1999): no table
-//!   with the same answers has fewer routes. Its routes may have prefixes of
-//!   which the table knew nothing.
-//! * [`simple`]: the route aggregation of the Poptrie paper (section 3): leaves
-//!   out routes that change no answer and joins neighbours with one next hop.
+//!   with the same answers has fewer routes. It may create prefixes that the table does not have.
+//! * [`simple`]: the route aggregation of the Poptrie paper (section 3): removes routes that change no answer
+//!   and merges adjacent routes with the same next hop.
 //!   What remains are routes of the table, and prefixes that it filled.
 //!
 //! "The same answers" holds for every address: one without a route stays

@@ -309,7 +309,7 @@ impl fmt::Display for Kernel {
 pub enum KernelError {
     /// No kernel has this name.
     Unknown {
-        /// What was asked for.
+        /// The requested number.
         name: String,
     },
     /// This CPU can't run the kernel.

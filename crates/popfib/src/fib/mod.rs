@@ -67,7 +67,7 @@ impl Options {
         self
     }
 
-    /// The direct bits that were asked for; `None` if they follow the number of routes.
+    /// The requested direct bits; `None` if they follow the number of routes.
     pub fn asked_direct_bits(&self) -> Option<u8> {
         self.direct_bits
     }
@@ -130,15 +130,14 @@ impl<A: Address, L: Leaf> Fib<A, L> {
 }
 
 impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
-    /// As [`compile`](Fib::compile), with all memory from `alloc`, also what is
-    /// needed meanwhile.
+    /// As [`compile`](Fib::compile), with all memory from `alloc`, including temporary memory.
     ///
     /// The Fib asks for one allocation, aligned to 64 bytes; with the feature
     /// `std` on Linux from 1 MiB on first for whole huge pages of 2 MiB, then, if
     /// that is refused, without.
     ///
     /// # Errors
-    /// As [`compile`](Fib::compile); what was allocated by then is given back.
+    /// As [`compile`](Fib::compile); what was allocated until then is freed.
     pub fn compile_in(
         rib: &Rib<A, impl Allocator + Clone>,
         options: &Options,
@@ -163,7 +162,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
         }
     }
 
-    /// The same Fib: in memory of its own, or sharing that of the image it is in.
+    /// The same Fib in memory of its own, or sharing the memory of its image.
     ///
     /// # Errors
     /// [`OutOfMemory`].
@@ -176,14 +175,14 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
 }
 
 impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
-    /// The next hop of the longest prefix that holds `address`; 0 if there is none.
+    /// The next hop of the longest prefix that contains `address`; 0 if there is none.
     #[inline]
     pub fn lookup(&self, address: A) -> L {
         lookup::lookup(self.arrays.view(), address)
     }
 
-    /// Looks up each of `addresses` into the same place of `next_hops`; 0 where
-    /// there is none.
+    /// Looks up each of `addresses` and writes its next hop to the same place of `next_hops`; 0 if there is
+    /// none.
     ///
     /// The answers are those of [`Fib::lookup`]. The slices may have any length
     /// and alignment; from 64 addresses on, the lookups overlap. Which code runs
@@ -276,7 +275,7 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     }
 
     /// Verifies every invariant of the layout that unchecked lookups rely on.
-    /// Takes memory from the global allocator meanwhile.
+    /// Temporarily takes memory from the global allocator.
     ///
     /// # Errors
     /// The first invariant found broken; never for a Fib that was compiled.
@@ -286,7 +285,7 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
 }
 
 impl<A: Address, L: Leaf, Al: Allocator + Clone> Clone for Fib<A, L, Al> {
-    /// Ends the program if memory is exhausted; see [`try_clone`](Fib::try_clone).
+    /// Aborts the program if memory is exhausted; see [`try_clone`](Fib::try_clone).
     fn clone(&self) -> Self {
         match self.try_clone() {
             Ok(clone) => clone,

@@ -46,11 +46,11 @@ pub use reader::{Guard, Reader};
 
 /// A table of one family whose routes change while other threads look up.
 ///
-/// This is the one writer, which the type sees to: changes take `&mut self`. It holds the
-/// [`Rib`] with every route and the Poptrie that [readers](LiveFib::reader) look up in.
+/// It is the only writer, which the type ensures: changes take `&mut self`. It contains the [`Rib`] with every
+/// route, and the Poptrie in which [readers](LiveFib::reader) look up.
 ///
-/// [`announce`](LiveFib::announce) and [`withdraw`](LiveFib::withdraw) rebuild what the changed
-/// route's answers need and take effect at once. They touch O(key width / 6) nodes for a route
+/// [`announce`](LiveFib::announce) and [`withdraw`](LiveFib::withdraw) rebuild the nodes that answer for the
+/// changed route and take effect immediately. They touch O(key width / 6) nodes for a route
 /// without others below, else also the nodes below that inherit from it: for a default route all of the table.
 /// Now and then, amortised over many changes, the whole table is compiled again.
 ///
@@ -102,9 +102,9 @@ pub struct LiveBytes {
     pub arrays: usize,
     /// The part of these that is free.
     pub free: usize,
-    /// The part of these that waits until no reader can see it.
+    /// The part of these that waits until no reader can see it any more.
     pub waiting: usize,
-    /// Arrays of before that wait as a whole, in addition to these.
+    /// Previous arrays that wait as a whole, in addition to these.
     pub older: usize,
     /// Arrays that steps are making, in addition to these.
     pub next: usize,
@@ -131,7 +131,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
         Ok(Self { rib, fib })
     }
 
-    /// One more reader. Ends the program if memory is exhausted; [`LiveFib::try_reader`] does not.
+    /// One more reader. Aborts the program if memory is exhausted; [`LiveFib::try_reader`] does not.
     pub fn reader(&self) -> Reader<A, L, Al> {
         match self.try_reader() {
             Ok(reader) => reader,
@@ -152,12 +152,13 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
         &self.rib
     }
 
-    /// The routes, without the Fib. Readers go on with the last state.
+    /// The routes, without the Fib. Readers keep the last state.
     pub fn into_rib(self) -> Rib<A, Al> {
         self.rib
     }
 
-    /// Sets the route of `prefix`; returns the next hop that it replaces. From now on lookups see it.
+    /// Sets the route of `prefix`; returns the next hop that it replaces. Lookups that begin after it returns
+    /// see the change.
     ///
     /// # Errors
     /// [`CompileError::NextHop`], if the next hop does not fit into an `L`;
@@ -189,7 +190,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     }
 
     /// Removes the route of exactly `prefix` and returns its next hop; `None`
-    /// if there is none. From now on lookups see it.
+    /// if there is none. Lookups that begin after it returns see the change.
     ///
     /// # Errors
     /// [`CompileError::Words`], if the table grows beyond what can be numbered, as it
@@ -209,11 +210,11 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
         Ok(Some(old))
     }
 
-    /// Makes changes that belong together: a next hop to set, or `None` to remove the route. Of several for one prefix the
-    /// last counts, so a route that is removed and set again is never seen as gone.
+    /// Makes several changes as one batch: a next hop to set, or `None` to remove the route. If several are for
+    /// the same prefix, the last one counts: a route that is removed and set again is never missing meanwhile.
     ///
-    /// Readers see, prefix by prefix, what was before or what is after. Where the changes are a good part of the
-    /// routes, they are made beside the table in use, which is compiled again once at the end. O(n log n), or O(n) where
+    /// For each prefix, readers see the state before or after the batch. If the changes are a large part of the
+    /// routes, a new table is compiled beside the one in use, once. O(n log n), or O(n) where
     /// they come in prefix order; needs the global allocator for a list of them.
     ///
     /// ```
@@ -228,8 +229,8 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     ///
     /// # Errors
     /// [`CompileError::NextHop`], if a next hop does not fit into an `L`; nothing has changed then. Those of
-    /// [`announce`](Self::announce); some of the changes may have been made then, and each of these wholly; where
-    /// they could not be published, lookups see them after the next change that succeeds.
+    /// [`announce`](Self::announce); some of the changes may have been made then, each of them completely;
+    /// those that could not be published become visible with the next successful change.
     pub fn apply(
         &mut self,
         changes: impl IntoIterator<Item = (Prefix<A>, Option<NextHop>)>,
@@ -315,7 +316,8 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
         self.fib.set_step(routes);
     }
 
-    /// Does a part of what changes have left to do; whether there is more. Each change does one such step itself.
+    /// Does a part of the remaining work of changes; returns whether there is more. Each change does one such
+    /// step itself.
     ///
     /// # Errors
     /// Those of [`announce`](Self::announce). Nothing is lost: the next step tries it again.
@@ -333,14 +335,14 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
         &self.fib.home.shared.epochs
     }
 
-    /// The next hop of the longest prefix that holds `address`; 0 if there is none.
+    /// The next hop of the longest prefix that contains `address`; 0 if there is none.
     #[inline]
     pub fn lookup(&self, address: A) -> L {
         lookup::lookup(self.view(), address)
     }
 
-    /// Looks up each of `addresses` into the same place of `next_hops`; 0 where
-    /// there is none. As [`Fib::lookup_batch`](crate::Fib::lookup_batch).
+    /// Looks up each of `addresses` and writes its next hop to the same place of `next_hops`; 0 if there is
+    /// none. As [`Fib::lookup_batch`](crate::Fib::lookup_batch).
     ///
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`] panics.
@@ -356,12 +358,12 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
         kernel.lookup_batch(self.view(), addresses, next_hops);
     }
 
-    /// The longest prefix that holds `address`, and its next hop; from the Rib.
+    /// The longest prefix that contains `address`, and its next hop; from the Rib.
     pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
         self.rib.longest_match(address)
     }
 
-    /// Frees what no reader can see any more, instead of a while later.
+    /// Frees what no reader can see any more, now instead of later.
     pub fn reclaim(&mut self) {
         // Once for what waits, and once for what could not begin to wait before.
         for _ in 0..2 {
@@ -387,7 +389,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
         }
     }
 
-    /// What has been done so far.
+    /// What changes have done so far, as counts.
     pub fn changes(&self) -> Changes {
         self.fib.changes
     }

@@ -50,26 +50,26 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
         })
     }
 
-    /// Comes in: until the guard is dropped, or says that it is
-    /// [quiescent](Guard::quiescent), the writer frees nothing that was in the table.
+    /// Enters a read-side section: until the guard is dropped or [quiescent](Guard::quiescent), the writer
+    /// frees nothing that was in the table.
     ///
-    /// Costs a hundredth of a burst of 64 lookups (docs/live.md), so best once for a burst.
+    /// Costs about a hundredth of a burst of 64 lookups (docs/live.md), so enter once for each burst.
     #[inline]
     pub fn pin(&mut self) -> Guard<'_, A, L, Al> {
         self.seat.enter();
         Guard { reader: self }
     }
 
-    /// The next hop of the longest prefix that holds `address`; 0 if there is none.
+    /// The next hop of the longest prefix that contains `address`; 0 if there is none.
     #[inline]
     pub fn lookup(&mut self, address: A) -> L {
         self.pin().lookup(address)
     }
 
-    /// Looks up each of `addresses` into the same place of `next_hops`; 0 where
-    /// there is none. As [`Fib::lookup_batch`](crate::Fib::lookup_batch).
+    /// Looks up each of `addresses` and writes its next hop to the same place of `next_hops`; 0 if there is
+    /// none. As [`Fib::lookup_batch`](crate::Fib::lookup_batch).
     ///
-    /// Of a long slice, each few thousand addresses have a guard of their own.
+    /// A long slice is looked up in parts of a few thousand addresses, each with its own guard.
     ///
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`] panics.
@@ -88,7 +88,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
 }
 
 impl<A: Address, L: Leaf, Al: Allocator + Clone> Clone for Reader<A, L, Al> {
-    /// One more reader of the same table. Ends the program if memory is exhausted;
+    /// One more reader of the same table. Aborts the program if memory is exhausted;
     /// [`Reader::try_clone`] does not.
     fn clone(&self) -> Self {
         match self.try_clone() {
@@ -98,10 +98,10 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Clone for Reader<A, L, Al> {
     }
 }
 
-/// A [`Reader`] inside of the table.
+/// A [`Reader`] in a read-side section of the table.
 ///
-/// Applications hold one for a burst and drop it. A data plane that runs to completion
-/// holds one forever and calls [`Guard::quiescent`] between bursts, which is cheaper still:
+/// Applications hold one for a burst and drop it. A run-to-completion data plane holds one forever and calls
+/// [`Guard::quiescent`] between bursts, which costs even less:
 ///
 /// ```
 /// # use popfib::{LiveFib, Options};
@@ -118,22 +118,22 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Clone for Reader<A, L, Al> {
 /// # Ok::<(), popfib::CompileError>(())
 /// ```
 ///
-/// A thread that holds a guard and sleeps keeps the writer from using freed memory again, which
-/// then grows with the changes; drop the guard before.
+/// A thread that holds a guard and sleeps keeps the writer from reusing replaced memory, which then grows with
+/// the changes: drop the guard before sleeping.
 #[derive(Debug)]
 pub struct Guard<'r, A: Address, L: Leaf = u16, Al: Allocator + Clone = Global> {
     reader: &'r mut Reader<A, L, Al>,
 }
 
 impl<A: Address, L: Leaf, Al: Allocator + Clone> Guard<'_, A, L, Al> {
-    /// The next hop of the longest prefix that holds `address`; 0 if there is none.
+    /// The next hop of the longest prefix that contains `address`; 0 if there is none.
     #[inline]
     pub fn lookup(&self, address: A) -> L {
         lookup::lookup(self.view(), address)
     }
 
-    /// Looks up each of `addresses` into the same place of `next_hops`; 0 where
-    /// there is none. As [`Fib::lookup_batch`](crate::Fib::lookup_batch).
+    /// Looks up each of `addresses` and writes its next hop to the same place of `next_hops`; 0 if there is
+    /// none. As [`Fib::lookup_batch`](crate::Fib::lookup_batch).
     ///
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`] panics.
@@ -158,8 +158,8 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Guard<'_, A, L, Al> {
         Kernel::best().lookup_batch_be::<A, L>(self.view(), addresses, next_hops);
     }
 
-    /// Says that the lookups so far are finished: what only they could see can be
-    /// freed. The guard stays in the table.
+    /// Reports a quiescent state: the lookups so far are finished, so memory that only they could see can be
+    /// reclaimed. The guard stays in its read-side section.
     ///
     /// A load and a store, without a barrier. Needs no std.
     #[inline(always)]

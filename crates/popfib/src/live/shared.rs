@@ -63,7 +63,7 @@ impl<Al: Allocator + Clone> Shared<Arrays<Al>, Al> {
 }
 
 impl<T, Al: Allocator + Clone> Shared<T, Al> {
-    /// The content of today.
+    /// The current content.
     ///
     /// # Safety
     /// The caller is the writer, or a reader that is inside; what it gets is used
@@ -80,7 +80,7 @@ impl<T, Al: Allocator + Clone> Shared<T, Al> {
     /// Lets lookups use `content` from now on. Only the writer calls this.
     ///
     /// # Errors
-    /// [`OutOfMemory`]; the content of before is then still that of today.
+    /// [`OutOfMemory`]; the content is then unchanged.
     pub(super) fn publish(&self, content: T) -> Result<(), OutOfMemory> {
         let older = self.current.load(Ordering::Relaxed);
         let new = Generation::boxed(content, older, &self.alloc)?;

@@ -85,7 +85,7 @@ impl<A: Address> PrefixSet<A> {
         algebra::fewest(self)
     }
 
-    /// The prefixes of the set as they are, with how much of each `other` holds.
+    /// The prefixes of the set, each with how much of it `other` contains.
     pub fn compare(&self, other: &Self) -> impl Iterator<Item = (Prefix<A>, Coverage)> {
         algebra::compare(self, other)
     }
@@ -119,7 +119,7 @@ impl IpSet {
         ipv4.chain(algebra::fewest(self.as_map().ipv6().keys()).map(V6))
     }
 
-    /// The prefixes of the set as they are, with how much of each `other` holds.
+    /// The prefixes of the set, each with how much of it `other` contains.
     pub fn compare(&self, other: &Self) -> impl Iterator<Item = (IpPrefix, Coverage)> {
         let (one, two) = (self.as_map(), other.as_map());
         let ipv4 = algebra::compare(one.ipv4().keys(), two.ipv4().keys());

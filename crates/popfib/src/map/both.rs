@@ -13,7 +13,7 @@ use crate::prefix::Prefix;
 /// The routes of a [`Table`] in prefix order, IPv4 first.
 pub type TableIter<'a, V> = Both<Iter<'a, u32, V>, Iter<'a, u128, V>>;
 
-/// The routes of a [`Table`] that is no more, in prefix order, IPv4 first.
+/// The routes of a consumed [`Table`] in prefix order, IPv4 first.
 pub type TableIntoIter<V, S> = Both<IntoIter<u32, V, S>, IntoIter<u128, V, S>>;
 
 /// A walk over IPv4 routes and then one over IPv6 routes, as one.

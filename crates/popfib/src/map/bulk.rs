@@ -13,7 +13,7 @@ use super::{IntoIter, PrefixMap};
 use crate::address::Address;
 use crate::prefix::{Prefix, PrefixError};
 
-/// A text that is no prefix.
+/// Text that is not a prefix.
 ///
 /// ```
 /// use popfib::{PrefixError, PrefixMap};
@@ -39,7 +39,7 @@ impl RouteTextError {
         &self.text
     }
 
-    /// Why it is no prefix.
+    /// Why it is not a prefix.
     pub fn error(&self) -> &PrefixError {
         &self.error
     }
@@ -75,10 +75,10 @@ where
 }
 
 impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
-    /// A map of routes whose prefixes are text; of two values for one prefix the last stays.
+    /// A map of routes whose prefixes are text; if a prefix occurs twice, the last value wins.
     ///
     /// # Errors
-    /// [`RouteTextError`] for the first text that is no prefix of the family.
+    /// [`RouteTextError`] for the first text that is not a prefix of the family.
     ///
     /// ```
     /// use popfib::PrefixMap;
@@ -136,8 +136,8 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
         }
     }
 
-    /// Takes all routes out, in prefix order; the map is empty from now on, also if what is
-    /// returned is forgotten.
+    /// Removes all routes and returns them in prefix order. The map is empty from then on, even if the iterator
+    /// is leaked.
     ///
     /// ```
     /// use popfib::PrefixMap;
@@ -163,7 +163,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
 }
 
 impl<A: Address, V, S: Stores<V>> Extend<(Prefix<A>, V)> for PrefixMap<A, V, S> {
-    /// Inserts all routes; of two values for one prefix the last stays.
+    /// Inserts all routes; if a prefix occurs twice, the last value wins.
     fn extend<I: IntoIterator<Item = (Prefix<A>, V)>>(&mut self, routes: I) {
         let mut bulk = Bulk::new(self);
         for (prefix, value) in routes {

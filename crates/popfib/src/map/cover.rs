@@ -9,7 +9,7 @@ use crate::address::Address;
 use crate::prefix::Prefix;
 
 impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
-    /// The routes that cover `prefix`, itself included, the shortest first.
+    /// The routes that cover `prefix`, including `prefix` itself, the shortest first.
     ///
     /// ```
     /// use popfib::PrefixMap;
@@ -26,7 +26,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
         routes.filter_map(|(prefix, number)| Some((prefix, value(slots, number)?)))
     }
 
-    /// The routes inside `prefix`, itself included, in prefix order.
+    /// The routes inside `prefix`, including `prefix` itself, in prefix order.
     ///
     /// ```
     /// use popfib::PrefixMap;
@@ -61,7 +61,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
         routes.filter_map(|(prefix, number)| Some((prefix, value(slots, number)?)))
     }
 
-    /// The routes from `prefix` on in prefix order; without its own unless `inclusive`.
+    /// The routes from `prefix` on in prefix order; without that of `prefix` itself unless `inclusive`.
     ///
     /// ```
     /// use popfib::PrefixMap;
@@ -135,7 +135,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
         next.is_none_or(|address| address > prefix.last())
     }
 
-    /// Whether a route has an address in common with `prefix`: covers it or is inside.
+    /// Whether a route overlaps `prefix`: covers it or is inside it.
     pub fn overlaps(&self, prefix: Prefix<A>) -> bool {
         self.routes.rib.overlaps(prefix)
     }
@@ -165,7 +165,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
 }
 
 impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
-    /// Removes the routes inside `prefix`, itself included; returns how many there were.
+    /// Removes the routes inside `prefix`, including `prefix` itself; returns how many there were.
     ///
     /// ```
     /// use popfib::PrefixMap;

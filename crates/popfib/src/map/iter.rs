@@ -273,7 +273,7 @@ impl<A: Address, V> PrefixMap<A, V> {
         self.iter_mut().map(|(_, value)| value)
     }
 
-    /// The routes inside `prefix`, itself included, their values to be changed in place.
+    /// The routes inside `prefix`, including `prefix` itself, their values to be changed in place.
     ///
     /// ```
     /// use popfib::PrefixMap;

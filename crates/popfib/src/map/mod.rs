@@ -1,4 +1,4 @@
-//! Maps from prefixes to values that are always fast: what people hold.
+//! Maps from prefixes to values that are always ready for fast lookups.
 //!
 //! A map is a [`Rib`] of pair numbers (`pairs.rs`), the Fib that follows it at every
 //! change (`follow.rs`), and the pairs: value and prefix length. All lookups are answered
@@ -56,13 +56,13 @@ pub use table::Table;
 pub use value_mut::ValueMut;
 pub use view::Subtree;
 
-/// A map from prefixes of one family to values, asked by longest match.
+/// A map from prefixes of one family to values, with lookups by longest match.
 ///
-/// Right and fast after any change, with nothing to compile: [`lookup`](Self::lookup) and
-/// [`longest_match`](Self::longest_match) are answered by a Poptrie that changes patch in place.
+/// Always ready for fast lookups, with no compile step: [`lookup`](Self::lookup) and
+/// [`longest_match`](Self::longest_match) use a Poptrie that each change patches in place.
 /// `A` is the key: `u32` for IPv4, `u128` for IPv6, or any other [`Address`];
-/// [`Table`](crate::Table) is the map of both families. Addresses are taken as `A` or as
-/// what turns into it, such as [`Ipv4Addr`](core::net::Ipv4Addr).
+/// [`Table`](crate::Table) is the map of both families. Addresses are `A`, or a type that converts into it,
+/// such as [`Ipv4Addr`](core::net::Ipv4Addr).
 ///
 /// [`new`](PrefixMap::new) makes a map in which each route has a value of its own, of any
 /// type. Where values repeat, as next hops, origin AS or countries do, [`shared`](PrefixMap::shared)
@@ -85,16 +85,16 @@ pub use view::Subtree;
 /// # Ok::<(), popfib::PrefixError>(())
 /// ```
 ///
-/// Changes take O(key width / 6) steps and mostly well below a microsecond; one of a short
-/// prefix takes longer the more answers it changes, and now and then, amortised over many
-/// changes, the table is compiled again. [`extend`](Extend::extend), [`retain`](Self::retain) and the
-/// like compile once where that is less work. Changes in prefix order take less: those below one
-/// entry of the Poptrie's table wait for the first one elsewhere, and until then addresses there,
-/// of at most one of 32 routes, are answered by the routes themselves, right and slower.
+/// A change takes O(key width / 6) steps, mostly well below a microsecond. A change of a short prefix takes
+/// longer the more answers it changes. Now and then, amortised over many changes, the table is compiled again.
+/// [`extend`](Extend::extend), [`retain`](Self::retain) and similar methods compile once if that is less work.
+/// Changes in prefix order take less time: those below one entry of the root table are delayed until the first
+/// change elsewhere. Until then addresses of that entry (at most one of 32 routes) are looked up in the Rib,
+/// correctly but more slowly.
 ///
-/// Memory comes from the global allocator; as with the standard library's collections, the
-/// program ends where it is exhausted, except in [`try_insert`](Self::try_insert). If there
-/// is memory for a route but not for the Poptrie, the map answers from its Rib until there is.
+/// Memory comes from the global allocator; as with the collections of the standard library, the program aborts
+/// if it is exhausted, except in [`try_insert`](Self::try_insert). If there is memory for a route but not for
+/// the Poptrie, the map looks up in its Rib until there is.
 pub struct PrefixMap<A: Address, V, S: Storage = Own> {
     /// The numbers of pairs.
     routes: Followed<A>,
@@ -156,7 +156,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
         self.routes.rib.is_empty()
     }
 
-    /// Removes every route and gives the memory back.
+    /// Removes every route and frees the memory.
     ///
     /// ```
     /// use popfib::PrefixMap;
@@ -244,22 +244,22 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
         Some((prefix, self.value(number)))
     }
 
-    /// The value of the longest prefix that holds `address`.
+    /// The value of the longest prefix that contains `address`.
     #[inline]
     pub fn lookup(&self, address: impl Into<A>) -> Option<&V> {
         Some(&self.find(address.into())?.value)
     }
 
-    /// The longest prefix that holds `address`, and its value.
+    /// The longest prefix that contains `address`, and its value.
     ///
-    /// As fast as [`lookup`](Self::lookup), but for what it takes to make the prefix.
+    /// As fast as [`lookup`](Self::lookup), apart from making the prefix.
     #[inline]
     pub fn longest_match(&self, address: impl Into<A>) -> Option<(Prefix<A>, &V)> {
         let address = address.into();
         Some(batch::matched(address, self.find(address)?))
     }
 
-    /// The shortest prefix that holds `address`, and its value. O(key width / 6).
+    /// The shortest prefix that contains `address`, and its value. O(key width / 6).
     ///
     /// ```
     /// use popfib::PrefixMap;
@@ -294,7 +294,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// # Panics
     /// If the map would have more than 2^31 - 2 pairs of value and length.
     ///
-    /// Ends the program if memory is exhausted; see [`try_insert`](Self::try_insert).
+    /// Aborts the program if memory is exhausted; see [`try_insert`](Self::try_insert).
     ///
     /// ```
     /// use popfib::PrefixMap;
@@ -314,7 +314,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
         }
     }
 
-    /// As [`insert`](Self::insert); without memory the map stays as it was, and the value is dropped.
+    /// As [`insert`](Self::insert); if memory is exhausted, the map is unchanged and the value is dropped.
     ///
     /// # Errors
     /// [`OutOfMemory`], also for more than 2^31 - 2 pairs of value and length.
@@ -337,7 +337,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
         Ok(old.map(|old| S::remove(&mut self.pairs, old)))
     }
 
-    /// Removes the route of exactly `prefix`; returns its value. Never fails for want of memory.
+    /// Removes the route of exactly `prefix`; returns its value. Never fails for lack of memory.
     pub fn remove(&mut self, prefix: Prefix<A>) -> Option<V> {
         self.routes.prepare(prefix);
         let number = self.routes.rib.remove(prefix)?;
@@ -366,7 +366,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
         Some(S::lend(self, prefix.address().to_u128(), number))
     }
 
-    /// The longest prefix that holds `address`, and its value, to change it in place.
+    /// The longest prefix that contains `address`, and its value, to change it in place.
     ///
     /// ```
     /// use popfib::PrefixMap;
@@ -391,7 +391,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
         Some((prefix, S::lend(self, prefix.address().to_u128(), number)))
     }
 
-    /// The entry of `prefix`, with a route or without.
+    /// The entry of `prefix`, whether it has a route or not.
     ///
     /// ```
     /// use popfib::PrefixMap;

@@ -20,10 +20,13 @@ use crate::rib::Rib;
 /// Addresses that are looked up at a time.
 const PART: usize = 1 << 12;
 
-/// A map from prefixes of one family to next hops, asked by longest match: for who numbers his values himself.
+/// A map from prefixes of one family to next hops, with lookups by longest match, for callers that number their
+/// values
+/// themselves.
 ///
-/// As a [`PrefixMap`](crate::PrefixMap) it is right and fast after any change, with nothing to compile. In place of
-/// values it keeps the caller's numbers, up to [`MAX`](Self::MAX), and its batches are several times as fast where
+/// Like a [`PrefixMap`](crate::PrefixMap) it is always ready for fast lookups, with no compile step. Instead
+/// of values it stores the caller's numbers, up to [`MAX`](Self::MAX), and its batches are several times as
+/// fast where
 /// there are many.
 ///
 /// ```
@@ -56,7 +59,7 @@ impl<A: Address> fmt::Debug for NextHopMap<A> {
 }
 
 impl<A: Address> NextHopMap<A> {
-    /// The highest next hop: some 65 million for IPv4, 16 for IPv6.
+    /// The highest next hop: about 65 million for IPv4, 16 million for IPv6.
     pub const MAX: u32 = LongestFib::<A>::MAX_NEXT_HOP;
 
     /// A map without routes; allocates nothing.
@@ -101,13 +104,13 @@ impl<A: Address> NextHopMap<A> {
         Some(route((prefix, self.0.rib.get(prefix)?)).1)
     }
 
-    /// The next hop of the longest prefix that holds `address`.
+    /// The next hop of the longest prefix that contains `address`.
     #[inline]
     pub fn lookup(&self, address: A) -> Option<NextHop> {
         Some(self.longest_match(address)?.1)
     }
 
-    /// The longest prefix that holds `address`, and its next hop.
+    /// The longest prefix that contains `address`, and its next hop.
     #[inline]
     pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
         let number = match self.0.answer(address) {
@@ -117,7 +120,8 @@ impl<A: Address> NextHopMap<A> {
         LongestFib::<A>::matched(address, number)
     }
 
-    /// Looks up each of `addresses` into the same place of `next_hops`; 0 where there is no route. Nothing is
+    /// Looks up each of `addresses` and writes its next hop to the same place of `next_hops`; 0 if there is
+    /// none. Nothing is
     /// allocated.
     ///
     /// # Panics
@@ -133,7 +137,7 @@ impl<A: Address> NextHopMap<A> {
         }
     }
 
-    /// Hands out the longest match of each of `addresses`, with its place, in order. Nothing is allocated.
+    /// Calls back with the longest match of each of `addresses` and its place, in order. Nothing is allocated.
     ///
     /// # Panics
     /// Where [`Kernel::best`](crate::Kernel::best) panics.
@@ -202,7 +206,7 @@ impl<A: Address> NextHopMap<A> {
         Ok(old.map(|old| route((prefix, old)).1))
     }
 
-    /// Removes the route of exactly `prefix`; returns its next hop. Never fails for want of memory.
+    /// Removes the route of exactly `prefix`; returns its next hop. Never fails for lack of memory.
     pub fn remove(&mut self, prefix: Prefix<A>) -> Option<NextHop> {
         self.0.prepare(prefix);
         let old = self.0.rib.remove(prefix)?;
@@ -247,7 +251,7 @@ impl<A: Address> NextHopMap<A> {
         self.0.rib.next(prefix).map(route)
     }
 
-    /// The routes that cover `prefix`, itself included, the shortest first.
+    /// The routes that cover `prefix`, including `prefix` itself, the shortest first.
     pub fn supernets(
         &self,
         prefix: Prefix<A>,
@@ -255,7 +259,7 @@ impl<A: Address> NextHopMap<A> {
         self.0.rib.supernets(prefix).map(route)
     }
 
-    /// The routes inside `prefix`, itself included, in prefix order.
+    /// The routes inside `prefix`, including `prefix` itself, in prefix order.
     pub fn subnets(&self, prefix: Prefix<A>) -> impl Iterator<Item = (Prefix<A>, NextHop)> + Clone {
         self.0.rib.subnets(prefix).map(route)
     }

@@ -37,7 +37,7 @@ macro_rules! set {
                 self.map.is_empty()
             }
 
-            /// Removes every prefix and gives the memory back.
+            /// Removes every prefix and frees the memory.
             pub fn clear(&mut self) {
                 self.map.clear();
             }
@@ -57,7 +57,7 @@ macro_rules! set {
                 self.map.remove(prefix).is_some()
             }
 
-            /// Removes what is inside `prefix`, itself included; returns how many that were.
+            /// Removes the prefixes inside `prefix`, including `prefix` itself; returns their number.
             pub fn remove_subnets(&mut self, prefix: $prefix) -> usize {
                 self.map.remove_subnets(prefix)
             }
@@ -67,7 +67,7 @@ macro_rules! set {
                 self.map.retain(|prefix, ()| keep(prefix));
             }
 
-            /// Takes all prefixes out, in their order.
+            /// Removes all prefixes and returns them in order.
             pub fn drain(&mut self) -> impl Iterator<Item = $key> {
                 self.map.drain().map(|(prefix, ())| prefix)
             }
@@ -77,19 +77,19 @@ macro_rules! set {
                 self.map.contains_key(prefix)
             }
 
-            /// Whether a prefix of the set holds `address`: as fast as a lookup.
+            /// Whether a prefix of the set contains `address`. As fast as a lookup.
             #[inline]
             pub fn contains_address(&self, address: $address) -> bool {
                 self.map.lookup(address).is_some()
             }
 
-            /// The longest prefix that holds `address`.
+            /// The longest prefix that contains `address`.
             #[inline]
             pub fn longest_match(&self, address: $address) -> Option<$key> {
                 Some(self.map.longest_match(address)?.0)
             }
 
-            /// The shortest prefix that holds `address`.
+            /// The shortest prefix that contains `address`.
             pub fn shortest_match(&self, address: $address) -> Option<$key> {
                 Some(self.map.shortest_match(address)?.0)
             }
@@ -104,7 +104,7 @@ macro_rules! set {
                 self.map.covers(prefix)
             }
 
-            /// Whether the set holds each address of `prefix`, by one prefix or several together.
+            /// Whether the set contains each address of `prefix`, by one prefix or several together.
             pub fn covers_all(&self, prefix: $prefix) -> bool {
                 self.map.covers_all(prefix)
             }
@@ -119,12 +119,12 @@ macro_rules! set {
                 self.map.keys()
             }
 
-            /// The prefixes that cover `prefix`, itself included, the shortest first.
+            /// The prefixes that cover `prefix`, including `prefix` itself, the shortest first.
             pub fn supernets(&self, prefix: $prefix) -> impl Iterator<Item = $key> + Clone {
                 self.map.supernets(prefix).map(|(prefix, ())| prefix)
             }
 
-            /// The prefixes inside `prefix`, itself included, in their order.
+            /// The prefixes inside `prefix`, including `prefix` itself, in their order.
             pub fn subnets(&self, prefix: $prefix) -> impl Iterator<Item = $key> + Clone {
                 self.map.subnets(prefix).map(|(prefix, ())| prefix)
             }
@@ -137,7 +137,7 @@ macro_rules! set {
                 self.map.range(bounds).map(|(prefix, ())| prefix)
             }
 
-            /// The prefixes from `prefix` on; without itself unless `inclusive`.
+            /// The prefixes from `prefix` on; without `prefix` itself unless `inclusive`.
             pub fn iter_from(
                 &self,
                 prefix: $prefix,

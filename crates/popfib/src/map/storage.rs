@@ -102,15 +102,15 @@ pub trait Stores<V>: Storage {
 
 /// Each route has a value of its own, of any type: the default of all maps.
 ///
-/// A lookup touches one line of memory more than with [`Shared`] values.
+/// A lookup touches one more cache line than with [`Shared`] values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Own;
 
 /// Routes with equal values share one: origin AS, country, tenant, next hop.
 ///
-/// The fastest and smallest map, since what lookups touch stays in the CPU's cache. Values
-/// that leave the map while other routes have them are clones, and one that is changed in
-/// place becomes another ([`ValueMut`]).
+/// The fastest and smallest map, since what lookups touch stays in the CPU's cache. A value that is removed
+/// while other routes have it is returned as a clone, and changing a value in place affects only one route
+/// ([`ValueMut`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Shared;
 

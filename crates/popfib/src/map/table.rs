@@ -14,15 +14,15 @@ use crate::fib::Options;
 use crate::memory::OutOfMemory;
 use crate::prefix::IpPrefix::{self, V4, V6};
 
-/// A map from IP prefixes of both families to values, asked by longest match.
+/// A map from IP prefixes of both families to values, with lookups by longest match.
 ///
-/// Right and fast after any change, with nothing to compile; see [`PrefixMap`], of which this
-/// holds one for each family. [`new`](Table::new) makes a table in which each route has a value
+/// Always ready for fast lookups, with no compile step; it consists of one [`PrefixMap`] for each family.
+/// [`new`](Table::new) makes a table in which each route has a value
 /// of its own, [`shared`](Table::shared) one that stores equal values once, which is several times
 /// faster where values repeat.
 ///
-/// Prefixes are taken as [`IpPrefix`] or as what turns into one, so an address stands for
-/// its host route. The families never mix: an IPv4-mapped IPv6 address is IPv6.
+/// Prefixes are [`IpPrefix`], or a type that converts into it; an address is its host prefix. The families
+/// never mix: an IPv4-mapped IPv6 address is IPv6.
 ///
 /// ```
 /// use popfib::{IpPrefix, Table};
@@ -114,7 +114,7 @@ impl<V, S: Storage> Table<V, S> {
         self.len() == 0
     }
 
-    /// Removes every route and gives the memory back.
+    /// Removes every route and frees the memory.
     pub fn clear(&mut self) {
         self.ipv4.clear();
         self.ipv6.clear();
@@ -154,7 +154,7 @@ impl<V, S: Storage> Table<V, S> {
             .or_else(|| self.ipv4.last().map(ip))
     }
 
-    /// The value of the longest prefix that holds `address`.
+    /// The value of the longest prefix that contains `address`.
     #[inline]
     pub fn lookup(&self, address: impl Into<IpAddr>) -> Option<&V> {
         match address.into() {
@@ -163,7 +163,7 @@ impl<V, S: Storage> Table<V, S> {
         }
     }
 
-    /// The longest prefix that holds `address`, and its value.
+    /// The longest prefix that contains `address`, and its value.
     #[inline]
     pub fn longest_match(&self, address: impl Into<IpAddr>) -> Option<(IpPrefix, &V)> {
         match address.into() {
@@ -172,7 +172,7 @@ impl<V, S: Storage> Table<V, S> {
         }
     }
 
-    /// The shortest prefix that holds `address`, and its value.
+    /// The shortest prefix that contains `address`, and its value.
     pub fn shortest_match(&self, address: impl Into<IpAddr>) -> Option<(IpPrefix, &V)> {
         match address.into() {
             IpAddr::V4(address) => self.ipv4.shortest_match(address).map(ip),
@@ -195,7 +195,7 @@ impl<V, S: Storage> Table<V, S> {
         self.iter().map(|(_, value)| value)
     }
 
-    /// The routes that cover `prefix`, itself included, the shortest first.
+    /// The routes that cover `prefix`, including `prefix` itself, the shortest first.
     pub fn supernets(
         &self,
         prefix: impl Into<IpPrefix>,
@@ -206,7 +206,7 @@ impl<V, S: Storage> Table<V, S> {
         Both::new(ipv4.into_iter().flatten(), ipv6.into_iter().flatten())
     }
 
-    /// The routes inside `prefix`, itself included, in prefix order.
+    /// The routes inside `prefix`, including `prefix` itself, in prefix order.
     pub fn subnets(
         &self,
         prefix: impl Into<IpPrefix>,
@@ -235,7 +235,8 @@ impl<V, S: Storage> Table<V, S> {
         Both::new(ipv4.into_iter().flatten(), ipv6.into_iter().flatten())
     }
 
-    /// The routes from `prefix` on in prefix order, IPv4 first; without its own unless `inclusive`.
+    /// The routes from `prefix` on in prefix order, IPv4 first; without that of `prefix` itself unless
+    /// `inclusive`.
     pub fn iter_from(
         &self,
         prefix: impl Into<IpPrefix>,
@@ -274,7 +275,7 @@ impl<V, S: Storage> Table<V, S> {
         }
     }
 
-    /// Whether a route has an address in common with `prefix`: covers it or is inside.
+    /// Whether a route overlaps `prefix`: covers it or is inside it.
     pub fn overlaps(&self, prefix: impl Into<IpPrefix>) -> bool {
         match prefix.into() {
             V4(prefix) => self.ipv4.overlaps(prefix),
@@ -297,7 +298,7 @@ impl<V, S: Stores<V>> Table<V, S> {
         }
     }
 
-    /// As [`insert`](Self::insert); without memory the table stays as it was.
+    /// As [`insert`](Self::insert); if memory is exhausted, the table is unchanged.
     ///
     /// # Errors
     /// As [`PrefixMap::try_insert`].
@@ -328,7 +329,7 @@ impl<V, S: Stores<V>> Table<V, S> {
         }
     }
 
-    /// The longest prefix that holds `address`, and its value, to change it in place.
+    /// The longest prefix that contains `address`, and its value, to change it in place.
     pub fn longest_match_mut(
         &mut self,
         address: impl Into<IpAddr>,
@@ -347,12 +348,12 @@ impl<V, S: Stores<V>> Table<V, S> {
         }
     }
 
-    /// The entry of `prefix`, with a route or without.
+    /// The entry of `prefix`, whether it has a route or not.
     pub fn entry(&mut self, prefix: impl Into<IpPrefix>) -> Entry<'_, Self> {
         Entry::of(self, prefix.into())
     }
 
-    /// Removes the routes inside `prefix`, itself included; returns how many there were.
+    /// Removes the routes inside `prefix`, including `prefix` itself; returns how many there were.
     pub fn remove_subnets(&mut self, prefix: impl Into<IpPrefix>) -> usize {
         match prefix.into() {
             V4(prefix) => self.ipv4.remove_subnets(prefix),
@@ -374,25 +375,25 @@ impl<V, S: Stores<V>> Table<V, S> {
             .for_each_mut(|prefix, value| change(prefix.into(), value));
     }
 
-    /// Takes all routes out, in prefix order, IPv4 first; see [`PrefixMap::drain`].
+    /// Removes all routes and returns them in prefix order, IPv4 first; see [`PrefixMap::drain`].
     pub fn drain(&mut self) -> TableIntoIter<V, S> {
         Both::new(self.ipv4.drain(), self.ipv6.drain())
     }
 
-    /// The prefixes of the table, which is no more.
+    /// Consumes the table and returns its prefixes.
     pub fn into_keys(self) -> impl Iterator<Item = IpPrefix> {
         self.into_iter().map(|(prefix, _)| prefix)
     }
 
-    /// The values of the table, which is no more.
+    /// Consumes the table and returns its values.
     pub fn into_values(self) -> impl Iterator<Item = V> {
         self.into_iter().map(|(_, value)| value)
     }
 
-    /// A table of routes whose prefixes are text; of two values for one prefix the last stays.
+    /// A table of routes whose prefixes are text; if a prefix occurs twice, the last value wins.
     ///
     /// # Errors
-    /// [`RouteTextError`] for the first text that is no prefix.
+    /// [`RouteTextError`] for the first text that is not a prefix.
     ///
     /// ```
     /// use popfib::Table;
@@ -416,7 +417,7 @@ impl<V, S: Storage> Default for Table<V, S> {
 }
 
 impl<P: Into<IpPrefix>, V, S: Stores<V>> Extend<(P, V)> for Table<V, S> {
-    /// Inserts all routes; of two values for one prefix the last stays.
+    /// Inserts all routes; if a prefix occurs twice, the last value wins.
     fn extend<I: IntoIterator<Item = (P, V)>>(&mut self, routes: I) {
         let (mut ipv4, mut ipv6) = (Bulk::new(&mut self.ipv4), Bulk::new(&mut self.ipv6));
         for (prefix, value) in routes {

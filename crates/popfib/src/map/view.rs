@@ -59,7 +59,7 @@ impl<'a, A: Address, V, S: Storage> Subtree<'a, A, V, S> {
         self.map.get(prefix).filter(|_| self.prefix.covers(&prefix))
     }
 
-    /// The longest route inside that holds `address`.
+    /// The longest route inside that contains `address`.
     pub fn longest_match(&self, address: impl Into<A>) -> Option<(Prefix<A>, &'a V)> {
         let found = self.map.longest_match(address)?;
         self.prefix.covers(&found.0).then_some(found)

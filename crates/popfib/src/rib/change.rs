@@ -13,7 +13,7 @@ use crate::prefix::Prefix;
 impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     /// Sets the route of `prefix`; returns the next hop it replaces.
     ///
-    /// Ends the program if memory is exhausted, as the standard collections do.
+    /// Aborts the program if memory is exhausted, as the standard collections do.
     pub fn insert(&mut self, prefix: Prefix<A>, next_hop: NextHop) -> Option<NextHop> {
         match self.try_insert(prefix, next_hop) {
             Ok(replaced) => replaced,
@@ -21,7 +21,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         }
     }
 
-    /// As [`insert`](Rib::insert); without memory the Rib stays as it was.
+    /// As [`insert`](Rib::insert); if memory is exhausted, the Rib is unchanged.
     ///
     /// # Errors
     /// [`OutOfMemory`]; never if `prefix` has a route already.
@@ -115,7 +115,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
 
     /// Removes the route of exactly `prefix`; returns its next hop.
     ///
-    /// Never fails for want of memory: what would move to a smaller place stays then.
+    /// Never fails for lack of memory: without memory, routes are just not moved to smaller blocks.
     pub fn remove(&mut self, prefix: Prefix<A>) -> Option<NextHop> {
         let removed = self.remove_and_stay(prefix)?;
         self.compact_if_sparse();

@@ -42,9 +42,8 @@ pub use walk::{Iter, Range, Supernets};
 /// node and at most one run of next hops. Memory is O(routes).
 ///
 /// The memory comes from `Al`: by default the global allocator; any other by
-/// [`new_in`](Rib::new_in). Only [`try_insert`](Rib::try_insert) and
-/// [`try_clone`](Rib::try_clone), and what ends the program where those fail,
-/// ever need memory; everything else works without.
+/// [`new_in`](Rib::new_in). Only [`try_insert`](Rib::try_insert) and [`try_clone`](Rib::try_clone), and the
+/// methods that abort where these fail, need memory; all others work without.
 pub struct Rib<A, Al: Allocator = Global> {
     nodes: Runs<RibNode<A>, Al>,
     /// Next hops; those of free slots mean nothing.
@@ -107,13 +106,12 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         self.len == 0
     }
 
-    /// Removes every route and gives the memory back.
+    /// Removes every route and frees the memory.
     pub fn clear(&mut self) {
         *self = Self::new_in(self.allocator().clone());
     }
 
-    /// A number that no next hop exceeds: the highest since the Rib was last
-    /// empty or moved together. O(1).
+    /// A number that no next hop exceeds: the highest since the Rib was last empty or compacted. O(1).
     pub fn next_hop_bound(&self) -> u32 {
         self.next_hop_bound
     }
@@ -146,12 +144,12 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         self.get(prefix).is_some()
     }
 
-    /// The next hop of the longest prefix that holds `address`.
+    /// The next hop of the longest prefix that contains `address`.
     pub fn lookup(&self, address: A) -> Option<NextHop> {
         self.longest_match(address).map(|(_, next_hop)| next_hop)
     }
 
-    /// The longest prefix that holds `address`, and its next hop.
+    /// The longest prefix that contains `address`, and its next hop.
     pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
         let mut best = None;
         let mut node = &self.root;
@@ -174,19 +172,19 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         Some((prefix, self.value(node.values, node.value_rank(vertex))))
     }
 
-    /// The shortest prefix that holds `address`, and its next hop.
+    /// The shortest prefix that contains `address`, and its next hop.
     pub fn shortest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
         self.supernets(Prefix::host(address)).next()
     }
 
-    /// The routes that cover `prefix`, itself included, the shortest first.
+    /// The routes that cover `prefix`, including `prefix` itself, the shortest first.
     ///
     /// O(key width / 6) for all of them; allocates nothing.
     pub fn supernets(&self, prefix: Prefix<A>) -> Supernets<'_, A> {
         Supernets::new(self.view(), prefix)
     }
 
-    /// The routes inside `prefix`, itself included, in prefix order.
+    /// The routes inside `prefix`, including `prefix` itself, in prefix order.
     ///
     /// O(key width / 6) to the first, then O(1) each.
     pub fn subnets(&self, prefix: Prefix<A>) -> Range<'_, A> {
@@ -196,23 +194,22 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
 
     /// The routes between two places in prefix order, whether or not there are routes at those.
     ///
-    /// O(key width / 6) to the first, then O(1) each. Empty if the bounds are the wrong way round.
+    /// O(key width / 6) to the first, then O(1) each. Empty if the bounds are in the wrong order.
     pub fn range(&self, bounds: impl RangeBounds<Prefix<A>>) -> Range<'_, A> {
         let start = bounds.start_bound().cloned();
         Range::new(self.view(), start, bounds.end_bound().cloned())
     }
 
-    /// Whether any route has an address in common with `prefix`: covers it or is inside.
+    /// Whether any route overlaps `prefix`: covers it or is inside it.
     pub fn overlaps(&self, prefix: Prefix<A>) -> bool {
         self.supernets(prefix).next().is_some() || self.subnets(prefix).next().is_some()
     }
 
     /// The first route in prefix order. O(key width / 6).
     ///
-    /// With it and [`next`](Rib::next) a walk needs no borrow between two steps
-    /// and goes on after any change, from the prefix where it stands: it meets
-    /// every route that is there throughout once, and of those that come or go
-    /// meanwhile the ones that are there when it comes by.
+    /// With it and [`next`](Rib::next) a walk needs no borrow between two steps and continues after any change,
+    /// from its current prefix. It visits every route that exists throughout the walk once; of routes that are
+    /// added or removed meanwhile, those that exist when the walk gets there.
     ///
     /// ```
     /// use popfib::{NextHop, Prefix, Rib};
@@ -302,7 +299,7 @@ impl<A: Address> Default for Rib<A> {
 }
 
 impl<A: Address, Al: Allocator + Clone> Clone for Rib<A, Al> {
-    /// Ends the program if memory is exhausted; see [`try_clone`](Rib::try_clone).
+    /// Aborts the program if memory is exhausted; see [`try_clone`](Rib::try_clone).
     fn clone(&self) -> Self {
         match self.try_clone() {
             Ok(clone) => clone,

@@ -81,8 +81,8 @@ impl From<CompileError> for GroupError {
 }
 
 impl<M> Group<M> {
-    /// A group of these members and their weights. Shares are right to one in sixteen times the number of members,
-    /// so a weight that is far below the others may get no flows, as one of 0 does. O(members).
+    /// A group of these members and their weights. Shares are accurate to one part in sixteen times the number
+    /// of members, so a weight far below the others may get no flows, like a weight of 0. O(members).
     ///
     /// # Errors
     /// [`GroupError`], if no member has a weight, or there are more than 4,096.
@@ -158,8 +158,8 @@ impl<M> Group<M> {
 const NOBODY: u16 = u16::MAX;
 
 impl<M: PartialEq> Group<M> {
-    /// A group of other members, in which the flows of those that stay move only as far as shares ask
-    /// for. O(members^2 + buckets).
+    /// A group with other members; flows of the remaining members move only as far as the weights require.
+    /// O(members^2 + buckets).
     ///
     /// # Errors
     /// As [`new`](Group::new).
@@ -214,7 +214,7 @@ impl<M> Default for LiveGroups<M> {
 }
 
 impl<M> LiveGroups<M> {
-    /// No groups. Ends the program if memory is exhausted.
+    /// No groups. Aborts the program if memory is exhausted.
     pub fn new() -> Self {
         Self::default()
     }
@@ -247,7 +247,7 @@ impl<M> LiveGroups<M> {
         self.groups.is_empty()
     }
 
-    /// Removes a group; whether there was one. Routes that name it have no member from then on.
+    /// Removes a group; returns whether there was one. Routes that use it have no member from then on.
     ///
     /// # Errors
     /// Those of [`LiveMap::withdraw`]. Nothing has changed then.
@@ -255,15 +255,15 @@ impl<M> LiveGroups<M> {
         self.groups.withdraw(Prefix::host(id))
     }
 
-    /// Frees what no reader can see any more, instead of a while later.
+    /// Frees what no reader can see any more, now instead of later.
     pub fn reclaim(&mut self) {
         self.groups.reclaim();
     }
 }
 
 impl<M: PartialEq> LiveGroups<M> {
-    /// Sets the members and weights of a group, new or not; readers see all of it or nothing of it. Flows of members that
-    /// stay move only as far as shares ask for.
+    /// Sets the members and weights of a group, new or not; readers see the change as a whole. Flows of the
+    /// remaining members move only as far as the weights require.
     ///
     /// # Errors
     /// [`GroupError`]. Nothing has changed then.
@@ -313,14 +313,14 @@ impl<M> GroupReader<M> {
         Ok(Self(self.0.try_clone()?))
     }
 
-    /// Comes in: what it finds stays until the guard is dropped or quiescent.
+    /// Enters a read-side section: what it finds stays until the guard is dropped or quiescent.
     #[inline]
     pub fn pin(&mut self) -> GroupGuard<'_, M> {
         GroupGuard(self.0.pin())
     }
 }
 
-/// A [`GroupReader`] inside; see [`MapGuard`].
+/// A [`GroupReader`] in a read-side section; see [`MapGuard`].
 pub struct GroupGuard<'r, M>(MapGuard<'r, u32, Group<M>>);
 
 impl<M> fmt::Debug for GroupGuard<'_, M> {
@@ -354,7 +354,8 @@ impl<M> GroupGuard<'_, M> {
         });
     }
 
-    /// Says that nothing is kept of what was found so far, and stays inside.
+    /// Reports a quiescent state: nothing that was found so far is still in use. The guard stays in its
+    /// read-side section.
     #[inline]
     pub fn quiescent(&mut self) {
         self.0.quiescent();

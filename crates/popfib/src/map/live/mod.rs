@@ -36,15 +36,14 @@ pub use table::{LiveTable, TableGuard, TableReader};
 
 /// A map from prefixes of one family to values that changes while other threads look up.
 ///
-/// This is the one writer, which the type sees to: changes take `&mut self`.
+/// It is the only writer, which the type ensures: changes take `&mut self`.
 /// [Readers](LiveMap::reader) get references to values and the matched prefixes, and never wait;
 /// [`LiveTable`] is the map of both families.
 ///
 /// As with [`PrefixMap`](crate::PrefixMap), [`new`](LiveMap::new) makes a map in which each route has
 /// a value of its own, [`shared`](LiveMap::shared) one that stores equal values once, which is faster and
-/// smaller. A value that left the map is dropped by the writer once no reader can see it, during
-/// a later change or in [`reclaim`](LiveMap::reclaim); those that are left go with the last of writer and
-/// readers.
+/// smaller. The writer drops a removed value when no reader can see it any more, during a later change or in
+/// [`reclaim`](LiveMap::reclaim); the remaining ones are dropped when the writer and all readers are gone.
 ///
 /// ```
 /// use popfib::LiveMap;
@@ -78,7 +77,7 @@ pub struct LiveMap<A: Address, V, S: Storage = Own> {
 impl<A: Address, V> LiveMap<A, V> {
     /// A map in which each route has a value of its own.
     ///
-    /// Ends the program if memory is exhausted.
+    /// Aborts the program if memory is exhausted.
     pub fn new() -> Self {
         Self::default()
     }
@@ -87,7 +86,7 @@ impl<A: Address, V> LiveMap<A, V> {
 impl<A: Address, V> LiveMap<A, V, Shared> {
     /// A map in which routes with equal values share one.
     ///
-    /// Ends the program if memory is exhausted.
+    /// Aborts the program if memory is exhausted.
     pub fn shared() -> Self {
         Self::default()
     }
@@ -117,7 +116,7 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
         })
     }
 
-    /// One more reader. Ends the program if memory is exhausted; [`LiveMap::try_reader`] does not.
+    /// One more reader. Aborts the program if memory is exhausted; [`LiveMap::try_reader`] does not.
     pub fn reader(&self) -> MapReader<A, V> {
         match self.try_reader() {
             Ok(reader) => reader,
@@ -149,12 +148,12 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
         Some(self.value(self.fib.rib().get(prefix)?))
     }
 
-    /// The value of the longest prefix that holds `address`, as readers see it.
+    /// The value of the longest prefix that contains `address`, as readers see it.
     pub fn lookup(&self, address: impl Into<A>) -> Option<&V> {
         Some(self.longest_match(address)?.1)
     }
 
-    /// The longest prefix that holds `address`, and its value, as readers see them.
+    /// The longest prefix that contains `address`, and its value, as readers see them.
     pub fn longest_match(&self, address: impl Into<A>) -> Option<(Prefix<A>, &V)> {
         let address = address.into();
         let pair = self.pairs.get(self.fib.lookup(address))?;
@@ -173,20 +172,20 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
         routes.map(|(prefix, number)| (prefix, self.value(number)))
     }
 
-    /// The routes that cover `prefix`, itself included, the shortest first.
+    /// The routes that cover `prefix`, including `prefix` itself, the shortest first.
     pub fn supernets(&self, prefix: Prefix<A>) -> impl Iterator<Item = (Prefix<A>, &V)> {
         let routes = self.fib.rib().supernets(prefix);
         routes.map(|(prefix, number)| (prefix, self.value(number)))
     }
 
-    /// Every value that is kept, once for each place where it is: also those that wait for readers. For
-    /// garbage collectors, which count what refers to an object.
+    /// Every stored value, once for each place where it is stored, including those that wait for readers. For
+    /// garbage collectors, which count the references to an object.
     pub fn stored(&self) -> impl Iterator<Item = &V> {
         let numbers = 0..u32::try_from(self.pairs.end()).unwrap_or(u32::MAX);
         numbers.filter_map(|number| Some(&self.pairs.get(number)?.value))
     }
 
-    /// Drops values and frees memory that no reader can see any more, instead of a while later.
+    /// Drops values and frees memory that no reader can see any more, now instead of later.
     pub fn reclaim(&mut self) {
         self.fib.reclaim();
         // Once for what waits, and once for what could not begin to wait before.
@@ -195,8 +194,8 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
         }
     }
 
-    /// The number of values that have left the map and are kept, since a reader may see them or readers have not been
-    /// asked yet.
+    /// The number of removed values that are still stored, because a reader may see them or nobody has checked
+    /// yet.
     pub fn waiting(&self) -> usize {
         self.retired.iter().count() + self.held.len()
     }
@@ -236,7 +235,8 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
 }
 
 impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
-    /// Sets the value of `prefix`, from which moment on lookups see it; whether there was a route.
+    /// Sets the value of `prefix`; returns whether there was a route. Lookups that begin after it returns see
+    /// the change.
     ///
     /// # Errors
     /// [`CompileError::OutOfMemory`], also for more than 2^31 - 2 pairs of value and length, those that
@@ -260,7 +260,7 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
         }
     }
 
-    /// Removes the route of exactly `prefix`; whether there was one.
+    /// Removes the route of exactly `prefix`; returns whether there was one.
     ///
     /// # Errors
     /// As [`LiveFib::withdraw`]. Nothing has changed then.
@@ -271,7 +271,7 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
         Ok(old.is_some())
     }
 
-    /// Does a part of what changes have left to do; whether there is more. See [`LiveFib::step`].
+    /// Does a part of the remaining work of changes; returns whether there is more. See [`LiveFib::step`].
     ///
     /// # Errors
     /// Those of [`announce`](Self::announce). Nothing is lost: the next step tries it again.
@@ -281,11 +281,11 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
         Ok(is_more)
     }
 
-    /// Makes changes that belong together: a value to set, or `None` to remove the route. Of several for
-    /// one prefix the last counts, so a route that is removed and set again is never seen as gone.
+    /// Makes several changes as one batch: a value to set, or `None` to remove the route. If several are for
+    /// the same prefix, the last one counts: a route that is removed and set again is never missing meanwhile.
     ///
-    /// Readers see, prefix by prefix, what was before or what is after. Where the changes are a good
-    /// part of the routes, they are made beside the table in use, which is compiled again once at the end:
+    /// For each prefix, readers see the state before or after the batch. If the changes are a large part of the
+    /// routes, a new table is compiled beside the one in use, once:
     /// this is how to load a table. O(n log n), or O(n) where they come in prefix order.
     ///
     /// ```
@@ -300,8 +300,8 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`announce`](Self::announce). Some of the changes may have been made then, and each of
-    /// these wholly; where they could not be published, readers see them after the next change that succeeds.
+    /// Those of [`announce`](Self::announce). Some of the changes may have been made then, each of them
+    /// completely; those that could not be published become visible with the next successful change.
     pub fn apply(
         &mut self,
         changes: impl IntoIterator<Item = (Prefix<A>, Option<V>)>,

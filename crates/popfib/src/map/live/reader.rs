@@ -33,10 +33,10 @@ impl<A: Address, V> MapReader<A, V> {
         Ok(Self::new(self.reader.try_clone()?, self.pairs.clone()))
     }
 
-    /// Comes in: until the guard is dropped, or says that it is
-    /// [quiescent](MapGuard::quiescent), no value that was in the map is dropped.
+    /// Enters a read-side section: until the guard is dropped or [quiescent](MapGuard::quiescent), no value
+    /// that was in the map is dropped.
     ///
-    /// As [`Reader::pin`], so best once for a burst.
+    /// As [`Reader::pin`]: enter once for each burst.
     #[inline]
     pub fn pin(&mut self) -> MapGuard<'_, A, V> {
         MapGuard {
@@ -47,7 +47,7 @@ impl<A: Address, V> MapReader<A, V> {
 }
 
 impl<A: Address, V> Clone for MapReader<A, V> {
-    /// One more reader of the same map. Ends the program if memory is exhausted;
+    /// One more reader of the same map. Aborts the program if memory is exhausted;
     /// [`MapReader::try_clone`] does not.
     fn clone(&self) -> Self {
         Self::new(self.reader.clone(), self.pairs.clone())
@@ -60,26 +60,27 @@ impl<A: Address, V> fmt::Debug for MapReader<A, V> {
     }
 }
 
-/// A [`MapReader`] inside of the map: what it finds stays until it is dropped or quiescent.
+/// A [`MapReader`] in a read-side section of the map: what it finds stays until the guard is dropped or
+/// quiescent.
 ///
 /// Each answer is the one before or the one after a change of that address's route
 /// that happened meanwhile; a lookup that begins when a change has returned sees it.
 ///
-/// A thread that holds a guard and sleeps keeps the writer from dropping values and from using
-/// freed memory again; drop the guard before.
+/// A thread that holds a guard and sleeps keeps the writer from dropping values and from reusing memory: drop
+/// the guard before sleeping.
 pub struct MapGuard<'r, A: Address, V> {
     guard: Guard<'r, A, u32>,
     pairs: &'r Segments<V>,
 }
 
 impl<A: Address, V> MapGuard<'_, A, V> {
-    /// The value of the longest prefix that holds `address`.
+    /// The value of the longest prefix that contains `address`.
     #[inline]
     pub fn lookup(&self, address: impl Into<A>) -> Option<&V> {
         Some(&self.find(address.into())?.value)
     }
 
-    /// The longest prefix that holds `address`, and its value.
+    /// The longest prefix that contains `address`, and its value.
     #[inline]
     pub fn longest_match(&self, address: impl Into<A>) -> Option<(Prefix<A>, &V)> {
         let address = address.into();
@@ -123,7 +124,8 @@ impl<A: Address, V> MapGuard<'_, A, V> {
         }
     }
 
-    /// Says that nothing is kept of what was found so far, and stays inside. The borrow checker
+    /// Reports a quiescent state: nothing that was found so far is still in use. The guard stays in its
+    /// read-side section. The borrow checker
     /// sees to it.
     #[inline]
     pub fn quiescent(&mut self) {

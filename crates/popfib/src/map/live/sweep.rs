@@ -15,7 +15,7 @@ use crate::next_hop::NextHop;
 use crate::prefix::{IpPrefix, Prefix};
 use crate::rib::Rib;
 
-/// The routes that a source has sent since it began again; the others are swept out of a
+/// The routes that a source has sent since its reconnection; a sweep removes the others from a
 /// [`LiveMap`](LiveMap::sweep).
 ///
 /// ```
@@ -48,22 +48,22 @@ impl<A: Address> Sweep<A> {
         }
     }
 
-    /// Says that the source has a route of `prefix`.
+    /// Records that the source has a route of `prefix`.
     ///
-    /// Ends the program if memory is exhausted.
+    /// Aborts the program if memory is exhausted.
     pub fn confirm(&mut self, prefix: Prefix<A>) {
         self.confirmed.insert(prefix, NextHop::MIN);
     }
 
-    /// Says that the source has withdrawn that route again.
+    /// Records that the source has withdrawn that route.
     pub fn forget(&mut self, prefix: Prefix<A>) {
         self.confirmed.remove(prefix);
     }
 }
 
 impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
-    /// Looks at the next `count` routes, at least one, and withdraws those that `belongs` says are of the source but that
-    /// are not confirmed; whether all have been looked at. Routes may change between two calls.
+    /// Visits the next `count` routes, at least one, and withdraws those that are of the source (by `belongs`)
+    /// but not confirmed; returns whether all routes have been visited. Routes may change between two calls.
     ///
     /// # Errors
     /// Those of [`withdraw`](Self::withdraw); to be called again.
@@ -107,9 +107,9 @@ impl TableSweep {
         Self::default()
     }
 
-    /// Says that the source has a route of `prefix`.
+    /// Records that the source has a route of `prefix`.
     ///
-    /// Ends the program if memory is exhausted.
+    /// Aborts the program if memory is exhausted.
     pub fn confirm(&mut self, prefix: impl Into<IpPrefix>) {
         match prefix.into() {
             IpPrefix::V4(prefix) => self.ipv4.confirm(prefix),
@@ -117,7 +117,7 @@ impl TableSweep {
         }
     }
 
-    /// Says that the source has withdrawn that route again.
+    /// Records that the source has withdrawn that route.
     pub fn forget(&mut self, prefix: impl Into<IpPrefix>) {
         match prefix.into() {
             IpPrefix::V4(prefix) => self.ipv4.forget(prefix),

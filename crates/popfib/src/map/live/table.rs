@@ -44,7 +44,7 @@ pub struct LiveTable<V, S: Storage = Own> {
 impl<V> LiveTable<V> {
     /// A table in which each route has a value of its own.
     ///
-    /// Ends the program if memory is exhausted.
+    /// Aborts the program if memory is exhausted.
     pub fn new() -> Self {
         Self::default()
     }
@@ -53,7 +53,7 @@ impl<V> LiveTable<V> {
 impl<V> LiveTable<V, Shared> {
     /// A table in which routes with equal values share one.
     ///
-    /// Ends the program if memory is exhausted.
+    /// Aborts the program if memory is exhausted.
     pub fn shared() -> Self {
         Self::default()
     }
@@ -80,7 +80,7 @@ impl<V, S: Storage> LiveTable<V, S> {
         })
     }
 
-    /// One more reader. Ends the program if memory is exhausted; [`LiveTable::try_reader`] does not.
+    /// One more reader. Aborts the program if memory is exhausted; [`LiveTable::try_reader`] does not.
     pub fn reader(&self) -> TableReader<V> {
         TableReader {
             ipv4: self.ipv4.reader(),
@@ -137,7 +137,7 @@ impl<V, S: Storage> LiveTable<V, S> {
         }
     }
 
-    /// The value of the longest prefix that holds `address`.
+    /// The value of the longest prefix that contains `address`.
     pub fn lookup(&self, address: impl Into<IpAddr>) -> Option<&V> {
         match address.into() {
             IpAddr::V4(address) => self.ipv4.lookup(address),
@@ -145,7 +145,7 @@ impl<V, S: Storage> LiveTable<V, S> {
         }
     }
 
-    /// The longest prefix that holds `address`, and its value.
+    /// The longest prefix that contains `address`, and its value.
     pub fn longest_match(&self, address: impl Into<IpAddr>) -> Option<(IpPrefix, &V)> {
         match address.into() {
             IpAddr::V4(address) => self.ipv4.longest_match(address).map(ip),
@@ -277,7 +277,7 @@ impl<V> TableReader<V> {
         })
     }
 
-    /// Comes in; see [`MapReader::pin`].
+    /// Enters a read-side section; see [`MapReader::pin`].
     #[inline]
     pub fn pin(&mut self) -> TableGuard<'_, V> {
         TableGuard {
@@ -288,7 +288,7 @@ impl<V> TableReader<V> {
 }
 
 impl<V> Clone for TableReader<V> {
-    /// One more reader of the same table. Ends the program if memory is exhausted;
+    /// One more reader of the same table. Aborts the program if memory is exhausted;
     /// [`TableReader::try_clone`] does not.
     fn clone(&self) -> Self {
         Self {
@@ -321,7 +321,7 @@ impl<'r, V> TableGuard<'r, V> {
         &self.ipv6
     }
 
-    /// The value of the longest prefix that holds `address`.
+    /// The value of the longest prefix that contains `address`.
     #[inline]
     pub fn lookup(&self, address: impl Into<IpAddr>) -> Option<&V> {
         match address.into() {
@@ -330,7 +330,7 @@ impl<'r, V> TableGuard<'r, V> {
         }
     }
 
-    /// The longest prefix that holds `address`, and its value.
+    /// The longest prefix that contains `address`, and its value.
     #[inline]
     pub fn longest_match(&self, address: impl Into<IpAddr>) -> Option<(IpPrefix, &V)> {
         match address.into() {
@@ -363,7 +363,8 @@ impl<'r, V> TableGuard<'r, V> {
         Mixed(&self.ipv4, &self.ipv6).matches(addresses, matches);
     }
 
-    /// Says that nothing is kept of what was found so far, and stays inside.
+    /// Reports a quiescent state: nothing that was found so far is still in use. The guard stays in its
+    /// read-side section.
     #[inline]
     pub fn quiescent(&mut self) {
         self.ipv4.quiescent();

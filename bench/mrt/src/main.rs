@@ -62,7 +62,7 @@ fn count_elements(data: &[u8]) -> Result<u64> {
 }
 
 fn compare(data: Vec<u8>) -> Result<String> {
-    // The type of the first record tells what the file is.
+    // The type of the first record shows what the file is.
     let (checked, ours) = match data.get(4..6) {
         Some([0, 12 | 13]) => (compare_tables(&data)?, best(|| count_routes(&data))?),
         _ => (compare_updates(&data)?, best(|| count_updates(&data))?),

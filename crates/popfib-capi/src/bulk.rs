@@ -77,7 +77,7 @@ pub(crate) unsafe fn array<'a, T>(start: *const T, count: usize) -> Result<&'a [
 /// As [`each`] in network order, with a length beside each next hop.
 ///
 /// # Safety
-/// As there; `lengths` is null, or an array of `count` bytes that nobody else uses.
+/// As above; `lengths` is null, or an array of `count` bytes that nobody else uses.
 pub(crate) unsafe fn each_with_length<A: Address, L: Leaf>(
     from: *const c_void,
     lengths: *mut u8,

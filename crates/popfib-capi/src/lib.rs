@@ -1,4 +1,4 @@
-//! popfib for C and C++. What each function does is told in `include/popfib.h`; here is how.
+//! popfib for C and C++. `include/popfib.h` documents what each function does; this is how.
 //!
 //! `table.rs`, `walk.rs`, `reader.rs`, `groups.rs`, `image.rs` and `kernel.rs` hold the functions that C calls: they
 //! check pointers, stop panics (`border.rs`) and pass on. What differs by family and by width of

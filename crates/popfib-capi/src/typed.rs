@@ -26,7 +26,7 @@ pub(crate) trait Routes {
 
     fn announce(&mut self, prefix: Prefix<Self::Address>, next_hop: NextHop) -> Result<()>;
     fn withdraw(&mut self, prefix: Prefix<Self::Address>) -> Result<()>;
-    /// Makes changes that belong together.
+    /// Makes several changes as one batch.
     fn apply(&mut self, changes: Vec<(Prefix<Self::Address>, Option<NextHop>)>) -> Result<()>;
     fn reclaim(&mut self);
     /// Gets ready to answer longest matches by a compiled table, until the next change.

@@ -1,4 +1,4 @@
-/* The files that `rust_side answers` writes; what they hold is told there. */
+/* The files that `rust_side answers` writes; it documents their content. */
 #ifndef FILES_H
 #define FILES_H
 

@@ -49,7 +49,7 @@ pub(crate) struct CompileArgs {
 
 pub(crate) fn run(args: &CompileArgs) -> Result<Verdict, Failure> {
     if is_stdin(&args.output) {
-        return Err("-o: an image is a file, not a stream: `-` is none".into());
+        return Err("-o: an image has to be a file, not `-`".into());
     }
     let created = created()?;
     let table = table::load(&args.table)?;

@@ -134,7 +134,7 @@ fn without(table: &RouteTable, prefixes: &[IpPrefix]) -> Result<RouteTable, Fail
         };
         if removed.is_none() {
             let name = table.name.escape_debug();
-            return Err(format!("{name}: there is no route of {prefix} to go without").into());
+            return Err(format!("{name}: there is no route for {prefix} to leave out").into());
         }
     }
     Ok(rest)

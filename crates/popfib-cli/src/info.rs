@@ -191,7 +191,7 @@ impl FamilyInfo {
 }
 
 impl Info {
-    /// What is told of a table.
+    /// What is printed about a table.
     pub fn of_table(ipv4: FamilyInfo, ipv6: FamilyInfo) -> Self {
         Self {
             image: None,

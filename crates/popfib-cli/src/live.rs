@@ -108,7 +108,7 @@ impl Live {
         let read = self.stream.read_line(&mut line);
         read.map_err(|error| self.failed(error))?;
         match line.strip_suffix('\n') {
-            None => Err(self.failed("it ended in the midst of an answer")),
+            None => Err(self.failed("it closed the connection within an answer")),
             Some(line) => match line.strip_prefix("error: ") {
                 Some(reason) => Err(self.failed(reason)),
                 None => Ok(line.to_owned()),
@@ -189,7 +189,7 @@ impl Live {
         let read = (&mut self.stream).take(length).read_to_end(&mut bytes);
         match read {
             Ok(read) if read as u64 == length => {}
-            Ok(_) => return Err(self.failed("it ended in the midst of an image")),
+            Ok(_) => return Err(self.failed("it closed the connection within an image")),
             Err(error) => return Err(self.failed(error)),
         }
         let image = Image::from_bytes(&bytes).map_err(|error| self.failed(error))?;

@@ -157,7 +157,7 @@ impl Consumer for Stream {
         self.output
             .bytes(self.lines.lines(&found, &mut self.work)?)?;
         if let Some(wrong) = wrong {
-            // What was asked before the bad line is answered before the error is told.
+            // What was asked before the bad line is answered before the error is reported.
             self.output.flush()?;
             return Err(wrong.into());
         }

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
     drop(bar);
     note_skipped(&name, skipped);
     if source.peers().is_empty() {
-        return Err(format!("{}: this has no peers", name.escape_debug()).into());
+        return Err(format!("{}: this file has no peers", name.escape_debug()).into());
     }
     let mut output = Output::new();
     for (index, peer) in source.peers().iter().enumerate() {

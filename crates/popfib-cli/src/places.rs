@@ -53,7 +53,7 @@ impl PlaceArgs {
                 if let Some(file) = text.strip_prefix('@') {
                     let path = Path::new(file);
                     if is_stdin(path) && std::mem::replace(&mut is_stdin_taken, true) {
-                        return Err(format!("{option}: standard input is taken already").into());
+                        return Err(format!("{option}: standard input is already in use").into());
                     }
                     prefixes.extend(prefixes_of(path, read)?);
                     continue;

@@ -375,7 +375,7 @@ impl Report<'_> {
                 return Ok(Verdict::Good);
             }
             let routes = counted(self.printed, "route");
-            note(format_args!("{routes} of another state"));
+            note(format_args!("{routes} changed state"));
             return Ok(Verdict::Bad);
         }
         if !self.args.state.is_empty() {

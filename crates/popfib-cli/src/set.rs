@@ -32,7 +32,7 @@ Examples:
   popfib set complement --family ipv4 routed.txt
   popfib set compare customers.txt blocked.txt
 
-Exit status: 0 success, 1 an empty result (compare: a prefix of A that does not wholly lie in B),
+Exit status: 0 success, 1 an empty result (compare: a prefix of A is not entirely in B),
 2 bad usage or input. A list without prefixes is bad input.")]
 pub(crate) struct SetArgs {
     #[command(subcommand)]
@@ -289,7 +289,7 @@ fn compare(tables: &[RouteTable], family: Option<Family>, json: bool) -> Result<
         return Ok(Verdict::Good);
     }
     let whole = counted_prefixes(whole);
-    note(format_args!("{whole} wholly, {part} in part, {none} not"));
+    note(format_args!("{whole} whole, {part} in part, {none} none"));
     Ok(Verdict::Bad)
 }
 

@@ -23,9 +23,7 @@ pub fn load_or_default(path: Option<&Path>, args: &ReadArgs) -> Result<RouteTabl
     match path {
         Some(path) => load_file(path, args),
         None => match args.of_file() {
-            Some(option) => {
-                Err(format!("{option} is about a file, so there has to be a --table").into())
-            }
+            Some(option) => Err(format!("{option} needs --table").into()),
             None => Ok(popfib_formats::default_table()),
         },
     }
@@ -55,7 +53,7 @@ pub fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
     Ok(table)
 }
 
-/// Calls `next` until it says that there is no more, or, with `skip_invalid`, until the file is cut off.
+/// Calls `next` until there is no more, or, with `skip_invalid`, until the file is cut off.
 /// Returns how many invalid lines or records were skipped.
 pub(crate) fn take_all(
     skip_invalid: bool,
@@ -68,7 +66,7 @@ pub(crate) fn take_all(
             Ok(false) => return Ok(skipped),
             Err(Failure::Read(e)) if skip_invalid && e.is_invalid_line() => skipped += 1,
             Err(Failure::Read(e)) if skip_invalid && e.is_cut() => {
-                note(format_args!("cut off, what comes before was read: {e}"));
+                note(format_args!("truncated, read up to the end: {e}"));
                 return Ok(skipped);
             }
             Err(e) => return Err(e),

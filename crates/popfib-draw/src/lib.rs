@@ -2,11 +2,11 @@
 //!
 //! * [`heat_map`]: how deep each prefix length has to be searched (Poptrie paper, Fig. 7).
 //! * [`radial`]: the binary radix tree and the Poptrie of a table, side by side.
-//! * [`hilbert`]: who holds what in the address space.
+//! * [`hilbert`]: the address space, coloured by holder.
 //! * [`lookup`]: one lookup, through the root table, a page and blocks.
 //!
-//! An SVG follows its reader's light or dark; [`themed`] makes one for what draws
-//! pixels and has no reader to ask.
+//! An SVG has a light and a dark colour scheme; [`themed`] fixes one of them, for
+//! programs that turn it into pixels.
 
 #![forbid(unsafe_code)]
 

@@ -29,7 +29,7 @@ impl Registry {
     pub(crate) fn insert(&self, name: String, table: Arc<Table>) {
         let mut tables = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let old = tables.insert(name, table);
-        // A table is freed by whoever is last to use it, and not while others wait.
+        // The last user of a table frees it, and not while others wait.
         drop(tables);
         drop(old);
     }

@@ -152,7 +152,7 @@ mod tests {
         counter.each(&addresses, |_| 0, |_, ticks| none.add(ticks));
         assert_eq!((deep.count(), none.count()), (10_000, 10_000));
         assert!(deep.percentile(0.5) > none.percentile(0.5));
-        // Every place is told once, in order.
+        // Every place is reported once, in order.
         let mut random = Random::new(1);
         let addresses: Vec<u32> = (0..100).map(|_| random.address()).collect();
         let mut places = Vec::new();

@@ -11,7 +11,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// The most ticks that are told apart.
+    /// The most ticks that are distinguished.
     pub const LIMIT: u32 = 4_095;
 
     /// No numbers yet.

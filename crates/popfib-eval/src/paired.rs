@@ -24,7 +24,7 @@ pub enum Verdict {
     Faster,
     /// Those below it.
     Slower,
-    /// The passes do not tell.
+    /// The passes do not decide.
     Withheld,
 }
 
@@ -37,7 +37,7 @@ pub struct Paired {
     pub low: f64,
     /// Where it ends.
     pub high: f64,
-    /// What the passes tell.
+    /// What the passes show.
     pub verdict: Verdict,
 }
 

@@ -1,7 +1,7 @@
 //! The embedded default table: a real router's prefixes with their origin AS.
 //!
 //! Part of the program, so that it answers without any file. What the data is
-//! and where it comes from is told in `data/README.md`; its form in [`unpack`].
+//! and where it comes from is documented in `data/README.md`, and its format in [`unpack`].
 //!
 //! Rejected: an adaptive range coder over the radix tree. It made the table a
 //! fifth smaller, but took three times as long to unpack. Among compressors of

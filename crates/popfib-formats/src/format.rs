@@ -3,7 +3,7 @@
 //! A line in [`FORMATS`] is all that the rest needs to know of one. The content decides
 //! which one a file has: the text table takes what begins with one of its
 //! routes, then each format is asked in turn, and the text table is left for
-//! what nobody claims, so that its errors tell what is wrong with the file.
+//! what nobody claims, so that its errors say what is wrong with the file.
 
 use crate::input::Input;
 use crate::registry::formats;
@@ -65,7 +65,7 @@ pub fn open_routes(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteS
     })
 }
 
-/// Opens `input` by `open`, which is told the format: that of the options or as detected.
+/// Opens `input` by `open`, which gets the format: that of the options or as detected.
 pub(crate) fn open_with<T>(
     mut input: Input,
     options: &LoadOptions,

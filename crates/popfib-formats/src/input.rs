@@ -127,7 +127,7 @@ impl Input {
     /// needs until `enough` says so, at most 64 KiB, fewer only at the end.
     ///
     /// `enough` is what a slow pipe is waited for and no more. An error of
-    /// reading ends the peek; it is told by the read that gets to it.
+    /// reading ends the peek; the read that gets to it reports it.
     pub(crate) fn peek(&mut self, enough: impl Fn(&[u8]) -> bool) -> &[u8] {
         while self.head.len() < HEAD && !enough(&self.head) {
             let old = self.head.len();

@@ -164,7 +164,7 @@ impl Current {
         while let Some(word) = words.next() {
             let mut value = || {
                 let value = words.next();
-                value.ok_or_else(|| format!("nothing behind {}", quote(word.as_bytes())))
+                value.ok_or_else(|| format!("nothing after {}", quote(word.as_bytes())))
             };
             match word {
                 "nexthop" => self.take(mem::take(&mut hop), mem::take(&mut is_dead)),

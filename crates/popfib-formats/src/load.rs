@@ -97,7 +97,7 @@ fn insert_all(
             Err(e) if options.skip_invalid && e.is_invalid_line() => table.skipped += 1,
             Err(e) if options.skip_invalid && e.is_cut() => {
                 let what = e.without_file();
-                let note = format!("cut off, what comes before was read: {what}");
+                let note = format!("truncated, read up to the end: {what}");
                 table.notes.push(note);
                 break;
             }

@@ -6,7 +6,7 @@ use crate::peers::{PeerFilter, RouteValue};
 use crate::registry::{self, format_type};
 use crate::route::RouteSource;
 
-/// What a format's module tells about it.
+/// What the module of a format declares.
 pub(crate) type Entry = registry::Entry<LoadOptions, dyn RouteSource>;
 
 format_type! {
@@ -27,7 +27,7 @@ pub struct LoadOptions {
     /// Of a file with the routes of several peers, those to take; if `None`,
     /// the best path of each prefix among all. An error for files of formats without peers.
     pub peer: Option<PeerFilter>,
-    /// What stands for the next hop, where a file tells more than one thing.
+    /// What is used as the next hop if a file has several candidates.
     pub value: RouteValue,
     /// Which value, where the records of a file have many: the keys that lead
     /// to it in a MaxMind database or a JSON object (`country.iso_code`; lists

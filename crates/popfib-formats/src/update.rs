@@ -65,7 +65,7 @@ pub struct UpdateOptions {
     pub mask: bool,
 }
 
-/// What a format's module tells about it.
+/// What the module of a format declares.
 pub(crate) type UpdateEntry = registry::Entry<UpdateOptions, dyn UpdateSource>;
 
 format_type! {

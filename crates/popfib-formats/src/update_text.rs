@@ -131,7 +131,7 @@ impl UpdateSource for UpdateText {
             let index = match line.peer {
                 None if self.gate.admits_anonymous() => None,
                 None => return Err(self.lines.invalid("this update names no peer to choose by")),
-                // This form tells no AS.
+                // This format has no AS.
                 Some(address) => match self.gate.peer(address, 0) {
                     None => return Err(self.lines.invalid("too many peers")),
                     Some((_, false)) => continue,
@@ -199,7 +199,7 @@ fn parse(line: &str, with_peer: bool, mask: bool) -> Result<Line<'_>, String> {
             return Err(format!("more than a next hop: {}", quote(name.as_bytes())));
         }
     }
-    // Behind the next hop, gobgpdump tells the origin AS.
+    // After the next hop, gobgpdump has the origin AS.
     if with_peer && next_hop.is_some() {
         fields.next();
     }

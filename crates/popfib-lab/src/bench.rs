@@ -152,7 +152,7 @@ struct Contender<A> {
 
 pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
     let cores = team(args)?;
-    // Bad usage is told before a long table is read.
+    // Bad usage is reported before a long table is read.
     let algorithms = args.form.algorithms()?;
     let kernels = algorithms
         .iter()

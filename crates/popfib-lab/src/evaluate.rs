@@ -122,7 +122,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Verdict, Failure> {
 fn tables(args: &EvaluateArgs) -> Result<Vec<Table>, Failure> {
     if args.table.is_empty() {
         if let Some(option) = args.read.of_file() {
-            return Err(format!("{option} is about a file, so there has to be a --table").into());
+            return Err(format!("{option} needs --table").into());
         }
         let mut table = Table {
             name: "built-in".into(),

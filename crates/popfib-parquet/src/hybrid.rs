@@ -130,7 +130,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(bytes.next(), None, "nothing behind the last run");
+        assert_eq!(bytes.next(), None, "nothing after the last run");
         // Only the last eight may be filled up.
         assert!(values.len() < count + 8);
         assert!(values[count..].iter().all(|&value| value == 0));

@@ -53,7 +53,7 @@ fn size(count: usize) -> Result<i32> {
     })
 }
 
-/// Fields of a page header. They are told by how far their numbers are from the one before.
+/// Fields of a page header. They are encoded as differences between their numbers.
 struct Header<'a> {
     to: &'a mut Vec<u8>,
     last: u8,

@@ -147,7 +147,7 @@ impl Writer {
         self.settle(py, withdrawn, gone)
     }
 
-    /// Makes changes that belong together; the last of a prefix counts.
+    /// Makes several changes as one batch; the last of a prefix counts.
     pub(crate) fn apply(&mut self, py: Python<'_>, mut changes: Vec<Change>) -> PyResult<()> {
         let is_long = changes.len() > AT_ONCE;
         // Stable: the last of a prefix stays the last.

@@ -244,7 +244,7 @@ impl Shared {
     /// As [`Self::read`], of routes that are in a map.
     ///
     /// # Errors
-    /// As there, and `ValueError` for an image without its routes.
+    /// As above, and `ValueError` for an image without its routes.
     pub(crate) fn walk<R>(
         &self,
         py: Python<'_>,

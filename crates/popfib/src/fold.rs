@@ -2,7 +2,7 @@
 //! their slots hold (paper, sections 3 to 3.4).
 //!
 //! A node asks the Rib for its 64 slots and builds the children of those with
-//! routes below first; then whoever asked stores it, in the form of its choice.
+//! routes below first; then the caller stores it, in a form of its choice.
 //! With route aggregation a node whose 64 slots all answer the same is not
 //! stored: it becomes a leaf of its parent, which may then be one too. That
 //! removes exactly what the paper's aggregation of the Rib removes (prefixes

@@ -224,7 +224,7 @@ fn as_few_as_ipnet() {
 }
 
 /// prefix-trie finds the prefixes that no prefix of another list covers. Of a list whose neighbours are
-/// joined these are all that do not wholly lie in it.
+/// joined these are all that are not entirely in it.
 #[test]
 fn prefix_trie_agrees_on_what_lies_in_a_list() {
     use prefix_trie::{AsView, PrefixMap, TrieView};

@@ -117,7 +117,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
     };
     for file in &args.input.files() {
         if let Err(failure) = stream::read(file, &args.input, &args.tables.read, &mut annotator) {
-            // What was asked before the error is answered before it is told.
+            // What was asked before the error is answered before it is reported.
             annotator.target.flush()?;
             return Err(failure);
         }

@@ -94,7 +94,7 @@ impl Answer {
 
 pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
     if args.table.is_stdin() {
-        return Err("standard input has the addresses, so it can't be the table".into());
+        return Err("standard input has the addresses, so it cannot be the table".into());
     }
     let with_prefixes = args.answer == Answer::Prefix;
     let live = args.table.live.as_deref();

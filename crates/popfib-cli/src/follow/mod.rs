@@ -45,9 +45,10 @@ const KERNEL: &str = "kernel";
 
 /// Keep live tables that follow routers and streams of updates, and answer lookups in them.
 ///
-/// A table holds every path of every peer, and lookups find the best. After a break of a connection routes stay
-/// until the other side has sent its routes again; those that it did not send leave then. Ends when all
-/// files have ended, unless it listens; SIGTERM and SIGINT end it with the last image and snapshot written.
+/// A table contains every path of every peer, and lookups use the best. When a connection is lost, its routes
+/// stay until the peer has sent its routes again; routes that it did not send again are then removed. Ends at
+/// the end of all files, unless it listens; on SIGTERM and SIGINT it writes the last image and snapshot and
+/// exits.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -61,11 +62,12 @@ Examples:
 Lines to the socket: ADDR or `lookup ADDR`, answered by ADDR, prefix and value between tabs; `paths PREFIX`,
 `table NAME`, `tables`, `stats`, `quit`; packed addresses, images, changes and HTTP: docs/follow.md.")]
 pub(crate) struct FollowArgs {
-    /// Read all else from this file of TOML, with the names of the options as its keys; SIGHUP reads it again
+    /// Read the other settings from this TOML file, whose keys are the names of the options; SIGHUP reads it
+    /// again
     #[arg(long, value_name = "FILE", conflicts_with = "Settings")]
     config: Option<PathBuf>,
 
-    /// Only read the file and say what is wrong with it
+    /// Only read the settings file and report errors in it
     #[arg(long, requires = "config")]
     check: bool,
 

@@ -19,15 +19,15 @@ const MAX_FILE: u64 = 1 << 20;
 #[derive(Args, Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Settings {
-    /// Listen for FRR's zebra with the module dplane_fpm_nl or fpm; its port is 2620
+    /// Listen for FRR's zebra with the module dplane_fpm_nl or fpm, usually on port 2620
     #[arg(long, value_name = "ADDR")]
     pub(super) fpm: Option<SocketAddr>,
 
-    /// Listen for routers that speak BMP; its port is 11019
+    /// Listen for routers that speak BMP, usually on port 11019
     #[arg(long, value_name = "ADDR")]
     pub(super) bmp: Option<SocketAddr>,
 
-    /// Follow the routes of this machine's kernel, of all its tables
+    /// Follow the routes of this machine's kernel, in all its tables
     #[cfg(target_os = "linux")]
     #[arg(long)]
     pub(super) netlink: bool,
@@ -37,45 +37,47 @@ pub(super) struct Settings {
     #[arg(long, value_name = "FILE")]
     pub(super) updates: Vec<PathBuf>,
 
-    /// Answer lines on this Unix socket, which only this user may open
+    /// Answer queries, one a line, on this Unix socket, which only this user may open
     #[arg(long, value_name = "PATH")]
     pub(super) socket: Option<PathBuf>,
 
-    /// Users, by number, who may ask on the socket besides this one and root; the file is then open to all, and
-    /// each client's user is checked
+    /// Numeric ids of users that may also use the socket, besides this user and root; its permissions then
+    /// allow everybody, and the user of each client is checked
     #[cfg(target_os = "linux")]
     #[arg(long, value_name = "UID", requires = "socket")]
     pub(super) allow_uid: Vec<u32>,
 
-    /// Write the compiled table to this file when it has changed, as `popfib compile` does
+    /// Write the compiled table to this file when it has changed, like `popfib compile`
     #[arg(long, value_name = "FILE")]
     pub(super) publish: Option<PathBuf>,
 
-    /// Write it at most once in this many milliseconds
+    /// Minimum time between two such writes, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = Self::default().publish_every, requires = "publish")]
     pub(super) publish_every: u64,
 
-    /// The table of the file [default: main, loc-rib, post-policy or pre-policy, the first there is]
+    /// Table to write [default: the first of main, loc-rib, post-policy and pre-policy that exists]
     #[arg(long, value_name = "NAME", requires = "publish")]
     pub(super) publish_table: Option<String>,
 
-    /// Begin with the routes of this file, as stale, and write it at the end
+    /// Start with the routes of this file, marked as stale, and write the file at the end
     #[arg(long, value_name = "FILE")]
     pub(super) snapshot: Option<PathBuf>,
 
-    /// Write it every so many seconds, too
+    /// Also write the snapshot every N seconds
     #[arg(long, value_name = "SECONDS", requires = "snapshot")]
     pub(super) snapshot_every: Option<u64>,
 
-    /// Answer HTTP: Prometheus at /metrics, /health by 200 once all routes are there, /lookup, /paths and /tables by JSON
+    /// Serve HTTP: /metrics for Prometheus, /health (200 when all routes are loaded), and /lookup, /paths and
+    /// /tables as JSON
     #[arg(long, value_name = "ADDR")]
     pub(super) metrics: Option<SocketAddr>,
 
-    /// After a reconnection, remove what was not sent again, this many seconds after the last route that was
+    /// After a reconnection, remove routes that were not sent again, this many seconds after the last route
+    /// was received
     #[arg(long, value_name = "SECONDS", default_value_t = Self::default().idle)]
     pub(super) idle: u64,
 
-    /// The most paths in all tables; more are refused and counted
+    /// Maximum number of paths in all tables; more are refused and counted
     #[arg(long, value_name = "N", default_value_t = Self::default().max_paths)]
     pub(super) max_paths: usize,
 }
@@ -130,7 +132,7 @@ impl Settings {
             return Err("nothing to follow: give --fpm, --bmp, --netlink or --updates");
         }
         if !self.serves() && self.publish.is_none() {
-            return Err("nobody would see the tables: give --socket, --publish or --metrics");
+            return Err("nobody could read the tables: give --socket, --publish or --metrics");
         }
         if self.snapshot_every == Some(0) {
             return Err("a snapshot every 0 seconds");

@@ -25,7 +25,7 @@ use crate::table;
 
 /// Addresses that are looked up at a time.
 const BLOCK: usize = 4096;
-/// Mismatches that are told, per family; all are counted.
+/// Mismatches that are printed for each family; all are counted.
 const TOLD: u64 = 10;
 
 /// Check the compiled FIB against the routes that it was compiled from.

@@ -63,7 +63,7 @@ fn heavy_answers_stay_the_same_on_the_built_in_table() {
         lengths.push(good(&output).lines().count());
     }
     assert!(lengths.is_sorted_by(|a, b| a > b), "{lengths:?}");
-    // A table without the last route is told from the whole.
+    // A table without the last route differs from the whole.
     let text = good(&run(&["convert"])).to_owned();
     let cut = text[..text.len() - 1].rfind('\n').unwrap();
     let short = file("aggregate-short.txt", &text[..=cut]);

@@ -193,7 +193,7 @@ fn csv_is_read_back() {
         ]));
         assert_eq!(jsonl(csv), jsonl(table));
     }
-    // Each malformed line is told by file, line and reason.
+    // Each malformed line is reported with file, line and reason.
     for (line, reason) in [
         ("10.0.0.0/33,a", "length"),
         ("10.0.0.1/8,a", "host bits"),
@@ -227,7 +227,7 @@ fn values_are_chosen_by_path() {
     assert_eq!(good(&with("2")), "10.0.0.0/8 64500\n");
     assert!(bad(&with("city")).starts_with(&format!("{table}:1: no column \"city\"")));
     let output = run(&["convert", "--value-path", "country"]);
-    assert!(bad(&output).starts_with("--value-path is about a file"));
+    assert!(bad(&output).starts_with("--value-path needs --table"));
 }
 
 /// mmdblookup, the program of libmaxminddb, finds what popfib finds.

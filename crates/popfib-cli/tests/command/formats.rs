@@ -55,9 +55,8 @@ fn a_cut_file_is_kept_only_if_asked_for() {
     assert_eq!(output.stdout, b"10.1.2.3\t10.0.0.0/8\ta\n");
     let said = crate::common::stderr(&output);
     // Named once, as in every note.
-    let wanted = format!(
-        "popfib: {table}: cut off, what comes before was read: line 2: the gzip data is cut"
-    );
+    let wanted =
+        format!("popfib: {table}: truncated, read up to the end: line 2: the gzip data is cut");
     assert!(said.starts_with(&wanted), "{said}");
 }
 
@@ -118,5 +117,5 @@ fn peers_are_listed_and_chosen() {
     assert_eq!(output.status.code(), Some(2));
     let table = file("formats-no-peers", TABLE);
     let output = run(&["peers", "--table", &table]);
-    assert!(bad(&output).ends_with(": this has no peers"));
+    assert!(bad(&output).ends_with(": this file has no peers"));
 }

@@ -82,7 +82,7 @@ fn files_and_folders() {
     );
     let output = run(&["grep", "--table", &list, "-rl", place]);
     assert_eq!(stdout(&output), format!("{place}/a\n{place}/b/c\n"));
-    // What cannot be read is told, and the rest is searched.
+    // What cannot be read is reported, and the rest is searched.
     let [missing, a] = ["missing", "a"].map(|name| format!("{place}/{name}"));
     let output = run(&["grep", "--table", &list, &missing, &a]);
     assert_eq!(stdout(&output), format!("{a}:10.0.0.1\n"));

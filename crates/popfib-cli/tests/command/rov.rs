@@ -131,7 +131,7 @@ fn what_other_vrps_change() {
          10.4.0.0/16\t64509\tinvalid-as\tnot-found\n\
          2001:db8::/32\tAS64500\tvalid\tinvalid-as\n"
     );
-    assert_eq!(stderr(&output), "popfib: 6 routes of another state\n");
+    assert_eq!(stderr(&output), "popfib: 6 routes changed state\n");
     assert_eq!(output.status.code(), Some(1));
     let output = diff(&["--state", "invalid-length", "--json"]);
     assert_eq!(

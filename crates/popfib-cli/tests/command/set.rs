@@ -162,7 +162,7 @@ fn compare_says_how_much_of_each_prefix() {
     );
     assert_eq!(
         stderr(&output),
-        "popfib: 2 prefixes wholly, 2 in part, 0 not\n"
+        "popfib: 2 prefixes whole, 2 in part, 0 none\n"
     );
     assert_eq!(output.status.code(), Some(1));
     let output = run(&["set", "compare", "--json", "--family", "ipv4", &b, &a]);
@@ -178,7 +178,7 @@ fn compare_says_how_much_of_each_prefix() {
     assert_eq!(covered, ["whole", "whole", "whole", "none"]);
     assert_eq!(
         stderr(&output),
-        "popfib: 3 prefixes wholly, 0 in part, 1 not\n"
+        "popfib: 3 prefixes whole, 0 in part, 1 none\n"
     );
     assert_eq!(run(&["set", "compare", &a, &a]).status.code(), Some(0));
     // Two halves make a whole.

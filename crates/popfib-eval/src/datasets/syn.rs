@@ -1,4 +1,4 @@
-//! SYN1 and SYN2: a table of tomorrow made from one of today, by the Poptrie
+//! SYN1 and SYN2: a future table made from a current one, by the Poptrie
 //! paper's rules (Asai and Ohara, SIGCOMM 2015, section 4.1).
 //!
 //! SYN1 splits each prefix shorter than /24 into two and each shorter than /16

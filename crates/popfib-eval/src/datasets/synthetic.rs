@@ -1,7 +1,7 @@
 //! Tables made from a seed: prefix lengths as on the Internet of the 2020s,
 //! nested and clustered as there, next hops by Zipf's law.
 //!
-//! For who has no real table at hand, and for tables larger than any real one:
+//! For those without a real table, and for tables larger than any real one:
 //! the Poptrie paper (section 5) projects that its structure holds a hundred
 //! million IPv4 routes and seven million IPv6 routes. IPv4 has room for 2^24
 //! prefixes of /24 only, so from 2^21 routes on each doubling makes all new

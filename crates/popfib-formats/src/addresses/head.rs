@@ -1,4 +1,4 @@
-//! The first line of a file with something on it, by which formats are told apart.
+//! The first line of a file with something on it, which distinguishes formats.
 
 use crate::delimiter::delimiter;
 

@@ -6,7 +6,7 @@ use super::options::AddressOptions;
 use crate::ReadError;
 use crate::registry::{self, format_type};
 
-/// What a format's module tells about it.
+/// What the module of a format declares.
 pub(crate) type AddressEntry = registry::Entry<AddressOptions, dyn AddressSource>;
 
 format_type! {

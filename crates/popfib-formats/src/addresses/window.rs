@@ -50,7 +50,7 @@ impl Window {
         self.offset
     }
 
-    /// Whether the input has ended, so that there is nothing behind [`Window::data`].
+    /// Whether the input has ended, so that there is nothing after [`Window::data`].
     pub(super) fn is_at_end(&self) -> bool {
         self.at_end
     }

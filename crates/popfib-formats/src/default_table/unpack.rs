@@ -15,7 +15,7 @@
 //! | high, middle, low | each changed AS | its place in `numbers` (a byte in each) |
 //!
 //! A step counts in prefixes of the route's length: from the first of them that
-//! lies wholly after the route before (even numbers), or, if that one covers
+//! is entirely after the route before (even numbers), or, if that one covers
 //! this one, from its first address (odd numbers). So a neighbour of equal
 //! length is 0, the commonest step by far. A number is its 7-bit groups from
 //! the lowest up, all but the last with bit 7 set.

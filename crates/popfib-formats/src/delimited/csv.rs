@@ -82,7 +82,7 @@ enum Source {
 }
 
 impl Layout {
-    /// The layout that the first line tells.
+    /// The layout that the first line shows.
     fn of(fields: &Fields) -> Option<Self> {
         let best = |names: &[&str]| {
             let ranked = (0..fields.len()).filter_map(|n| Some((rank(fields.get(n), names)?, n)));

@@ -50,7 +50,7 @@ struct Entity {
     nexthops: Vec<Hop>,
 }
 
-/// In answers about one prefix, what makes the path the best is told in detail.
+/// In answers about one prefix, the reason why the path is best is given in detail.
 #[derive(Deserialize)]
 #[serde(
     untagged,

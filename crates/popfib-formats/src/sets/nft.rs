@@ -171,7 +171,7 @@ impl Nft {
             "," | "}" => {
                 self.inside = token == ",";
                 let element = std::mem::take(&mut self.element);
-                // The last comma may have nothing behind it.
+                // Nothing may follow the last comma.
                 if self.is_other || element.text.is_empty() {
                     return Ok(());
                 }

@@ -58,7 +58,7 @@ pub fn load_vrps(mut input: Input, skip_invalid: bool) -> Result<VrpTable, ReadE
             Err(e) if skip_invalid && e.is_invalid_line() => table.skipped += 1,
             Err(e) if skip_invalid && e.is_cut() => {
                 let what = e.without_file();
-                let note = format!("cut off, what comes before was read: {what}");
+                let note = format!("truncated, read up to the end: {what}");
                 table.notes.push(note);
                 break;
             }

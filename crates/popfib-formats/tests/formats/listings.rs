@@ -120,7 +120,7 @@ fn faults_of_listings_name_the_line() {
         ("10.0.0.0/8 dev eth0 metric x\n".into(), "t:1: \"x\": not a metric"),
         ("10.0.0.0/8 dev eth0 scope link\n10.0.0.1/8 dev eth0\n".into(), "t:2: \"10.0.0.1/8\": host bits"),
         ("10.0.0.0/8 dev eth0 scope link\n10.1.0.0/16 proto bgp\n".into(), "t:2: no next hop after \"10.1.0.0/16\""),
-        ("10.0.0.0/8 dev eth0 scope link\n10.1.0.0/16 via".into(), "t:2: nothing behind \"via\""),
+        ("10.0.0.0/8 dev eth0 scope link\n10.1.0.0/16 via".into(), "t:2: nothing after \"via\""),
         ("1.0.0.0\t24\t13335\n1.0.1.0\t24\n".into(), "t:2: \"1.0.1.0\\t24\": not a network, a length and an AS"),
         ("1.0.0.0\t24\t13335\n1.0.1.1\t24\t5\n".into(), "t:2: \"1.0.1.1/24\": host bits"),
     ] {

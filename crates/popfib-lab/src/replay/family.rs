@@ -6,7 +6,7 @@ use popfib_eval::{Update, UpdateTimes, check_answers, shuffled};
 use popfib_cli::failure::Failure;
 use popfib_cli::output::note;
 
-/// Mismatches that are told; all are counted.
+/// Mismatches that are printed; all are counted.
 const TOLD: u64 = 10;
 
 /// A live table whose answers are 32 bits wide, so that any next hop fits.

@@ -30,7 +30,7 @@ pub(crate) struct Times {
     pub(crate) mean: f64,
     /// 50, 75, 95, 99 %.
     pub(crate) percentiles: [u32; 4],
-    /// Lookups beyond what is told apart.
+    /// Lookups beyond the ticks that are distinguished.
     pub(crate) clipped: u64,
     /// Ticks, and the share of lookups that took no more.
     pub(crate) cdf: Vec<(u32, f64)>,

@@ -1,4 +1,4 @@
-//! Where Poptrie is ahead, where it is not, and where the passes do not tell: in
+//! Where Poptrie is ahead, where it is not, and where the passes do not decide: in
 //! words, on top of the report.
 
 use popfib_eval::{FEWEST_PAIRS, Verdict};
@@ -19,7 +19,7 @@ const QUIET: f64 = 0.05;
 #[derive(Default)]
 struct Cases {
     /// Tables of a router, comparisons on them as in the paper that Poptrie wins, and those of which
-    /// the passes do not tell.
+    /// the passes do not decide.
     full: usize,
     won: usize,
     open: usize,
@@ -28,7 +28,7 @@ struct Cases {
     lost: Vec<String>,
     lost_in_small: Vec<String>,
     lost_to_dir: Vec<String>,
-    /// Comparisons of which the passes do not tell, by table.
+    /// Comparisons that the passes do not decide, by table.
     withheld: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn verdict(results: &Results, section: &mut Section) {
     section.paragraph(cases.of_full_tables());
     let further = [
         (
-            "On smaller tables, which fit into the first caches, it is not ahead here",
+            "On smaller tables, which fit into the first caches, it is not faster here",
             &cases.lost_in_small,
         ),
         (
@@ -55,8 +55,8 @@ pub(super) fn verdict(results: &Results, section: &mut Section) {
             &cases.lost_to_dir,
         ),
         (
-            "Under other traffic than random some structures outrun both a Poptrie and a popfib of the same s; by so many \
-             times the faster of these",
+            "Under traffic other than random, some structures are faster than both Poptrie and popfib with the same \
+            s; the factors are relative to the faster of the two",
             &other_traffic(results),
         ),
     ];
@@ -67,13 +67,14 @@ pub(super) fn verdict(results: &Results, section: &mut Section) {
     }
     if results.runs < FEWEST_PAIRS {
         section.paragraph(format!(
-            "No verdicts: {} passes are too few to tell which of two structures is faster; {FEWEST_PAIRS} are needed.",
+            "No verdicts: {} passes are too few to decide which of two structures is faster; {FEWEST_PAIRS} are \
+            needed.",
             results.runs
         ));
     } else if !cases.withheld.is_empty() {
         section.paragraph(format!(
-            "No verdict, for the passes do not tell which is faster (their ratio lies on both sides of 1, or the fastest \
-             passes say otherwise): {}.",
+            "No verdict, because the passes do not decide which is faster (the interval of the ratio contains 1, or \
+            the fastest passes disagree): {}.",
             cases.withheld.join("; ")
         ));
     }
@@ -92,7 +93,7 @@ fn cases(results: &Results) -> (Cases, Sheet) {
         "its Mlps",
         "Poptrie / structure",
     ];
-    let title = "Where Poptrie is not ahead, or the passes do not tell";
+    let title = "Where Poptrie is not faster, or the passes do not decide";
     let mut sheet = Sheet::new("not-ahead", title, &columns);
     let mut cases = Cases::default();
     for (place, contest) in results.contests() {
@@ -144,7 +145,7 @@ fn cases(results: &Results) -> (Cases, Sheet) {
 
 impl Cases {
     fn of_full_tables(&self) -> String {
-        const WHO: &str = "Poptrie looked up one address after the other";
+        const WHO: &str = "Poptrie with single lookups";
         const OTHERS: &str =
             "the radix tree, Patricia, Tree BitMap, SAIL and DXR on random addresses";
         let full = self.full;
@@ -152,22 +153,25 @@ impl Cases {
             words::SMALL_TABLES.to_owned()
         } else if !self.lost.is_empty() {
             format!(
-                "Unlike in the paper, {WHO} is not ahead of every structure on random addresses. The exceptions on tables \
+                "Unlike in the paper, {WHO} is not faster than every structure on random addresses. The exceptions \
+                on tables \
                  with 100,000 routes or more: {}.",
                 self.lost.join("; ")
             )
         } else if self.won == 0 {
-            format!("Whether {WHO} is ahead of {OTHERS} as in the paper, the passes do not tell.")
+            format!(
+                "The passes do not decide whether {WHO} is faster than {OTHERS}, as in the paper."
+            )
         } else if self.open > 0 {
             format!(
-                "On tables with 100,000 routes or more, {WHO} is ahead in {} of {} comparisons with {OTHERS}, as in the paper; of \
-                 the others the passes do not tell.",
+                "On tables with 100,000 routes or more, {WHO} is faster in {} of {} comparisons with {OTHERS}, as in \
+                the paper; the passes do not decide the others.",
                 self.won,
                 self.won + self.open
             )
         } else {
             format!(
-                "On all {full} tables with 100,000 routes or more, {WHO} is ahead of {OTHERS}, as in the paper."
+                "On all {full} tables with 100,000 routes or more, {WHO} is faster than {OTHERS}, as in the paper."
             )
         }
     }

@@ -27,11 +27,11 @@ pub(super) fn ratios(pairs: &[(&str, Paired, f64)]) -> String {
         .collect();
     if far.is_empty() {
         return format!(
-            " Of no structure do the passes show that {WHAT} is farther than a quarter from the paper's."
+            " For no structure do the passes show that {WHAT} differs by more than a quarter from the paper's."
         );
     }
     format!(
-        " {WHAT} is farther than a quarter from the paper's for {}.",
+        " {WHAT} differs by more than a quarter from the paper's for {}.",
         listed(&far)
     )
 }
@@ -47,8 +47,8 @@ pub(super) fn why(results: &Results, routes: usize, family: Family) -> String {
         caches => format!(" ({}; the paper's {})", caches.join(", "), paper::CACHES),
     };
     format!(
-        " Why they differ: another table, of {} times as many routes, and another CPU{caches}; what fits into a cache of \
-         the one and not of the other changes places.",
+        " Reasons: another table, with {} times as many routes, and another CPU{caches}; structures that fit into a \
+        cache of only one of the two change places.",
         number(routes as f64 / theirs as f64, 2)
     )
 }
@@ -73,7 +73,7 @@ mod tests {
         let exactly = |ratio: f64| Paired::of(&[ratio; 6], &[1.0; 6]).unwrap();
         assert_eq!(ratios(&[("Poptrie18", exactly(1.0), 1.0)]), "");
         let near = ratios(&[("a", exactly(1.2), 1.0), ("b", exactly(1.0), 1.2)]);
-        assert!(near.starts_with(" Of no structure"), "{near}");
+        assert!(near.starts_with(" For no structure"), "{near}");
         // Far by its median, and by what the passes carry not.
         let noisy = Paired::of(&[9.0, 1.1, 8.0, 7.0, 0.2, 5.0], &[1.0; 6]).unwrap();
         let far = ratios(&[
@@ -83,7 +83,8 @@ mod tests {
         ]);
         assert_eq!(
             far,
-            " Poptrie18's rate over that of others is farther than a quarter from the paper's for a (1.30 here, 1.00 there) and c (1.00 here, 2.00 there)."
+            " Poptrie18's rate over that of others differs by more than a quarter from the paper's for a (1.30 here, \
+            1.00 there) and c (1.00 here, 2.00 there)."
         );
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn median(figures: &Figures) -> String {
     )
 }
 
-/// A ratio with the interval of its median; with a question mark where the passes do not tell.
+/// A ratio with the interval of its median; with a question mark where the passes do not decide.
 pub(super) fn ratio(ratio: Option<Paired>) -> String {
     or_none(ratio, |ratio| {
         if ratio.low == 1.0 && ratio.high == 1.0 {

@@ -57,12 +57,13 @@ pub(super) fn method(results: &Results) -> Section {
     let mut section = Section::new("method", "Machine, tables, method");
     section.sheets = vec![machine(results), tables(results), overhead(results)];
     section.paragraph(format!(
-        "Figures are medians of {} passes of about {} ms, with the quartiles beside them, or where it is said means with \
-         the standard deviation. \
-         Structures take turns, pass by pass, so that all see the same machine, and ratios are those of passes of one turn. \
-         One pinned core unless threads are told. \
+        "Figures are medians of {} passes of about {} ms, with quartiles, or means with the standard deviation where \
+        stated. \
+         Structures take turns, pass by pass, so that all see the same machine; ratios compare passes that ran next \
+         to each other. \
+         One pinned core, unless a number of threads is given. \
          The generic build; bit instructions are chosen at run time for all structures alike, and arrays of all \
-         lie on huge pages. Lookups are called for bursts of 256, answers go to a small buffer that is used again.",
+         are on huge pages. Lookups are made in bursts of 256, and answers go to a small buffer that is reused.",
         results.runs,
         number(results.pass_ms, 0)
     ));
@@ -123,7 +124,7 @@ fn tables(results: &Results) -> Sheet {
 fn overhead(results: &Results) -> Sheet {
     let mut sheet = Sheet::new(
         "overhead",
-        "What making addresses takes (included in all rates)",
+        "Cost of generating addresses (included in all rates)",
         &["table", "traffic", "ns an address", "paper, ns"],
     );
     for (place, contest) in results.contests().filter(|(place, _)| place.is_first()) {

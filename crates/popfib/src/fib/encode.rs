@@ -1,6 +1,6 @@
 //! Blocks from slots and back: what a block's 64 slots are in words.
 //!
-//! `layout.rs` tells the form. A slot here is a pointer: a next hop, or the
+//! `layout.rs` describes the format. A slot here is a pointer: a next hop, or the
 //! place of a block.
 
 use super::layout::{NODE, PLACE, WIDE};

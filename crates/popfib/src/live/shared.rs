@@ -1,5 +1,5 @@
 //! What the writer and the readers of a live table share: the current arrays,
-//! and the clock that tells when older ones can go.
+//! and the clock that decides when older ones can be freed.
 //!
 //! Written for any content `T`: the model of it (`model.rs`) has one that knows who uses it.
 

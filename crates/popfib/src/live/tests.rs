@@ -323,11 +323,7 @@ fn changes_that_belong_together_leave_what_the_last_of_each_prefix_says() {
         for address in &probes {
             assert_eq!(reader.lookup(*address), table.lookup(*address));
         }
-        hold(
-            &table,
-            probes.into_iter(),
-            "after changes that belong together",
-        );
+        hold(&table, probes.into_iter(), "after a batch of changes");
     }
     // A next hop that does not fit: nothing has changed.
     let prefix = Prefix::DEFAULT_ROUTE;

@@ -2,7 +2,7 @@
 //!
 //! The numbers of a few hundred answers are found by the kernel into an array on the
 //! stack, which stays in the first cache; then each is turned into what was asked for.
-//! Addresses of both families, mixed, are told apart first and answered side by side.
+//! Mixed addresses of both families are separated first and answered side by side.
 
 use core::net::IpAddr;
 

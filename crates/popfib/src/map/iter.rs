@@ -30,7 +30,7 @@ pub struct Values<'a, A: Address, V>(Iter<'a, A, V>);
 #[derive(Debug)]
 pub struct IterMut<'a, A: Address, V>(vec::IntoIter<(Prefix<A>, &'a mut V)>);
 
-/// The routes of a [`PrefixMap`] that is no more, in prefix order.
+/// The routes of a consumed [`PrefixMap`], in prefix order.
 pub struct IntoIter<A: Address, V, S: Stores<V>> {
     map: PrefixMap<A, V, S>,
     at: Option<Prefix<A>>,
@@ -294,12 +294,12 @@ impl<A: Address, V> PrefixMap<A, V> {
 }
 
 impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
-    /// The prefixes of the map, which is no more.
+    /// Consumes the map and returns its prefixes.
     pub fn into_keys(self) -> impl Iterator<Item = Prefix<A>> {
         IntoIter::new(self).map(|(prefix, _)| prefix)
     }
 
-    /// The values of the map, which is no more.
+    /// Consumes the map and returns its values.
     pub fn into_values(self) -> impl Iterator<Item = V> {
         IntoIter::new(self).map(|(_, value)| value)
     }

@@ -63,7 +63,7 @@ pub(crate) trait Home {
     /// goes with them.
     ///
     /// # Errors
-    /// [`OutOfMemory`]; the arrays of before are then still those of today.
+    /// [`OutOfMemory`]; the arrays are then unchanged.
     fn publish(&mut self, arrays: Arrays<Self::Al>) -> Result<(), OutOfMemory>;
 
     /// Makes sure of the memory to retire `count` places.

@@ -398,7 +398,7 @@ fn what_cannot_work_is_told_at_once() {
     let input = file("follow-usage.txt", "announce 10.0.0.0/8 east\n");
     for (args, reason) in [
         (&["--socket", "x"][..], "nothing to follow"),
-        (&["--updates", &input], "nobody would see the tables"),
+        (&["--updates", &input], "nobody could read the tables"),
         (
             &["--updates", "/no/such", "--publish", "x"],
             "/no/such: No such file",

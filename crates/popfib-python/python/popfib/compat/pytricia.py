@@ -1,6 +1,6 @@
 """`PyTricia` as the package pytricia has it, over popfib's table.
 
-Change `import pytricia` into `from popfib.compat import pytricia`. As there, a prefix that was inserted with host bits
+Change `import pytricia` into `from popfib.compat import pytricia`. As in pytricia, a prefix that was inserted with host bits
 comes back with them (`10.2.0.5/16`). What differs:
 
 * The families never match across: `32.0.0.1` is not inside `2000::/8`. Keys are listed with IPv4 first.
@@ -21,7 +21,7 @@ __all__ = ["PyTricia"]
 
 
 class PyTricia:
-    """A dictionary from prefixes to objects, asked by longest match."""
+    """A dictionary from prefixes to objects, with lookups by longest match."""
 
     __slots__ = ("_frozen", "_raw", "_spelled", "_table")
 

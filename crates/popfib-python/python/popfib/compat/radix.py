@@ -138,7 +138,7 @@ class Radix:
         masklen: int | None = None,
         packed: bytes | None = None,
     ) -> list[RadixNode]:
-        """The nodes of all prefixes that cover this one, itself included, the longest first."""
+        """The nodes of all prefixes that cover this one, including itself, longest first."""
         found = self._table.supernets(self._key(network, masklen, packed))
         return [node for _, node in reversed(found)]
 
@@ -148,7 +148,7 @@ class Radix:
         masklen: int | None = None,
         packed: bytes | None = None,
     ) -> list[RadixNode]:
-        """The nodes of all prefixes inside this one, itself included."""
+        """The nodes of all prefixes inside this one, including itself."""
         found = self._table.subnets(self._key(network, masklen, packed))
         return [node for _, node in found]
 

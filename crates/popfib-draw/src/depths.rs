@@ -9,7 +9,7 @@
 
 use popfib::{Address, Intervals, Rib};
 
-/// A place between two addresses where the longest match changes, by the address after it.
+/// The places where the longest match changes, each as the address after it.
 #[derive(Clone, Debug)]
 pub struct Depths<A> {
     /// The first address of each stretch, in order; the first is 0.
@@ -21,7 +21,7 @@ pub struct Depths<A> {
 /// How many addresses have each longest match and depth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepthMap {
-    /// By the length of the longest match, the depth, and so many addresses.
+    /// Length of the longest match, depth, and number of addresses.
     pub cells: Vec<(Option<u8>, u8, u128)>,
 }
 

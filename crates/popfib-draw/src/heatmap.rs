@@ -13,14 +13,14 @@ use crate::theme::RAMP;
 
 const LEFT: f64 = 64.0;
 const TOP: f64 = 92.0;
-/// About how long the side of all cells together is, in units of the SVG.
+/// Approximate side of the whole map, in units of the SVG.
 pub const SIDE: f64 = 560.0;
 const BAR: f64 = 16.0;
 
 /// Draws the heat map of the depths of keys of `width` bits: 32 for IPv4.
 ///
-/// `note` says which table it is; the shares of addresses deeper than 18 and 24
-/// bits, which are what direct pointing and DIR-24-8 leave over, are added. An
+/// `note` says which table it is; the shares of addresses deeper than 18 and 24 bits, which direct pointing and
+/// DIR-24-8 cannot answer from their first table, are added. An
 /// empty map gives an empty picture.
 pub fn heat_map(title: &str, note: &str, map: &DepthMap, width: u8) -> String {
     let deepest = map.cells.iter().map(|(_, depth, _)| *depth).max();

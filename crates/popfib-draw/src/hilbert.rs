@@ -32,7 +32,7 @@ pub enum Colouring<'a> {
 pub struct Hilbert<'a, A> {
     /// The title.
     pub title: &'a str,
-    /// A line below it: which table this is.
+    /// A line below it that names the table.
     pub note: &'a str,
     /// The addresses shown; `None` for all of them, of IPv6 for 2000::/3.
     pub within: Option<Prefix<A>>,
@@ -42,7 +42,7 @@ pub struct Hilbert<'a, A> {
     pub colouring: Colouring<'a>,
 }
 
-/// How long a side of the map is, in units of the SVG.
+/// Side of the map, in units of the SVG.
 pub const SIDE: f64 = 720.0;
 
 const LEFT: f64 = 20.0;

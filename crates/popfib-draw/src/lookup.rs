@@ -11,17 +11,17 @@ use crate::way::{Place, Slots, Step, way};
 pub struct Lookup<'a, A> {
     /// The title.
     pub title: &'a str,
-    /// A line below it: which table this is.
+    /// A line below it that names the table.
     pub note: &'a str,
     /// The address that is looked up.
     pub address: A,
     /// The matching prefix and its value, as text; `None` if nothing matches.
     pub answer: Option<&'a str>,
-    /// How a next hop is called.
+    /// The name of a next hop.
     pub name: &'a dyn Fn(NextHop) -> String,
 }
 
-/// How wide the picture is, in units of the SVG.
+/// Width of the picture, in units of the SVG.
 pub const SIDE: f64 = 900.0;
 
 const LEFT: f64 = 24.0;

@@ -22,7 +22,7 @@ use crate::svg::{Anchor, LABEL, Number, SOFT, Svg, TITLE, counted, grouped};
 pub struct Radial<'a, A> {
     /// The title.
     pub title: &'a str,
-    /// A line below it: which table this is.
+    /// A line below it that names the table.
     pub note: &'a str,
     /// The addresses shown; `None` for all of them, of IPv6 for 2000::/3.
     pub within: Option<Prefix<A>>,
@@ -30,7 +30,7 @@ pub struct Radial<'a, A> {
     pub size: usize,
 }
 
-/// How long a side of each density is, in units of the SVG.
+/// Side of each density, in units of the SVG.
 pub const SIDE: f64 = 2.0 * RADIUS;
 
 /// Of a disc, and of the space around it that its labels need.
@@ -46,8 +46,8 @@ const LEAF: f32 = 0.5;
 
 /// Draws the tree and the Poptrie of `rib`.
 ///
-/// O(routes * key width) time; for keys beyond 32 bits half a second more for
-/// the root table, which takes 64 MiB meanwhile. Keys beyond 64 bits are spread
+/// O(routes * key width) time; for keys beyond 32 bits half a second more for the root table, which temporarily
+/// takes 64 MiB. Keys beyond 64 bits are spread
 /// around the circle by the number of routes, since nearly all of their space is empty.
 ///
 /// # Errors

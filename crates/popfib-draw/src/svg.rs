@@ -164,7 +164,7 @@ impl Display for Escaped<'_> {
     }
 }
 
-/// A count with its thousands apart: `1,042,325`.
+/// A count with separators between thousands: `1,042,325`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();

@@ -90,7 +90,7 @@ pub(crate) fn style() -> String {
     )
 }
 
-/// A picture of this crate's with the colours of one theme, whatever the reader prefers; any other as it is.
+/// A picture of this crate with the colours of one theme; any other SVG is returned unchanged.
 ///
 /// The style sheet is replaced: one beside it would lose against the picture's.
 pub fn themed(svg: &str, theme: Theme) -> String {

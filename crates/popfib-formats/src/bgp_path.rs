@@ -10,7 +10,7 @@ use crate::ReadError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BgpPath {
-    /// Where it leads.
+    /// The prefix.
     pub prefix: IpPrefix,
     /// When it was recorded, in seconds since 1970.
     pub seconds: u64,
@@ -18,23 +18,23 @@ pub struct BgpPath {
     pub peer: IpAddr,
     /// The AS of that peer.
     pub peer_as: u32,
-    /// Its identifier, where the peer sends several paths for a prefix (RFC 7911).
+    /// Its identifier, if the peer sends several paths for a prefix (RFC 7911).
     pub id: Option<u32>,
     /// The AS path: numbers between blanks, a set as `{64500,64501}`, a confederation as `(64500 64501)`.
     pub as_path: String,
     /// `IGP`, `EGP` or `INCOMPLETE`.
     pub origin: String,
-    /// The next hop's address, where it has one.
+    /// The address of the next hop, if it has one.
     pub next_hop: Option<IpAddr>,
-    /// The local preference, where it was sent.
+    /// The local preference, if it was sent.
     pub local_preference: Option<u32>,
-    /// The multi-exit discriminator, where it was sent.
+    /// The multi-exit discriminator, if it was sent.
     pub med: Option<u32>,
     /// Communities (RFC 1997) as `64500:1`, then large ones (RFC 8092) as `64500:1:2`, between blanks.
     pub communities: String,
-    /// Whether the path stands for more specific ones that were left out (ATOMIC_AGGREGATE).
+    /// Whether the path is an aggregate from which more specific ones were left out (ATOMIC_AGGREGATE).
     pub is_atomic: bool,
-    /// Who made it of others: AS and address between a blank; empty where nobody did.
+    /// The aggregator: AS and address separated by a blank; empty if there is none.
     pub aggregator: String,
 }
 
@@ -61,7 +61,7 @@ impl Default for BgpPath {
 }
 
 impl BgpPath {
-    /// The AS that it comes from: the last of its AS path, a set of several as `{64500,64501}`; `None` if
+    /// The origin AS: the last of its AS path, a set of several as `{64500,64501}`; `None` if
     /// the path is empty, so that it comes from the peer's own AS.
     pub fn origin_as(&self) -> Option<&str> {
         let is_outside = |part: &&str| !part.starts_with(['(', '[']) && !part.ends_with([')', ']']);
@@ -72,7 +72,7 @@ impl BgpPath {
     }
 }
 
-/// Which prefixes paths are asked for.
+/// Selects the prefixes whose paths are wanted.
 pub type Wanted = Box<dyn Fn(IpPrefix) -> bool>;
 
 /// The paths of a dump, one at a time, in the order of the file.

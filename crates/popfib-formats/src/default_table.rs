@@ -31,8 +31,8 @@ static PACKED: &[u8] = include_bytes!("../data/default-table.bin");
 /// The embedded table: 901,899 IPv4 and 160,147 IPv6 prefixes of a tier-1
 /// router, each with its origin AS as the next hop (`0` where it is unknown).
 ///
-/// Unpacks and inserts every route, which takes some 100 ms, mostly in the
-/// Ribs. The next hops are numbered as they would be by
+/// Unpacks and inserts every route, which takes about 100 ms, mostly in the Ribs. The next hops are numbered as
+/// they would be by
 /// loading the same table from a file. There are more than 65,535 of them.
 pub fn default_table() -> RouteTable {
     let mut table = RouteTable {

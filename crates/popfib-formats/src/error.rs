@@ -83,8 +83,8 @@ impl ReadError {
         self
     }
 
-    /// The number of the line at fault, from 1; for data cut off or unreadable
-    /// in the middle, the line in which reading stopped.
+    /// The number of the invalid line, from 1; for truncated or unreadable data, the line in which reading
+    /// stopped.
     pub fn line(&self) -> Option<u64> {
         match self.0.place? {
             Place::Line(line) => Some(line),
@@ -92,8 +92,7 @@ impl ReadError {
         }
     }
 
-    /// In a binary file, the offset of the record at fault or where reading
-    /// stopped, in decompressed bytes.
+    /// In a binary file, the offset of the invalid record, or where reading stopped, in decompressed bytes.
     pub fn byte(&self) -> Option<u64> {
         match self.0.place? {
             Place::Line(_) => None,
@@ -101,8 +100,7 @@ impl ReadError {
         }
     }
 
-    /// Whether one line (in a binary file, one record) is at fault and reading
-    /// may go on after it.
+    /// Whether one line (in a binary file, one record) is invalid and reading may continue after it.
     pub fn is_invalid_line(&self) -> bool {
         self.0.invalid_line
     }
@@ -119,7 +117,7 @@ impl ReadError {
         text
     }
 
-    /// Whether the data ends too early, all of it before that being well.
+    /// Whether the data is truncated, and valid up to its end.
     pub fn is_cut(&self) -> bool {
         let source = self.0.source.as_ref();
         source
@@ -168,8 +166,7 @@ pub(crate) fn escape(text: &str, to: &mut impl fmt::Write) -> fmt::Result {
     Ok(())
 }
 
-/// Text of a file, to be shown on a terminal or in a line: what would steer the
-/// one or break the other is escaped.
+/// Text of a file, to be shown on a terminal or in a line: control characters and line ends are escaped.
 ///
 /// ```
 /// assert_eq!(popfib_formats::Escaped("a\x1b[2J").to_string(), r"a\u{1b}[2J");

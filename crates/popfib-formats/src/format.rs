@@ -58,7 +58,7 @@ formats! { Format of FORMATS, no_such: "no such format" }
 /// is enough.
 ///
 /// # Errors
-/// As the format's: most find fault with the routes only.
+/// Those of the format; most formats report errors only when routes are read.
 pub fn open_routes(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteSource>, ReadError> {
     open_with(input, options, |input, format| {
         (format.0.open)(input, options)

@@ -105,9 +105,8 @@ impl Input {
         }
     }
 
-    /// Limits what compressed data may grow to: with more than `bytes` of it,
-    /// reading ends in an error. So a small file made to grow without end (a
-    /// "zip bomb") takes bounded time. Plain data has no limit.
+    /// Limits the size of decompressed data: beyond `bytes`, reading ends with an error. So a small file that
+    /// decompresses to a huge one (a "zip bomb") takes bounded time. Plain data has no limit.
     pub fn max_size(mut self, bytes: u64) -> Self {
         self.max_size = bytes;
         self
@@ -118,7 +117,7 @@ impl Input {
         &self.name
     }
 
-    /// How much of the file has been read, to be watched from another thread.
+    /// How much of the file has been read; other threads can watch it.
     pub fn progress(&self) -> Progress {
         self.progress.clone()
     }

@@ -8,9 +8,8 @@
 //! to look up come from an [`AddressFile`], VRPs of the RPKI from [`load_vrps`]. The other way, [`write_table`]
 //! writes a table in a [`WriteFormat`], to an [`OutputFile`] or anything else.
 //!
-//! Everything streams: beside the table itself, memory stays the same for
-//! files of any size. Whatever is wrong with a file ends in a [`ReadError`],
-//! one line that names file, line and reason.
+//! Everything is streamed: besides the table itself, memory is constant for files of any size. An error in a
+//! file is a [`ReadError`], one line with file, line and reason.
 
 #![forbid(unsafe_code)]
 

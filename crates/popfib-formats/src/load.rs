@@ -13,13 +13,13 @@ use crate::{Input, NextHopNames, ReadError, Route, RouteSource, TextTable};
 /// A table as loaded: the routes of both families and the names of their next hops.
 #[derive(Clone, Debug, Default)]
 pub struct RouteTable {
-    /// Where it came from: the name of the file.
+    /// Its source: the name of the file.
     pub name: String,
     /// The IPv4 routes.
     pub ipv4: Rib<u32>,
     /// The IPv6 routes, v4-mapped ones among them.
     pub ipv6: Rib<u128>,
-    /// What the Ribs' next hops stand for; both families share the numbers.
+    /// The names of the Ribs' next hops; both families share the numbers.
     pub next_hops: NextHopNames,
     /// How many routes were replaced by a later one for the same prefix.
     pub replaced: u64,
@@ -43,11 +43,11 @@ impl RouteTable {
 
 /// Loads the table in the file at `path`; `-` is standard input.
 ///
-/// Takes the file's length in time, and the table's size in memory.
+/// Takes time in proportion to the file and memory in proportion to the table.
 ///
 /// # Errors
-/// A file that can't be read to its end, or a line that is invalid, unless
-/// [`LoadOptions::skip_invalid`] says to go without; no route at all.
+/// A file that can't be read to its end, an invalid line (unless [`LoadOptions::skip_invalid`] is set), or no
+/// route at all.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<RouteTable, ReadError> {
     load_from(Input::open(path)?, options)
 }

@@ -45,7 +45,7 @@ impl NextHopNames {
         Self::default()
     }
 
-    /// The number of `name`: its old one, or the next if it was not seen before.
+    /// The number of `name`: the existing one, or the next if the name is new.
     ///
     /// Expected constant time.
     ///

@@ -58,7 +58,7 @@ pub enum Origin {
     Set,
 }
 
-/// The origins that a value stands for, if it is one: `64500`, `AS64500`, `1.10`; an AS set
+/// The origins in a value, if it has any: `64500`, `AS64500`, `1.10`; an AS set
 /// (`{64500,64501}`, also without braces) is one origin, and those joined by `_` are several.
 ///
 /// ```

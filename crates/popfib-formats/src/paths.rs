@@ -6,8 +6,8 @@ use crate::{Input, LoadOptions, ReadError, bgpdump, mrt};
 
 /// Opens the paths of `input`, an MRT table or lines of `bgpdump -m`, that lead to prefixes `wanted`.
 ///
-/// Takes the memory of one record of the file at a time. Of the options those of peers, host bits and
-/// format count.
+/// Takes the memory of one record of the file at a time. Only the options for peers, host bits and format are
+/// used.
 ///
 /// # Errors
 /// A format that has no paths.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use hashbrown::HashMap;
 
-/// A router whose routes a collector has recorded.
+/// A router whose routes are in a collector's dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
     /// Its address.
@@ -80,13 +80,13 @@ impl FromStr for PeerFilter {
     }
 }
 
-/// What stands for the next hop of a route that a collector has recorded.
+/// What is used as the next hop of a route in a collector's dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RouteValue {
     /// Its next hop's address.
     #[default]
     NextHop,
-    /// The AS that it comes from: the last of its path, a set of several
+    /// The origin AS: the last of its path, a set of several
     /// as `{64500,64501}`, or the peer's own where the path is empty.
     OriginAs,
     /// The address of the peer that has it.

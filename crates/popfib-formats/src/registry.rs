@@ -82,7 +82,7 @@ macro_rules! format_type {
         pub struct $Format(pub(crate) &'static $Entry);
 
         impl $Format {
-            /// What `--format` calls it.
+            /// Its name for `--format`.
             pub fn name(self) -> &'static str {
                 self.0.name
             }
@@ -124,8 +124,7 @@ macro_rules! formats {
                 Self::all().find(|format| format.name() == name)
             }
 
-            /// The format of a file that begins with `head`, decompressed. 64 KiB
-            /// of it are enough to tell.
+            /// The format of a file that begins with `head`, decompressed. 64 KiB of it are enough.
             pub fn detect(head: &[u8]) -> Self {
                 let found = $FORMATS.iter().find(|entry| (entry.detect)(head));
                 Self(found.unwrap_or(&$FORMATS[0]))

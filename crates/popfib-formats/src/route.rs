@@ -7,7 +7,7 @@ use crate::{Peer, ReadError};
 /// One route of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route<'a> {
-    /// Where the route leads from; no host bits set.
+    /// The prefix; no host bits set.
     pub prefix: IpPrefix,
     /// The next hop as the source names it: an address, an AS number, any name.
     pub next_hop: &'a str,

@@ -14,33 +14,32 @@ format_type! {
     Format: Entry
 }
 
-/// How a table is read, and what to do about lines that are not quite right.
+/// How a table is read, and what to do with invalid lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
     /// The file's format; detected by its content if `None`.
     pub format: Option<Format>,
-    /// Skip invalid lines and count them, where they would otherwise end the
-    /// load; keep what a file holds that is cut off.
+    /// Skip and count invalid lines instead of ending the load; read a truncated file as far as it goes.
     pub skip_invalid: bool,
-    /// Clear host bits that are set, where they would otherwise make a line invalid.
+    /// Clear host bits instead of treating the line as invalid.
     pub mask: bool,
-    /// Of a file with the routes of several peers, those to take; if `None`,
-    /// the best path of each prefix among all. An error for files of formats without peers.
+    /// Which routes to use from a file with several peers; if `None`, the best path of each prefix among all.
+    /// An error for files of formats without peers.
     pub peer: Option<PeerFilter>,
     /// What is used as the next hop if a file has several candidates.
     pub value: RouteValue,
     /// Which value, where the records of a file have many: the keys that lead
     /// to it in a MaxMind database or a JSON object (`country.iso_code`; lists
-    /// count from 0), or a column of a CSV file by its name or its number from 1. An error for
-    /// other formats. If `None`, the one that tells most.
+    /// count from 0), or a column of a CSV file by its name or its number from 1. An error for other formats.
+    /// If `None`, the most specific one.
     pub value_path: Option<String>,
-    /// Of a file with several tables (VRFs, routing tables of a kernel), the name of the one
-    /// to read; if `None`, a second one is an error. An error for formats of one table.
+    /// The name of the table to read from a file with several (VRFs, routing tables of a kernel); if `None`, a
+    /// second one is an error. An error for formats of one table.
     pub table: Option<String>,
 }
 
 impl LoadOptions {
-    /// The strict ones: the format detected, nothing skipped or changed.
+    /// The strict options: the format is detected, and nothing is skipped or changed.
     pub const fn new() -> Self {
         Self {
             format: None,

@@ -11,17 +11,17 @@ use crate::registry::{self, format_type};
 /// One change of one route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Update<'a> {
-    /// When, in microseconds since 1970 (UTC), if the source says so.
+    /// The time, in microseconds since 1970 (UTC), if the source has it.
     pub time: Option<u64>,
-    /// Which peer told it, if the source says so: address and AS number.
+    /// The peer that sent it, if the source has it: address and AS number.
     pub peer: Option<(IpAddr, u32)>,
-    /// Whose route it is; no host bits set.
+    /// The prefix; no host bits set.
     pub prefix: IpPrefix,
-    /// What becomes of it.
+    /// The change.
     pub change: Change<'a>,
 }
 
-/// What becomes of a route.
+/// What happens to a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change<'a> {
     /// It leads to this next hop from now on: an address, any name.
@@ -61,7 +61,7 @@ pub struct UpdateOptions {
     pub format: Option<UpdateFormat>,
     /// Only the updates of these peers; of all if `None`.
     pub peer: Option<PeerFilter>,
-    /// Clear host bits that are set, where they would otherwise make a line invalid.
+    /// Clear host bits instead of treating the line as invalid.
     pub mask: bool,
 }
 

@@ -20,7 +20,7 @@ formats! { UpdateFormat of FORMATS, no_such: "no such format of updates" }
 /// binary file, and for nothing more: updates may come live.
 ///
 /// # Errors
-/// As the format's: so far all find fault with the updates only.
+/// Those of the format; so far all formats report errors only when updates are read.
 pub fn open_updates(
     mut input: Input,
     options: &UpdateOptions,

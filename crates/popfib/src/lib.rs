@@ -1,11 +1,11 @@
-//! Poptrie (Asai and Ohara, SIGCOMM 2015): IP longest-prefix match from a few
-//! MiB that stay in the CPU's cache.
+//! IP longest-prefix match by Poptrie (Asai and Ohara, SIGCOMM 2015): a full Internet table takes a
+//! few MiB, which fit into the CPU's cache.
 //!
 //! ```
 //! use popfib::{IpPrefix, Table};
 //! use std::net::IpAddr;
 //!
-//! // Equal values are stored once; `Table::new()` keeps one for each route, of any type.
+//! // Equal values are stored once; in a `Table::new()` each route has its own value, of any type.
 //! let mut table = Table::shared();
 //! table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "private");
 //! table.insert("10.1.0.0/16".parse::<IpPrefix>()?, "lab");
@@ -19,18 +19,18 @@
 //!
 //! # Which type for what
 //!
-//! | you have | take |
+//! | you have | use |
 //! |---|---|
 //! | prefixes and values of any type, IPv4 and IPv6 | [`Table`] |
-//! | the same of one family, or of keys of 8 to 128 bits | [`PrefixMap`] |
-//! | prefixes without values | [`IpSet`]; of one family [`PrefixSet`] |
-//! | a table that changes while other threads look up | [`LiveTable`], read through a [`TableReader`]; of one family [`LiveMap`] |
+//! | the same for one family, or for keys of 8 to 128 bits | [`PrefixMap`] |
+//! | prefixes without values | [`IpSet`]; for one family [`PrefixSet`] |
+//! | a table that changes while other threads look up | [`LiveTable`], read through a [`TableReader`]; for one family [`LiveMap`] |
 //! | next-hop groups (ECMP) that change for all their routes at once | [`LiveGroups`] |
-//! | numbers of your own as next hops, always ready for lookups | [`NextHopMap`] |
-//! | the same, compiled when you say so | [`Rib`] for the routes, [`Fib`] compiled from it for lookups, [`LongestFib`] where prefixes are asked for too |
-//! | the same, changing while other threads look up, in memory of your allocator | [`LiveFib`], read through a [`Reader`] |
+//! | your own numbers as next hops, always ready for lookups | [`NextHopMap`] |
+//! | the same, compiled explicitly | [`Rib`] for the routes, [`Fib`] compiled from it for lookups, [`LongestFib`] for lookups of prefix and next hop |
+//! | the same, changing while other threads look up, with your allocator | [`LiveFib`], read through a [`Reader`] |
 //! | a compiled table as a file, used by many processes | [`Image`], written by [`ImageWriter`] |
-//! | several routes for one prefix, of which the best counts | [`MultiRib`] |
+//! | several routes for a prefix, the best of which is used | [`MultiRib`] |
 //! | prefixes as sets of addresses: union, intersection, difference | [`algebra`] |
 //! | a table to make smaller, or two to compare | [`aggregate`], [`diff`], [`Intervals`] |
 //! | routes to validate against the RPKI (RFC 6811) | [`Vrps`] |
@@ -39,14 +39,12 @@
 //! [`popfib-formats`](https://docs.rs/popfib-formats), live routes from routers by
 //! [`popfib-feed`](https://docs.rs/popfib-feed).
 //!
-//! All are generic over the key: `u32` for IPv4, `u128` for IPv6, `u8`, `u16`
-//! and `u64` for anything else that has prefixes ([`Address`]). The words are
-//! the paper's, so that paper and code read side by side.
+//! All are generic over the key: `u32` for IPv4, `u128` for IPv6, and `u8`, `u16` and `u64` for
+//! other keys with prefixes ([`Address`]). Names follow the paper.
 //!
 //! # Features
-//! * `std` (default): kernels and population counts chosen at run time. Without
-//!   it the library needs `alloc` only, and uses the instructions that the
-//!   build targets.
+//! * `std` (default): kernels and population counts are chosen at run time. Without it the library
+//! needs only `alloc`, and uses the instructions of the build target.
 //! * `ipnet`: conversions from and to the prefix types of the crate `ipnet`.
 //! * `serde`: prefixes, maps and sets in the formats of the crate `serde`: prefixes as text where
 //!   people read it, maps as sequences of (prefix, value).

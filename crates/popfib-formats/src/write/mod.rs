@@ -33,7 +33,7 @@ use form::{Body, Form};
 pub use options::WriteOptions;
 pub use output_file::OutputFile;
 
-/// A form in which tables are written.
+/// A format in which tables are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WriteFormat {
@@ -124,7 +124,7 @@ impl WriteFormat {
         }
     }
 
-    /// What `--to` calls it.
+    /// Its name for `--to`.
     pub fn name(self) -> &'static str {
         self.form().name
     }

@@ -233,7 +233,7 @@ fn what_a_route_less_would_change() {
     assert_eq!(text, "- 10.2.0.0/16 east\n- 2001:db8::/32 east\n");
     let output = run(&["diff", "--without", "10.3.0.0/16", &table]);
     assert!(
-        bad(&output).contains("no route of 10.3.0.0/16"),
+        bad(&output).contains("no route for 10.3.0.0/16"),
         "{}",
         stderr(&output)
     );

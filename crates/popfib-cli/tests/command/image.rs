@@ -271,6 +271,6 @@ fn images_are_files() {
         .current_dir(&directory)
         .output()
         .unwrap();
-    assert!(bad(&output).contains("an image is a file"));
+    assert!(bad(&output).contains("an image has to be a file"));
     assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
 }

@@ -44,7 +44,7 @@
 //!
 //! # Features
 //! * `std` (default): kernels and population counts are chosen at run time. Without it the library
-//! needs only `alloc`, and uses the instructions of the build target.
+//!   needs only `alloc`, and uses the instructions of the build target.
 //! * `ipnet`: conversions from and to the prefix types of the crate `ipnet`.
 //! * `serde`: prefixes, maps and sets in the formats of the crate `serde`: prefixes as text where
 //!   people read it, maps as sequences of (prefix, value).

@@ -86,6 +86,11 @@ impl Freshness {
         matches!(self.state, State::Refreshing(_))
     }
 
+    /// Whether a route of this generation is known to be gone, though the sweep may not have met it yet.
+    pub(crate) fn is_gone(&self, generation: u16) -> bool {
+        self.state == State::Sweeping && generation != self.generation
+    }
+
     /// Whether all routes are as the other side has them, as far as is known.
     pub(crate) fn is_fresh(&self) -> bool {
         self.state == State::Fresh

@@ -87,9 +87,16 @@ where
         let was_older = side.older > 0 && self.paths.get(prefix, &key).is_some_and(is_older);
         side.older -= usize::from(was_older);
         let before = self.paths.path_count();
+        let target = held.target.clone();
         let change = self.paths.announce(prefix, held);
         side.paths += self.paths.path_count() - before;
-        self.publish(prefix, change, view);
+        match change {
+            // No need to look for what has just been announced.
+            BestChange::Announce(next_hop) if next_hop == target.number() => {
+                view.announce(prefix.into(), target);
+            }
+            change => self.publish(prefix, change, view),
+        }
         Done { was_older }
     }
 

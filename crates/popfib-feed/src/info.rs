@@ -16,6 +16,10 @@ pub struct Limits {
     pub idle: Duration,
     /// The most paths of all tables together; what is announced beyond is refused and counted.
     pub max_paths: usize,
+    /// The most paths of one peer in one table; one that announces more is dropped.
+    pub max_peer_paths: usize,
+    /// The most heap bytes of tables, lookups and where routes lead; what is announced beyond is refused and counted.
+    pub max_bytes: usize,
 }
 
 impl Default for Limits {
@@ -23,6 +27,8 @@ impl Default for Limits {
         Self {
             idle: Duration::from_secs(120),
             max_paths: 64_000_000,
+            max_peer_paths: 5_000_000,
+            max_bytes: usize::MAX,
         }
     }
 }
@@ -38,8 +44,10 @@ pub struct Totals {
     pub withdrawn: u64,
     /// Paths that left because they were not announced again, or with their peer.
     pub swept: u64,
-    /// Announcements refused: more paths, or more sources, than there may be.
+    /// Announcements refused: more paths, more bytes or more sources than there may be, or of a peer that is dropped.
     pub refused: u64,
+    /// Peers dropped, for want of an end of their paths.
+    pub dropped: u64,
     /// Changes that readers do not see, for want of memory or of numbers.
     pub failed: u64,
     /// Connections.
@@ -50,6 +58,18 @@ pub struct Totals {
     pub paths: usize,
     /// Paths that a feed had not announced again since it reconnected, or is rid of, at the last tick.
     pub older: usize,
+}
+
+/// A peer that has announced more paths than it may: they leave, and what it announces is refused until it comes
+/// up again or its feed connects again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// The feed it comes from.
+    pub feed: String,
+    /// The peer, empty if the feed has but one.
+    pub peer: String,
+    /// The table.
+    pub table: String,
 }
 
 /// A table as a whole.

@@ -33,7 +33,7 @@ mod view;
 pub use bmp::Bmp;
 pub use files::{FileUpdates, UpdateError};
 pub use fpm::Fpm;
-pub use info::{Limits, PathOf, Routes, TableInfo, Totals};
+pub use info::{Dropped, Limits, PathOf, Routes, TableInfo, Totals};
 pub use journal::BestChange;
 pub use kernel::{Kernel, Next};
 pub use tables::snapshot::{Snapshot, SnapshotError};

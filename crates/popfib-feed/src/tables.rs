@@ -3,22 +3,28 @@
 //! A *feed* is whoever connects, by a name that stays over reconnections. Each of its streams is a *source*
 //! of one table. A table keeps the paths of all of its sources, and shows the best of each prefix.
 
+mod queries;
 pub(crate) mod snapshot;
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
-use popfib::{Address, IpPrefix, Prefix, TableReader};
+use popfib::{Address, IpPrefix, Prefix};
 
 use crate::held::{Half, Held, Side};
-use crate::info::{Limits, PathOf, Routes, TableInfo, Totals};
-use crate::journal::BestChange;
+use crate::info::{Dropped, Limits, Routes, Totals};
 use crate::target::Target;
 use crate::transaction::{Change, Mark, Stream, Transaction};
 use crate::view::View;
 
 /// How long a stream of which nothing can be lost has to be silent to be whole, where its protocol does not say.
 const SETTLED: Duration = Duration::from_secs(5);
+
+/// Changes from one look at the memory to the next.
+const A_MEASURE: usize = 4096;
+
+/// How long changes wait for being published while more come than can be published one by one.
+const LATE: Duration = Duration::from_millis(500);
 
 /// A connection of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +45,12 @@ pub struct Tables {
     table_names: BTreeMap<String, usize>,
     totals: Totals,
     version: u64,
+    /// Since when changes wait for being published.
+    waiting: Option<Instant>,
+    /// Whether there is no memory for more paths, as of so many changes ago.
+    is_full: bool,
+    unmeasured: usize,
+    dropped: Vec<Dropped>,
 }
 
 struct Feed {
@@ -56,8 +68,20 @@ pub(crate) struct Source {
     feed: usize,
     table: usize,
     peer: String,
+    /// Whether it has announced more than it may.
+    is_dropped: bool,
     ipv4: Side<u32>,
     ipv6: Side<u128>,
+}
+
+impl Source {
+    /// All of its paths are to leave.
+    fn lose(&mut self) {
+        self.ipv4.freshness.lost();
+        self.ipv4.age();
+        self.ipv6.freshness.lost();
+        self.ipv6.age();
+    }
 }
 
 #[derive(Default)]
@@ -108,6 +132,7 @@ impl Tables {
         known.sources.clear();
         let connection = known.connection;
         for source in self.sources.iter_mut().filter(|s| s.feed == feed) {
+            source.is_dropped = false;
             source.ipv4.freshness.connected(now);
             source.ipv4.age();
             source.ipv6.freshness.connected(now);
@@ -160,12 +185,8 @@ impl Tables {
             }
             self.totals.connected -= usize::from(known.is_connected);
             known.is_connected = false;
-            for source in self.sources.iter_mut().filter(|s| s.feed == feed) {
-                source.ipv4.freshness.lost();
-                source.ipv4.age();
-                source.ipv6.freshness.lost();
-                source.ipv6.age();
-            }
+            let sources = self.sources.iter_mut().filter(|s| s.feed == feed);
+            sources.for_each(Source::lose);
         }
     }
 
@@ -184,8 +205,26 @@ impl Tables {
         transaction: &Transaction,
         now: Instant,
     ) {
+        self.take(id, streams, transaction, now);
+        self.publish(now, false);
+    }
+
+    /// As [`apply`](Self::apply), but readers see the changes only with the next [`publish`](Self::publish). Many
+    /// changes take less time if they are published together.
+    pub fn take(
+        &mut self,
+        id: FeedId,
+        streams: &[Stream],
+        transaction: &Transaction,
+        now: Instant,
+    ) {
         if !self.is_current(id) {
             return;
+        }
+        self.waiting.get_or_insert(now);
+        self.unmeasured += transaction.changes().len();
+        if self.unmeasured > A_MEASURE {
+            self.measure();
         }
         self.totals.transactions += 1;
         self.version += 1;
@@ -209,22 +248,50 @@ impl Tables {
         }
     }
 
+    /// How many changes wait for being published. O(tables).
+    pub fn waiting(&self) -> usize {
+        let of = |table: &Table| table.view.waiting();
+        self.waiting.map_or(0, |_| self.tables.iter().map(of).sum())
+    }
+
+    /// Lets readers see all changes; if more of them are there to be taken already (`is_behind`), only once the first has
+    /// waited for half a second. O(changes), or O(routes) where that is less.
+    pub fn publish(&mut self, now: Instant, is_behind: bool) {
+        let Some(since) = self.waiting else {
+            return;
+        };
+        if is_behind && now.saturating_duration_since(since) < LATE {
+            return;
+        }
+        self.tables
+            .iter_mut()
+            .for_each(|table| table.view.publish());
+        self.waiting = None;
+    }
+
     fn change<A: Family>(&mut self, source: u16, prefix: Prefix<A>, change: &Change, now: Instant)
     where
         IpPrefix: From<Prefix<A>>,
     {
         let at = &mut self.sources[usize::from(source)];
+        if at.is_dropped {
+            self.totals.refused += u64::from(change.target.is_some());
+            return;
+        }
         let feed = at.feed;
+        let is_peer_full = at.ipv4.paths + at.ipv6.paths >= self.limits.max_peer_paths;
+        let is_full = self.is_full || self.totals.paths >= self.limits.max_paths;
         let table = &mut self.tables[at.table];
         let (side, half, view) = A::parts(at, table);
         let had = side.paths;
         let done = match &change.target {
             Some(target) => {
                 let key = (source, change.path);
-                if self.totals.paths >= self.limits.max_paths
-                    && half.paths.get(prefix, &key).is_none()
-                {
+                if (is_full || is_peer_full) && half.paths.get(prefix, &key).is_none() {
                     self.totals.refused += 1;
+                    if is_peer_full {
+                        self.drop_peer(source);
+                    }
                     return;
                 }
                 self.totals.announced += 1;
@@ -250,6 +317,34 @@ impl Tables {
         self.totals.paths = self.totals.paths + side.paths - had;
     }
 
+    /// A source has more paths than it may.
+    fn drop_peer(&mut self, source: u16) {
+        let source = &mut self.sources[usize::from(source)];
+        source.is_dropped = true;
+        source.lose();
+        self.totals.dropped += 1;
+        let mut names = self.table_names.iter();
+        let table = names.find(|(_, number)| **number == source.table);
+        self.dropped.push(Dropped {
+            feed: self.feeds[source.feed].name.clone(),
+            peer: source.peer.clone(),
+            table: table.map(|(name, _)| name.clone()).unwrap_or_default(),
+        });
+    }
+
+    /// The peers that were dropped since the last call.
+    pub fn take_dropped(&mut self) -> Vec<Dropped> {
+        std::mem::take(&mut self.dropped)
+    }
+
+    /// Looks whether there is memory for more paths.
+    fn measure(&mut self) {
+        self.unmeasured = 0;
+        let most = self.limits.max_bytes;
+        self.is_full =
+            most < usize::MAX && self.bytes().saturating_add(Target::all_bytes()) >= most;
+    }
+
     fn mark(&mut self, feed: usize, mark: &Mark) {
         let (Mark::Up(stream) | Mark::Down(stream) | Mark::EndOfRib { stream, .. }) = *mark;
         let source = self.feeds[feed].sources.get(stream.0 as usize);
@@ -258,13 +353,8 @@ impl Tables {
         };
         let source = &mut self.sources[usize::from(source)];
         match *mark {
-            Mark::Up(_) => {}
-            Mark::Down(_) => {
-                source.ipv4.freshness.lost();
-                source.ipv4.age();
-                source.ipv6.freshness.lost();
-                source.ipv6.age();
-            }
+            Mark::Up(_) => source.is_dropped = false,
+            Mark::Down(_) => source.lose(),
             Mark::EndOfRib { is_ipv6: false, .. } => source.ipv4.freshness.all_sent(),
             Mark::EndOfRib { is_ipv6: true, .. } => source.ipv6.freshness.all_sent(),
         }
@@ -290,6 +380,7 @@ impl Tables {
             feed,
             table,
             peer: stream.peer.clone(),
+            is_dropped: false,
             ipv4: Side::default(),
             ipv6: Side::default(),
         };
@@ -305,6 +396,7 @@ impl Tables {
     pub fn tick(&mut self, now: Instant, count: usize) -> bool {
         let mut has_more = false;
         let mut older = 0;
+        let swept = self.totals.swept;
         for number in 0..self.sources.len() {
             has_more |= self.sweep::<u32>(number, count, now);
             has_more |= self.sweep::<u128>(number, count, now);
@@ -312,6 +404,13 @@ impl Tables {
             older += source.ipv4.older + source.ipv6.older;
         }
         self.totals.older = older;
+        let has_swept = self.totals.swept > swept;
+        if has_swept {
+            self.waiting.get_or_insert(now);
+        }
+        // What feeds have sent is theirs to publish, unless they are late.
+        self.publish(now, has_more || !has_swept);
+        self.measure();
         has_more
     }
 
@@ -337,135 +436,6 @@ impl Tables {
         self.totals.paths -= removed;
         self.version += u64::from(removed > 0);
         side.freshness.is_sweeping(now, idle)
-    }
-
-    /// A reader of the best paths of the table of that name, for another thread.
-    pub fn reader(&self, name: &str) -> Option<TableReader<Target>> {
-        let &table = self.table_names.get(name)?;
-        Some(self.tables[table].view.reader())
-    }
-
-    /// Keeps changes of the table of that name from now on, for one who watches; the number of the next one.
-    pub fn watch(&mut self, name: &str) -> Option<u64> {
-        let &table = self.table_names.get(name)?;
-        Some(self.tables[table].view.journal.watch())
-    }
-
-    /// Ends what [`Tables::watch`] began.
-    pub fn unwatch(&mut self, name: &str) {
-        if let Some(&table) = self.table_names.get(name) {
-            self.tables[table].view.journal.unwatch();
-        }
-    }
-
-    /// Appends the changes from number `from` on, `most` at most, to `to`; the number of the next one, and how many before
-    /// are not kept any more. O(`most`).
-    pub fn changes(
-        &self,
-        name: &str,
-        from: u64,
-        most: usize,
-        to: &mut Vec<BestChange>,
-    ) -> (u64, u64) {
-        match self.table_names.get(name) {
-            None => (from, 0),
-            Some(&table) => self.tables[table].view.journal.from(from, most, to),
-        }
-    }
-
-    /// The name of the table that is asked if none is named: the first there is of `main`, `loc-rib`,
-    /// `post-policy`, `pre-policy`, else the first by name.
-    pub fn default_table(&self) -> Option<&str> {
-        let order = ["main", "loc-rib", "post-policy", "pre-policy"];
-        let preferred = order
-            .into_iter()
-            .find(|&name| self.table_names.contains_key(name));
-        preferred.or_else(|| self.table_names.keys().next().map(String::as_str))
-    }
-
-    /// Every table, by name.
-    pub fn tables(&self) -> impl Iterator<Item = TableInfo> {
-        self.table_names.iter().map(|(name, &table)| {
-            let table = &self.tables[table];
-            TableInfo {
-                name: name.clone(),
-                prefixes: [table.ipv4.paths.len(), table.ipv6.paths.len()],
-                paths: [table.ipv4.paths.path_count(), table.ipv6.paths.path_count()],
-            }
-        })
-    }
-
-    /// The paths of exactly this prefix in the table of that name, the best first. O(paths of the prefix).
-    pub fn paths(&self, table: &str, prefix: IpPrefix) -> Vec<PathOf> {
-        let Some(&table) = self.table_names.get(table) else {
-            return Vec::new();
-        };
-        let table = &self.tables[table];
-        let show = |held: &Held| {
-            let source = &self.sources[usize::from(held.source)];
-            let current = match prefix {
-                IpPrefix::V4(_) => source.ipv4.freshness.generation(),
-                IpPrefix::V6(_) => source.ipv6.freshness.generation(),
-            };
-            PathOf {
-                feed: self.feeds[source.feed].name.clone(),
-                peer: source.peer.clone(),
-                id: held.id,
-                is_older: held.generation != current,
-                target: held.target.clone(),
-            }
-        };
-        match prefix {
-            IpPrefix::V4(prefix) => table.ipv4.paths.paths(prefix).map(show).collect(),
-            IpPrefix::V6(prefix) => table.ipv6.paths.paths(prefix).map(show).collect(),
-        }
-    }
-
-    /// The best paths of the table of that name, IPv4 first, in prefix order. O(paths).
-    pub fn routes(&self, table: &str) -> (Routes<u32>, Routes<u128>) {
-        match self.table_names.get(table) {
-            None => (Vec::new(), Vec::new()),
-            Some(&table) => {
-                let table = &self.tables[table];
-                (best(&table.ipv4), best(&table.ipv6))
-            }
-        }
-    }
-
-    /// What has happened.
-    pub fn totals(&self) -> Totals {
-        Totals {
-            failed: self.tables.iter().map(|table| table.view.failed).sum(),
-            ..self.totals
-        }
-    }
-
-    /// Heap bytes of paths and of what lookups use, without where routes lead. O(tables).
-    pub fn bytes(&self) -> usize {
-        let of = |table: &Table| {
-            table.ipv4.paths.bytes() + table.ipv6.paths.bytes() + table.view.bytes()
-        };
-        self.tables.iter().map(of).sum()
-    }
-
-    /// Counts changes: a table is as it was if this is.
-    pub fn version(&self) -> u64 {
-        self.version
-    }
-
-    /// Whether there is a table, and no stream is still sending its routes for the first time, as far as is known.
-    pub fn is_whole(&self) -> bool {
-        let is_loading = |s: &Source| {
-            let ipv4 = s.ipv4.older == 0 && s.ipv4.freshness.is_refreshing();
-            ipv4 || s.ipv6.older == 0 && s.ipv6.freshness.is_refreshing()
-        };
-        !self.sources.is_empty() && !self.sources.iter().any(is_loading)
-    }
-
-    /// Whether every stream that was met is connected, and has sent its routes as far as is known.
-    pub fn is_fresh(&self) -> bool {
-        let is_fresh = |s: &Source| s.ipv4.freshness.is_fresh() && s.ipv6.freshness.is_fresh();
-        self.sources.iter().all(is_fresh)
     }
 }
 

@@ -6,10 +6,10 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU32, Ordering as Memory};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering as Memory};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use popfib::NextHop;
 use popfib_formats::{BgpPath, Escaped, unpack_path};
@@ -81,8 +81,29 @@ pub struct Target(Arc<Inner>);
 
 struct Inner {
     number: NextHop,
+    /// Of the content: tables ask for it with every route.
+    hash: u64,
     is_restored: bool,
     kind: Kind,
+}
+
+impl Inner {
+    /// Heap bytes, with the two counts of an `Arc`; those of an object's next hops, which change, are left out.
+    fn bytes(&self) -> usize {
+        let content = match &self.kind {
+            Kind::Name(name) => name.len(),
+            Kind::Hops(Hops::Through(hops)) => hops.capacity() * size_of::<Hop>(),
+            Kind::Hops(_) | Kind::Object(_) => 0,
+            Kind::Path { bytes, .. } => bytes.len(),
+        };
+        size_of::<Self>() + 2 * size_of::<usize>() + content
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        BYTES.fetch_sub(self.bytes(), Memory::Relaxed);
+    }
 }
 
 enum Kind {
@@ -94,6 +115,10 @@ enum Kind {
 
 /// Numbers tell targets apart. They come again after 2^31 of them, when what had them first is long gone.
 static NEXT: AtomicU32 = AtomicU32::new(0);
+/// Heap bytes of all targets.
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+/// Seeded at random, as what is hashed comes from others.
+static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 const HIGHEST: u32 = u32::MAX >> 1;
 
 impl Target {
@@ -101,11 +126,25 @@ impl Target {
         let number = NEXT.fetch_add(1, Memory::Relaxed) % HIGHEST + 1;
         let number = NextHop::new(number).expect("between 1 and the highest");
         let is_restored = false;
-        Self(Arc::new(Inner {
+        let hash = match &kind {
+            Kind::Name(name) => HASHER.hash_one(name),
+            Kind::Hops(hops) => HASHER.hash_one(hops),
+            Kind::Object(_) => HASHER.hash_one(number),
+            Kind::Path { bytes, .. } => HASHER.hash_one(bytes),
+        };
+        let inner = Inner {
             number,
+            hash,
             is_restored,
             kind,
-        }))
+        };
+        BYTES.fetch_add(inner.bytes(), Memory::Relaxed);
+        Self(Arc::new(inner))
+    }
+
+    /// Heap bytes of all targets of the process.
+    pub(crate) fn all_bytes() -> usize {
+        BYTES.load(Memory::Relaxed)
     }
 
     /// A value that says nothing but its name.
@@ -276,12 +315,7 @@ impl Eq for Target {}
 
 impl Hash for Target {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        match &self.0.kind {
-            Kind::Name(name) => name.hash(state),
-            Kind::Hops(hops) => hops.hash(state),
-            Kind::Object(_) => self.0.number.hash(state),
-            Kind::Path { bytes, .. } => bytes.hash(state),
-        }
+        state.write_u64(self.0.hash);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What decoders hand out: changes of routes that belong together.
 
-use std::fmt;
+use std::{fmt, mem};
 
 use popfib::IpPrefix;
 
@@ -74,15 +74,17 @@ impl Transaction {
             return;
         }
         let key = |change: &Change| (change.stream, change.prefix, change.path);
-        self.changes.sort_by_key(key);
-        let mut kept: Vec<Change> = Vec::with_capacity(self.changes.len());
-        for change in self.changes.drain(..) {
-            match kept.last_mut() {
-                Some(last) if key(last) == key(&change) => *last = change,
-                _ => kept.push(change),
-            }
+        if self.changes.is_sorted_by(|a, b| key(a) < key(b)) {
+            return;
         }
-        self.changes = kept;
+        self.changes.sort_by_key(key);
+        self.changes.dedup_by(|later, kept| {
+            let is_same = key(later) == key(kept);
+            if is_same {
+                mem::swap(later, kept);
+            }
+            is_same
+        });
     }
 
     /// The changes.

@@ -1,31 +1,61 @@
 //! The best paths of a table as other threads see them: a live table.
+//!
+//! Changes wait until they are published, so that many of them cost one compilation and not a patch each.
 
-use popfib::{CompileError, IpPrefix, LiveTable, Shared, TableReader};
+use popfib::{Address, CompileError, IpPrefix, LiveMap, LiveTable, Prefix, Shared, TableReader};
 
 use crate::info::Routes;
 use crate::journal::Journal;
 use crate::target::Target;
+
+/// The room for waiting changes that is kept for the next ones.
+const KEPT: usize = 1 << 10;
+
+/// A change of the best path of a prefix: where it leads now, `None` if there is none any more.
+type Change<A> = (Prefix<A>, Option<Target>);
 
 /// What readers see of a table.
 #[derive(Default)]
 pub(crate) struct View {
     table: LiveTable<Target, Shared>,
     pub(crate) journal: Journal,
+    /// Changes that readers do not see yet, in their order.
+    ipv4: Vec<Change<u32>>,
+    ipv6: Vec<Change<u128>>,
     /// Changes that there was no memory for, or that the table has no numbers for.
     pub(crate) failed: u64,
 }
 
 impl View {
     pub(crate) fn announce(&mut self, prefix: IpPrefix, target: Target) {
-        self.journal.add(prefix, || Some(target.clone()));
-        let done = self.table.announce(prefix, target);
-        self.count(done);
+        self.wait(prefix, Some(target));
     }
 
     pub(crate) fn withdraw(&mut self, prefix: IpPrefix) {
-        self.journal.add(prefix, || None);
-        let done = self.table.withdraw(prefix);
-        self.count(done);
+        self.wait(prefix, None);
+    }
+
+    fn wait(&mut self, prefix: IpPrefix, target: Option<Target>) {
+        match prefix {
+            IpPrefix::V4(prefix) => self.ipv4.push((prefix, target)),
+            IpPrefix::V6(prefix) => self.ipv6.push((prefix, target)),
+        }
+    }
+
+    /// How many changes readers do not see.
+    pub(crate) fn waiting(&self) -> usize {
+        self.ipv4.len() + self.ipv6.len()
+    }
+
+    /// Lets readers see all changes.
+    pub(crate) fn publish(&mut self) {
+        self.failed += publish(self.table.ipv4_mut(), &mut self.ipv4, &mut self.journal);
+        self.failed += publish(self.table.ipv6_mut(), &mut self.ipv6, &mut self.journal);
+    }
+
+    /// Prefixes of both families that readers see.
+    pub(crate) fn prefixes(&self) -> [usize; 2] {
+        [self.table.ipv4().len(), self.table.ipv6().len()]
     }
 
     /// Both families at once, into an empty table.
@@ -53,4 +83,33 @@ impl View {
     pub(crate) fn bytes(&self) -> usize {
         self.table.bytes()
     }
+}
+
+/// Makes the changes of one family; how many failed.
+fn publish<A: Address>(
+    map: &mut LiveMap<A, Target, Shared>,
+    waiting: &mut Vec<Change<A>>,
+    journal: &mut Journal,
+) -> u64
+where
+    IpPrefix: From<Prefix<A>>,
+{
+    for (prefix, target) in &*waiting {
+        journal.add((*prefix).into(), || target.clone());
+    }
+    let mut failed = 0;
+    if waiting.len() < 2 || map.apply(waiting.iter().cloned()).is_err() {
+        for (prefix, target) in waiting.drain(..) {
+            let done = match target {
+                Some(target) => map.announce(prefix, target),
+                None => map.withdraw(prefix),
+            };
+            failed += u64::from(done.is_err());
+        }
+    }
+    match waiting.capacity() <= KEPT {
+        true => waiting.clear(),
+        false => *waiting = Vec::new(),
+    }
+    failed
 }

@@ -96,8 +96,9 @@ fn serve(state: &State, socket: &OwnedFd, mut id: FeedId) -> String {
         let mut tables = state.tables();
         let now = Instant::now();
         let next = kernel.push(&buffer[..read], &mut |streams, transaction| {
-            tables.apply(id, streams, transaction, now);
+            tables.take(id, streams, transaction, now);
         });
+        tables.publish(now, kernel.is_dumping());
         drop(tables);
         state.count(NAME, &mut counts, kernel.counts());
         match next {

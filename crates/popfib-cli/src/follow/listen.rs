@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::output::note;
 
 use super::accept::{Accepting, accept};
+use super::catch_up;
 use super::state::State;
 
 const BUFFER: usize = 64 << 10;
@@ -139,10 +140,11 @@ fn serve(
         let mut tables = state.tables();
         let now = Instant::now();
         let result = decoder.push(&buffer[..read], &mut |streams, transaction| {
-            tables.apply(id, streams, transaction, now);
+            tables.take(id, streams, transaction, now);
         });
         let is_current = tables.is_current(id);
         drop(tables);
+        catch_up::publish(state, &stream);
         state.count(name, &mut counts, decoder.counts());
         if let Err(flaw) = result {
             break flaw.to_string();
@@ -151,7 +153,10 @@ fn serve(
             break "a new connection took over, or it is not followed any more".to_owned();
         }
     };
-    state.tables().disconnected(id);
+    let mut tables = state.tables();
+    tables.publish(Instant::now(), false);
+    tables.disconnected(id);
+    drop(tables);
     let _ = stream.shutdown(Shutdown::Both);
     reason
 }

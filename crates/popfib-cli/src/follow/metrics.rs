@@ -25,6 +25,7 @@ pub(super) fn text(state: &State) -> String {
         ("withdrawn_total", "counter", totals.withdrawn),
         ("swept_total", "counter", totals.swept),
         ("refused_total", "counter", totals.refused),
+        ("dropped_peers_total", "counter", totals.dropped),
         ("failed_total", "counter", totals.failed),
         ("paths", "gauge", totals.paths as u64),
         ("stale_paths", "gauge", totals.older as u64),

@@ -6,6 +6,7 @@
 
 mod accept;
 mod bulk;
+mod catch_up;
 mod http;
 mod images;
 #[cfg(target_os = "linux")]

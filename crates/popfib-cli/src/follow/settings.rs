@@ -80,6 +80,14 @@ pub(super) struct Settings {
     /// Maximum number of paths in all tables; more are refused and counted
     #[arg(long, value_name = "N", default_value_t = Self::default().max_paths)]
     pub(super) max_paths: usize,
+
+    /// The most paths of one peer in one table; one that announces more is dropped until it comes up again
+    #[arg(long, value_name = "N", default_value_t = Self::default().max_peer_paths)]
+    pub(super) max_peer_paths: usize,
+
+    /// The most memory of tables, in MiB; paths beyond are refused and counted [default: no limit]
+    #[arg(long, value_name = "MIB")]
+    pub(super) max_memory: Option<usize>,
 }
 
 impl Default for Settings {
@@ -102,6 +110,8 @@ impl Default for Settings {
             metrics: None,
             idle: limits.idle.as_secs(),
             max_paths: limits.max_paths,
+            max_peer_paths: limits.max_peer_paths,
+            max_memory: None,
         }
     }
 }
@@ -172,6 +182,10 @@ impl Settings {
         Limits {
             idle: Duration::from_secs(self.idle),
             max_paths: self.max_paths,
+            max_peer_paths: self.max_peer_paths,
+            max_bytes: self
+                .max_memory
+                .map_or(usize::MAX, |mib| mib.saturating_mul(1 << 20)),
         }
     }
 

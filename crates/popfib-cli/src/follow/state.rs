@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use popfib_feed::{Counts, Tables};
+use popfib_feed::{Counts, Dropped, Tables};
 
 use crate::output::note;
 
@@ -103,8 +103,20 @@ impl State {
         feeds.clone()
     }
 
-    /// Says what went wrong since the last call, once a minute.
+    /// Says what went wrong since the last call, once a minute; which peers were dropped, at once.
     pub(super) fn note_troubles(&self) {
+        let dropped = self.tables().take_dropped();
+        for peer in dropped {
+            let Dropped { feed, peer, table } = peer;
+            let peer = if peer.is_empty() {
+                feed
+            } else {
+                format!("{feed}, peer {peer}")
+            };
+            note(format_args!(
+                "{peer}: dropped from table {table}, with more paths than --max-peer-paths"
+            ));
+        }
         let mut troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
         let is_soon = |said: Instant| said.elapsed() < Duration::from_secs(60);
         if troubles.said.is_some_and(is_soon) {
@@ -121,7 +133,7 @@ impl State {
         let what = [
             "invalid messages or lines left out",
             "routes name a next hop that was not announced",
-            "paths refused, beyond --max-paths or 65,536 peers",
+            "paths refused: beyond --max-paths, --max-memory or 65,536 peers, or of a peer that is dropped",
             "changes could not be published",
         ];
         for ((what, now), before) in what.iter().zip(known).zip(troubles.known) {

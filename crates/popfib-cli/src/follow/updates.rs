@@ -1,7 +1,8 @@
 //! Updates from files and pipes.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -15,6 +16,7 @@ use crate::failure::Failure;
 use crate::output::note;
 use crate::program::Verdict;
 
+use super::catch_up;
 use super::state::State;
 
 const BUFFER: usize = 64 << 10;
@@ -22,14 +24,14 @@ const BUFFER: usize = 64 << 10;
 /// Opens the file and follows it in a thread, which ends with it: badly if it could not be read to its end.
 pub(super) fn follow(state: &Arc<State>, path: &Path) -> Result<JoinHandle<Verdict>, Failure> {
     let name = name(path);
-    let reader: Box<dyn Read + Send> = if is_stdin(path) {
-        Box::new(io::stdin())
-    } else {
-        Box::new(File::open(path).map_err(|error| format!("{name}: {error}"))?)
+    let file = match is_stdin(path) {
+        true => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+        false => File::open(path),
     };
+    let file = file.map_err(|error| format!("{name}: {error}"))?;
     let state = state.clone();
     Ok(thread::spawn(move || {
-        let result = read(&state, &name, BufReader::with_capacity(BUFFER, reader));
+        let result = read(&state, &name, BufReader::with_capacity(BUFFER, file));
         match result {
             Ok(()) => Verdict::Good,
             Err(reason) => {
@@ -48,7 +50,7 @@ pub(super) fn name(path: &Path) -> String {
     }
 }
 
-type Reader = BufReader<Box<dyn Read + Send>>;
+type Reader = BufReader<File>;
 
 fn read(state: &State, name: &str, mut reader: Reader) -> Result<(), String> {
     let failed = |error: io::Error| format!("{name}: {error}");
@@ -69,6 +71,7 @@ fn is_lines(head: &[u8]) -> bool {
 }
 
 fn read_lines(state: &State, name: &str, mut reader: Reader) -> io::Result<()> {
+    let file = reader.get_ref().try_clone()?;
     let id = state.tables().connected(name, Instant::now());
     let mut decoder = Updates::new();
     let mut counts = Counts::default();
@@ -78,7 +81,7 @@ fn read_lines(state: &State, name: &str, mut reader: Reader) -> io::Result<()> {
         let mut tables = state.tables();
         let now = Instant::now();
         let mut commit = |streams: &[_], transaction: &_| {
-            tables.apply(id, streams, transaction, now);
+            tables.take(id, streams, transaction, now);
         };
         let result = match length {
             0 => decoder.finish(&mut commit),
@@ -86,6 +89,11 @@ fn read_lines(state: &State, name: &str, mut reader: Reader) -> io::Result<()> {
         };
         let is_current = tables.is_current(id);
         drop(tables);
+        if length == 0 || result.is_err() {
+            state.tables().publish(now, false);
+        } else {
+            catch_up::publish(state, &file);
+        }
         result.map_err(io::Error::other)?;
         state.count(name, &mut counts, decoder.counts());
         if length == 0 || !is_current {
@@ -96,6 +104,10 @@ fn read_lines(state: &State, name: &str, mut reader: Reader) -> io::Result<()> {
 }
 
 fn read_format(state: &State, name: &str, reader: Reader) -> Result<(), String> {
+    let file = reader
+        .get_ref()
+        .try_clone()
+        .map_err(|error| format!("{name}: {error}"))?;
     let options = UpdateOptions::default();
     let mut source = open_updates(Input::from_reader(name, reader), &options)
         .map_err(|error| error.to_string())?;
@@ -109,8 +121,11 @@ fn read_format(state: &State, name: &str, reader: Reader) -> Result<(), String> 
             Ok(true) => {
                 now.messages += 1;
                 let mut tables = state.tables();
-                tables.apply(id, updates.streams(), &transaction, Instant::now());
-                if !tables.is_current(id) {
+                tables.take(id, updates.streams(), &transaction, Instant::now());
+                let is_current = tables.is_current(id);
+                drop(tables);
+                catch_up::publish(state, &file);
+                if !is_current {
                     break;
                 }
             }
@@ -129,6 +144,7 @@ fn read_format(state: &State, name: &str, reader: Reader) -> Result<(), String> 
             state.count(name, &mut counts, now);
         }
     }
+    state.tables().publish(Instant::now(), false);
     state.count(name, &mut counts, now);
     Ok(())
 }

@@ -73,6 +73,14 @@ fn the_best_path_over_peers_answers_until_its_peer_is_lost() {
     let peers: Vec<&str> = paths.iter().map(|path| path.peer.as_str()).collect();
     assert_eq!(peers, ["192.0.2.2", "192.0.2.1"]);
     messages.push(wire::bmp(2, Some(OTHER), &[4]));
+    // Nobody asks for its paths and gets them, though they have not been met yet.
+    let (mut tables, now) = (Tables::new(limits()), Instant::now());
+    let id = tables.connected("bmp", now);
+    let mut commit = |streams: &[_], transaction: &_| tables.apply(id, streams, transaction, now);
+    Bmp::new().push(&messages.concat(), &mut commit).unwrap();
+    let paths = tables.paths("pre-policy", "10.0.0.0/8".parse().unwrap());
+    let peers: Vec<&str> = paths.iter().map(|path| path.peer.as_str()).collect();
+    assert_eq!((peers, tables.totals().paths), (vec!["192.0.2.1"], 3));
     let (tables, _) = run(&messages);
     assert_eq!(
         values(&tables, "pre-policy")[0],

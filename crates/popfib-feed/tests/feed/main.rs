@@ -3,6 +3,7 @@
 mod bmp;
 mod fpm;
 mod kernel;
+mod limits;
 mod snapshot;
 mod tables;
 mod text;

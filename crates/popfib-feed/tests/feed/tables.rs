@@ -14,6 +14,11 @@ fn streams() -> [Stream; 1] {
 }
 
 fn send(tables: &mut Tables, id: FeedId, prefix: IpPrefix, value: Option<&str>, now: Instant) {
+    take(tables, id, prefix, value, now);
+    tables.publish(now, false);
+}
+
+fn take(tables: &mut Tables, id: FeedId, prefix: IpPrefix, value: Option<&str>, now: Instant) {
     let mut transaction = Transaction::default();
     transaction.change(Change {
         stream: StreamId(0),
@@ -21,7 +26,7 @@ fn send(tables: &mut Tables, id: FeedId, prefix: IpPrefix, value: Option<&str>, 
         path: 0,
         target: value.map(Target::name),
     });
-    tables.apply(id, &streams(), &transaction, now);
+    tables.take(id, &streams(), &transaction, now);
 }
 
 fn at(text: &str) -> IpPrefix {
@@ -114,6 +119,57 @@ fn a_second_connection_takes_over_from_one_that_broke_unnoticed() {
 }
 
 #[test]
+fn what_comes_faster_than_it_can_be_shown_is_shown_together_within_half_a_second() {
+    let start = Instant::now();
+    let mut tables = Tables::new(limits());
+    let id = tables.connected("router", start);
+    let seen = |tables: &Tables| {
+        let mut reader = tables.reader("main").expect("a table");
+        let guard = reader.pin();
+        let prefixes: usize = tables
+            .tables()
+            .map(|t| t.prefixes.iter().sum::<usize>())
+            .sum();
+        let count = (0..=255u8)
+            .filter(|n| {
+                guard
+                    .lookup(std::net::IpAddr::from([10, *n, 0, 1]))
+                    .is_some()
+            })
+            .count();
+        assert_eq!(count, prefixes);
+        count
+    };
+    for number in 0..200 {
+        let prefix = at(&format!("10.{number}.0.0/16"));
+        let now = start + Duration::from_millis(number * 5);
+        take(&mut tables, id, prefix, Some("a"), now);
+        tables.publish(now, true);
+        assert_eq!(tables.paths("main", prefix).len(), 1);
+        let shown = match number {
+            0..100 => 0,
+            100..200 => 101,
+            _ => unreachable!(),
+        };
+        assert_eq!(seen(&tables), shown, "after route {number}");
+    }
+    assert!(!tables.is_whole());
+    // The other side pauses.
+    tables.publish(start + Duration::from_secs(1), false);
+    assert_eq!(seen(&tables), 200);
+    // Of several changes of a route the last is seen; one that is late is published by a tick.
+    let late = start + Duration::from_secs(2);
+    take(&mut tables, id, at("10.0.0.0/16"), None, late);
+    take(&mut tables, id, at("10.0.0.0/16"), Some("b"), late);
+    take(&mut tables, id, at("10.1.0.0/16"), None, late);
+    tables.tick(late, usize::MAX);
+    assert_eq!(seen(&tables), 200);
+    tables.tick(late + Duration::from_millis(500), usize::MAX);
+    assert_eq!(seen(&tables), 199);
+    assert_eq!(answers(&tables, "main")[&at("10.0.0.0/16")], "b");
+}
+
+#[test]
 fn paths_beyond_the_limit_are_refused_and_counted() {
     let now = Instant::now();
     let mut tables = Tables::new(Limits {
@@ -149,7 +205,8 @@ fn any_breaks_end_in_what_the_router_has() {
             for _ in 0..random.usize(..40) {
                 let prefix = prefix(&mut random);
                 let value = random.bool().then(|| random.u8(..4).to_string());
-                send(&mut tables, id, prefix, value.as_deref(), now);
+                take(&mut tables, id, prefix, value.as_deref(), now);
+                tables.publish(now, random.bool());
                 match value {
                     Some(value) => has.insert(prefix, value),
                     None => has.remove(&prefix),
@@ -168,8 +225,9 @@ fn any_breaks_end_in_what_the_router_has() {
             id = tables.connected("router", now);
         }
         for (prefix, value) in &has {
-            send(&mut tables, id, *prefix, Some(value), now);
+            take(&mut tables, id, *prefix, Some(value), now);
         }
+        tables.publish(now, false);
         now += limits().idle;
         while tables.tick(now, random.usize(1..5)) {}
         assert_eq!(answers(&tables, "main"), has, "seed {seed}");

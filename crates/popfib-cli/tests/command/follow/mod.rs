@@ -3,6 +3,7 @@
 mod clients;
 #[cfg(target_os = "linux")]
 mod kernel;
+mod limits;
 mod restart;
 mod soak;
 

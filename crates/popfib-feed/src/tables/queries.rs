@@ -1,0 +1,142 @@
+//! What is asked of tables.
+
+use popfib::{IpPrefix, TableReader};
+
+use super::{Source, Table, Tables, best};
+use crate::held::Held;
+use crate::info::{PathOf, Routes, TableInfo, Totals};
+use crate::journal::BestChange;
+use crate::target::Target;
+
+impl Tables {
+    /// A reader of the best paths of the table of that name, for another thread.
+    pub fn reader(&self, name: &str) -> Option<TableReader<Target>> {
+        let &table = self.table_names.get(name)?;
+        Some(self.tables[table].view.reader())
+    }
+
+    /// Keeps changes of the table of that name from now on, for one who watches; the number of the next one.
+    pub fn watch(&mut self, name: &str) -> Option<u64> {
+        let &table = self.table_names.get(name)?;
+        Some(self.tables[table].view.journal.watch())
+    }
+
+    /// Ends what [`Tables::watch`] began.
+    pub fn unwatch(&mut self, name: &str) {
+        if let Some(&table) = self.table_names.get(name) {
+            self.tables[table].view.journal.unwatch();
+        }
+    }
+
+    /// Appends the changes from number `from` on, `most` at most, to `to`; the number of the next one, and how many before
+    /// are not kept any more. O(`most`).
+    pub fn changes(
+        &self,
+        name: &str,
+        from: u64,
+        most: usize,
+        to: &mut Vec<BestChange>,
+    ) -> (u64, u64) {
+        match self.table_names.get(name) {
+            None => (from, 0),
+            Some(&table) => self.tables[table].view.journal.from(from, most, to),
+        }
+    }
+
+    /// The name of the table that is asked if none is named: the first there is of `main`, `loc-rib`,
+    /// `post-policy`, `pre-policy`, else the first by name.
+    pub fn default_table(&self) -> Option<&str> {
+        let order = ["main", "loc-rib", "post-policy", "pre-policy"];
+        let preferred = order
+            .into_iter()
+            .find(|&name| self.table_names.contains_key(name));
+        preferred.or_else(|| self.table_names.keys().next().map(String::as_str))
+    }
+
+    /// Every table, by name.
+    pub fn tables(&self) -> impl Iterator<Item = TableInfo> {
+        self.table_names.iter().map(|(name, &table)| {
+            let table = &self.tables[table];
+            TableInfo {
+                name: name.clone(),
+                prefixes: table.view.prefixes(),
+                paths: [table.ipv4.paths.path_count(), table.ipv6.paths.path_count()],
+            }
+        })
+    }
+
+    /// The paths of exactly this prefix in the table of that name, the best first; those of a peer that is lost are not among
+    /// them, though its routes leave in steps. O(paths of the prefix).
+    pub fn paths(&self, table: &str, prefix: IpPrefix) -> Vec<PathOf> {
+        let Some(&table) = self.table_names.get(table) else {
+            return Vec::new();
+        };
+        let table = &self.tables[table];
+        let show = |held: &Held| {
+            let source = &self.sources[usize::from(held.source)];
+            let freshness = match prefix {
+                IpPrefix::V4(_) => source.ipv4.freshness,
+                IpPrefix::V6(_) => source.ipv6.freshness,
+            };
+            (!freshness.is_gone(held.generation)).then(|| PathOf {
+                feed: self.feeds[source.feed].name.clone(),
+                peer: source.peer.clone(),
+                id: held.id,
+                is_older: held.generation != freshness.generation(),
+                target: held.target.clone(),
+            })
+        };
+        match prefix {
+            IpPrefix::V4(prefix) => table.ipv4.paths.paths(prefix).filter_map(show).collect(),
+            IpPrefix::V6(prefix) => table.ipv6.paths.paths(prefix).filter_map(show).collect(),
+        }
+    }
+
+    /// The best paths of the table of that name, IPv4 first, in prefix order. O(paths).
+    pub fn routes(&self, table: &str) -> (Routes<u32>, Routes<u128>) {
+        match self.table_names.get(table) {
+            None => (Vec::new(), Vec::new()),
+            Some(&table) => {
+                let table = &self.tables[table];
+                (best(&table.ipv4), best(&table.ipv6))
+            }
+        }
+    }
+
+    /// What has happened.
+    pub fn totals(&self) -> Totals {
+        Totals {
+            failed: self.tables.iter().map(|table| table.view.failed).sum(),
+            ..self.totals
+        }
+    }
+
+    /// Heap bytes of paths and of what lookups use, without where routes lead. O(tables).
+    pub fn bytes(&self) -> usize {
+        let of = |table: &Table| {
+            table.ipv4.paths.bytes() + table.ipv6.paths.bytes() + table.view.bytes()
+        };
+        self.tables.iter().map(of).sum()
+    }
+
+    /// Counts changes: a table is as it was if this is.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Whether there is a table, and no stream is still sending its routes for the first time, as far as is known.
+    pub fn is_whole(&self) -> bool {
+        let is_loading = |s: &Source| {
+            let ipv4 = s.ipv4.older == 0 && s.ipv4.freshness.is_refreshing();
+            ipv4 || s.ipv6.older == 0 && s.ipv6.freshness.is_refreshing()
+        };
+        let is_published = self.waiting.is_none() && !self.sources.is_empty();
+        is_published && !self.sources.iter().any(is_loading)
+    }
+
+    /// Whether every stream that was met is connected, and has sent its routes as far as is known.
+    pub fn is_fresh(&self) -> bool {
+        let is_fresh = |s: &Source| s.ipv4.freshness.is_fresh() && s.ipv6.freshness.is_fresh();
+        self.sources.iter().all(is_fresh)
+    }
+}

@@ -1,0 +1,125 @@
+//! Peers and tables that grow beyond what they may.
+
+use std::time::Instant;
+
+use popfib_feed::{Bmp, Decoder, Dropped, FeedId, Limits, Tables};
+
+use crate::wire::{self, Peer};
+use crate::{answers, limits};
+
+const PEERS: [Peer; 2] = [
+    Peer {
+        kind: 0,
+        flags: 0,
+        address: [192, 0, 2, 1],
+        distinguisher: 0,
+    },
+    Peer {
+        kind: 0,
+        flags: 0,
+        address: [192, 0, 2, 2],
+        distinguisher: 0,
+    },
+];
+
+/// Ten routes of a peer from 10.FIRST.0.0/16 on.
+fn ten(peer: Peer, first: u8) -> Vec<u8> {
+    let prefixes: Vec<_> = (first..first + 10)
+        .map(|number| (None, format!("10.{number}.0.0/16").parse().unwrap()))
+        .collect();
+    let path = (peer.address.into(), 100, &[64500][..]);
+    wire::bmp(0, Some(peer), &wire::update(&prefixes, Some(path)))
+}
+
+fn push(tables: &mut Tables, id: FeedId, decoder: &mut Bmp, message: &[u8]) {
+    let now = Instant::now();
+    let mut commit = |streams: &[_], transaction: &_| tables.apply(id, streams, transaction, now);
+    decoder.push(message, &mut commit).unwrap();
+    while tables.tick(now, 3) {}
+}
+
+#[test]
+fn a_peer_with_too_many_paths_is_dropped_until_it_comes_up_again_and_no_other() {
+    let mut tables = Tables::new(Limits {
+        max_peer_paths: 25,
+        ..limits()
+    });
+    let id = tables.connected("router", Instant::now());
+    let mut decoder = Bmp::new();
+    let [peer, other] = PEERS;
+    for first in [0, 10] {
+        push(&mut tables, id, &mut decoder, &ten(peer, first));
+        push(&mut tables, id, &mut decoder, &ten(other, first));
+    }
+    // The same once more is no more.
+    push(&mut tables, id, &mut decoder, &ten(peer, 0));
+    assert_eq!((tables.totals().paths, tables.totals().dropped), (40, 0));
+    assert_eq!(tables.take_dropped(), []);
+
+    push(&mut tables, id, &mut decoder, &ten(peer, 20));
+    let dropped = Dropped {
+        feed: "router".to_owned(),
+        peer: "192.0.2.1".to_owned(),
+        table: "pre-policy".to_owned(),
+    };
+    assert_eq!(tables.take_dropped(), [dropped]);
+    assert_eq!(tables.take_dropped(), []);
+    let seen = answers(&tables, "pre-policy");
+    assert_eq!(seen.len(), 20);
+    assert!(seen.values().all(|value| value.starts_with("192.0.2.2 ")));
+    let totals = tables.totals();
+    assert_eq!((totals.paths, totals.dropped, totals.refused), (20, 1, 5));
+    // It goes on; nothing of it is kept.
+    push(&mut tables, id, &mut decoder, &ten(peer, 30));
+    assert_eq!((tables.totals().paths, tables.totals().refused), (20, 15));
+
+    let up = wire::bmp(3, Some(peer), &wire::peer_up(false));
+    push(&mut tables, id, &mut decoder, &up);
+    push(&mut tables, id, &mut decoder, &ten(peer, 30));
+    assert_eq!((tables.totals().paths, tables.totals().dropped), (30, 1));
+
+    // Dropped once more, and its router connects again.
+    for first in [40, 50] {
+        push(&mut tables, id, &mut decoder, &ten(peer, first));
+    }
+    assert_eq!((tables.totals().paths, tables.totals().dropped), (20, 2));
+    let id = tables.connected("router", Instant::now());
+    push(&mut tables, id, &mut Bmp::new(), &ten(peer, 40));
+    assert_eq!(tables.totals().paths, 30);
+}
+
+#[test]
+fn paths_beyond_the_memory_are_refused_and_those_there_change_and_leave() {
+    // Of all targets of the process, those of other tests among them: with some room.
+    let full = 400 << 20;
+    let mut tables = Tables::new(Limits {
+        max_bytes: full,
+        ..limits()
+    });
+    let id = tables.connected("router", Instant::now());
+    let mut decoder = Bmp::new();
+    let [peer, _] = PEERS;
+    push(&mut tables, id, &mut decoder, &ten(peer, 0));
+    assert_eq!((tables.totals().paths, tables.totals().refused), (10, 0));
+
+    tables.set_limits(Limits {
+        max_bytes: 1000,
+        ..limits()
+    });
+    tables.tick(Instant::now(), 1);
+    push(&mut tables, id, &mut decoder, &ten(peer, 5));
+    assert_eq!((tables.totals().paths, tables.totals().refused), (10, 5));
+    // What is withdrawn leaves.
+    let gone = [(None, "10.0.0.0/16".parse().unwrap())];
+    let message = wire::bmp(0, Some(peer), &wire::update(&gone, None));
+    push(&mut tables, id, &mut decoder, &message);
+    assert_eq!(tables.totals().paths, 9);
+    // With room again they come.
+    tables.set_limits(Limits {
+        max_bytes: full,
+        ..limits()
+    });
+    tables.tick(Instant::now(), 1);
+    push(&mut tables, id, &mut decoder, &ten(peer, 5));
+    assert_eq!((tables.totals().paths, tables.totals().refused), (14, 5));
+}

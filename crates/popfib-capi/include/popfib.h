@@ -112,7 +112,7 @@ struct popfib_config {
                              * routes, which is best for almost everybody */
     uint32_t flags;         /* POPFIB_KEEP_PREFIXES or 0 */
     const char *kernel;     /* the code of bulk lookups, by a name of popfib_kernel_list(); NULL for the one
-                             * that the environment variable POPFIB_KERNEL names, else the fastest */
+                             * that the environment variable POPFIB_KERNEL names, else this CPU's */
     popfib_allocate_fn allocate; /* where all memory of the table and its readers is from and where it */
     popfib_release_fn release;   /* goes back to, the handles' included: both functions, or NULL and NULL for */
     void *user;                  /* malloc(); what they are called with */
@@ -407,7 +407,7 @@ int popfib_image_name(const popfib_image *image, uint32_t next_hop, const char *
 
 /* ---------------------------------------------------------------- the library */
 
-/* The names of the kernels that this CPU can run, from 0 on, the fastest last; NULL after the last. Never
+/* The names of the kernels that this CPU can run, from 0 on; NULL after the last. Never
  * free them. [any] */
 const char *popfib_kernel_list(size_t index);
 

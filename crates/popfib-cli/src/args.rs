@@ -122,7 +122,7 @@ impl ReadArgs {
     }
 }
 
-/// The kernel that looks up: the one that `POPFIB_KERNEL` names, else the fastest.
+/// The kernel that looks up: the one that `POPFIB_KERNEL` names, else this CPU's.
 pub fn kernel() -> Result<Kernel, Failure> {
     // An error in one line, where `best` would panic.
     Kernel::from_env().map_err(|error| format!("POPFIB_KERNEL: {error}"))?;

@@ -25,6 +25,7 @@ mod formats;
 mod grep;
 pub mod image;
 pub mod info;
+mod kernels;
 mod live;
 mod lookup;
 mod man;
@@ -92,6 +93,7 @@ enum Command {
     Follow(follow::FollowArgs),
     Watch(watch::WatchArgs),
     Formats(formats::FormatsArgs),
+    Kernels(kernels::KernelsArgs),
     Routes(routes::RoutesArgs),
     Set(set::SetArgs),
     Rov(rov::RovArgs),
@@ -119,6 +121,7 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         Command::Follow(args) => follow::run(&args),
         Command::Watch(args) => watch::run(&args),
         Command::Formats(args) => formats::run(&args),
+        Command::Kernels(args) => kernels::run(&args),
         Command::Routes(args) => routes::run(&args),
         Command::Set(args) => set::run(&args),
         Command::Rov(args) => rov::run(args),

@@ -25,7 +25,7 @@ pub(crate) struct FormArgs {
     #[arg(long)]
     pub(crate) no_aggregation: bool,
 
-    /// Lookup kernel [default: the fastest that this CPU runs]
+    /// Lookup kernel [default: the one that `popfib kernels` shows]
     #[arg(long, value_name = "NAME", value_parser = parse_kernel)]
     pub(crate) kernel: Option<Kernel>,
 }

@@ -16,6 +16,7 @@ mod full_disk;
 mod grep;
 mod image;
 mod info;
+mod kernels;
 mod lists;
 mod logs;
 mod lookup;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::common::{bad, good, popfib, run};
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "annotate",
     "lookup",
     "info",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 17] = [
     "compile",
     "follow",
     "formats",
+    "kernels",
     "routes",
     "set",
     "rov",

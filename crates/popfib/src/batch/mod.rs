@@ -4,7 +4,7 @@
 //! All give the answers of `lookup`; they differ in the instructions that they
 //! need and in how many lookups they keep under way at a time. Each has a file
 //! of its own and there one function, `lookup_batch`; this file says which of
-//! them a CPU can run and picks one. Builds without vector registers, as kernels
+//! them a CPU can run and picks the one that CPUs of its kind are quickest with. Builds without vector registers, as kernels
 //! of operating systems are, have no vector kernels, nor have those with addresses of
 //! 32 bits (x32): the assembly takes an address as a whole register.
 //!
@@ -87,7 +87,7 @@ const BYTE_READ_BITS: u8 = 25;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kernel(Kind);
 
-/// The kernels, the best last.
+/// The kernels, those that need more instructions later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     Scalar,
@@ -126,6 +126,13 @@ impl Kind {
     }
 }
 
+/// Kernels that are not the best of CPUs that can run them: vendor, family, kernel. Families that differ
+/// in what instructions cost, not in which they have.
+///
+/// AMD's family 19h with AVX-512 is Zen 4, whose gathers are slow: docs/performance.md has the figures.
+#[cfg(feature = "std")]
+const SLOWER: &[(&[u8; 12], u32, Kind)] = &[(b"AuthenticAMD", 0x19, Kind::Avx512)];
+
 impl Kernel {
     /// The names of all kernels, whether this CPU can run them or not:
     ///
@@ -144,7 +151,7 @@ impl Kernel {
         names
     };
 
-    /// The kernels that this CPU can run, in the order of [`Kernel::ALL_NAMES`]: the best last.
+    /// The kernels that this CPU can run, in the order of [`Kernel::ALL_NAMES`].
     ///
     /// Without the feature `std` the CPU is not asked: those whose instructions
     /// the whole build may use.
@@ -182,9 +189,10 @@ impl Kernel {
             .transpose()
     }
 
-    /// The kernel that lookups take where none is given: that of the environment
-    /// variable `POPFIB_KERNEL`, read once in the life of the process, else the
-    /// last of [`Kernel::list`]. Without the feature `std` always the latter.
+    /// The kernel that lookups take where none is given, chosen once in the life of the
+    /// process: that of the environment variable `POPFIB_KERNEL`, else by the CPU's vendor and
+    /// family. This is `avx512bw` on AMD's Zen 4, and on all others the last of [`Kernel::list`], as
+    /// it always is without the feature `std`.
     ///
     /// # Panics
     /// If `POPFIB_KERNEL` names no kernel, or one that this CPU can't run: a
@@ -196,7 +204,7 @@ impl Kernel {
         {
             static BEST: std::sync::OnceLock<Kernel> = std::sync::OnceLock::new();
             *BEST.get_or_init(|| match Self::from_env() {
-                Ok(forced) => forced.unwrap_or_else(Self::last),
+                Ok(forced) => forced.unwrap_or_else(|| Self::preferred(cpu::family())),
                 Err(error) => panic!("POPFIB_KERNEL: {error}"),
             })
         }
@@ -204,6 +212,19 @@ impl Kernel {
         Self::last()
     }
 
+    /// The kernel that CPUs of this kind are quickest with, of those that this one can run.
+    #[cfg(feature = "std")]
+    fn preferred(family: Option<([u8; 12], u32)>) -> Self {
+        let slower = SLOWER
+            .iter()
+            .find(|slower| Some((*slower.0, slower.1)) == family);
+        Self::list()
+            .filter(|kernel| slower.is_none_or(|slower| slower.2 != kernel.0))
+            .last()
+            .unwrap_or(Self(Kind::Scalar))
+    }
+
+    #[cfg(not(feature = "std"))]
     fn last() -> Self {
         Self::list().last().unwrap_or(Self(Kind::Scalar))
     }

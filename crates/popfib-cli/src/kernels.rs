@@ -1,0 +1,61 @@
+//! `popfib kernels`: the ways to look up many addresses at a time, and which is taken.
+
+use clap::Args;
+use popfib::Kernel;
+use serde::Serialize;
+
+use crate::args;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::program::Verdict;
+
+/// List the kernels, the codes that look up many addresses at a time: name, and whether it is chosen, available or
+/// unavailable on this CPU.
+///
+/// One is chosen for the CPU's vendor and family, unless the environment variable POPFIB_KERNEL names
+/// another. All give the same answers.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib kernels
+  popfib kernels --json
+  POPFIB_KERNEL=avx2 popfib lookup 8.8.8.8
+
+JSON, one object a line: kernel, available, chosen.")]
+pub(crate) struct KernelsArgs {
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Line {
+    kernel: &'static str,
+    available: bool,
+    chosen: bool,
+}
+
+pub(crate) fn run(args: &KernelsArgs) -> Result<Verdict, Failure> {
+    let best = args::kernel()?;
+    let mut output = Output::new();
+    for &name in Kernel::ALL_NAMES {
+        let kernel = Kernel::by_name(name).ok();
+        let (available, chosen) = (kernel.is_some(), kernel == Some(best));
+        if args.json {
+            output.json(&Line {
+                kernel: name,
+                available,
+                chosen,
+            })?;
+        } else {
+            let state = match (available, chosen) {
+                (_, true) => "chosen",
+                (true, false) => "available",
+                (false, false) => "unavailable",
+            };
+            output.text(format_args!("{name}\t{state}\n"))?;
+        }
+    }
+    output.flush()?;
+    Ok(Verdict::Good)
+}

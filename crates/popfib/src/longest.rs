@@ -1,11 +1,11 @@
-//! Longest matches, prefix and next hop, by one lookup of a Fib.
+//! Longest matches (prefix and next hop) by one lookup of a Fib.
 //!
-//! The matched prefix is the address cut to its length. So a leaf here is one number of both: the next hop times the
-//! count of lengths, plus the length; nothing is looked up to take it apart. For callers that keep their own
-//! numbers in a Rib and look up prefixes while routes stay the same: it stands beside the Fib of next hops,
-//! whose leaves it would make
-//! wider and aggregate less. Rejected: leaves that number (next hop, length) pairs, as maps have them. They take fewer
-//! bits, and a miss of the cache more (docs/experiments.md).
+//! The matching prefix is the address truncated to the prefix length. So a leaf combines next hop and length in one
+//! number: the next hop times the count of lengths, plus the length. No other lookup is needed to split it. This
+//! is for callers that keep their own numbers in a Rib and look up prefixes while routes stay the same. It is separate
+//! from the Fib of next hops, whose leaves would otherwise be wider and aggregate less. Rejected: leaves that
+//! number (next hop, length) pairs, as in maps. They need fewer bits, but one more cache miss
+//! (docs/experiments.md).
 
 use crate::address::Address;
 use crate::batch::Kernel;
@@ -36,7 +36,7 @@ impl<A: Address> LongestFib<A> {
     /// Compiles the routes of `rib`: [`LongestFib::compile_in`] with the global allocator.
     ///
     /// # Errors
-    /// As [`LongestFib::compile_in`].
+    /// Those of [`LongestFib::compile_in`].
     pub fn compile(
         rib: &Rib<A, impl Allocator + Clone>,
         options: &Options,
@@ -46,11 +46,11 @@ impl<A: Address> LongestFib<A> {
 }
 
 impl<A: Address, Al: Allocator + Clone> LongestFib<A, Al> {
-    /// Compiles the routes of `rib`, with all memory from `alloc`. It takes twice the time of [`Fib::compile`],
-    /// and temporarily the memory of a copy of the Rib with other numbers.
+    /// Compiles the routes of `rib`, with all memory from `alloc`. This takes twice the time of [`Fib::compile`],
+    /// and temporarily the memory of another Rib with as many routes.
     ///
     /// # Errors
-    /// As [`Fib::compile`], and [`CompileError::NextHop`] for next hops beyond
+    /// Those of [`Fib::compile`], and [`CompileError::NextHop`] for next hops above
     /// [`LongestFib::MAX_NEXT_HOP`].
     pub fn compile_in(
         rib: &Rib<A, impl Allocator + Clone>,
@@ -66,7 +66,7 @@ impl<A: Address, Al: Allocator + Clone> LongestFib<A, Al> {
 }
 
 impl<A: Address, Al: Allocator> LongestFib<A, Al> {
-    /// How many lengths prefixes may have, from 0 to the key width: a number divided by it is the next hop.
+    /// The count of possible prefix lengths, from 0 to the key width: a number divided by it is the next hop.
     pub const LENGTHS: u32 = A::WIDTH as u32 + 1;
 
     /// The highest next hop that fits into a leaf together with a length: about 65 million for IPv4, 16 million
@@ -92,7 +92,7 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
     /// ```
     ///
     /// # Errors
-    /// [`CompileError::NextHop`] for next hops beyond [`LongestFib::MAX_NEXT_HOP`].
+    /// [`CompileError::NextHop`] for next hops above [`LongestFib::MAX_NEXT_HOP`].
     pub fn number(prefix: Prefix<A>, next_hop: NextHop) -> Result<NextHop, CompileError> {
         let next_hop = next_hop.get();
         let number = (next_hop <= Self::MAX_NEXT_HOP)
@@ -103,17 +103,17 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
         })
     }
 
-    /// The Fib that answers the [number](Self::number) of each match in place of a next hop.
+    /// The Fib, whose lookups return the [number](Self::number) of each match instead of a next hop.
     pub fn fib(&self) -> &Fib<A, u32, Al> {
         &self.0
     }
 
-    /// As [`LongestFib::fib`].
+    /// Converts into the Fib that [`LongestFib::fib`] returns.
     pub fn into_fib(self) -> Fib<A, u32, Al> {
         self.0
     }
 
-    /// Of a Fib whose answers are numbers as [`LongestFib::number`] makes them. With others the matches are wrong.
+    /// From a Fib whose answers are numbers made by [`LongestFib::number`]. With other answers, the matches are wrong.
     pub(crate) fn from_fib(fib: Fib<A, u32, Al>) -> Self {
         Self(fib)
     }
@@ -124,9 +124,8 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
         Self::matched(address, self.0.lookup(address))
     }
 
-    /// Calls back with the match of each of `addresses` and its place, in order. The lookups are made by
-    /// `kernel`, as
-    /// by [`Fib::lookup_each_with`].
+    /// Calls `found` with the index and the match of each of `addresses`, in order. The lookups are made by
+    /// `kernel`, as by [`Fib::lookup_each_with`].
     pub fn longest_matches_with(
         &self,
         kernel: Kernel,
@@ -138,12 +137,12 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
         });
     }
 
-    /// Bytes of the root table and of the pages and blocks.
+    /// The number of bytes of the root table, the pages and the blocks.
     pub fn bytes(&self) -> usize {
         self.0.bytes()
     }
 
-    /// The match that a [number](Self::number), the answer for `address`, stands for; `None` for 0. O(1).
+    /// The match that `number`, the answer for `address`, stands for; `None` for 0. O(1). See [`number`](Self::number).
     #[inline(always)]
     pub fn matched(address: A, number: u32) -> Option<(Prefix<A>, NextHop)> {
         let next_hop = NextHop::new(number / Self::LENGTHS)?;

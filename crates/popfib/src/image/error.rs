@@ -1,48 +1,48 @@
-//! Why an image can't be opened: one line that names the place and the reason.
+//! Why an image cannot be opened: one line with the place and the reason.
 
 use alloc::string::String;
 use core::error::Error;
 use core::fmt;
 
-/// The major version of images. Readers refuse any other: the meaning of known sections has changed.
+/// The major version of images. Readers refuse any other, since it changes the meaning of known sections.
 pub(super) const MAJOR: u16 = 2;
 
-/// Why bytes are not an image that can be used.
+/// Why bytes cannot be used as an image.
 ///
 /// Displays as one line without the name of the file, as [`std::io::Error`] does.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// The file can't be read.
+    /// The file cannot be read.
     #[cfg(feature = "std")]
     Io(std::io::Error),
-    /// It does not begin as an image does.
+    /// The bytes do not begin like an image.
     NotAnImage,
-    /// An image of another major version.
+    /// The image has another major version.
     Version {
         /// Its major version.
         major: u16,
         /// Its minor version.
         minor: u16,
     },
-    /// The image is cut off, or something follows it.
+    /// The image is truncated, or bytes follow it.
     Length {
-        /// The bytes that there should be.
+        /// The length of the image in bytes, according to its header.
         expected: u64,
-        /// The bytes that there are.
+        /// The number of bytes given.
         given: u64,
     },
-    /// Bytes that no writer makes: damaged, or made to do harm.
+    /// The image contains bytes that no writer makes: it is damaged or malicious.
     Broken {
-        /// Where, in bytes from the beginning of the image.
+        /// The offset of the error in bytes, from the beginning of the image.
         offset: u64,
-        /// The part of the image.
+        /// The part of the image that contains the error.
         section: String,
         /// What is wrong there.
         reason: String,
     },
-    /// This machine stores numbers with the most significant byte first; images
-    /// are used as they are, and have it last.
+    /// This machine is big-endian. Images are used as they are stored, which is
+    /// little-endian.
     BigEndianHost,
 }
 

@@ -1,7 +1,7 @@
 //! The bytes of an image: header, section table, kinds of sections.
 //!
-//! docs/image-format.md tells the same in words. Nothing here reads beyond the
-//! slice it is given, whatever the bytes say.
+//! docs/image-format.md describes the same in words. Nothing here reads beyond the
+//! given slice, whatever the bytes are.
 
 use alloc::format;
 use alloc::string::String;
@@ -10,11 +10,11 @@ use core::ops::Range;
 
 use super::error::{ImageError, MAJOR};
 
-/// What an image begins with: a byte no text has, a name, and a line end that
-/// transfers as text would alter.
+/// The first bytes of an image: a byte that no text contains, a name, and a line end, which
+/// a transfer as text would change.
 pub(super) const MAGIC: [u8; 8] = *b"\x89POPFIB\n";
 
-/// Raised by new kinds of sections, which older readers skip.
+/// Increased when kinds of sections are added, which older readers skip.
 pub(super) const MINOR: u16 = 0;
 
 /// Sections begin at multiples of this: a cache line, and enough for any key.
@@ -23,8 +23,8 @@ pub(super) const ALIGNMENT: usize = 64;
 const HEADER_LEN: usize = 64;
 const ENTRY_LEN: usize = 32;
 
-/// Which section: the width of the keys that it is about (0: of the whole
-/// image), and what it holds. Sections stand in this order.
+/// Identifies a section: the width of the keys that it belongs to (0: the whole
+/// image), and its kind. Sections are in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SectionId {
     pub(super) key_bits: u32,
@@ -34,7 +34,7 @@ pub(super) struct SectionId {
 pub(super) const PROVENANCE: u32 = 1;
 pub(super) const NAME_ENDS: u32 = 2;
 pub(super) const NAMES: u32 = 3;
-/// The Fib that answers next hops.
+/// The Fib that returns next hops.
 pub(super) const FIB: FibKinds = FibKinds {
     description: 16,
     root: 17,
@@ -43,7 +43,7 @@ pub(super) const FIB: FibKinds = FibKinds {
 pub(super) const ROUTE_ADDRESSES: u32 = 32;
 pub(super) const ROUTE_LENGTHS: u32 = 33;
 pub(super) const ROUTE_NEXT_HOPS: u32 = 34;
-/// The Fib that answers next hops and lengths, as a `LongestFib` has them.
+/// The Fib of a `LongestFib`, which returns next hops and lengths.
 pub(super) const LONGEST_FIB: FibKinds = FibKinds {
     description: 48,
     root: 49,
@@ -59,7 +59,7 @@ pub(super) struct FibKinds {
 }
 
 impl SectionId {
-    /// What messages call the section.
+    /// The name of the section in messages.
     pub(super) fn name(self) -> String {
         let kind = match self.kind {
             PROVENANCE => "provenance",
@@ -85,7 +85,7 @@ impl SectionId {
     }
 }
 
-/// A line of the section table.
+/// An entry of the section table.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) id: SectionId,
@@ -94,7 +94,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// That something is wrong with this section, `at` bytes into it.
+    /// The error that something is wrong in this section, `at` bytes after its beginning.
     pub(super) fn broken(&self, at: usize, reason: impl Into<String>) -> ImageError {
         ImageError::Broken {
             offset: (self.range.start + at) as u64,
@@ -116,7 +116,7 @@ pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
-/// The header and section table of an image, and where each section will stand.
+/// The header and section table of an image, and the place of each section.
 pub(super) fn head(sections: &[(SectionId, &[u8])]) -> (Vec<u8>, Vec<Range<usize>>) {
     let mut table = Vec::with_capacity(sections.len() * ENTRY_LEN);
     let mut ranges = Vec::with_capacity(sections.len());
@@ -145,7 +145,7 @@ pub(super) fn head(sections: &[(SectionId, &[u8])]) -> (Vec<u8>, Vec<Range<usize
     (head, ranges)
 }
 
-/// The section table of the image `bytes`, whose every section lies in it.
+/// The section table of the image `bytes`; every section is inside the image.
 pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Entry>, ImageError> {
     let broken = |offset, reason: &str| ImageError::Broken {
         offset,
@@ -247,15 +247,15 @@ pub(super) fn verify(bytes: &[u8], entries: &[Entry]) -> Result<(), ImageError> 
     Ok(())
 }
 
-/// What the description of a Fib says beside its arrays.
+/// The description of a Fib: everything except its arrays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Description {
     pub(super) root_bits: u8,
     pub(super) page_bits: u8,
     pub(super) value_bits: u8,
-    /// 16 or 32: what every answer fits into.
+    /// 16 or 32: the bits that are enough for every answer.
     pub(super) answer_bits: u8,
-    /// The direct bits that were asked for; `None` if they followed the number of routes.
+    /// The direct bits that were requested; `None` if they were chosen by the number of routes.
     pub(super) asked_direct_bits: Option<u8>,
     pub(super) aggregation: bool,
     pub(super) nodes: u64,
@@ -265,7 +265,7 @@ pub(super) struct Description {
     pub(super) next_hops: u64,
 }
 
-/// Stands for no direct bits asked.
+/// Means that no direct bits were requested.
 const NONE: u8 = u8::MAX;
 
 impl Description {
@@ -289,7 +289,7 @@ impl Description {
         bytes
     }
 
-    /// `None` if these bytes are no description.
+    /// `None` if these bytes are not a description.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let [
             root_bits,

@@ -1,8 +1,8 @@
-//! The memory that an image lies in, and typed arrays inside it.
+//! The memory that contains an image, and typed arrays inside it.
 //!
-//! Four kinds of memory, one way to read them: a copy on the heap (any
-//! platform), a copy in anonymous memory with huge pages, a file mapped as it
-//! is, and what somebody else keeps for good. Fibs and arrays hold an `Arc` of it and pointers into it.
+//! There are four kinds of memory, which are read in the same way: a copy on the heap (on any
+//! platform), a copy in anonymous memory with huge pages, a mapped file, and static memory of the
+//! caller. Fibs and arrays have an `Arc` of the memory and pointers into it.
 
 use alloc::sync::Arc;
 use core::fmt;
@@ -25,17 +25,17 @@ const HUGE_PAGE: usize = 2 << 20;
 pub(super) enum Memory {
     /// A copy on the heap.
     Heap { block: Block, len: usize },
-    /// Pages of this process, read-only by now, or those of a mapped file.
+    /// Pages of this process, which are read-only after the file was read, or those of a mapped file.
     #[cfg(feature = "std")]
     Pages {
         map: memmap2::Mmap,
         range: Range<usize>,
     },
-    /// Somebody else's, for good.
+    /// Static memory of the caller.
     Lent(Lent),
 }
 
-/// Bytes that are shown as an address and a length.
+/// Static bytes; `Debug` shows only their address and length.
 pub(super) struct Lent(&'static [u8]);
 
 impl fmt::Debug for Lent {
@@ -45,7 +45,7 @@ impl fmt::Debug for Lent {
 }
 
 impl Memory {
-    /// `bytes` where they are if sections are aligned there, else a copy.
+    /// `bytes` themselves if sections are aligned there, otherwise a copy.
     pub(super) fn lent(bytes: &'static [u8]) -> Self {
         if (bytes.as_ptr() as usize).is_multiple_of(ALIGNMENT) {
             Self::Lent(Lent(bytes))
@@ -72,19 +72,19 @@ impl Memory {
         }
     }
 
-    /// The content of `file`, read into memory of this process: on huge pages
-    /// where there are any, and write-protected.
+    /// Reads the content of `file` into memory of this process, which is on huge pages if
+    /// the system has any, and write-protected.
     #[cfg(feature = "std")]
     pub(super) fn read(mut file: File) -> io::Result<Self> {
         let len = length(&file)?;
-        // Below half a huge page, most of it would be wasted.
+        // For less than half a huge page, most of the page would be wasted.
         let spare = if len >= HUGE_PAGE / 2 { HUGE_PAGE } else { 0 };
-        // Not a `Block`: fresh pages are zero already, and too long a file is an
-        // error here, where the allocator aborts.
+        // Not a `Block`: new pages are zero already, and for a file that is too long this returns
+        // an error; the allocator would abort.
         let mut map = memmap2::MmapMut::map_anon((len + spare).max(1))?;
         #[cfg(target_os = "linux")]
         if spare > 0 {
-            // A refusal leaves ordinary pages.
+            // If the system refuses, the pages stay ordinary ones.
             let _ = map.advise(memmap2::Advice::HugePage);
         }
         let start = map.as_ptr().align_offset(spare.max(1));
@@ -96,7 +96,7 @@ impl Memory {
         })
     }
 
-    /// The content of `file` where the system keeps it, shared with all who map it.
+    /// Maps the content of `file`, shared with all processes that map it.
     ///
     /// # Safety
     /// Nobody writes to the file while the memory lives.
@@ -113,7 +113,7 @@ impl Memory {
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
-        // SAFETY: there are that many bytes, and nobody writes them.
+        // SAFETY: there are that many bytes, and nobody writes to them.
         unsafe { self.whole().as_ref() }
     }
 
@@ -149,7 +149,7 @@ fn length(file: &File) -> io::Result<usize> {
 pub(super) struct Array<T> {
     start: NonNull<T>,
     len: usize,
-    /// Keeps what `start` points to.
+    /// Keeps the memory alive that `start` points to.
     _memory: Arc<Memory>,
 }
 
@@ -159,8 +159,8 @@ unsafe impl<T: Sync> Send for Array<T> {}
 unsafe impl<T: Sync> Sync for Array<T> {}
 
 impl<T> Array<T> {
-    /// The array in `range` of `memory`; `None` if it holds no whole number of
-    /// `T` or is not aligned for it.
+    /// The array in `range` of `memory`; `None` if the length is not a multiple of the size of
+    /// `T`, or the range is not aligned for it.
     ///
     /// # Safety
     /// Every pattern of bits is a `T`: it is an integer, perhaps an atomic one.
@@ -185,8 +185,8 @@ impl<T> Deref for Array<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: `new` found that many aligned `T` in the memory, which stays where
-        // it is and is not written to.
+        // SAFETY: `new` found that many aligned `T` in the memory, which is neither moved
+        // nor written to.
         unsafe { NonNull::slice_from_raw_parts(self.start, self.len).as_ref() }
     }
 }

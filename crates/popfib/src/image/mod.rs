@@ -1,8 +1,8 @@
-//! Images: a compiled table as a file that is used as it lies in memory.
+//! Images: files of compiled tables, which lookups use without unpacking them.
 //!
-//! An [`ImageWriter`] compiles Ribs and lays out sections (`format.rs`); an
-//! [`Image`] is the same bytes in memory (`memory.rs`), validated (`table.rs`),
-//! with Fibs that point into it. docs/image-format.md describes the bytes.
+//! An [`ImageWriter`] compiles Ribs and arranges them as sections (`format.rs`). An
+//! [`Image`] has the same bytes in memory (`memory.rs`), validates them (`table.rs`),
+//! and has Fibs that point into them. docs/image-format.md describes the bytes.
 
 mod error;
 mod format;
@@ -30,26 +30,25 @@ pub use error::ImageError;
 pub use table::ImageTable;
 pub use write::ImageWriter;
 
-/// Compiled tables of any families, the names of their next hops, and where all
-/// of it came from, in one piece of memory.
+/// Compiled tables of any families, the names of their next hops, and their source, in one piece of memory.
 ///
-/// Made by [`ImageWriter`]. There are several ways to get at one:
+/// Images are made by [`ImageWriter`]. There are several ways to use one:
 ///
 /// | | memory | validated | lookups |
 /// |---|---|---|---|
-/// | [`Image::open`], [`Image::from_bytes`] | a copy of this process, on huge pages | yes | as fast as a compiled Fib |
-/// | [`Image::map`] | the file's own pages, shared by all processes | yes | slower by misses of the address translation |
+/// | [`Image::open`], [`Image::from_bytes`] | a copy in this process, on huge pages | yes | as fast as a compiled Fib |
+/// | [`Image::map`] | the file's own pages, shared by all processes | yes | slower because of TLB misses |
 /// | [`Image::map_trusted`] | as `map` | no | as `map` |
-/// | [`Image::from_static`] | the caller's | yes | as fast as that memory |
+/// | [`Image::from_static`] | the caller's | yes | depend on that memory |
 /// | [`Image::from_static_trusted`] | as `from_static` | no | as `from_static` |
 ///
-/// Validation reads every byte: checksums, every index of the Fibs
-/// ([`Fib::check`](crate::Fib::check)), next hops that have names, routes in
-/// order. So no bytes whatsoever make a lookup read outside the image. What it
-/// does not tell is whether Fib and routes say the same; `popfib verify` does.
+/// Validation reads every byte. It checks the checksums, every index of the Fibs
+/// ([`Fib::check`](crate::Fib::check)), that next hops have names, and that routes are in
+/// order. So whatever the bytes are, no lookup reads outside the image. Validation
+/// does not check whether Fib and routes agree; `popfib verify` does.
 ///
-/// Images of this major version can be read by all later readers of it:
-/// what they don't know they skip.
+/// All later readers of this major version can read an image of it:
+/// they skip sections that they do not know.
 ///
 /// ```
 /// use popfib::{Image, ImageWriter, NextHop, Options, Rib};
@@ -80,22 +79,22 @@ pub struct Image {
 }
 
 impl Image {
-    /// What every image begins with.
+    /// The first bytes of every image.
     pub const MAGIC: [u8; 8] = format::MAGIC;
 
-    /// The image that is in `bytes`, from a copy of them. O(bytes) time and memory.
+    /// Opens the image in `bytes` after copying them. O(bytes) time and memory.
     ///
     /// # Errors
-    /// [`ImageError`], for anything that an [`ImageWriter`] would not have written.
+    /// [`ImageError`] for bytes that an [`ImageWriter`] would not have written.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ImageError> {
         // SAFETY: it is validated.
         unsafe { Self::new(Memory::copy_of(bytes), true) }
     }
 
-    /// The image that is in `bytes`, used where it is: what a program was linked
-    /// with, or memory that processes share.
+    /// Opens the image in `bytes` without copying them: data that is linked into the program,
+    /// or memory that processes share.
     ///
-    /// Bytes that do not begin at a multiple of 64 are copied.
+    /// Bytes whose address is not a multiple of 64 are copied.
     ///
     /// # Errors
     /// As [`Image::from_bytes`].
@@ -104,26 +103,26 @@ impl Image {
         unsafe { Self::new(Memory::lent(bytes), true) }
     }
 
-    /// As [`Image::from_static`], without validation, as [`Image::map_trusted`].
+    /// Like [`Image::from_static`], but without validation, like [`Image::map_trusted`].
     ///
     /// # Errors
-    /// As [`Image::from_static`], for what is checked.
+    /// Those of [`Image::from_static`] that come from the header and the places of the sections.
     ///
     /// # Safety
-    /// The bytes are what [`ImageWriter`] has written: on anything else lookups
+    /// The bytes are those that an [`ImageWriter`] has written. With any other bytes, lookups
     /// may read anywhere in memory.
     pub unsafe fn from_static_trusted(bytes: &'static [u8]) -> Result<Self, ImageError> {
         // SAFETY: the caller's.
         unsafe { Self::new(Memory::lent(bytes), false) }
     }
 
-    /// The image in the file at `path`, read into memory of this process.
+    /// Reads the image in the file at `path` into memory of this process.
     ///
-    /// Takes the file's length in memory. What happens to the file afterwards
-    /// has no effect on the image.
+    /// Needs as much memory as the file is long. Later changes of the file
+    /// have no effect on the image.
     ///
     /// # Errors
-    /// [`ImageError`]: a file that can't be read, is no image, or is damaged.
+    /// [`ImageError`] if the file cannot be read, is not an image, or is damaged.
     #[cfg(feature = "std")]
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ImageError> {
         let memory = Memory::read(File::open(path)?)?;
@@ -131,37 +130,37 @@ impl Image {
         unsafe { Self::new(memory, true) }
     }
 
-    /// The image in the file at `path`, used where it is: all processes that map
-    /// it share one copy in the system's cache.
+    /// Maps the image in the file at `path`: all processes that map it share one copy
+    /// in the system's page cache.
     ///
-    /// Validated as by [`Image::open`]. [`ImageWriter::save`] never writes to a
-    /// file that exists, but puts a new one in its place: images that are mapped
-    /// go on with the old file.
+    /// The image is validated as by [`Image::open`]. [`ImageWriter::save`] never writes to an
+    /// existing file, but replaces it with a new one: mapped images
+    /// keep the old file.
     ///
     /// # Errors
     /// As [`Image::open`].
     ///
     /// # Safety
     /// Nobody writes to this file while the image, or a clone of one of its Fibs,
-    /// lives: what was validated would no longer be what is looked up. (A file
-    /// that gets shorter ends the process with the signal SIGBUS.)
+    /// lives: otherwise lookups would use bytes that were not validated. (If the file
+    /// is truncated, the signal SIGBUS ends the process.)
     #[cfg(feature = "std")]
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self, ImageError> {
         // SAFETY: the caller's; and it is validated.
         unsafe { Self::new(Memory::map(&File::open(path)?)?, true) }
     }
 
-    /// As [`Image::map`], without validation: for images one has made oneself.
+    /// Like [`Image::map`], but without validation: for images that the caller has made.
     ///
-    /// Takes a time that does not grow with the tables. Only the header and the
+    /// The time does not depend on the size of the tables. Only the header and the
     /// places of the sections are checked.
     ///
     /// # Errors
-    /// As [`Image::open`], for what is checked.
+    /// Those of [`Image::open`] that come from the header and the places of the sections.
     ///
     /// # Safety
-    /// The file is what [`ImageWriter`] has written, unchanged: on anything else
-    /// lookups may read anywhere in memory. And as for [`Image::map`].
+    /// The file is unchanged since an [`ImageWriter`] has written it: with any other bytes,
+    /// lookups may read anywhere in memory. The conditions of [`Image::map`] apply, too.
     #[cfg(feature = "std")]
     pub unsafe fn map_trusted(path: impl AsRef<Path>) -> Result<Self, ImageError> {
         // SAFETY: the caller's.
@@ -169,7 +168,7 @@ impl Image {
     }
 
     /// # Safety
-    /// Unless `validate`: the memory holds what `ImageWriter` has written.
+    /// Unless `validate` is true, the memory contains what an `ImageWriter` has written.
     unsafe fn new(memory: Memory, validate: bool) -> Result<Self, ImageError> {
         if cfg!(target_endian = "big") {
             return Err(ImageError::BigEndianHost);
@@ -219,13 +218,13 @@ impl Image {
         self.names.as_ref()?.get(next_hop)
     }
 
-    /// How many next hops have names, which is also the highest of their
-    /// numbers; `None` for an image without names.
+    /// The number of next hops that have names, which is also the highest of these next
+    /// hops; `None` for an image without names.
     pub fn name_count(&self) -> Option<u32> {
         self.names.as_ref().map(Names::len)
     }
 
-    /// Where the routes came from: what the writer was given, a file's name mostly.
+    /// The source of the routes, as it was given to the writer: usually the name of a file.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -235,7 +234,7 @@ impl Image {
         &self.writer
     }
 
-    /// When the image was written, in seconds since 1970 (UTC); 0 if that was not told.
+    /// The time at which the image was written, in seconds since 1970 (UTC); 0 if it is unknown.
     pub fn created(&self) -> u64 {
         self.created
     }
@@ -249,7 +248,7 @@ impl Image {
 /// Adds the table for keys of type `A`, if there is one.
 ///
 /// # Safety
-/// Unless `sections.validate`: they are what `ImageWriter` has written.
+/// Unless `sections.validate` is true, they are what an `ImageWriter` has written.
 unsafe fn add_table<A: Address>(
     sections: &Sections,
     tables: &mut Vec<Box<dyn Any + Send + Sync>>,
@@ -261,7 +260,7 @@ unsafe fn add_table<A: Address>(
     Ok(())
 }
 
-/// When, by what and from what the image was made.
+/// The time, the writer and the source of the image.
 fn provenance(sections: &Sections) -> Result<(u64, String, String), ImageError> {
     let (entry, bytes) = sections.get(SectionId {
         key_bits: 0,
@@ -333,7 +332,7 @@ impl Names {
         let start = index
             .checked_sub(1)
             .map_or(0, |before| self.ends[before] as usize);
-        // Names are short; an image that is trusted has not been checked for this.
+        // Checked each time, since a trusted image was not validated; names are short.
         core::str::from_utf8(self.text.get(start..end)?).ok()
     }
 }

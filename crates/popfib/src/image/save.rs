@@ -1,4 +1,4 @@
-//! Writes an image out, to a file so that nobody ever sees half of it: readers
+//! Writes an image. No process ever sees half of a file: readers
 //! that have mapped the old file keep it.
 
 use std::fs;
@@ -17,16 +17,15 @@ impl ImageWriter {
         self.pieces(|piece| out.write_all(piece))
     }
 
-    /// Puts the image in the place of the file at `path`, or makes the file, by
-    /// a [`NewFile`].
+    /// Creates the file at `path`, or replaces it, by means of a [`NewFile`].
     ///
-    /// It is there as a whole and on the disk when this returns; if it fails,
-    /// what was there before is untouched and nothing else is left behind.
-    /// Behind a symbolic link, the file that it leads to is replaced.
+    /// When this returns, the whole file is on the disk. If it fails,
+    /// an existing file is unchanged and no other file is left.
+    /// If `path` is a symbolic link, the file that it points to is replaced.
     ///
     /// # Errors
-    /// A directory that can't be written to, a full disk, a path that is there
-    /// and is no regular file: an image is made to be mapped.
+    /// The directory cannot be written to, the disk is full, or `path` exists
+    /// and is not a regular file: only regular files can be mapped.
     pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {

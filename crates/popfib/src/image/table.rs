@@ -1,8 +1,8 @@
-//! The table of one family in an image: its Fib, and, if they were kept, its routes.
+//! The table of one family in an image: its Fib, and its routes if they were kept.
 //!
-//! The routes are three arrays in prefix order, for those who want them all. A second Fib answers longest matches by
-//! one lookup, as a [`LongestFib`] does. Next hops could be had from it too; they have a Fib of their own because it
-//! is smaller, and lookups in it faster (docs/experiments.md).
+//! The routes are three arrays in prefix order, for callers that need all of them. A second Fib, that of a
+//! [`LongestFib`], finds a longest match with one lookup. It contains the next hops, too; they have their own Fib because
+//! that is smaller, and lookups in it are faster (docs/experiments.md).
 
 use alloc::format;
 use alloc::sync::Arc;
@@ -28,9 +28,9 @@ use crate::rib::Rib;
 pub(super) struct Sections {
     pub(super) memory: Arc<Memory>,
     pub(super) entries: alloc::vec::Vec<Entry>,
-    /// The highest next hop there may be.
+    /// The highest allowed next hop.
     pub(super) max_next_hop: u32,
-    /// Whether to verify more than where things are.
+    /// Whether to verify more than the places of the sections.
     pub(super) validate: bool,
 }
 
@@ -62,7 +62,7 @@ impl Sections {
     }
 }
 
-/// The types that arrays of an image are made of.
+/// The element types of the arrays of an image.
 pub(super) trait Integer {}
 impl Integer for u8 {}
 impl Integer for u32 {}
@@ -95,7 +95,7 @@ impl<A: Address> ImageTable<A> {
     /// The table for keys of this type; `None` if the image has none.
     ///
     /// # Safety
-    /// Unless `sections.validate`: they are what `ImageWriter` has written.
+    /// Unless `sections.validate` is true, they are what an `ImageWriter` has written.
     pub(super) unsafe fn read(sections: &Sections) -> Result<Option<Self>, ImageError> {
         let id = |kind| SectionId {
             key_bits: A::WIDTH.into(),
@@ -111,7 +111,7 @@ impl<A: Address> ImageTable<A> {
             Some(_) => Some(unsafe { Routes::read(sections, description.routes)? }),
             None => None,
         };
-        // What is computed with it later should not overflow.
+        // Later computations with this number should not overflow.
         if description.routes > u64::from(u32::MAX >> 1) {
             return Err(entry.broken(24, "there are too many routes"));
         }
@@ -128,7 +128,7 @@ impl<A: Address> ImageTable<A> {
         &self.fib
     }
 
-    /// The same Fib with answers of 16 bits, if all next hops fit. No copy of its arrays.
+    /// The same Fib with answers of 16 bits, if all next hops fit. Its arrays are not copied.
     pub fn narrow_fib(&self) -> Option<&Fib<A, u16>> {
         self.narrow_fib.as_ref()
     }
@@ -150,27 +150,27 @@ impl<A: Address> ImageTable<A> {
         self.description.next_hops as usize
     }
 
-    /// Whether the image holds the routes themselves. Without them there is no
-    /// [`longest_match`](Self::longest_match), no [`route`](Self::route), and an
-    /// empty [`rib`](Self::rib).
+    /// Whether the image contains the routes. Without them,
+    /// [`longest_match`](Self::longest_match) and [`route`](Self::route) return `None`, and
+    /// [`rib`](Self::rib) is empty.
     pub fn has_routes(&self) -> bool {
         self.routes.is_some()
     }
 
-    /// The longest prefix that holds `address`, and its next hop: one lookup.
+    /// The longest prefix that contains `address`, and its next hop, by one lookup.
     /// `None` also if the image has no routes.
     #[inline]
     pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
         self.longest_fib()?.longest_match(address)
     }
 
-    /// The Fib that answers longest matches; `None` if the image has no routes.
+    /// The Fib for longest matches; `None` if the image has no routes.
     #[inline]
     pub fn longest_fib(&self) -> Option<&LongestFib<A>> {
         self.routes.as_ref().map(|routes| &routes.longest)
     }
 
-    /// The route of that number, counted from 1 in prefix order. Constant time.
+    /// The route with this number, counted from 1 in prefix order. Constant time.
     #[inline]
     pub fn route(&self, number: u32) -> Option<(Prefix<A>, NextHop)> {
         self.routes.as_ref()?.get((number as usize).checked_sub(1)?)
@@ -228,11 +228,11 @@ impl<A: Address> Routes<A> {
         Ok(routes)
     }
 
-    /// The first route that is no prefix, not after the one before it, or
-    /// without a next hop.
+    /// The first route that is not a prefix, is not after the previous route in prefix order, or
+    /// has no next hop.
     fn first_broken(&self, max_next_hop: u32) -> Option<usize> {
-        // A pass for each thing, without branches: the compiler makes vector code of most.
-        // Of one length, so that no access is checked.
+        // One pass for each check, without branches: the compiler makes vector code of most of them.
+        // All slices have the same length, so that accesses need no bounds checks.
         let count = self.lengths.len();
         let (addresses, lengths) = (&self.addresses[..count], &self.lengths[..count]);
         let next_hops = &*self.next_hops;
@@ -267,7 +267,7 @@ impl<A: Address> Routes<A> {
     }
 }
 
-/// A Fib whose arrays lie in the image, and its description.
+/// A Fib whose arrays are in the image, and its description.
 ///
 /// # Safety
 /// As for [`ImageTable::read`].
@@ -306,9 +306,9 @@ unsafe fn read_fib<A: Address>(
         return Err(entry.broken(0, format!("{error}")));
     }
     let owner: Arc<dyn Any + Send + Sync> = sections.memory.clone();
-    // SAFETY: the arrays lie in the memory, which is not written to.
+    // SAFETY: the arrays are in the memory, which is not written to.
     let arrays = unsafe { Arrays::shared(view, owner, Global) };
-    // The counts are for people; nothing relies on them.
+    // The counts are only for display; nothing relies on them.
     let (nodes, leaves) = (description.nodes as usize, description.leaves as usize);
     Ok((Fib::from_arrays(arrays, nodes, leaves), description))
 }

@@ -18,9 +18,9 @@ use crate::longest::LongestFib;
 use crate::memory::Allocator;
 use crate::rib::Rib;
 
-/// Puts an image together: names, then tables, then bytes or a file.
+/// Makes an image: add names, then tables, then write it as bytes or to a file.
 ///
-/// Equal input makes equal bytes, on every machine.
+/// The same input makes the same bytes on every machine.
 #[derive(Clone, Debug)]
 pub struct ImageWriter {
     sections: BTreeMap<SectionId, Vec<u8>>,
@@ -29,8 +29,8 @@ pub struct ImageWriter {
 }
 
 impl ImageWriter {
-    /// An image without tables. `source` says where the routes come from,
-    /// `created` is the time in seconds since 1970 (UTC); 0 if it does not matter.
+    /// Makes an image without tables. `source` names the source of the routes,
+    /// `created` is the time in seconds since 1970 (UTC), or 0 if it does not matter.
     pub fn new(source: &str, created: u64) -> Self {
         let mut this = Self {
             sections: BTreeMap::new(),
@@ -50,12 +50,12 @@ impl ImageWriter {
         this
     }
 
-    /// Names the next hops, from 1 on. Every next hop of every table needs a
-    /// name then; without this call none has one.
+    /// Names the next hops, from 1 on. After this call, every next hop of every table needs a
+    /// name; without it, none has one.
     ///
     /// # Errors
     /// [`ImageError::Broken`] if there are fewer names than a table has next
-    /// hops, or they are longer than 4 GiB together.
+    /// hops, or if they are longer than 4 GiB in total.
     pub fn names<'a>(
         &mut self,
         names: impl IntoIterator<Item = &'a str>,
@@ -80,13 +80,13 @@ impl ImageWriter {
         Ok(())
     }
 
-    /// Compiles the routes of `rib` and adds them, in place of what was there for
-    /// keys of this type. With `keep_routes` the image can also tell the prefix
-    /// that matched, and all routes; it is several times as long then.
+    /// Compiles the routes of `rib` and adds the table. It replaces an earlier table for
+    /// keys of this type. With `keep_routes`, the image also contains all routes and can return the prefix
+    /// that matches; it is several times as long then.
     ///
     /// # Errors
-    /// As [`Fib::compile`], and [`CompileError::NextHop`] for one without a name, or with `keep_routes` beyond
-    /// [`LongestFib::MAX_NEXT_HOP`].
+    /// Those of [`Fib::compile`], and [`CompileError::NextHop`] for a next hop without a name or, with `keep_routes`,
+    /// above [`LongestFib::MAX_NEXT_HOP`].
     pub fn table<A: Address>(
         &mut self,
         rib: &Rib<A, impl Allocator + Clone>,
@@ -168,7 +168,7 @@ impl ImageWriter {
         bytes
     }
 
-    /// Hands the image to `take`, piece by piece.
+    /// Passes the image to `take`, piece by piece.
     pub(super) fn pieces<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let sections: Vec<(SectionId, &[u8])> = self
             .sections

@@ -1,11 +1,11 @@
-//! BMP, by which routers show a collector the BGP routes of their peers (RFC 7854), those they send
-//! (RFC 8671) and those they use (RFC 9069).
+//! BMP, by which routers show a collector the BGP routes that they receive from their peers (RFC 7854), that they
+//! send (RFC 8671) and that they use (RFC 9069).
 //!
-//! A message is a transaction. A table is a policy: `pre-policy`, `post-policy`, `rib-out-pre`, `rib-out-post`,
-//! `loc-rib`, of a VRF with its route distinguisher after a slash. A stream is one peer in one of them, so the
-//! best path of a table is that over all peers of all routers.
+//! A message is a transaction. There is a table for each policy: `pre-policy`, `post-policy`, `rib-out-pre`, `rib-out-post`,
+//! `loc-rib`; the name of a VRF's table ends with a slash and the route distinguisher. A stream is one peer in one table,
+//! so the best path is chosen from all peers of all routers.
 //!
-//! Attributes are kept as the bytes that came, shared by all routes of the connection with the same ones.
+//! Attributes are kept as received bytes. All routes of the connection with the same attributes share them.
 
 mod open;
 
@@ -25,14 +25,14 @@ use crate::transaction::{
 
 const HEADER: usize = 6;
 const PEER_HEADER: usize = 42;
-/// The longest message: BGP's are at most 65,535 bytes, of which a PeerUp has two.
+/// The longest message: BGP messages have at most 65,535 bytes, and a PeerUp contains two of them.
 const MAX_LENGTH: usize = 1 << 20;
 
 const IS_IPV6: u8 = 0x80;
 const IS_POST_POLICY: u8 = 0x40;
 const HAS_TWO_BYTE_AS: u8 = 0x20;
 const IS_OUT: u8 = 0x10;
-/// The type of a peer that is the router's own table.
+/// The peer type of the router's own table.
 const LOC_RIB: u8 = 3;
 
 const POLICIES: [&str; 5] = [
@@ -43,7 +43,7 @@ const POLICIES: [&str; 5] = [
     "loc-rib",
 ];
 
-/// A [`Decoder`] of BMP, of one connection.
+/// The [`Decoder`] of one BMP connection.
 #[derive(Debug, Default)]
 pub struct Bmp {
     buffer: Buffer,
@@ -52,12 +52,12 @@ pub struct Bmp {
 }
 
 impl Bmp {
-    /// For a connection that begins.
+    /// Makes the decoder of a new connection.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What the router calls itself (sysName), once it has said so.
+    /// The name of the router (sysName), once it has sent it.
     pub fn router(&self) -> Option<&str> {
         self.reader.router.as_deref()
     }
@@ -102,10 +102,10 @@ fn length(head: &[u8]) -> Result<usize, Flaw> {
 /// A peer of the router: its type, distinguisher and address.
 type PeerKey = (u8, [u8; 8], [u8; 16]);
 
-/// What is known of a peer.
+/// What is known about a peer.
 #[derive(Debug, Default)]
 struct Peer {
-    /// The form of what the router receives from it, and of what it sends.
+    /// The form of the messages that the router receives from the peer, and of those that it sends.
     forms: [BgpForm; 2],
     streams: [Option<StreamId>; POLICIES.len()],
 }
@@ -122,7 +122,7 @@ struct Reader {
     packed: Vec<u8>,
 }
 
-/// A target of BGP, found by its bytes.
+/// A BGP target, which a hash table finds by its bytes.
 #[derive(Debug)]
 struct Shared(Target);
 
@@ -152,13 +152,13 @@ impl Reader {
         let body = &message[HEADER..];
         let kind = message[HEADER - 1];
         match kind {
-            // Of a peer: routes, its end, its beginning.
+            // Messages about a peer: routes, peer down, peer up.
             0 | 2 | 3 => {}
             4 => {
                 self.initiation(body);
                 return Ok(());
             }
-            // Statistics, termination (the connection ends next), mirroring; others.
+            // Statistics, termination (the connection will end), mirroring; others.
             _ => {
                 self.counts.other += 1;
                 return Ok(());
@@ -191,7 +191,7 @@ impl Reader {
         }
     }
 
-    /// Takes the router's name.
+    /// Stores the router's name.
     fn initiation(&mut self, mut body: &[u8]) {
         const NAME: u16 = 2;
         while let Some((&[a, b, c, d], rest)) = body.split_first_chunk::<4>() {
@@ -246,7 +246,7 @@ impl Reader {
         changes: &[BgpChange],
         to: &mut Transaction,
     ) {
-        // One next hop for each family of a message.
+        // A message has one next hop for each family.
         let mut last: Option<(IpAddr, Option<Target>)> = None;
         for change in changes {
             let target = match change.next_hop {
@@ -255,7 +255,7 @@ impl Reader {
                     Some((same, target)) if *same == next_hop => target.clone(),
                     _ => {
                         let target = self.target(update, next_hop);
-                        // Without attributes to go by it is as withdrawn (RFC 7606, section 2).
+                        // With invalid attributes, it counts as withdrawn (RFC 7606, section 2).
                         self.counts.invalid += u64::from(target.is_none());
                         last = Some((next_hop, target.clone()));
                         target
@@ -279,12 +279,12 @@ impl Reader {
                 is_ipv6: true,
             }),
             Some(_) => self.counts.other += 1,
-            // Of another family.
+            // Another family.
             None => self.counts.other += u64::from(changes.is_empty()),
         }
     }
 
-    /// The target of an UPDATE's routes with this next hop; `None` if its attributes are wrong.
+    /// The target of an UPDATE's routes with this next hop; `None` if its attributes are invalid.
     fn target(&mut self, update: &BgpUpdate<'_>, next_hop: IpAddr) -> Option<Target> {
         update.pack_path(next_hop, &mut self.packed).ok()?;
         if let Some(Shared(target)) = self.shared.get(self.packed.as_slice()) {
@@ -300,7 +300,7 @@ impl Reader {
     }
 }
 
-/// What every message of a peer begins with.
+/// The header of every message about a peer.
 struct PeerHeader {
     kind: u8,
     flags: u8,

@@ -1,8 +1,8 @@
-//! Bytes of a stream until a whole message is there.
+//! Collects the bytes of a stream until a message is complete.
 
 use crate::transaction::Flaw;
 
-/// What came and was not handed out yet. It grows with what is there, never by what a header promises.
+/// Bytes that were received and not yet returned. It grows with received bytes, never by a length in a header.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
@@ -21,7 +21,7 @@ impl Buffer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next message, of the length that `length` reads in its head of `head` bytes; `None` until it is whole.
+    /// The next message; `length` reads its length from its header of `head` bytes. `None` until it is complete.
     pub(crate) fn next(
         &mut self,
         head: usize,

@@ -1,4 +1,4 @@
-//! Updates of every format that `popfib-formats` reads, as transactions.
+//! Converts updates of every format that `popfib-formats` reads to transactions.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -8,7 +8,7 @@ use popfib_formats::{Change as Said, ReadError, UpdateSource};
 use crate::target::Target;
 use crate::transaction::{Change, Flaw, Stream, StreamId, Streams, Transaction};
 
-/// Reads updates of an [`UpdateSource`], each a transaction of the table `main`, peers as its streams.
+/// Reads updates of an [`UpdateSource`]. Each is a transaction of the table `main`; each peer is a stream.
 #[derive(Debug, Default)]
 pub struct FileUpdates {
     streams: Streams,
@@ -17,23 +17,23 @@ pub struct FileUpdates {
     sweep_names_at: usize,
 }
 
-/// Why no update came.
+/// Why no update could be read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum UpdateError {
-    /// The file is wrong, maybe in one line only ([`ReadError::is_invalid_line`]).
+    /// The file is invalid, perhaps in one line only ([`ReadError::is_invalid_line`]).
     Read(ReadError),
     /// There are too many peers.
     Flaw(Flaw),
 }
 
 impl FileUpdates {
-    /// Without peers.
+    /// Makes a reader without peers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reads the next update into `to`, which is cleared first; false at the end.
+    /// Clears `to` and reads the next update into it. Returns false at the end.
     ///
     /// # Errors
     /// [`UpdateError`].
@@ -82,7 +82,7 @@ impl FileUpdates {
         Ok(true)
     }
 
-    /// The streams met so far.
+    /// The streams read so far.
     pub fn streams(&self) -> &[Stream] {
         &self.streams.0
     }

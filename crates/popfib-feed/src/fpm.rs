@@ -1,7 +1,7 @@
-//! FPM, by which FRR's zebra sends its routes to who forwards: frames of a header of 4 bytes (version 1, type
-//! 1 for netlink, the length with the header, big-endian), each with one or more messages of rtnetlink.
+//! FPM, by which FRR's zebra sends its routes to a forwarding process. A frame has a header of 4 bytes (version 1, type
+//! 1 for netlink, the length including the header, big-endian), and one or more rtnetlink messages.
 //!
-//! A frame is a transaction: FRR sends a changed route as its withdrawal and its announcement.
+//! A frame is a transaction: FRR sends a changed route as a withdrawal and an announcement.
 
 use crate::buffer::Buffer;
 use crate::netlink;
@@ -10,7 +10,7 @@ use crate::transaction::{Commit, Counts, Decoder, Flaw, Stream, Transaction};
 
 const HEADER: usize = 4;
 
-/// A [`Decoder`] of FPM, of one connection.
+/// The [`Decoder`] of one FPM connection.
 #[derive(Debug)]
 pub struct Fpm {
     buffer: Buffer,
@@ -25,7 +25,7 @@ impl Default for Fpm {
 }
 
 impl Fpm {
-    /// For a connection that begins.
+    /// Makes the decoder of a new connection.
     pub fn new() -> Self {
         Self {
             buffer: Buffer::default(),
@@ -56,7 +56,7 @@ impl Decoder for Fpm {
                     }
                 }
             }
-            // A next hop that changed is seen through its routes.
+            // If a next-hop object has changed, its routes have changed, too.
             if self.routes.take_changed() || !self.transaction.is_empty() {
                 self.transaction.settle();
                 commit(&self.routes.streams.0, &self.transaction);

@@ -1,11 +1,11 @@
-//! Which routes of a stream are still true after a break (mark and sweep).
+//! Which routes of a stream are still valid after a lost connection (mark and sweep).
 //!
-//! Routes carry the *generation* in which they were last announced. A connection that begins after a break
-//! begins a generation; routes of an older one stay in use until they are announced again, or until it is
-//! known that they will not be: at the mark that all have been sent, where the protocol has one, else once
-//! no older route has been announced again for an *idle time*. Changes of other routes do not count, or a busy router's
-//! stale routes would stay forever. While there is no connection nothing leaves: that a router
-//! cannot be heard says nothing of its routes. A peer that is lost takes its routes along at once.
+//! Each route has the *generation* in which it was last announced. A new connection after a lost one
+//! begins a generation. Routes of older generations stay in use until they are announced again, or until it is
+//! known that they will not be: if the protocol has a mark after all routes, at that mark; otherwise when
+//! no older route has been announced again for an *idle time*. Changes of other routes do not count; otherwise a busy
+//! router's stale routes would stay forever. While there is no connection, nothing is removed: losing contact with
+//! a router does not mean that its routes are gone. When a peer is lost, its routes are removed at once.
 
 use std::time::{Duration, Instant};
 
@@ -18,18 +18,18 @@ pub(crate) struct Freshness {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// All routes are of this generation, or all that came before were confirmed.
+    /// All routes are of this generation, or all older ones were confirmed.
     Fresh,
-    /// Older routes are expected again; the last one came at that time.
+    /// Older routes are expected again; the last one was announced at that time.
     Refreshing(Instant),
-    /// Older routes leave.
+    /// Older routes are being removed.
     Sweeping,
     /// There is no connection.
     Disconnected,
 }
 
 impl Freshness {
-    /// Of a stream that has no routes yet.
+    /// The state of a stream that has no routes yet.
     pub(crate) fn new() -> Self {
         Self {
             generation: 0,
@@ -37,19 +37,19 @@ impl Freshness {
         }
     }
 
-    /// The generation of what is announced now.
+    /// The generation of routes that are announced now.
     pub(crate) fn generation(&self) -> u16 {
         self.generation
     }
 
-    /// A connection has begun. After 65,536 of them in a row without a sweep the oldest routes pass for new
-    /// ones, until the next.
+    /// A connection has begun. After 65,536 connections in a row without a sweep, the oldest routes are taken for new
+    /// ones, until the next connection.
     pub(crate) fn connected(&mut self, now: Instant) {
         self.generation = self.generation.wrapping_add(1);
         self.state = State::Refreshing(now);
     }
 
-    /// The connection is gone.
+    /// The connection has ended.
     pub(crate) fn disconnected(&mut self) {
         self.state = State::Disconnected;
     }
@@ -86,17 +86,17 @@ impl Freshness {
         matches!(self.state, State::Refreshing(_))
     }
 
-    /// Whether a route of this generation is known to be gone, though the sweep may not have met it yet.
+    /// Whether a route of this generation is known to be gone, although the sweep may not have removed it yet.
     pub(crate) fn is_gone(&self, generation: u16) -> bool {
         self.state == State::Sweeping && generation != self.generation
     }
 
-    /// Whether all routes are as the other side has them, as far as is known.
+    /// Whether all routes are those of the other side, as far as is known.
     pub(crate) fn is_fresh(&self) -> bool {
         self.state == State::Fresh
     }
 
-    /// Whether older routes are to leave now, if the idle time is `idle`.
+    /// Whether older routes are to be removed now, if the idle time is `idle`.
     pub(crate) fn is_sweeping(&mut self, now: Instant, idle: Duration) -> bool {
         if let State::Refreshing(last) = self.state
             && now.saturating_duration_since(last) >= idle

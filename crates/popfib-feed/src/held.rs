@@ -1,4 +1,4 @@
-//! What tables keep of paths: one family of a table, and one stream's part in it.
+//! The paths of a table: those of one family, and each stream's share of them.
 
 use std::cmp::Ordering;
 
@@ -32,14 +32,14 @@ impl Path for Held {
     }
 }
 
-/// What a stream has in one family.
+/// The state of a stream in one family.
 #[derive(Default)]
 pub(crate) struct Side<A> {
     pub(crate) freshness: Freshness,
     pub(crate) paths: usize,
     /// How many of its paths are of an older generation.
     pub(crate) older: usize,
-    /// Where the sweep is.
+    /// The prefix that the sweep has reached.
     after: Option<Prefix<A>>,
 }
 
@@ -64,10 +64,10 @@ impl<A: Address> Default for Half<A> {
     }
 }
 
-/// What a change of a path did.
+/// The effect of a change of a path.
 #[derive(Default)]
 pub(crate) struct Done {
-    /// The path was there, of an older generation.
+    /// The path existed with an older generation.
     pub(crate) was_older: bool,
 }
 
@@ -91,7 +91,7 @@ where
         let change = self.paths.announce(prefix, held);
         side.paths += self.paths.path_count() - before;
         match change {
-            // No need to look for what has just been announced.
+            // The path that was just announced need not be looked up.
             BestChange::Announce(next_hop) if next_hop == target.number() => {
                 view.announce(prefix.into(), target);
             }
@@ -116,7 +116,7 @@ where
         Some(Done { was_older })
     }
 
-    /// Takes out paths of older generations of `source` among the next `count` prefixes; returns how many.
+    /// Removes paths of older generations of `source` among the next `count` prefixes; returns how many.
     pub(crate) fn sweep(
         &mut self,
         source: u16,
@@ -143,8 +143,8 @@ where
         side.older -= removed;
         side.paths -= removed;
         if side.older == 0 || side.after.is_none() {
-            // What was not met is not there.
-            debug_assert_eq!(side.older, 0, "the sweep has met every path");
+            // A path that the sweep has not found does not exist.
+            debug_assert_eq!(side.older, 0, "the sweep has visited every path");
             side.after = None;
             side.freshness.swept();
         }

@@ -1,4 +1,4 @@
-//! What tables are asked to do, and what they say of themselves.
+//! The limits of tables, and information about them.
 
 use std::time::Duration;
 
@@ -6,19 +6,19 @@ use popfib::Prefix;
 
 use crate::target::Target;
 
-/// Prefixes and where they lead.
+/// Prefixes and their targets.
 pub type Routes<A> = Vec<(Prefix<A>, Target)>;
 
-/// What tables may grow to, and how long they wait.
+/// Limits of the size of tables, and how long they wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// After a reconnection, how long after the last route that was announced again the others leave.
+    /// After a reconnection, routes that were not announced again are removed this long after the last one that was.
     pub idle: Duration,
-    /// The most paths of all tables together; what is announced beyond is refused and counted.
+    /// The maximum number of paths in all tables; more are refused and counted.
     pub max_paths: usize,
-    /// The most paths of one peer in one table; one that announces more is dropped.
+    /// The maximum number of paths of one peer in one table; a peer that announces more is dropped.
     pub max_peer_paths: usize,
-    /// The most heap bytes of tables, lookups and where routes lead; what is announced beyond is refused and counted.
+    /// The maximum number of heap bytes of tables, lookup structures and targets; more paths are refused and counted.
     pub max_bytes: usize,
 }
 
@@ -33,67 +33,67 @@ impl Default for Limits {
     }
 }
 
-/// What has happened to all tables.
+/// Counts of all tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Transactions applied.
     pub transactions: u64,
     /// Paths announced.
     pub announced: u64,
-    /// Paths withdrawn; those of no path count, too.
+    /// Paths withdrawn; withdrawals of paths that do not exist count, too.
     pub withdrawn: u64,
-    /// Paths that left because they were not announced again, or with their peer.
+    /// Paths that were removed because they were not announced again, or because their peer was lost.
     pub swept: u64,
-    /// Announcements refused: more paths, more bytes or more sources than there may be, or of a peer that is dropped.
+    /// Announcements that were refused, because a limit of paths, bytes or sources was reached or the peer is dropped.
     pub refused: u64,
-    /// Peers dropped, for want of an end of their paths.
+    /// Peers that were dropped because they announced too many paths.
     pub dropped: u64,
-    /// Changes that readers do not see, for want of memory or of numbers.
+    /// Changes that readers do not see, because there was no memory or no number left.
     pub failed: u64,
-    /// Connections.
+    /// Connections so far.
     pub connections: u64,
     /// Feeds that are connected now.
     pub connected: usize,
-    /// Paths there are.
+    /// Paths in all tables now.
     pub paths: usize,
-    /// Paths that a feed had not announced again since it reconnected, or is rid of, at the last tick.
+    /// Stale paths at the last tick: those that a feed has not announced again since it reconnected, or that will be removed.
     pub older: usize,
 }
 
-/// A peer that has announced more paths than it may: they leave, and what it announces is refused until it comes
+/// A peer that has announced more paths than allowed. Its paths are removed, and its announcements are refused until it comes
 /// up again or its feed connects again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// The feed it comes from.
+    /// The name of its feed.
     pub feed: String,
-    /// The peer, empty if the feed has but one.
+    /// The peer; empty if the feed has only one.
     pub peer: String,
     /// The table.
     pub table: String,
 }
 
-/// A table as a whole.
+/// The name and the size of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableInfo {
     /// Its name.
     pub name: String,
-    /// Prefixes of IPv4 and of IPv6.
+    /// The number of IPv4 prefixes, and of IPv6 prefixes.
     pub prefixes: [usize; 2],
-    /// Paths of IPv4 and of IPv6.
+    /// The number of IPv4 paths, and of IPv6 paths.
     pub paths: [usize; 2],
 }
 
 /// One of the paths of a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathOf {
-    /// The feed it comes from.
+    /// The name of its feed.
     pub feed: String,
-    /// The peer, empty if the feed has but one.
+    /// The peer; empty if the feed has only one.
     pub peer: String,
-    /// Its identifier.
+    /// The path identifier.
     pub id: u32,
-    /// Whether the feed has not announced it again since it has reconnected.
+    /// Whether the path is stale: the feed has not announced it again since it reconnected.
     pub is_older: bool,
-    /// Where it leads.
+    /// The target of the path.
     pub target: Target,
 }

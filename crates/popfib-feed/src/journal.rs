@@ -1,5 +1,5 @@
-//! The last changes of best paths, for who watches a table: kept only while somebody does, and no more than a number of them, so that
-//! one who is slow loses changes and nobody waits.
+//! The last changes of best paths, for clients that watch a table. They are kept only while there is such a client, and
+//! their number is limited: a slow client loses changes, and nobody waits for it.
 
 use std::collections::VecDeque;
 
@@ -7,29 +7,29 @@ use popfib::IpPrefix;
 
 use crate::target::Target;
 
-/// The most changes that are kept.
+/// The maximum number of changes that are kept.
 const MAX: usize = 1 << 16;
 
-/// A change of the best path of a prefix: where it leads now, `None` if there is none any more.
+/// A change of the best path of a prefix: the new target, or `None` if the prefix has no path any more.
 pub type BestChange = (IpPrefix, Option<Target>);
 
 /// The changes of one table.
 #[derive(Default)]
 pub(crate) struct Journal {
     watchers: usize,
-    /// The number of the first that is kept.
+    /// The number of the first change that is kept.
     first: u64,
     changes: VecDeque<BestChange>,
 }
 
 impl Journal {
-    /// One more watches; the number of the next change.
+    /// Adds a client. Returns the number of the next change.
     pub(crate) fn watch(&mut self) -> u64 {
         self.watchers += 1;
         self.first + self.changes.len() as u64
     }
 
-    /// One fewer.
+    /// Removes a client.
     pub(crate) fn unwatch(&mut self) {
         self.watchers -= 1;
         if self.watchers == 0 {
@@ -38,7 +38,7 @@ impl Journal {
         }
     }
 
-    /// Keeps a change, if somebody watches.
+    /// Keeps a change if a client watches.
     pub(crate) fn add(&mut self, prefix: IpPrefix, target: impl FnOnce() -> Option<Target>) {
         if self.watchers == 0 {
             return;
@@ -50,7 +50,7 @@ impl Journal {
         self.changes.push_back((prefix, target()));
     }
 
-    /// Appends the changes from number `from` on, `most` at most; the number of the next one, and how many before were not kept.
+    /// Appends up to `most` changes from number `from` on. Returns the number of the next one, and how many were lost before.
     pub(crate) fn from(&self, from: u64, most: usize, to: &mut Vec<BestChange>) -> (u64, u64) {
         let lost = self.first.saturating_sub(from);
         let start = from.saturating_sub(self.first) as usize;
@@ -91,7 +91,7 @@ mod tests {
         let (end, lost) = journal.from(next, usize::MAX, &mut seen);
         assert_eq!((lost, seen.len(), end), (3, MAX, next + MAX as u64 + 3));
         assert_eq!(seen[0].0, prefix(3));
-        // Numbers go on when nobody watched for a while.
+        // Numbers continue after a time without clients.
         journal.unwatch();
         journal.add(prefix(0), || panic!("nobody watches"));
         assert_eq!(journal.watch(), end);

@@ -1,9 +1,10 @@
-//! The routes of a Linux kernel by rtnetlink: dumps, and messages of changes between and after them.
+//! The routes of a Linux kernel by rtnetlink: dumps, and messages about changes during and after them.
 //!
-//! A dump asks for next-hop objects, IPv4 and IPv6 routes, one after the other. The kernel makes each part of its answer
-//! when there is room in the socket's queue, and puts messages of changes into the same queue: in their order they are right.
-//! Some changes come without a message: IPv4 routes vanish with their interface or next-hop object, and a full queue loses all that
-//! does not fit. Then everything is asked for again, and what does not come again leaves.
+//! A dump requests next-hop objects, IPv4 routes and IPv6 routes, one after the other. The kernel makes each part of its answer
+//! when there is room in the socket's queue, and puts messages about changes into the same queue. So the result is right if
+//! all are applied in this order. The kernel does not report all changes: IPv4 routes vanish with their interface or next-hop
+//! object, and messages that do not fit into a full queue are lost. Then everything is requested again, and routes that
+//! are not sent again are removed.
 
 use std::collections::HashMap;
 
@@ -17,17 +18,17 @@ const OVERRUN: u16 = 4;
 const NEW_LINK: u16 = 16;
 const DELETE_LINK: u16 = 17;
 
-/// Something changed while it was dumped.
+/// The flag that something changed during the dump.
 const INTERRUPTED: u16 = 0x10;
 
-/// What a dump asks for, in this order: message type, family, length of the body.
+/// The requests of a dump, in this order: message type, family, length of the body.
 const REQUESTS: [(u16, u8, usize); 3] = [
     (NEW_NEXT_HOP + 2, 0, 8),
     (NEW_ROUTE + 2, IPV4, 12),
     (NEW_ROUTE + 2, IPV6, 12),
 ];
 
-/// Reads what a kernel sends. It differs from a [`Decoder`](crate::Decoder) in that something has to be sent, and that datagrams come whole.
+/// Reads the messages of a kernel. Unlike a [`Decoder`](crate::Decoder), it also makes requests to send, and reads whole datagrams.
 #[derive(Debug)]
 pub struct Kernel {
     routes: RouteMessages,
@@ -39,14 +40,14 @@ pub struct Kernel {
     links: HashMap<u32, bool>,
 }
 
-/// What is to be done after a datagram.
+/// What the caller has to do after a datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Read on.
+    /// Continue reading.
     Read,
-    /// Send this, then read on.
+    /// Send this, then continue reading.
     Send(Vec<u8>),
-    /// Dump again, now or soon: routes may be gone without a message.
+    /// Begin a new dump, now or soon: routes may have vanished without a message.
     Dump,
 }
 
@@ -57,11 +58,11 @@ impl Default for Kernel {
 }
 
 impl Kernel {
-    /// The groups that the socket has to listen to before the first dump, as bits of its address: links,
+    /// The groups that the socket has to join before the first dump, as bits of its address: links,
     /// routes of both families, next-hop objects.
     pub const GROUPS: u32 = 1 | 0x40 | 0x400 | 1 << 31;
 
-    /// For a socket that is open.
+    /// Makes the reader of an open socket.
     pub fn new() -> Self {
         Self {
             routes: RouteMessages::of_kernel(),
@@ -72,7 +73,7 @@ impl Kernel {
         }
     }
 
-    /// Begins a dump: what is to be sent. Not while another is under way.
+    /// Begins a dump and returns the request to send. Must not be called during another dump.
     pub fn dump(&mut self) -> Vec<u8> {
         self.routes.begin();
         self.answered = 0;
@@ -80,7 +81,7 @@ impl Kernel {
         self.request()
     }
 
-    /// Whether a dump is under way.
+    /// Whether a dump is in progress.
     pub fn is_dumping(&self) -> bool {
         self.answered < REQUESTS.len()
     }
@@ -90,10 +91,10 @@ impl Kernel {
         netlink::dump(kind, family, body)
     }
 
-    /// Takes a datagram; calls `commit` with what it changes. At the end of a dump all streams are whole.
+    /// Reads a datagram and calls `commit` with its changes. At the end of a dump, all streams are complete.
     ///
     /// # Errors
-    /// The kernel refuses to say its routes.
+    /// The kernel refuses to dump its routes.
     pub fn push(&mut self, mut datagram: &[u8], commit: &mut Commit<'_>) -> Result<Next, Flaw> {
         let mut next = Next::Read;
         self.transaction.clear();
@@ -155,7 +156,7 @@ impl Kernel {
         next
     }
 
-    /// Notes an interface; whether its routes may be gone.
+    /// Stores the state of an interface. Returns whether its routes may be gone.
     fn link(&mut self, is_there: bool, body: &[u8]) -> bool {
         const UP_AND_RUNNING: u32 = 0x41;
         let Some(&[_, _, _, _, i0, i1, i2, i3, f0, f1, f2, f3]) = body.first_chunk::<12>() else {
@@ -170,11 +171,11 @@ impl Kernel {
             return true;
         }
         let is_up = flags & UP_AND_RUNNING == UP_AND_RUNNING;
-        // Of one that was never seen it is not known whether it was up.
+        // If the interface is new, it is not known whether it was up before.
         self.links.insert(index, is_up).unwrap_or(true) && !is_up
     }
 
-    /// What came so far.
+    /// Counts of the messages so far.
     pub fn counts(&self) -> Counts {
         self.routes.counts
     }

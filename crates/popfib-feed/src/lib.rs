@@ -1,10 +1,10 @@
-//! Live routes: what routing daemons and routers send, turned into tables that follow them.
+//! Live routes: tables that follow what routing daemons and routers send.
 //!
-//! The flow: bytes of a connection go to a decoder ([`Fpm`], [`Bmp`], [`Updates`], [`Kernel`]), which hands out
+//! The bytes of a connection are passed to a decoder ([`Fpm`], [`Bmp`], [`Updates`], [`Kernel`]). It returns
 //! [`Transaction`]s: changes of routes that belong together, and marks such as the end of a table.
-//! [`Tables`] applies them: it keeps every path of every peer, knows the best of each prefix, and publishes
-//! that to a live table, in which any number of threads look up without waiting. After a break of the connection routes stay
-//! until the other side has sent its table again; those that it did not send again leave then.
+//! [`Tables`] applies them: it keeps every path of every peer, chooses the best path of each prefix, and publishes
+//! it to a live table, in which any number of threads look up without waiting. When a connection is lost, its routes stay
+//! until the other side has sent its table again; routes that it did not send again are then removed.
 //!
 //! Decoders and tables do no input or output and have no clock: bytes, addresses and the time come from
 //! the caller.

@@ -1,9 +1,9 @@
-//! Messages of netlink and their attributes: lengths first, all in the byte order of this machine.
+//! Netlink messages and their attributes. Each begins with its length, and all numbers are in the byte order of this machine.
 
-/// What is wrong with a message.
+/// Why a message is invalid.
 pub(crate) type Wrong = &'static str;
 
-/// A message: its type and flags, and what follows the header.
+/// A message: its type, its flags, and the bytes after the header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message<'a> {
     pub(crate) kind: u16,
@@ -11,14 +11,14 @@ pub(crate) struct Message<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// Takes the first message of `bytes` off.
+/// Removes the first message from `bytes`.
 pub(crate) fn message<'a>(bytes: &mut &'a [u8]) -> Result<Message<'a>, Wrong> {
     const HEADER: usize = 16;
-    let length = u32_of(bytes).ok_or("a netlink message of less than a header")? as usize;
+    let length = u32_of(bytes).ok_or("a netlink message is shorter than its header")? as usize;
     let message = bytes.get(..length).ok_or("a netlink message is cut off")?;
     let body = message
         .get(HEADER..)
-        .ok_or("a netlink message of less than a header")?;
+        .ok_or("a netlink message is shorter than its header")?;
     let kind = u16::from_ne_bytes([message[4], message[5]]);
     let flags = u16::from_ne_bytes([message[6], message[7]]);
     *bytes = bytes.get(aligned(length)..).unwrap_or_default();
@@ -43,9 +43,11 @@ pub(crate) fn attributes<'a>(
     Ok(())
 }
 
-/// A number that is all of an attribute.
+/// The number that an attribute consists of.
 pub(crate) fn number(value: &[u8]) -> Result<u32, Wrong> {
-    let bytes = value.try_into().map_err(|_| "an attribute of no 4 bytes")?;
+    let bytes = value
+        .try_into()
+        .map_err(|_| "an attribute is not 4 bytes long")?;
     Ok(u32::from_ne_bytes(bytes))
 }
 
@@ -58,7 +60,7 @@ pub(crate) fn aligned(length: usize) -> usize {
     length.next_multiple_of(4)
 }
 
-/// A request of all objects of a kind: header, then a body of zeros but for the address family.
+/// A request of all objects of a kind: a header, and a body that is zero except for the address family.
 pub(crate) fn dump(kind: u16, family: u8, body: usize) -> Vec<u8> {
     /// NLM_F_REQUEST and NLM_F_DUMP.
     const FLAGS: u16 = 0x301;

@@ -1,10 +1,10 @@
-//! Attributes of BGP that came as text, in the form of [`Target::path`].
+//! Converts BGP attributes from text to the form of [`Target::path`].
 
 use std::net::IpAddr;
 
 use crate::target::Target;
 
-/// What a text says of a path.
+/// The attributes of a path in a text.
 #[derive(Debug, Default)]
 pub(crate) struct Attributes {
     pub(crate) next_hop: Option<IpAddr>,
@@ -24,7 +24,7 @@ pub(crate) enum Segment {
 }
 
 impl Attributes {
-    /// As bytes. `None` without a next hop, and if they are longer than BGP has room for.
+    /// Converts to bytes. `None` without a next hop, and if the attributes are longer than BGP allows.
     pub(crate) fn pack(&self, to: &mut Vec<u8>) -> Option<()> {
         to.clear();
         to.push(4); // bytes of an AS number
@@ -61,7 +61,7 @@ impl Attributes {
         Some(())
     }
 
-    /// As a target; `None` as [`Attributes::pack`].
+    /// Converts to a target; `None` in the cases of [`Attributes::pack`].
     pub(crate) fn target(&self) -> Option<Target> {
         let mut bytes = Vec::new();
         self.pack(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! The messages of RIS Live, one JSON object a line, with or without the envelope of the WebSocket.
+//! RIS Live messages, one JSON object a line, with or without the envelope of the WebSocket.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ struct Envelope {
     data: Option<Message>,
 }
 
-/// What is read of a message.
+/// The parts of a message that are used.
 #[derive(Deserialize)]
 struct Message {
     peer: Option<IpAddr>,
@@ -44,10 +44,10 @@ struct Announcement {
     prefixes: Vec<String>,
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Debug)]
 pub(crate) enum Said {
-    /// A peer's prefixes: withdrawn ones, then announced ones by their attributes.
+    /// The prefixes of a peer: withdrawn ones, then announced ones with their attributes.
     Update {
         peer: IpAddr,
         withdrawn: Vec<IpPrefix>,
@@ -59,7 +59,7 @@ pub(crate) enum Said {
     Other,
 }
 
-/// Reads a line; `None` if it is wrong.
+/// Reads a line; `None` if it is invalid.
 pub(crate) fn read(line: &str) -> Option<Said> {
     let message = match serde_json::from_str::<Envelope>(line) {
         Ok(Envelope { data: Some(data) }) => data,
@@ -84,7 +84,7 @@ pub(crate) fn read(line: &str) -> Option<Said> {
     let withdrawn = prefixes(message.withdrawals)?;
     let mut announced = Vec::new();
     for announcement in message.announcements {
-        // A global address and one of the link, between a comma.
+        // A global and a link-local address, separated by a comma.
         let first = announcement.next_hop.split(',').next()?;
         let attributes = Attributes {
             next_hop: Some(first.parse().ok()?),

@@ -1,8 +1,8 @@
-//! Routes and next-hop objects in messages of rtnetlink, from the kernel or from FRR.
+//! Routes and next-hop objects in rtnetlink messages, from the kernel or from FRR.
 //!
-//! A route has its next hops itself, or names an object by number, alone or a group of others. Objects lead
-//! elsewhere later without a message for any of their routes, so a route holds the object and not what it
-//! led to. Groups are put together when they or a member come; `users` knows the groups of a member.
+//! A route either contains its next hops or names a next-hop object by its number; an object is a single next hop or a group
+//! of other objects. An object can change later without a message for any of its routes, so a route refers to the object
+//! and not to its current content. A group is built when it or a member is announced; `users` has the groups of each member.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -21,18 +21,18 @@ pub(crate) const DELETE_NEXT_HOP: u16 = 105;
 pub(crate) const IPV4: u8 = 2;
 pub(crate) const IPV6: u8 = 10;
 
-/// Reads messages of rtnetlink into transactions.
+/// Converts rtnetlink messages to transactions.
 #[derive(Debug)]
 pub(crate) struct RouteMessages {
     objects: HashMap<u32, Object>,
-    /// Which groups name an object: (member, group).
+    /// The groups that contain an object: (member, group).
     users: BTreeSet<(u32, u32)>,
-    /// Next hops of routes themselves, shared by those that have the same.
+    /// Next hops that routes contain; routes with equal ones share them.
     shared: HashSet<Shared>,
     sweep_shared_at: usize,
     tables: HashMap<u32, StreamId>,
     has_changed: bool,
-    /// What the kernel has by its metrics; FRR sends the route that it chose.
+    /// Only for the kernel, whose routes differ by metric; FRR sends only the route that it chose.
     kernel: Option<Kept>,
     pub(crate) streams: Streams,
     pub(crate) counts: Counts,
@@ -41,20 +41,20 @@ pub(crate) struct RouteMessages {
 #[derive(Debug)]
 struct Object {
     target: Target,
-    /// Whether it was announced, and not only named.
+    /// Whether the object was announced, and not only named by a route.
     is_known: bool,
     /// The members of a group, with their weights.
     members: Vec<(u32, u16)>,
 }
 
-/// A target of [`Hops`], found by them.
+/// A target of [`Hops`], which a hash table finds by them.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Shared(Target);
 
-/// IPv6 routes of several next hops, by table, prefix and metric: the kernel withdraws those one by one.
+/// IPv6 routes with several next hops, by table, prefix and metric: the kernel withdraws their next hops one by one.
 type Kept = HashMap<(u32, IpPrefix, u32), Vec<Hop>>;
 
-/// What a message of a route says.
+/// The content of a route message.
 #[derive(Default)]
 struct RouteParts<'a> {
     destination: Option<&'a [u8]>,
@@ -67,7 +67,7 @@ struct RouteParts<'a> {
 }
 
 impl RouteMessages {
-    /// For messages of the kernel.
+    /// Makes a reader for messages of the kernel.
     pub(crate) fn of_kernel() -> Self {
         Self {
             kernel: Some(Kept::new()),
@@ -75,7 +75,7 @@ impl RouteMessages {
         }
     }
 
-    /// Forgets what is sent again now.
+    /// Forgets what a new dump will send again.
     pub(crate) fn begin(&mut self) {
         if let Some(kept) = &mut self.kernel {
             kept.clear();
@@ -96,7 +96,7 @@ impl RouteMessages {
         }
     }
 
-    /// Takes a message. One that is wrong is counted and left out.
+    /// Reads a message. An invalid message is counted and left out.
     pub(crate) fn message(
         &mut self,
         message: Message<'_>,
@@ -136,7 +136,7 @@ impl RouteMessages {
         const CLONED: u32 = 0x200;
         let (head, rest) = body
             .split_first_chunk::<12>()
-            .ok_or("a route of less than its header")?;
+            .ok_or("a route is shorter than its header")?;
         let [
             family,
             length,
@@ -192,15 +192,15 @@ impl RouteMessages {
         to.change(Change {
             stream,
             prefix,
-            // Of the kernel's the lowest metric counts. FRR sends the route that it chose, and withdraws it
-            // with another metric or none.
+            // Of the kernel's routes, the one with the lowest metric is used. FRR sends only the route that it chose, and
+            // may withdraw it with another metric or none.
             path: self.kernel.as_ref().map_or(0, |_| parts.metric),
             target,
         });
         Ok(Ok(()))
     }
 
-    /// Notes the next hops of a route of the kernel's that has several.
+    /// Stores the next hops of a kernel route that has several.
     fn keep(&mut self, prefix: IpPrefix, parts: &RouteParts<'_>, target: &Target) {
         let (Some(kept), IpPrefix::V6(_)) = (&mut self.kernel, prefix) else {
             return;
@@ -212,7 +212,7 @@ impl RouteMessages {
         };
     }
 
-    /// Where a route leads of which one next hop is withdrawn; `None` if it is gone.
+    /// The target of a route after one of its next hops is withdrawn; `None` if the route is gone.
     fn rest_of(
         &mut self,
         prefix: IpPrefix,
@@ -251,7 +251,7 @@ impl RouteMessages {
                     Some(paths) => {
                         let mut hops = multipath(paths)?;
                         if self.kernel.is_some() {
-                            // The kernel begins with the one that came last, now and not in a dump.
+                            // In a change message, the kernel puts the newest next hop first; in a dump it does not.
                             hops.sort_unstable_by_key(|hop| (hop.gateway, hop.interface));
                         }
                         Hops::Through(hops)
@@ -290,7 +290,9 @@ impl RouteMessages {
     }
 
     fn new_next_hop(&mut self, body: &[u8]) -> Result<(), Wrong> {
-        let rest = body.get(8..).ok_or("a next hop of less than its header")?;
+        let rest = body
+            .get(8..)
+            .ok_or("a next hop is shorter than its header")?;
         let mut id = None;
         let mut hop = Hop {
             gateway: None,
@@ -305,10 +307,10 @@ impl RouteMessages {
                 2 => {
                     let (entries, rest) = value.as_chunks::<8>();
                     if !rest.is_empty() {
-                        return Err("a group of next hops of a length that does not fit");
+                        return Err("a group of next hops has an invalid length");
                     }
                     members.extend(entries.iter().map(|&[a, b, c, d, weight, high, ..]| {
-                        // Newer kernels have 16 bits, of which the higher ones follow.
+                        // In newer kernels a weight has 16 bits; the higher ones follow.
                         let weight = u16::from(high) << 8 | u16::from(weight);
                         (u32::from_ne_bytes([a, b, c, d]), weight.saturating_add(1))
                     }));
@@ -346,7 +348,7 @@ impl RouteMessages {
         Ok(())
     }
 
-    /// Takes the former members of group `id` out of `users`, but for those it still has.
+    /// Removes the former members of group `id` from `users`, except those that it still has.
     fn forget(&mut self, id: u32, old: &[(u32, u16)]) {
         let members = self.objects.get(&id).map(|object| object.members.clone());
         let members = members.unwrap_or_default();
@@ -357,7 +359,7 @@ impl RouteMessages {
         }
     }
 
-    /// Puts a group together out of what its members are now. Groups of groups there are none.
+    /// Builds a group from the current content of its members. There are no groups of groups.
     fn resolve(&self, id: u32) {
         let Some(group) = self.objects.get(&id).filter(|o| !o.members.is_empty()) else {
             return;
@@ -378,7 +380,9 @@ impl RouteMessages {
     }
 
     fn delete_next_hop(&mut self, body: &[u8]) -> Result<(), Wrong> {
-        let rest = body.get(8..).ok_or("a next hop of less than its header")?;
+        let rest = body
+            .get(8..)
+            .ok_or("a next hop is shorter than its header")?;
         let mut id = None;
         attributes(rest, |kind, value| {
             if kind == 1 {
@@ -416,11 +420,11 @@ fn address(value: &[u8]) -> Result<IpAddr, Wrong> {
     if let Ok(bytes) = <[u8; 4]>::try_from(value) {
         return Ok(Ipv4Addr::from(bytes).into());
     }
-    let bytes = <[u8; 16]>::try_from(value).map_err(|_| "an address of neither 4 nor 16 bytes")?;
+    let bytes = <[u8; 16]>::try_from(value).map_err(|_| "an address has neither 4 nor 16 bytes")?;
     Ok(Ipv6Addr::from(bytes).into())
 }
 
-/// An address of any family after the number of the family.
+/// An address of any family, which follows the number of the family.
 fn via(value: &[u8]) -> Result<IpAddr, Wrong> {
     address(value.get(2..).ok_or("an address without its family")?)
 }
@@ -446,7 +450,7 @@ fn prefix(family: u8, destination: Option<&[u8]>, length: u8) -> Result<IpPrefix
     }
 }
 
-/// The next hops of a route that has several, each a header and attributes of its own.
+/// The next hops of a route that has several. Each has a header and its own attributes.
 fn multipath(mut bytes: &[u8]) -> Result<Vec<Hop>, Wrong> {
     const CUT: Wrong = "a next hop is cut off";
     let mut hops = Vec::new();
@@ -470,7 +474,7 @@ fn multipath(mut bytes: &[u8]) -> Result<Vec<Hop>, Wrong> {
         bytes = bytes.get(aligned(length)..).unwrap_or_default();
     }
     match hops.is_empty() {
-        true => Err("a route of several next hops without one"),
+        true => Err("a route with several next hops has none"),
         false => Ok(hops),
     }
 }

@@ -1,7 +1,7 @@
-//! Tables that follow what feeds send.
+//! Tables that follow the routes of feeds.
 //!
-//! A *feed* is whoever connects, by a name that stays over reconnections. Each of its streams is a *source*
-//! of one table. A table keeps the paths of all of its sources, and shows the best of each prefix.
+//! A *feed* is a router or program that connects; its name stays the same over reconnections. Each of its streams is a *source*
+//! of one table. A table keeps the paths of all of its sources, and shows readers the best path of each prefix.
 
 mod queries;
 pub(crate) mod snapshot;
@@ -17,23 +17,23 @@ use crate::target::Target;
 use crate::transaction::{Change, Mark, Stream, Transaction};
 use crate::view::View;
 
-/// How long a stream of which nothing can be lost has to be silent to be whole, where its protocol does not say.
+/// How long a stream without older routes has to be silent to be complete, if its protocol has no mark for that.
 const SETTLED: Duration = Duration::from_secs(5);
 
-/// Changes from one look at the memory to the next.
+/// The number of changes after which the memory is measured again.
 const A_MEASURE: usize = 4096;
 
-/// How long changes wait for being published while more come than can be published one by one.
+/// How long changes wait to be published, if they arrive faster than they can be published one by one.
 const LATE: Duration = Duration::from_millis(500);
 
-/// A connection of a feed.
+/// Identifies a connection of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedId {
     feed: usize,
     connection: u64,
 }
 
-/// Every table, and every path in them. One thread changes it; [`Tables::reader`] is for all others.
+/// All tables with all of their paths. One thread changes them; other threads use [`Tables::reader`].
 #[derive(Default)]
 pub struct Tables {
     limits: Limits,
@@ -45,9 +45,9 @@ pub struct Tables {
     table_names: BTreeMap<String, usize>,
     totals: Totals,
     version: u64,
-    /// Since when changes wait for being published.
+    /// The time since which changes wait to be published.
     waiting: Option<Instant>,
-    /// Whether there is no memory for more paths, as of so many changes ago.
+    /// Whether there was no memory for more paths at the last measurement, which was `unmeasured` changes ago.
     is_full: bool,
     unmeasured: usize,
     dropped: Vec<Dropped>,
@@ -57,10 +57,10 @@ struct Feed {
     name: String,
     connection: u64,
     is_connected: bool,
-    /// When the last older route of any of its streams was announced again: a router sends one table after the
-    /// other, and a stream may wait for its turn.
+    /// When an older route of any of its streams was last announced again: a router sends one table after the
+    /// other, so a stream may have to wait for its turn.
     confirmed: Instant,
-    /// The source of each stream of the connection; `None` if there was no place for it.
+    /// The source of each stream of the connection; `None` if there were too many sources.
     sources: Vec<Option<u16>>,
 }
 
@@ -68,14 +68,14 @@ pub(crate) struct Source {
     feed: usize,
     table: usize,
     peer: String,
-    /// Whether it has announced more than it may.
+    /// Whether it has announced more paths than allowed.
     is_dropped: bool,
     ipv4: Side<u32>,
     ipv6: Side<u128>,
 }
 
 impl Source {
-    /// All of its paths are to leave.
+    /// Marks all of its paths for removal.
     fn lose(&mut self) {
         self.ipv4.freshness.lost();
         self.ipv4.age();
@@ -91,7 +91,7 @@ pub(crate) struct Table {
     view: View,
 }
 
-/// What both families have.
+/// The parts of a source and a table that belong to a family.
 trait Family: Address {
     fn parts<'a>(source: &'a mut Source, table: &'a mut Table) -> Parts<'a, Self>;
 }
@@ -111,7 +111,7 @@ impl Family for u128 {
 }
 
 impl Tables {
-    /// Without tables.
+    /// Makes an empty list of tables.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -119,8 +119,8 @@ impl Tables {
         }
     }
 
-    /// The feed called `name` has connected. If it is connected already the new connection takes over: the other is
-    /// one that broke and was not noticed.
+    /// Call this when the feed called `name` has connected. If it is already connected, the new connection takes over: the
+    /// old one was lost without being noticed.
     pub fn connected(&mut self, name: &str, now: Instant) -> FeedId {
         let feed = self.feed(name, now);
         let known = &mut self.feeds[feed];
@@ -158,7 +158,7 @@ impl Tables {
         feed
     }
 
-    /// The connection is gone. Its routes stay.
+    /// Call this when the connection has ended. Its routes stay.
     pub fn disconnected(&mut self, id: FeedId) {
         if !self.is_current(id) {
             return;
@@ -171,12 +171,12 @@ impl Tables {
         }
     }
 
-    /// Other limits from now on. What is there stays.
+    /// Changes the limits. Existing paths stay.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
 
-    /// The connections of feeds whose names `keep` does not want end, and their routes leave with the next ticks.
+    /// Ends the connections of feeds for whose names `keep` returns false; the next ticks remove their routes.
     pub fn retain_feeds(&mut self, keep: impl Fn(&str) -> bool) {
         for feed in 0..self.feeds.len() {
             let known = &mut self.feeds[feed];
@@ -190,14 +190,14 @@ impl Tables {
         }
     }
 
-    /// Whether no later connection of the feed has taken over.
+    /// Whether the connection has not ended and no later connection of the feed has taken over.
     pub fn is_current(&self, id: FeedId) -> bool {
         let feed = &self.feeds[id.feed];
         feed.is_connected && feed.connection == id.connection
     }
 
-    /// Applies a transaction of the feed, which names these streams. Readers see its changes prefix by prefix.
-    /// One of a connection that is not the feed's any more is left out.
+    /// Applies a transaction of the feed, which refers to these streams. Readers see its changes prefix by prefix.
+    /// A transaction of a connection that is no longer [current](Self::is_current) is ignored.
     pub fn apply(
         &mut self,
         id: FeedId,
@@ -209,7 +209,7 @@ impl Tables {
         self.publish(now, false);
     }
 
-    /// As [`apply`](Self::apply), but readers see the changes only with the next [`publish`](Self::publish). Many
+    /// Like [`apply`](Self::apply), but readers see the changes only after the next [`publish`](Self::publish). Many
     /// changes take less time if they are published together.
     pub fn take(
         &mut self,
@@ -248,14 +248,14 @@ impl Tables {
         }
     }
 
-    /// How many changes wait for being published. O(tables).
+    /// The number of changes that wait to be published. O(tables).
     pub fn waiting(&self) -> usize {
         let of = |table: &Table| table.view.waiting();
         self.waiting.map_or(0, |_| self.tables.iter().map(of).sum())
     }
 
-    /// Lets readers see all changes; if more of them are there to be taken already (`is_behind`), only once the first has
-    /// waited for half a second. O(changes), or O(routes) where that is less.
+    /// Publishes all waiting changes to readers. If more changes have already arrived (`is_behind`), this does nothing until the
+    /// first waiting change is half a second old. O(changes), or O(routes) if that is less.
     pub fn publish(&mut self, now: Instant, is_behind: bool) {
         let Some(since) = self.waiting else {
             return;
@@ -317,7 +317,7 @@ impl Tables {
         self.totals.paths = self.totals.paths + side.paths - had;
     }
 
-    /// A source has more paths than it may.
+    /// Drops a source that has announced more paths than allowed.
     fn drop_peer(&mut self, source: u16) {
         let source = &mut self.sources[usize::from(source)];
         source.is_dropped = true;
@@ -332,12 +332,12 @@ impl Tables {
         });
     }
 
-    /// The peers that were dropped since the last call.
+    /// Returns the peers that were dropped since the last call.
     pub fn take_dropped(&mut self) -> Vec<Dropped> {
         std::mem::take(&mut self.dropped)
     }
 
-    /// Looks whether there is memory for more paths.
+    /// Measures whether there is memory for more paths.
     fn measure(&mut self) {
         self.unmeasured = 0;
         let most = self.limits.max_bytes;
@@ -391,8 +391,8 @@ impl Tables {
         Some(number)
     }
 
-    /// Lets routes leave that were not announced again: looks at `count` prefixes at most of each family of each source that is
-    /// being swept. Returns whether there is more to do at once. To be called from time to time.
+    /// Removes routes that were not announced again. It visits at most `count` prefixes of each family of each source that is
+    /// being swept, and returns whether there is more to do at once. It has to be called regularly.
     pub fn tick(&mut self, now: Instant, count: usize) -> bool {
         let mut has_more = false;
         let mut older = 0;
@@ -408,7 +408,7 @@ impl Tables {
         if has_swept {
             self.waiting.get_or_insert(now);
         }
-        // What feeds have sent is theirs to publish, unless they are late.
+        // The feeds' threads publish what they have received, unless they are late.
         self.publish(now, has_more || !has_swept);
         self.measure();
         has_more

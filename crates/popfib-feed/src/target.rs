@@ -1,7 +1,7 @@
-//! Where routes lead: one small value that routes share, whatever its source.
+//! The targets of routes: small values that routes share, from any source.
 //!
-//! A next-hop object is what several routes name by a number; it may lead elsewhere later, and all of its
-//! routes with it, without a change of any route. Such an object is the same as itself only; all else is
+//! Several routes can name one next-hop object by its number. If the object changes later, the targets of all these
+//! routes change without a message for any of them. Such an object is only equal to itself; other targets are
 //! compared by content.
 
 use std::cmp::Ordering;
@@ -17,7 +17,7 @@ use popfib_formats::{BgpPath, Escaped, unpack_path};
 /// One next hop of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Hop {
-    /// The router's address; `None` if the addresses are on the link.
+    /// The address of the router; `None` if destinations are on the link.
     pub gateway: Option<IpAddr>,
     /// The number of the interface; 0 if it is not known.
     pub interface: u32,
@@ -25,18 +25,18 @@ pub struct Hop {
     pub weight: u16,
 }
 
-/// What the kernel and FRR say of where a route leads.
+/// The target of a route from the kernel or FRR.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Hops {
-    /// To one of these, by their weights.
+    /// Packets are sent to one of these next hops, by their weights.
     Through(Vec<Hop>),
     /// Packets are dropped.
     Blackhole,
-    /// Packets are answered: the destination cannot be reached.
+    /// Packets are answered with an error: the destination is unreachable.
     Unreachable,
-    /// Packets are answered: forbidden.
+    /// Packets are answered with an error: communication is prohibited.
     Prohibit,
-    /// To the next-hop object of this number, of which nothing is known.
+    /// The next-hop object of this number, which was not announced.
     Unknown(u32),
 }
 
@@ -72,23 +72,23 @@ impl fmt::Display for Hops {
     }
 }
 
-/// Where a route leads. Cheap to clone.
+/// The target of a route. It is cheap to clone.
 ///
-/// Shown as text, a BGP path is its next hop and then the words `as-path`, `local-pref`, `med` and `communities`,
-/// each with what belongs to it, where it has them.
+/// A BGP path is displayed as its next hop, followed by the words `as-path`, `local-pref`, `med` and `communities`
+/// with their values, for those attributes that it has.
 #[derive(Clone)]
 pub struct Target(Arc<Inner>);
 
 struct Inner {
     number: NextHop,
-    /// Of the content: tables ask for it with every route.
+    /// The hash of the content, which tables need for every route.
     hash: u64,
     is_restored: bool,
     kind: Kind,
 }
 
 impl Inner {
-    /// Heap bytes, with the two counts of an `Arc`; those of an object's next hops, which change, are left out.
+    /// Heap bytes, including the two counts of an `Arc`. The next hops of an object are left out, since they change.
     fn bytes(&self) -> usize {
         let content = match &self.kind {
             Kind::Name(name) => name.len(),
@@ -113,11 +113,11 @@ enum Kind {
     Path { rank: Rank, bytes: Box<[u8]> },
 }
 
-/// Numbers tell targets apart. They come again after 2^31 of them, when what had them first is long gone.
+/// Each target has its own number. Numbers repeat after 2^31 targets, when the earlier ones are long gone.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 /// Heap bytes of all targets.
 static BYTES: AtomicUsize = AtomicUsize::new(0);
-/// Seeded at random, as what is hashed comes from others.
+/// Seeded at random, since the hashed data comes from others.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 const HIGHEST: u32 = u32::MAX >> 1;
 
@@ -147,12 +147,12 @@ impl Target {
         BYTES.load(Memory::Relaxed)
     }
 
-    /// A value that says nothing but its name.
+    /// A target that consists of a name only.
     pub fn name(name: &str) -> Self {
         Self::new(Kind::Name(name.into()))
     }
 
-    /// Next hops of the route itself.
+    /// Next hops that the route itself contains.
     pub fn hops(hops: Hops) -> Self {
         Self::new(Kind::Hops(hops))
     }
@@ -162,11 +162,11 @@ impl Target {
         Self::new(Kind::Object(RwLock::new(Arc::new(hops))))
     }
 
-    /// What BGP says of a route, as [`BgpUpdate::pack_path`](popfib_formats::BgpUpdate::pack_path) wrote it:
-    /// that is a third of the memory of what it is read into.
+    /// The BGP attributes of a route, as written by [`BgpUpdate::pack_path`](popfib_formats::BgpUpdate::pack_path).
+    /// This form takes a third of the memory of a [`BgpPath`].
     ///
     /// # Errors
-    /// What is wrong with the attributes.
+    /// The reason why the attributes are invalid.
     pub fn path(bytes: &[u8]) -> Result<Self, &'static str> {
         let mut path = BgpPath::default();
         unpack_path(bytes, &mut path)?;
@@ -176,8 +176,8 @@ impl Target {
         }))
     }
 
-    /// The same as what a snapshot says, which nobody has confirmed: no target of another origin is equal to it. To be
-    /// called before it is cloned.
+    /// Marks the target as read from a snapshot and not confirmed: it is not equal to any target of another origin. Must
+    /// be called before the target is cloned.
     pub(crate) fn restored(mut self) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
             inner.is_restored = true;
@@ -185,12 +185,12 @@ impl Target {
         self
     }
 
-    /// Whether it is of a snapshot, and its feed has not announced the route since.
+    /// Whether it was read from a snapshot, and its feed has not announced the route since.
     pub fn is_restored(&self) -> bool {
         self.0.is_restored
     }
 
-    /// Its name, if it says nothing else.
+    /// Its name, if it consists of a name only.
     pub(crate) fn as_name(&self) -> Option<&str> {
         match &self.0.kind {
             Kind::Name(name) => Some(name),
@@ -198,7 +198,7 @@ impl Target {
         }
     }
 
-    /// The next hops of a route that has several of its own.
+    /// The next hops of a route that itself contains several.
     pub(crate) fn several(&self) -> Option<Vec<Hop>> {
         match &self.0.kind {
             Kind::Hops(Hops::Through(hops)) if hops.len() > 1 => Some(hops.clone()),
@@ -206,7 +206,7 @@ impl Target {
         }
     }
 
-    /// Where it leads by next hops, if that is what it knows.
+    /// Its next hops, if it is from the kernel or FRR.
     pub fn as_hops(&self) -> Option<Arc<Hops>> {
         match &self.0.kind {
             Kind::Hops(hops) => Some(Arc::new(hops.clone())),
@@ -215,8 +215,8 @@ impl Target {
         }
     }
 
-    /// What BGP says, if that is where it comes from.
-    /// Its prefix, time and peer mean nothing.
+    /// Its BGP attributes, if it is from BGP.
+    /// The prefix, time and peer of the returned path have no meaning.
     pub fn as_path(&self) -> Option<BgpPath> {
         let Kind::Path { bytes, .. } = &self.0.kind else {
             return None;
@@ -226,7 +226,7 @@ impl Target {
         Some(path)
     }
 
-    /// The bytes that [`Target::path`] took.
+    /// The bytes that were passed to [`Target::path`].
     pub(crate) fn path_bytes(&self) -> Option<&[u8]> {
         match &self.0.kind {
             Kind::Path { bytes, .. } => Some(bytes),
@@ -234,32 +234,32 @@ impl Target {
         }
     }
 
-    /// Makes an object lead elsewhere, and all of its routes. Another kind of target stays as it is.
+    /// Changes the next hops of an object, and so of all its routes. Does nothing for another kind of target.
     pub fn set_hops(&self, hops: Hops) {
         if let Kind::Object(held) = &self.0.kind {
             *held.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(hops);
         }
     }
 
-    /// The same for two targets that are held at the same time only if one was cloned from the other: where it lies in
-    /// memory. Nothing of the target is read for it.
+    /// The address of the target in memory. Of two targets that exist at the same time, it is equal only if one is a clone
+    /// of the other. Nothing of the target is read.
     pub fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// A number that no other target has now, but for equal ones made by others.
+    /// The number of the target. No other target has it now, except clones of this one.
     pub(crate) fn number(&self) -> NextHop {
         self.0.number
     }
 
-    /// Whether nobody else holds it.
+    /// Whether there are no clones of it.
     pub(crate) fn is_unused(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
 
-    /// `Greater` if this is the better of two paths to one prefix, by the rules of BGP (RFC 4271, section 9.1)
-    /// as far as a collector knows them: local preference, length of the AS path, origin, MED between paths of one neighbouring
-    /// AS. Where these say nothing they are equal.
+    /// `Greater` if this is the better of two paths to one prefix, by those rules of BGP (RFC 4271, section 9.1)
+    /// that a collector can apply: local preference, length of the AS path, origin, and MED between paths of one neighbouring
+    /// AS. If these do not decide, the paths are equal.
     pub(crate) fn preference(&self, other: &Self) -> Ordering {
         match (&self.0.kind, &other.0.kind) {
             (Kind::Path { rank: a, .. }, Kind::Path { rank: b, .. }) => b.cmp(a),
@@ -268,15 +268,15 @@ impl Target {
     }
 }
 
-/// What decides between two paths: the lower wins. Local preference (inverted), length, origin, neighbour, MED.
+/// Decides between two paths: the lower rank wins. Local preference (inverted), length, origin, neighbour, MED.
 type Rank = (u32, u32, u8, u32, u32);
 
-/// MEDs of different neighbours mean different things, so that comparing them only within one is no order
-/// of all paths (a beats b beats c beats a); they come last, by neighbour and then MED.
+/// MEDs of different neighbours are not comparable. But comparing them only within one neighbour gives no total order
+/// of all paths (a beats b beats c beats a). So they are compared last, by neighbour and then MED.
 fn rank(path: &BgpPath) -> Rank {
     let preference = path.local_preference.unwrap_or(100);
     let parts = path.as_path.split(' ').filter(|part| !part.is_empty());
-    // A confederation does not count (RFC 5065, section 5.3): from its parenthesis to the closing one.
+    // A confederation does not count (RFC 5065, section 5.3): all from its opening to its closing parenthesis.
     let mut inside = false;
     let mut length = 0u32;
     let mut neighbour = 0u32;

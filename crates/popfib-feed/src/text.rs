@@ -1,4 +1,4 @@
-//! Updates as lines of text, as programs write them to a pipe.
+//! Updates as lines of text, which programs write to a pipe.
 //!
 //! ```text
 //! announce PREFIX VALUE
@@ -8,8 +8,8 @@
 //! {"type":"ris_message","data":{...}}
 //! ```
 //!
-//! The second form is that of ExaBGP's commands, which may begin with `neighbor ADDRESS`; the last that of RIS
-//! Live. A line is a transaction. Empty lines and those that begin with `#` are left out.
+//! The third and fourth are ExaBGP commands, which may begin with `neighbor ADDRESS`; the last is a RIS
+//! Live message. A line is a transaction. Empty lines and lines that begin with `#` are ignored.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -24,16 +24,16 @@ use crate::transaction::{
     Change, Commit, Counts, Decoder, Flaw, Mark, Stream, StreamId, Streams, Transaction,
 };
 
-/// The longest line, and the longest value, as in tables.
+/// The maximum length of a line and of a value, as in tables.
 const MAX_LINE: usize = 1 << 20;
 const MAX_VALUE: usize = 4096;
 
-/// A [`Decoder`] of lines.
+/// The [`Decoder`] of lines.
 #[derive(Debug, Default)]
 pub struct Updates {
     /// The beginning of a line.
     line: Vec<u8>,
-    /// In a line that is too long.
+    /// Whether the rest of a line that is too long is being skipped.
     is_skipping: bool,
     reader: Reader,
     transaction: Transaction,
@@ -44,20 +44,20 @@ struct Reader {
     peers: HashMap<Option<IpAddr>, StreamId>,
     streams: Streams,
     counts: Counts,
-    /// The last target: lines of one source often have the same.
+    /// The last target, since successive lines of a source often have the same one.
     last: Option<(String, Target)>,
 }
 
 impl Updates {
-    /// For a stream that begins.
+    /// Makes the decoder of a new stream.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes a last line that has no end.
+    /// Decodes a last line that does not end with a newline.
     ///
     /// # Errors
-    /// As [`Decoder::push`].
+    /// Those of [`Decoder::push`].
     pub fn finish(&mut self, commit: &mut Commit<'_>) -> Result<(), Flaw> {
         self.push(b"\n", commit)
     }
@@ -134,7 +134,7 @@ impl Reader {
         })
     }
 
-    /// `None` if the line is wrong.
+    /// `None` if the line is invalid.
     fn json(&mut self, line: &str, to: &mut Transaction) -> Option<Result<(), Flaw>> {
         match ris::read(line)? {
             Said::Other => self.counts.other += 1,
@@ -164,7 +164,7 @@ impl Reader {
         Some(Ok(()))
     }
 
-    /// `None` if the line is wrong.
+    /// `None` if the line is invalid.
     fn words(&mut self, line: &str, to: &mut Transaction) -> Option<Result<(), Flaw>> {
         let mut words = line.split_ascii_whitespace();
         let mut peer = None;
@@ -237,8 +237,8 @@ fn change(stream: StreamId, prefix: IpPrefix, target: Option<Target>) -> Change 
     }
 }
 
-/// The attributes of an ExaBGP command: names, each with a word or words in brackets. Those that are not known
-/// are left out.
+/// The attributes of an ExaBGP command: names, each followed by a word or by words in brackets. Unknown attributes
+/// are ignored.
 fn attributes(mut words: SplitAsciiWhitespace<'_>) -> Option<Attributes> {
     let mut all = Attributes::default();
     while let Some(name) = words.next() {
@@ -267,7 +267,7 @@ fn attributes(mut words: SplitAsciiWhitespace<'_>) -> Option<Attributes> {
     Some(all)
 }
 
-/// A word, or several in brackets, which may touch them.
+/// A word, or several in brackets. A bracket need not be separated from a word by a blank.
 fn list<'a>(words: &mut SplitAsciiWhitespace<'a>) -> Option<Vec<&'a str>> {
     let first = words.next()?;
     let Some(mut word) = first.strip_prefix('[') else {

@@ -1,4 +1,4 @@
-//! What decoders hand out: changes of routes that belong together.
+//! The results of decoders: changes of routes that belong together.
 
 use std::{fmt, mem};
 
@@ -6,50 +6,50 @@ use popfib::IpPrefix;
 
 use crate::target::Target;
 
-/// Which table routes belong to, and who says so.
+/// Routes of one peer for one table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Stream {
-    /// The table's name.
+    /// The name of the table.
     pub table: String,
-    /// The peer's, empty where a connection has but one.
+    /// The name of the peer; empty if a connection has only one peer.
     pub peer: String,
 }
 
-/// A stream's place in [`Decoder::streams`].
+/// The index of a stream in [`Decoder::streams`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamId(pub u32);
 
 /// One change of one path of a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Who says so, of which table.
+    /// The stream that the change belongs to.
     pub stream: StreamId,
-    /// Whose path it is.
+    /// The prefix of the path.
     pub prefix: IpPrefix,
-    /// What tells the stream's paths of one prefix apart: an identifier of BGP, a metric of the kernel's,
-    /// else 0. Of equally good paths the lower is taken.
+    /// Distinguishes the stream's paths of one prefix: a BGP path identifier, a metric of the kernel,
+    /// otherwise 0. Of equally good paths, the one with the lower number is used.
     pub path: u32,
-    /// Where it leads from now on; `None` if it is gone.
+    /// The new target; `None` if the path is withdrawn.
     pub target: Option<Target>,
 }
 
-/// What is said of a stream as a whole.
+/// An event of a whole stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Its peer is there.
+    /// Its peer is up.
     Up(StreamId),
-    /// Its peer is lost, and all of its routes.
+    /// Its peer is down, so all of its routes are lost.
     Down(StreamId),
     /// All of its routes of this family have been sent.
     EndOfRib {
         /// The stream.
         stream: StreamId,
-        /// Whether the family is IPv6, or else IPv4.
+        /// Whether the family is IPv6; otherwise it is IPv4.
         is_ipv6: bool,
     },
 }
 
-/// Changes that belong together, then marks: one message or frame.
+/// The changes of one message or frame, which belong together, and marks after them.
 #[derive(Debug, Default)]
 pub struct Transaction {
     changes: Vec<Change>,
@@ -62,12 +62,12 @@ impl Transaction {
         self.changes.push(change);
     }
 
-    /// Adds a mark, which comes after all changes.
+    /// Adds a mark, which applies after all changes.
     pub fn mark(&mut self, mark: Mark) {
         self.marks.push(mark);
     }
 
-    /// Of several changes of one path the last: a withdrawal and an announcement are one replacement.
+    /// Keeps only the last of several changes of one path: a withdrawal and an announcement become one replacement.
     /// O(changes * log changes).
     pub fn settle(&mut self) {
         if self.changes.len() < 2 {
@@ -97,32 +97,32 @@ impl Transaction {
         &self.marks
     }
 
-    /// Whether nothing is in it.
+    /// Whether it has no changes and no marks.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.marks.is_empty()
     }
 
-    /// Takes everything out.
+    /// Removes all changes and marks.
     pub fn clear(&mut self) {
         self.changes.clear();
         self.marks.clear();
     }
 }
 
-/// What a connection has brought.
+/// Counts of what a connection has received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Messages of every kind.
+    /// Messages of all kinds.
     pub messages: u64,
-    /// Messages, lines or parts of them that are not as they should be, and were left out.
+    /// Invalid messages, lines or parts of them, which were left out.
     pub invalid: u64,
-    /// Messages of kinds that have nothing to do with routes here, or that nobody knows.
+    /// Messages of unknown kinds, or of kinds that do not affect these routes.
     pub other: u64,
     /// Routes that name a next-hop object that was not announced before.
     pub unknown_next_hops: u64,
 }
 
-/// Why a connection cannot be read on: where messages begin is no longer known, or it asks for too much.
+/// Why a connection cannot be read further: it is no longer known where messages begin, or a limit was exceeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw(pub String);
 
@@ -134,33 +134,34 @@ impl fmt::Display for Flaw {
 
 impl std::error::Error for Flaw {}
 
-/// Bytes of one connection in, transactions out.
+/// Converts the bytes of one connection to transactions.
 pub trait Decoder {
-    /// Takes the next bytes, cut anywhere; calls `commit` for each transaction that they complete, settled.
+    /// Decodes the next bytes, which may end anywhere. Calls `commit` for each transaction that they complete, after
+    /// [settling](Transaction::settle) it.
     ///
     /// # Errors
-    /// The connection has to be closed; transactions before have been handed out.
+    /// The connection has to be closed. `commit` was called for the transactions before the error.
     fn push(&mut self, bytes: &[u8], commit: &mut Commit<'_>) -> Result<(), Flaw>;
 
-    /// The streams met so far; the list only grows.
+    /// The streams found so far; the list only grows.
     fn streams(&self) -> &[Stream];
 
-    /// What came so far.
+    /// Counts of what was received so far.
     fn counts(&self) -> Counts;
 }
 
-/// Who takes transactions, with the streams that they name.
+/// A function that receives transactions, with the streams that they refer to.
 pub type Commit<'a> = dyn FnMut(&[Stream], &Transaction) + 'a;
 
-/// The most streams of a connection: more are no router's.
+/// The maximum number of streams of a connection; no router has more.
 const MAX_STREAMS: usize = 8192;
 
-/// Streams in the order in which they were met.
+/// Streams in the order in which they were found.
 #[derive(Debug, Default)]
 pub(crate) struct Streams(pub(crate) Vec<Stream>);
 
 impl Streams {
-    /// A new one.
+    /// Adds a stream.
     pub(crate) fn add(&mut self, table: String, peer: String) -> Result<StreamId, Flaw> {
         if self.0.len() == MAX_STREAMS {
             return Err(Flaw(format!("more than {MAX_STREAMS} tables and peers")));

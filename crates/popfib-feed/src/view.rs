@@ -1,6 +1,6 @@
-//! The best paths of a table as other threads see them: a live table.
+//! The best paths of a table as a live table, which other threads read.
 //!
-//! Changes wait until they are published, so that many of them cost one compilation and not a patch each.
+//! Changes wait until they are published, so that many of them need one compilation instead of one patch each.
 
 use popfib::{Address, CompileError, IpPrefix, LiveMap, LiveTable, Prefix, Shared, TableReader};
 
@@ -8,13 +8,13 @@ use crate::info::Routes;
 use crate::journal::Journal;
 use crate::target::Target;
 
-/// The room for waiting changes that is kept for the next ones.
+/// The capacity for waiting changes that is kept for later ones.
 const KEPT: usize = 1 << 10;
 
-/// A change of the best path of a prefix: where it leads now, `None` if there is none any more.
+/// A change of the best path of a prefix: the new target, or `None` if the prefix has no path any more.
 type Change<A> = (Prefix<A>, Option<Target>);
 
-/// What readers see of a table.
+/// The part of a table that readers see.
 #[derive(Default)]
 pub(crate) struct View {
     table: LiveTable<Target, Shared>,
@@ -22,7 +22,7 @@ pub(crate) struct View {
     /// Changes that readers do not see yet, in their order.
     ipv4: Vec<Change<u32>>,
     ipv6: Vec<Change<u128>>,
-    /// Changes that there was no memory for, or that the table has no numbers for.
+    /// Changes that failed because there was no memory or no number left.
     pub(crate) failed: u64,
 }
 
@@ -42,23 +42,23 @@ impl View {
         }
     }
 
-    /// How many changes readers do not see.
+    /// The number of changes that readers do not see yet.
     pub(crate) fn waiting(&self) -> usize {
         self.ipv4.len() + self.ipv6.len()
     }
 
-    /// Lets readers see all changes.
+    /// Publishes all changes to readers.
     pub(crate) fn publish(&mut self) {
         self.failed += publish(self.table.ipv4_mut(), &mut self.ipv4, &mut self.journal);
         self.failed += publish(self.table.ipv6_mut(), &mut self.ipv6, &mut self.journal);
     }
 
-    /// Prefixes of both families that readers see.
+    /// The number of prefixes of each family that readers see.
     pub(crate) fn prefixes(&self) -> [usize; 2] {
         [self.table.ipv4().len(), self.table.ipv6().len()]
     }
 
-    /// Both families at once, into an empty table.
+    /// Fills an empty table with the routes of both families at once.
     pub(crate) fn fill(&mut self, ipv4: Routes<u32>, ipv6: Routes<u128>) {
         let ipv4 = ipv4
             .into_iter()
@@ -85,7 +85,7 @@ impl View {
     }
 }
 
-/// Makes the changes of one family; how many failed.
+/// Applies the changes of one family; returns how many failed.
 fn publish<A: Address>(
     map: &mut LiveMap<A, Target, Shared>,
     waiting: &mut Vec<Change<A>>,

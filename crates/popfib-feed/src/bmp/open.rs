@@ -1,17 +1,17 @@
-//! What two BGP speakers agreed on, from the OPEN messages in a PeerUp (RFC 7854, section 4.10).
+//! What two BGP speakers have negotiated, from the OPEN messages in a PeerUp (RFC 7854, section 4.10).
 
 use popfib_formats::BgpForm;
 
-/// Bits of the capability of additional paths (RFC 7911, section 4).
+/// Bits of the ADD-PATH capability (RFC 7911, section 4).
 const RECEIVE: u8 = 1;
 const SEND: u8 = 2;
 
-/// Whether one side receives and sends path identifiers, of IPv4 and of IPv6.
+/// Whether one side receives and sends path identifiers, for IPv4 and for IPv6.
 type Paths = [u8; 2];
 
-/// The forms of what the router receives, and of what it sends; `None` if the message is wrong.
+/// The forms of the messages that the router receives, and of those that it sends; `None` if the message is invalid.
 ///
-/// Of the router's own table both OPENs are made up, and say the same.
+/// For the router's own table, both OPENs are fabricated and equal.
 pub(super) fn forms(body: &[u8], is_own: bool) -> Option<[BgpForm; 2]> {
     // The router's address and two ports.
     let mut rest = body.get(20..)?;
@@ -31,7 +31,7 @@ pub(super) fn forms(body: &[u8], is_own: bool) -> Option<[BgpForm; 2]> {
     Some([form(sent, received), form(received, sent)])
 }
 
-/// Takes an OPEN off (RFC 4271, section 4.2).
+/// Removes an OPEN from the front (RFC 4271, section 4.2).
 fn open(bytes: &mut &[u8]) -> Option<Paths> {
     const HEADER: usize = 19;
     let length = usize::from(u16::from_be_bytes([*bytes.get(16)?, *bytes.get(17)?]));

@@ -1,4 +1,4 @@
-//! What is asked of tables.
+//! Queries to tables.
 
 use popfib::{IpPrefix, TableReader};
 
@@ -9,27 +9,27 @@ use crate::journal::BestChange;
 use crate::target::Target;
 
 impl Tables {
-    /// A reader of the best paths of the table of that name, for another thread.
+    /// A reader of the best paths of the table `name`, for another thread; `None` if there is no such table.
     pub fn reader(&self, name: &str) -> Option<TableReader<Target>> {
         let &table = self.table_names.get(name)?;
         Some(self.tables[table].view.reader())
     }
 
-    /// Keeps changes of the table of that name from now on, for one who watches; the number of the next one.
+    /// Keeps the changes of the table `name` from now on, for a client that watches it. Returns the number of the next change.
     pub fn watch(&mut self, name: &str) -> Option<u64> {
         let &table = self.table_names.get(name)?;
         Some(self.tables[table].view.journal.watch())
     }
 
-    /// Ends what [`Tables::watch`] began.
+    /// Ends a [`Tables::watch`].
     pub fn unwatch(&mut self, name: &str) {
         if let Some(&table) = self.table_names.get(name) {
             self.tables[table].view.journal.unwatch();
         }
     }
 
-    /// Appends the changes from number `from` on, `most` at most, to `to`; the number of the next one, and how many before
-    /// are not kept any more. O(`most`).
+    /// Appends up to `most` changes from number `from` on to `to`. Returns the number of the next change, and how many
+    /// changes before it were lost because they are no longer kept. O(`most`).
     pub fn changes(
         &self,
         name: &str,
@@ -43,8 +43,8 @@ impl Tables {
         }
     }
 
-    /// The name of the table that is asked if none is named: the first there is of `main`, `loc-rib`,
-    /// `post-policy`, `pre-policy`, else the first by name.
+    /// The name of the table for queries that name none: the first of `main`, `loc-rib`, `post-policy` and `pre-policy` that
+    /// exists, otherwise the first by name.
     pub fn default_table(&self) -> Option<&str> {
         let order = ["main", "loc-rib", "post-policy", "pre-policy"];
         let preferred = order
@@ -53,7 +53,7 @@ impl Tables {
         preferred.or_else(|| self.table_names.keys().next().map(String::as_str))
     }
 
-    /// Every table, by name.
+    /// All tables, ordered by name.
     pub fn tables(&self) -> impl Iterator<Item = TableInfo> {
         self.table_names.iter().map(|(name, &table)| {
             let table = &self.tables[table];
@@ -65,8 +65,8 @@ impl Tables {
         })
     }
 
-    /// The paths of exactly this prefix in the table of that name, the best first; those of a peer that is lost are not among
-    /// them, though its routes leave in steps. O(paths of the prefix).
+    /// The paths of exactly this prefix in the table `table`, the best first. Paths of a lost peer are left out, even if they
+    /// have not been removed yet. O(paths of the prefix).
     pub fn paths(&self, table: &str, prefix: IpPrefix) -> Vec<PathOf> {
         let Some(&table) = self.table_names.get(table) else {
             return Vec::new();
@@ -92,7 +92,7 @@ impl Tables {
         }
     }
 
-    /// The best paths of the table of that name, IPv4 first, in prefix order. O(paths).
+    /// The best paths of the table `table`, those of IPv4 first, in prefix order. O(paths).
     pub fn routes(&self, table: &str) -> (Routes<u32>, Routes<u128>) {
         match self.table_names.get(table) {
             None => (Vec::new(), Vec::new()),
@@ -103,7 +103,7 @@ impl Tables {
         }
     }
 
-    /// What has happened.
+    /// Counts of all tables.
     pub fn totals(&self) -> Totals {
         Totals {
             failed: self.tables.iter().map(|table| table.view.failed).sum(),
@@ -111,7 +111,7 @@ impl Tables {
         }
     }
 
-    /// Heap bytes of paths and of what lookups use, without where routes lead. O(tables).
+    /// Heap bytes of paths and lookup structures, without targets. O(tables).
     pub fn bytes(&self) -> usize {
         let of = |table: &Table| {
             table.ipv4.paths.bytes() + table.ipv6.paths.bytes() + table.view.bytes()
@@ -119,7 +119,7 @@ impl Tables {
         self.tables.iter().map(of).sum()
     }
 
-    /// Counts changes: a table is as it was if this is.
+    /// A count of changes: while it stays the same, no table has changed.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -134,7 +134,7 @@ impl Tables {
         is_published && !self.sources.iter().any(is_loading)
     }
 
-    /// Whether every stream that was met is connected, and has sent its routes as far as is known.
+    /// Whether every known stream is connected and has sent all its routes, as far as is known.
     pub fn is_fresh(&self) -> bool {
         let is_fresh = |s: &Source| s.ipv4.freshness.is_fresh() && s.ipv6.freshness.is_fresh();
         self.sources.iter().all(is_fresh)

@@ -1,7 +1,7 @@
-//! All paths as a file, from which tables begin again.
+//! A file of all paths, from which tables are restored after a restart.
 //!
-//! The file is a table in text, which other commands read too: a route a line, with the next hop as its value, and the rest
-//! in comments.
+//! The file is a text table, which other commands can read, too: each line is a route with its next hop as value, and comments
+//! contain the rest.
 //!
 //! ```text
 //! # popfib follow snapshot 1
@@ -11,10 +11,10 @@
 //! #{"end":1}
 //! ```
 //!
-//! Sources and values come before the first route that has them and are numbered by their order, from 0 on; behind the
-//! sign are the numbers of value and source, and the path's identifier. The last line has the number of routes: a file
-//! that was cut off is no snapshot. What is read is of an older generation than its feeds are in: as after a break of
-//! each connection.
+//! Sources and values are written before the first route that uses them, and are numbered in this order, from 0 on. After the
+//! `#` of a route are the numbers of its value and source, and the path identifier. The last line has the number of routes, so
+//! a truncated file is recognised. Restored paths are of an older generation than that of their feeds, as after a lost
+//! connection.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
@@ -32,10 +32,10 @@ use crate::target::{Hop, Hops, Target};
 
 const FIRST: &str = "# popfib follow snapshot 1";
 
-/// The longest line: names and paths are far shorter.
+/// The maximum length of a line: names and paths are much shorter.
 const MAX_LINE: u64 = 1 << 20;
 
-/// What is said between routes.
+/// The content of a comment line.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Said {
@@ -55,15 +55,15 @@ enum Said {
     End(u64),
 }
 
-/// Writes all paths of [`Tables`] in parts, so that they need not stand still for it: each path is one that was there
-/// at some time meanwhile.
+/// Writes all paths of [`Tables`] in parts, so that the tables can change in between: each path that is written existed
+/// at some time during the writing.
 #[derive(Default)]
 pub struct Snapshot {
-    /// Where it is: table, family, prefix.
+    /// The current position: table, family, prefix.
     table: usize,
     is_ipv6: bool,
     after: Option<IpPrefix>,
-    /// What was taken and is not written.
+    /// The paths that were taken and not yet written.
     taken: Vec<Taken>,
     sources: Vec<Said>,
     source_numbers: HashMap<u16, usize>,
@@ -81,7 +81,7 @@ struct Taken {
 }
 
 impl Snapshot {
-    /// Begins one.
+    /// Begins a snapshot.
     pub fn new() -> Self {
         Self {
             text: format!("{FIRST}\n"),
@@ -89,7 +89,7 @@ impl Snapshot {
         }
     }
 
-    /// Takes the paths of the next prefixes, `count` at most; false after the last. O(paths taken).
+    /// Takes the paths of up to `count` next prefixes. Returns false after the last. O(paths taken).
     pub fn take(&mut self, tables: &mut Tables, count: usize) -> bool {
         let Some(table) = tables.tables.get_mut(self.table) else {
             return false;
@@ -135,12 +135,12 @@ impl Snapshot {
             });
             true
         };
-        // Nothing leaves: this is the walk that can be interrupted.
+        // Removes nothing: it is used because this walk can be interrupted.
         let after = half.paths.retain_some(after, count, take, |_, _| {});
         self.after = after.map(IpPrefix::from);
     }
 
-    /// Writes what was taken.
+    /// Writes the paths that were taken.
     ///
     /// # Errors
     /// Those of `to`.
@@ -174,7 +174,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Writes the end; how many paths there are.
+    /// Writes the end. Returns the number of paths written.
     ///
     /// # Errors
     /// Those of `to`.
@@ -198,7 +198,7 @@ impl fmt::Debug for Snapshot {
     }
 }
 
-/// How another process is told of a value.
+/// The comment line that describes a value.
 fn said(target: &Target) -> Said {
     if let Some(bytes) = target.path_bytes() {
         let mut hex = String::with_capacity(bytes.len() * 2);
@@ -220,7 +220,7 @@ fn said(target: &Target) -> Said {
     }
 }
 
-/// The value of a text table: one word of where it leads.
+/// The value in the text table: the first word of the target.
 fn first_word(target: &Target) -> Box<str> {
     let text = target.to_string();
     let is_end = |char: char| char.is_whitespace() || [',', '#', ';'].contains(&char);
@@ -228,15 +228,15 @@ fn first_word(target: &Target) -> Box<str> {
     if word.is_empty() { "-" } else { word }.into()
 }
 
-/// Why a file is no snapshot.
+/// Why a file cannot be restored.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SnapshotError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Read(io::Error),
-    /// It is something else, which nobody should write over.
+    /// The file is not a snapshot, and should not be overwritten.
     Other,
-    /// It is damaged.
+    /// The snapshot is damaged.
     Damaged {
         /// The number of the line, from 1 on.
         line: u64,
@@ -263,12 +263,12 @@ impl From<io::Error> for SnapshotError {
     }
 }
 
-/// What was read so far.
+/// The state of reading.
 struct Restoring<'k> {
     tables: Tables,
     keeps: &'k dyn Fn(&str) -> bool,
     now: Instant,
-    /// `None` if it is not to be kept.
+    /// `None` for a source that is left out.
     sources: Vec<Option<u16>>,
     values: Vec<Target>,
     routes: u64,
@@ -276,9 +276,9 @@ struct Restoring<'k> {
 }
 
 impl Tables {
-    /// Tables as a [`Snapshot`] has them, without the feeds whose names `keeps` does not want. Readers see all of it at
-    /// once; each value is [restored](Target::is_restored) until its feed announces it again, and what is not
-    /// announced again after the feed has connected leaves as after a break. O(size of the snapshot).
+    /// Reads tables from a [`Snapshot`], without the feeds for whose names `keeps` returns false. Readers see all of it at
+    /// once. Each value is [restored](Target::is_restored) until its feed announces it again; routes that are not
+    /// announced again after the feed has connected are removed as after a lost connection. O(size of the snapshot).
     ///
     /// # Errors
     /// [`SnapshotError`].
@@ -312,7 +312,7 @@ impl Tables {
                 _ if number == 1 => Ok(()),
                 _ if read == 0 => break,
                 None => Err("not a line of text".to_owned()),
-                Some(_) if restoring.end.is_some() => Err("more after the end".to_owned()),
+                Some(_) if restoring.end.is_some() => Err("text follows after the end".to_owned()),
                 Some(line) => match line.strip_prefix('#') {
                     Some(said) => restoring.hear(said),
                     None => restoring.route(line),
@@ -417,7 +417,7 @@ impl Restoring<'_> {
         let held = Held {
             target,
             source,
-            // The source is a generation ahead.
+            // The source is one generation ahead.
             generation: side.freshness.generation().wrapping_sub(1),
             id,
         };

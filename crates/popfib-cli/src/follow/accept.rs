@@ -1,4 +1,4 @@
-//! Listeners of TCP that can be closed again.
+//! TCP listeners that can be closed again.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use crate::output::note;
 
-/// A listener with its thread; dropped, it is closed, and what it has accepted is not.
+/// A listener with its thread. Dropping it closes the listener, but not the connections that it has accepted.
 pub(super) struct Accepting {
     address: SocketAddr,
     is_closed: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Opens a listener, says where, and hands what it accepts to `each`, in a thread.
+/// Opens a listener, reports its address, and passes each connection to `each`, in a thread.
 pub(super) fn accept(
     what: &'static str,
     address: SocketAddr,
@@ -36,7 +36,7 @@ pub(super) fn accept(
             match accepted {
                 Ok((stream, peer)) => each(stream, peer),
                 Err(error) => {
-                    // No more files, or a connection that is gone already.
+                    // Too many open files, or a connection that is closed already.
                     note(format_args!("{what} on {address}: {error}"));
                     thread::sleep(Duration::from_secs(1));
                 }

@@ -1,9 +1,9 @@
-//! Many addresses at a time: packed addresses in, numbers of values out.
+//! Looks up many packed addresses at a time, and answers with numbers of values.
 //!
-//! A client gets numbers of its own, from 1 on in the order in which values were met, and asks for their texts when it
-//! meets new ones: texts are written once for each value and client, and no number is ever given out again. The live
-//! table has numbers, too, but those are used again when a route goes. A value is known by where it lies in
-//! memory, where the client's lists keep it; one that is equal to another has the number of that.
+//! Each client has its own numbers, counted from 1 in the order in which its answers first contained the values, and
+//! requests the texts of new numbers: so each text is sent once to each client, and no number is ever used again. The live
+//! table has numbers, too, but those are used again after a route is removed. A value is identified by its address in
+//! memory, where the client's list keeps it; equal values have the same number.
 
 use std::collections::HashMap;
 
@@ -11,16 +11,16 @@ use foldhash::fast::RandomState;
 use popfib::{Address, TableGuard, TableReader};
 use popfib_feed::Target;
 
-/// The most addresses of one question.
+/// The maximum number of addresses in one query.
 pub(super) const MAX_ADDRESSES: usize = 1 << 16;
 
-/// The most values that a client has numbers for.
+/// The maximum number of values of a client.
 const MAX_VALUES: usize = 1 << 20;
 
-/// The addresses that are looked up while the table is held.
+/// The number of addresses that are looked up in one read-side section.
 const BURST: usize = 1024;
 
-/// Addresses as they stand in packets.
+/// Addresses in network byte order.
 pub(super) trait Key: Address {
     const BYTES: usize;
 
@@ -65,7 +65,7 @@ impl Key for u128 {
     }
 }
 
-/// The values that a client has met.
+/// The values that have numbers for a client.
 #[derive(Default)]
 pub(super) struct Numbers {
     /// By [`Target::identity`]. The standard hash takes longer than the lookup.
@@ -77,7 +77,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// How many values have numbers.
+    /// The number of values that have numbers.
     pub(super) fn count(&self) -> usize {
         self.values.len()
     }

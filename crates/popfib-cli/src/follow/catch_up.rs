@@ -1,5 +1,5 @@
-//! When readers see what feeds have sent: at once where nothing more is there to be read, else together with what is, as many
-//! changes take less time together.
+//! Decides when changes of feeds are published to readers: at once if nothing more can be read, otherwise together with the next
+//! changes, since many changes take less time together.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -8,11 +8,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::state::State;
 
-/// So many changes are the flood of a table, of which more is likely to come soon.
+/// This many changes are likely to be part of a whole table, so that more will arrive soon.
 const MANY: usize = 1000;
 const SOON: Duration = Duration::from_millis(10);
 
-/// Publishes what was taken from `source`, unless there is more and the first has not waited for long.
+/// Publishes the changes read from `source`, unless more can be read and the first change has not waited for long.
 pub(super) fn publish(state: &State, source: impl AsFd) {
     let waiting = state.tables().waiting();
     if waiting > 0 {
@@ -22,7 +22,7 @@ pub(super) fn publish(state: &State, source: impl AsFd) {
     }
 }
 
-/// Whether something can be read within that time, the end of the file among it.
+/// Whether data or the end of the file can be read within that time.
 fn has_more(source: impl AsFd, within: Duration) -> bool {
     let within = Timespec {
         tv_sec: 0,

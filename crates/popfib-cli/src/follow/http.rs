@@ -23,20 +23,20 @@ const MAX_HEAD: usize = 8 << 10;
 const MAX_BODY: usize = 1 << 20;
 /// The time that a client has to send a request, and for each part of the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The most clients of the listener at a time.
+/// The maximum number of clients of the listener at a time.
 const MAX_CLIENTS: usize = 64;
-/// A part of a long answer.
+/// The size of a part of a long answer.
 const PART: usize = 64 << 10;
 
 const TEXT: &str = "text/plain; version=0.0.4";
 const JSON: &str = "application/x-ndjson";
 
-/// Who asks.
+/// The kind of client.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// Who may open the Unix socket.
+    /// A user that may open the Unix socket.
     Own,
-    /// Anybody on the network, or a browser that was led here.
+    /// Anybody on the network, or a browser that a web page has directed here.
     Network,
 }
 
@@ -78,7 +78,7 @@ fn answer(state: &State, mut client: TcpStream) -> io::Result<()> {
     )
 }
 
-/// Reads until a time, however little comes at once.
+/// Reads until a deadline, even if data arrives slowly.
 struct Patient {
     client: TcpStream,
     until: Instant,
@@ -95,11 +95,11 @@ impl Read for Patient {
     }
 }
 
-/// What is known of a request after its head.
+/// The parts of a request's head that are used.
 struct Request {
     method: String,
     path: String,
-    /// What the path was asked with, in order.
+    /// The query parameters, in order.
     query: Vec<(String, String)>,
     host: Option<String>,
     length: Option<usize>,
@@ -107,7 +107,7 @@ struct Request {
 }
 
 impl Request {
-    /// Reads the rest of the head; `None` if it is too long or not one.
+    /// Reads the rest of the head; `None` if it is too long or invalid.
     fn read(line: &[u8], reader: &mut impl BufRead) -> io::Result<Option<Self>> {
         let mut head = Vec::new();
         let mut reader = reader.take(MAX_HEAD as u64);
@@ -159,7 +159,7 @@ impl Request {
     }
 }
 
-/// A part of a query as it was meant: `%2F` is a slash, `+` a blank.
+/// Decodes a part of a query: `%2F` is a slash, `+` a blank.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -185,11 +185,11 @@ pub(super) fn serve(
     trust: Trust,
 ) -> io::Result<()> {
     let Some(request) = Request::read(line, reader)? else {
-        return refuse(client, "400 Bad Request", "not a request by HTTP");
+        return refuse(client, "400 Bad Request", "not an HTTP request");
     };
-    // A page of somebody else's whose name leads here may not read this.
+    // A web page of another site, whose name resolves to this host, may not read this.
     if trust == Trust::Network && !request.host.as_deref().is_none_or(is_own) {
-        return refuse(client, "403 Forbidden", "another host");
+        return refuse(client, "403 Forbidden", "this host name is not allowed");
     }
     if let Some(table) = request.get("table").next()
         && !session.choose(state, table)
@@ -264,7 +264,7 @@ struct Answer {
     address: IpAddr,
     prefix: Option<AsText<IpPrefix>>,
     next_hop: Option<String>,
-    /// Of a snapshot, and not confirmed since.
+    /// Whether the route is from a snapshot and was not confirmed since.
     #[serde(skip_serializing_if = "is_false")]
     stale: bool,
 }
@@ -343,7 +343,7 @@ fn paths(
     respond(client, "200 OK", JSON, &body)
 }
 
-/// Appends the answer to an address, or what is wrong with it.
+/// Appends the answer for an address, or the error.
 fn lookup(state: &State, session: &mut Session, text: &str, to: &mut Vec<u8>) {
     let line = match text.parse::<IpAddr>() {
         Ok(address) => session.look_up(state, address, |found| {
@@ -363,7 +363,7 @@ fn lookup(state: &State, session: &mut Session, text: &str, to: &mut Vec<u8>) {
     to.extend_from_slice(&line);
 }
 
-/// Answers the addresses of a body, one a line: as many lines out as in, in parts, since answers may be long.
+/// Answers the addresses of a body, one line for each line. The answer is sent in parts, since it may be long.
 fn lookup_lines(
     state: &State,
     session: &mut Session,

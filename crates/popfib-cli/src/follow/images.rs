@@ -1,4 +1,4 @@
-//! Tables compiled as images, for files (`publish.rs`) and for clients that look up by themselves.
+//! Tables compiled as images, for files (`publish.rs`) and for clients that look up in their own process.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,10 +11,10 @@ use popfib_feed::{Routes, Target};
 
 use super::state::State;
 
-/// The least time between two images for clients: routes are copied under the lock.
+/// The minimum time between two images for clients, since routes are copied under the lock.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// An image for clients, and the version of the tables that it is of.
+/// An image for clients, and the version of the tables that it was made from.
 pub(super) struct Compiled {
     pub(super) version: u64,
     pub(super) bytes: Vec<u8>,
@@ -22,7 +22,7 @@ pub(super) struct Compiled {
     made: Instant,
 }
 
-/// Why there is no image, for clients.
+/// Why there is no image, as text for clients.
 pub(super) type Failed = String;
 
 /// The image that was made last; clients share it.
@@ -30,8 +30,8 @@ pub(super) type Failed = String;
 pub(super) struct Images(Mutex<Option<Arc<Compiled>>>);
 
 impl Images {
-    /// The image of this table as it is now, of the default one for `None`. However many clients ask for however many
-    /// tables, one image at a time is made, and one a second.
+    /// The image of this table as it is now; `None` is the default table. Only one image is made at a time, and one a
+    /// second, however many clients request images.
     pub(super) fn of(&self, state: &State, table: Option<&str>) -> Result<Arc<Compiled>, Failed> {
         let now = state.tables().version();
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,8 +54,8 @@ impl Images {
     }
 }
 
-/// Compiles a table, the default one for `None`: its version, and its image. One without routes if it is not there. The
-/// lock is held while routes are copied, and not while they are compiled.
+/// Compiles a table; `None` is the default table. Returns its version and its image, which has no routes if the table does not
+/// exist. The lock is held while routes are copied, but not while they are compiled.
 pub(super) fn compile(
     state: &State,
     table: Option<&str>,
@@ -80,11 +80,11 @@ pub(super) fn compile(
     Ok((version, writer))
 }
 
-/// Values numbered from 1 on, by what they are shown as.
+/// Values numbered from 1 on, by their text.
 #[derive(Default)]
 struct Numbers {
     names: HashMap<String, NextHop>,
-    /// The same, so that a value is written as text once and not for each of its routes.
+    /// The same by target, so that a value is converted to text only once and not for each of its routes.
     targets: HashMap<Target, NextHop>,
 }
 

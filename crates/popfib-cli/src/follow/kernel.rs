@@ -1,4 +1,4 @@
-//! The routes of this machine's kernel, by a netlink socket.
+//! Follows the routes of this machine's kernel by a netlink socket.
 
 use std::sync::Arc;
 use std::thread;
@@ -19,19 +19,19 @@ use crate::output::note;
 use super::KERNEL as NAME;
 use super::state::State;
 
-/// Holds the messages of 588,000 routes; the system's default lost some of 10,000.
+/// Enough for the messages of 588,000 routes; the system's default lost some of 10,000.
 const QUEUE: usize = 64 << 20;
 
-/// A part of a dump is 32 KiB at most.
+/// The buffer size: a part of a dump is 32 KiB at most.
 const DATAGRAM: usize = 128 << 10;
 
-/// How often a dump that waits for its time is looked at.
+/// The interval at which a waiting dump is checked.
 const SOON: Duration = Duration::from_millis(50);
 
-/// How often a thread looks whether it is still wanted.
+/// The interval at which the thread checks whether it should end.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The least time between two dumps, of what is lost again and again.
+/// The minimum time between two dumps, if messages are lost repeatedly.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Opens the socket, and reads it in a thread.
@@ -39,7 +39,7 @@ pub(super) fn follow(state: &Arc<State>) -> Result<(), Failure> {
     let failed = |error: Errno| format!("netlink: {error}");
     // Protocol 0 is NETLINK_ROUTE.
     let socket = socket(AddressFamily::NETLINK, SocketType::RAW, None).map_err(failed)?;
-    // Beyond the system's limit with CAP_NET_ADMIN only; what is lost without it is dumped again.
+    // Only CAP_NET_ADMIN allows more than the system's limit; without it, lost messages cause another dump.
     if set_socket_recv_buffer_size_force(&socket, QUEUE).is_err() {
         let _ = set_socket_recv_buffer_size(&socket, QUEUE);
     }
@@ -54,7 +54,7 @@ pub(super) fn follow(state: &Arc<State>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads the socket until that fails; returns why.
+/// Reads the socket until an error; returns the reason.
 fn serve(state: &State, socket: &OwnedFd, mut id: FeedId) -> String {
     let mut kernel = Kernel::new();
     let mut buffer = vec![0; DATAGRAM];
@@ -63,11 +63,11 @@ fn serve(state: &State, socket: &OwnedFd, mut id: FeedId) -> String {
     let mut dumped: Option<Instant> = None;
     loop {
         if !state.tables().is_current(id) {
-            break "not followed any more".to_owned();
+            break "no longer followed".to_owned();
         }
         let is_due = dumped.is_none_or(|dumped| dumped.elapsed() >= PAUSE);
         if wants_dump && is_due && !kernel.is_dumping() {
-            // A dump begins a generation; what it does not name leaves at its end.
+            // A dump begins a generation; routes that are not in it are removed at its end.
             if dumped.is_some() {
                 id = state.tables().connected(NAME, Instant::now());
             }
@@ -86,7 +86,7 @@ fn serve(state: &State, socket: &OwnedFd, mut id: FeedId) -> String {
             Err(Errno::AGAIN | Errno::INTR) => continue,
             Err(Errno::NOBUFS) => {
                 note(
-                    "netlink: the kernel had more messages than room; asking again for all routes",
+                    "netlink: the kernel's messages did not fit into the buffer; asking again for all routes",
                 );
                 wants_dump = true;
                 continue;

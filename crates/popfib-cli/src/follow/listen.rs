@@ -18,11 +18,11 @@ use super::state::State;
 
 const BUFFER: usize = 64 << 10;
 
-/// The feed of the listener for FPM, and what names of routers' feeds begin with.
+/// The name of the FPM feed, and the prefix of the names of BMP feeds.
 pub(super) const FPM: &str = "FPM";
 const BMP: &str = "BMP";
 
-/// The most routers.
+/// The maximum number of routers.
 const MAX_ROUTERS: usize = 1024;
 
 /// Whether the feed of this name is a router that speaks BMP.
@@ -41,7 +41,7 @@ pub(super) struct Routers {
 
 impl Drop for Routers {
     fn drop(&mut self) {
-        // No more come from here on.
+        // From here on, no more connections are accepted.
         self.listener = None;
         let connections = self.connections.lock();
         for stream in connections.unwrap_or_else(PoisonError::into_inner).values() {
@@ -63,10 +63,10 @@ pub(super) fn bmp(state: &Arc<State>, address: SocketAddr) -> Result<Routers, Fa
 /// The connection of each feed.
 type Connections = Arc<Mutex<HashMap<String, TcpStream>>>;
 
-/// Opens a listener and takes its connections: one for each feed, of at most `most`.
+/// Opens a listener and reads its connections: one for each of at most `most` feeds.
 ///
-/// A feed is a router by its address; where there is but one, whoever connects. A new connection takes over from one that
-/// broke and was not noticed.
+/// A feed is a router, identified by its address; if `most` is 1, all connections are of the same feed. A new connection takes
+/// over from one that was lost without being noticed.
 fn listen(
     state: &Arc<State>,
     protocol: &'static str,
@@ -89,7 +89,7 @@ fn listen(
             return;
         }
         note(format_args!("{protocol}: {peer} connected"));
-        // Here and not in the thread: once the listener is closed no feed connects any more.
+        // Here and not in the thread, so that no feed connects after the listener is closed.
         let id = state.tables().connected(&name, Instant::now());
         let (state, decoder) = (state.clone(), make());
         thread::spawn(move || {
@@ -105,7 +105,7 @@ fn listen(
     })
 }
 
-/// Remembers the connection of a feed and closes the one before; false if there are too many feeds.
+/// Stores the connection of a feed and closes the previous one. Returns false if there are too many feeds.
 fn take_over(connections: &Connections, name: &str, stream: &TcpStream, most: usize) -> bool {
     let mut connections = connections.lock().unwrap_or_else(PoisonError::into_inner);
     if !connections.contains_key(name) && connections.len() >= most {
@@ -120,7 +120,7 @@ fn take_over(connections: &Connections, name: &str, stream: &TcpStream, most: us
     true
 }
 
-/// Reads a connection to its end; returns why it ended.
+/// Reads a connection to its end; returns the reason why it ended.
 fn serve(
     state: &State,
     name: &str,
@@ -150,7 +150,7 @@ fn serve(
             break flaw.to_string();
         }
         if !is_current {
-            break "a new connection took over, or it is not followed any more".to_owned();
+            break "a new connection took over, or the feed is no longer followed".to_owned();
         }
     };
     let mut tables = state.tables();

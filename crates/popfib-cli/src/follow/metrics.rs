@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::state::{Health, State};
 
-/// Every count, in the form that Prometheus reads.
+/// All counts, in the text format of Prometheus.
 pub(super) fn text(state: &State) -> String {
     let tables = state.tables();
     let totals = tables.totals();
@@ -72,7 +72,7 @@ pub(super) fn text(state: &State) -> String {
     text
 }
 
-/// A label's value in quotes.
+/// The value of a label, in quotes.
 fn label(value: &str) -> String {
     let escaped = value
         .replace('\\', r"\\")

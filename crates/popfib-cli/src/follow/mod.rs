@@ -1,8 +1,8 @@
-//! `popfib follow`: live tables fed by routers, and who asks them.
+//! `popfib follow`: live tables that follow routers, and the clients that query them.
 //!
-//! Each connection of a feed has a thread, which decodes what comes and applies it under one lock (`state.rs`). Each client has
-//! a thread that looks up in the live table without that lock, so neither waits for the other; clients take the lock only
-//! for a first look at a table, paths and counts. `tick` lets stale routes leave in steps.
+//! Each connection of a feed has a thread, which decodes its messages and applies them under one lock (`state.rs`). Each client
+//! has a thread that looks up in the live table without that lock, so neither waits for the other. Clients only take the lock
+//! to open a table, and for paths and counts. `tick` removes stale routes in steps.
 
 mod accept;
 mod bulk;
@@ -47,9 +47,9 @@ const KERNEL: &str = "kernel";
 /// Keep live tables that follow routers and streams of updates, and answer lookups in them.
 ///
 /// A table contains every path of every peer, and lookups use the best. When a connection is lost, its routes
-/// stay until the peer has sent its routes again; routes that it did not send again are then removed. Ends at
-/// the end of all files, unless it listens; on SIGTERM and SIGINT it writes the last image and snapshot and
-/// exits.
+/// stay until the peer has sent its routes again; routes that it did not send again are then removed. The
+/// command ends at the end of all files, unless it listens for routers or clients. On SIGTERM and SIGINT it
+/// writes the last image and snapshot and exits.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -60,8 +60,9 @@ Examples:
   popfib follow --config /etc/popfib/follow.toml
   echo 8.8.8.8 | nc -NU popfib.sock
 
-Lines to the socket: ADDR or `lookup ADDR`, answered by ADDR, prefix and value between tabs; `paths PREFIX`,
-`table NAME`, `tables`, `stats`, `quit`; packed addresses, images, changes and HTTP: docs/follow.md.")]
+The socket answers one query a line: ADDR or `lookup ADDR` (the answer is ADDR, prefix and value, separated by
+tabs), `paths PREFIX`, `table NAME`, `tables`, `stats`, `quit`. docs/follow.md describes these, and packed
+addresses, images, changes and HTTP.")]
 pub(crate) struct FollowArgs {
     /// Read the other settings from this TOML file, whose keys are the names of the options; SIGHUP reads it
     /// again
@@ -92,7 +93,7 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
     let state = Arc::new(State::new(tables));
     let signals = signals::listen(args.config.is_some())?;
     let mut running = Running::new(&state);
-    // What cannot work ends the command before anything is read.
+    // If something cannot be started, the command ends before it reads any routes.
     running.change(&settings, Err)?;
     let mut images = Regular::default();
     let mut snapshots = Regular::default();
@@ -103,7 +104,7 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
         let has_read_all = !settings.listens() && running.has_read_all();
         let is_ended = asked == Some(Asked::End);
         let is_last = is_ended || (has_read_all && !settings.serves());
-        // Of the last two each is tried.
+        // At the end, the snapshot is written even if the image could not be.
         let mut published = Ok(());
         if let Some(path) = &settings.publish {
             let publisher = Publisher {
@@ -156,7 +157,7 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
     }
 }
 
-/// Something that is done from time to time, and at the end.
+/// Work that is done regularly, and at the end.
 struct Regular {
     last: Instant,
     has_failed: bool,
@@ -172,7 +173,7 @@ impl Default for Regular {
 }
 
 impl Regular {
-    /// Does it if it is time. A failure is said once, and not each time a disk is still full; the last one is an error.
+    /// Does the work if it is due. A failure is reported once, and not each time a disk is still full; at the end it is an error.
     fn work(
         &mut self,
         every: Duration,
@@ -196,6 +197,6 @@ impl Regular {
     }
 }
 
-/// How often stale routes are looked for.
+/// The interval at which stale routes are removed.
 const TICK: Duration = Duration::from_millis(100);
 const MIN_TICK: Duration = Duration::from_millis(5);

@@ -1,9 +1,9 @@
-//! The lines that clients send, and what they are answered.
+//! The queries of clients, one a line, and the answers.
 //!
-//! A line with an address is answered by one line: address, prefix and value between tabs, as `popfib lookup`
-//! prints them, `stale` after them if they are of a snapshot; `-` stands where there is no match. Other answers of several lines end with an empty one. What is
-//! wrong is answered by a line that begins with `error: `. Bytes that are no lines, packed addresses, their numbers
-//! and images, follow a line that says how many there are.
+//! The answer to an address is one line: address, prefix and value, separated by tabs, as `popfib lookup`
+//! prints them, then `stale` if the route is from a snapshot; without a match, prefix and value are `-`. Answers of several lines
+//! end with an empty line. The answer to an invalid query is a line that begins with `error: `. Binary data (packed addresses,
+//! their numbers, images) follows a line that says how long it is.
 
 use std::io::Write;
 use std::net::IpAddr;
@@ -19,14 +19,14 @@ use super::metrics;
 use super::session::Session;
 use super::state::State;
 
-/// The most values of one answer.
+/// The maximum number of values in one answer.
 const MAX_VALUES: usize = 4096;
 
 /// What follows a line.
 pub(super) enum Next {
     /// Another line.
     Line,
-    /// Nothing: the client wants no more.
+    /// Nothing: the client wants to disconnect.
     Quit,
     /// This image, to the client.
     Image(Arc<Compiled>),
@@ -34,7 +34,7 @@ pub(super) enum Next {
     Packed { count: usize, is_ipv6: bool },
     /// Changes of this table, of prefixes inside of the one that is given.
     Watch(String, Option<IpPrefix>),
-    /// The rest of a request by HTTP, of which this was the first line.
+    /// The rest of an HTTP request, of which this was the first line.
     Http,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn answer(state: &State, session: &mut Session, line: &[u8], to: &mut
                 return Next::Packed { count, is_ipv6 };
             }
             _ => {
-                // Where the addresses that follow would end is not known.
+                // The connection is closed, since the number of bytes that follow is not known.
                 let _ = writeln!(to, "error: not a number up to {MAX_ADDRESSES}");
                 return Next::Quit;
             }
@@ -90,7 +90,7 @@ pub(super) fn answer(state: &State, session: &mut Session, line: &[u8], to: &mut
     Next::Line
 }
 
-/// Appends how many values the client may know, then the number of each address.
+/// Appends how many values have numbers, then the number of each address.
 pub(super) fn answer_packed(
     state: &State,
     session: &mut Session,
@@ -98,7 +98,7 @@ pub(super) fn answer_packed(
     packed: &[u8],
     to: &mut Vec<u8>,
 ) {
-    // How many there are is known afterwards; a head of one length is put in its place then.
+    // The count is only known afterwards; it then replaces this line, which has the same length.
     let head = to.len();
     to.extend_from_slice(b"ok 0000000\n");
     let is_done = match is_ipv6 {
@@ -129,7 +129,7 @@ fn lookup(
     })
 }
 
-/// What is behind a value that a snapshot says and no source has confirmed.
+/// The field after a value that is from a snapshot and was not confirmed by its source.
 fn mark(value: &Target) -> &'static str {
     match value.is_restored() {
         true => "\tstale",
@@ -137,7 +137,7 @@ fn mark(value: &Target) -> &'static str {
     }
 }
 
-/// All paths of exactly a prefix: peer, value.
+/// Writes all paths of exactly this prefix.
 fn paths(state: &State, session: &Session, text: &str, to: &mut Vec<u8>) -> std::io::Result<()> {
     let Ok(prefix) = text.parse::<IpPrefix>() else {
         return writeln!(to, "error: {}: not a prefix", quoted(text));
@@ -164,7 +164,7 @@ fn tables(state: &State, to: &mut Vec<u8>) -> std::io::Result<()> {
     writeln!(to)
 }
 
-/// Numbers and values, from a number on.
+/// Writes numbers and values, from a number on.
 fn values(session: &Session, text: &str, to: &mut Vec<u8>) -> std::io::Result<()> {
     let Ok(first) = text.parse() else {
         return writeln!(to, "error: {}: not a number", quoted(text));
@@ -175,7 +175,7 @@ fn values(session: &Session, text: &str, to: &mut Vec<u8>) -> std::io::Result<()
     writeln!(to)
 }
 
-/// The beginning of what a client sent, with nothing that moves a terminal.
+/// The beginning of a client's text, with control characters escaped.
 fn quoted(text: &str) -> String {
     let short: String = text.chars().take(60).collect();
     format!("{short:?}")

@@ -1,4 +1,4 @@
-//! The compiled table as a file, which other processes open or map.
+//! Writes the compiled table to a file, which other processes open or map.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub(super) struct Publisher<'s> {
 }
 
 impl Publisher<'_> {
-    /// Writes the image, unless nothing has changed since `version` or there is no table yet; returns the version that was written.
+    /// Writes the image, unless nothing has changed since `version` or there is no table yet. Returns the version that was written.
     pub(super) fn publish(&self, version: u64) -> Result<u64, String> {
         let tables = self.state.tables();
         let is_there = self.table.is_some() || tables.default_table().is_some();

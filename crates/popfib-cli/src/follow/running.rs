@@ -1,5 +1,5 @@
-//! What runs by the settings: listeners, threads that read, the socket. New settings change what differs in them, and
-//! nothing else.
+//! The running parts of the process: listeners, threads that read, the socket. New settings only change the parts that
+//! differ.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::socket::{self, Place};
 use super::state::State;
 use super::{http, updates};
 
-/// What runs; all of it ends when this is dropped, but for files that are read.
+/// The running parts. Dropping this ends all of them, except the reading of files.
 pub(super) struct Running {
     state: Arc<State>,
-    /// What was wished for last, and came true.
+    /// The last settings, without the parts that could not be started.
     now: Settings,
     fpm: Option<Routers>,
     bmp: Option<Routers>,
@@ -28,7 +28,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Nothing yet.
+    /// Starts nothing yet.
     pub(super) fn new(state: &Arc<State>) -> Self {
         Self {
             state: state.clone(),
@@ -41,8 +41,8 @@ impl Running {
         }
     }
 
-    /// Starts what is new in these settings, and ends what is not in them any more, with its routes. What fails is handed to
-    /// `failed`; if that bears it, all else is there, and a later call tries again.
+    /// Starts the parts that are new in these settings, and ends those that were removed, with their routes. Failures are passed
+    /// to `failed`; if it returns no error, everything else is started, and a later call tries again.
     pub(super) fn change(
         &mut self,
         to: &Settings,
@@ -51,7 +51,7 @@ impl Running {
         let state = &self.state;
         let before = std::mem::replace(&mut self.now, to.clone());
         state.tables().set_limits(to.limits());
-        // What is closed makes its address free.
+        // Closing the old parts first frees their addresses.
         if before.fpm != to.fpm {
             self.fpm = None;
             let opened = to.fpm.map(|address| listen::fpm(state, address));
@@ -84,7 +84,7 @@ impl Running {
             self.now.metrics = to.metrics.filter(|_| self.metrics.is_some());
         }
         self.files.retain(|(path, _)| to.updates.contains(path));
-        // Of a file that is named twice both are read.
+        // A file that is named twice is read twice.
         let mut known: Vec<PathBuf> = self.files.iter().map(|(path, _)| path.clone()).collect();
         self.now.updates = known.clone();
         for path in &to.updates {
@@ -103,7 +103,7 @@ impl Running {
         self.files.iter().all(|(_, thread)| thread.is_finished())
     }
 
-    /// Waits for all files; whether they could be read.
+    /// Waits for all files; returns whether they could be read.
     pub(super) fn join(self) -> Verdict {
         let mut verdict = Verdict::Good;
         for (_, file) in self.files {
@@ -115,7 +115,7 @@ impl Running {
     }
 }
 
-/// What was started; `None` if it failed and that is borne.
+/// The started part; `None` if it failed and `failed` accepts that.
 fn keep<T>(
     started: Option<Result<T, Failure>>,
     failed: fn(Failure) -> Result<(), Failure>,

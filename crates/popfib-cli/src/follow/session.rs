@@ -1,4 +1,4 @@
-//! One client: the table that it asks, and the numbers that it knows values by.
+//! The state of one client: the table that it uses, and its numbers of values.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::bulk::{Key, Numbers};
 use super::images::{Compiled, Failed};
 use super::state::State;
 
-/// What one client has chosen and been told.
+/// The state of one client.
 #[derive(Default)]
 pub(super) struct Session {
     table: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Asks this table from now on; false if there is none of this name.
+    /// Chooses the table for later queries; false if there is no table of this name.
     pub(super) fn choose(&mut self, state: &State, name: &str) -> bool {
         let Some(reader) = state.tables().reader(name) else {
             return false;
@@ -30,7 +30,7 @@ impl Session {
         true
     }
 
-    /// Opens the table of this session, if it is there.
+    /// Opens the table of this session, if it exists.
     fn open(&mut self, state: &State) {
         if self.reader.is_none() {
             let tables = state.tables();
@@ -39,8 +39,8 @@ impl Session {
         }
     }
 
-    /// Hands the longest match of an address to `show`, which writes to memory and nowhere else: the writer of the
-    /// table waits for it to drop values.
+    /// Passes the longest match of an address to `show`. That must only write to memory, since the writer of the
+    /// table has to wait for it before it can drop values.
     pub(super) fn look_up<T>(
         &mut self,
         state: &State,
@@ -73,7 +73,7 @@ impl Session {
         }
     }
 
-    /// The name of the table that is asked.
+    /// The name of the table for queries.
     pub(super) fn table(&self, state: &State) -> Option<String> {
         let tables = state.tables();
         let name = self.table.as_deref().or_else(|| tables.default_table());
@@ -88,7 +88,7 @@ impl Session {
             .unwrap_or_default()
     }
 
-    /// The table, compiled.
+    /// The compiled table.
     pub(super) fn image(&self, state: &State) -> Result<Arc<Compiled>, Failed> {
         state.images.of(state, self.table.as_deref())
     }

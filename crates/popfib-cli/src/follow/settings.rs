@@ -1,4 +1,4 @@
-//! What to follow and whom to answer: by options, or by a file with the same words.
+//! The settings: given as options, or in a file with the same names.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 
 use super::{listen, updates};
 
-/// The longest file of settings.
+/// The maximum size of a settings file.
 const MAX_FILE: u64 = 1 << 20;
 
 #[derive(Args, Clone, Debug, Deserialize, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub(super) struct Settings {
     #[arg(long, value_name = "FILE")]
     pub(super) publish: Option<PathBuf>,
 
-    /// Minimum time between two such writes, in milliseconds
+    /// Minimum time between two writes of the table, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = Self::default().publish_every, requires = "publish")]
     pub(super) publish_every: u64,
 
@@ -72,8 +72,8 @@ pub(super) struct Settings {
     #[arg(long, value_name = "ADDR")]
     pub(super) metrics: Option<SocketAddr>,
 
-    /// After a reconnection, remove routes that were not sent again, this many seconds after the last route
-    /// was received
+    /// After a reconnection, remove routes that were not announced again, this many seconds after the last one
+    /// that was
     #[arg(long, value_name = "SECONDS", default_value_t = Self::default().idle)]
     pub(super) idle: u64,
 
@@ -81,11 +81,12 @@ pub(super) struct Settings {
     #[arg(long, value_name = "N", default_value_t = Self::default().max_paths)]
     pub(super) max_paths: usize,
 
-    /// The most paths of one peer in one table; one that announces more is dropped until it comes up again
+    /// Maximum number of paths of one peer in one table; a peer that announces more is dropped until it comes up
+    /// again
     #[arg(long, value_name = "N", default_value_t = Self::default().max_peer_paths)]
     pub(super) max_peer_paths: usize,
 
-    /// The most memory of tables, in MiB; paths beyond are refused and counted [default: no limit]
+    /// Maximum memory of tables, in MiB; more paths are refused and counted [default: no limit]
     #[arg(long, value_name = "MIB")]
     pub(super) max_memory: Option<usize>,
 }
@@ -117,7 +118,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads a file. What is wrong is one line, with the place in the file.
+    /// Reads a file. An error is one line that names the place in the file.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let name = path.display();
         let failed = |error: &dyn std::fmt::Display| format!("{name}: {error}");
@@ -136,7 +137,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Whether something comes of them; else why not.
+    /// Checks that the settings make sense; otherwise returns the reason.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         if !self.listens() && self.updates.is_empty() {
             return Err("nothing to follow: give --fpm, --bmp, --netlink or --updates");
@@ -150,12 +151,12 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether routes may come as long as it runs.
+    /// Whether routes may arrive as long as the process runs.
     pub(super) fn listens(&self) -> bool {
         self.fpm.is_some() || self.bmp.is_some() || self.netlink()
     }
 
-    /// Whether somebody may ask as long as it runs.
+    /// Whether clients may connect as long as the process runs.
     pub(super) fn serves(&self) -> bool {
         self.socket.is_some() || self.metrics.is_some()
     }
@@ -189,7 +190,7 @@ impl Settings {
         }
     }
 
-    /// Whether the feed of this name is among them.
+    /// Whether these settings include the feed of this name.
     pub(super) fn follows(&self, feed: &str) -> bool {
         match feed {
             listen::FPM => self.fpm.is_some(),

@@ -1,4 +1,4 @@
-//! The signals that end the command or have it read its settings again, as messages for its loop: what a handler may do is little.
+//! Passes signals that end the command, or make it read its settings again, to its main loop as messages: a handler may do little.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -8,15 +8,15 @@ use signal_hook::iterator::Signals;
 
 use crate::failure::Failure;
 
-/// What a signal asks for.
+/// The request of a signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
     End,
     Reload,
 }
 
-/// Takes SIGTERM, SIGINT and, if settings can be read again, SIGHUP from now on: each is a message. A second one that asks for
-/// the end ends the process at once, as if the first had not been heard.
+/// Converts SIGTERM, SIGINT and, if settings can be read again, SIGHUP to messages from now on. A second SIGTERM or SIGINT
+/// ends the process at once.
 pub(super) fn listen(reloads: bool) -> Result<Receiver<Asked>, Failure> {
     let failed = |error| format!("signals: {error}");
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! The file that tables begin with after a restart, and that is written at the end.
+//! The snapshot file: it is read after a restart and written at the end.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
@@ -14,11 +14,11 @@ use crate::output::note;
 use super::settings::Settings;
 use super::state::State;
 
-/// The prefixes that are copied while changes wait.
+/// The number of prefixes that are copied at a time, while changes wait.
 const PART: usize = 4096;
 
-/// The tables of the file, without feeds that are not followed any more; empty ones if it is not there yet, or is damaged,
-/// which is said: who follows routers shall not stay down for it.
+/// Reads the tables of the file, without feeds that are no longer followed. If the file does not exist or is damaged, the tables
+/// are empty. Damage is reported, but the process starts, since it gets the routes from routers again.
 pub(super) fn read(path: &Path, settings: &Settings) -> Result<Tables, Failure> {
     let begin = Instant::now();
     let name = path.display();

@@ -1,4 +1,4 @@
-//! The Unix socket, for its owner and root, and for users that are named.
+//! The Unix socket, for its owner, root, and other users that the settings name.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -19,15 +19,15 @@ use super::session::Session;
 use super::state::{Client, State};
 use super::watch;
 
-/// The most clients at a time, and the longest line.
+/// The maximum number of clients at a time, and the maximum length of a line.
 const MAX_CLIENTS: usize = 256;
 const MAX_LINE: usize = 4096;
 const BUFFER: usize = 64 << 10;
 
-/// The socket's place in the file system, which is given back when this is dropped; clients that are connected stay.
+/// The file of the socket. Dropping this removes the file; clients that are connected stay.
 pub(super) struct Place {
     path: PathBuf,
-    /// Device and number of the file that was made.
+    /// Device and inode of the file.
     file: (u64, u64),
     is_closed: Arc<AtomicBool>,
 }
@@ -35,7 +35,7 @@ pub(super) struct Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.is_closed.store(true, Ordering::Release);
-        // Another process may have put its own there.
+        // Another process may have replaced the file with its own.
         let there = fs::symlink_metadata(&self.path);
         if there.is_ok_and(|there| (there.dev(), there.ino()) == self.file) {
             // Nothing else wakes a thread that waits for clients.
@@ -45,21 +45,21 @@ impl Drop for Place {
     }
 }
 
-/// Who may ask.
+/// The users that may send queries.
 struct Users {
     own: u32,
     allowed: Vec<u32>,
 }
 
 impl Users {
-    /// Whether this client's process is one of theirs. What the file's mode keeps out does not come here.
+    /// Whether this client's process belongs to one of these users. The mode of the file has kept out others already.
     fn admit(&self, client: &UnixStream) -> bool {
         user(client)
             .is_none_or(|user| user == 0 || user == self.own || self.allowed.contains(&user))
     }
 }
 
-/// The user of the process at the other end, when it connected; `None` where the system does not say.
+/// The user of the client's process when it connected; `None` if the system does not provide it.
 #[cfg(target_os = "linux")]
 fn user(client: &UnixStream) -> Option<u32> {
     let user = rustix::net::sockopt::socket_peercred(client).ok()?.uid;
@@ -94,7 +94,7 @@ pub(super) fn listen(state: &Arc<State>, path: &Path, allowed: &[u32]) -> Result
                 return;
             }
             let Ok(mut client) = client else {
-                // No more files.
+                // Too many open files.
                 thread::sleep(Duration::from_millis(100));
                 continue;
             };
@@ -112,12 +112,12 @@ pub(super) fn listen(state: &Arc<State>, path: &Path, allowed: &[u32]) -> Result
     Ok(place)
 }
 
-/// A socket that was never open to others: made in a directory of this user's, then put in its place, also of one that
-/// nobody answers on any more.
+/// Makes a socket that was never open to other users: it is made in a private directory, then moved to its path. It
+/// replaces an old socket if no process answers there.
 fn bind(path: &Path, mode: u32) -> io::Result<UnixListener> {
     match fs::symlink_metadata(path) {
         Ok(there) if !there.file_type().is_socket() => {
-            let reason = "there is something that is not a socket";
+            let reason = "this path exists and is not a socket";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
         }
         Ok(_) if UnixStream::connect(path).is_ok() => {
@@ -153,7 +153,7 @@ fn serve(state: &State, mut client: UnixStream) -> io::Result<()> {
     let mut packed = Vec::new();
     let mut answers = Vec::new();
     loop {
-        // Before it waits for more questions a client gets all answers; they may be longer than questions.
+        // A client gets all answers before more queries are read; answers may be longer than queries.
         if answers.len() > BUFFER || !reader.buffer().contains(&b'\n') {
             client.write_all(&answers)?;
             answers.clear();
@@ -193,7 +193,7 @@ fn serve(state: &State, mut client: UnixStream) -> io::Result<()> {
             }
         }
         if read == 0 || !is_whole {
-            // The last line without an end.
+            // The last line, without a newline.
             return client.write_all(&answers);
         }
     }

@@ -1,4 +1,4 @@
-//! What all threads share: the tables under a lock, and counts.
+//! The state that all threads share: the tables under a lock, and counts.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use crate::output::note;
 
 use super::images::Images;
 
-/// All that threads share.
+/// The state that threads share.
 pub(super) struct State {
     tables: Mutex<Tables>,
     feeds: Mutex<BTreeMap<String, Counts>>,
@@ -27,14 +27,14 @@ pub(super) struct State {
     pub(super) started: Instant,
 }
 
-/// Whether answers are of what routers have.
+/// Whether answers agree with the routes of routers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Health {
-    /// There is no table, or one that is still sent for the first time.
+    /// There is no table, or a table is still being received for the first time.
     Loading,
-    /// All tables are whole; what some routers have now is not known, or not wholly.
+    /// All tables are complete, but the current routes of some routers are not known, or not all of them.
     Stale,
-    /// All is as the routers have it, as far as is known.
+    /// All routes are those of the routers, as far as is known.
     Ready,
 }
 
@@ -56,7 +56,7 @@ impl Health {
     }
 }
 
-/// What was said last of what is wrong, and when.
+/// The last report of problems, and its time.
 #[derive(Default)]
 struct Troubles {
     said: Option<Instant>,
@@ -77,12 +77,12 @@ impl State {
         }
     }
 
-    /// The tables, for as short as possible: never while anything is read or written.
+    /// Locks the tables. Keep the lock as short as possible, and never while reading or writing.
     pub(super) fn tables(&self) -> MutexGuard<'_, Tables> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds what a feed has counted since `before`.
+    /// Adds the counts of a feed since `before`.
     pub(super) fn count(&self, feed: &str, before: &mut Counts, now: Counts) {
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
         if !feeds.contains_key(feed) {
@@ -97,13 +97,13 @@ impl State {
         *before = now;
     }
 
-    /// What each feed has counted.
+    /// The counts of each feed.
     pub(super) fn feeds(&self) -> BTreeMap<String, Counts> {
         let feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
         feeds.clone()
     }
 
-    /// Says what went wrong since the last call, once a minute; which peers were dropped, at once.
+    /// Reports problems since the last call, at most once a minute, and dropped peers at once.
     pub(super) fn note_troubles(&self) {
         let dropped = self.tables().take_dropped();
         for peer in dropped {
@@ -133,7 +133,7 @@ impl State {
         let what = [
             "invalid messages or lines left out",
             "routes name a next hop that was not announced",
-            "paths refused: beyond --max-paths, --max-memory or 65,536 peers, or of a peer that is dropped",
+            "paths refused: above --max-paths, --max-memory or 65,536 peers, or from a dropped peer",
             "changes could not be published",
         ];
         for ((what, now), before) in what.iter().zip(known).zip(troubles.known) {
@@ -150,7 +150,7 @@ impl State {
 pub(super) struct Client<'s>(&'s AtomicUsize);
 
 impl<'s> Client<'s> {
-    /// Counts a client in, unless there are `most`; it is counted out when what is returned is dropped.
+    /// Counts a client, unless there are `most` already. Dropping the result subtracts it again.
     pub(super) fn enter(clients: &'s AtomicUsize, most: usize) -> Option<Self> {
         let add = |clients: usize| (clients < most).then_some(clients + 1);
         clients

@@ -21,7 +21,8 @@ use super::state::State;
 
 const BUFFER: usize = 64 << 10;
 
-/// Opens the file and follows it in a thread, which ends with it: badly if it could not be read to its end.
+/// Opens the file and follows it in a thread, which ends at the end of the file; its result is bad if the file could not be
+/// read completely.
 pub(super) fn follow(state: &Arc<State>, path: &Path) -> Result<JoinHandle<Verdict>, Failure> {
     let name = name(path);
     let file = match is_stdin(path) {
@@ -42,7 +43,7 @@ pub(super) fn follow(state: &Arc<State>, path: &Path) -> Result<JoinHandle<Verdi
     }))
 }
 
-/// The name of the file's feed.
+/// The name of the feed of the file.
 pub(super) fn name(path: &Path) -> String {
     match is_stdin(path) {
         true => "standard input".to_owned(),
@@ -60,7 +61,7 @@ fn read(state: &State, name: &str, mut reader: Reader) -> Result<(), String> {
     }
 }
 
-/// Whether this is the beginning of lines for [`Updates`].
+/// Whether a file that begins like this contains lines for [`Updates`].
 fn is_lines(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.find(|line| !line.is_empty() && line[0] != b'#');
@@ -131,7 +132,7 @@ fn read_format(state: &State, name: &str, reader: Reader) -> Result<(), String> 
             }
             Ok(false) => break,
             Err(UpdateError::Read(error)) if error.is_invalid_line() => {
-                // The first by its place; all are counted.
+                // The first invalid line is reported with its place; all are counted.
                 if now.invalid == 0 {
                     note(&error);
                 }

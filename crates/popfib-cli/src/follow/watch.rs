@@ -1,5 +1,5 @@
-//! Changes as they come, for a client that watches: it looks for them from time to time, so that who changes the table does
-//! nothing for it but to keep the last ones.
+//! Sends changes to a client that watches a table. Its thread polls for changes, so that the writer of the table only has to
+//! keep the last ones.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -9,11 +9,11 @@ use popfib::IpPrefix;
 
 use super::state::State;
 
-/// How often changes are looked for, and how many are taken at a time under the lock.
+/// The interval of polling, and the number of changes that are taken at a time under the lock.
 const EVERY: Duration = Duration::from_millis(20);
 const MOST: usize = 4096;
 
-/// One who watches; it is over when this is dropped.
+/// A client that watches. Dropping this ends it.
 struct Watch<'s> {
     state: &'s State,
     table: &'s str,
@@ -25,7 +25,7 @@ impl Drop for Watch<'_> {
     }
 }
 
-/// Writes changes until the client sends anything or is gone.
+/// Writes changes until the client sends anything or disconnects.
 pub(super) fn serve(
     state: &State,
     table: &str,
@@ -39,7 +39,7 @@ pub(super) fn serve(
     let is_wanted = |prefix: &IpPrefix| {
         covered.is_none_or(|c| c.len() <= prefix.len() && c.contains(prefix.address()))
     };
-    // All that changes from here on is seen.
+    // All changes from here on are sent.
     client.write_all(b"ok\n")?;
     client.set_read_timeout(Some(EVERY))?;
     let mut changes = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn serve(
         if changes.len() == MOST {
             continue;
         }
-        // What a client sends, or that it is gone, is seen while there is nothing to do.
+        // While there are no changes, this waits for data from the client, or for its end.
         match client.read(&mut [0]) {
             Err(error) if is_silence(&error) => {}
             Ok(_) => return Ok(()),

@@ -29,7 +29,7 @@ impl ImageWriter {
     pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-            let error = "there is something that is not a regular file";
+            let error = "this path exists and is not a regular file";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
         }
         let mut file = NewFile::create(path)?;

@@ -171,7 +171,7 @@ static void run(unsigned long changes)
             CHECK(error == 0 || error == -ENOENT);
         }
         if (change % 16 == 0) {
-            /* Removed and added again: never seen as gone. */
+            /* Removed and added again: readers never miss it. */
             both[1].next_hop = (uint32_t)change;
             if (change % 32 == 0)
                 RETURNS(0, popfib_apply(table, both, 2));

@@ -73,7 +73,7 @@ class Instance {
       done = act(this.exports);
     } catch (error) {
       if (error instanceof WebAssembly.RuntimeError) {
-        throw new Error(`table: WebAssembly stopped, for want of memory most likely: ${error.message}`, { cause: error });
+        throw new Error(`table: WebAssembly stopped, most likely because it ran out of memory: ${error.message}`, { cause: error });
       }
       throw error;
     }

@@ -110,13 +110,8 @@ struct popfib_config {
     uint32_t direct_bits;   /* leading bits that the direct table resolves, 1 to 24; 0 chooses by the number
                              * of routes, which is nearly always best */
     uint32_t flags;         /* POPFIB_KEEP_PREFIXES or 0 */
-<<<<<<< HEAD
     const char *kernel;     /* kernel of bulk lookups, by a name from popfib_kernel_list(); NULL for the one
-                             * that the environment variable POPFIB_KERNEL names, or else the fastest */
-=======
-    const char *kernel;     /* the code of bulk lookups, by a name of popfib_kernel_list(); NULL for the one
-                             * that the environment variable POPFIB_KERNEL names, else this CPU's */
->>>>>>> w-pkg
+                             * that the environment variable POPFIB_KERNEL names, or else the best for this CPU */
     popfib_allocate_fn allocate; /* where all memory of the table and its readers is from and where it */
     popfib_release_fn release;   /* goes back to, the handles' included: both functions, or NULL and NULL for */
     void *user;                  /* malloc(); what they are called with */
@@ -414,13 +409,8 @@ int popfib_image_name(const popfib_image *image, uint32_t next_hop, const char *
 
 /* ---------------------------------------------------------------- the library */
 
-<<<<<<< HEAD
-/* The names of the kernels that this CPU can run, from index 0 on, the fastest last; NULL after the last. Do not free
+/* The names of the kernels that this CPU can run, from index 0 on; NULL after the last. Do not free
  * them. [any] */
-=======
-/* The names of the kernels that this CPU can run, from 0 on; NULL after the last. Never
- * free them. [any] */
->>>>>>> w-pkg
 const char *popfib_kernel_list(size_t index);
 
 /* The kernel that a table's bulk lookups use; NULL for NULL. [any] */

@@ -101,7 +101,7 @@ fn kept(source: &Source) -> Option<&ParquetAddresses> {
 
 /// The numbers of the answers within a family, and how many come before it.
 fn numbers<'f, A: routes::Family>(
-    addresses: &[A],
+    addresses: &'f [A],
     (lazy, numbers): &'f mut Family<A>,
     query: &Query,
     all: &mut parquet::Answers,

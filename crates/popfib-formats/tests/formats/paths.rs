@@ -176,9 +176,10 @@ fn damage_is_an_error_and_the_next_record_is_read() {
 
 /// The same lines as bgpdump, on dumps of 2002, 2014 and of FRR.
 #[test]
-fn the_paths_are_those_of_bgpdump() {
+#[ignore = "many paths"]
+fn heavy_the_paths_are_those_of_bgpdump() {
     if Command::new("bgpdump").arg("-h").output().is_err() {
-        println!("skipped: the_paths_are_those_of_bgpdump: bgpdump is not installed");
+        println!("skipped: heavy_the_paths_are_those_of_bgpdump: bgpdump is not installed");
         return;
     }
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
@@ -189,7 +190,7 @@ fn the_paths_are_those_of_bgpdump() {
     ] {
         let file = data.join(name);
         if !file.exists() {
-            println!("skipped: the_paths_are_those_of_bgpdump: no {name} beside the project");
+            println!("skipped: heavy_the_paths_are_those_of_bgpdump: no {name} beside the project");
             continue;
         }
         let output = Command::new("bgpdump")

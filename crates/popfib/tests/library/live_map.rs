@@ -101,7 +101,12 @@ fn answers_of_one<A: Address>(
 }
 
 /// Changes a map at random, at once or in steps of so many routes.
-fn change<A: Address, S: Stores<Counted>>(seed: u64, options: Options, routes: Option<usize>) {
+fn change<A: Address, S: Stores<Counted>>(
+    steps: usize,
+    seed: u64,
+    options: Options,
+    routes: Option<usize>,
+) {
     let count = Arc::new(AtomicIsize::new(0));
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut map = LiveMap::<A, Counted, S>::with_options(options).unwrap();
@@ -109,7 +114,7 @@ fn change<A: Address, S: Stores<Counted>>(seed: u64, options: Options, routes: O
     map.set_step(routes);
     let mut model = Model::new();
     let mut models = vec![Model::new()];
-    for step in 0..600 {
+    for step in 0..steps {
         let prefix = if model.is_empty() || random.below(3) == 0 {
             random.prefix()
         } else {
@@ -202,7 +207,7 @@ fn change<A: Address, S: Stores<Counted>>(seed: u64, options: Options, routes: O
     );
 }
 
-fn all<A: Address>() {
+fn all<A: Address>(steps: usize) {
     for (seed, options) in [
         (1, Options::default()),
         (2, Options::default().direct_bits(Some(0))),
@@ -212,19 +217,26 @@ fn all<A: Address>() {
         ),
     ] {
         for routes in [None, Some(2)] {
-            change::<A, Own>(seed, options.clone(), routes);
-            change::<A, Shared>(seed, options.clone(), routes);
+            change::<A, Own>(steps, seed, options.clone(), routes);
+            change::<A, Shared>(steps, seed, options.clone(), routes);
         }
     }
 }
 
 #[test]
 fn live_maps_answer_as_the_model() {
-    all::<u8>();
-    all::<u16>();
-    all::<u32>();
-    all::<u64>();
-    all::<u128>();
+    all::<u8>(200);
+    all::<u16>(200);
+    all::<u32>(200);
+    all::<u64>(200);
+    all::<u128>(200);
+}
+
+#[test]
+#[ignore = "larger maps"]
+fn heavy_live_maps_answer_as_the_model() {
+    all::<u16>(1000);
+    all::<u128>(1000);
 }
 
 /// What a guard found stays until it is dropped or quiescent, whatever the writer does.

@@ -218,7 +218,8 @@ fn compile_small_tables() {
 }
 
 #[test]
-fn compile_large_tables() {
+#[ignore = "many compilations of large tables"]
+fn heavy_compile_large_tables() {
     // From 1 MiB on a Fib asks for huge pages first.
     compile::<u32>(16, 30_000, &[18]);
     compile::<u128>(17, 20_000, &[24]);

@@ -122,6 +122,7 @@ fn real<A: Address, P: Judge<A>, T: Judge<A>>(routes: &[Route]) {
 }
 
 #[test]
+#[ignore = "a large table"]
 fn heavy_real_files() {
     let name = "bart-tier1-v46.origin.txt.gz";
     let Some(table) = real_files::load(name) else {

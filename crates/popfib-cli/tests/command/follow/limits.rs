@@ -46,15 +46,13 @@ fn memory_is_limited() {
     stdin.write_all(lines(10).as_bytes()).unwrap();
     follow.expect("tables\n", "main\t10\t0\n\n");
     // Values of their own, of 1,000 bytes.
-    for number in 0..20_000 {
-        writeln!(
-            stdin,
-            "announce 10.{}.{}.1/32 {number:01000}",
-            number >> 8,
-            number & 255
-        )
-        .unwrap();
-    }
+    let long: String = (0..20_000)
+        .map(|number| {
+            let (high, low) = (number >> 8, number & 255);
+            format!("announce 10.{high}.{low}.1/32 {number:01000}\n")
+        })
+        .collect();
+    stdin.write_all(long.as_bytes()).unwrap();
     assert!(follow.note("refused").contains("--max-memory"));
     let stats = follow.ask("stats\n");
     let paths = stats

@@ -12,6 +12,7 @@ from conftest import rss
 np = pytest.importorskip("numpy")
 
 
+@pytest.mark.heavy
 def test_threads_hammer_one_table():
     """Readers see each route's values of before or after, never another route's."""
     t = popfib.Table((f"10.{a}.{b}.0/24", (a, b, 0)) for a in range(64) for b in range(16))

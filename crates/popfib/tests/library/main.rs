@@ -1,6 +1,7 @@
 //! The library's parts from outside: images, maps, tables that change, tools, files. One program, as
 //! each would be linked with all of the library; the answers of all structures are `tests/proof`.
 
+mod algebra;
 #[path = "../common/mod.rs"]
 mod common;
 mod groups;
@@ -13,6 +14,7 @@ mod map;
 mod multi_rib;
 #[cfg(unix)]
 mod new_file;
+mod origin;
 mod out_of_memory;
 mod prefix;
 mod rib;

@@ -1,9 +1,7 @@
 //! Route origin validation against a linear scan that follows RFC 6811 word by word, over random
 //! VRPs and all routes of narrow keys, and the cases of its examples.
 
-mod common;
-
-use common::random::Random;
+use crate::common::random::Random;
 use popfib::{Address, Prefix, Validity, Vrp, VrpError, Vrps};
 
 /// RFC 6811, section 2, and the two kinds of invalid.

@@ -1,11 +1,9 @@
 //! Set algebra against sets of addresses, one by one: every address of narrow keys, both sides of
 //! every boundary of wide ones; the fewest prefixes against a count by halves, and against ipnet's.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::random::Random;
+use crate::common::random::Random;
 use popfib::algebra::{self, Coverage};
 use popfib::{Address, IpPrefix, IpSet, Prefix, PrefixSet};
 

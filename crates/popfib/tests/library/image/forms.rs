@@ -143,7 +143,8 @@ pub(crate) fn repair(bytes: &mut [u8]) {
         bytes[at + 24..at + 28].copy_from_slice(&checksum.to_le_bytes());
     }
     let count = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
-    if let Some(table) = bytes.get(64..64 + 32 * count) {
+    // Beyond what 32 bits count, too.
+    if let Some(table) = bytes.get(64..count.saturating_mul(32).saturating_add(64)) {
         let checksum = crc32(table);
         bytes[24..28].copy_from_slice(&checksum.to_le_bytes());
     }

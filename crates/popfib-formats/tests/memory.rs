@@ -76,8 +76,8 @@ fn memory_is_bounded() {
     let megabyte = gzip(&vec![b'x'; MIB]);
     let lines = b"10.0.0.0/8 some-next-hop\n".repeat(10_000);
     let grown = peak(|| {
-        // One line of 100 MiB out of a hundred kilobytes of gzip.
-        let error = load_from(Repeated::input(megabyte, 100), &SKIP).unwrap_err();
+        // One line of 200 MiB out of a few hundred kilobytes of gzip.
+        let error = load_from(Repeated::input(megabyte, 200), &SKIP).unwrap_err();
         assert_eq!(
             error.to_string(),
             "t: there is no valid route in it (1 invalid line skipped)"
@@ -90,9 +90,9 @@ fn memory_is_bounded() {
             "t:1: the line is longer than 65536 bytes"
         );
 
-        // 2 million lines (50 MB) for one prefix: the table stays small, and so must the rest.
-        let table = load_from(Repeated::input(lines, 200), &STRICT).unwrap();
-        assert_eq!((table.ipv4.len(), table.replaced), (1, 1_999_999));
+        // 10 million lines (250 MB) for one prefix: the table stays small, and so must the rest.
+        let table = load_from(Repeated::input(lines, 1000), &STRICT).unwrap();
+        assert_eq!((table.ipv4.len(), table.replaced), (1, 9_999_999));
     });
     assert!(grown < 16 * MIB, "{grown} bytes");
 }

@@ -148,7 +148,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(5_000))]
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         #[test]
         fn reads_every_address(bits: u32, end in "\n|\r\n", behind in "[0-9.\n]{0,9}") {

@@ -159,7 +159,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(10_000))]
+        #![proptest_config(ProptestConfig::with_cases(50_000))]
 
         #[test]
         fn reads_every_address(bits: u128, mask: u128, more: u128) {

@@ -157,7 +157,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(50_000))]
+        #![proptest_config(ProptestConfig::with_cases(200_000))]
 
         #[test]
         fn is_what_core_shows_for_any_bits(bits: u128, mask: u128, more: u128) {

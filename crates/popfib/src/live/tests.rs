@@ -170,7 +170,7 @@ fn every_address_of_8_bits_after_every_change() {
 
 #[test]
 fn every_address_of_16_bits_after_every_change() {
-    random_changes::<u16>(1, 50, |_, _| (0..=u16::MAX).collect());
+    random_changes::<u16>(1, 100, |_, _| (0..=u16::MAX).collect());
 }
 
 /// The borders of some routes, and addresses at random.

@@ -93,11 +93,11 @@ fn operations_hold_for_every_address<A: Address>(rounds: usize) {
 
 #[test]
 fn operations_are_those_of_sets_of_addresses() {
-    operations_hold_for_every_address::<u8>(1000);
-    operations_hold_for_every_address::<u16>(300);
-    operations_hold_for_every_address::<u32>(300);
-    operations_hold_for_every_address::<u64>(200);
-    operations_hold_for_every_address::<u128>(200);
+    operations_hold_for_every_address::<u8>(3000);
+    operations_hold_for_every_address::<u16>(1000);
+    operations_hold_for_every_address::<u32>(1000);
+    operations_hold_for_every_address::<u64>(500);
+    operations_hold_for_every_address::<u128>(500);
 }
 
 fn laws_hold<A: Address>(rounds: usize) {

@@ -135,7 +135,7 @@ fn long_keys_while_changes_are_made_in_steps() {
 #[test]
 #[ignore = "many more of them"]
 fn heavy_long_keys_while_changes_are_made_in_steps() {
-    long_keys(0, 50);
+    long_keys(0, 60);
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn panics_of_the_values_leave_the_map_right() {
 #[test]
 #[ignore = "larger maps"]
 fn heavy_panics_of_the_values_leave_the_map_right() {
-    panics(6_000);
+    panics(9_000);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 
 pub(crate) mod failing;
+pub(crate) mod model;
 pub(crate) mod random;
 #[cfg(target_os = "linux")]
 pub(crate) mod system;

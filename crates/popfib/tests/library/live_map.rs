@@ -12,9 +12,10 @@ use popfib::{
     TableSweep,
 };
 
+use crate::common::model::{self, Wide, longest, narrow, same, wide};
 use crate::common::random::Random;
 
-type Model<A> = BTreeMap<Prefix<A>, u32>;
+type Model = model::Model<u32>;
 
 /// A value that is counted while it lives.
 #[derive(Debug)]
@@ -53,14 +54,16 @@ impl Hash for Counted {
     }
 }
 
-fn expected<A: Address>(model: &Model<A>, address: A) -> Option<(Prefix<A>, u32)> {
-    let covering = model.iter().filter(|(prefix, _)| prefix.contains(address));
-    let longest = covering.max_by_key(|(prefix, _)| prefix.len());
-    longest.map(|(prefix, value)| (*prefix, *value))
+fn expected<A: Address>(model: &Model, address: A) -> Option<(Wide, u32)> {
+    longest(model, address).map(|(prefix, value)| (prefix, *value))
+}
+
+fn plain<A: Address>((prefix, value): (Prefix<A>, &Counted)) -> (Wide, u32) {
+    (wide(prefix), value.0)
 }
 
 /// Guard and batches answer for the ends of `prefix` and its neighbours as the model does.
-fn answers<A: Address>(guard: &MapGuard<'_, A, Counted>, model: &Model<A>, prefix: Prefix<A>) {
+fn answers<A: Address>(guard: &MapGuard<'_, A, Counted>, model: &Model, prefix: Prefix<A>) {
     let (first, last) = (prefix.first(), prefix.last());
     let around = [first.checked_previous(), last.checked_next()];
     let addresses: Vec<A> = [first, last]
@@ -72,9 +75,8 @@ fn answers<A: Address>(guard: &MapGuard<'_, A, Counted>, model: &Model<A>, prefi
     guard.longest_match_batch(&addresses, &mut matches);
     for (at, address) in addresses.iter().enumerate() {
         let expected = expected(model, *address);
-        let plain = |found: Option<(Prefix<A>, &Counted)>| found.map(|(p, v)| (p, v.0));
-        assert_eq!(plain(guard.longest_match(*address)), expected);
-        assert_eq!(plain(matches[at]), expected);
+        assert_eq!(guard.longest_match(*address).map(plain), expected);
+        assert_eq!(matches[at].map(plain), expected);
         let value = expected.map(|(_, value)| value);
         assert_eq!(guard.lookup(*address).map(|value| value.0), value);
         assert_eq!(values[at].map(|value| value.0), value);
@@ -84,11 +86,11 @@ fn answers<A: Address>(guard: &MapGuard<'_, A, Counted>, model: &Model<A>, prefi
 /// Each answer is one that a table since the last that was seen whole has given.
 fn answers_of_one<A: Address>(
     guard: &MapGuard<'_, A, Counted>,
-    models: &[Model<A>],
+    models: &[Model],
     prefix: Prefix<A>,
 ) {
     for address in [prefix.first(), prefix.last()] {
-        let found = guard.longest_match(address).map(|(p, v)| (p, v.0));
+        let found = guard.longest_match(address).map(plain);
         let allowed: Vec<_> = models
             .iter()
             .map(|model| expected(model, address))
@@ -116,21 +118,19 @@ fn change<A: Address, S: Stores<Counted>>(
     let mut models = vec![Model::new()];
     for step in 0..steps {
         let prefix = if model.is_empty() || random.below(3) == 0 {
-            random.prefix()
+            random.prefix::<A>()
         } else {
-            *model.keys().nth(random.below(model.len())).unwrap()
+            narrow(*model.keys().nth(random.below(model.len())).unwrap())
         };
+        let key = wide(prefix);
         let mut value = || random.below(7) as u32;
         match step % 16 {
             0..10 => {
                 let value = value();
                 let was_there = map.announce(prefix, Counted::new(value, &count)).unwrap();
-                assert_eq!(was_there, model.insert(prefix, value).is_some());
+                assert_eq!(was_there, model.insert(key, value).is_some());
             }
-            10..14 => assert_eq!(
-                map.withdraw(prefix).unwrap(),
-                model.remove(&prefix).is_some()
-            ),
+            10..14 => assert_eq!(map.withdraw(prefix).unwrap(), model.remove(&key).is_some()),
             14 => {
                 let changes: Vec<_> = (0..random.below(40))
                     .map(|_| {
@@ -139,7 +139,7 @@ fn change<A: Address, S: Stores<Counted>>(
                         (prefix, value)
                     })
                     .collect();
-                let last: BTreeMap<_, _> = changes.iter().copied().collect();
+                let last: BTreeMap<_, _> = changes.iter().map(|(p, v)| (wide(*p), *v)).collect();
                 for (prefix, value) in last {
                     match value {
                         Some(value) => model.insert(prefix, value),
@@ -155,11 +155,12 @@ fn change<A: Address, S: Stores<Counted>>(
                 let mut sweep = Sweep::new();
                 let kept = model.keys().copied().filter(|_| random.below(8) > 0);
                 let kept: Vec<_> = kept.collect();
-                kept.iter().for_each(|prefix| sweep.confirm(*prefix));
+                kept.iter()
+                    .for_each(|prefix| sweep.confirm(narrow(*prefix)));
                 let others = |value: u32| value >= 3;
                 let step = 1 + random.below(9);
                 while !map.sweep(&mut sweep, step, |_, v| others(v.0)).unwrap() {}
-                let is_swept = |(prefix, value): (&Prefix<A>, &u32)| {
+                let is_swept = |(prefix, value): (&Wide, &u32)| {
                     (!kept.contains(prefix) && others(*value)).then_some(*prefix)
                 };
                 let swept: Vec<_> = model.iter().filter_map(is_swept).collect();
@@ -178,12 +179,9 @@ fn change<A: Address, S: Stores<Counted>>(
         }
         models.push(model.clone());
         assert_eq!(map.len(), model.len());
-        assert!(
-            map.iter()
-                .map(|(p, v)| (p, v.0))
-                .eq(model.iter().map(|(p, v)| (*p, *v)))
-        );
-        assert_eq!(map.get(prefix).map(|v| v.0), model.get(&prefix).copied());
+        let all = model.iter().map(|(p, v)| (*p, *v)).collect();
+        same(&mut map.iter().map(plain), all);
+        assert_eq!(map.get(prefix).map(|v| v.0), model.get(&key).copied());
         answers_of_one(&reader.pin(), &models, prefix);
         if map.is_settled() {
             answers(&reader.pin(), &model, prefix);

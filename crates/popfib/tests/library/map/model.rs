@@ -1,21 +1,16 @@
 //! A `BTreeMap` and a linear scan over it: what a map has to answer. Random changes by every
 //! function that changes a map, with lookups and `check` after each.
 
-use std::collections::BTreeMap;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::hash::Hash;
+use std::ops::Bound;
 
 use popfib::{Address, Entry, Options, Own, Prefix, PrefixMap, Shared, Stores};
 
+use crate::common::model::{
+    Model, Wide, covering, inside, longest, narrow, rows, same, there, wide,
+};
 use crate::common::random::Random;
-
-type Model<A, V> = BTreeMap<Prefix<A>, V>;
-
-fn longest<A: Address, V>(model: &Model<A, V>, address: A) -> Option<(Prefix<A>, &V)> {
-    let holds = |(prefix, _): &(&Prefix<A>, &V)| prefix.contains(address);
-    let found = model.iter().filter(holds).max_by_key(|(p, _)| p.len())?;
-    Some((*found.0, found.1))
-}
 
 /// Values that the map may hold: few, so that some are equal.
 trait Value: Clone + Debug + Eq + Hash + 'static {
@@ -63,86 +58,92 @@ fn prefix<A: Address>(random: &mut Random) -> Prefix<A> {
 }
 
 /// A prefix that is there, if there is any.
-fn there<A: Address, V>(random: &mut Random, model: &Model<A, V>) -> Prefix<A> {
-    let near = prefix(random);
-    let found = model
-        .range(near..)
-        .next()
-        .or_else(|| model.iter().next_back());
-    found.map_or(near, |(prefix, _)| *prefix)
+fn near<A: Address, V>(random: &mut Random, model: &Model<V>) -> Prefix<A> {
+    narrow(there(model, wide::<A>(prefix(random))))
+}
+
+fn any<A: Address, V>(random: &mut Random, model: &Model<V>) -> Prefix<A> {
+    if random.below(2) == 0 {
+        prefix(random)
+    } else {
+        near(random, model)
+    }
+}
+
+/// Changes the value of a route of the model.
+fn change<V: Value>(model: &mut Model<V>, prefix: Option<Wide>) {
+    if let Some(prefix) = prefix {
+        model.get_mut(&prefix).unwrap().change();
+    }
 }
 
 fn step<A: Address, V: Value, S: Stores<V>>(
     random: &mut Random,
     map: &mut PrefixMap<A, V, S>,
-    model: &mut Model<A, V>,
+    model: &mut Model<V>,
 ) {
-    let at = if random.below(2) == 0 {
-        prefix(random)
-    } else {
-        there(random, model)
-    };
+    let at = any(random, model);
+    let key = wide(at);
     let value = V::draw(random);
     match random.below(40) {
-        0..12 => assert_eq!(map.insert(at, value.clone()), model.insert(at, value)),
+        0..12 => assert_eq!(map.insert(at, value.clone()), model.insert(key, value)),
         12..14 => assert_eq!(
             map.try_insert(at, value.clone()).unwrap(),
-            model.insert(at, value)
+            model.insert(key, value)
         ),
-        14..22 => assert_eq!(map.remove(at), model.remove(&at)),
+        14..22 => assert_eq!(map.remove(at), model.remove(&key)),
         22..25 => {
-            let (found, expected) = (map.get_mut(at), model.get_mut(&at));
+            let expected = model.get(&key);
+            let found = map.get_mut(at).map(|mut value| {
+                assert_eq!(Some(&*value), expected);
+                value.change();
+            });
+            let expected = expected.map(|_| key);
             assert_eq!(found.is_some(), expected.is_some());
-            if let (Some(mut found), Some(expected)) = (found, expected) {
-                assert_eq!(*found, *expected);
-                found.change();
-                expected.change();
-            }
+            change(model, expected);
         }
         25..28 => {
-            let address = at.last();
-            let expected = longest(model, address).map(|(prefix, _)| prefix);
-            let found = map.longest_match_mut(address).map(|(prefix, mut value)| {
+            let expected = longest(model, at.last()).map(|(prefix, _)| prefix);
+            let found = map.longest_match_mut(at.last()).map(|(prefix, mut value)| {
                 value.change();
-                prefix
+                wide(prefix)
             });
             assert_eq!(found, expected);
-            if let Some(prefix) = expected {
-                model.get_mut(&prefix).unwrap().change();
-            }
+            change(model, expected);
         }
         28..32 => entry(random, map, model, at, value),
         32 => {
-            let more: Vec<_> = (0..random.below(40))
-                .map(|_| (prefix(random), V::draw(random)))
-                .collect();
-            map.extend(more.clone());
-            model.extend(more);
+            let mut more = Vec::new();
+            for _ in 0..random.below(40) {
+                let (prefix, value) = (prefix(random), V::draw(random));
+                more.push((prefix, value.clone()));
+                model.insert(wide(prefix), value);
+            }
+            map.extend(more);
         }
         33 => {
-            let keep = |prefix: Prefix<A>| prefix.len() % 5 != 1;
-            map.retain(|prefix, _| keep(prefix));
-            model.retain(|prefix, _| keep(*prefix));
+            map.retain(|prefix, _| prefix.len() % 5 != 1);
+            model.retain(|prefix, _| prefix.len() % 5 != 1);
         }
         34 => {
-            let inside: Vec<_> = model.keys().copied().filter(|p| at.covers(p)).collect();
-            assert_eq!(map.remove_subnets(at), inside.len());
-            model.retain(|prefix, _| !at.covers(prefix));
+            assert_eq!(map.remove_subnets(at), inside(model, key).len());
+            model.retain(|prefix, _| !key.covers(prefix));
         }
         35 => {
             let mut met = Vec::new();
             map.for_each_mut(|prefix, value| {
-                met.push(prefix);
+                met.push(wide(prefix));
                 if prefix.len() % 2 == 0 {
                     value.change();
                 }
             });
             assert!(met.iter().eq(model.keys()));
-            let even = model.iter_mut().filter(|(prefix, _)| prefix.len() % 2 == 0);
-            even.for_each(|(_, value)| value.change());
+            met.retain(|prefix| prefix.len() % 2 == 0);
+            met.iter().for_each(|prefix| change(model, Some(*prefix)));
         }
         36 if random.below(8) == 0 => {
-            assert!(map.drain().eq(std::mem::take(model)));
+            let expected = std::mem::take(model).into_iter().collect();
+            same(&mut map.drain().map(|(p, v)| (wide(p), v)), expected);
         }
         37 if random.below(8) == 0 => {
             map.clear();
@@ -151,17 +152,11 @@ fn step<A: Address, V: Value, S: Stores<V>>(
         38 => {
             let found = map.covering_mut(at).map(|(prefix, mut value)| {
                 value.change();
-                prefix
+                wide(prefix)
             });
-            let expected = model
-                .keys()
-                .filter(|p| p.covers(&at))
-                .max_by_key(|p| p.len());
-            let expected = expected.copied();
+            let expected = covering(model, key).pop().map(|(prefix, _)| prefix);
             assert_eq!(found, expected);
-            if let Some(prefix) = expected {
-                model.get_mut(&prefix).unwrap().change();
-            }
+            change(model, expected);
         }
         39 => *map = map.clone(),
         _ => {}
@@ -171,157 +166,161 @@ fn step<A: Address, V: Value, S: Stores<V>>(
 fn entry<A: Address, V: Value, S: Stores<V>>(
     random: &mut Random,
     map: &mut PrefixMap<A, V, S>,
-    model: &mut Model<A, V>,
+    model: &mut Model<V>,
     at: Prefix<A>,
     value: V,
 ) {
     assert_eq!(map.entry(at).key(), at);
+    let key = wide(at);
     match random.below(5) {
         0 => {
             assert_eq!(
                 *map.entry(at).or_insert(value.clone()),
-                *model.entry(at).or_insert(value)
+                *model.entry(key).or_insert(value)
             );
         }
         1 => {
             map.entry(at).and_modify(V::change).or_insert(value.clone());
-            model.entry(at).and_modify(V::change).or_insert(value);
+            model.entry(key).and_modify(V::change).or_insert(value);
         }
         2 => {
             map.entry(at).insert_entry(value.clone()).get_mut().change();
-            let mut expected = value;
-            expected.change();
-            model.insert(at, expected);
+            model.insert(key, value);
+            change(model, Some(key));
         }
         _ => match map.entry(at) {
             Entry::Occupied(mut entry) => {
-                assert_eq!(entry.get(), &model[&at]);
-                assert_eq!(Some(entry.insert(value.clone())), model.insert(at, value));
+                assert_eq!(entry.get(), &model[&key]);
+                assert_eq!(Some(entry.insert(value.clone())), model.insert(key, value));
                 if random.below(2) == 0 {
                     let (prefix, value) = entry.remove_entry();
-                    assert_eq!((prefix, Some(value)), (at, model.remove(&at)));
+                    assert_eq!((prefix, Some(value)), (at, model.remove(&key)));
                 }
             }
             Entry::Vacant(entry) => {
-                assert_eq!(model.insert(at, value.clone()), None);
+                assert_eq!(model.insert(key, value.clone()), None);
                 assert_eq!(*entry.insert(value.clone()), value);
             }
         },
     }
 }
 
+fn plain<A: Address, V>((prefix, value): (Prefix<A>, &V)) -> (Wide, &V) {
+    (wide(prefix), value)
+}
+
 /// Every question at one place.
 fn hold<A: Address, V: Value, S: Stores<V>>(
     random: &mut Random,
     map: &PrefixMap<A, V, S>,
-    model: &Model<A, V>,
+    model: &Model<V>,
 ) {
     map.check().unwrap();
     assert_eq!((map.len(), map.is_empty()), (model.len(), model.is_empty()));
     let addresses: Vec<A> = (0..40)
         .map(|n| match n % 3 {
             0 => address(random),
-            1 => there(random, model).last(),
-            _ => there(random, model).first(),
+            1 => near(random, model).last(),
+            _ => near(random, model).first(),
         })
         .collect();
-    let expected: Vec<_> = addresses.iter().map(|a| longest(model, *a)).collect();
-    for (address, expected) in addresses.iter().zip(&expected) {
-        assert_eq!(map.longest_match(*address), *expected);
-        assert_eq!(map.lookup(*address), expected.map(|(_, value)| value));
-        let shortest = model.iter().find(|(prefix, _)| prefix.contains(*address));
-        assert_eq!(map.shortest_match(*address), shortest.map(|(p, v)| (*p, v)));
-    }
     let mut matches = vec![None; addresses.len()];
     map.longest_match_batch(&addresses, &mut matches);
-    assert_eq!(matches, expected);
     let mut values = vec![None; addresses.len()];
     map.lookup_batch(&addresses, &mut values);
-    assert!(
-        values.iter().eq(expected
-            .iter()
-            .map(|e| e.map(|(_, value)| value))
-            .collect::<Vec<_>>()
-            .iter())
-    );
     let mut prefixes = vec![None; addresses.len()];
     map.prefix_batch(&addresses, &mut prefixes);
-    assert!(
-        prefixes
-            .into_iter()
-            .eq(expected.iter().map(|e| e.map(|(prefix, _)| prefix)))
-    );
+    for (n, &address) in addresses.iter().enumerate() {
+        let covering = covering(model, wide(Prefix::host(address)));
+        let expected = covering.last().copied();
+        assert_eq!(map.longest_match(address).map(plain), expected);
+        assert_eq!(matches[n].map(plain), expected);
+        let value = expected.map(|(_, value)| value);
+        assert_eq!((map.lookup(address), values[n]), (value, value));
+        assert_eq!(prefixes[n].map(wide), expected.map(|(prefix, _)| prefix));
+        let shortest = covering.first().copied();
+        assert_eq!(map.shortest_match(address).map(plain), shortest);
+    }
 
-    let at = if random.below(2) == 0 {
-        prefix(random)
-    } else {
-        there(random, model)
-    };
-    let plain = |(prefix, value): (&Prefix<A>, &V)| (*prefix, value.clone());
-    let plain2 = |(prefix, value): (Prefix<A>, &V)| (prefix, value.clone());
-    assert_eq!(map.get(at), model.get(&at));
-    assert_eq!(map.contains_key(at), model.contains_key(&at));
-    let covering = model.iter().filter(|(prefix, _)| prefix.covers(&at));
-    let inside = model.iter().filter(|(prefix, _)| at.covers(prefix));
-    assert!(
-        map.supernets(at)
-            .map(plain2)
-            .eq(covering.clone().map(plain))
-    );
-    assert!(map.subnets(at).map(plain2).eq(inside.clone().map(plain)));
-    assert_eq!(
-        map.covering(at).map(plain2),
-        covering.clone().last().map(plain)
-    );
-    assert_eq!(map.covers(at), covering.clone().next().is_some());
-    let overlaps = covering.clone().chain(inside.clone()).next().is_some();
+    let at: Prefix<A> = any(random, model);
+    let key = wide(at);
+    assert_eq!(map.get(at), model.get(&key));
+    assert_eq!(map.contains_key(at), model.contains_key(&key));
+    let (covering, inside) = (covering(model, key), inside(model, key));
+    same(&mut map.supernets(at).map(plain), covering.clone());
+    same(&mut map.subnets(at).map(plain), inside.clone());
+    assert_eq!(map.covering(at).map(plain), covering.last().copied());
+    assert_eq!(map.covers(at), !covering.is_empty());
+    let overlaps = !covering.is_empty() || !inside.is_empty();
     assert_eq!(map.overlaps(at), overlaps);
     let subtree = map.subtree(at);
-    assert_eq!((subtree.prefix(), subtree.value()), (at, model.get(&at)));
-    assert_eq!(subtree.is_empty(), inside.clone().next().is_none());
-    assert!(subtree.iter().map(plain2).eq(inside.map(plain)));
-    let host = address(random);
-    let within = longest(model, host).filter(|(prefix, _)| at.covers(prefix));
-    assert_eq!(subtree.longest_match(host), within);
+    assert_eq!((subtree.prefix(), subtree.value()), (at, model.get(&key)));
+    assert_eq!(subtree.is_empty(), inside.is_empty());
+    let host: A = address(random);
+    let within = longest(model, host).filter(|(prefix, _)| key.covers(prefix));
+    assert_eq!(subtree.longest_match(host).map(plain), within);
     if let Some((left, right)) = subtree.halves() {
-        let both = left.iter().chain(right.iter());
         let own = subtree.value().map(|value| (at, value));
-        assert!(own.into_iter().chain(both).eq(subtree.iter()));
+        let both = left.iter().chain(right.iter());
+        same(&mut own.into_iter().chain(both).map(plain), inside.clone());
     }
+    same(&mut subtree.iter().map(plain), inside);
     let to = prefix(random);
-    assert!(map.range(at..).map(plain2).eq(model.range(at..).map(plain)));
-    assert!(map.range(..to).map(plain2).eq(model.range(..to).map(plain)));
-    assert!(
-        map.iter_from(at, false).eq(model
-            .range((std::ops::Bound::Excluded(at), std::ops::Bound::Unbounded))
-            .map(|(p, v)| (*p, v)))
+    let range = |from, to| {
+        let range = model.range((from, to));
+        range.map(|(prefix, value)| (*prefix, value)).collect()
+    };
+    let (from, end) = (Bound::Included(key), Bound::Excluded(wide(to)));
+    same(
+        &mut map.range(at..).map(plain),
+        range(from, Bound::Unbounded),
+    );
+    same(
+        &mut map.range(..to).map(plain),
+        range(Bound::Unbounded, end),
+    );
+    same(
+        &mut map.iter_from(at, false).map(plain),
+        range(Bound::Excluded(key), Bound::Unbounded),
     );
     if at <= to {
-        assert!(
-            map.range(at..=to)
-                .map(plain2)
-                .eq(model.range(at..=to).map(plain))
-        );
+        let end = Bound::Included(wide(to));
+        same(&mut map.range(at..=to).map(plain), range(from, end));
     }
-    assert_eq!(map.first().map(plain2), model.first_key_value().map(plain));
-    assert_eq!(map.last().map(plain2), model.last_key_value().map(plain));
+    let all = rows(model);
+    assert_eq!(map.first().map(plain), all.first().copied());
+    assert_eq!(map.last().map(plain), all.last().copied());
 }
 
 /// What takes a while: whole walks, and conversions.
-fn hold_all<A: Address, V: Value, S: Stores<V>>(map: &PrefixMap<A, V, S>, model: &Model<A, V>) {
-    assert!(
-        map.iter()
-            .eq(model.iter().map(|(prefix, value)| (*prefix, value)))
-    );
+fn hold_all<A: Address, V: Value, S: Stores<V>>(map: &PrefixMap<A, V, S>, model: &Model<V>) {
+    let keys = || model.keys().copied().collect();
+    let owned = || model.clone().into_iter().collect();
+    same(&mut map.iter().map(plain), rows(model));
     assert_eq!(map.iter().len(), model.len());
-    assert!(map.keys().eq(model.keys().copied()) && map.values().eq(model.values()));
-    assert_eq!(format!("{map:?}"), format!("{model:?}"));
-    let collected: PrefixMap<A, V, S> = model.iter().map(|(p, v)| (*p, v.clone())).collect();
+    same(&mut map.keys().map(wide), keys());
+    same(&mut map.values(), model.values().collect());
+    let shown = fmt::from_fn(|f| {
+        let mut rows = f.debug_map();
+        for (prefix, value) in model {
+            rows.entry(&narrow::<A>(*prefix), value);
+        }
+        rows.finish()
+    });
+    assert_eq!(format!("{map:?}"), format!("{shown:?}"));
+    let collected: PrefixMap<A, V, S> =
+        model.iter().map(|(p, v)| (narrow(*p), v.clone())).collect();
     assert_eq!(collected, *map);
     collected.check().unwrap();
-    assert!(collected.into_iter().eq(model.clone()));
-    assert!(map.clone().into_keys().eq(model.keys().copied()));
-    assert!(map.clone().into_values().eq(model.values().cloned()));
+    same(
+        &mut collected.into_iter().map(|(p, v)| (wide(p), v)),
+        owned(),
+    );
+    same(&mut map.clone().into_keys().map(wide), keys());
+    same(
+        &mut map.clone().into_values(),
+        model.values().cloned().collect(),
+    );
 }
 
 fn run<A: Address, V: Value, S: Stores<V>>(options: Options, seed: u64, steps: usize) {

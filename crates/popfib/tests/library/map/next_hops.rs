@@ -1,12 +1,13 @@
 //! Maps to next hops, beside a `BTreeMap` and a linear scan over it.
 
-use std::collections::BTreeMap;
-
 use popfib::{Address, CompileError, NextHop, NextHopMap, Prefix};
 
+use crate::common::model::{
+    self, Wide, covering, inside, longest, narrow, random_there, rows, same, wide,
+};
 use crate::common::random::Random;
 
-type Model<A> = BTreeMap<Prefix<A>, NextHop>;
+type Model = model::Model<NextHop>;
 
 fn next_hop(number: u32) -> NextHop {
     NextHop::new(number).unwrap()
@@ -20,66 +21,76 @@ fn draw<A: Address>(random: &mut Random) -> NextHop {
     })
 }
 
-/// A prefix that is there, if there is any after a random one.
-fn there<A: Address>(random: &mut Random, model: &Model<A>) -> Prefix<A> {
-    let near = random.prefix();
-    let found = model.range(near..).next();
-    found.map_or(near, |(prefix, _)| *prefix)
+fn plain<A: Address>((prefix, next_hop): (Prefix<A>, NextHop)) -> (Wide, NextHop) {
+    (wide(prefix), next_hop)
 }
 
-fn hold<A: Address>(random: &mut Random, map: &NextHopMap<A>, model: &Model<A>) {
+fn owned(rows: Vec<(Wide, &NextHop)>) -> Vec<(Wide, NextHop)> {
+    let owned = rows
+        .into_iter()
+        .map(|(prefix, next_hop)| (prefix, *next_hop));
+    owned.collect()
+}
+
+fn hold<A: Address>(random: &mut Random, map: &NextHopMap<A>, model: &Model) {
     map.check().unwrap();
     assert_eq!((map.len(), map.is_empty()), (model.len(), model.is_empty()));
-    let at = [random.prefix(), there(random, model), there(random, model)];
+    let at: [Prefix<A>; 3] = [
+        random.prefix(),
+        random_there(random, model),
+        random_there(random, model),
+    ];
     let addresses: Vec<A> = at.iter().flat_map(|p| [p.first(), p.last()]).collect();
-    let expected = addresses.iter().map(|address| {
-        let holds = model.iter().filter(|(prefix, _)| prefix.contains(*address));
-        let longest = holds.max_by_key(|(prefix, _)| prefix.len());
-        longest.map(|(prefix, next_hop)| (*prefix, *next_hop))
-    });
-    let expected: Vec<_> = expected.collect();
-    for (address, expected) in addresses.iter().zip(&expected) {
-        assert_eq!(map.longest_match(*address), *expected);
-        assert_eq!(map.lookup(*address), expected.map(|(_, n)| n));
+    let mut expected = Vec::new();
+    for &address in &addresses {
+        let longest = longest(model, address).map(|(prefix, next_hop)| (prefix, *next_hop));
+        assert_eq!(map.longest_match(address).map(plain), longest);
+        assert_eq!(map.lookup(address), longest.map(|(_, n)| n));
+        expected.push(longest);
     }
     // More than are looked up at a time.
-    let (many, expected_many) = (addresses.repeat(50), expected.repeat(50));
+    let many = addresses.repeat(50);
     let mut next_hops = vec![0; many.len()];
     map.lookup_batch(&many, &mut next_hops);
-    let numbers = expected_many.iter().map(|e| e.map_or(0, |(_, n)| n.get()));
-    assert!(next_hops.into_iter().eq(numbers));
-    let mut found = Vec::new();
+    for (at, next_hop) in next_hops.into_iter().enumerate() {
+        let expected = expected[at % expected.len()];
+        assert_eq!(next_hop, expected.map_or(0, |(_, n)| n.get()));
+    }
+    let mut found = 0;
     map.longest_match_each(&many, |at, matched| {
-        assert_eq!(at, found.len());
-        found.push(matched);
+        assert_eq!(at, found);
+        assert_eq!(matched.map(plain), expected[at % expected.len()]);
+        found += 1;
     });
-    assert_eq!(found, expected_many);
+    assert_eq!(found, many.len());
     for at in at {
-        let route = |(prefix, next_hop): (&Prefix<A>, &NextHop)| (*prefix, *next_hop);
-        let covering = model.iter().filter(|(prefix, _)| prefix.covers(&at));
-        let inside = model.iter().filter(|(prefix, _)| at.covers(prefix));
-        assert_eq!(map.get(at), model.get(&at).copied());
-        assert!(map.supernets(at).eq(covering.map(route)));
-        assert!(map.subnets(at).eq(inside.map(route)));
-        let after = model.range(at..).find(|(prefix, _)| **prefix != at);
-        assert_eq!(map.next(at), after.map(route));
+        let key = wide(at);
+        assert_eq!(map.get(at), model.get(&key).copied());
+        same(
+            &mut map.supernets(at).map(plain),
+            owned(covering(model, key)),
+        );
+        same(&mut map.subnets(at).map(plain), owned(inside(model, key)));
+        let after = model.range(key..).find(|(prefix, _)| **prefix != key);
+        assert_eq!(map.next(at).map(plain), after.map(|(p, n)| (*p, *n)));
     }
 }
 
 fn run<A: Address>(seed: u64) {
     let mut random = Random(seed);
-    let (mut map, mut model) = (NextHopMap::<A>::new(), Model::<A>::new());
+    let (mut map, mut model) = (NextHopMap::<A>::new(), Model::new());
     for step in 0..600 {
-        let at = match random.below(2) {
+        let at: Prefix<A> = match random.below(2) {
             0 => random.prefix(),
-            _ => there(&mut random, &model),
+            _ => random_there(&mut random, &model),
         };
+        let key = wide(at);
         match random.below(20) {
             0..9 => {
                 let new = draw::<A>(&mut random);
-                assert_eq!(map.insert(at, new), Ok(model.insert(at, new)));
+                assert_eq!(map.insert(at, new), Ok(model.insert(key, new)));
             }
-            9..17 => assert_eq!(map.remove(at), model.remove(&at)),
+            9..17 => assert_eq!(map.remove(at), model.remove(&key)),
             17 => {
                 let mut more: Vec<_> = (0..random.below(60))
                     .map(|_| (random.prefix(), draw::<A>(&mut random)))
@@ -89,23 +100,23 @@ fn run<A: Address>(seed: u64) {
                     more.sort();
                 }
                 map.extend(more.iter().copied()).unwrap();
-                model.extend(more);
+                model.extend(more.into_iter().map(plain));
             }
             18 => {
                 let kept = map.clone();
                 map.remove(at);
                 map = kept;
                 if step % 2 == 0 {
-                    map = NextHopMap::from_rib(model.iter().map(|(p, n)| (*p, *n)).collect())
-                        .unwrap();
+                    let rib = model.iter().map(|(p, n)| (narrow(*p), *n)).collect();
+                    map = NextHopMap::from_rib(rib).unwrap();
                 }
             }
-            _ => assert!(map.iter().eq(model.iter().map(|(p, n)| (*p, *n)))),
+            _ => same(&mut map.iter().map(plain), owned(rows(&model))),
         }
         hold(&mut random, &map, &model);
     }
     for prefix in model.keys() {
-        assert!(map.remove(*prefix).is_some());
+        assert!(map.remove(narrow(*prefix)).is_some());
     }
     assert!(map.is_empty() && map.first().is_none());
     assert_eq!(format!("{map:?}"), "{}");

@@ -12,7 +12,7 @@ use crate::program::Verdict;
 /// List the kernels, the codes that look up many addresses at a time: name, and whether it is chosen, available or
 /// unavailable on this CPU.
 ///
-/// One is chosen for the CPU's vendor and family, unless the environment variable POPFIB_KERNEL names
+/// The last one that this CPU can run is chosen, unless the environment variable POPFIB_KERNEL names
 /// another. All give the same answers.
 #[derive(Args)]
 #[command(after_help = "\

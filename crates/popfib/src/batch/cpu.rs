@@ -41,30 +41,3 @@ pub(super) fn has_avx512bw() -> bool {
 pub(super) fn has_avx512() -> bool {
     has_avx512bw() && has!("avx512vpopcntdq")
 }
-
-/// The CPU's vendor and its family with what extends it, as manuals number families; `None` if it is no x86-64,
-/// or by Miri, which knows no assembly.
-#[cfg(feature = "std")]
-pub(super) fn family() -> Option<([u8; 12], u32)> {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    {
-        use core::arch::x86_64::__cpuid;
-        let (vendor, version) = (__cpuid(0), __cpuid(1).eax);
-        let mut name = [0; 12];
-        for (bytes, word) in name
-            .chunks_exact_mut(4)
-            .zip([vendor.ebx, vendor.edx, vendor.ecx])
-        {
-            bytes.copy_from_slice(&word.to_le_bytes());
-        }
-        let family = version >> 8 & 0xf;
-        let extended = if family == 0xf {
-            version >> 20 & 0xff
-        } else {
-            0
-        };
-        Some((name, family + extended))
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    None
-}

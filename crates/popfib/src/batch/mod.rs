@@ -126,13 +126,6 @@ impl Kind {
     }
 }
 
-/// Kernels that are not the best of CPUs that can run them: vendor, family, kernel. Families that differ
-/// in what instructions cost, not in which they have.
-///
-/// AMD's family 19h with AVX-512 is Zen 4, whose gathers are slow: docs/performance.md has the figures.
-#[cfg(feature = "std")]
-const SLOWER: &[(&[u8; 12], u32, Kind)] = &[(b"AuthenticAMD", 0x19, Kind::Avx512)];
-
 impl Kernel {
     /// The names of all kernels, whether this CPU can run them or not:
     ///
@@ -190,9 +183,8 @@ impl Kernel {
     }
 
     /// The kernel that lookups take where none is given, chosen once in the life of the
-    /// process: that of the environment variable `POPFIB_KERNEL`, else by the CPU's vendor and
-    /// family. This is `avx512bw` on AMD's Zen 4, and on all others the last of [`Kernel::list`], as
-    /// it always is without the feature `std`.
+    /// process: that of the environment variable `POPFIB_KERNEL`, else the last of [`Kernel::list`],
+    /// as it always is without the feature `std`.
     ///
     /// # Panics
     /// If `POPFIB_KERNEL` names no kernel, or one that this CPU can't run: a
@@ -204,7 +196,7 @@ impl Kernel {
         {
             static BEST: std::sync::OnceLock<Kernel> = std::sync::OnceLock::new();
             *BEST.get_or_init(|| match Self::from_env() {
-                Ok(forced) => forced.unwrap_or_else(|| Self::preferred(cpu::family())),
+                Ok(forced) => forced.unwrap_or_else(Self::last),
                 Err(error) => panic!("POPFIB_KERNEL: {error}"),
             })
         }
@@ -212,19 +204,6 @@ impl Kernel {
         Self::last()
     }
 
-    /// The kernel that CPUs of this kind are quickest with, of those that this one can run.
-    #[cfg(feature = "std")]
-    fn preferred(family: Option<([u8; 12], u32)>) -> Self {
-        let slower = SLOWER
-            .iter()
-            .find(|slower| Some((*slower.0, slower.1)) == family);
-        Self::list()
-            .filter(|kernel| slower.is_none_or(|slower| slower.2 != kernel.0))
-            .last()
-            .unwrap_or(Self(Kind::Scalar))
-    }
-
-    #[cfg(not(feature = "std"))]
     fn last() -> Self {
         Self::list().last().unwrap_or(Self(Kind::Scalar))
     }

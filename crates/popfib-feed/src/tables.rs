@@ -20,7 +20,8 @@ use crate::view::View;
 /// How long a stream without older routes has to be silent to be complete, if its protocol has no mark for that.
 const SETTLED: Duration = Duration::from_secs(5);
 
-/// The number of changes after which the memory is measured again.
+/// The number of changes after which the tables' memory is measured again. That of targets, which may be much larger, is
+/// counted.
 const A_MEASURE: usize = 4096;
 
 /// How long changes wait to be published, if they arrive faster than they can be published one by one.
@@ -47,8 +48,8 @@ pub struct Tables {
     version: u64,
     /// The time since which changes wait to be published.
     waiting: Option<Instant>,
-    /// Whether there was no memory for more paths at the last measurement, which was `unmeasured` changes ago.
-    is_full: bool,
+    /// What the tables took at the last measurement, which was `unmeasured` changes ago.
+    bytes_measured: usize,
     unmeasured: usize,
     dropped: Vec<Dropped>,
 }
@@ -273,6 +274,7 @@ impl Tables {
     where
         IpPrefix: From<Prefix<A>>,
     {
+        let is_full = self.is_full();
         let at = &mut self.sources[usize::from(source)];
         if at.is_dropped {
             self.totals.refused += u64::from(change.target.is_some());
@@ -280,7 +282,6 @@ impl Tables {
         }
         let feed = at.feed;
         let is_peer_full = at.ipv4.paths + at.ipv6.paths >= self.limits.max_peer_paths;
-        let is_full = self.is_full || self.totals.paths >= self.limits.max_paths;
         let table = &mut self.tables[at.table];
         let (side, half, view) = A::parts(at, table);
         let had = side.paths;
@@ -337,12 +338,17 @@ impl Tables {
         std::mem::take(&mut self.dropped)
     }
 
-    /// Measures whether there is memory for more paths.
     fn measure(&mut self) {
         self.unmeasured = 0;
-        let most = self.limits.max_bytes;
-        self.is_full =
-            most < usize::MAX && self.bytes().saturating_add(Target::all_bytes()) >= most;
+        if self.limits.max_bytes < usize::MAX {
+            self.bytes_measured = self.bytes();
+        }
+    }
+
+    /// Whether there is no room for another path.
+    fn is_full(&self) -> bool {
+        let bytes = self.bytes_measured.saturating_add(Target::all_bytes());
+        bytes >= self.limits.max_bytes || self.totals.paths >= self.limits.max_paths
     }
 
     fn mark(&mut self, feed: usize, mark: &Mark) {

@@ -59,7 +59,8 @@ fn memory_is_limited() {
         .lines()
         .find_map(|line| line.strip_prefix("popfib_paths "));
     let paths: u32 = paths.expect("a count").parse().unwrap();
-    assert!((1000..10_000).contains(&paths), "{paths} paths");
+    // Of 1,000 bytes at least, 8 MiB hold no more; what waits to be read takes a part.
+    assert!((1000..8389).contains(&paths), "{paths} paths");
     // What is there changes and leaves.
     stdin
         .write_all(b"withdraw 10.0.9.0/24\nannounce 10.0.8.0/24 west\n")

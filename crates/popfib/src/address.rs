@@ -15,8 +15,21 @@ use core::ops::{BitAnd, BitOr, BitXor, Not};
 pub const STRIDE: u8 = 6;
 
 mod sealed {
-    pub trait Sealed {}
+    /// A private part of [`Address`](super::Address).
+    pub trait Sealed: Sized {
+        fn keys(keys: &[Self]) -> Keys<'_>;
+    }
+
+    /// Keys, and which of the widths they have.
+    pub enum Keys<'a> {
+        U8(&'a [u8]),
+        U16(&'a [u16]),
+        U32(&'a [u32]),
+        U64(&'a [u64]),
+        U128(&'a [u128]),
+    }
 }
+pub(crate) use sealed::Keys;
 
 /// A key of [`WIDTH`](Address::WIDTH) bits: `u8`, `u16`, `u32` (IPv4), `u64` or `u128` (IPv6).
 ///
@@ -107,8 +120,13 @@ pub trait Address:
 }
 
 macro_rules! address {
-    ($type:ty, $leading:expr, $parse:expr, $format:expr) => {
-        impl sealed::Sealed for $type {}
+    ($type:ty, $keys:ident, $leading:expr, $parse:expr, $format:expr) => {
+        impl sealed::Sealed for $type {
+            #[inline(always)]
+            fn keys(keys: &[Self]) -> Keys<'_> {
+                Keys::$keys(keys)
+            }
+        }
 
         impl Address for $type {
             type Bytes = [u8; size_of::<$type>()];
@@ -220,30 +238,35 @@ fn parse_number(text: &str, bits: u32) -> Option<u128> {
 // the lookup before (docs/experiments.md).
 address!(
     u8,
+    U8,
     |key, len| ((u64::from(key) << 55) >> (63 - len)) as u32,
     |text| parse_number(text, 8).map(|n| n as u8),
     |key, f| write!(f, "{key:#04x}")
 );
 address!(
     u16,
+    U16,
     |key, len| ((u64::from(key) << 47) >> (63 - len)) as u32,
     |text| parse_number(text, 16).map(|n| n as u16),
     |key, f| write!(f, "{key:#06x}")
 );
 address!(
     u32,
+    U32,
     |key, len| ((u64::from(key) << 31) >> (63 - len)) as u32,
     |text| text.parse::<Ipv4Addr>().ok().map(u32::from),
     |key, f| fmt::Display::fmt(&Ipv4Addr::from(key), f)
 );
 address!(
     u64,
+    U64,
     |key, len| ((key >> 1) >> (63 - len)) as u32,
     |text| parse_number(text, 64).map(|n| n as u64),
     |key, f| write!(f, "{key:#018x}")
 );
 address!(
     u128,
+    U128,
     |key, len| (((key >> 65) as u64) >> (63 - len)) as u32,
     |text| text.parse::<Ipv6Addr>().ok().map(u128::from),
     |key, f| fmt::Display::fmt(&Ipv6Addr::from(key), f)

@@ -25,11 +25,21 @@ pub trait Leaf:
     fn to_u32(self) -> u32;
 }
 
+pub(crate) use sealed::Leaves;
+
 mod sealed {
     /// A private part of [`Leaf`](super::Leaf).
-    pub trait Sealed {
+    pub trait Sealed: Sized {
         /// The leaf of a pointer that is a next hop; of another any number.
         fn from_pointer(pointer: u32) -> Self;
+
+        fn leaves(leaves: &mut [Self]) -> Leaves<'_>;
+    }
+
+    /// Leaves, and which of the widths they have.
+    pub enum Leaves<'a> {
+        U16(&'a mut [u16]),
+        U32(&'a mut [u32]),
     }
 
     impl Sealed for u16 {
@@ -37,12 +47,22 @@ mod sealed {
         fn from_pointer(pointer: u32) -> Self {
             pointer as Self
         }
+
+        #[inline(always)]
+        fn leaves(leaves: &mut [Self]) -> Leaves<'_> {
+            Leaves::U16(leaves)
+        }
     }
 
     impl Sealed for u32 {
         #[inline(always)]
         fn from_pointer(pointer: u32) -> Self {
             pointer
+        }
+
+        #[inline(always)]
+        fn leaves(leaves: &mut [Self]) -> Leaves<'_> {
+            Leaves::U32(leaves)
         }
     }
 }

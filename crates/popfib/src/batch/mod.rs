@@ -59,10 +59,10 @@ use alloc::string::String;
 use core::error::Error;
 use core::fmt;
 
-use crate::address::Address;
+use crate::address::{Address, Keys};
 use crate::fib::layout::View;
 use crate::fib::lookup::lookup_each;
-use crate::next_hop::Leaf;
+use crate::next_hop::{Leaf, Leaves};
 
 /// Addresses that are turned from network order at a time, on the stack.
 const TURNED: usize = 256;
@@ -228,6 +228,41 @@ impl Kernel {
             next_hops.len(),
             "one next hop for each address"
         );
+        // Functions without type parameters are compiled here once, others in each program that calls them
+        // (docs/experiments.md, 145).
+        macro_rules! by_type {
+            ($($keys:ident $key:ty, $leaves:ident $leaf:ty;)*) => {
+                match (A::keys(addresses), L::leaves(next_hops)) {
+                    $((Keys::$keys(addresses), Leaves::$leaves(next_hops)) => {
+                        fn run(
+                            kernel: Kernel,
+                            view: View<'_>,
+                            addresses: &[$key],
+                            next_hops: &mut [$leaf],
+                        ) {
+                            kernel.run(view, addresses, next_hops);
+                        }
+                        run(self, view, addresses, next_hops);
+                    })*
+                }
+            };
+        }
+        by_type! {
+            U8 u8, U16 u16;
+            U16 u16, U16 u16;
+            U32 u32, U16 u16;
+            U64 u64, U16 u16;
+            U128 u128, U16 u16;
+            U8 u8, U32 u32;
+            U16 u16, U32 u32;
+            U32 u32, U32 u32;
+            U64 u64, U32 u32;
+            U128 u128, U32 u32;
+        }
+    }
+
+    /// [`Kernel::lookup_batch`] of slices of the same length.
+    fn run<A: Address, L: Leaf>(self, view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
         match self.0 {
             Kind::Scalar => {
                 ran(Kind::Scalar);

@@ -83,6 +83,10 @@ pub use updates::open_updates;
 pub use vrps::{VrpTable, load_vrps};
 pub use write::{OutputFile, WriteError, WriteFormat, WriteOptions, write_table};
 
+#[cfg(test)]
+#[path = "../../popfib/tests/common/rounds.rs"]
+mod rounds;
+
 // The README's example is a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -19,6 +19,11 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "heavy: takes seconds; left out by scripts/test-python --quick")
 
 
+def rounds(few, every):
+    """How long a test goes on: `every` where POPFIB_ROUNDS is "all", as `scripts/test --all` sets it; else `few`."""
+    return every if os.environ.get("POPFIB_ROUNDS") == "all" else few
+
+
 class Oracle:
     """Longest match by a scan of `ipaddress` networks; shares no code with popfib."""
 

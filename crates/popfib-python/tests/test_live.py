@@ -10,6 +10,7 @@ import weakref
 import pytest
 
 import popfib
+from conftest import rounds
 
 
 def test_a_route_is_seen_from_its_announcement_on():
@@ -196,7 +197,7 @@ def test_readers_in_threads_see_allowed_answers():
     workers = [threading.Thread(target=guarded(work)) for work in (change, one, one, many, many, whole)]
     for worker in workers:
         worker.start()
-    stop.wait(3)
+    stop.wait(rounds(0.5, 3))
     stop.set()
     for worker in workers:
         worker.join(60)

@@ -5,7 +5,7 @@ import ipaddress
 import pytest
 
 import popfib
-from conftest import Oracle, probes, random_prefix
+from conftest import Oracle, probes, random_prefix, rounds
 from test_columns import V4, V6, columns, numbers, t  # noqa: F401
 
 np = pytest.importorskip("numpy")
@@ -77,7 +77,7 @@ def test_rows_of_one_prefix_share_its_text(t):  # noqa: F811
 def test_changes_between_calls(rng, seed):
     """Values replaced, prefixes that come and go, one by one and many at once."""
     t, oracle = popfib.Table(), Oracle()
-    for step in range(300):
+    for step in range(rounds(100, 300)):
         for _ in range(rng.choice([1, 1, 5])):
             prefix = random_prefix(rng, rng.choice([4, 6]))
             if ipaddress.ip_network(prefix) in oracle.routes and rng.random() < 0.5:

@@ -111,6 +111,10 @@ pub use rib::{ByLength, Iter as RibIter, Range as RibRange, Rib, Supernets};
 #[doc(hidden)]
 pub use rib::Vertex;
 
+#[cfg(test)]
+#[path = "../tests/common/rounds.rs"]
+mod rounds;
+
 // The examples of the two READMEs are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

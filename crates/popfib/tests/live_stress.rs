@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use common::random::Random;
+use common::rounds::rounds;
 use popfib::{Address, Kernel, LiveFib, LiveMap, MapReader, NextHop, Options, Prefix, Reader};
 
 /// Prefixes of a table: few enough to be met often, enough to be moved and compiled again.
@@ -84,7 +85,7 @@ impl<A: Address> Scene<A> {
         let mut changes = 0;
         let start = Instant::now();
         while start.elapsed() < time {
-            for _ in 0..20_000 {
+            for _ in 0..rounds(4_000, 20_000) {
                 let index = random.below(self.prefixes.len());
                 let prefix = self.prefixes[index];
                 if random.below(3) == 0 {
@@ -186,7 +187,7 @@ fn values<A: Address>(time: Duration, step: Option<usize>) {
         let mut random = Random(77);
         let start = Instant::now();
         while start.elapsed() < time {
-            for _ in 0..5_000 {
+            for _ in 0..rounds(1_000, 5_000) {
                 let prefix = scene.prefixes[random.below(scene.prefixes.len())];
                 if random.below(3) == 0 {
                     map.withdraw(prefix).expect("fits");
@@ -212,8 +213,10 @@ fn values<A: Address>(time: Duration, step: Option<usize>) {
     assert_eq!(map.waiting(), 0, "no reader is left");
 }
 
-fn all(seconds: f64) {
-    let time = Duration::from_secs_f64(seconds / 14.0);
+/// Half a minute, or a small part of a second.
+#[test]
+fn readers_find_what_was_announced() {
+    let time = Duration::from_millis(rounds(10, 2_000));
     for step in [None, Some(20)] {
         stress::<u16>(Options::default(), time, step);
         stress::<u32>(Options::default(), time, step);
@@ -225,15 +228,4 @@ fn all(seconds: f64) {
     stress::<u128>(Options::default(), time, None);
     let options = Options::default().direct_bits(Some(0));
     stress::<u32>(options.aggregation(false), time, None);
-}
-
-#[test]
-fn readers_find_what_was_announced() {
-    all(1.0);
-}
-
-#[test]
-#[ignore = "half a minute"]
-fn heavy_readers_find_what_was_announced() {
-    all(30.0);
 }

@@ -25,6 +25,8 @@ mod properties;
 mod real_files;
 #[path = "../../../popfib/tests/proof/real_tables.rs"]
 mod real_tables;
+#[path = "../../../popfib/tests/common/rounds.rs"]
+mod rounds;
 #[path = "../../../popfib/tests/proof/segments.rs"]
 mod segments;
 mod sweeps;

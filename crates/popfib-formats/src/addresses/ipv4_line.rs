@@ -83,6 +83,7 @@ fn octets(window: &[u8; WINDOW], limit: usize) -> Option<(u32, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rounds::rounds;
     use proptest::prelude::*;
     use std::net::Ipv4Addr;
 
@@ -148,7 +149,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        #![proptest_config(ProptestConfig::with_cases(rounds(2_000, 20_000)))]
 
         #[test]
         fn reads_every_address(bits: u32, end in "\n|\r\n", behind in "[0-9.\n]{0,9}") {

@@ -98,6 +98,7 @@ const HEX: [Option<u8>; 256] = {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rounds::rounds;
     use proptest::prelude::*;
 
     /// What the loop reads, core::net reads likewise; and it reads all that has no dot.
@@ -159,7 +160,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(50_000))]
+        #![proptest_config(ProptestConfig::with_cases(rounds(5_000, 50_000)))]
 
         #[test]
         fn reads_every_address(bits: u128, mask: u128, more: u128) {

@@ -113,6 +113,7 @@ fn write_mapped(address: u128, text: &mut [u8; IPV6_TEXT]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rounds::rounds;
     use proptest::prelude::*;
     use std::net::Ipv4Addr;
 
@@ -157,7 +158,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(200_000))]
+        #![proptest_config(ProptestConfig::with_cases(rounds(20_000, 200_000)))]
 
         #[test]
         fn is_what_core_shows_for_any_bits(bits: u128, mask: u128, more: u128) {

@@ -3,6 +3,9 @@
 // Each test program uses its own part of this.
 #![allow(dead_code)]
 
+#[path = "../../../popfib/tests/common/rounds.rs"]
+pub(crate) mod rounds;
+
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::net::IpAddr;
 
+use crate::common::rounds::rounds;
 use crate::common::{STRICT, shared_data};
 use popfib::IpPrefix;
 use popfib_formats::{
@@ -26,6 +27,11 @@ fn every_table_is_read_as_it_is() {
     let mut files = 0;
     for entry in fs::read_dir(data.join("tables")).unwrap() {
         let path = entry.unwrap().path();
+        files += 1;
+        // By default the smaller ones.
+        if fs::metadata(&path).unwrap().len() > rounds(512 << 10, u64::MAX) {
+            continue;
+        }
         let table = load(&path, &STRICT).unwrap();
         let text = unpack(&path);
         let mut wanted: Vec<((IpAddr, u8), &str)> = text
@@ -49,7 +55,6 @@ fn every_table_is_read_as_it_is() {
             "{}",
             path.display()
         );
-        files += 1;
     }
     assert!(files >= 20, "{files} tables");
 }

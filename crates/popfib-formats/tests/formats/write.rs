@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use crate::common::rounds::rounds;
 use crate::common::{STRICT, read, routes};
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::{
@@ -220,7 +221,7 @@ fn a_refused_route_is_told() {
 /// A table of more than one zstd frame.
 fn large() -> RouteTable {
     let mut table = RouteTable::default();
-    for n in 0..250_000u32 {
+    for n in 0..rounds(90_000, 250_000u32) {
         let next_hop = table.next_hops.intern(&format!("hop{}", n % 1000));
         table
             .ipv4
@@ -243,7 +244,7 @@ fn files_are_compressed_as_their_names_say() {
     let directory = tempfile::tempdir().unwrap();
     let table = large();
     let plain = written(&table, WriteFormat::Text).unwrap();
-    assert!(plain.len() > 4 << 20);
+    assert!(plain.len() > 1 << 20);
     for (name, magic) in [
         ("t.txt", &b"0.0"[..]),
         ("t.gz", &[0x1f, 0x8b]),

@@ -12,6 +12,7 @@ use std::println;
 use super::{Kernel, KernelError, Kind, LAST_RUN};
 use crate::fib::layout::{IDLE_BLOCK, NODE, View, words};
 use crate::fib::lookup::lookup_each;
+use crate::rounds::rounds;
 use crate::{Address, Fib, Leaf, NextHop, Options, Prefix, Rib};
 
 /// SplitMix64.
@@ -105,7 +106,7 @@ fn compare<A: Address, L: Leaf>(fib: &Fib<A, L>, probes: &[A], slices: bool) {
         if !slices {
             continue;
         }
-        for offset in 0..64 {
+        for offset in 0..rounds(16, 64) {
             for len in 0..=200 {
                 let (end, room) = (offset + len, &mut answers[..len + 1]);
                 room.fill(untouched);
@@ -123,12 +124,12 @@ fn compare<A: Address, L: Leaf>(fib: &Fib<A, L>, probes: &[A], slices: bool) {
 
 fn every_number_of_direct_bits<A: Address, L: Leaf>() {
     let mut random = Random(u64::from(A::WIDTH));
-    for direct_bits in 0..=A::WIDTH.min(24) {
+    for direct_bits in 0..=A::WIDTH.min(rounds(20, 24)) {
         let options = Options::default().direct_bits(Some(direct_bits));
         let rib = rib::<A>(&mut random, 3000, 500);
         let probes = probes(&mut random, &rib, 3001);
         let fib = Fib::<A, L>::compile(&rib, &options).expect("fits");
-        let slices = matches!(direct_bits, 0 | 5 | 18);
+        let slices = rounds(direct_bits == 5, matches!(direct_bits, 0 | 5 | 18));
         compare(&fib, &probes, slices);
     }
 }
@@ -169,7 +170,7 @@ fn odd_tables<A: Address, L: Leaf>() {
     for rib in [empty, default_only, host, deep] {
         let mut probes = probes(&mut random, &rib, 200);
         probes.extend([at, A::MIN, A::MAX].repeat(30));
-        for direct_bits in [0, 1, 6, 7, 8, 16, 17, 24] {
+        for direct_bits in [0, 1, 6, 7, 8, 16, 17, rounds(20, 24)] {
             if direct_bits > A::WIDTH {
                 continue;
             }

@@ -6,6 +6,7 @@ use super::*;
 use crate::Fib;
 use crate::fib::encode::{Encoding, block_len};
 use crate::fib::layout::{NODE, PLACE};
+use crate::rounds::rounds;
 use core::sync::atomic::Ordering;
 
 mod steps;
@@ -101,7 +102,7 @@ fn options<A: Address>() -> impl Iterator<Item = Options> {
         Some(7),
         Some(8),
         Some(13),
-        Some(18),
+        Some(rounds(17, 18)),
     ]
     .into_iter()
     .filter(|bits: &Option<u8>| bits.is_none_or(|bits| bits <= A::WIDTH))
@@ -163,14 +164,14 @@ fn random_changes<A: Address>(
 
 #[test]
 fn every_address_of_8_bits_after_every_change() {
-    for seed in 0..20 {
+    for seed in 0..rounds(5, 20) {
         random_changes::<u8>(seed, 60, |_, _| (0..=u8::MAX).collect());
     }
 }
 
 #[test]
 fn every_address_of_16_bits_after_every_change() {
-    random_changes::<u16>(1, 100, |_, _| (0..=u16::MAX).collect());
+    random_changes::<u16>(1, rounds(25, 100), |_, _| (0..=u16::MAX).collect());
 }
 
 /// The borders of some routes, and addresses at random.
@@ -185,21 +186,12 @@ fn borders<A: Address>(table: &LiveFib<A, u16>, random: &mut Random) -> Vec<A> {
     addresses
 }
 
-fn borders_of_long_keys(changes: usize) {
+#[test]
+fn borders_of_long_keys_after_every_change() {
+    let changes = rounds(20, 200);
     random_changes::<u32>(2, changes, borders);
     random_changes::<u64>(3, changes, borders);
     random_changes::<u128>(4, changes, borders);
-}
-
-#[test]
-fn borders_of_long_keys_after_every_change() {
-    borders_of_long_keys(60);
-}
-
-#[test]
-#[ignore = "larger tables"]
-fn heavy_borders_of_long_keys_after_every_change() {
-    borders_of_long_keys(200);
 }
 
 #[test]

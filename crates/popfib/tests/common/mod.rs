@@ -5,5 +5,6 @@
 pub(crate) mod failing;
 pub(crate) mod model;
 pub(crate) mod random;
+pub(crate) mod rounds;
 #[cfg(target_os = "linux")]
 pub(crate) mod system;

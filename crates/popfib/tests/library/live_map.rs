@@ -14,6 +14,7 @@ use popfib::{
 
 use crate::common::model::{self, Wide, longest, narrow, same, wide};
 use crate::common::random::Random;
+use crate::common::rounds::rounds;
 
 type Model = model::Model<u32>;
 
@@ -221,23 +222,14 @@ fn all<A: Address>(steps: usize) {
     }
 }
 
-fn every_key(steps: usize) {
+#[test]
+fn live_maps_answer_as_the_model() {
+    let steps = rounds(80, 600);
     all::<u8>(steps);
     all::<u16>(steps);
     all::<u32>(steps);
     all::<u64>(steps);
     all::<u128>(steps);
-}
-
-#[test]
-fn live_maps_answer_as_the_model() {
-    every_key(200);
-}
-
-#[test]
-#[ignore = "larger maps"]
-fn heavy_live_maps_answer_as_the_model() {
-    every_key(600);
 }
 
 /// What a guard found stays until it is dropped or quiescent, whatever the writer does.

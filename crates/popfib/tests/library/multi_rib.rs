@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use crate::common::random::Random;
+use crate::common::rounds::rounds;
 use popfib::{Address, BestChange, MultiRib, NextHop, Path, Prefix, Rib};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,7 +91,7 @@ impl<A: Address> Model<A> {
 
 fn random_operations<A: Address>(seed: u64) {
     let mut random = Random(seed);
-    for round in 0..40 {
+    for round in (0..40).step_by(rounds(5, 1)) {
         let pool: Vec<Prefix<A>> = (0..1 + round).map(|_| random.prefix()).collect();
         let mut rib = MultiRib::<A, FromPeer>::new();
         let mut model = Model {

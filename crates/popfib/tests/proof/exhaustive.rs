@@ -5,6 +5,7 @@ use crate::forms::{Form, Key};
 use crate::judge::{every_direct_bits, prove};
 use crate::oracle::Route;
 use crate::probes::all;
+use crate::rounds::rounds;
 use crate::tables::{Random, mixed};
 
 fn random_tables<A: Key>(tables: u32, longest: u32, seed: u64) {
@@ -21,12 +22,12 @@ fn random_tables<A: Key>(tables: u32, longest: u32, seed: u64) {
 
 #[test]
 fn u8_random_tables() {
-    random_tables::<u8>(cases(5_000), 80, 4);
+    random_tables::<u8>(cases(rounds(2_000, 5_000)), 80, 4);
 }
 
 #[test]
 fn u16_random_tables() {
-    random_tables::<u16>(cases(100), 200, 5);
+    random_tables::<u16>(cases(rounds(30, 100)), 200, 5);
 }
 
 /// All tables of one route and all of two, with equal and with different next

@@ -26,6 +26,8 @@ mod real_files;
 mod real_tables;
 mod replay;
 mod rib_model;
+#[path = "../common/rounds.rs"]
+mod rounds;
 mod segments;
 mod sweeps;
 mod tables;

@@ -6,10 +6,11 @@ use crate::judge::rib;
 use crate::oracle::Route;
 use crate::probes::{self, bits};
 use crate::real_files;
+use crate::rounds::rounds;
 use crate::segments::Segments;
 use crate::tables::Random;
 
-/// One family in several forms, at all boundaries and a million random addresses.
+/// One family in several forms, at all boundaries and many random addresses.
 fn prove_family<A: Key>(routes: &[Route], wide: bool) {
     if routes.is_empty() {
         return;
@@ -25,7 +26,7 @@ fn prove_family<A: Key>(routes: &[Route], wide: bool) {
     );
 
     let segments = Segments::new(routes);
-    let probes = probes::mixed::<A>(&mut Random::new(17), routes, 1_000_000);
+    let probes = probes::mixed::<A>(&mut Random::new(17), routes, rounds(100_000, 1_000_000));
     let expected: Vec<u32> = probes
         .iter()
         .map(|&probe| {

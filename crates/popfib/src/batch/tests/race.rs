@@ -16,16 +16,13 @@ use super::{Random, kernels};
 use crate::batch::Kernel;
 use crate::fib::layout::{IDLE_BLOCK, NODE, View, WIDE, Word, words};
 use crate::fib::lookup::lookup_each;
+use crate::rounds::rounds;
 use crate::{Address, Leaf};
 
 const READERS: usize = 2;
 
 /// Addresses of a batch.
 const BATCH: usize = if cfg!(miri) { 12 } else { 512 };
-
-/// Batches that each reader looks up at least.
-const ROUNDS: usize = if cfg!(miri) { 2 } else { 500 };
-
 /// Pointers that are published one after the other, each once.
 const GENERATIONS: u32 = if cfg!(miri) { 4 } else { 250 };
 
@@ -185,8 +182,9 @@ fn answers_are_of_one_pointer<A: Address, L: Leaf>(kernel: Kernel, place: Place,
     let read = || {
         let deadline = Instant::now() + Duration::from_secs(60);
         let mut met = [false; 3];
+        let least = if cfg!(miri) { 2 } else { rounds(100, 500) };
         let mut rounds = 0;
-        while rounds < ROUNDS || met.contains(&false) {
+        while rounds < least || met.contains(&false) {
             let mut next_hops = vec![L::default(); BATCH];
             kernel.lookup_batch(arrays.view(), &addresses, &mut next_hops);
             for (n, next_hop) in next_hops.iter().enumerate() {
@@ -200,7 +198,7 @@ fn answers_are_of_one_pointer<A: Address, L: Leaf>(kernel: Kernel, place: Place,
                 }
             }
             rounds += 1;
-            if rounds >= ROUNDS {
+            if rounds >= least {
                 // With fewer cores than threads, the next pointer would wait for the end of this thread's time.
                 thread::yield_now();
             }

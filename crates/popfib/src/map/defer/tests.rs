@@ -120,7 +120,7 @@ fn changes<A: Address, S: Stores<u32>>(options: &Options, seed: u64, rounds: usi
 }
 
 /// Runs of changes to each map.
-const QUICK: usize = 3;
+const QUICK: usize = 1;
 const HEAVY: usize = 8;
 
 /// With and without aggregation, for these direct bits.

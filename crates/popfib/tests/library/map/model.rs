@@ -11,6 +11,7 @@ use crate::common::model::{
     Model, Wide, covering, inside, longest, narrow, rows, same, there, wide,
 };
 use crate::common::random::Random;
+use crate::common::rounds::rounds;
 
 /// Values that the map may hold: few, so that some are equal.
 trait Value: Clone + Debug + Eq + Hash + 'static {
@@ -336,17 +337,27 @@ fn run<A: Address, V: Value, S: Stores<V>>(options: Options, seed: u64, steps: u
     }
 }
 
-fn widths<V: Value, S: Stores<V>>(seed: u64, steps: usize) {
-    for options in [
+fn options() -> [Options; 3] {
+    [
         Options::default(),
         Options::default().direct_bits(Some(7)),
         Options::default().direct_bits(Some(0)).aggregation(false),
-    ] {
+    ]
+}
+
+fn families<V: Value, S: Stores<V>>(seed: u64, steps: usize) {
+    for options in options() {
+        run::<u32, V, S>(options.clone(), seed + 2, steps);
+        run::<u128, V, S>(options, seed + 4, steps);
+    }
+}
+
+fn widths<V: Value, S: Stores<V>>(seed: u64, steps: usize) {
+    families::<V, S>(seed, steps);
+    for options in options() {
         run::<u8, V, S>(options.clone(), seed, steps);
         run::<u16, V, S>(options.clone(), seed + 1, steps);
-        run::<u32, V, S>(options.clone(), seed + 2, steps);
-        run::<u64, V, S>(options.clone(), seed + 3, steps);
-        run::<u128, V, S>(options.clone(), seed + 4, steps);
+        run::<u64, V, S>(options, seed + 3, steps);
     }
     run::<u64, V, S>(Options::default().direct_bits(Some(18)), seed, steps / 8);
     run::<u128, V, S>(Options::default().direct_bits(Some(20)), seed, steps / 8);
@@ -354,12 +365,12 @@ fn widths<V: Value, S: Stores<V>>(seed: u64, steps: usize) {
 
 #[test]
 fn own_values() {
-    widths::<u32, Own>(1, 400);
-    widths::<String, Own>(2, 200);
+    families::<u32, Own>(1, rounds(100, 400));
+    widths::<String, Own>(2, rounds(60, 200));
 }
 
 #[test]
 fn shared_values() {
-    widths::<u32, Shared>(3, 400);
-    widths::<String, Shared>(4, 200);
+    widths::<u32, Shared>(3, rounds(100, 400));
+    families::<String, Shared>(4, rounds(60, 200));
 }

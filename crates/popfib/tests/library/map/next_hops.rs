@@ -6,6 +6,7 @@ use crate::common::model::{
     self, Wide, covering, inside, longest, narrow, random_there, rows, same, wide,
 };
 use crate::common::random::Random;
+use crate::common::rounds::rounds;
 
 type Model = model::Model<NextHop>;
 
@@ -79,7 +80,7 @@ fn hold<A: Address>(random: &mut Random, map: &NextHopMap<A>, model: &Model) {
 fn run<A: Address>(seed: u64) {
     let mut random = Random(seed);
     let (mut map, mut model) = (NextHopMap::<A>::new(), Model::new());
-    for step in 0..600 {
+    for step in 0..rounds(150, 600) {
         let at: Prefix<A> = match random.below(2) {
             0 => random.prefix(),
             _ => random_there(&mut random, &model),

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use popfib::{Own, Prefix, PrefixMap, Shared, Stores};
 
 use crate::common::random::Random;
+use crate::common::rounds::rounds;
 
 /// What the values of a test do and have done.
 #[derive(Default)]
@@ -146,7 +147,8 @@ fn run<S: Stores<Value>>(steps: usize) -> usize {
     panics
 }
 
-fn panics(steps: usize) {
+#[test]
+fn panics_of_the_values_leave_the_map_right() {
     // What is told to panic says so.
     std::panic::set_hook(Box::new(|info| {
         let told = info.payload().downcast_ref::<&str>();
@@ -154,19 +156,9 @@ fn panics(steps: usize) {
             eprintln!("{info}");
         }
     }));
+    let steps = rounds(600, 9_000);
     let (own, shared) = (run::<Own>(steps), run::<Shared>(steps));
     assert!(own > steps / 30 && shared > steps / 10, "{own}, {shared}");
-}
-
-#[test]
-fn panics_of_the_values_leave_the_map_right() {
-    panics(1_200);
-}
-
-#[test]
-#[ignore = "larger maps"]
-fn heavy_panics_of_the_values_leave_the_map_right() {
-    panics(9_000);
 }
 
 #[test]

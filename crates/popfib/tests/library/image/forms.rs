@@ -197,7 +197,10 @@ fn ask_table<A: Address>(image: &Image, random: &mut Random, answers: &mut Vec<u
 /// The answers of every kernel, which are the same and at most `max`.
 fn ask_fib<A: Address, L: Leaf>(fib: &Fib<A, L>, addresses: &[A], max: u32) -> Vec<u32> {
     fib.check().unwrap();
-    let one_by_one: Vec<u32> = addresses.iter().map(|a| fib.lookup(*a).to_u32()).collect();
+    let mut one_by_one = Vec::new();
+    for address in addresses {
+        one_by_one.push(fib.lookup(*address).to_u32());
+    }
     assert!(one_by_one.iter().all(|answer| *answer <= max));
     for kernel in Kernel::list() {
         let mut batch = vec![L::default(); addresses.len()];

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
 use std::process::Stdio;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{TABLE, bad, feed, file, good, popfib, run, run_with, stderr, stdout};
+use crate::common::{
+    TABLE, bad, directory, feed, file, good, path, popfib, run, run_with, stderr, stdout,
+};
 
 pub(crate) const ADDRESSES: &str = "10.1.2.3\n10.1.2.4\n2001:DB8:0:1::5\n11.0.0.0\n10.9.0.0\n::1\n";
 
@@ -160,7 +161,7 @@ fn many_addresses_of_both_families_are_what_lookup_prints() {
     assert!(good(&annotate("many", &["--value-only"], &input)) == values);
 
     // An image says the same, in whatever form it was compiled, and by every kernel.
-    let image = format!("{}/annotate-many.fib", env!("CARGO_TARGET_TMPDIR"));
+    let image = path("annotate-many.fib");
     let of_image = |args: &[&str], kernel: &str| {
         let args = [&["annotate", "--fib", &image], args].concat();
         let mut command = popfib(&args);
@@ -416,9 +417,7 @@ fn a_slow_pipe_gets_each_answer_at_once() {
 
 #[test]
 fn an_output_file_is_there_as_a_whole_or_not_at_all() {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("annotate-output");
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir(&directory).unwrap();
+    let directory = directory("output");
     let path = directory.join("answers.txt");
     let out = path.to_str().unwrap();
     let listed = || fs::read_dir(&directory).unwrap().count();
@@ -520,11 +519,7 @@ fn a_build_without_parquet_says_so() {
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_keeps_its_rows() {
-    let directory = env!("CARGO_TARGET_TMPDIR");
-    let (one, two) = (
-        format!("{directory}/annotate-1.parquet"),
-        format!("{directory}/annotate-2.parquet"),
-    );
+    let (one, two) = (path("annotate-1.parquet"), path("annotate-2.parquet"));
     let args = ["--output", "parquet", "-o", &one, "--column", "ip"];
     good(&annotate(
         "parquet",

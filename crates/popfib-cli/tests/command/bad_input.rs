@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::{TABLE, bad, file, popfib, run, stderr, stdout};
+use crate::common::{TABLE, bad, directory, file, popfib, run, stderr, stdout};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -90,7 +90,8 @@ fn a_truncated_gz() {
 
 #[test]
 fn files_that_cannot_be_opened() {
-    let directory = env!("CARGO_TARGET_TMPDIR");
+    let directory = directory("d");
+    let directory = directory.to_str().unwrap();
     let output = run(&["info", "--table", directory]);
     assert!(bad(&output).starts_with(&format!("{directory}: ")));
     assert!(bad(&output).contains("directory"));

@@ -2,7 +2,6 @@
 //!
 //! `engines/clickhouse/test` asks the same of ClickHouse itself.
 
-use std::fs;
 use std::io::{Read, Write};
 use std::net::IpAddr;
 use std::process::Stdio;
@@ -201,8 +200,8 @@ fn every_type_gives_the_answer_of_a_scan() {
 #[test]
 fn images_are_tables_and_may_lack_prefixes() {
     let table = file("clickhouse-image", TABLE);
-    let image = file("clickhouse-image.fib", "");
-    let bare = file("clickhouse-bare.fib", "");
+    let image = crate::common::path("clickhouse-image.fib");
+    let bare = crate::common::path("clickhouse-bare.fib");
     for (image, option) in [(&image, None), (&bare, Some("--no-routes"))] {
         let args = ["compile", "--table", &table, "-o", image];
         let mut command = popfib(&args);
@@ -223,7 +222,6 @@ fn images_are_tables_and_may_lack_prefixes() {
     );
     let output = run_with(&[&["clickhouse"], &prefix[..], &[&bare]].concat(), &asked);
     assert!(bad(&output).ends_with("without the routes to name the matched prefix"));
-    fs::remove_file(image).expect("the image was there");
 }
 
 #[test]

@@ -3,16 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::common::{TABLE, bad, file, good, run, run_with, stderr, stdout};
+use crate::common::{TABLE, bad, directory, file, good, run, run_with, stderr, stdout};
 use serde_json::Value;
-
-/// An empty directory of this test's own.
-fn directory(name: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).unwrap();
-    path
-}
 
 fn names(directory: &PathBuf) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(directory)
@@ -119,8 +111,8 @@ fn a_failure_leaves_the_old_file_alone() {
 #[test]
 fn outputs_that_cannot_be_written() {
     let table = file("convert-unwritable", TABLE);
-    let directory = env!("CARGO_TARGET_TMPDIR");
-    for path in [directory, "does/not/exist/t.txt"] {
+    let directory = directory("d");
+    for path in [directory.to_str().unwrap(), "does/not/exist/t.txt"] {
         // Told before the table is read.
         let output = run(&["convert", "--table", "does/not/exist", "-o", path]);
         assert!(bad(&output).starts_with(&format!("{path}: ")));

@@ -1,22 +1,15 @@
 //! `popfib draw`: pictures as files, whole or not at all.
 
-use crate::common::{TABLE, bad, file, good, run, run_with};
+use crate::common::{TABLE, bad, file, good, path, run, run_with};
 use std::fs;
 use std::path::Path;
-
-/// A picture that is not there yet.
-fn picture(name: &str) -> String {
-    let path = file(name, "");
-    fs::remove_file(&path).unwrap();
-    path
-}
 
 #[test]
 fn each_picture_of_each_family() {
     let table = file("draw-table", TABLE);
     for kind in ["radial", "heatmap", "hilbert"] {
         for family in ["ipv4", "ipv6"] {
-            let svg = picture(&format!("draw-{kind}-{family}.svg"));
+            let svg = path(&format!("draw-{kind}-{family}.svg"));
             let args = [
                 "draw", kind, "--table", &table, "--family", family, "--size", "64", "-o",
             ];
@@ -32,7 +25,7 @@ fn each_picture_of_each_family() {
 
 #[test]
 fn parts_and_small_tables() {
-    let svg = picture("draw-part.svg");
+    let svg = path("draw-part.svg");
     let draw = |table: &str, args: &[&str]| {
         let args = [
             &["draw"],
@@ -62,7 +55,7 @@ fn parts_and_small_tables() {
 
 #[test]
 fn a_lookup_step_by_step() {
-    let svg = picture("draw-lookup.svg");
+    let svg = path("draw-lookup.svg");
     let draw = |table: &str, address: &str| {
         let args = ["draw", "lookup", address, "--table", "-", "-o", &svg];
         assert_eq!(good(&run_with(&args, table.as_bytes())), "");
@@ -95,7 +88,7 @@ fn bad_usage_and_places_that_take_nothing() {
     }
     let output = draw(&["-o", "/nowhere/at/all.svg"]);
     assert!(bad(&output).starts_with("/nowhere/at/all.svg: "));
-    let svg = picture("draw-bad.svg");
+    let svg = path("draw-bad.svg");
     let output = draw(&["--family", "ipv6", "-o", &svg]);
     assert_eq!(bad(&output), "draw-bad: there is no IPv6 route in it");
     let args = [
@@ -126,7 +119,7 @@ fn bad_usage_and_places_that_take_nothing() {
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_an_error() {
     let table = file("draw-full", TABLE);
-    let link = picture("draw-full.svg");
+    let link = path("draw-full.svg");
     std::os::unix::fs::symlink("/dev/full", &link).unwrap();
     let output = run(&["draw", "heatmap", "--table", &table, "-o", &link]);
     assert!(bad(&output).starts_with(&format!("{link}: ")));
@@ -137,10 +130,10 @@ fn a_full_disk_is_an_error() {
 fn heavy_full_tables_stay_small() {
     for kind in ["radial", "heatmap", "hilbert"] {
         for family in ["ipv4", "ipv6"] {
-            let path = picture(&format!("draw-heavy-{kind}-{family}.svg"));
+            let svg = path(&format!("draw-heavy-{kind}-{family}.svg"));
             let began = std::time::Instant::now();
-            good(&run(&["draw", kind, "--family", family, "-o", &path]));
-            let bytes = fs::metadata(&path).unwrap().len();
+            good(&run(&["draw", kind, "--family", family, "-o", &svg]));
+            let bytes = fs::metadata(&svg).unwrap().len();
             assert!(
                 (10_000..8_000_000).contains(&bytes),
                 "{kind} {family}: {bytes}"

@@ -1,10 +1,9 @@
 //! `popfib grep`: which lines, in which form, with which exit status.
 
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::common::{bad, file, run, run_with, stderr, stdout};
+use crate::common::{bad, directory, file, run, run_with, stderr, stdout};
 
 const LIST: &str = "10.0.0.0/8\n192.0.2.1\n2001:db8::/32\n";
 const LOG: &str = "a 10.1.2.3:80 b\nno\n8.8.8.8 then 2001:db8::1\r\n9.9.9.9\n";
@@ -67,9 +66,8 @@ fn tables_stay_tables_if_a_column_is_asked_for() {
 
 #[test]
 fn files_and_folders() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("grep-folder");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(folder.join("b")).unwrap();
+    let folder = directory("grep-folder");
+    fs::create_dir(folder.join("b")).unwrap();
     fs::write(folder.join("a"), "10.0.0.1\n").unwrap();
     fs::write(folder.join("b/c"), "x\n192.0.2.1").unwrap();
     fs::write(folder.join("d"), "none\n").unwrap();

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{TABLE, bad, file, popfib, run, run_with, stderr, stdout};
+use crate::common::{TABLE, bad, directory, file, path, popfib, run, run_with, stderr, stdout};
 use serde_json::Value;
 
 /// An image of `TABLE`, named `name`.
 fn image(name: &str, options: &[&str]) -> String {
     let table = file(&format!("{name}.txt"), TABLE);
-    let image = format!("{}/{name}", env!("CARGO_TARGET_TMPDIR"));
+    let image = path(name);
     let output = popfib(&["compile", "--table", &table, "-o", &image])
         .args(options)
         .env("SOURCE_DATE_EPOCH", "1779000000")
@@ -142,7 +142,7 @@ fn verify_uses_the_image_itself() {
 #[test]
 fn an_image_of_an_image_is_the_same() {
     let first = image("first.fib", &[]);
-    let second = format!("{}/second.fib", env!("CARGO_TARGET_TMPDIR"));
+    let second = path("second.fib");
     let output = run(&["compile", "--fib", &first, "-o", &second]);
     assert!(output.status.success(), "{}", stderr(&output));
     let answers = |image| json(&["lookup", "--json", "--fib", image, "10.1.2.3"]);
@@ -160,7 +160,7 @@ fn what_is_no_image_is_told_in_one_line() {
     damaged[good.len() / 2] ^= 1;
     let mut later = good.clone();
     later[8] = 7;
-    let directory = env!("CARGO_TARGET_TMPDIR");
+    let directory = path("");
     let file = |name: &str, content: &[u8]| file(name, content);
     for (path, reason) in [
         (file("empty.fib", b""), "not a popfib image".to_owned()),
@@ -181,8 +181,8 @@ fn what_is_no_image_is_told_in_one_line() {
             "1 bytes follow the image".to_owned(),
         ),
         (file("damaged.fib", &damaged), "byte ".to_owned()),
-        (directory.to_owned(), "is a directory".to_owned()),
-        (format!("{directory}/none.fib"), "No such file".to_owned()),
+        (directory, "is a directory".to_owned()),
+        (path("none.fib"), "No such file".to_owned()),
     ] {
         let output = run(&["lookup", "--fib", &path, "10.1.2.3"]);
         assert_eq!((output.status.code(), stdout(&output)), (Some(2), ""));
@@ -209,9 +209,7 @@ fn names(directory: &Path) -> Vec<String> {
 #[test]
 #[cfg(unix)]
 fn a_failed_compile_leaves_the_old_image() {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("full");
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir(&directory).unwrap();
+    let directory = directory("full");
     let image = directory.join("t.fib");
     fs::write(&image, "old").unwrap();
     let table = file("full.txt", TABLE);
@@ -265,8 +263,7 @@ fn images_are_files() {
     assert!(bad(&output).contains("`--table -` reads an image from standard input"));
     let output = run_with(&["lookup", "10.1.2.3", "--table", "-"], &bytes);
     assert_eq!(stdout(&output), "10.1.2.3\t10.1.2.3/32\t64500\n");
-    let directory = format!("{}/no-stream", env!("CARGO_TARGET_TMPDIR"));
-    fs::create_dir_all(&directory).unwrap();
+    let directory = directory("no-stream");
     let output = popfib(&["compile", "--fib", &image, "-o", "-"])
         .current_dir(&directory)
         .output()

@@ -5,7 +5,7 @@
 use std::fs;
 use std::process::{Command, Output};
 
-use crate::common::{bad, file, good, run, run_with, stdout};
+use crate::common::{bad, file, good, path, run, run_with, stdout};
 
 /// Prefixes inside of each other, hosts, and next to each other, in both families.
 const PREFIXES: &str = "\
@@ -177,8 +177,7 @@ fn frr_takes_its_lists() {
 #[test]
 fn what_is_forbidden_leaves_no_file() {
     let table = file("lists-forbidden", "0.0.0.0/0\n10.0.0.0/8\n");
-    let out = format!("{}/lists-forbidden-out", env!("CARGO_TARGET_TMPDIR"));
-    let _ = fs::remove_file(&out);
+    let out = path("lists-forbidden-out");
     for (args, error) in [
         (
             &["--to", "ipset"][..],

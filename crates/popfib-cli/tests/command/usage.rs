@@ -1,9 +1,8 @@
 //! Help, version, completions and manual pages.
 
 use std::fs;
-use std::path::PathBuf;
 
-use crate::common::{bad, good, popfib, run};
+use crate::common::{bad, directory, good, popfib, run};
 
 const COMMANDS: [&str; 18] = [
     "annotate",
@@ -67,8 +66,7 @@ fn completions_know_every_command() {
 fn manual_pages_are_written() {
     let output = run(&["man"]);
     assert!(good(&output).contains(".TH popfib 1"));
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("man/man1");
-    let _ = fs::remove_dir_all(&directory);
+    let directory = directory("man").join("man1");
     assert_eq!(good(&run(&["man", directory.to_str().unwrap()])), "");
     for command in COMMANDS {
         let page = fs::read_to_string(directory.join(format!("popfib-{command}.1"))).unwrap();

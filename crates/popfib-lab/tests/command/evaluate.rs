@@ -3,21 +3,14 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::common::{TABLE, bad, file, run, stderr, stdout};
-
-/// A directory that is not there, for the report of this test.
-fn directory(name: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&path);
-    path.to_str().expect("UTF-8").to_owned()
-}
+use crate::common::{TABLE, bad, file, path, run, stderr, stdout};
 
 #[test]
 fn a_report_and_how_far_it_is() {
     let table = file("evaluate-table.txt", TABLE);
     let trace = file("evaluate-trace", "10.1.2.3\n10.0.0.1\n");
     let updates = file("evaluate-updates", "A 10.9.0.0/16 north\nW 10.9.0.0/16\n");
-    let output = directory("evaluate-report");
+    let output = path("evaluate-report");
     let args = [
         "evaluate",
         "--tiny",
@@ -85,7 +78,7 @@ fn what_cannot_be_is_told_in_a_line() {
     .to_owned();
     assert!(line.starts_with(&format!("{in_the_way}: ")), "{line}");
 
-    let output = directory("evaluate-bad");
+    let output = path("evaluate-bad");
     let of = |more: &[&str]| {
         let args = [
             &["evaluate", "--tiny", "--table", &table, "-o", &output],
@@ -117,7 +110,7 @@ fn next_hops_that_nobody_holds_are_noted_and_drawn_anew() {
         .map(|i| format!("{}.{}.{}.0/24 {i}", 1 + (i >> 16), i >> 8 & 255, i & 255))
         .collect();
     let table = file("evaluate-many.txt", rows.join("\n"));
-    let output = directory("evaluate-many");
+    let output = path("evaluate-many");
     let args = ["evaluate", "--tiny", "--table", &table, "-o", &output];
     let told = run(&args);
     assert!(stderr(&told).contains("--next-hops"), "{}", stderr(&told));

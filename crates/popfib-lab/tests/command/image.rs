@@ -1,6 +1,6 @@
 //! `--fib` in the laboratory: an image is measured as it is.
 
-use crate::common::{TABLE, file, run, stderr, stdout};
+use crate::common::{TABLE, file, path, run, stderr, stdout};
 use popfib::{ImageWriter, Options};
 use popfib_formats::{LoadOptions, load};
 use serde_json::Value;
@@ -13,7 +13,7 @@ fn image(name: &str, keep_routes: bool) -> String {
     let options = Options::default().direct_bits(Some(3)).aggregation(false);
     writer.table(&table.ipv4, &options, keep_routes).unwrap();
     writer.table(&table.ipv6, &options, keep_routes).unwrap();
-    let image = format!("{}/{name}", env!("CARGO_TARGET_TMPDIR"));
+    let image = path(name);
     writer.save(&image).unwrap();
     image
 }

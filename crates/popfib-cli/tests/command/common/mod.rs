@@ -57,11 +57,37 @@ pub(crate) fn feed(mut command: Command, input: &[u8]) -> Output {
     output
 }
 
-/// A file of this test's own, named `name`, which is unique among all tests.
-pub(crate) fn file(name: &str, content: impl AsRef<[u8]>) -> String {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::write(&path, content).expect("the file is written");
+thread_local! {
+    /// The folder of this test, whose thread has its name, so that no two tests write the same file.
+    static FOLDER: PathBuf = {
+        let thread = std::thread::current();
+        let test = thread.name().expect("the thread of a test").replace("::", "-");
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(NAME).join(test);
+        // What an earlier run left.
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("a folder for the test");
+        path
+    };
+}
+
+/// A path in this test's own folder, where nothing is yet.
+pub(crate) fn path(name: &str) -> String {
+    let path = FOLDER.with(|folder| folder.join(name));
     path.to_str().expect("UTF-8").to_owned()
+}
+
+/// A file in this test's own folder.
+pub(crate) fn file(name: &str, content: impl AsRef<[u8]>) -> String {
+    let path = path(name);
+    fs::write(&path, content).expect("the file is written");
+    path
+}
+
+/// An empty folder in this test's own.
+pub(crate) fn directory(name: &str) -> PathBuf {
+    let path = PathBuf::from(path(name));
+    fs::create_dir(&path).expect("a folder");
+    path
 }
 
 pub(crate) fn stdout(output: &Output) -> &str {

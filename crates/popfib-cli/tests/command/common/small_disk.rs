@@ -1,7 +1,6 @@
 //! A disk that is soon full.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// A small disk, gone when this is dropped.
@@ -10,9 +9,7 @@ pub(crate) struct SmallDisk(pub(crate) PathBuf);
 impl SmallDisk {
     /// Of these options of a tmpfs; `None` where the test may not mount one.
     pub(crate) fn mount(name: &str, options: &str) -> Option<Self> {
-        let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::create_dir_all(&place).ok()?;
-        let disk = Self(place);
+        let disk = Self(super::directory(name));
         let is_mounted = disk.mount_with(&["-t", "tmpfs", "-o", options, "tmpfs"]);
         is_mounted.then_some(disk)
     }

@@ -276,8 +276,7 @@ fn the_socket_of_a_process_that_is_gone_is_replaced() {
 
 #[test]
 fn updates_are_published_as_an_image() {
-    let image = file("follow.fib", "");
-    fs::remove_file(&image).unwrap();
+    let image = crate::common::path("follow.fib");
     let lines = b"announce 10.0.0.0/8 east\nannounce 10.1.0.0/16 west\nwithdraw 10.1.0.0/16\n";
     let output = run_with(&["follow", "--updates", "-", "--publish", &image], lines);
     assert_eq!(good(&output), "");

@@ -26,8 +26,7 @@ fn end(mut follow: Follow) {
 
 #[test]
 fn a_restart_answers_at_once_and_sources_confirm_or_take_back() {
-    let path = file("follow.snapshot", "");
-    fs::remove_file(&path).unwrap();
+    let path = crate::common::path("follow.snapshot");
     let args = ["--fpm", "127.0.0.1:0", "--idle", "1", "--snapshot", &path];
     let mut follow = Follow::start("snapshot", &args);
     let mut router = TcpStream::connect(follow.connect("FPM on")).unwrap();

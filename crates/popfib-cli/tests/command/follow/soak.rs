@@ -5,7 +5,6 @@
 //! as it can, and one asks and never reads.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -18,7 +17,7 @@ use std::time::{Duration, Instant};
 use popfib::{NextHop, Prefix, Rib};
 
 use super::{Follow, route_frame};
-use crate::common::{file, good, run};
+use crate::common::{good, path, run};
 
 /// Routes that never change: 100.64.N.0/24 for N below this.
 const STEADY: u32 = 50;
@@ -160,8 +159,7 @@ fn heavy_soak() {
         .ok()
         .and_then(|text| text.parse().ok());
     let time = Duration::from_secs(seconds.unwrap_or(5));
-    let snapshot = file("soak.snapshot", "");
-    fs::remove_file(&snapshot).unwrap();
+    let snapshot = path("soak.snapshot");
     let args = [
         "--fpm",
         "127.0.0.1:0",

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::{TABLE, bad, directory, file, popfib, run, stderr, stdout};
+use crate::common::{TABLE, bad, directory, file, popfib, run, stderr, stdout, without_reader};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -173,11 +173,8 @@ fn a_closed_pipe_ends_quietly_and_is_no_success() {
         &["--help"],
         &["--version"],
     ] {
-        let (reader, writer) = std::io::pipe().expect("a pipe");
-        drop(reader);
-        let mut child = popfib(args)
+        let mut child = without_reader(args)
             .stdin(Stdio::piped())
-            .stdout(writer)
             .stderr(Stdio::piped())
             .spawn()
             .expect("the command starts");

@@ -27,6 +27,19 @@ pub(crate) fn popfib(args: &[&str]) -> Command {
     command
 }
 
+/// The command, with a pipe as standard output that nobody reads.
+///
+/// A shell makes it: of one made here, a process that another test starts meanwhile has the reading end for a moment.
+#[cfg(unix)]
+pub(crate) fn without_reader(args: &[&str]) -> Command {
+    let script = r#"mkfifo "$0"; exec 3<>"$0" 4>"$0" 3>&-; rm "$0"; exec "$@" >&4 4>&-"#;
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", script, &path("fifo"), PROGRAM])
+        .args(args);
+    command
+}
+
 /// Runs the command without input.
 pub(crate) fn run(args: &[&str]) -> Output {
     popfib(args).output().expect("the command runs")

@@ -3,17 +3,15 @@
 use core::iter::FusedIterator;
 use core::ops::Bound::{self, Excluded, Included, Unbounded};
 
-use super::storage::{Storage, Stores};
-use super::table::Table;
 use super::{IntoIter, Iter};
 use crate::address::Address;
 use crate::prefix::IpPrefix::{self, V4, V6};
 use crate::prefix::Prefix;
 
-/// The routes of a [`Table`] in prefix order, IPv4 first.
+/// The routes of a [`Table`](crate::Table) in prefix order, IPv4 first.
 pub type TableIter<'a, V> = Both<Iter<'a, u32, V>, Iter<'a, u128, V>>;
 
-/// The routes of a consumed [`Table`] in prefix order, IPv4 first.
+/// The routes of a consumed [`Table`](crate::Table) in prefix order, IPv4 first.
 pub type TableIntoIter<V, S> = Both<IntoIter<u32, V, S>, IntoIter<u128, V, S>>;
 
 /// A walk over IPv4 routes and then one over IPv6 routes, as one.
@@ -66,25 +64,6 @@ where
     I: FusedIterator<Item = (Prefix<u32>, T)>,
     J: FusedIterator<Item = (Prefix<u128>, T)>,
 {
-}
-
-impl<'a, V, S: Storage> IntoIterator for &'a Table<V, S> {
-    type Item = (IpPrefix, &'a V);
-    type IntoIter = TableIter<'a, V>;
-
-    fn into_iter(self) -> TableIter<'a, V> {
-        self.iter()
-    }
-}
-
-impl<V, S: Stores<V>> IntoIterator for Table<V, S> {
-    type Item = (IpPrefix, V);
-    type IntoIter = TableIntoIter<V, S>;
-
-    fn into_iter(self) -> TableIntoIter<V, S> {
-        let (ipv4, ipv6) = self.into_families();
-        Both::new(ipv4.into_iter(), ipv6.into_iter())
-    }
 }
 
 /// A route of one family as one of either.

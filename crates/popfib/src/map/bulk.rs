@@ -8,7 +8,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use super::follow::Bulk;
-use super::storage::Stores;
+use super::stores::Stores;
 use super::{IntoIter, PrefixMap};
 use crate::address::Address;
 use crate::prefix::{Prefix, PrefixError};

@@ -6,7 +6,7 @@ use super::PrefixMap;
 use super::defer::ASK;
 use super::follow::Followed;
 use super::pairs::{PairSlots, Pairs};
-use super::storage::Stores;
+use super::stores::Stores;
 use super::table::Table;
 use crate::address::Address;
 use crate::fib::{CheckError, check};

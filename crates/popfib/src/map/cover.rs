@@ -4,7 +4,8 @@ use core::ops::RangeBounds;
 
 use super::PrefixMap;
 use super::iter::value;
-use super::storage::{Storage, Stores};
+use super::storage::Storage;
+use super::stores::Stores;
 use crate::address::Address;
 use crate::prefix::Prefix;
 

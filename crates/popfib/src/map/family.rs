@@ -1,20 +1,18 @@
-//! What entries and sets need of a map, of one family or of both.
+//! What entries and sets need of a map, of one family or of both (`table.rs`).
 
 use core::ops::DerefMut;
 
-use super::storage::Stores;
-use super::table::Table;
+use super::stores::Stores;
 use super::{PrefixMap, Storage};
 use crate::address::Address;
-use crate::prefix::{IpPrefix, Prefix};
+use crate::prefix::Prefix;
 
-mod sealed {
+pub(super) mod sealed {
     pub trait Sealed {}
     impl<A: super::Address, V, S: super::Storage> Sealed for super::PrefixMap<A, V, S> {}
-    impl<V, S: super::Storage> Sealed for super::Table<V, S> {}
 }
 
-/// A map whose routes can be had and changed by their prefix: [`PrefixMap`] and [`Table`].
+/// A map whose routes can be had and changed by their prefix: [`PrefixMap`] and [`Table`](crate::Table).
 ///
 /// ```
 /// use popfib::{Keyed, Table};
@@ -75,31 +73,6 @@ impl<A: Address, V, S: Stores<V>> Keyed for PrefixMap<A, V, S> {
     }
 
     fn remove_value_of(&mut self, key: Prefix<A>) -> Option<V> {
-        self.remove(key)
-    }
-}
-
-impl<V, S: Stores<V>> Keyed for Table<V, S> {
-    type Key = IpPrefix;
-    type Value = V;
-    type Mut<'a>
-        = S::Mut<'a>
-    where
-        Self: 'a;
-
-    fn value_of(&self, key: IpPrefix) -> Option<&V> {
-        self.get(key)
-    }
-
-    fn value_mut_of(&mut self, key: IpPrefix) -> Option<S::Mut<'_>> {
-        self.get_mut(key)
-    }
-
-    fn set_value_of(&mut self, key: IpPrefix, value: V) -> Option<V> {
-        self.insert(key, value)
-    }
-
-    fn remove_value_of(&mut self, key: IpPrefix) -> Option<V> {
         self.remove(key)
     }
 }

@@ -12,7 +12,8 @@
 
 use super::defer::{ASK, Deferring};
 use super::pairs::Pair;
-use super::storage::{Storage, Stores};
+use super::storage::Storage;
+use super::stores::Stores;
 use super::value_mut::Renumber;
 use super::{Inserted, Pairs, PrefixMap};
 use crate::address::Address;

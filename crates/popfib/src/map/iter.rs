@@ -7,7 +7,8 @@ use core::iter::FusedIterator;
 
 use super::PrefixMap;
 use super::pairs::{Pairs, Slots};
-use super::storage::{Own, Storage, Stores};
+use super::storage::{Own, Storage};
+use super::stores::Stores;
 use crate::address::Address;
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;

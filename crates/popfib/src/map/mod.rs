@@ -5,7 +5,7 @@
 //! by the Fib, which gives the number of the pair; the matched prefix is the address cut
 //! to the pair's length. What is asked of prefixes, exact or in order, the Rib answers.
 //!
-//! `storage.rs` decides whether equal values share a pair; `table.rs` puts two maps together to one of
+//! `storage.rs` and `stores.rs` decide whether equal values share a pair; `table.rs` puts two maps together to one of
 //! both families, `set.rs` leaves out the values. `next_hops.rs` does without pairs: its leaves are numbers of
 //! next hop and prefix length.
 
@@ -26,6 +26,7 @@ mod next_hops;
 mod pairs;
 mod set;
 mod storage;
+mod stores;
 mod table;
 mod traits;
 mod value_mut;
@@ -51,7 +52,8 @@ pub use live::{
 };
 pub use next_hops::NextHopMap;
 pub use set::{IpSet, PrefixSet};
-pub use storage::{Own, Shared, Storage, Stores};
+pub use storage::{Own, Shared, Storage};
+pub use stores::Stores;
 pub use table::Table;
 pub use value_mut::ValueMut;
 pub use view::Subtree;

@@ -7,8 +7,10 @@ use core::ops::RangeBounds;
 
 use super::both::{bound, ip, split};
 use super::bulk::parsed;
+use super::family::{Keyed, sealed};
 use super::follow::Bulk;
-use super::storage::{Own, Shared, Storage, Stores};
+use super::storage::{Own, Shared, Storage};
+use super::stores::Stores;
 use super::{Both, Entry, PrefixMap, RouteTextError, TableIntoIter, TableIter};
 use crate::fib::Options;
 use crate::memory::OutOfMemory;
@@ -407,6 +409,52 @@ impl<V, S: Stores<V>> Table<V, S> {
     ) -> Result<Self, RouteTextError> {
         let routes = routes.into_iter();
         parsed::<IpPrefix, _, _, _>(routes, |routes| routes.collect())
+    }
+}
+
+impl<'a, V, S: Storage> IntoIterator for &'a Table<V, S> {
+    type Item = (IpPrefix, &'a V);
+    type IntoIter = TableIter<'a, V>;
+
+    fn into_iter(self) -> TableIter<'a, V> {
+        self.iter()
+    }
+}
+
+impl<V, S: Stores<V>> IntoIterator for Table<V, S> {
+    type Item = (IpPrefix, V);
+    type IntoIter = TableIntoIter<V, S>;
+
+    fn into_iter(self) -> TableIntoIter<V, S> {
+        let (ipv4, ipv6) = self.into_families();
+        Both::new(ipv4.into_iter(), ipv6.into_iter())
+    }
+}
+
+impl<V, S: Storage> sealed::Sealed for Table<V, S> {}
+
+impl<V, S: Stores<V>> Keyed for Table<V, S> {
+    type Key = IpPrefix;
+    type Value = V;
+    type Mut<'a>
+        = S::Mut<'a>
+    where
+        Self: 'a;
+
+    fn value_of(&self, key: IpPrefix) -> Option<&V> {
+        self.get(key)
+    }
+
+    fn value_mut_of(&mut self, key: IpPrefix) -> Option<S::Mut<'_>> {
+        self.get_mut(key)
+    }
+
+    fn set_value_of(&mut self, key: IpPrefix, value: V) -> Option<V> {
+        self.insert(key, value)
+    }
+
+    fn remove_value_of(&mut self, key: IpPrefix) -> Option<V> {
+        self.remove(key)
     }
 }
 

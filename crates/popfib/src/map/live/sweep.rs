@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::{LiveMap, LiveTable};
 use crate::address::Address;
 use crate::compile_error::CompileError;
-use crate::map::storage::Stores;
+use crate::map::stores::Stores;
 use crate::next_hop::NextHop;
 use crate::prefix::{IpPrefix, Prefix};
 use crate::rib::Rib;

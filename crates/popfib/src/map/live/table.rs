@@ -10,7 +10,8 @@ use crate::fib::{CheckError, Options};
 use crate::map::Both;
 use crate::map::batch::Mixed;
 use crate::map::both::ip;
-use crate::map::storage::{Own, Shared, Storage, Stores};
+use crate::map::storage::{Own, Shared, Storage};
+use crate::map::stores::Stores;
 use crate::memory::OutOfMemory;
 use crate::prefix::IpPrefix::{self, V4, V6};
 

@@ -10,7 +10,7 @@ use bytemuck::Pod;
 use popfib::{Address, Leaf, Rib};
 
 use crate::cannot_build::CannotBuild;
-use crate::loops;
+use crate::loops::{self, Find};
 
 /// A key whose arrays are plain memory: every [`Address`].
 pub trait Key: Address + Pod {}
@@ -70,13 +70,6 @@ pub trait Lpm<A>: Send + Sync {
     /// Looks up one address after the other, each only once the answer before
     /// it is known, as [`dependent`](loops::dependent) says. Returns the last answer.
     fn lookup_chain(&self, addresses: &[A]) -> u32;
-}
-
-/// The lookup of one address, to be inlined into loops that are compiled for
-/// the CPU's instructions: borrowed arrays, all by value.
-pub trait Find<A>: Copy {
-    /// The next hop of the longest prefix that holds `address`; 0 if there is none.
-    fn find(self, address: A) -> u32;
 }
 
 /// An algorithm: what [`Lpm`] needs to know of it.

@@ -3,7 +3,7 @@
 use popfib::Address;
 
 use super::Node;
-use crate::lpm::Find;
+use crate::loops::Find;
 
 /// The nodes.
 ///

@@ -3,8 +3,8 @@
 use popfib::Address;
 
 use super::BLOCK;
+use crate::loops::Find;
 use crate::loops::prefetch;
-use crate::lpm::Find;
 
 /// The two tables.
 ///

@@ -3,7 +3,7 @@
 use popfib::Address;
 
 use super::{Form, NEXT_HOP_BITS};
-use crate::lpm::Find;
+use crate::loops::Find;
 
 /// The two tables, the range table also in the short format.
 ///

@@ -2,8 +2,7 @@
 
 use popfib::Address;
 
-use super::dependent;
-use crate::lpm::Find;
+use super::{Find, dependent};
 
 /// Looks up one address.
 #[inline]

@@ -3,7 +3,7 @@
 //! A generic x86-64 build has no instruction for population counts or leading
 //! zeros and shifts by a variable in three steps. So each loop is compiled a
 //! second time for CPUs that have them, with the structure's
-//! [`Find`](crate::lpm::Find) inlined, and chosen at run time: what popfib does
+//! [`Find`] inlined, and chosen at run time: what popfib does
 //! for itself, done for all.
 
 mod lookup;
@@ -13,6 +13,13 @@ use std::hint::black_box;
 use popfib::Address;
 
 pub(crate) use lookup::{chain, each, one, prefetch};
+
+/// The lookup of one address, to be inlined into loops that are compiled for
+/// the CPU's instructions: borrowed arrays, all by value.
+pub trait Find<A>: Copy {
+    /// The next hop of the longest prefix that holds `address`; 0 if there is none.
+    fn find(self, address: A) -> u32;
+}
 
 /// Looks up one address after the other by `lookup`, each only once the answer
 /// before it is known: the latency of a lookup, not its rate. Returns the last answer.

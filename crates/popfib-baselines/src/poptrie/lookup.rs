@@ -8,7 +8,7 @@ use popfib::fold::STRIDE;
 use popfib::{Address, Leaf};
 
 use super::layout::{DIRECT_LEAF, Node, View};
-use crate::lpm::Find;
+use crate::loops::Find;
 
 impl<A: Address, L: Leaf, N: Node> Find<A> for View<'_, L, N> {
     #[inline(always)]

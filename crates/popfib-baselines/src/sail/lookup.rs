@@ -3,8 +3,8 @@
 use popfib::Address;
 
 use super::DEEPER;
+use crate::loops::Find;
 use crate::loops::prefetch;
-use crate::lpm::Find;
 
 /// The arrays.
 ///

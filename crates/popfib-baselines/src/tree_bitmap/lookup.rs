@@ -3,7 +3,7 @@
 use popfib::{Address, Leaf};
 
 use super::layout::{Initial, Node};
-use crate::lpm::Find;
+use crate::loops::Find;
 
 /// The arrays.
 ///

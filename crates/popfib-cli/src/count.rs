@@ -16,7 +16,8 @@ use crate::program::Verdict;
 use crate::stream::answers::{Answers, Lazy, Looked};
 use crate::stream::routes::Family;
 use crate::stream::source::Source;
-use crate::stream::tables::{Table, TablesArgs};
+use crate::stream::table::Table;
+use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs};
 use crate::table::counted;
 

@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 use popfib::{Address, Fib, Image, Options, Rib};
 use popfib_formats::{RouteTable, image_table};
 
-use crate::args::{ReadArgs, TableArgs, is_stdin};
+use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
-use crate::live;
 
 /// An image and how long it took to open.
 #[derive(Debug)]
@@ -19,14 +18,6 @@ pub struct Opened {
     pub image: Image,
     /// From the call to an image that can be asked.
     pub open_time: Duration,
-}
-
-/// The image of `args`, from a file or another process; `None` if they ask for a table.
-pub fn open(args: &TableArgs) -> Result<Option<Opened>, Failure> {
-    match &args.live {
-        Some(socket) => live::open(socket, &args.read).map(Some),
-        None => open_file(args.fib.as_deref(), args.trust, &args.read),
-    }
 }
 
 /// The image at `path`, if there is a path; without validating it if it is trusted.

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::args::TableArgs;
 use crate::failure::Failure;
-use crate::image::{self, Opened};
+use crate::image::Opened;
 use crate::output::Output;
 use crate::program::Verdict;
 use crate::table;
@@ -135,7 +135,7 @@ impl<A: Address> From<&Fib<A, u32>> for Shape {
 }
 
 pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
-    let info = match image::open(&args.table)? {
+    let info = match table::open_image(&args.table)? {
         Some(opened) => Info {
             ipv4: image_family::<u32>(&opened)?,
             ipv6: image_family::<u128>(&opened)?,

@@ -21,9 +21,9 @@ use crate::stream::follower::Follower;
 use crate::stream::form::Form;
 use crate::stream::lines::{Lines, Query, Work};
 use crate::stream::source::Source;
-use crate::stream::tables::Table;
+use crate::stream::table::Table;
 use crate::stream::{self, Consumer, InputArgs, Lead, Wanted};
-use crate::{image, table};
+use crate::table;
 
 /// Print the longest match of each address: address, matched prefix, next hop.
 ///
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
         output.flush()?;
         return Ok(Verdict::Good);
     }
-    let table = match image::open(&args.table)? {
+    let table = match table::open_image(&args.table)? {
         Some(opened) => Answers::Image(opened.image),
         None => Answers::Table(Box::new(table::load(&args.table)?)),
     };

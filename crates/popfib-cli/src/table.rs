@@ -6,16 +6,24 @@ use popfib_formats::{Input, RouteTable, load_from};
 
 use crate::args::{ReadArgs, TableArgs};
 use crate::failure::Failure;
-use crate::image;
+use crate::image::{self, Opened};
 use crate::output::note;
-use crate::progress;
+use crate::{live, progress};
 
 /// The table of `args`; replaced routes and skipped lines are noted on standard error.
 pub fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
-    if let Some(opened) = image::open(args)? {
+    if let Some(opened) = open_image(args)? {
         return opened.into_table();
     }
     load_or_default(args.table.as_deref(), &args.read)
+}
+
+/// The image of `args`, from a file or another process; `None` if they ask for a table.
+pub fn open_image(args: &TableArgs) -> Result<Option<Opened>, Failure> {
+    match &args.live {
+        Some(socket) => live::open(socket, &args.read).map(Some),
+        None => image::open_file(args.fib.as_deref(), args.trust, &args.read),
+    }
 }
 
 /// The table in the file at `path`, or the built-in one.

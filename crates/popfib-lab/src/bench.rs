@@ -18,7 +18,7 @@ use crate::args::{FormArgs, Selection, scalar};
 use crate::structures::{build, of_image};
 use popfib_cli::args::{Family, TableArgs};
 use popfib_cli::failure::Failure;
-use popfib_cli::image::{self, Opened};
+use popfib_cli::image::Opened;
 use popfib_cli::info::milliseconds;
 use popfib_cli::output::{Output, note};
 use popfib_cli::program::Verdict;
@@ -160,7 +160,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
         .collect::<Result<Vec<_>, _>>()?;
     // An image is looked up as it is; what its routes are for is the traffic and the other
     // algorithms.
-    let source = match image::open(&args.table)? {
+    let source = match table::open_image(&args.table)? {
         Some(opened) => Source::Image(opened),
         None => Source::Table(Box::new(table::load(&args.table)?)),
     };

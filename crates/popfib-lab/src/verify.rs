@@ -8,7 +8,7 @@ use popfib::Rib;
 use popfib_baselines::Key;
 use popfib_cli::args::TableArgs;
 use popfib_cli::failure::Failure;
-use popfib_cli::image::{self, Opened};
+use popfib_cli::image::Opened;
 use popfib_cli::output::note;
 use popfib_cli::program::Verdict;
 use popfib_cli::table;
@@ -75,7 +75,7 @@ impl ValueEnum for Against {
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
-    let (ipv4, ipv6) = match image::open(&args.table)? {
+    let (ipv4, ipv6) = match table::open_image(&args.table)? {
         Some(opened) => (
             image_family::<u32>("IPv4", &opened, args)?,
             image_family::<u128>("IPv6", &opened, args)?,

@@ -13,7 +13,7 @@ use crate::stream::Lead;
 use crate::stream::form::{Dialect, Form};
 use crate::stream::lines::{Lines, Query, Work};
 use crate::stream::source::Source;
-use crate::stream::tables::Table;
+use crate::stream::table::Table;
 use crate::table::counted;
 
 /// Annotates in one form; all files have to be alike in their columns.

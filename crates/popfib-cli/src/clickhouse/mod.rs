@@ -22,8 +22,8 @@ use crate::stream::answers::{Answers, Lazy, Looked};
 use crate::stream::follower::Follower;
 use crate::stream::page::Page;
 use crate::stream::routes::{Family, Routes, spell};
-use crate::stream::tables::Table;
-use crate::{image, table};
+use crate::stream::table::Table;
+use crate::table;
 
 /// Run as a function of ClickHouse: read blocks of addresses, write blocks of answers, in its format Native.
 ///
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
 
 /// The table of the options.
 fn load(args: &TableArgs, with_prefixes: bool) -> Result<Table, Failure> {
-    let routes = match image::open(args)? {
+    let routes = match table::open_image(args)? {
         Some(opened)
             if with_prefixes && (opened.lacks_routes::<u32>() || opened.lacks_routes::<u128>()) =>
         {

@@ -2,17 +2,29 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use popfib::{Address, ImageWriter, NextHop, Options, Rib};
-use popfib_feed::{Routes, Target};
-
-use super::state::State;
+use popfib_feed::{Routes, Tables, Target};
 
 /// The minimum time between two images for clients, since routes are copied under the lock.
 const EVERY: Duration = Duration::from_secs(1);
+
+/// The tables of all threads.
+pub(super) struct Locked(Mutex<Tables>);
+
+impl Locked {
+    pub(super) fn new(tables: Tables) -> Self {
+        Self(Mutex::new(tables))
+    }
+
+    /// Locks the tables. Keep the lock as short as possible, and never while reading or writing.
+    pub(super) fn lock(&self) -> MutexGuard<'_, Tables> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// An image for clients, and the version of the tables that it was made from.
 pub(super) struct Compiled {
@@ -32,8 +44,8 @@ pub(super) struct Images(Mutex<Option<Arc<Compiled>>>);
 impl Images {
     /// The image of this table as it is now; `None` is the default table. Only one image is made at a time, and one a
     /// second, however many clients request images.
-    pub(super) fn of(&self, state: &State, table: Option<&str>) -> Result<Arc<Compiled>, Failed> {
-        let now = state.tables().version();
+    pub(super) fn of(&self, tables: &Locked, table: Option<&str>) -> Result<Arc<Compiled>, Failed> {
+        let now = tables.lock().version();
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = &*last {
             if last.table.as_deref() == table && last.version >= now {
@@ -42,7 +54,7 @@ impl Images {
             thread::sleep(EVERY.saturating_sub(last.made.elapsed()));
         }
         let failed = |error: &dyn fmt::Display| error.to_string();
-        let (version, writer) = compile(state, table).map_err(|error| failed(&*error))?;
+        let (version, writer) = compile(tables, table).map_err(|error| failed(&*error))?;
         let compiled = Arc::new(Compiled {
             version,
             bytes: writer.to_bytes(),
@@ -57,10 +69,10 @@ impl Images {
 /// Compiles a table; `None` is the default table. Returns its version and its image, which has no routes if the table does not
 /// exist. The lock is held while routes are copied, but not while they are compiled.
 pub(super) fn compile(
-    state: &State,
+    tables: &Locked,
     table: Option<&str>,
 ) -> Result<(u64, ImageWriter), Box<dyn std::error::Error>> {
-    let tables = state.tables();
+    let tables = tables.lock();
     let version = tables.version();
     let name = table.or_else(|| tables.default_table()).unwrap_or_default();
     let source = format!("popfib follow, table {name}");

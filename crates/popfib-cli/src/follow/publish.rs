@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use super::images;
 use super::state::State;
 
 /// Writes the image of one table.
@@ -22,7 +21,7 @@ impl Publisher<'_> {
         }
         drop(tables);
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", self.path.display());
-        let compiled = images::compile(self.state, self.table);
+        let compiled = self.state.compile(self.table);
         let (version, writer) = compiled.map_err(|error| failed(&*error))?;
         writer.save(self.path).map_err(|error| failed(&error))?;
         Ok(version)

@@ -90,6 +90,6 @@ impl Session {
 
     /// The compiled table.
     pub(super) fn image(&self, state: &State) -> Result<Arc<Compiled>, Failed> {
-        state.images.of(state, self.table.as_deref())
+        state.image(self.table.as_deref())
     }
 }

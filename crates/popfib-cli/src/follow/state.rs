@@ -2,22 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use popfib::ImageWriter;
 use popfib_feed::{Counts, Dropped, Tables};
 
 use crate::output::note;
 
-use super::images::Images;
+use super::images::{Compiled, Failed, Images, Locked, compile};
 
 /// The state that threads share.
 pub(super) struct State {
-    tables: Mutex<Tables>,
+    tables: Locked,
     feeds: Mutex<BTreeMap<String, Counts>>,
     troubles: Mutex<Troubles>,
     /// The image that clients share.
-    pub(super) images: Images,
+    images: Images,
     /// Addresses answered.
     pub(super) lookups: AtomicU64,
     /// Clients connected to the Unix socket, and by HTTP.
@@ -66,7 +67,7 @@ struct Troubles {
 impl State {
     pub(super) fn new(tables: Tables) -> Self {
         Self {
-            tables: Mutex::new(tables),
+            tables: Locked::new(tables),
             feeds: Mutex::default(),
             troubles: Mutex::default(),
             images: Images::default(),
@@ -77,9 +78,22 @@ impl State {
         }
     }
 
-    /// Locks the tables. Keep the lock as short as possible, and never while reading or writing.
+    /// Locks the tables; see [`Locked::lock`].
     pub(super) fn tables(&self) -> MutexGuard<'_, Tables> {
-        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tables.lock()
+    }
+
+    /// The image of this table as it is now, for clients; `None` is the default table.
+    pub(super) fn image(&self, table: Option<&str>) -> Result<Arc<Compiled>, Failed> {
+        self.images.of(&self.tables, table)
+    }
+
+    /// Compiles a table as it is now; see [`compile`].
+    pub(super) fn compile(
+        &self,
+        table: Option<&str>,
+    ) -> Result<(u64, ImageWriter), Box<dyn std::error::Error>> {
+        compile(&self.tables, table)
     }
 
     /// Adds the counts of a feed since `before`.

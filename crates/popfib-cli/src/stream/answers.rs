@@ -6,7 +6,7 @@ use popfib::{Address, Fib, Kernel, NextHop};
 use popfib_formats::IPV6_TEXT;
 
 use super::routes::{Family, Routes, spell};
-use super::tables::Table;
+use super::table::Table;
 use crate::failure::Failure;
 
 /// The answers of one family. Number 0 stands for no match.

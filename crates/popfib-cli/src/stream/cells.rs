@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use popfib_formats::{AddressBatch, Run};
 
 use super::form::{Form, address_name};
-use super::lines::Texted;
 use super::page::Page;
 use super::rows::Lead;
-use super::tables::Table;
+use super::table::Table;
+use super::written::Texted;
 
 /// Goes through the cells of a batch.
 pub(super) struct Cells<'b> {

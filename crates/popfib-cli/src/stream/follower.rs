@@ -11,7 +11,7 @@ use crate::live::{Live, Place};
 use crate::output::note;
 
 use super::routes::Routes;
-use super::tables::Table;
+use super::table::Table;
 
 /// The least time from one image to the next, and how many times as long as the last one took to come.
 const EVERY: Duration = Duration::from_secs(1);

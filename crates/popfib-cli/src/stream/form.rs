@@ -5,7 +5,7 @@ use std::io::Write;
 use popfib_formats::Escaped;
 use serde::Serialize;
 
-use super::tables::Table;
+use super::table::Table;
 
 /// A form of output as lines.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,7 +15,9 @@ mod parallel;
 pub(crate) mod routes;
 mod rows;
 pub(crate) mod source;
+pub(crate) mod table;
 pub(crate) mod tables;
+mod written;
 
 pub(crate) use rows::Lead;
 

@@ -18,7 +18,7 @@ use serde::Serialize;
 use self::probes::probes;
 use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
-use crate::image::{self, Opened};
+use crate::image::Opened;
 use crate::output::{Output, note};
 use crate::program::Verdict;
 use crate::table;
@@ -87,7 +87,7 @@ pub struct Count {
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
-    let (ipv4, ipv6) = match image::open(&args.table)? {
+    let (ipv4, ipv6) = match table::open_image(&args.table)? {
         Some(opened) => (
             image_family::<u32>("IPv4", &opened, args)?,
             image_family::<u128>("IPv6", &opened, args)?,

@@ -1,0 +1,100 @@
+//! What is written for the answers of a table: texts that are ready, and before each a prefix where one is wanted.
+
+use popfib::{Address, Kernel, LongestFib};
+
+use super::answer_texts::{AnyAnswerTexts, Texts};
+use super::answers::{Answers, Looked};
+use super::form::AnswerForm;
+use super::page::Page;
+use super::routes::{self, spell};
+use super::table::Table;
+use crate::failure::Failure;
+
+/// What is written for the answers of a table.
+pub(super) struct Written {
+    /// What stands before a prefix; `None` if prefixes are not written, and numbers are those of next hops.
+    pub(super) before: Option<Vec<u8>>,
+    /// By next hop, what is written for it, after the prefix if there is one; 0 for no match.
+    pub(super) texts: AnyAnswerTexts,
+}
+
+/// A family's answers to a batch.
+pub(super) type Texted<'l, A> = Looked<'l, A, Written>;
+
+impl<A: routes::Family> Texted<'_, A> {
+    /// Writes the text of an answer of the table of this index; whether there is a match.
+    pub(super) fn write(&self, table: usize, at: usize, page: &mut Page) -> bool {
+        let number = self.numbers[table][at];
+        let Written { before, texts } = &self.tables[table].1;
+        let number = lead(self.addresses[at], number, before.as_deref(), page);
+        texts.write(number, page);
+        number != 0
+    }
+}
+
+/// The answers of a table and the text of each.
+pub(super) fn compile<A: routes::Family>(
+    table: &Table,
+    kernel: Kernel,
+    form: &AnswerForm<'_>,
+) -> Result<(Answers<A>, Written), Failure> {
+    let routes = &table.routes;
+    let with_prefixes = table.with_prefixes && routes.have_prefixes();
+    let (before, after) = form.around_prefix().filter(|_| with_prefixes).unzip();
+    let mut texts = Texts::default();
+    texts.push(|to| {
+        form.prefix(None, to);
+        form.value(None, to);
+    });
+    for name in routes.names() {
+        texts.push(|to| {
+            match &after {
+                Some(after) => to.extend_from_slice(after),
+                None => form.prefix(None, to),
+            }
+            form.value(Some(name), to);
+        });
+    }
+    let answers = match before {
+        Some(_) => Answers::longest(routes, kernel)?,
+        None => Answers::values(routes, kernel)?,
+    };
+    let texts = texts.into_answer_texts();
+    Ok((answers, Written { before, texts }))
+}
+
+/// The numbers of the texts of these answers.
+pub(super) fn indices<A: Address>(
+    numbers: &[u32],
+    before: Option<&[u8]>,
+) -> impl Iterator<Item = u32> {
+    let with_lengths = before.is_some();
+    numbers.iter().map(move |&number| {
+        if with_lengths {
+            number / LongestFib::<A>::LENGTHS
+        } else {
+            number
+        }
+    })
+}
+
+/// Writes what stands before the text of an answer: the prefix, if there is one. Returns the number of that text.
+#[inline(always)]
+pub(super) fn lead<A: routes::Family>(
+    address: A,
+    number: u32,
+    before: Option<&[u8]>,
+    page: &mut Page,
+) -> u32 {
+    let Some(before) = before else {
+        return number;
+    };
+    let Some((prefix, next_hop)) = LongestFib::<A>::matched(address, number) else {
+        return 0;
+    };
+    page.put(before);
+    let text = page.room().first_chunk_mut();
+    let len = spell(prefix, text.expect("there is room for a prefix")).len();
+    page.fill(len);
+    next_hop.get()
+}

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use super::Lookup;
 use super::lookup::{self, BLOCK, Lpm, Source, in_blocks};
 use super::matches::Match;
-use super::output::ask_for_memory;
+use super::room::ask_for_memory;
 use crate::live::{Live, Value};
 use crate::values::{Known, Values};
 

@@ -11,7 +11,7 @@ use pyo3::types::{PyList, PyString};
 
 use super::arrow::ArrowColumn;
 use super::lookup::{Lpm, in_blocks};
-use super::output::{ask_for_memory, out_without_indices};
+use super::room::{ask_for_memory, out_without_indices};
 use crate::keys;
 use crate::routes::Family;
 use crate::values::Places;

@@ -17,6 +17,7 @@ mod matches;
 #[cfg(target_os = "linux")]
 mod memory;
 mod output;
+mod room;
 
 use std::net::IpAddr;
 
@@ -131,7 +132,7 @@ pub(crate) fn lookup_several<'py>(
     let read = match rows.iter().any(Rows::is_text) {
         true => {
             let count = count(&rows);
-            output::ask_for_memory(count, size_of::<Option<IpAddr>>())?;
+            room::ask_for_memory(count, size_of::<Option<IpAddr>>())?;
             let read = addresses
                 .py()
                 .detach(|| lookup::addresses(&rows, count, invalid, threads));

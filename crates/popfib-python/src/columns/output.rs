@@ -1,13 +1,14 @@
 //! Numbers of values as what the caller wants to have.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyImportError, PyMemoryError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use super::arrow::ArrowColumn;
 use super::dictionary;
 use super::matches::{Match, OfMatches};
+use super::room::{ask_for_memory, out_without_indices};
 use crate::quote::Quoted;
 use crate::values::Known;
 
@@ -143,22 +144,6 @@ impl OfNumbers {
             }
         }
     }
-}
-
-/// A column of nulls takes no memory, however long it is; the answers do. Asked for once, because what makes them ends
-/// the process where it gets none.
-pub(super) fn ask_for_memory(count: usize, each: usize) -> PyResult<()> {
-    let bytes = count.checked_mul(each);
-    if bytes.is_none_or(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_err()) {
-        return Err(PyMemoryError::new_err(format!(
-            "the answers of {count} rows"
-        )));
-    }
-    Ok(())
-}
-
-pub(super) fn out_without_indices() -> PyErr {
-    PyValueError::new_err("out goes with output='indices'")
 }
 
 /// The numbers of all rows, while they are looked up.

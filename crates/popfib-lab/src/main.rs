@@ -3,6 +3,8 @@
 //!
 //! Whoever looks up addresses needs none of it: `popfib` is without its structures and libraries.
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod bench;
 mod draw;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use popfib::{Address, IpPrefix, Prefix, PrefixSet};
+use popfib::{Address, IpPrefix, Prefix, Rib};
 use popfib_formats::{BgpPath, Format, Input, LoadOptions, PeerFilter, Wanted, open_paths};
 use serde::Serialize;
 
@@ -71,7 +71,7 @@ pub(crate) struct PathsArgs {
 }
 
 /// The prefixes of one family that paths are asked for, by where they have to be.
-type Places<A> = Vec<(Relation, PrefixSet<A>)>;
+type Places<A> = Vec<(Relation, Rib<A>)>;
 
 fn holds<A: Address>(places: &Places<A>, prefix: Prefix<A>) -> bool {
     places

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use popfib::{Address, IpPrefix, NextHop, Prefix, PrefixSet, Rib};
+use popfib::{Address, IpPrefix, NextHop, Prefix, Rib};
 
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
@@ -83,11 +83,11 @@ pub(crate) enum Relation {
 
 impl Relation {
     /// Whether `route` is where it has to be, seen from one of `places`.
-    pub(crate) fn holds<A: Address>(self, route: Prefix<A>, places: &PrefixSet<A>) -> bool {
+    pub(crate) fn holds<A: Address>(self, route: Prefix<A>, places: &Rib<A>) -> bool {
         match self {
-            Self::Exact => places.contains(route),
+            Self::Exact => places.contains_key(route),
             Self::Covering => places.subnets(route).next().is_some(),
-            Self::CoveredBy => places.covers(route),
+            Self::CoveredBy => places.supernets(route).next().is_some(),
             Self::Overlapping => places.overlaps(route),
         }
     }
@@ -111,12 +111,14 @@ impl Relation {
     }
 }
 
-/// Those of `prefixes` that `key` takes: the ones of a family.
+/// Those of `prefixes` that `key` takes, the ones of a family, as routes to anywhere: nobody looks up addresses in
+/// them, so they need no Fib as a `PrefixSet` has one.
 pub(crate) fn set_of<A: Address>(
     prefixes: &[IpPrefix],
     key: impl Fn(IpPrefix) -> Option<Prefix<A>>,
-) -> PrefixSet<A> {
-    prefixes.iter().copied().filter_map(key).collect()
+) -> Rib<A> {
+    let prefixes = prefixes.iter().copied().filter_map(key);
+    prefixes.map(|prefix| (prefix, NextHop::MIN)).collect()
 }
 
 /// An IPv4 prefix.

@@ -135,9 +135,12 @@ impl<'a> Conditions<'a> {
         match places.first() {
             None => found.extend(rib.iter()),
             Some((relation, set)) => {
-                for place in set.iter() {
+                for (place, _) in set {
                     // What lies inside another place comes with that one.
-                    let is_inside = set.supernets(place).next() != Some(place);
+                    let is_inside = set
+                        .supernets(place)
+                        .next()
+                        .is_some_and(|(widest, _)| widest != place);
                     match relation {
                         Relation::CoveredBy | Relation::Overlapping if is_inside => {}
                         _ => found.extend(relation.find(rib, place)),

@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod annotate;
+mod annotate_output;
 mod bad_input;
 mod clickhouse;
 mod common;

@@ -7,6 +7,7 @@ mod common;
 mod addresses;
 mod bad_files;
 mod bgpdump;
+mod captures;
 mod delimited;
 mod detection;
 mod frr_bird;

@@ -12,20 +12,6 @@ use popfib_feed::{Routes, Tables, Target};
 /// The minimum time between two images for clients, since routes are copied under the lock.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The tables of all threads.
-pub(super) struct Locked(Mutex<Tables>);
-
-impl Locked {
-    pub(super) fn new(tables: Tables) -> Self {
-        Self(Mutex::new(tables))
-    }
-
-    /// Locks the tables. Keep the lock as short as possible, and never while reading or writing.
-    pub(super) fn lock(&self) -> MutexGuard<'_, Tables> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// An image for clients, and the version of the tables that it was made from.
 pub(super) struct Compiled {
     pub(super) version: u64,
@@ -42,10 +28,14 @@ pub(super) type Failed = String;
 pub(super) struct Images(Mutex<Option<Arc<Compiled>>>);
 
 impl Images {
-    /// The image of this table as it is now; `None` is the default table. Only one image is made at a time, and one a
-    /// second, however many clients request images.
-    pub(super) fn of(&self, tables: &Locked, table: Option<&str>) -> Result<Arc<Compiled>, Failed> {
-        let now = tables.lock().version();
+    /// The image of this table as it is now; `None` is the default table, and `tables` locks all. Only one image is made at
+    /// a time, and one a second, however many clients request images.
+    pub(super) fn of<'t>(
+        &self,
+        tables: impl Fn() -> MutexGuard<'t, Tables>,
+        table: Option<&str>,
+    ) -> Result<Arc<Compiled>, Failed> {
+        let now = tables().version();
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = &*last {
             if last.table.as_deref() == table && last.version >= now {
@@ -54,7 +44,7 @@ impl Images {
             thread::sleep(EVERY.saturating_sub(last.made.elapsed()));
         }
         let failed = |error: &dyn fmt::Display| error.to_string();
-        let (version, writer) = compile(tables, table).map_err(|error| failed(&*error))?;
+        let (version, writer) = compile(tables(), table).map_err(|error| failed(&*error))?;
         let compiled = Arc::new(Compiled {
             version,
             bytes: writer.to_bytes(),
@@ -69,10 +59,9 @@ impl Images {
 /// Compiles a table; `None` is the default table. Returns its version and its image, which has no routes if the table does not
 /// exist. The lock is held while routes are copied, but not while they are compiled.
 pub(super) fn compile(
-    tables: &Locked,
+    tables: MutexGuard<'_, Tables>,
     table: Option<&str>,
 ) -> Result<(u64, ImageWriter), Box<dyn std::error::Error>> {
-    let tables = tables.lock();
     let version = tables.version();
     let name = table.or_else(|| tables.default_table()).unwrap_or_default();
     let source = format!("popfib follow, table {name}");

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::images;
 use super::state::State;
 
 /// Writes the image of one table.
@@ -19,9 +20,8 @@ impl Publisher<'_> {
         if !is_there || tables.version() == version {
             return Ok(version);
         }
-        drop(tables);
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", self.path.display());
-        let compiled = self.state.compile(self.table);
+        let compiled = images::compile(tables, self.table);
         let (version, writer) = compiled.map_err(|error| failed(&*error))?;
         writer.save(self.path).map_err(|error| failed(&error))?;
         Ok(version)

@@ -5,16 +5,15 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use popfib::ImageWriter;
 use popfib_feed::{Counts, Dropped, Tables};
 
 use crate::output::note;
 
-use super::images::{Compiled, Failed, Images, Locked, compile};
+use super::images::{Compiled, Failed, Images};
 
 /// The state that threads share.
 pub(super) struct State {
-    tables: Locked,
+    tables: Mutex<Tables>,
     feeds: Mutex<BTreeMap<String, Counts>>,
     troubles: Mutex<Troubles>,
     /// The image that clients share.
@@ -67,7 +66,7 @@ struct Troubles {
 impl State {
     pub(super) fn new(tables: Tables) -> Self {
         Self {
-            tables: Locked::new(tables),
+            tables: Mutex::new(tables),
             feeds: Mutex::default(),
             troubles: Mutex::default(),
             images: Images::default(),
@@ -78,22 +77,14 @@ impl State {
         }
     }
 
-    /// Locks the tables; see [`Locked::lock`].
+    /// Locks the tables. Keep the lock as short as possible, and never while reading or writing.
     pub(super) fn tables(&self) -> MutexGuard<'_, Tables> {
-        self.tables.lock()
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The image of this table as it is now, for clients; `None` is the default table.
     pub(super) fn image(&self, table: Option<&str>) -> Result<Arc<Compiled>, Failed> {
-        self.images.of(&self.tables, table)
-    }
-
-    /// Compiles a table as it is now; see [`compile`].
-    pub(super) fn compile(
-        &self,
-        table: Option<&str>,
-    ) -> Result<(u64, ImageWriter), Box<dyn std::error::Error>> {
-        compile(&self.tables, table)
+        self.images.of(|| self.tables(), table)
     }
 
     /// Adds the counts of a feed since `before`.

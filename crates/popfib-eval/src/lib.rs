@@ -43,7 +43,7 @@ pub use latencies::Latencies;
 pub use measure::{Passes, Spread, measure};
 pub use modes::{Modes, modes};
 pub use next_hops::skewed_next_hops;
-pub use paired::{FEWEST_PAIRS, Paired, Verdict};
+pub use paired::{FEWEST_PAIRS, LEAST_DIFFERENCE, Paired, Verdict};
 pub use pin::{cores, pin, together};
 pub use popfib_baselines::Buffer;
 pub use random::Random;

@@ -5,7 +5,9 @@
 //! median of these ratios is the figure. It carries a verdict where two things
 //! agree: an interval that holds the true median in 95 of 100 cases whatever the
 //! distribution (order statistics, as in the sign test) lies on one side of 1;
-//! and so does the ratio of the fastest passes, the least disturbed ones.
+//! and so does the ratio of the fastest passes, the least disturbed ones. And the
+//! figure is further from 1 than [`LEAST_DIFFERENCE`]: passes of one process share
+//! its memory, so no number of them shows what another start would change.
 //!
 //! Rejected: means and standard deviations, which one pass of a hundred times the
 //! usual length makes meaningless; medians of each side by itself, which differ
@@ -16,6 +18,10 @@ const HALF_OF_WRONG: f64 = 0.025;
 
 /// The fewest pairs that can carry a verdict: of five, all on one side, chance makes one in sixteen.
 pub const FEWEST_PAIRS: usize = 6;
+
+/// The least difference from 1 that carries a verdict: the rates of one structure differ by as much from one start
+/// of the same program to the next, by the memory that it is given.
+pub const LEAST_DIFFERENCE: f64 = 0.05;
 
 /// Whose passes are faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,17 +59,19 @@ impl Paired {
         let (low, high) = (ratios[outside], ratios[last - outside]);
         let fastest = |rates: &[f64]| rates.iter().copied().fold(0.0, f64::max);
         let best = fastest(&ours[..=last]) / fastest(&theirs[..=last]);
+        let median = (ratios[last / 2] + ratios[ratios.len() / 2]) / 2.0;
+        let least = 1.0 + LEAST_DIFFERENCE;
         let verdict = if ratios.len() < FEWEST_PAIRS {
             Verdict::Withheld
-        } else if low > 1.0 && best > 1.0 {
+        } else if low > 1.0 && best > 1.0 && median >= least {
             Verdict::Faster
-        } else if high < 1.0 && best < 1.0 {
+        } else if high < 1.0 && best < 1.0 && median <= 1.0 / least {
             Verdict::Slower
         } else {
             Verdict::Withheld
         };
         Some(Self {
-            median: (ratios[last / 2] + ratios[ratios.len() / 2]) / 2.0,
+            median,
             low,
             high,
             verdict,
@@ -121,6 +129,15 @@ mod tests {
         // Alike, or too few to tell.
         assert_eq!(paired(&[1.0; 9], &[1.0; 9]).verdict, Verdict::Withheld);
         assert_eq!(paired(&[3.0; 5], &[1.0; 5]).verdict, Verdict::Withheld);
+        // Alike but for what another start of the program may turn around, however sure the passes are.
+        for (rate, verdict) in [
+            (104.0, Verdict::Withheld),
+            (106.0, Verdict::Faster),
+            (96.0, Verdict::Withheld),
+            (94.0, Verdict::Slower),
+        ] {
+            assert_eq!(paired(&[rate; 9], &[100.0; 9]).verdict, verdict, "{rate}");
+        }
         assert_eq!(Paired::of(&[], &[1.0]), None);
     }
 

@@ -1,7 +1,7 @@
 //! Where Poptrie is ahead, where it is not, and where the passes do not decide: in
 //! words, on top of the report.
 
-use popfib_eval::{FEWEST_PAIRS, Verdict};
+use popfib_eval::{FEWEST_PAIRS, LEAST_DIFFERENCE, Verdict};
 
 use super::format::{count, listed, mib, number, or_none, percent, ratio, short};
 use super::{Section, words};
@@ -73,8 +73,9 @@ pub(super) fn verdict(results: &Results, section: &mut Section) {
         ));
     } else if !cases.withheld.is_empty() {
         section.paragraph(format!(
-            "No verdict, because the passes do not decide which is faster (the interval of the ratio contains 1, or \
-            the fastest passes disagree): {}.",
+            "No verdict, because the passes do not decide which is faster (the interval of the ratio contains 1, the \
+            fastest passes disagree, or the ratio is within {LEAST_DIFFERENCE} of 1, as rates of one structure differ between runs): \
+            {}.",
             cases.withheld.join("; ")
         ));
     }

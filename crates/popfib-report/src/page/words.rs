@@ -2,7 +2,8 @@
 
 /// What a ratio in a table is.
 pub(super) const RATIOS: &str = "Ratios are medians over passes that ran next to each other, with the 95 % \
-     confidence interval in parentheses; a question mark means that the passes do not decide which is faster.";
+     confidence interval in parentheses; a question mark means that the passes do not decide which is faster, \
+     or that the ratio is too close to 1.";
 
 pub(super) const SUMMARY: &str = "Medians. Poptrie18 is the paper's layout and popfib18 this project's, both looked \
      up one address at a time as in the paper; \"batches\" is how popfib is meant to be used. In the paper Poptrie18 \

@@ -22,6 +22,7 @@ mod lists;
 mod logs;
 mod lookup;
 mod paths;
+mod reports;
 mod routes;
 mod rov;
 #[cfg(unix)]

@@ -8,7 +8,7 @@
 //! | `api.rs`, `border.rs`, `vector.rs`, `file.rs` | DuckDB: its functions, errors, columns, files |
 //! | `table.rs`, `registry.rs` | what is looked up in |
 //! | `addresses.rs`, `scalar.rs`, `prefix_text.rs` | `lpm`, `lpm_int`, `lpm_prefix`, `lpm_all` |
-//! | `request.rs`, `tables.rs` | `popfib_table`, `popfib_drop`, `popfib_routes` |
+//! | `request.rs`, `tables.rs` | `popfib_table`, `popfib_tables`, `popfib_drop`, `popfib_routes` |
 
 mod addresses;
 mod api;

@@ -20,9 +20,19 @@ impl Registry {
         let name = String::from_utf8_lossy(name);
         let tables = self.0.read().unwrap_or_else(PoisonError::into_inner);
         tables.get(&*name).cloned().ok_or_else(|| {
-            let name = Escaped(&name);
+            // As SQL writes it: the statement can be copied.
+            let name = Escaped(&name).to_string().replace('\'', "''");
             format!("there is no table '{name}': CALL popfib_table('{name}', 'FILE') makes it")
         })
+    }
+
+    /// All tables, by name.
+    pub(crate) fn all(&self) -> Vec<(String, Arc<Table>)> {
+        let tables = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let named = tables.iter();
+        let mut all: Vec<_> = named.map(|(n, table)| (n.clone(), table.clone())).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all
     }
 
     /// Gives a name to a table, in place of what had it.

@@ -20,6 +20,7 @@ use crate::vector::{LogicalType, Output, Text};
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Table,
+    Tables,
     Drop,
     Routes,
 }
@@ -32,8 +33,18 @@ struct Signature {
     columns: &'static [(&'static CStr, TypeId)],
 }
 
+/// What is said of a table.
+const TABLE: &[(&CStr, TypeId)] = &[
+    (c"name", TypeId::VARCHAR),
+    (c"ipv4_routes", TypeId::UBIGINT),
+    (c"ipv6_routes", TypeId::UBIGINT),
+    (c"replaced", TypeId::UBIGINT),
+    (c"skipped", TypeId::UBIGINT),
+    (c"notes", TypeId::VARCHAR),
+];
+
 impl Kind {
-    const ALL: [Self; 3] = [Self::Table, Self::Drop, Self::Routes];
+    const ALL: [Self; 4] = [Self::Table, Self::Tables, Self::Drop, Self::Routes];
 
     fn signature(self) -> Signature {
         match self {
@@ -41,14 +52,13 @@ impl Kind {
                 name: c"popfib_table",
                 parameters: &[TypeId::VARCHAR, TypeId::ANY],
                 has_options: true,
-                columns: &[
-                    (c"name", TypeId::VARCHAR),
-                    (c"ipv4_routes", TypeId::UBIGINT),
-                    (c"ipv6_routes", TypeId::UBIGINT),
-                    (c"replaced", TypeId::UBIGINT),
-                    (c"skipped", TypeId::UBIGINT),
-                    (c"notes", TypeId::VARCHAR),
-                ],
+                columns: TABLE,
+            },
+            Self::Tables => Signature {
+                name: c"popfib_tables",
+                parameters: &[],
+                has_options: false,
+                columns: TABLE,
             },
             Self::Drop => Signature {
                 name: c"popfib_drop",
@@ -75,14 +85,15 @@ struct Function {
 /// A function called with its arguments.
 enum Bound {
     Table(Arc<Registry>, String, Source, LoadOptions),
+    Tables(Arc<Registry>),
     Drop(Arc<Registry>, String),
     Routes(Source, LoadOptions),
 }
 
 /// A function that runs.
 enum Running {
-    /// A table that was made: one row.
-    Made(String, Arc<Table>),
+    /// More tables, with their names.
+    Tables(std::vec::IntoIter<(String, Arc<Table>)>),
     Dropped(bool),
     /// More routes, and whether invalid lines are skipped.
     Routes(Box<dyn RouteSource>, bool),
@@ -148,6 +159,7 @@ unsafe extern "C" fn bind(info: Handle) {
                     let (name, options) = (request::name(info, 0)?, request::options(info)?);
                     Bound::Table(registry, name, source, options)
                 }
+                Kind::Tables => Bound::Tables(registry),
                 Kind::Drop => Bound::Drop(registry, request::name(info, 0)?),
                 Kind::Routes => {
                     let source = Source::of_argument(info, 0)?;
@@ -204,8 +216,9 @@ impl Bound {
                 };
                 let table = Arc::new(table);
                 registry.insert(name.clone(), Arc::clone(&table));
-                Ok(Running::Made(name.clone(), table))
+                Ok(Running::Tables(vec![(name.clone(), table)].into_iter()))
             }
+            Self::Tables(registry) => Ok(Running::Tables(registry.all().into_iter())),
             Self::Drop(registry, name) => Ok(Running::Dropped(registry.remove(name))),
             Self::Routes(source, options) => {
                 let routes: Box<dyn RouteSource> = match source.open()? {
@@ -265,24 +278,11 @@ impl Running {
     /// They are those of the function, with room for a chunk's rows.
     unsafe fn fill(&mut self, column: &dyn Fn(u64) -> Output) -> Result<usize, String> {
         match std::mem::replace(self, Self::Done) {
-            Self::Made(name, table) => {
-                let numbers = [
-                    table.ipv4.route_count as u64,
-                    table.ipv6.route_count as u64,
-                    table.replaced,
-                    table.skipped,
-                ];
-                // SAFETY: the caller's; the types are those of `signature`.
-                unsafe {
-                    column(0).put(&column(0).rows::<Text>(1), 0, name.as_bytes());
-                    for (at, number) in (1..).zip(numbers) {
-                        column(at).rows::<u64>(1).set(0, number);
-                    }
-                    let notes = table.notes.join("; ");
-                    column(5).put(&column(5).rows::<Text>(1), 0, notes.as_bytes());
-                    column(5).set_nulls(&[!table.notes.is_empty()]);
-                }
-                Ok(1)
+            Self::Tables(mut tables) => {
+                // SAFETY: the caller's.
+                let count = unsafe { fill_tables(&mut tables, column) };
+                *self = Self::Tables(tables);
+                Ok(count)
             }
             Self::Dropped(dropped) => {
                 // SAFETY: as above; a BOOLEAN is a byte.
@@ -298,6 +298,39 @@ impl Running {
             Self::Done => Ok(0),
         }
     }
+}
+
+/// # Safety
+/// As for [`Running::fill`].
+unsafe fn fill_tables(
+    tables: &mut dyn Iterator<Item = (String, Arc<Table>)>,
+    column: &dyn Fn(u64) -> Output,
+) -> usize {
+    // SAFETY: no argument.
+    let room = unsafe { (api().vector_size)() } as usize;
+    let (names, notes) = (column(0), column(5));
+    let mut has_notes = Vec::new();
+    for (row, (name, table)) in tables.take(room).enumerate() {
+        let numbers = [
+            table.ipv4.route_count as u64,
+            table.ipv6.route_count as u64,
+            table.replaced,
+            table.skipped,
+        ];
+        // SAFETY: the caller's; the types are those of `TABLE`.
+        unsafe {
+            names.put(&names.rows(room), row, name.as_bytes());
+            for (at, number) in (1..).zip(numbers) {
+                column(at).rows::<u64>(room).set(row, number);
+            }
+            let text = table.notes.join("; ");
+            notes.put(&notes.rows(room), row, text.as_bytes());
+        }
+        has_notes.push(!table.notes.is_empty());
+    }
+    // SAFETY: as above.
+    unsafe { notes.set_nulls(&has_notes) }
+    has_notes.len()
 }
 
 /// # Safety

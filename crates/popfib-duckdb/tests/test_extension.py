@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import subprocess
 import threading
 
@@ -174,6 +175,31 @@ def test_drop(db):
     assert one(db, "CALL popfib_drop('t')") == (True,)
     assert one(db, "CALL popfib_drop('t')") == (False,)
     fails(db, "SELECT lpm('t', '10.0.0.1')", "there is no table 't'")
+
+
+def test_which_tables_there_are(db):
+    assert db.execute("FROM popfib_tables()").fetchall() == []
+    # More than a chunk, and what popfib_table said of each.
+    said = [make(db, f"many-{n:04}", "10.0.0.0/8 x\n") for n in range(2500)]
+    said.append(make(db, "t", ROUTES + "10.0.0.0/8 other\nnonsense\n", ", skip_invalid := true"))
+    assert said[-1][1:5] == (2, 1, 1, 1)
+    assert db.execute("FROM popfib_tables()").fetchall() == said
+    assert one(db, "SELECT sum(ipv4_routes) FROM popfib_tables() WHERE name LIKE 'many-%'") == (2500,)
+    db.execute("CALL popfib_drop('t')")
+    assert one(db, "SELECT count(*) FROM popfib_tables()") == (2500,)
+    fails(db, "FROM popfib_tables(1)", "popfib_tables")
+
+
+def test_the_hint_is_a_statement(db, tmp_path):
+    """What is said of an unknown name can be copied, whatever the name."""
+    for name in ["t", "it's", "''", 'a"b', "two words", "x'; DROP TABLE flows; --"]:
+        literal = "'" + name.replace("'", "''") + "'"
+        with pytest.raises(duckdb.Error) as caught:
+            one(db, f"SELECT lpm({literal}, '10.0.0.1')")
+        [hint] = re.findall(r": (CALL .*) makes it", str(caught.value))
+        db.execute("SET VARIABLE content = '10.0.0.0/8 inside'::BLOB")
+        db.execute(hint.replace("'FILE'", "getvariable('content')"))
+        assert one(db, f"SELECT lpm({literal}, '10.0.0.1')") == ("inside",)
 
 
 def test_databases_have_tables_of_their_own(tmp_path):

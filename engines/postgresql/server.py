@@ -61,7 +61,8 @@ class Server:
             built.mkdir()
             make = ["make", "--silent", "-f", HERE / "Makefile", f"PG_CONFIG={config}", f"CARGO_PROFILE={profile}", "COPT=-Werror"]
             subprocess.run(make, cwd=built, check=True)
-            subprocess.run([*make, "install", f"DESTDIR={root}"], cwd=built, check=True, stdout=subprocess.DEVNULL)
+            # By another user than built it, who has no cargo.
+            subprocess.run([*make, "install", "CARGO=false", f"DESTDIR={root}"], cwd=built, check=True, stdout=subprocess.DEVNULL)
             self.bin = pathlib.Path(f"{root}{ask('--bindir')}")
             self.data, self.socket, self.files = (self.place / name for name in ("data", "socket", "files"))
             for path in self.data, self.socket, self.files:

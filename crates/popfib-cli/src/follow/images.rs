@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use popfib::{Address, ImageWriter, NextHop, Options, Rib};
 use popfib_feed::{Routes, Tables, Target};
+
+use super::lock::Held;
 
 /// The minimum time between two images for clients, since routes are copied under the lock.
 const EVERY: Duration = Duration::from_secs(1);
@@ -32,7 +34,7 @@ impl Images {
     /// a time, and one a second, however many clients request images.
     pub(super) fn of<'t>(
         &self,
-        tables: impl Fn() -> MutexGuard<'t, Tables>,
+        tables: impl Fn() -> Held<'t, Tables>,
         table: Option<&str>,
     ) -> Result<Arc<Compiled>, Failed> {
         let now = tables().version();
@@ -59,7 +61,7 @@ impl Images {
 /// Compiles a table; `None` is the default table. Returns its version and its image, which has no routes if the table does not
 /// exist. The lock is held while routes are copied, but not while they are compiled.
 pub(super) fn compile(
-    tables: MutexGuard<'_, Tables>,
+    tables: Held<'_, Tables>,
     table: Option<&str>,
 ) -> Result<(u64, ImageWriter), Box<dyn std::error::Error>> {
     let version = tables.version();

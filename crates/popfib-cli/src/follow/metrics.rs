@@ -36,6 +36,11 @@ pub(super) fn text(state: &State) -> String {
             state.lookups.load(Ordering::Relaxed),
         ),
         (
+            "longest_hold_microseconds",
+            "gauge",
+            state.longest_hold().as_micros() as u64,
+        ),
+        (
             "clients",
             "gauge",
             state.clients.load(Ordering::Relaxed) as u64,

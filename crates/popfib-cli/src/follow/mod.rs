@@ -12,6 +12,7 @@ mod images;
 #[cfg(target_os = "linux")]
 mod kernel;
 mod listen;
+mod lock;
 mod metrics;
 mod protocol;
 mod publish;

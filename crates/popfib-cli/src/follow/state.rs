@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use popfib_feed::{Counts, Dropped, Tables};
@@ -10,10 +10,11 @@ use popfib_feed::{Counts, Dropped, Tables};
 use crate::output::note;
 
 use super::images::{Compiled, Failed, Images};
+use super::lock::{Held, Lock};
 
 /// The state that threads share.
 pub(super) struct State {
-    tables: Mutex<Tables>,
+    tables: Lock<Tables>,
     feeds: Mutex<BTreeMap<String, Counts>>,
     troubles: Mutex<Troubles>,
     /// The image that clients share.
@@ -66,7 +67,7 @@ struct Troubles {
 impl State {
     pub(super) fn new(tables: Tables) -> Self {
         Self {
-            tables: Mutex::new(tables),
+            tables: Lock::new(tables),
             feeds: Mutex::default(),
             troubles: Mutex::default(),
             images: Images::default(),
@@ -78,8 +79,13 @@ impl State {
     }
 
     /// Locks the tables. Keep the lock as short as possible, and never while reading or writing.
-    pub(super) fn tables(&self) -> MutexGuard<'_, Tables> {
-        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn tables(&self) -> Held<'_, Tables> {
+        self.tables.hold()
+    }
+
+    /// The longest time for which a thread has held the tables, as CPU time of that thread.
+    pub(super) fn longest_hold(&self) -> Duration {
+        self.tables.longest_hold()
     }
 
     /// The image of this table as it is now, for clients; `None` is the default table.

@@ -1,0 +1,143 @@
+//! The lock of the tables: fair, and it measures for how long it is held.
+//!
+//! Whoever waits comes next: a thread that has much to do takes the lock again and again for short pieces of work, and an unfair
+//! lock would give it to that thread each time. The longest hold is measured in CPU time of the thread, which does not depend
+//! on what else the machine does.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// A value under a fair lock.
+#[derive(Default)]
+pub(super) struct Lock<T> {
+    /// Held by the one who comes next. Who lets go of the value has to wait here before taking it again.
+    turn: Mutex<()>,
+    value: Mutex<T>,
+    /// In nanoseconds.
+    longest: AtomicU64,
+}
+
+impl<T> Lock<T> {
+    pub(super) fn new(value: T) -> Self {
+        Self {
+            turn: Mutex::default(),
+            value: Mutex::new(value),
+            longest: AtomicU64::new(0),
+        }
+    }
+
+    /// Waits for the turn, and holds the value until the result is dropped.
+    pub(super) fn hold(&self) -> Held<'_, T> {
+        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(turn);
+        Held {
+            since: cpu_time(),
+            longest: &self.longest,
+            value,
+        }
+    }
+
+    /// The longest time so far for which a thread has held the value, as CPU time of that thread.
+    pub(super) fn longest_hold(&self) -> Duration {
+        Duration::from_nanos(self.longest.load(Ordering::Relaxed))
+    }
+}
+
+/// A value that is held.
+pub(super) struct Held<'l, T> {
+    since: Duration,
+    longest: &'l AtomicU64,
+    value: MutexGuard<'l, T>,
+}
+
+impl<T> Deref for Held<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for Held<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+}
+
+impl<T> Drop for Held<'_, T> {
+    fn drop(&mut self) {
+        let held = cpu_time().saturating_sub(self.since).as_nanos();
+        let held = u64::try_from(held).unwrap_or(u64::MAX);
+        self.longest.fetch_max(held, Ordering::Relaxed);
+    }
+}
+
+/// The CPU time of this thread so far.
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(
+        u64::try_from(time.tv_sec).unwrap_or_default(),
+        u32::try_from(time.tv_nsec).unwrap_or_default(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn the_longest_hold_is_cpu_time_and_not_waiting() {
+        let lock = Lock::new(0u64);
+        let held = lock.hold();
+        thread::sleep(Duration::from_millis(100));
+        drop(held);
+        assert!(lock.longest_hold() < Duration::from_millis(50));
+        let mut held = lock.hold();
+        let begin = cpu_time();
+        while cpu_time() - begin < Duration::from_millis(60) {
+            *held += 1;
+        }
+        drop(held);
+        assert!(lock.longest_hold() >= Duration::from_millis(60));
+    }
+
+    /// One thread takes the lock for a millisecond, again and again; another gets it between two of these.
+    #[test]
+    fn who_waits_comes_next() {
+        let lock = Lock::new(0u64);
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let mut turns = lock.hold();
+                    *turns += 1;
+                    let begin = Instant::now();
+                    while begin.elapsed() < Duration::from_millis(1) {}
+                }
+            });
+            let turns = || *lock.hold();
+            let mut before = turns();
+            for _ in 0..20 {
+                while turns() == before {}
+                before = turns();
+            }
+            // With a lock that is not fair these would be hundreds.
+            let mut most = 0;
+            for _ in 0..50 {
+                let begin = turns();
+                most = most.max(turns() - begin);
+            }
+            is_over.store(true, Ordering::Relaxed);
+            assert!(most <= 20, "{most} turns of the other thread");
+        });
+    }
+}

@@ -13,6 +13,7 @@
 
 mod bmp;
 mod buffer;
+mod feeds;
 mod files;
 mod fpm;
 mod freshness;
@@ -31,13 +32,14 @@ mod transaction;
 mod view;
 
 pub use bmp::Bmp;
+pub use feeds::FeedId;
 pub use files::{FileUpdates, UpdateError};
 pub use fpm::Fpm;
 pub use info::{Dropped, Limits, PathOf, Routes, TableInfo, Totals};
 pub use journal::BestChange;
 pub use kernel::{Kernel, Next};
+pub use tables::Tables;
 pub use tables::snapshot::{Snapshot, SnapshotError};
-pub use tables::{FeedId, Tables};
 pub use target::{Hop, Hops, Target};
 pub use text::Updates;
 pub use transaction::{Change, Commit, Counts, Decoder, Flaw, Mark, Stream, StreamId, Transaction};

@@ -3,6 +3,7 @@
 //! A *feed* is a router or program that connects; its name stays the same over reconnections. Each of its streams is a *source*
 //! of one table. A table keeps the paths of all of its sources, and shows readers the best path of each prefix.
 
+mod connections;
 mod queries;
 pub(crate) mod snapshot;
 
@@ -11,10 +12,11 @@ use std::time::{Duration, Instant};
 
 use popfib::{Address, IpPrefix, Prefix};
 
+use crate::feeds::{Feed, FeedId};
 use crate::held::{Half, Held, Side};
 use crate::info::{Dropped, Limits, Routes, Totals};
 use crate::target::Target;
-use crate::transaction::{Change, Mark, Stream, Transaction};
+use crate::transaction::{Change, Mark, Stream, StreamId, Transaction};
 use crate::view::View;
 
 /// How long a stream without older routes has to be silent to be complete, if its protocol has no mark for that.
@@ -26,13 +28,6 @@ const A_MEASURE: usize = 4096;
 
 /// How long changes wait to be published, if they arrive faster than they can be published one by one.
 const LATE: Duration = Duration::from_millis(500);
-
-/// Identifies a connection of a feed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FeedId {
-    feed: usize,
-    connection: u64,
-}
 
 /// All tables with all of their paths. One thread changes them; other threads use [`Tables::reader`].
 #[derive(Default)]
@@ -54,19 +49,10 @@ pub struct Tables {
     dropped: Vec<Dropped>,
 }
 
-struct Feed {
-    name: String,
-    connection: u64,
-    is_connected: bool,
-    /// When an older route of any of its streams was last announced again: a router sends one table after the
-    /// other, so a stream may have to wait for its turn.
-    confirmed: Instant,
-    /// The source of each stream of the connection; `None` if there were too many sources.
-    sources: Vec<Option<u16>>,
-}
-
 pub(crate) struct Source {
     feed: usize,
+    /// The number of the connection whose changes apply.
+    owner: u64,
     table: usize,
     peer: String,
     /// Whether it has announced more paths than allowed.
@@ -76,6 +62,16 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// A connection has begun, which will announce its paths again.
+    fn begin(&mut self, owner: u64, now: Instant) {
+        self.owner = owner;
+        self.is_dropped = false;
+        self.ipv4.freshness.connected(now);
+        self.ipv4.age();
+        self.ipv6.freshness.connected(now);
+        self.ipv6.age();
+    }
+
     /// Marks all of its paths for removal.
     fn lose(&mut self) {
         self.ipv4.freshness.lost();
@@ -120,81 +116,9 @@ impl Tables {
         }
     }
 
-    /// Call this when the feed called `name` has connected. If it is already connected, the new connection takes over: the
-    /// old one was lost without being noticed.
-    pub fn connected(&mut self, name: &str, now: Instant) -> FeedId {
-        let feed = self.feed(name, now);
-        let known = &mut self.feeds[feed];
-        self.totals.connections += 1;
-        self.totals.connected += usize::from(!known.is_connected);
-        known.is_connected = true;
-        known.connection += 1;
-        known.confirmed = now;
-        known.sources.clear();
-        let connection = known.connection;
-        for source in self.sources.iter_mut().filter(|s| s.feed == feed) {
-            source.is_dropped = false;
-            source.ipv4.freshness.connected(now);
-            source.ipv4.age();
-            source.ipv6.freshness.connected(now);
-            source.ipv6.age();
-        }
-        FeedId { feed, connection }
-    }
-
-    /// The feed of this name.
-    fn feed(&mut self, name: &str, now: Instant) -> usize {
-        if let Some(&feed) = self.feed_names.get(name) {
-            return feed;
-        }
-        let feed = self.feeds.len();
-        self.feeds.push(Feed {
-            name: name.to_owned(),
-            connection: 0,
-            is_connected: false,
-            confirmed: now,
-            sources: Vec::new(),
-        });
-        self.feed_names.insert(name.to_owned(), feed);
-        feed
-    }
-
-    /// Call this when the connection has ended. Its routes stay.
-    pub fn disconnected(&mut self, id: FeedId) {
-        if !self.is_current(id) {
-            return;
-        }
-        self.feeds[id.feed].is_connected = false;
-        self.totals.connected -= 1;
-        for source in self.sources.iter_mut().filter(|s| s.feed == id.feed) {
-            source.ipv4.freshness.disconnected();
-            source.ipv6.freshness.disconnected();
-        }
-    }
-
     /// Changes the limits. Existing paths stay.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
-    }
-
-    /// Ends the connections of feeds for whose names `keep` returns false; the next ticks remove their routes.
-    pub fn retain_feeds(&mut self, keep: impl Fn(&str) -> bool) {
-        for feed in 0..self.feeds.len() {
-            let known = &mut self.feeds[feed];
-            if keep(&known.name) {
-                continue;
-            }
-            self.totals.connected -= usize::from(known.is_connected);
-            known.is_connected = false;
-            let sources = self.sources.iter_mut().filter(|s| s.feed == feed);
-            sources.for_each(Source::lose);
-        }
-    }
-
-    /// Whether the connection has not ended and no later connection of the feed has taken over.
-    pub fn is_current(&self, id: FeedId) -> bool {
-        let feed = &self.feeds[id.feed];
-        feed.is_connected && feed.connection == id.connection
     }
 
     /// Applies a transaction of the feed, which refers to these streams. Readers see its changes prefix by prefix.
@@ -219,7 +143,7 @@ impl Tables {
         transaction: &Transaction,
         now: Instant,
     ) {
-        if !self.is_current(id) {
+        if !self.hear(id, streams, now) {
             return;
         }
         self.waiting.get_or_insert(now);
@@ -229,23 +153,21 @@ impl Tables {
         }
         self.totals.transactions += 1;
         self.version += 1;
-        for stream in &streams[self.feeds[id.feed].sources.len().min(streams.len())..] {
-            let source = self.source(id.feed, stream, now);
-            self.feeds[id.feed].sources.push(source);
-        }
         for change in transaction.changes() {
-            let source = self.feeds[id.feed].sources.get(change.stream.0 as usize);
-            let Some(source) = source.copied().flatten() else {
+            let Some(source) = self.source_of(id, change.stream) else {
                 self.totals.refused += u64::from(change.target.is_some());
                 continue;
             };
+            if !self.owns(id, source) {
+                continue;
+            }
             match change.prefix {
                 IpPrefix::V4(prefix) => self.change(source, prefix, change, now),
                 IpPrefix::V6(prefix) => self.change(source, prefix, change, now),
             }
         }
         for mark in transaction.marks() {
-            self.mark(id.feed, mark);
+            self.mark(id, mark);
         }
     }
 
@@ -351,12 +273,14 @@ impl Tables {
         bytes >= self.limits.max_bytes || self.totals.paths >= self.limits.max_paths
     }
 
-    fn mark(&mut self, feed: usize, mark: &Mark) {
+    fn mark(&mut self, id: FeedId, mark: &Mark) {
         let (Mark::Up(stream) | Mark::Down(stream) | Mark::EndOfRib { stream, .. }) = *mark;
-        let source = self.feeds[feed].sources.get(stream.0 as usize);
-        let Some(source) = source.copied().flatten() else {
+        let Some(source) = self.source_of(id, stream) else {
             return;
         };
+        if !self.owns(id, source) {
+            return;
+        }
         let source = &mut self.sources[usize::from(source)];
         match *mark {
             Mark::Up(_) => source.is_dropped = false,
@@ -366,8 +290,14 @@ impl Tables {
         }
     }
 
-    /// The source of a stream; `None` if there are too many.
-    fn source(&mut self, feed: usize, stream: &Stream, now: Instant) -> Option<u16> {
+    /// The source of a stream of the connection; `None` if there were too many.
+    fn source_of(&self, id: FeedId, stream: StreamId) -> Option<u16> {
+        let connection = self.feeds[id.feed].connection(id.connection)?;
+        connection.sources.get(stream.0 as usize).copied().flatten()
+    }
+
+    /// The source of a stream, which belongs to the connection `owner` if it is new; `None` if there are too many.
+    fn source(&mut self, feed: usize, stream: &Stream, owner: u64, now: Instant) -> Option<u16> {
         let key = (feed, stream.clone());
         if let Some(&source) = self.source_names.get(&key) {
             return Some(source);
@@ -384,6 +314,7 @@ impl Tables {
         };
         let mut source = Source {
             feed,
+            owner,
             table,
             peer: stream.peer.clone(),
             is_dropped: false,

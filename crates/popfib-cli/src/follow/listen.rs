@@ -1,13 +1,15 @@
 //! TCP listeners for routers.
 
-use std::collections::HashMap;
 use std::io::{ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use popfib_feed::{Bmp, Counts, Decoder, FeedId, Fpm};
+use rustix::net::sockopt::{
+    set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
+};
 
 use crate::failure::Failure;
 use crate::output::note;
@@ -22,8 +24,9 @@ const BUFFER: usize = 64 << 10;
 pub(super) const FPM: &str = "FPM";
 const BMP: &str = "BMP";
 
-/// The maximum number of routers.
-const MAX_ROUTERS: usize = 1024;
+/// The maximum number of connections of routers, and of those from one address.
+const MAX_CONNECTIONS: usize = 1024;
+const MAX_OF_ADDRESS: usize = 64;
 
 /// Whether the feed of this name is a router that speaks BMP.
 pub(super) fn is_router(feed: &str) -> bool {
@@ -44,58 +47,94 @@ impl Drop for Routers {
         // From here on, no more connections are accepted.
         self.listener = None;
         let connections = self.connections.lock();
-        for stream in connections.unwrap_or_else(PoisonError::into_inner).values() {
+        for (_, stream) in &*connections.unwrap_or_else(PoisonError::into_inner) {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 }
 
-/// Listens for FRR.
+/// The connections of a listener that have not ended: the feed of each.
+type Connections = Arc<Mutex<Vec<(FeedId, Arc<TcpStream>)>>>;
+
+/// Listens for FRR: all connections are of the same feed, and a new one takes over from one that was lost without being noticed.
 pub(super) fn fpm(state: &Arc<State>, address: SocketAddr) -> Result<Routers, Failure> {
-    listen(state, FPM, address, 1, || Box::new(Fpm::new()))
+    let open = |state: &State, connections: &Connections, _| {
+        let mut connections = connections.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, old) in connections.drain(..) {
+            let _ = old.shutdown(Shutdown::Both);
+        }
+        let id = state.tables().connected(FPM, Instant::now());
+        Ok((FPM.to_owned(), id))
+    };
+    listen(state, FPM, address, open, || Box::new(Fpm::new()))
 }
 
-/// Listens for routers that speak BMP.
+/// Listens for routers that speak BMP. A feed is a router, identified by its address. It may have several connections, with
+/// other peers; the streams of a connection that was lost without being noticed are taken over.
 pub(super) fn bmp(state: &Arc<State>, address: SocketAddr) -> Result<Routers, Failure> {
-    listen(state, BMP, address, MAX_ROUTERS, || Box::new(Bmp::new()))
+    let open = |state: &State, connections: &Connections, peer: SocketAddr| {
+        let address = peer.ip().to_canonical();
+        let name = format!("{BMP} {address}");
+        let known = connections.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |stream: &TcpStream| {
+            let other = stream.peer_addr();
+            other.is_ok_and(|other| other.ip().to_canonical() == address)
+        };
+        if known.len() >= MAX_CONNECTIONS {
+            return Err(format!("more than {MAX_CONNECTIONS} connections"));
+        }
+        if known.iter().filter(|(_, stream)| is_same(stream)).count() >= MAX_OF_ADDRESS {
+            return Err(format!(
+                "more than {MAX_OF_ADDRESS} connections of one address"
+            ));
+        }
+        let id = state.tables().joined(&name, Instant::now());
+        Ok((name, id))
+    };
+    listen(state, BMP, address, open, || Box::new(Bmp::new()))
 }
 
-/// The connection of each feed.
-type Connections = Arc<Mutex<HashMap<String, TcpStream>>>;
-
-/// Opens a listener and reads its connections: one for each of at most `most` feeds.
-///
-/// A feed is a router, identified by its address; if `most` is 1, all connections are of the same feed. A new connection takes
-/// over from one that was lost without being noticed.
+/// Opens a listener and reads its connections. `open` decides which feed a connection belongs to, or why it is refused.
 fn listen(
     state: &Arc<State>,
     protocol: &'static str,
     address: SocketAddr,
-    most: usize,
+    open: impl Fn(&State, &Connections, SocketAddr) -> Result<(String, FeedId), String> + Send + 'static,
     make: impl Fn() -> Box<dyn Decoder + Send> + Send + 'static,
 ) -> Result<Routers, Failure> {
     let state = state.clone();
     let connections = Connections::default();
     let known = connections.clone();
     let each = move |stream: TcpStream, peer: SocketAddr| {
-        let name = match most {
-            1 => protocol.to_owned(),
-            _ => format!("{protocol} {}", peer.ip().to_canonical()),
-        };
-        if !take_over(&known, &name, &stream, most) {
-            note(format_args!(
-                "{protocol}: more than {most} routers; refused {peer}"
-            ));
-            return;
-        }
-        note(format_args!("{protocol}: {peer} connected"));
         // Here and not in the thread, so that no feed connects after the listener is closed.
-        let id = state.tables().connected(&name, Instant::now());
-        let (state, decoder) = (state.clone(), make());
-        thread::spawn(move || {
-            let reason = serve(&state, &name, id, stream, decoder);
+        let (name, id) = match open(&state, &known, peer) {
+            Ok(feed) => feed,
+            Err(reason) => {
+                note(format_args!("{protocol}: {reason}; refused {peer}"));
+                return;
+            }
+        };
+        let stream = Arc::new(stream);
+        keep_alive(&stream);
+        let all = || known.lock().unwrap_or_else(PoisonError::into_inner);
+        all().push((id, stream.clone()));
+        note(format_args!("{protocol}: {peer} connected"));
+        let (served, decoder, all_known) = (state.clone(), make(), known.clone());
+        let read = move || {
+            let reason = serve(&served, &name, id, &stream, decoder);
+            let mut all = all_known.lock().unwrap_or_else(PoisonError::into_inner);
+            all.retain(|(other, _)| *other != id);
+            drop(all);
+            let _ = stream.shutdown(Shutdown::Both);
             note(format_args!("{protocol}: {peer} disconnected: {reason}"));
-        });
+        };
+        if let Err(error) = thread::Builder::new().spawn(read) {
+            note(format_args!(
+                "{protocol}: {peer} disconnected: no thread: {error}"
+            ));
+            all().retain(|(other, _)| *other != id);
+            state.tables().disconnected(id, Instant::now());
+        }
     };
     let listener = accept(protocol, address, each)
         .map_err(|error| format!("{protocol} on {address}: {error}"))?;
@@ -105,19 +144,13 @@ fn listen(
     })
 }
 
-/// Stores the connection of a feed and closes the previous one. Returns false if there are too many feeds.
-fn take_over(connections: &Connections, name: &str, stream: &TcpStream, most: usize) -> bool {
-    let mut connections = connections.lock().unwrap_or_else(PoisonError::into_inner);
-    if !connections.contains_key(name) && connections.len() >= most {
-        return false;
-    }
-    let Ok(stream) = stream.try_clone() else {
-        return false;
-    };
-    if let Some(old) = connections.insert(name.to_owned(), stream) {
-        let _ = old.shutdown(Shutdown::Both);
-    }
-    true
+/// Has the system ask after two minutes of silence whether the other side is still there.
+fn keep_alive(stream: &TcpStream) {
+    // Without it, a connection that was lost takes longer to be noticed.
+    let _ = set_socket_keepalive(stream, true);
+    let _ = set_tcp_keepidle(stream, Duration::from_secs(60));
+    let _ = set_tcp_keepintvl(stream, Duration::from_secs(15));
+    let _ = set_tcp_keepcnt(stream, 4);
 }
 
 /// Reads a connection to its end; returns the reason why it ended.
@@ -125,7 +158,7 @@ fn serve(
     state: &State,
     name: &str,
     id: FeedId,
-    mut stream: TcpStream,
+    mut stream: &TcpStream,
     mut decoder: Box<dyn Decoder + Send>,
 ) -> String {
     let mut buffer = vec![0; BUFFER];
@@ -144,7 +177,7 @@ fn serve(
         });
         let is_current = tables.is_current(id);
         drop(tables);
-        catch_up::publish(state, &stream);
+        catch_up::publish(state, stream);
         state.count(name, &mut counts, decoder.counts());
         if let Err(flaw) = result {
             break flaw.to_string();
@@ -154,9 +187,8 @@ fn serve(
         }
     };
     let mut tables = state.tables();
-    tables.publish(Instant::now(), false);
-    tables.disconnected(id);
-    drop(tables);
-    let _ = stream.shutdown(Shutdown::Both);
+    let now = Instant::now();
+    tables.publish(now, false);
+    tables.disconnected(id, now);
     reason
 }

@@ -44,13 +44,17 @@ impl Tables {
     }
 
     /// The name of the table for queries that name none: the first of `main`, `loc-rib`, `post-policy` and `pre-policy` that
-    /// exists, otherwise the first by name.
+    /// a feed has, otherwise the first by name. Tables whose feeds are no longer followed do not count. O(sources).
     pub fn default_table(&self) -> Option<&str> {
         let order = ["main", "loc-rib", "post-policy", "pre-policy"];
-        let preferred = order
-            .into_iter()
-            .find(|&name| self.table_names.contains_key(name));
-        preferred.or_else(|| self.table_names.keys().next().map(String::as_str))
+        let names = self.table_names.keys().map(String::as_str);
+        let is_followed = |name: &&str| {
+            let table = self.table_names.get(*name);
+            let of = |source: &Source| Some(&source.table) == table;
+            let mut sources = self.sources.iter().filter(|source| of(source));
+            sources.any(|source| self.feeds[source.feed].is_followed)
+        };
+        order.into_iter().chain(names).find(is_followed)
     }
 
     /// All tables, ordered by name.

@@ -356,7 +356,8 @@ impl Restoring<'_> {
             Said::Source { feed, table, peer } => {
                 let source = (self.keeps)(&feed).then(|| {
                     let feed = self.tables.feed(&feed, self.now);
-                    self.tables.source(feed, &Stream { table, peer }, self.now)
+                    self.tables
+                        .source(feed, &Stream { table, peer }, 0, self.now)
                 });
                 self.sources.push(source.flatten());
                 return Ok(());

@@ -4,6 +4,7 @@ mod bmp;
 mod fpm;
 mod kernel;
 mod limits;
+mod sessions;
 mod snapshot;
 mod tables;
 mod text;

@@ -42,7 +42,7 @@ fn routes_stay_through_a_break_and_leave_when_they_are_not_sent_again() {
     for text in ["10.0.0.0/8", "10.1.0.0/16", "2001:db8::/32"] {
         send(&mut tables, id, at(text), Some("a"), start);
     }
-    tables.disconnected(id);
+    tables.disconnected(id, Instant::now());
     tables.tick(seconds(10_000), usize::MAX);
     assert_eq!(
         answers(&tables, "main").len(),
@@ -93,7 +93,7 @@ fn the_end_of_rib_ends_the_wait() {
     let mut tables = Tables::new(limits());
     let id = tables.connected("router", now);
     send(&mut tables, id, at("10.0.0.0/8"), Some("a"), now);
-    tables.disconnected(id);
+    tables.disconnected(id, now);
     let id = tables.connected("router", now);
     send(&mut tables, id, at("10.1.0.0/16"), Some("a"), now);
     let mut transaction = Transaction::default();
@@ -113,7 +113,7 @@ fn a_second_connection_takes_over_from_one_that_broke_unnoticed() {
     let old = tables.connected("router", now);
     let new = tables.connected("router", now);
     assert!(!tables.is_current(old) && tables.is_current(new));
-    tables.disconnected(old);
+    tables.disconnected(old, Instant::now());
     assert!(tables.is_current(new));
     assert_eq!(tables.totals().connected, 1);
 }
@@ -214,7 +214,7 @@ fn any_breaks_end_in_what_the_router_has() {
                 now += Duration::from_secs(random.u64(..30));
                 tables.tick(now, random.usize(1..4));
             }
-            tables.disconnected(id);
+            tables.disconnected(id, now);
             // What the router loses and gets meanwhile.
             for _ in 0..random.usize(..10) {
                 has.remove(&prefix(&mut random));

@@ -5,6 +5,7 @@ mod clients;
 mod kernel;
 mod limits;
 mod restart;
+mod routers;
 mod soak;
 
 use std::fs;

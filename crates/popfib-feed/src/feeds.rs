@@ -1,0 +1,54 @@
+//! Feeds and their connections.
+//!
+//! Usually a feed has one connection, and a new one replaces it. A router may also have several at a time (FRR has one for each
+//! target or VRF); each of them then has sources of its own, until another one sends the same streams.
+
+use std::time::Instant;
+
+/// Identifies a connection of a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedId {
+    pub(crate) feed: usize,
+    pub(crate) connection: u64,
+}
+
+pub(crate) struct Feed {
+    pub(crate) name: String,
+    /// Whether its routes are wanted; otherwise they are being removed.
+    pub(crate) is_followed: bool,
+    /// When an older route of any of its streams was last announced again: a router sends one table after the
+    /// other, so a stream may have to wait for its turn.
+    pub(crate) confirmed: Instant,
+    /// The connections that have not ended, the oldest first.
+    pub(crate) connections: Vec<Connection>,
+}
+
+pub(crate) struct Connection {
+    /// No other connection has this number; later ones have higher numbers.
+    pub(crate) number: u64,
+    pub(crate) began: Instant,
+    /// When it last sent anything.
+    pub(crate) heard: Instant,
+    /// The source of each of its streams; `None` if there were too many sources.
+    pub(crate) sources: Vec<Option<u16>>,
+}
+
+impl Feed {
+    pub(crate) fn new(name: &str, now: Instant) -> Self {
+        Self {
+            name: name.to_owned(),
+            is_followed: true,
+            confirmed: now,
+            connections: Vec::new(),
+        }
+    }
+
+    /// The connection of this number, if it has not ended.
+    pub(crate) fn connection(&self, number: u64) -> Option<&Connection> {
+        self.connections.iter().find(|c| c.number == number)
+    }
+
+    pub(crate) fn connection_mut(&mut self, number: u64) -> Option<&mut Connection> {
+        self.connections.iter_mut().find(|c| c.number == number)
+    }
+}

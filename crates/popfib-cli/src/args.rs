@@ -10,83 +10,83 @@ use crate::failure::Failure;
 
 /// Which table to read, and how.
 #[derive(Args, Debug)]
-pub struct TableArgs {
+pub(crate) struct TableArgs {
     /// Routing table to read, compressed or not; `-` is standard input [default: the built-in table of a
     /// tier-1 router, whose next hops are origin AS numbers]
     #[arg(long, value_name = "FILE")]
-    pub table: Option<PathBuf>,
+    pub(crate) table: Option<PathBuf>,
 
     /// Use an image made by `popfib compile` instead of a table
     #[arg(long, value_name = "FILE", conflicts_with = "table")]
-    pub fib: Option<PathBuf>,
+    pub(crate) fib: Option<PathBuf>,
 
     /// Do not validate the image. Only for images that you made yourself and that nobody changes
     #[arg(long, requires = "fib")]
-    pub trust: bool,
+    pub(crate) trust: bool,
 
     /// Look up in a running `popfib follow` through its Unix socket instead of a table; --vrf names one of
     /// its tables
     #[arg(long, value_name = "SOCKET", conflicts_with_all = ["table", "fib"])]
-    pub live: Option<PathBuf>,
+    pub(crate) live: Option<PathBuf>,
 
     #[command(flatten)]
     /// How it is read.
-    pub read: ReadArgs,
+    pub(crate) read: ReadArgs,
 }
 impl TableArgs {
     /// Whether the table comes from standard input.
-    pub fn is_stdin(&self) -> bool {
+    pub(crate) fn is_stdin(&self) -> bool {
         self.table.as_deref().is_some_and(is_stdin)
     }
 }
 /// Whether `path` stands for standard input.
-pub fn is_stdin(path: &Path) -> bool {
+pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 /// How the file of a table is read.
 #[derive(Args, Clone, Debug)]
-pub struct ReadArgs {
+pub(crate) struct ReadArgs {
     /// Format of the table; `popfib formats` lists them [default: recognised by content]
     #[arg(long, value_name = "NAME")]
-    pub format: Option<Format>,
+    pub(crate) format: Option<Format>,
 
     /// Use only the routes of this peer: index, address or AS (AS64500) as listed by `popfib peers` [default:
     /// the best path of each prefix]
     #[arg(long, value_name = "PEER")]
-    pub peer: Option<PeerFilter>,
+    pub(crate) peer: Option<PeerFilter>,
 
     /// What to use as the next hop if the file has several candidates: next-hop, origin-as or peer [default:
     /// next-hop]
     #[arg(long, value_name = "WHAT")]
-    pub value: Option<RouteValue>,
+    pub(crate) value: Option<RouteValue>,
 
     /// Which value of a record to use: keys of a MaxMind database or a JSON object (country.iso_code), or a
     /// column of a CSV file by name or number; may be given several times where tables annotate or count a
     /// stream [default: the most specific one]
     #[arg(long, value_name = "PATH")]
-    pub value_path: Vec<String>,
+    pub(crate) value_path: Vec<String>,
 
     /// Name of the table to use if a file or a running `popfib follow` has several: a VRF, or a routing table
     /// of a kernel (main) [default: a second table is an error]
     #[arg(long, value_name = "NAME")]
-    pub vrf: Option<String>,
+    pub(crate) vrf: Option<String>,
 
     /// Skip and count invalid lines instead of stopping at the first; read a truncated file as far as it goes
     #[arg(long)]
-    pub skip_invalid: bool,
+    pub(crate) skip_invalid: bool,
 
     /// Clear host bits (10.1.2.3/8 becomes 10.0.0.0/8)
     #[arg(long)]
-    pub mask: bool,
+    pub(crate) mask: bool,
 
     /// Maximum size of decompressed data, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
-    pub max_size: u64,
+    pub(crate) max_size: u64,
 }
 
 impl ReadArgs {
     /// The first option that was given and means nothing without a file.
-    pub fn of_file(&self) -> Option<&'static str> {
+    pub(crate) fn of_file(&self) -> Option<&'static str> {
         let given = [
             ("--format", self.format.is_some()),
             ("--peer", self.peer.is_some()),
@@ -101,7 +101,7 @@ impl ReadArgs {
     }
 
     /// The same for the library.
-    pub fn options(&self) -> LoadOptions {
+    pub(crate) fn options(&self) -> LoadOptions {
         LoadOptions {
             format: self.format,
             skip_invalid: self.skip_invalid,
@@ -114,7 +114,7 @@ impl ReadArgs {
     }
 
     /// The same with this value of a record only.
-    pub fn with_value_path(&self, path: Option<&str>) -> Self {
+    pub(crate) fn with_value_path(&self, path: Option<&str>) -> Self {
         Self {
             value_path: path.map(str::to_owned).into_iter().collect(),
             ..self.clone()
@@ -123,7 +123,7 @@ impl ReadArgs {
 }
 
 /// The kernel that looks up: the one that `POPFIB_KERNEL` names, else this CPU's.
-pub fn kernel() -> Result<Kernel, Failure> {
+pub(crate) fn kernel() -> Result<Kernel, Failure> {
     // An error in one line, where `best` would panic.
     Kernel::from_env().map_err(|error| format!("POPFIB_KERNEL: {error}"))?;
     Ok(Kernel::best())
@@ -131,7 +131,7 @@ pub fn kernel() -> Result<Kernel, Failure> {
 
 /// An address family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Family {
+pub(crate) enum Family {
     /// IPv4
     #[value(name = "ipv4")]
     Ipv4,
@@ -142,7 +142,7 @@ pub enum Family {
 
 impl Family {
     /// The name as rows and JSON show it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Ipv4 => "ipv4",
             Self::Ipv6 => "ipv6",

@@ -13,7 +13,7 @@ use crate::output::Output;
 
 /// In what form a table is written, and where.
 #[derive(Args)]
-pub struct DestinationArgs {
+pub(crate) struct DestinationArgs {
     /// Output format
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms())]
     to: WriteFormat,
@@ -48,12 +48,12 @@ fn forms() -> impl TypedValueParser<Value = WriteFormat> {
 
 impl DestinationArgs {
     /// Opens the destination, before any work is done that an error here would waste.
-    pub fn open(&self) -> Result<Destination, Failure> {
+    pub(crate) fn open(&self) -> Result<Destination, Failure> {
         Destination::open(self.output.as_deref())
     }
 
     /// Writes the whole table and ends the file.
-    pub fn write(&self, to: Destination, table: &RouteTable) -> Result<(), Failure> {
+    pub(crate) fn write(&self, to: Destination, table: &RouteTable) -> Result<(), Failure> {
         let options = WriteOptions {
             name: self.name.clone(),
             ge: self.ge,
@@ -64,7 +64,7 @@ impl DestinationArgs {
 }
 
 /// Standard output, or a file that takes its place when it is finished.
-pub enum Destination {
+pub(crate) enum Destination {
     /// Standard output.
     Stdout(Output),
     /// A file by its path.
@@ -73,7 +73,7 @@ pub enum Destination {
 
 impl Destination {
     /// The file at `path`; standard output if there is no path or it is `-`.
-    pub fn open(path: Option<&Path>) -> Result<Self, Failure> {
+    pub(crate) fn open(path: Option<&Path>) -> Result<Self, Failure> {
         match path {
             Some(path) if path.as_os_str() != "-" => match OutputFile::create(path) {
                 Ok(file) => Ok(Self::File(path.to_owned(), file)),
@@ -84,17 +84,17 @@ impl Destination {
     }
 
     /// Writes `bytes`, which are best many.
-    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.sink().write_all(bytes).map_err(|e| self.failed(e))
     }
 
     /// Hands what is written to a reader who waits for it.
-    pub fn flush(&mut self) -> Result<(), Failure> {
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         self.sink().flush().map_err(|e| self.failed(e))
     }
 
     /// Writes the whole table and ends the file.
-    pub fn write_table(
+    pub(crate) fn write_table(
         mut self,
         table: &RouteTable,
         form: WriteFormat,
@@ -110,7 +110,7 @@ impl Destination {
     }
 
     /// Gives the file its place.
-    pub fn finish(mut self) -> Result<(), Failure> {
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
         self.flush()?;
         match self {
             Self::Stdout(_) => Ok(()),

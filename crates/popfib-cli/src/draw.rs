@@ -15,7 +15,7 @@ use crate::table;
 
 /// Draw a picture of a table: its tries, how deep they are, who holds what, one lookup.
 ///
-/// Pictures are SVG with a light and a dark colour scheme; `popfib-lab draw` makes PNG too.
+/// Pictures are SVG with a light and a dark colour scheme.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +24,7 @@ Examples:
   popfib draw hilbert --family ipv6 -o ipv6.svg
   popfib draw lookup 8.8.8.8 -o lookup.svg
   popfib draw hilbert --prefix 10.0.0.0/8 --by length -o ten.svg --size 2048")]
-pub struct DrawArgs {
+pub(crate) struct DrawArgs {
     #[command(subcommand)]
     picture: Picture,
 }
@@ -55,11 +55,6 @@ struct CommonArgs {
     /// File to write; its name ends in .svg. An old file is replaced when the new one is complete
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-
-    /// Side of the map, or of each trie (at most 2048), in pixels; text is scaled with it
-    #[arg(long, value_name = "PIXELS", default_value_t = 1024,
-          value_parser = clap::value_parser!(u32).range(64..=4096))]
-    size: u32,
 }
 
 #[derive(Args)]
@@ -98,6 +93,11 @@ struct PartArgs {
     /// Draw the addresses of this prefix only [default: all of IPv4, 2000::/3 of IPv6]
     #[arg(long, value_name = "PREFIX")]
     prefix: Option<popfib::IpPrefix>,
+
+    /// Side of the map, or of each trie (at most 2048), in pixels
+    #[arg(long, value_name = "PIXELS", default_value_t = 1024,
+          value_parser = clap::value_parser!(u32).range(64..=4096))]
+    size: u32,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -111,54 +111,26 @@ enum By {
 /// Of two densities side by side, with their surroundings; files beyond it are too large to share.
 const MAX_RADIAL: u32 = 2048;
 
-/// Makes a picture's bytes of its SVG, with so many pixels for each unit.
-pub type Encode<'a> = dyn Fn(&str, f64) -> Result<Vec<u8>, Failure> + 'a;
-
-/// A form of pictures besides SVG.
-pub struct Form<'a> {
-    /// How names of such files end.
-    pub extension: &'a str,
-    /// How one is made.
-    pub encode: &'a Encode<'a>,
-}
-
-/// The form that a file's name asks for; `None` is SVG.
-fn form<'a>(path: &Path, others: &'a [Form<'a>]) -> Result<Option<&'a Form<'a>>, Failure> {
-    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-    if extension.eq_ignore_ascii_case("svg") {
-        return Ok(None);
-    }
-    let mut forms = others.iter();
-    let found = forms.find(|form| extension.eq_ignore_ascii_case(form.extension));
-    found.map(Some).ok_or_else(|| {
-        let path = path.display().to_string();
-        let mut line = format!(
-            "{}: the name of a picture ends in .svg",
-            path.escape_debug()
-        );
-        for form in others {
-            line += &format!(" or .{}", form.extension);
-        }
-        line.into()
-    })
-}
-
-/// Draws what `args` ask for, as SVG or in one of the `others`.
-pub fn run(args: &DrawArgs, others: &[Form<'_>]) -> Result<Verdict, Failure> {
+pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
     let (common, prefix) = match &args.picture {
         Picture::Radial(args) => (&args.common, args.part.prefix),
         Picture::Heatmap(common) => (common, None),
         Picture::Hilbert(args) => (&args.common, args.part.prefix),
         Picture::Lookup(args) => (&args.common, Some(args.address.into())),
     };
-    let form = form(&common.output, others)?;
-    if matches!(args.picture, Picture::Radial(_)) && common.size > MAX_RADIAL {
+    let is_svg = |end: &std::ffi::OsStr| end.eq_ignore_ascii_case("svg");
+    if !common.output.extension().is_some_and(is_svg) {
+        let path = common.output.display().to_string();
+        let path = path.escape_debug();
+        return Err(format!("{path}: the name of a picture ends in .svg").into());
+    }
+    if matches!(&args.picture, Picture::Radial(args) if args.part.size > MAX_RADIAL) {
         return Err(format!("--size of a radial picture is at most {MAX_RADIAL}").into());
     }
     let family = chosen_family(common.family, prefix)?;
     let mut destination = Destination::open(Some(&common.output))?;
     let table = table::load(&common.table)?;
-    let drawn = match family.unwrap_or(present(&table)) {
+    let svg = match family.unwrap_or(present(&table)) {
         Family::Ipv4 => draw(
             &args.picture,
             &table,
@@ -176,13 +148,7 @@ pub fn run(args: &DrawArgs, others: &[Form<'_>]) -> Result<Verdict, Failure> {
             prefix,
         )?,
     };
-    match form {
-        None => destination.bytes(drawn.svg.as_bytes())?,
-        Some(form) => {
-            let scale = f64::from(common.size) / drawn.side;
-            destination.bytes(&(form.encode)(&drawn.svg, scale)?)?;
-        }
-    }
+    destination.bytes(svg.as_bytes())?;
     destination.finish()?;
     Ok(Verdict::Good)
 }
@@ -213,12 +179,6 @@ fn present(table: &RouteTable) -> Family {
     }
 }
 
-/// A picture, and how long the side is that `--size` is about.
-struct Drawn {
-    svg: String,
-    side: f64,
-}
-
 fn draw<A: Address>(
     picture: &Picture,
     table: &RouteTable,
@@ -226,7 +186,7 @@ fn draw<A: Address>(
     family: Family,
     common: &CommonArgs,
     prefix: Option<popfib::IpPrefix>,
-) -> Result<Drawn, Failure> {
+) -> Result<String, Failure> {
     let family = match family {
         Family::Ipv4 => "IPv4",
         Family::Ipv6 => "IPv6",
@@ -248,33 +208,25 @@ fn draw<A: Address>(
         .map(|prefix| Prefix::<A>::new(A::truncate(bits_of(prefix)), prefix.len()))
         .transpose()
         .map_err(|error| error.to_string())?;
-    let size = common.size as usize;
     let name = |next_hop: NextHop| {
         let name = table.next_hops.name(next_hop);
         name.map_or_else(|| next_hop.to_string(), str::to_owned)
     };
     Ok(match picture {
-        Picture::Radial(_) => {
+        Picture::Radial(args) => {
             let title = format!("Binary radix tree and Poptrie, {family}");
             let what = Radial {
                 title: &title,
                 note: &note,
                 within,
-                size,
+                size: args.part.size as usize,
             };
-            Drawn {
-                svg: radial(rib, &what)?,
-                side: popfib_draw::RADIAL_SIDE,
-            }
+            radial(rib, &what)?
         }
         Picture::Heatmap(_) => {
             let title = format!("Binary radix depth of all {family} addresses");
             let map = Depths::new(rib).map();
-            let svg = heat_map(&title, &note, &map, A::WIDTH);
-            Drawn {
-                svg,
-                side: popfib_draw::HEAT_MAP_SIDE,
-            }
+            heat_map(&title, &note, &map, A::WIDTH)
         }
         Picture::Hilbert(args) => {
             let (title, colouring) = match args.by {
@@ -286,13 +238,10 @@ fn draw<A: Address>(
                 title: &title,
                 note: &note,
                 within,
-                size,
+                size: args.part.size as usize,
                 colouring,
             };
-            Drawn {
-                svg: hilbert(rib, &what),
-                side: popfib_draw::HILBERT_SIDE,
-            }
+            hilbert(rib, &what)
         }
         Picture::Lookup(args) => {
             let address = A::truncate(bits_of(args.address.into()));
@@ -307,10 +256,7 @@ fn draw<A: Address>(
                 answer: answer.as_deref(),
                 name: &name,
             };
-            Drawn {
-                svg: lookup(rib, &what)?,
-                side: popfib_draw::LOOKUP_SIDE,
-            }
+            lookup(rib, &what)?
         }
     })
 }

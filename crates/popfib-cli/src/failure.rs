@@ -8,7 +8,7 @@ use popfib_formats::ReadError;
 
 /// The reason of an exit with status 2.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// Nothing was asked for: the whole help.
     Help(String),
     /// Bad usage or input.
@@ -21,7 +21,7 @@ pub enum Failure {
 
 impl Failure {
     /// Whether the reader of standard output has gone, of which there is nothing to say.
-    pub fn is_closed_pipe(&self) -> bool {
+    pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }

@@ -11,17 +11,17 @@ use crate::failure::Failure;
 
 /// An image and how long it took to open.
 #[derive(Debug)]
-pub struct Opened {
+pub(crate) struct Opened {
     /// Its file, as messages name it.
-    pub name: String,
+    pub(crate) name: String,
     /// What is in it.
-    pub image: Image,
+    pub(crate) image: Image,
     /// From the call to an image that can be asked.
-    pub open_time: Duration,
+    pub(crate) open_time: Duration,
 }
 
 /// The image at `path`, if there is a path; without validating it if it is trusted.
-pub fn open_file(
+pub(crate) fn open_file(
     path: Option<&Path>,
     trust: bool,
     read: &ReadArgs,
@@ -55,12 +55,12 @@ pub fn open_file(
 
 impl Opened {
     /// All routes of the image, for what needs more than lookups.
-    pub fn into_table(self) -> Result<RouteTable, Failure> {
+    pub(crate) fn into_table(self) -> Result<RouteTable, Failure> {
         Ok(image_table(&self.name, self.image)?)
     }
 
     /// The Fib of the image, which is not compiled here; an empty one for a family that is not in it.
-    pub fn fib<A: Address>(&self) -> Result<Fib<A, u32>, Failure> {
+    pub(crate) fn fib<A: Address>(&self) -> Result<Fib<A, u32>, Failure> {
         Ok(match self.image.table::<A>() {
             Some(table) => table.fib().clone(),
             None => Fib::compile(&Rib::new(), &Options::default())?,
@@ -69,27 +69,21 @@ impl Opened {
 
     /// The routes of the image with their next hops as the Fib answers them;
     /// none if it was compiled without.
-    pub fn rib<A: Address>(&self) -> Rib<A> {
+    pub(crate) fn rib<A: Address>(&self) -> Rib<A> {
         self.image
             .table::<A>()
             .map_or_else(Rib::new, |table| table.rib())
     }
 
     /// Whether the image has no routes of a family because it was compiled without.
-    pub fn lacks_routes<A: Address>(&self) -> bool {
+    pub(crate) fn lacks_routes<A: Address>(&self) -> bool {
         let table = self.image.table::<A>();
         table.is_some_and(|table| !table.has_routes())
     }
 
     /// Why this image does not do `to` something.
-    pub fn without_routes(&self, to: &str) -> Failure {
+    pub(crate) fn without_routes(&self, to: &str) -> Failure {
         let name = self.name.escape_debug();
         format!("{name}: the image was compiled without the routes to {to}").into()
-    }
-
-    /// Why `options` ("--kernel is") mean nothing here.
-    pub fn is_compiled(&self, options: &str) -> Failure {
-        let name = self.name.escape_debug();
-        format!("{name}: an image is compiled already; {options} for tables").into()
     }
 }

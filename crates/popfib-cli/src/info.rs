@@ -47,7 +47,7 @@ pub(crate) struct InfoArgs {
 
 /// What is printed.
 #[derive(Debug, Serialize)]
-pub struct Info {
+pub(crate) struct Info {
     #[serde(skip_serializing_if = "Option::is_none")]
     image: Option<ImageInfo>,
     ipv4: FamilyInfo,
@@ -68,7 +68,7 @@ struct ImageInfo {
 
 /// One family in numbers.
 #[derive(Debug, Serialize)]
-pub struct FamilyInfo {
+pub(crate) struct FamilyInfo {
     routes: usize,
     next_hops: usize,
     nodes: usize,
@@ -112,15 +112,15 @@ impl Space {
 
 /// A compiled structure in numbers.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// Its nodes.
-    pub nodes: usize,
+    pub(crate) nodes: usize,
     /// Its leaves.
-    pub leaves: usize,
+    pub(crate) leaves: usize,
     /// Leading bits that its first array resolves.
-    pub direct_bits: u8,
+    pub(crate) direct_bits: u8,
     /// Bytes of its arrays.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 impl<A: Address> From<&Fib<A, u32>> for Shape {
@@ -174,7 +174,7 @@ fn image_family<A: Address>(opened: &Opened) -> Result<FamilyInfo, Failure> {
 
 impl FamilyInfo {
     /// The numbers of a structure that was compiled from `rib` in that time.
-    pub fn new<A: Address>(rib: &Rib<A>, shape: Shape, compile_time: Duration) -> Self {
+    pub(crate) fn new<A: Address>(rib: &Rib<A>, shape: Shape, compile_time: Duration) -> Self {
         let next_hops: HashSet<_> = rib.iter().map(|(_, next_hop)| next_hop).collect();
         Self {
             routes: rib.len(),
@@ -192,7 +192,7 @@ impl FamilyInfo {
 
 impl Info {
     /// What is printed about a table.
-    pub fn of_table(ipv4: FamilyInfo, ipv6: FamilyInfo) -> Self {
+    pub(crate) fn of_table(ipv4: FamilyInfo, ipv6: FamilyInfo) -> Self {
         Self {
             image: None,
             ipv4,
@@ -201,7 +201,7 @@ impl Info {
     }
 
     /// Prints it as text, with the routes of each prefix length if `by_length`, or JSON.
-    pub fn print(&self, json: bool, by_length: bool) -> Result<Verdict, Failure> {
+    pub(crate) fn print(&self, json: bool, by_length: bool) -> Result<Verdict, Failure> {
         let mut output = Output::new();
         if json {
             output.json(self)?;
@@ -217,7 +217,7 @@ impl Info {
 }
 
 /// A duration in milliseconds with three decimals, as the JSON shows it.
-pub fn milliseconds(duration: Duration) -> f64 {
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 

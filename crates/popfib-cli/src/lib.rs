@@ -1,46 +1,41 @@
-//! The command `popfib`: one subcommand a file, and what it shares with
-//! `popfib-lab`, the command of the laboratory, which adds its own subcommands.
-//!
-//! The public modules are that shared part, for these two commands and nobody
-//! else: how a program ends ([`program`]), what it says ([`output`],
-//! [`failure`], [`progress`]), the options of a table ([`args`]) and how it is
-//! read ([`table`], [`image`]), where results go ([`destination`]), and those
-//! subcommands that the laboratory has with more options ([`draw`], [`info`], [`verify`]).
+//! The command `popfib`: one subcommand a file, and what they share: how the program ends ([`program`]), what it says
+//! ([`output`], [`failure`], [`progress`]), the options of a table ([`args`]) and how it is read ([`table`],
+//! [`image`]), where results go ([`destination`]).
 
 mod aggregate;
 mod annotate;
-pub mod args;
+mod args;
 mod clickhouse;
 mod compile;
 mod completions;
 mod convert;
 mod count;
-pub mod destination;
+mod destination;
 mod diff;
-pub mod draw;
-pub mod failure;
+mod draw;
+mod failure;
 #[cfg(unix)]
 mod follow;
 mod formats;
 mod grep;
-pub mod image;
-pub mod info;
+mod image;
+mod info;
 mod kernels;
 mod live;
 mod lookup;
 mod man;
-pub mod output;
+mod output;
 mod paths;
 mod peers;
 mod places;
-pub mod program;
-pub mod progress;
+mod program;
+mod progress;
 mod routes;
 mod rov;
 mod set;
 mod stream;
-pub mod table;
-pub mod verify;
+mod table;
+mod verify;
 mod watch;
 
 use std::process::ExitCode;
@@ -72,8 +67,7 @@ Examples:
   popfib rov --table bview.gz --vrps vrps.json
 
 Exit status: 0 success, 1 a negative answer (grep found nothing, set an empty result,
-verify a mismatch, diff a difference), 2 bad usage or input, 141 if the reader of the output left early.
-popfib-lab measures lookup rates, other algorithms and timed updates."
+verify a mismatch, diff a difference), 2 bad usage or input, 141 if the reader of the output left early."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -128,7 +122,7 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         Command::Diff(args) => diff::run(&args),
         Command::Aggregate(args) => aggregate::run(&args),
         Command::Convert(args) => convert::run(&args),
-        Command::Draw(args) => draw::run(&args, &[]),
+        Command::Draw(args) => draw::run(&args),
         Command::Clickhouse(args) => clickhouse::run(&args),
         Command::Paths(args) => paths::run(&args),
         Command::Peers(args) => peers::run(&args),

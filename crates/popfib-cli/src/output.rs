@@ -11,34 +11,30 @@ use crate::failure::Failure;
 /// Standard output behind a buffer; nothing is lost silently: every error,
 /// a full disk as much as a closed pipe, comes back as [`Failure::Output`].
 #[derive(Debug)]
-pub struct Output {
+pub(crate) struct Output {
     buffer: BufWriter<Stdout>,
 }
 
 impl Output {
     /// Standard output.
-    #[expect(
-        clippy::new_without_default,
-        reason = "two of them would mix what they write"
-    )]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             buffer: BufWriter::with_capacity(64 * 1024, io::stdout()),
         }
     }
 
     /// Writes `text`, with no line end of its own.
-    pub fn text(&mut self, text: impl Display) -> Result<(), Failure> {
+    pub(crate) fn text(&mut self, text: impl Display) -> Result<(), Failure> {
         write!(self.buffer, "{text}").map_err(Failure::Output)
     }
 
     /// Writes `bytes` as they are.
-    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.buffer.write_all(bytes).map_err(Failure::Output)
     }
 
     /// Writes `value` as JSON in one line.
-    pub fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         serde_json::to_writer(&mut self.buffer, value)
             .map_err(io::Error::from)
             .and_then(|()| self.buffer.write_all(b"\n"))
@@ -46,7 +42,7 @@ impl Output {
     }
 
     /// Hands everything written so far to the reader.
-    pub fn flush(&mut self) -> Result<(), Failure> {
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         self.buffer.flush().map_err(Failure::Output)
     }
 }
@@ -66,12 +62,12 @@ impl Write for Output {
 static PROGRAM: OnceLock<&str> = OnceLock::new();
 
 /// Says which program this is; the first call counts.
-pub fn name_program(name: &'static str) {
+pub(crate) fn name_program(name: &'static str) {
     let _ = PROGRAM.set(name);
 }
 
 /// One line on standard error, whatever is in it: control characters are escaped.
-pub fn note(line: impl Display) {
+pub(crate) fn note(line: impl Display) {
     let program = PROGRAM.get().copied().unwrap_or("popfib");
     let mut text = format!("{program}: ");
     for character in line.to_string().chars() {
@@ -87,13 +83,13 @@ pub fn note(line: impl Display) {
 
 /// Writes to standard error, which has no buffer, in one piece: two programs that share it don't mix
 /// their lines. A standard error that is gone is no reason to stop.
-pub fn to_stderr(text: &str) {
+pub(crate) fn to_stderr(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// A value that JSON shows as its text form.
 #[derive(Debug)]
-pub struct AsText<T>(pub T);
+pub(crate) struct AsText<T>(pub T);
 
 impl<T: Display> Serialize for AsText<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

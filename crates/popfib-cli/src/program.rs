@@ -17,7 +17,7 @@ use crate::output;
 
 /// What a command that did its work has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// The answer is yes, or all is done: exit 0.
     Good,
     /// The answer is no: exit 1.
@@ -28,7 +28,7 @@ pub enum Verdict {
 const CLOSED_PIPE: u8 = 141;
 
 /// Parses this process's arguments for `run` and turns what it says into an exit status.
-pub fn main<C: Parser>(
+pub(crate) fn main<C: Parser>(
     name: &'static str,
     run: impl FnOnce(C) -> Result<Verdict, Failure>,
 ) -> ExitCode {

@@ -17,10 +17,10 @@ const FRAME: Duration = Duration::from_millis(100);
 
 /// A bar that is gone when this is dropped.
 #[derive(Debug)]
-pub struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
+pub(crate) struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
 
 /// Draws `progress` on standard error from now on, if that is a terminal.
-pub fn watch(progress: Progress) -> Watch {
+pub(crate) fn watch(progress: Progress) -> Watch {
     if !io::stderr().is_terminal() {
         return Watch(None);
     }

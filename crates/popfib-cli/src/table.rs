@@ -11,7 +11,7 @@ use crate::output::note;
 use crate::{live, progress};
 
 /// The table of `args`; replaced routes and skipped lines are noted on standard error.
-pub fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
+pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
     if let Some(opened) = open_image(args)? {
         return opened.into_table();
     }
@@ -19,7 +19,7 @@ pub fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
 }
 
 /// The image of `args`, from a file or another process; `None` if they ask for a table.
-pub fn open_image(args: &TableArgs) -> Result<Option<Opened>, Failure> {
+pub(crate) fn open_image(args: &TableArgs) -> Result<Option<Opened>, Failure> {
     match &args.live {
         Some(socket) => live::open(socket, &args.read).map(Some),
         None => image::open_file(args.fib.as_deref(), args.trust, &args.read),
@@ -27,7 +27,7 @@ pub fn open_image(args: &TableArgs) -> Result<Option<Opened>, Failure> {
 }
 
 /// The table in the file at `path`, or the built-in one.
-pub fn load_or_default(path: Option<&Path>, args: &ReadArgs) -> Result<RouteTable, Failure> {
+pub(crate) fn load_or_default(path: Option<&Path>, args: &ReadArgs) -> Result<RouteTable, Failure> {
     match path {
         Some(path) => load_file(path, args),
         None => match args.of_file() {
@@ -38,7 +38,7 @@ pub fn load_or_default(path: Option<&Path>, args: &ReadArgs) -> Result<RouteTabl
 }
 
 /// The table in the file at `path`, as [`load`] does it.
-pub fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
+pub(crate) fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
     if args.value_path.len() > 1 {
         return Err("--value-path can be given once here".into());
     }
@@ -83,7 +83,7 @@ pub(crate) fn take_all(
 }
 
 /// Notes lines of the file `name` that `--skip-invalid` left out.
-pub fn note_skipped(name: &str, skipped: u64) {
+pub(crate) fn note_skipped(name: &str, skipped: u64) {
     if skipped > 0 {
         note(format_args!(
             "{}: {} skipped",
@@ -94,6 +94,6 @@ pub fn note_skipped(name: &str, skipped: u64) {
 }
 
 /// `1 route`, `2 routes`.
-pub fn counted(count: u64, noun: &str) -> String {
+pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

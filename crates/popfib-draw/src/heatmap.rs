@@ -14,7 +14,7 @@ use crate::theme::RAMP;
 const LEFT: f64 = 64.0;
 const TOP: f64 = 92.0;
 /// Approximate side of the whole map, in units of the SVG.
-pub const SIDE: f64 = 560.0;
+const SIDE: f64 = 560.0;
 const BAR: f64 = 16.0;
 
 /// Draws the heat map of the depths of keys of `width` bits: 32 for IPv4.

@@ -43,7 +43,7 @@ pub struct Hilbert<'a, A> {
 }
 
 /// Side of the map, in units of the SVG.
-pub const SIDE: f64 = 720.0;
+const SIDE: f64 = 720.0;
 
 const LEFT: f64 = 20.0;
 const TOP: f64 = 84.0;

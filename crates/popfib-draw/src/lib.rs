@@ -24,9 +24,9 @@ mod theme;
 mod way;
 
 pub use depths::{DepthMap, Depths};
-pub use heatmap::{SIDE as HEAT_MAP_SIDE, heat_map};
-pub use hilbert::{Colouring, Hilbert, SIDE as HILBERT_SIDE, hilbert};
-pub use lookup::{Lookup, SIDE as LOOKUP_SIDE, lookup};
-pub use radial::{Radial, SIDE as RADIAL_SIDE, radial};
+pub use heatmap::heat_map;
+pub use hilbert::{Colouring, Hilbert, hilbert};
+pub use lookup::{Lookup, lookup};
+pub use radial::{Radial, radial};
 pub use svg::{Escaped, counted, grouped};
 pub use theme::{Theme, themed};

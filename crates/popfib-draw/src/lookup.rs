@@ -22,7 +22,7 @@ pub struct Lookup<'a, A> {
 }
 
 /// Width of the picture, in units of the SVG.
-pub const SIDE: f64 = 900.0;
+const SIDE: f64 = 900.0;
 
 const LEFT: f64 = 24.0;
 const WIDTH: f64 = SIDE - 2.0 * LEFT;

@@ -30,9 +30,6 @@ pub struct Radial<'a, A> {
     pub size: usize,
 }
 
-/// Side of each density, in units of the SVG.
-pub const SIDE: f64 = 2.0 * RADIUS;
-
 /// Of a disc, and of the space around it that its labels need.
 const RADIUS: f64 = 300.0;
 const MARGIN: f64 = 44.0;

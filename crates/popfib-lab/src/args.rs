@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use popfib::{Kernel, KernelError};
-use popfib_cli::args::kernel;
-use popfib_cli::failure::Failure;
 use popfib_eval::Algorithm;
+
+use crate::program::Failure;
 
 /// How the FIB is compiled and looked up.
 #[derive(Args)]
@@ -80,7 +80,14 @@ impl FormArgs {
 
 /// The kernel that is always there.
 pub(crate) fn scalar() -> Result<Kernel, Failure> {
-    Ok(Kernel::by_name(SCALAR).map_err(|error| error.to_string())?)
+    Ok(Kernel::by_name(SCALAR)?)
+}
+
+/// The kernel that looks up: the one that `POPFIB_KERNEL` names, else this CPU's.
+pub(crate) fn kernel() -> Result<Kernel, Failure> {
+    // An error in one line, where `best` would panic.
+    Kernel::from_env().map_err(|error| format!("POPFIB_KERNEL: {error}"))?;
+    Ok(Kernel::best())
 }
 
 /// The kernel that looks up one address after the other.

@@ -11,18 +11,12 @@ use popfib_eval::{
     Algorithm, Buffer, Compiled, Modes, Passes, ReferenceLoop, Spread, Traffic, TrafficAddress,
     cores, generate, measure, modes, pin, together,
 };
-use popfib_formats::RouteTable;
 use serde::Serialize;
 
 use crate::args::{FormArgs, Selection, scalar};
-use crate::structures::{build, of_image};
-use popfib_cli::args::{Family, TableArgs};
-use popfib_cli::failure::Failure;
-use popfib_cli::image::Opened;
-use popfib_cli::info::milliseconds;
-use popfib_cli::output::{Output, note};
-use popfib_cli::program::Verdict;
-use popfib_cli::table;
+use crate::program::{Failure, Verdict, note, print, print_json};
+use crate::structures::build;
+use crate::table::{Family, TableArgs};
 
 /// Measure lookup rates, one row per family, traffic pattern, algorithm and direct bits.
 ///
@@ -158,49 +152,27 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
         .iter()
         .map(|algorithm| kernels(&args.form, *algorithm))
         .collect::<Result<Vec<_>, _>>()?;
-    // An image is looked up as it is; what its routes are for is the traffic and the other
-    // algorithms.
-    let source = match table::open_image(&args.table)? {
-        Some(opened) => Source::Image(opened),
-        None => Source::Table(Box::new(table::load(&args.table)?)),
-    };
+    let table = args.table.load()?;
     let mut bench = Bench {
         args,
         helpers: cores,
         algorithms: algorithms.into_iter().zip(kernels).collect(),
         reference: ReferenceLoop::new().map_err(out_of_memory)?,
-        output: Output::new(),
         rows: Vec::new(),
     };
     for family in &args.family {
-        match (family, &source) {
-            (Family::Ipv4, Source::Table(table)) => {
-                bench.family(*family, &table.ipv4, None, 1 << 24)?;
-            }
-            (Family::Ipv6, Source::Table(table)) => {
-                bench.family(*family, &table.ipv6, None, 1 << 23)?;
-            }
-            (Family::Ipv4, Source::Image(opened)) => {
-                bench.family::<u32>(*family, &opened.rib(), Some(opened), 1 << 24)?;
-            }
-            (Family::Ipv6, Source::Image(opened)) => {
-                bench.family::<u128>(*family, &opened.rib(), Some(opened), 1 << 23)?;
-            }
+        match family {
+            Family::Ipv4 => bench.family(*family, &table.ipv4, 1 << 24)?,
+            Family::Ipv6 => bench.family(*family, &table.ipv6, 1 << 23)?,
         }
     }
     if bench.rows.is_empty() {
         return Err("there is nothing to measure".into());
     }
     if args.json {
-        bench.output.json(&bench.rows)?;
+        print_json(&bench.rows)?;
     }
-    bench.output.flush()?;
     Ok(Verdict::Good)
-}
-
-enum Source {
-    Table(Box<RouteTable>),
-    Image(Opened),
 }
 
 /// The kernels to measure an algorithm by: where all are compared, popfib's
@@ -223,7 +195,6 @@ struct Bench<'a> {
     helpers: Vec<usize>,
     algorithms: Vec<(Algorithm, Vec<Kernel>)>,
     reference: ReferenceLoop,
-    output: Output,
     rows: Vec<Row>,
 }
 
@@ -232,19 +203,14 @@ impl Bench<'_> {
         &mut self,
         family: Family,
         rib: &Rib<A>,
-        image: Option<&Opened>,
         count: u32,
     ) -> Result<(), Failure> {
         let args = self.args;
-        // An image may have routes in its Fib that are not told.
-        let routes = image
-            .and_then(|opened| opened.image.table::<A>())
-            .map_or(rib.len(), |table| table.route_count());
-        if routes == 0 {
+        if rib.is_empty() {
             note(format_args!("{}: the table has no routes", family.name()));
             return Ok(());
         }
-        let contenders = self.contenders(rib, image)?;
+        let contenders = self.contenders(rib)?;
         let count = args.count.unwrap_or(count) as usize;
         for traffic in &args.traffic {
             let Some(addresses) = generate(traffic, rib, count, args.seed)? else {
@@ -263,12 +229,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Builds all structures for one family; popfib's own is that of the image if there is one.
-    fn contenders<A: TrafficAddress>(
-        &self,
-        rib: &Rib<A>,
-        image: Option<&Opened>,
-    ) -> Result<Vec<Contender<A>>, Failure> {
+    /// Builds all structures for one family.
+    fn contenders<A: TrafficAddress>(&self, rib: &Rib<A>) -> Result<Vec<Contender<A>>, Failure> {
         let form = &self.args.form;
         let asked: Vec<Option<u8>> = match self.args.direct_bits.as_slice() {
             [] => vec![None],
@@ -281,13 +243,7 @@ impl Bench<'_> {
                 _ => &asked[..],
             };
             for direct_bits in asked {
-                let built = match (image, algorithm) {
-                    (Some(image), Algorithm::Popfib) => Ok(of_image(image, *direct_bits, form)?),
-                    (Some(image), _) if image.lacks_routes::<A>() => {
-                        return Err(image.without_routes("build other structures from"));
-                    }
-                    _ => build(rib, *direct_bits, *algorithm, form),
-                };
+                let built = build(rib, *direct_bits, *algorithm, form);
                 if let Err(CannotBuild::Compile(error)) = built {
                     return Err(error.into());
                 }
@@ -342,7 +298,7 @@ impl Bench<'_> {
         let fib = &compiled.fib;
         row.direct_bits = Some(fib.direct_bits());
         row.bytes = Some(fib.bytes());
-        row.build_ms = Some(milliseconds(compiled.compile_time));
+        row.build_ms = Some(decimals(compiled.compile_time.as_secs_f64() * 1e3, 3));
         let lookups = addresses.len() * args.threads as usize;
         let passes = measure(&self.reference, args.runs as usize, lookups, || {
             together(&self.helpers, || fib.pass(kernel, addresses));
@@ -361,11 +317,9 @@ impl Bench<'_> {
     fn row(&mut self, row: Row) -> Result<(), Failure> {
         if !self.args.json {
             if self.rows.is_empty() {
-                self.output
-                    .text(format_args!("{}", header(self.args.latency)))?;
+                print(header(self.args.latency))?;
             }
-            self.output.text(format_args!("{}", row.text()))?;
-            self.output.flush()?;
+            print(row.text())?;
         }
         self.rows.push(row);
         Ok(())

@@ -9,16 +9,13 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use popfib_eval::{Trace, skewed_next_hops};
-use popfib_formats::{Change, Input, RouteTable, UpdateOptions, default_table, open_updates};
+use popfib_formats::RouteTable;
 use popfib_report::{
     Effort, NamedTrace, NamedUpdates, Plan, Table, Watcher, evaluate, forget, prepare,
 };
 
-use popfib_cli::args::{ReadArgs, is_stdin};
-use popfib_cli::failure::Failure;
-use popfib_cli::output::{Output, note};
-use popfib_cli::program::Verdict;
-use popfib_cli::table;
+use crate::program::{Failure, Verdict, note, print};
+use crate::table::{ReadArgs, is_stdin};
 
 /// Next hops of the built-in table, as in the comparison with other implementations.
 const NEXT_HOPS: u32 = 500;
@@ -97,7 +94,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Verdict, Failure> {
             Ok(())
         }
     });
-    prepared.map_err(|error| error.to_string())?;
+    prepared?;
     let mut plan = Plan {
         tables: tables(args)?,
         traces: traces(args)?,
@@ -112,21 +109,15 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Verdict, Failure> {
     let mut progress = Progress::new();
     let report = evaluate(&plan, &args.output, &mut progress);
     progress.end();
-    let report = report.map_err(|error| error.to_string())?;
-    let mut output = Output::new();
-    output.text(format_args!("{}\n", report.display()))?;
-    output.flush()?;
+    print(format_args!("{}\n", report?.display()))?;
     Ok(Verdict::Good)
 }
 
 fn tables(args: &EvaluateArgs) -> Result<Vec<Table>, Failure> {
     if args.table.is_empty() {
-        if let Some(option) = args.read.of_file() {
-            return Err(format!("{option} needs --table").into());
-        }
         let mut table = Table {
             name: "built-in".into(),
-            routes: default_table(),
+            routes: args.read.default_table()?,
         };
         draw_next_hops(&mut table, args.next_hops.unwrap_or(NEXT_HOPS));
         return Ok(vec![table]);
@@ -137,7 +128,7 @@ fn tables(args: &EvaluateArgs) -> Result<Vec<Table>, Failure> {
     let mut names = Names::default();
     let read = |path: &PathBuf| {
         let mut table = Table {
-            routes: table::load_file(path, &args.read)?,
+            routes: args.read.load(path)?,
             name: names.of(path),
         };
         match args.next_hops {
@@ -208,39 +199,19 @@ fn read_updates(
     read: &ReadArgs,
     table: &mut RouteTable,
 ) -> Result<NamedUpdates, Failure> {
-    let input = Input::open(path)?.max_size(read.max_size);
-    let options = UpdateOptions {
-        format: None,
-        peer: None,
-        mask: read.mask,
-    };
-    let mut source = open_updates(input, &options)?;
+    let mut updates = read.updates(path, None, None)?;
     let mut named = NamedUpdates {
         name: String::new(),
         ipv4: Vec::new(),
         ipv6: Vec::new(),
     };
-    let mut skipped = 0;
-    loop {
-        let update = match source.next_update() {
-            Ok(Some(update)) => update,
-            Ok(None) => break,
-            Err(error) if read.skip_invalid && error.is_invalid_line() => {
-                skipped += 1;
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let next_hop = match update.change {
-            Change::Announce(name) => Some(table.next_hops.intern(name)),
-            Change::Withdraw => None,
-        };
-        match update.prefix {
+    while let Some((prefix, next_hop)) = updates.next(&mut table.next_hops)? {
+        match prefix {
             popfib::IpPrefix::V4(prefix) => named.ipv4.push((prefix, next_hop)),
             popfib::IpPrefix::V6(prefix) => named.ipv6.push((prefix, next_hop)),
         }
     }
-    table::note_skipped(&path.display().to_string(), skipped);
+    updates.note();
     Ok(named)
 }
 

@@ -1,17 +1,17 @@
 //! `popfib-lab info`: a Poptrie in numbers, those of the paper's Table 2, in any form.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use popfib::Rib;
 use popfib_baselines::Key;
-use popfib_cli::args::TableArgs;
-use popfib_cli::failure::Failure;
-use popfib_cli::info::{FamilyInfo, Info, Shape};
-use popfib_cli::program::Verdict;
-use popfib_cli::table;
 use popfib_eval::Algorithm;
+use serde::Serialize;
 
 use crate::args::FibArgs;
+use crate::program::{Failure, Verdict, print, print_json};
 use crate::structures::compile;
+use crate::table::TableArgs;
 
 /// Compile the table into a Poptrie of any form and print its size for each family.
 ///
@@ -36,6 +36,24 @@ pub(crate) struct InfoArgs {
     json: bool,
 }
 
+#[derive(Serialize)]
+struct Info {
+    ipv4: FamilyInfo,
+    ipv6: FamilyInfo,
+}
+
+#[derive(Serialize)]
+struct FamilyInfo {
+    routes: usize,
+    next_hops: usize,
+    nodes: usize,
+    leaves: usize,
+    direct_bits: u8,
+    bytes: usize,
+    compile_ms: f64,
+    rib_bytes: usize,
+}
+
 pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
     if let Algorithm::Baseline(other) = args.fib.form.algorithm()? {
         let name = other.name();
@@ -43,21 +61,61 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
             format!("{name} has no nodes and leaves as a Poptrie has them: see `popfib-lab bench`");
         return Err(reason.into());
     }
-    let table = table::load(&args.table)?;
-    let (ipv4, ipv6) = (
-        family(&table.ipv4, &args.fib)?,
-        family(&table.ipv6, &args.fib)?,
-    );
-    Info::of_table(ipv4, ipv6).print(args.json, false)
+    let table = args.table.load()?;
+    let info = Info {
+        ipv4: family(&table.ipv4, &args.fib)?,
+        ipv6: family(&table.ipv6, &args.fib)?,
+    };
+    match args.json {
+        true => print_json(&info)?,
+        false => print(text(&info))?,
+    }
+    Ok(Verdict::Good)
 }
 
 fn family<A: Key>(rib: &Rib<A>, args: &FibArgs) -> Result<FamilyInfo, Failure> {
     let compiled = compile(rib, args.direct_bits, &args.form)?;
-    let shape = Shape {
+    let next_hops: BTreeSet<_> = rib.iter().map(|(_, next_hop)| next_hop).collect();
+    Ok(FamilyInfo {
+        routes: rib.len(),
+        next_hops: next_hops.len(),
         nodes: compiled.fib.node_count(),
         leaves: compiled.fib.leaf_count(),
         direct_bits: compiled.fib.direct_bits(),
         bytes: compiled.fib.bytes(),
-    };
-    Ok(FamilyInfo::new(rib, shape, compiled.compile_time))
+        compile_ms: (compiled.compile_time.as_secs_f64() * 1e6).round() / 1e3,
+        rib_bytes: rib.bytes(),
+    })
+}
+
+fn text(Info { ipv4: a, ipv6: b }: &Info) -> String {
+    let rows = [
+        ("", "IPv4".into(), "IPv6".into()),
+        ("routes", a.routes.to_string(), b.routes.to_string()),
+        (
+            "next hops",
+            a.next_hops.to_string(),
+            b.next_hops.to_string(),
+        ),
+        ("nodes", a.nodes.to_string(), b.nodes.to_string()),
+        ("leaves", a.leaves.to_string(), b.leaves.to_string()),
+        (
+            "direct bits",
+            a.direct_bits.to_string(),
+            b.direct_bits.to_string(),
+        ),
+        ("bytes", a.bytes.to_string(), b.bytes.to_string()),
+        (
+            "compile ms",
+            a.compile_ms.to_string(),
+            b.compile_ms.to_string(),
+        ),
+        (
+            "RIB bytes",
+            a.rib_bytes.to_string(),
+            b.rib_bytes.to_string(),
+        ),
+    ];
+    let line = |(name, a, b): &(&str, String, String)| format!("{name:<12}{a:>14}{b:>14}\n");
+    rows.iter().map(line).collect()
 }

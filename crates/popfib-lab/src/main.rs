@@ -7,17 +7,18 @@
 
 mod args;
 mod bench;
-mod draw;
 mod evaluate;
 mod info;
+mod png;
+mod program;
 mod replay;
 mod structures;
+mod table;
 mod verify;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use popfib_cli::program;
 
 /// popfib's laboratory: lookup rates of algorithms and kernels, the papers' evaluation, timed updates.
 #[derive(Parser)]
@@ -32,7 +33,7 @@ Examples:
   popfib-lab evaluate --quick -o report
   popfib-lab replay --table rib.mrt.gz --updates updates.mrt.gz
   popfib-lab verify --against treebitmap-64
-  popfib-lab draw hilbert -o map.png
+  popfib-lab png map.svg -o map.png
 
 Exit status: 0 success, 1 a negative answer (a mismatch was found), 2 bad usage
 or input, 141 if the reader of the output left early."
@@ -49,20 +50,22 @@ enum Command {
     Replay(replay::ReplayArgs),
     Verify(verify::VerifyArgs),
     Info(info::InfoArgs),
-    Draw(draw::ThemedArgs),
+    Png(png::PngArgs),
 }
 
 fn main() -> ExitCode {
-    program::main("popfib-lab", |cli: Cli| {
-        // Before anything looks up: where the variable names no kernel, lookups panic.
-        popfib_cli::args::kernel()?;
-        match cli.command {
-            Command::Bench(args) => bench::run(&args),
-            Command::Evaluate(args) => evaluate::run(&args),
-            Command::Replay(args) => replay::run(&args),
-            Command::Verify(args) => verify::run(&args),
-            Command::Info(args) => info::run(&args),
-            Command::Draw(args) => draw::run(&args),
-        }
-    })
+    program::end(run(Cli::parse()))
+}
+
+fn run(cli: Cli) -> Result<program::Verdict, program::Failure> {
+    // Before anything looks up: where the variable names no kernel, lookups panic.
+    args::kernel()?;
+    match cli.command {
+        Command::Bench(args) => bench::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Replay(args) => replay::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Png(args) => png::run(&args),
+    }
 }

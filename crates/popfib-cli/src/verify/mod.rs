@@ -43,16 +43,6 @@ Examples:
 
 JSON, one object: ipv4 and ipv6, each with addresses and mismatches.")]
 pub(crate) struct VerifyArgs {
-    #[command(flatten)]
-    check: CheckArgs,
-
-    #[command(flatten)]
-    table: TableArgs,
-}
-
-/// Which addresses are looked up, and how the counts are printed.
-#[derive(Args, Clone, Copy, Debug)]
-pub struct CheckArgs {
     /// Look up all 2^32 IPv4 addresses (IPv6 is checked as usual)
     #[arg(long)]
     exhaustive: bool,
@@ -68,6 +58,9 @@ pub struct CheckArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    table: TableArgs,
 }
 
 #[derive(Serialize)]
@@ -78,7 +71,7 @@ struct Report {
 
 /// How many addresses of a family were looked up, and how many answers were wrong.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Serialize)]
-pub struct Count {
+pub(crate) struct Count {
     addresses: u64,
     mismatches: u64,
     /// Whether the structure itself was wrong, so that it was not asked.
@@ -100,7 +93,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
             )
         }
     };
-    print(ipv4, ipv6, args.check.json)
+    print(ipv4, ipv6, args.json)
 }
 
 fn family<A: Address>(name: &str, rib: &Rib<A>, args: &VerifyArgs) -> Result<Count, Failure> {
@@ -131,61 +124,21 @@ fn compared<A: Address>(
     if let Err(error) = fib.check() {
         return Ok(Count::broken(name, error));
     }
-    Ok(args.check.with_routes(name, rib, |addresses, answers| {
+    let mut comparison = Comparison::new(name, |addresses: &[A], answers: &mut [u32]| {
         fib.lookup_batch_with(kernel, addresses, answers);
-    }))
-}
-
-impl CheckArgs {
-    /// Compares the answers of `fib` with the longest matches in `rib`.
-    pub fn with_routes<A: Address>(
-        &self,
-        name: &str,
-        rib: &Rib<A>,
-        fib: impl FnMut(&[A], &mut [u32]),
-    ) -> Count {
-        let mut comparison = Comparison::new(name, fib);
-        if self.is_exhaustive::<A>() {
-            comparison.every_address(rib, &progress_bar::<A>());
-        } else {
-            comparison.each_of(probes(rib, self.random, self.seed), routes(rib));
-        }
-        comparison.count
+    });
+    // All addresses, of which IPv6 has too many.
+    if args.exhaustive && A::WIDTH <= 32 {
+        comparison.every_address(rib, &progress_bar::<A>());
+    } else {
+        comparison.each_of(rib, probes(rib, args.random, args.seed));
     }
-
-    /// Compares the answers of `fib` with those of `judge`, both made of `rib`.
-    pub fn with_judge<A: Address>(
-        &self,
-        name: &str,
-        rib: &Rib<A>,
-        fib: impl FnMut(&[A], &mut [u32]),
-        judge: (&'static str, impl FnMut(&[A], &mut [u32])),
-    ) -> Count {
-        let mut comparison = Comparison::new(name, fib);
-        comparison.judge = judge.0;
-        if self.is_exhaustive::<A>() {
-            let progress = progress_bar::<A>();
-            comparison.each_of(progress.wrap_iter(all_addresses()), judge.1);
-        } else {
-            comparison.each_of(probes(rib, self.random, self.seed), judge.1);
-        }
-        comparison.count
-    }
-
-    /// Prints the counts and turns them into an answer.
-    pub fn finish(&self, ipv4: Count, ipv6: Count) -> Result<Verdict, Failure> {
-        print(ipv4, ipv6, self.json)
-    }
-
-    /// Whether all addresses are looked up, of which IPv6 has too many.
-    fn is_exhaustive<A: Address>(&self) -> bool {
-        self.exhaustive && A::WIDTH <= 32
-    }
+    Ok(comparison.count)
 }
 
 impl Count {
     /// The count of a structure that broke its own rules.
-    pub fn broken(name: &str, error: impl fmt::Display) -> Self {
+    pub(crate) fn broken(name: &str, error: impl fmt::Display) -> Self {
         note(format_args!("{name}: the FIB is broken: {error}"));
         Self {
             is_broken: true,
@@ -228,20 +181,6 @@ fn verdict(ipv4: Count, ipv6: Count) -> Verdict {
     }
 }
 
-/// The RIB as a judge.
-fn routes<A: Address>(rib: &Rib<A>) -> impl FnMut(&[A], &mut [u32]) {
-    move |addresses, answers| {
-        for (address, answer) in addresses.iter().zip(answers) {
-            *answer = longest_match(rib, *address);
-        }
-    }
-}
-
-/// Every address there is, in order.
-fn all_addresses<A: Address>() -> impl Iterator<Item = A> {
-    std::iter::successors(Some(A::MIN), |address| address.checked_next())
-}
-
 /// A bar over all addresses, on a terminal only.
 fn progress_bar<A: Address>() -> ProgressBar {
     let style = ProgressStyle::with_template("{wide_bar} {percent:>3} %  {eta} left");
@@ -259,8 +198,6 @@ struct Comparison<'a, A, F> {
     addresses: Vec<A>,
     next_hops: Vec<u32>,
     count: Count,
-    /// Who says what is right.
-    judge: &'static str,
 }
 
 impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
@@ -271,17 +208,11 @@ impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
             addresses: Vec::with_capacity(BLOCK),
             next_hops: vec![0; BLOCK],
             count: Count::default(),
-            judge: "RIB",
         }
     }
 
-    /// Compares the answers for `probes` with those of `judge`.
-    fn each_of(
-        &mut self,
-        mut probes: impl Iterator<Item = A>,
-        mut judge: impl FnMut(&[A], &mut [u32]),
-    ) {
-        let mut expected = [0; BLOCK];
+    /// Compares the answers for `probes` with the longest matches in `rib`.
+    fn each_of(&mut self, rib: &Rib<A>, mut probes: impl Iterator<Item = A>) {
         loop {
             self.addresses.clear();
             self.addresses.extend(probes.by_ref().take(BLOCK));
@@ -289,10 +220,9 @@ impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
                 return;
             }
             self.look_up();
-            let expected = &mut expected[..self.addresses.len()];
-            judge(&self.addresses, expected);
-            for (i, &expected) in expected.iter().enumerate() {
-                self.compare(self.addresses[i], self.next_hops[i], expected);
+            for i in 0..self.addresses.len() {
+                let (address, answer) = (self.addresses[i], self.next_hops[i]);
+                self.compare(address, answer, longest_match(rib, address));
             }
         }
     }
@@ -351,11 +281,10 @@ impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
         self.count.mismatches += 1;
         if self.count.mismatches <= TOLD {
             note(format_args!(
-                "{}: {}: the {of} says {}, the {} says {}",
+                "{}: {}: the {of} says {}, the RIB says {}",
                 self.name,
                 Prefix::host(address),
                 Answer(answer),
-                self.judge,
                 Answer(expected)
             ));
         }
@@ -449,7 +378,7 @@ mod tests {
         // The last before 0x1200/9, its first and its last, and one inside.
         let wrong = wrong(&rib, &[0x11ff, 0x1200, 0x127f, 0x1210]);
         let mut comparison = Comparison::new("test", wrong);
-        comparison.each_of(probes(&rib, 0, 1), routes(&rib));
+        comparison.each_of(&rib, probes(&rib, 0, 1));
         assert_eq!(comparison.count.mismatches, 3);
         // 4 routes, of which one has no neighbour and two have one or both.
         assert_eq!(comparison.count.addresses, 2 + 4 + 4 + 3);

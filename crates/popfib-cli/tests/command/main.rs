@@ -33,5 +33,3 @@ mod verify;
 
 /// What the tests run.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_popfib");
-/// What its errors begin with.
-const NAME: &str = "popfib";

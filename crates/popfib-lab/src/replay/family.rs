@@ -3,8 +3,7 @@
 use popfib::{Address, Changes, Fib, LiveFib, NextHop, Options, Prefix, Reader, Rib};
 use popfib_eval::{Update, UpdateTimes, check_answers, shuffled};
 
-use popfib_cli::failure::Failure;
-use popfib_cli::output::note;
+use crate::program::{Failure, note};
 
 /// Mismatches that are printed; all are counted.
 const TOLD: u64 = 10;

@@ -9,22 +9,21 @@ mod family;
 mod readers;
 mod stream;
 
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use popfib_eval::Latencies;
-use popfib_formats::{PeerFilter, RouteTable, UpdateFormat, WriteFormat, WriteOptions};
+use popfib_formats::{
+    OutputFile, PeerFilter, RouteTable, UpdateFormat, WriteFormat, WriteOptions, write_table,
+};
 use serde::Serialize;
 
 use self::family::Family;
 use self::readers::{Reading, Team};
 use self::stream::Stream;
-use popfib_cli::args::{TableArgs, is_stdin};
-use popfib_cli::destination::Destination;
-use popfib_cli::failure::Failure;
-use popfib_cli::output::Output;
-use popfib_cli::program::Verdict;
-use popfib_cli::table;
+use crate::program::{Failure, Verdict, print, print_json};
+use crate::table::{TableArgs, is_stdin};
 
 /// Apply a stream of updates to a table as fast as possible, and report how long each takes.
 ///
@@ -78,7 +77,7 @@ pub(crate) struct ReplayArgs {
     write_table: Option<PathBuf>,
 
     /// Start without routes instead of a table
-    #[arg(long, conflicts_with_all = ["table", "fib", "churn", "fill"])]
+    #[arg(long, conflicts_with_all = ["table", "churn", "fill"])]
     empty: bool,
 
     #[command(flatten)]
@@ -176,17 +175,23 @@ struct Bursts {
 }
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
-    if args.table.is_stdin() && args.what.updates.as_deref().is_some_and(is_stdin) {
+    if args.table.table.as_deref().is_some_and(is_stdin)
+        && args.what.updates.as_deref().is_some_and(is_stdin)
+    {
         return Err("standard input is the table, so the updates have to be a file".into());
     }
     let cores = readers::cores(args.readers)?;
     // Before the work, which an error here would waste.
-    let destination = args.write_table.as_deref();
-    let destination = destination.map(|path| Destination::open(Some(path)));
-    let destination = destination.transpose()?;
+    let destination = match &args.write_table {
+        Some(path) => Some((
+            path,
+            OutputFile::create(path).map_err(|error| at(path, error))?,
+        )),
+        None => None,
+    };
     let mut table = match args.empty {
         true => RouteTable::default(),
-        false => table::load(&args.table)?,
+        false => args.table.load()?,
     };
     let mut stream = Stream::open(args)?;
     let mut ipv4 = Family::new(std::mem::take(&mut table.ipv4), args.options(), args.step)?;
@@ -215,19 +220,29 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
             }
         }
     })?;
-    stream.tell();
+    stream.note();
     let report = report(stream.out_of_order(), &mut ipv4, &mut ipv6, reading)?;
-    if let Some(destination) = destination {
+    if let Some((path, mut file)) = destination {
         table.ipv4 = ipv4.into_rib();
         table.ipv6 = ipv6.into_rib();
-        destination.write_table(&table, WriteFormat::Text, &WriteOptions::default())?;
+        let options = WriteOptions::default();
+        write_table(&table, WriteFormat::Text, &options, &mut file)
+            .map_err(|error| at(path, error))?;
+        file.finish().map_err(|error| at(path, error))?;
     }
-    print(&report, args.json)?;
+    match args.json {
+        true => print_json(&report)?,
+        false => print(text(&report))?,
+    }
     Ok(if report.mismatches == 0 {
         Verdict::Good
     } else {
         Verdict::Bad
     })
+}
+
+fn at(path: &Path, error: impl Display) -> Failure {
+    format!("{}: {error}", path.display()).into()
 }
 
 fn report(
@@ -296,17 +311,7 @@ fn decimals(figure: f64) -> f64 {
     (figure * 1e3).round() / 1e3
 }
 
-fn print(report: &Report, json: bool) -> Result<(), Failure> {
-    let mut output = Output::new();
-    if json {
-        output.json(report)?;
-    } else {
-        text(report, &mut output)?;
-    }
-    output.flush()
-}
-
-fn text(report: &Report, output: &mut Output) -> Result<(), Failure> {
+fn text(report: &Report) -> String {
     let Report {
         updates,
         announced,
@@ -316,7 +321,7 @@ fn text(report: &Report, output: &mut Output) -> Result<(), Failure> {
         changed,
         ..
     } = report;
-    output.text(format_args!(
+    let mut text = format!(
         "{updates} updates: {announced} announced ({repeated} of them repeated), \
          {withdrawn} withdrawn ({absent} of them absent)\n\
          each        mean {:.3} us, median {:.3}, 99 % within {:.3}, longest {:.3} ({:.3} without waiting for the core)\n\
@@ -339,21 +344,21 @@ fn text(report: &Report, output: &mut Output) -> Result<(), Failure> {
         report.fib_bytes as f64 / report.fresh_bytes as f64,
         report.moves,
         report.compiles,
-    ))?;
+    );
     if report.steps_us > 0.0 {
-        output.text(format_args!(
+        text += &format!(
             "steps left  {:.3} us in all, the longest {:.3}\n",
             report.steps_us, report.step_max_us
-        ))?;
+        );
     }
     if let Some(readers) = &report.readers {
         for (name, of) in [("alone", &readers.alone), ("meanwhile", &readers.meanwhile)] {
-            output.text(format_args!(
+            text += &format!(
                 "{} readers, {name:<9} {:.1} M/s; bursts of 64: median {:.3} us, 99 % {:.3}, 99.9 % {:.3}, longest {:.3}\n",
                 readers.readers, of.mlps, of.p50_us, of.p99_us, of.p999_us, of.max_us
-            ))?;
+            );
         }
-        output.text(format_args!("rate kept   {:.3}\n", readers.rate_kept))?;
+        text += &format!("rate kept   {:.3}\n", readers.rate_kept);
     }
-    output.text(format_args!("mismatches  {}\n", report.mismatches))
+    text + &format!("mismatches  {}\n", report.mismatches)
 }

@@ -10,7 +10,7 @@ use popfib::Reader;
 use popfib_eval::{Latencies, Traffic, TrafficAddress, generate, pin};
 
 use super::family::Family;
-use popfib_cli::failure::Failure;
+use crate::program::Failure;
 
 /// Addresses of a burst.
 const BURST: usize = 64;

@@ -2,25 +2,19 @@
 
 use popfib::IpPrefix;
 use popfib_eval::churn;
-use popfib_formats::{Change, Input, NextHopNames, UpdateOptions, UpdateSource, open_updates};
+use popfib_formats::NextHopNames;
 
 use super::ReplayArgs;
 use super::family::Family;
-use popfib_cli::failure::Failure;
-use popfib_cli::output::note;
-use popfib_cli::table;
+use crate::program::Failure;
+use crate::table::Updates;
 
 /// Updates that are read before they are applied.
 const STRETCH: usize = 1 << 20;
 
 /// Updates in the order in which they are applied.
 pub(super) enum Stream {
-    File {
-        source: Box<dyn UpdateSource>,
-        name: String,
-        skip_invalid: bool,
-        skipped: u64,
-    },
+    File(Updates),
     /// Random routes, each withdrawn and announced again.
     Churn(usize),
     /// All routes of an empty table, in random order.
@@ -35,26 +29,14 @@ impl Stream {
                 None => Self::Fill,
             });
         };
-        let input = Input::open(path)?.max_size(args.table.read.max_size);
-        Ok(Self::File {
-            name: input.name().to_owned(),
-            source: open_updates(
-                input,
-                &UpdateOptions {
-                    format: args.updates_format,
-                    peer: args.updates_peer,
-                    mask: args.table.read.mask,
-                },
-            )?,
-            skip_invalid: args.table.read.skip_invalid,
-            skipped: 0,
-        })
+        let (format, peer) = (args.updates_format, args.updates_peer);
+        Ok(Self::File(args.table.read.updates(path, format, peer)?))
     }
 
     /// What it is called in messages.
     pub(super) fn name(&self) -> &str {
         match self {
-            Self::File { name, .. } => name,
+            Self::File(updates) => &updates.name,
             Self::Churn(_) | Self::Fill => "the table",
         }
     }
@@ -62,24 +44,15 @@ impl Stream {
     /// Updates older than one before them.
     pub(super) fn out_of_order(&self) -> u64 {
         match self {
-            Self::File { source, .. } => source.out_of_order(),
+            Self::File(updates) => updates.out_of_order(),
             Self::Churn(_) | Self::Fill => 0,
         }
     }
 
-    /// Tells what was left out.
-    pub(super) fn tell(&self) {
-        if let Self::File {
-            source,
-            name,
-            skipped,
-            ..
-        } = self
-        {
-            table::note_skipped(name, *skipped);
-            for line in source.notes() {
-                note(format_args!("{name}: {line}"));
-            }
+    /// Notes what was left out.
+    pub(super) fn note(&self) {
+        if let Self::File(updates) = self {
+            updates.note();
         }
     }
 
@@ -91,29 +64,12 @@ impl Stream {
         ipv6: &mut Family<u128>,
     ) -> Result<bool, Failure> {
         match self {
-            Self::File {
-                source,
-                skip_invalid,
-                skipped,
-                ..
-            } => {
+            Self::File(updates) => {
                 for _ in 0..STRETCH {
-                    let update = match source.next_update() {
-                        Ok(Some(update)) => update,
-                        Ok(None) => return Ok(false),
-                        Err(error) if *skip_invalid && error.is_invalid_line() => {
-                            *skipped += 1;
-                            continue;
-                        }
-                        Err(error) => return Err(error.into()),
-                    };
-                    let next_hop = match update.change {
-                        Change::Announce(name) => Some(names.intern(name)),
-                        Change::Withdraw => None,
-                    };
-                    match update.prefix {
-                        IpPrefix::V4(prefix) => ipv4.push(prefix, next_hop),
-                        IpPrefix::V6(prefix) => ipv6.push(prefix, next_hop),
+                    match updates.next(names)? {
+                        Some((IpPrefix::V4(prefix), next_hop)) => ipv4.push(prefix, next_hop),
+                        Some((IpPrefix::V6(prefix), next_hop)) => ipv6.push(prefix, next_hop),
+                        None => return Ok(false),
                     }
                 }
                 Ok(true)

@@ -7,7 +7,7 @@ fn every_help_has_examples() {
     let output = run(&["--help"]);
     let help = good(&output);
     assert!(help.contains("Examples:\n  popfib-lab "));
-    for command in ["bench", "evaluate", "replay", "verify", "info", "draw"] {
+    for command in ["bench", "evaluate", "replay", "verify", "info", "png"] {
         assert!(help.contains(&format!("\n  {command} ")), "{command}");
         for flag in ["--help", "-h"] {
             let output = run(&[command, flag]);
@@ -35,7 +35,7 @@ fn a_kernel_that_is_none_is_one_line_of_every_subcommand() {
         &["verify"],
         &["info"],
     ] {
-        let mut program = std::process::Command::new(crate::PROGRAM);
+        let mut program = std::process::Command::new(crate::common::PROGRAM);
         program.args(command).env("POPFIB_KERNEL", "avx513");
         let output = program.output().expect("the program starts");
         assert!(

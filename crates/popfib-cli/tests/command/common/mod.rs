@@ -1,4 +1,4 @@
-//! Runs the command, `popfib` or `popfib-lab`, and keeps files for it.
+//! Runs the command, and keeps files for it.
 #![allow(dead_code)] // each test file uses its part
 
 #[cfg(target_os = "linux")]
@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use crate::{NAME, PROGRAM};
+use crate::PROGRAM;
 
 /// Both families, nested prefixes, a name as next hop, and a hole in 10.0.0.0/8's neighbourhood.
 pub(crate) const TABLE: &str = "\
@@ -75,7 +75,7 @@ thread_local! {
     static FOLDER: PathBuf = {
         let thread = std::thread::current();
         let test = thread.name().expect("the thread of a test").replace("::", "-");
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(NAME).join(test);
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("popfib").join(test);
         // What an earlier run left.
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a folder for the test");
@@ -126,8 +126,7 @@ pub(crate) fn bad(output: &Output) -> &str {
     assert_eq!(output.status.code(), Some(2), "{text}");
     let line = text.strip_suffix('\n').expect("a line end");
     assert!(!line.contains('\n'), "one line: {text}");
-    line.strip_prefix(NAME)
-        .and_then(|line| line.strip_prefix(": "))
+    line.strip_prefix("popfib: ")
         .unwrap_or_else(|| panic!("it names the command: {line}"))
 }
 

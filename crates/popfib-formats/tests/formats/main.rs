@@ -15,6 +15,7 @@ mod hostile;
 mod inputs;
 mod listings;
 mod lists;
+mod log_lines;
 mod mmdb;
 mod mrt;
 mod mrt_file;

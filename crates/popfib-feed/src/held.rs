@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use popfib::{Address, BestChange, IpPrefix, MultiRib, NextHop, Path, Prefix};
+use popfib::{Address, BestChange, IpPrefix, MultiRib, NextHop, Path, Position, Prefix};
 
 use crate::freshness::Freshness;
 use crate::target::Target;
@@ -33,14 +33,27 @@ impl Path for Held {
 }
 
 /// The state of a stream in one family.
-#[derive(Default)]
-pub(crate) struct Side<A> {
+pub(crate) struct Side<A: Address> {
     pub(crate) freshness: Freshness,
     pub(crate) paths: usize,
     /// How many of its paths are of an older generation.
     pub(crate) older: usize,
-    /// The prefix that the sweep has reached.
-    after: Option<Prefix<A>>,
+    /// What the sweep has reached.
+    after: After<A>,
+}
+
+/// A position among the paths.
+pub(crate) type After<A> = Option<Position<A, (u16, u32)>>;
+
+impl<A: Address> Default for Side<A> {
+    fn default() -> Self {
+        Self {
+            freshness: Freshness::default(),
+            paths: 0,
+            older: 0,
+            after: None,
+        }
+    }
 }
 
 impl<A: Address> Side<A> {
@@ -134,7 +147,7 @@ where
                 keeps
             };
             let changed = |prefix, change| changes.push((prefix, change));
-            let after = side.after;
+            let after = side.after.take();
             side.after = self.paths.retain_some(after, count, keep, changed);
         }
         for (prefix, change) in changes {

@@ -97,7 +97,7 @@ pub use map::{
     TableGuard, TableIntoIter, TableIter, TableReader, TableSweep, VacantEntry, ValueMut, Values,
 };
 pub use memory::{AllocError, Allocator, Global, OutOfMemory};
-pub use multi_rib::{BestChange, MultiRib, Path};
+pub use multi_rib::{BestChange, MultiRib, Path, Position};
 // For crates of this project, whose files are written as images are: tables have nothing to do with it.
 #[cfg(feature = "std")]
 #[doc(hidden)]

@@ -1,17 +1,21 @@
 //! Several routes for one prefix, distinguished by a key, and the best of them.
 //!
 //! As in a router, each peer or protocol may have one *path* to a prefix.
-//! All paths lie in one array; those of a prefix are chained, the best first,
-//! and a Rib holds the number of the first. So a prefix costs one route of a
+//! All paths lie in one array, and a Rib holds the number of the best of each prefix. A few paths of a prefix are
+//! chained, the best first; many are in two sorted lists of numbers, by key and by order, so that a change
+//! takes a few steps however many there are. So a prefix costs one route of a
 //! Rib, each path its own size and a link, and a Fib or a Rib that does not need
 //! this pays nothing.
 //!
 //! Rejected: a `Vec` of paths for each prefix, an allocation for each of a
 //! million prefixes that mostly have one path.
 
+mod many;
+mod sorted;
+mod walk;
+
 use core::cmp::Ordering;
 use core::fmt;
-use core::iter;
 
 use crate::address::Address;
 use crate::memory::{Allocator, Global, OutOfMemory};
@@ -19,6 +23,9 @@ use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::slab::Slab;
+
+use many::Many;
+pub use walk::Position;
 
 /// One of several routes for a prefix.
 pub trait Path {
@@ -89,13 +96,61 @@ pub enum BestChange {
 pub struct MultiRib<A, P, Al: Allocator = Global> {
     /// For each prefix the number of its best path.
     first: Rib<A, Al>,
-    paths: Slab<Link<P>, Al>,
+    paths: Paths<P, Al>,
+    many: Slab<Many<Al>, Al>,
+    /// Heap bytes of all of `many`, without their places.
+    many_bytes: usize,
 }
 
-/// A path, and the next best of the same prefix.
+/// A prefix with more paths than these has lists of them, until it has half as many.
+const FEW: usize = 64;
+
+/// Every path has a number.
+type Paths<P, Al> = Slab<Link<P>, Al>;
+
+/// A path, and what leads to the others of the same prefix.
 struct Link<P> {
     path: P,
-    next: Option<NextHop>,
+    rest: Rest,
+}
+
+/// The next best of a few paths; in the best of many paths, where their lists are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Rest(u32);
+
+impl Rest {
+    const NONE: Self = Self(0);
+    const IS_MANY: u32 = 1 << 31;
+
+    fn next(next: Option<NextHop>) -> Self {
+        Self(next.map_or(0, NextHop::get))
+    }
+
+    fn many(lists: NextHop) -> Self {
+        Self(lists.get() | Self::IS_MANY)
+    }
+
+    fn as_next(self) -> Option<NextHop> {
+        NextHop::new(self.0).filter(|next| next.get() & Self::IS_MANY == 0)
+    }
+
+    fn as_many(self) -> Option<NextHop> {
+        let is_many = self.0 & Self::IS_MANY != 0;
+        NextHop::new(self.0 & !Self::IS_MANY).filter(|_| is_many)
+    }
+}
+
+/// `Less` if `a` comes before `b`: it is better, or as good and has the lower key.
+fn order<P: Path>(a: &P, b: &P) -> Ordering {
+    b.preference(a).then_with(|| a.key().cmp(&b.key()))
+}
+
+fn link<P, Al: Allocator + Clone>(paths: &Paths<P, Al>, number: NextHop) -> &Link<P> {
+    paths.get(number).expect("numbers lead to paths")
+}
+
+fn link_mut<P, Al: Allocator + Clone>(paths: &mut Paths<P, Al>, number: NextHop) -> &mut Link<P> {
+    paths.get_mut(number).expect("numbers lead to paths")
 }
 
 impl<A: Address, P: Path> MultiRib<A, P> {
@@ -110,7 +165,9 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
     pub fn new_in(alloc: Al) -> Self {
         Self {
             first: Rib::new_in(alloc.clone()),
-            paths: Slab::new_in(alloc),
+            paths: Slab::new_in(alloc.clone()),
+            many: Slab::new_in(alloc),
+            many_bytes: 0,
         }
     }
 
@@ -131,10 +188,10 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
 
     /// Heap bytes in use, spare capacity included, without what the paths themselves own.
     pub fn bytes(&self) -> usize {
-        self.first.bytes() + self.paths.bytes()
+        self.first.bytes() + self.paths.bytes() + self.many.bytes() + self.many_bytes
     }
 
-    /// Adds a path to `prefix`, and replaces the one with the same key if there is one. O(key width / 6 + paths
+    /// Adds a path to `prefix`, and replaces the one with the same key if there is one. O(key width / 6 + log paths
     /// of the prefix).
     ///
     /// Aborts the program if memory is exhausted.
@@ -148,11 +205,12 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
     /// As [`announce`](MultiRib::announce); if memory is exhausted, nothing changes and `path` is dropped.
     ///
     /// # Errors
-    /// [`OutOfMemory`]; never if the prefix has a path with this key.
+    /// [`OutOfMemory`]; never if the prefix has a path with this key and few others.
     pub fn try_announce(&mut self, prefix: Prefix<A>, path: P) -> Result<BestChange, OutOfMemory> {
         let Some(first) = self.first.get(prefix) else {
             let next_hop = path.next_hop();
-            let number = self.paths.try_add(Link { path, next: None })?;
+            let rest = Rest::NONE;
+            let number = self.paths.try_add(Link { path, rest })?;
             if let Err(error) = self.first.try_insert(prefix, number) {
                 self.paths.take(number);
                 return Err(error);
@@ -160,102 +218,45 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
             return Ok(BestChange::Announce(next_hop));
         };
         let before = self.path(first).next_hop();
-        let key = path.key();
-        let (rest, number) = match self.unlink(first, &key) {
-            (rest, Some(number)) => {
-                self.link_mut(number).path = path;
-                (rest, number)
-            }
-            (rest, None) => (rest, self.paths.try_add(Link { path, next: None })?),
+        let new_first = match link(&self.paths, first).rest.as_many() {
+            Some(lists) => self.announce_many(first, lists, path)?,
+            None => self.announce_few(first, path)?,
         };
-        let new_first = self.link_in(rest, number);
         self.set_first(prefix, first, Some(new_first));
         Ok(self.change(before, Some(new_first)))
     }
 
+    fn announce_few(&mut self, first: NextHop, path: P) -> Result<NextHop, OutOfMemory> {
+        let (after, number) = match self.unlink(first, &path.key()) {
+            Ok((after, number)) => {
+                link_mut(&mut self.paths, number).path = path;
+                (after, number)
+            }
+            Err(FEW..) => {
+                let lists = self.make_lists(first)?;
+                return self.announce_many(first, lists, path);
+            }
+            Err(_) => {
+                let rest = Rest::NONE;
+                (Some(first), self.paths.try_add(Link { path, rest })?)
+            }
+        };
+        Ok(self.link_in(after, number))
+    }
+
     /// Removes the path with `key` from `prefix`; `None` if there is none.
-    /// Needs no memory. O(key width / 6 + paths of the prefix).
+    /// Needs no memory. O(key width / 6 + log paths of the prefix).
     pub fn withdraw(&mut self, prefix: Prefix<A>, key: &P::Key) -> Option<(P, BestChange)> {
         let first = self.first.get(prefix)?;
         let before = self.path(first).next_hop();
-        let (new_first, number) = self.unlink(first, key);
-        let number = number?;
+        let (new_first, number) = match link(&self.paths, first).rest.as_many() {
+            Some(lists) => self.withdraw_many(first, lists, key)?,
+            None => self.unlink(first, key).ok()?,
+        };
         self.set_first(prefix, first, new_first);
         let change = self.change(before, new_first);
         let Link { path, .. } = self.paths.take(number)?;
         Some((path, change))
-    }
-
-    /// Removes the paths with `key` from all prefixes, for example of a lost peer; calls `changed` for each
-    /// prefix whose next hop changes by it.
-    ///
-    /// Needs no memory. O(prefixes * key width / 6 + paths).
-    pub fn withdraw_key(&mut self, key: &P::Key, changed: impl FnMut(Prefix<A>, BestChange)) {
-        self.retain(|_, path| path.key() != *key, changed);
-    }
-
-    /// Keeps the paths for which `keep` returns true; calls `changed` for each
-    /// prefix whose next hop changes by it.
-    ///
-    /// Needs no memory. O(prefixes * key width / 6 + paths).
-    pub fn retain(
-        &mut self,
-        keep: impl FnMut(Prefix<A>, &P) -> bool,
-        changed: impl FnMut(Prefix<A>, BestChange),
-    ) {
-        self.retain_some(None, usize::MAX, keep, changed);
-    }
-
-    /// A step of [`retain`](MultiRib::retain): at most `count` prefixes, those that follow `after`, or the
-    /// first ones. Returns the last of them, which the next step follows; `None` at the end. Between two
-    /// steps anything may change.
-    ///
-    /// Needs no memory. O(count * key width / 6 + their paths).
-    pub fn retain_some(
-        &mut self,
-        after: Option<Prefix<A>>,
-        count: usize,
-        mut keep: impl FnMut(Prefix<A>, &P) -> bool,
-        mut changed: impl FnMut(Prefix<A>, BestChange),
-    ) -> Option<Prefix<A>> {
-        let mut at = match after {
-            None => self.first.first(),
-            Some(after) => self.first.next(after),
-        };
-        let mut left = count;
-        let mut last_seen = after;
-        while let Some((prefix, first)) = at {
-            if left == 0 {
-                return last_seen;
-            }
-            left -= 1;
-            last_seen = Some(prefix);
-            let before = self.path(first).next_hop();
-            let mut new_first = Some(first);
-            // The last path that stays.
-            let mut last = None;
-            let mut next = Some(first);
-            while let Some(number) = next {
-                let link = self.link(number);
-                next = link.next;
-                if keep(prefix, &link.path) {
-                    last = Some(number);
-                    continue;
-                }
-                match last {
-                    None => new_first = next,
-                    Some(last) => self.link_mut(last).next = next,
-                }
-                self.paths.take(number);
-            }
-            self.set_first(prefix, first, new_first);
-            match self.change(before, new_first) {
-                BestChange::Unchanged => {}
-                change => changed(prefix, change),
-            }
-            at = self.first.next(prefix);
-        }
-        None
     }
 
     /// The best path of exactly `prefix`.
@@ -263,28 +264,23 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         Some(self.path(self.first.get(prefix)?))
     }
 
-    /// The path of exactly `prefix` with `key`.
+    /// The path of exactly `prefix` with `key`. O(key width / 6 + log paths of the prefix).
     pub fn get(&self, prefix: Prefix<A>, key: &P::Key) -> Option<&P> {
-        self.paths(prefix).find(|path| path.key() == *key)
-    }
-
-    /// The paths of exactly `prefix`, the best first.
-    pub fn paths(&self, prefix: Prefix<A>) -> impl Iterator<Item = &P> {
-        self.chain(self.first.get(prefix))
+        let first = self.first.get(prefix)?;
+        match link(&self.paths, first).rest.as_many() {
+            None => self.chain(first).find(|path| path.key() == *key),
+            Some(lists) => {
+                let lists = self.lists(lists);
+                let number = lists.number(&self.paths, key)?;
+                Some(self.path(number))
+            }
+        }
     }
 
     /// The longest prefix that contains `address`, and its best path.
     pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, &P)> {
         let (prefix, first) = self.first.longest_match(address)?;
         Some((prefix, self.path(first)))
-    }
-
-    /// All paths in prefix order, those of a prefix the best first.
-    pub fn iter(&self) -> impl Iterator<Item = (Prefix<A>, &P)> {
-        self.first.iter().flat_map(|(prefix, first)| {
-            let paths = self.chain(Some(first));
-            paths.map(move |path| (prefix, path))
-        })
     }
 
     /// Every prefix with the next hop of its best path, in prefix order: what a
@@ -294,46 +290,37 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         routes.map(|(prefix, first)| (prefix, self.path(first).next_hop()))
     }
 
-    fn chain(&self, first: Option<NextHop>) -> impl Iterator<Item = &P> {
-        let links = iter::successors(first.map(|first| self.link(first)), |link| {
-            link.next.map(|next| self.link(next))
-        });
-        links.map(|link| &link.path)
-    }
-
-    fn link(&self, number: NextHop) -> &Link<P> {
-        self.paths.get(number).expect("a chain leads to paths")
-    }
-
-    fn link_mut(&mut self, number: NextHop) -> &mut Link<P> {
-        self.paths.get_mut(number).expect("a chain leads to paths")
-    }
-
     fn path(&self, number: NextHop) -> &P {
-        &self.link(number).path
+        &link(&self.paths, number).path
     }
 
     /// Takes the path with `key` out of the chain; returns the chain's first
-    /// then, and the number of the path if there is one.
-    fn unlink(&mut self, first: NextHop, key: &P::Key) -> (Option<NextHop>, Option<NextHop>) {
+    /// then, and the number of the path. If there is none, the error is the number of paths.
+    fn unlink(
+        &mut self,
+        first: NextHop,
+        key: &P::Key,
+    ) -> Result<(Option<NextHop>, NextHop), usize> {
         let mut previous = None;
         let mut at = Some(first);
+        let mut count = 0;
         while let Some(number) = at {
-            let link = self.link(number);
-            let next = link.next;
-            if link.path.key() != *key {
-                (previous, at) = (at, next);
+            let Link { path, rest } = link(&self.paths, number);
+            let rest = *rest;
+            if path.key() != *key {
+                (previous, at) = (at, rest.as_next());
+                count += 1;
                 continue;
             }
             return match previous {
-                None => (next, at),
+                None => Ok((rest.as_next(), number)),
                 Some(previous) => {
-                    self.link_mut(previous).next = next;
-                    (Some(first), at)
+                    link_mut(&mut self.paths, previous).rest = rest;
+                    Ok((Some(first), number))
                 }
             };
         }
-        (Some(first), None)
+        Err(count)
     }
 
     /// Puts a path into a chain after all that are better; returns the chain's first then.
@@ -342,18 +329,17 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         let mut previous = None;
         let mut at = first;
         while let Some(other) = at {
-            let link = self.link(other);
-            let order = path.preference(&link.path);
-            if order.then_with(|| link.path.key().cmp(&path.key())) == Ordering::Greater {
+            let Link { path: held, rest } = link(&self.paths, other);
+            if order(path, held) == Ordering::Less {
                 break;
             }
-            (previous, at) = (at, link.next);
+            (previous, at) = (at, rest.as_next());
         }
-        self.link_mut(number).next = at;
+        link_mut(&mut self.paths, number).rest = Rest::next(at);
         match previous {
             None => number,
             Some(previous) => {
-                self.link_mut(previous).next = Some(number);
+                link_mut(&mut self.paths, previous).rest = Rest::next(Some(number));
                 first.unwrap_or(number)
             }
         }

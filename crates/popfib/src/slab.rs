@@ -1,7 +1,7 @@
 //! Numbered places for values of any type.
 //!
 //! A value keeps its number until it is taken; the number is a [`NextHop`], so
-//! that a Rib can hold it. Free places are chained through themselves: taking
+//! that a Rib can hold it, and has at most 31 bits. Free places are chained through themselves: taking
 //! a value never needs memory, and neither does adding one where another was.
 
 use core::mem;
@@ -10,6 +10,9 @@ use allocator_api2::vec::Vec;
 
 use crate::memory::{self, Allocator, Global, OutOfMemory};
 use crate::next_hop::NextHop;
+
+/// The highest number.
+const HIGHEST: u32 = u32::MAX >> 1;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<T, Al: Allocator = Global> {
@@ -61,6 +64,7 @@ impl<T, Al: Allocator + Clone> Slab<T, Al> {
     fn try_append(&mut self, value: T) -> Result<NextHop, OutOfMemory> {
         let len = self.places.len();
         let number = u32::try_from(len + 1).ok().and_then(NextHop::new);
+        let number = number.filter(|number| number.get() <= HIGHEST);
         let number = number.ok_or(OutOfMemory::new(usize::MAX))?;
         memory::grow(&mut self.places, 1)?;
         self.places.push(Place::Full(value));

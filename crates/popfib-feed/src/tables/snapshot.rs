@@ -27,7 +27,7 @@ use popfib::{Address, IpPrefix, Prefix};
 use serde::{Deserialize, Serialize};
 
 use super::{Family, Limits, Stream, Tables, best};
-use crate::held::{Half, Held};
+use crate::held::{After, Half, Held};
 use crate::target::{Hop, Hops, Target};
 
 const FIRST: &str = "# popfib follow snapshot 1";
@@ -59,10 +59,11 @@ enum Said {
 /// at some time during the writing.
 #[derive(Default)]
 pub struct Snapshot {
-    /// The current position: table, family, prefix.
+    /// The current position: table, family, path.
     table: usize,
     is_ipv6: bool,
-    after: Option<IpPrefix>,
+    ipv4: After<u32>,
+    ipv6: After<u128>,
     /// The paths that were taken and not yet written.
     taken: Vec<Taken>,
     sources: Vec<Said>,
@@ -89,19 +90,25 @@ impl Snapshot {
         }
     }
 
-    /// Takes the paths of up to `count` next prefixes. Returns false after the last. O(paths taken).
+    /// Takes some `count` next paths. Returns false after the last. O(paths taken).
     pub fn take(&mut self, tables: &mut Tables, count: usize) -> bool {
         let Some(table) = tables.tables.get_mut(self.table) else {
             return false;
         };
         let before = self.taken.len();
-        match (self.is_ipv6, self.after) {
-            (false, Some(IpPrefix::V4(after))) => self.walk(&mut table.ipv4, Some(after), count),
-            (false, _) => self.walk(&mut table.ipv4, None, count),
-            (true, Some(IpPrefix::V6(after))) => self.walk(&mut table.ipv6, Some(after), count),
-            (true, _) => self.walk(&mut table.ipv6, None, count),
-        }
-        if self.after.is_none() {
+        let is_end = match self.is_ipv6 {
+            false => {
+                let after = self.ipv4.take();
+                self.ipv4 = self.walk(&mut table.ipv4, after, count);
+                self.ipv4.is_none()
+            }
+            true => {
+                let after = self.ipv6.take();
+                self.ipv6 = self.walk(&mut table.ipv6, after, count);
+                self.ipv6.is_none()
+            }
+        };
+        if is_end {
             self.table += usize::from(self.is_ipv6);
             self.is_ipv6 = !self.is_ipv6;
         }
@@ -122,7 +129,7 @@ impl Snapshot {
         true
     }
 
-    fn walk<A: Address>(&mut self, half: &mut Half<A>, after: Option<Prefix<A>>, count: usize)
+    fn walk<A: Address>(&mut self, half: &mut Half<A>, after: After<A>, count: usize) -> After<A>
     where
         IpPrefix: From<Prefix<A>>,
     {
@@ -136,8 +143,7 @@ impl Snapshot {
             true
         };
         // Removes nothing: it is used because this walk can be interrupted.
-        let after = half.paths.retain_some(after, count, take, |_, _| {});
-        self.after = after.map(IpPrefix::from);
+        half.paths.retain_some(after, count, take, |_, _| {})
     }
 
     /// Writes the paths that were taken.

@@ -89,7 +89,8 @@ impl<A: Address> Model<A> {
     }
 }
 
-fn random_operations<A: Address>(seed: u64) {
+/// `peers` peers.
+fn random_operations<A: Address>(seed: u64, peers: usize) {
     let mut random = Random(seed);
     for round in (0..40).step_by(rounds(5, 1)) {
         let pool: Vec<Prefix<A>> = (0..1 + round).map(|_| random.prefix()).collect();
@@ -98,16 +99,16 @@ fn random_operations<A: Address>(seed: u64) {
             paths: BTreeMap::new(),
             follower: Rib::new(),
         };
-        for _ in 0..300 {
+        for _ in 0..300.max(peers * 6) {
             let prefix = pool[random.below(pool.len())];
             let path = FromPeer {
-                peer: random.below(4) as u8,
+                peer: random.below(peers) as u8,
                 protocol: ['b', 's'][random.below(2)],
                 // Few, so that they tie.
                 metric: random.below(3) as u32,
                 next_hop: NextHop::new(1 + random.below(4) as u32).unwrap(),
             };
-            match random.below(40) {
+            match random.below(if peers > 4 { 200 } else { 40 }) {
                 0 => {
                     let lost = path.key();
                     rib.withdraw_key(&lost, |prefix, change| model.follow(prefix, change));
@@ -135,7 +136,7 @@ fn random_operations<A: Address>(seed: u64) {
                         paths.retain(|_, path| keep(prefix, path));
                     }
                 }
-                2..24 => {
+                2..24 | 40..150 => {
                     let change = rib.announce(prefix, path);
                     model.follow(prefix, change);
                     model
@@ -163,11 +164,11 @@ fn random_operations<A: Address>(seed: u64) {
 
 #[test]
 fn paths_of_every_key_width() {
-    random_operations::<u8>(1);
-    random_operations::<u16>(2);
-    random_operations::<u32>(3);
-    random_operations::<u64>(4);
-    random_operations::<u128>(5);
+    random_operations::<u8>(1, 4);
+    random_operations::<u16>(2, 4);
+    random_operations::<u32>(3, 4);
+    random_operations::<u64>(4, 4);
+    random_operations::<u128>(5, 4);
 }
 
 #[test]
@@ -198,4 +199,97 @@ fn equal_paths_do_not_depend_on_their_history() {
     );
     let (_, change) = rib.withdraw(prefix, &('b', 3)).unwrap();
     assert_eq!(change, BestChange::Withdraw);
+}
+
+/// So many for a prefix that they lie in lists, which become chains again.
+#[test]
+fn many_paths_of_a_prefix() {
+    random_operations::<u8>(6, 250);
+    random_operations::<u32>(7, 100);
+    random_operations::<u128>(8, 60);
+}
+
+/// Of one prefix, in the order in which a hostile router would send them: what is counted are comparisons.
+#[test]
+fn a_path_among_many_takes_few_steps() {
+    use std::cell::Cell;
+
+    thread_local! {
+        static STEPS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Counted {
+        key: u32,
+        metric: u32,
+    }
+
+    impl Path for Counted {
+        type Key = u32;
+
+        fn key(&self) -> u32 {
+            STEPS.set(STEPS.get() + 1);
+            self.key
+        }
+
+        fn next_hop(&self) -> NextHop {
+            NextHop::new(self.key + 1).unwrap()
+        }
+
+        fn preference(&self, other: &Self) -> Ordering {
+            STEPS.set(STEPS.get() + 1);
+            other.metric.cmp(&self.metric)
+        }
+    }
+
+    const COUNT: u32 = 20_000;
+    let steps = || STEPS.replace(0) / COUNT as usize;
+    let mut rib = MultiRib::<u32, Counted>::new();
+    let prefix = Prefix::DEFAULT_ROUTE;
+    for key in 0..COUNT {
+        // Each is better than all before.
+        let metric = COUNT - key;
+        let change = rib.announce(prefix, Counted { key, metric });
+        assert_eq!(change, BestChange::Announce(NextHop::new(key + 1).unwrap()));
+    }
+    assert!(steps() < 200);
+    for key in 0..COUNT {
+        let change = rib.announce(prefix, Counted { key, metric: key });
+        assert!(key < COUNT / 2 || change == BestChange::Unchanged);
+    }
+    assert!(steps() < 200);
+    assert!(rib.paths(prefix).map(|path| path.key).eq(0..COUNT));
+    let last = Counted {
+        key: 100,
+        metric: 100,
+    };
+    let after = rib.paths_after(prefix, &last).map(|path| path.key);
+    assert!(after.eq(101..COUNT));
+    assert_eq!(rib.count_keys(prefix, &500, &10_000), 9501);
+    assert_eq!(rib.get(prefix, &77).unwrap().metric, 77);
+    STEPS.set(0);
+    // A walk stops inside of the prefix, and goes on after a change there.
+    let mut seen = Vec::new();
+    let mut after = None;
+    loop {
+        let keep = |_, path: &Counted| {
+            seen.push(path.key);
+            !path.key.is_multiple_of(4)
+        };
+        after = rib.retain_some(after, 1000, keep, |_, _| {});
+        if after.is_none() {
+            break;
+        }
+        let next = seen.last().unwrap() + 1;
+        rib.withdraw(prefix, &next);
+    }
+    assert!(seen.len() > COUNT as usize - 21 && seen.is_sorted_by(|a, b| a < b));
+    assert!(steps() < 200);
+    let left: Vec<u32> = rib.paths(prefix).map(|path| path.key).collect();
+    assert!(left.len() < COUNT as usize * 3 / 4 && left.iter().all(|key| !key.is_multiple_of(4)));
+    for key in left.into_iter().rev() {
+        assert_eq!(rib.withdraw(prefix, &key).unwrap().0.key, key);
+    }
+    assert!(steps() < 200);
+    assert_eq!((rib.len(), rib.bytes()), (0, 0));
 }

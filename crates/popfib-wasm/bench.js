@@ -1,7 +1,8 @@
 // Lookups in the built-in table beside longest-prefix matches of npm.
 //
 //   crates/popfib-wasm/build && popfib convert --to text -o T.txt && popfib convert --to mmdb -o T.mmdb
-//   npm install --prefix target/npm maxmind longest-prefix-match target/npm/popfib
+//   npm pack --pack-destination target/npm ./target/npm/popfib
+//   npm install --prefix target/npm maxmind longest-prefix-match target/npm/popfib-0.1.0.tgz
 //   (cd target/npm && node ../../crates/popfib-wasm/bench.js T.txt T.mmdb)
 //
 // Prints million lookups a second: the best of several passes. All get the same addresses, as text; popfib also as
@@ -62,8 +63,8 @@ for (const [name, addresses] of Object.entries(traffic)) {
   const texts = Array.from(addresses, dotted);
   const numbers = new Uint32Array(COUNT);
   const show = (what, value) => console.log(`${name.padEnd(8)} ${what.padEnd(32)} ${value.padStart(8)}`);
-  show("popfib lookupMany(Uint32Array)", rate(COUNT, () => table.lookupMany(addresses, numbers)));
-  show("popfib lookupMany(texts)", rate(COUNT, () => table.lookupMany(texts, numbers)));
+  show("popfib lookupMany(Uint32Array)", rate(COUNT, () => table.lookupMany(addresses, { numbers })));
+  show("popfib lookupMany(texts)", rate(COUNT, () => table.lookupMany(texts, { numbers })));
   show("popfib lookup(number)", rate(COUNT, () => addresses.forEach((address) => table.lookup(address))));
   show("popfib lookup(text)", rate(COUNT, () => texts.forEach((address) => table.lookup(address))));
   for (const [peer, lookup] of Object.entries(peers)) {

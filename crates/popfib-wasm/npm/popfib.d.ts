@@ -1,6 +1,9 @@
 /** Text of a table, or the bytes of a text or an image. */
 export type Source = string | ArrayBufferLike | ArrayBufferView;
 
+/** A text, for IPv4 a whole number below 2^32, or 4 or 16 bytes in network order. */
+export type Address = string | number | Uint8Array;
+
 /** A route that matches. */
 export interface Match {
   /** The prefix, as `192.0.2.0/24`. */
@@ -26,25 +29,29 @@ export class Table {
   /**
    * The value of the longest prefix that holds an address; `undefined` if none does.
    *
-   * An address is a text, or for IPv4 a whole number below 2^32. Throws a `TypeError` for anything else.
+   * Throws a `TypeError` for what is no address.
    */
-  lookup(address: string | number): string | undefined;
+  lookup(address: Address): string | undefined;
 
   /**
    * The longest prefix that holds an address, and its value; `undefined` if none does.
    *
    * Throws as `lookup`, and for an image that was compiled without its routes.
    */
-  longestMatch(address: string | number): Match | undefined;
+  longestMatch(address: Address): Match | undefined;
 
   /**
-   * Looks up many addresses: IPv4 as numbers, or texts of both families. Each answer is the number of a value, which
-   * `value` turns into text; 0 where no prefix holds the address. Equal values have equal numbers.
+   * Looks up many addresses: IPv4 as numbers in a `Uint32Array`, IPv6 as bytes in a `Uint8Array`, 16 for each in network
+   * order, or an array of any addresses. Each answer is the number of a value, which `value` turns into text; 0 where no
+   * prefix holds the address. Equal values have equal numbers.
    *
-   * The answers are written to `numbers`, if that is given. Throws a `TypeError` for a text that is no address, with
-   * its index; what comes after is not looked up then.
+   * The answers are written to `numbers`, if that is given. For each element that is no address `invalid` is called with
+   * its index, and its answer is 0. Without `invalid` the first of them is a `TypeError` that tells the index.
    */
-  lookupMany(addresses: Uint32Array | readonly string[], numbers?: Uint32Array): Uint32Array;
+  lookupMany(
+    addresses: Uint32Array | Uint8Array | readonly Address[],
+    options?: { numbers?: Uint32Array; invalid?: (index: number) => void },
+  ): Uint32Array;
 
   /** The value of a number that `lookupMany` has answered; `undefined` for 0 and numbers that are no value's. */
   value(number: number): string | undefined;

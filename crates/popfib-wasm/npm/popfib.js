@@ -9,6 +9,9 @@ const MAGIC = [0x89, 0x50, 0x4f, 0x50, 0x46, 0x49, 0x42, 0x0a];
 /** What the address is longer than, is none. */
 const LONGEST_TEXT = 45;
 
+/** The number of what is no address. */
+const INVALID = 2 ** 32 - 1;
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -105,8 +108,16 @@ function isUint32(number) {
   return typeof number === "number" && number >>> 0 === number;
 }
 
+/** The error of what is no address, whatever else it may be: an object says nothing of itself. */
 function noAddress(address, at) {
-  const shown = typeof address === "string" ? JSON.stringify(address.slice(0, 60)) : String(address);
+  let shown = `${typeof address === "object" && address !== null ? "an" : "a"} ${typeof address}`;
+  if (typeof address === "string") {
+    shown = JSON.stringify(address.slice(0, 60));
+  } else if (address instanceof Uint8Array) {
+    shown = `a Uint8Array of ${address.length}, not of 4 or 16 bytes,`;
+  } else if (address === null || ["number", "bigint", "boolean", "undefined"].includes(typeof address)) {
+    shown = String(address);
+  }
   return new TypeError(`${shown} is no address${at === undefined ? "" : ` (at ${at})`}`);
 }
 
@@ -122,7 +133,7 @@ export class Table {
   #values = new Map();
   #chunk;
   // Of what JavaScript reads and writes in memory.
-  #textsAt;
+  #cellsAt;
   #keysAt;
   #numbersAt;
   #bytes;
@@ -134,7 +145,7 @@ export class Table {
     const { exports } = instance;
     this.#instance = instance;
     this.#chunk = exports.chunk();
-    this.#textsAt = exports.texts() >>> 0;
+    this.#cellsAt = exports.cells() >>> 0;
     this.#keysAt = exports.keys() >>> 0;
     this.#numbersAt = exports.numbers() >>> 0;
     this.#bytes = new Uint8Array(exports.memory.buffer);
@@ -165,7 +176,7 @@ export class Table {
 
   lookup(address) {
     const { exports } = this.#instance;
-    const number = isUint32(address) ? exports.lookup(address) : exports.lookup_text(this.#writeAddress(address));
+    const number = isUint32(address) ? exports.lookup(address) : this.#write(address).lookup_cell();
     if (number < 0) {
       throw noAddress(address);
     }
@@ -174,9 +185,7 @@ export class Table {
 
   longestMatch(address) {
     const { exports } = this.#instance;
-    const number = isUint32(address)
-      ? exports.longest_match(address)
-      : exports.longest_match_text(this.#writeAddress(address));
+    const number = isUint32(address) ? exports.longest_match(address) : this.#write(address).longest_match_cell();
     if (number === 0) {
       return undefined;
     }
@@ -190,30 +199,59 @@ export class Table {
     return { prefix, value: this.value(number) };
   }
 
-  lookupMany(addresses, numbers = new Uint32Array(addresses.length)) {
-    const isTexts = Array.isArray(addresses);
-    if (!isTexts && !(addresses instanceof Uint32Array)) {
-      throw new TypeError("addresses are a Uint32Array or an array of strings");
+  lookupMany(addresses, options) {
+    const isPacked = addresses instanceof Uint8Array;
+    if (!isPacked && !Array.isArray(addresses) && !(addresses instanceof Uint32Array)) {
+      throw new TypeError("addresses are an array, a Uint32Array (IPv4) or a Uint8Array of 16 bytes for each (IPv6)");
     }
-    if (!(numbers instanceof Uint32Array) || numbers.length !== addresses.length) {
-      throw new TypeError(`numbers are a Uint32Array of ${addresses.length}, as long as the addresses`);
+    const length = isPacked ? addresses.length / 16 : addresses.length;
+    if (!Number.isInteger(length)) {
+      throw new TypeError(`${addresses.length} bytes are no whole number of IPv6 addresses, which have 16 bytes each`);
     }
-    const { exports } = this.#instance;
-    for (let start = 0; start < addresses.length; start += this.#chunk) {
-      const count = Math.min(this.#chunk, addresses.length - start);
-      if (isTexts) {
-        this.#writeTexts(addresses, start, count);
-        const valid = exports.lookup_texts(count);
-        if (valid < count) {
-          throw noAddress(addresses[start + valid], start + valid);
-        }
-      } else {
-        this.#words(this.#keysAt, count).set(addresses.subarray(start, start + count));
-        exports.lookup_many(count);
-      }
+    const { numbers = new Uint32Array(length), invalid } = options ?? {};
+    if (!(numbers instanceof Uint32Array) || numbers.length !== length) {
+      throw new TypeError(`numbers are a Uint32Array of ${length}, as long as the addresses`);
+    }
+    if (invalid !== undefined && typeof invalid !== "function") {
+      throw new TypeError("invalid is a function that takes the index of what is no address");
+    }
+    for (let start = 0; start < length; start += this.#chunk) {
+      const count = Math.min(this.#chunk, length - start);
+      const wrong = this.#lookupChunk(addresses, start, count);
       numbers.set(this.#words(this.#numbersAt, count), start);
+      // What the callback does with this table leaves the answers here alone.
+      for (let index = start; wrong > 0 && index < start + count; index++) {
+        if (numbers[index] === INVALID) {
+          if (!invalid) {
+            throw noAddress(addresses[index], index);
+          }
+          numbers[index] = 0;
+          invalid(index);
+        }
+      }
     }
     return numbers;
+  }
+
+  /** Looks up some of the addresses; returns how many are none. */
+  #lookupChunk(addresses, start, count) {
+    const { exports } = this.#instance;
+    if (addresses instanceof Uint8Array) {
+      this.#memory().set(addresses.subarray(16 * start, 16 * (start + count)), this.#cellsAt);
+      exports.lookup_packed(count);
+      return 0;
+    }
+    if (addresses instanceof Uint32Array) {
+      this.#words(this.#keysAt, count).set(addresses.subarray(start, start + count));
+      exports.lookup_many(count);
+      return 0;
+    }
+    const memory = this.#memory();
+    let at = this.#cellsAt;
+    for (let index = start; index < start + count; index++) {
+      at = writeCell(memory, at, addresses[index]);
+    }
+    return exports.lookup_cells(count);
   }
 
   #words(at, count) {
@@ -228,32 +266,40 @@ export class Table {
     return this.#bytes;
   }
 
-  /** Writes the text of an address to where texts belong; returns its length. */
-  #writeAddress(address) {
-    return write(this.#memory(), this.#textsAt, address);
-  }
-
-  #writeTexts(addresses, start, count) {
-    const memory = this.#memory();
-    let at = this.#textsAt;
-    for (let index = start; index < start + count; index++) {
-      const length = write(memory, at + 1, addresses[index]);
-      memory[at] = length;
-      at += 1 + length;
-    }
+  /** Writes an address as the first cell; returns the functions that read it. */
+  #write(address) {
+    writeCell(this.#memory(), this.#cellsAt, address);
+    return this.#instance.exports;
   }
 }
 
-/** Writes a text's characters; what is no text, or too long for an address, becomes an empty one. */
-function write(memory, at, text) {
-  const { length } = typeof text === "string" ? text : "";
-  if (length > LONGEST_TEXT) {
-    return 0;
+/**
+ * Writes an address as a cell: its length, with the highest bit for bytes and without for text, and so much. What is
+ * none, or too long for one, becomes an empty text. Returns where the next cell begins.
+ */
+function writeCell(memory, at, address) {
+  if (typeof address === "string" && address.length <= LONGEST_TEXT) {
+    const { length } = address;
+    memory[at] = length;
+    for (let index = 0; index < length; index++) {
+      const code = address.charCodeAt(index);
+      // No address has it.
+      memory[at + 1 + index] = code < 128 ? code : 0;
+    }
+    return at + 1 + length;
   }
-  for (let index = 0; index < length; index++) {
-    const code = text.charCodeAt(index);
-    // No address has it.
-    memory[at + index] = code < 128 ? code : 0;
+  if (isUint32(address)) {
+    memory[at] = 0x84;
+    for (let index = 0; index < 4; index++) {
+      memory[at + 1 + index] = address >>> (24 - 8 * index);
+    }
+    return at + 5;
   }
-  return length;
+  if (address instanceof Uint8Array && (address.length === 4 || address.length === 16)) {
+    memory[at] = 0x80 | address.length;
+    memory.set(address, at + 1);
+    return at + 1 + address.length;
+  }
+  memory[at] = 0;
+  return at + 1;
 }

@@ -1,11 +1,14 @@
 //! popfib as a WebAssembly module: what `popfib.js` calls.
 //!
 //! The border is numbers only. JavaScript writes what it asks into memory that this module has, at an offset that it was
-//! given (`input`, `texts`, `keys`), calls a function, and reads the answer from `output` or `numbers`; so there is no pointer
+//! given (`input`, `cells`, `keys`), calls a function, and reads the answer from `output` or `numbers`; so there is no pointer
 //! from outside that could be wrong, and Rust reads nothing but its own vectors. A module has one table and no threads.
 //! For another table JavaScript makes another instance, whose memory goes with it.
 //!
 //! Functions that may fail return less than 0, or false, and leave one line of text in `output`.
+//!
+//! An address is a key, IPv4 as a number, or a *cell*, of any kind: a byte of its length and so many bytes, a text, or, if
+//! the byte's highest bit is set, an address of 4 or 16 bytes in network order.
 
 mod table;
 
@@ -17,8 +20,8 @@ use table::{Matched, Table};
 /// Addresses that are looked up by one call: few enough that they stay in the CPU's second cache.
 const CHUNK: usize = 4096;
 
-/// Bytes of a text and its length, as `lookup_texts` takes them: no address is longer.
-const TEXT: usize = 1 + 46;
+/// Bytes of a cell: no address is longer.
+const CELL: usize = 1 + 46;
 
 /// What JavaScript reads and writes, and the table.
 struct State {
@@ -44,11 +47,6 @@ fn with<T>(act: impl FnOnce(&mut State) -> T) -> T {
 }
 
 impl State {
-    /// The first bytes of the input, as many as JavaScript says it wrote.
-    fn written(&self, len: usize) -> &[u8] {
-        &self.input[..len.min(self.input.len())]
-    }
-
     /// Whether it went well; the bytes or the error's line are in `output`.
     fn put(&mut self, result: Result<Vec<u8>, String>) -> bool {
         let is_ok = result.is_ok();
@@ -83,10 +81,11 @@ pub extern "C" fn input(len: usize) -> usize {
     })
 }
 
-/// Where texts to look up belong, once a table is open: the first bytes of the input.
+/// Where cells to look up belong, and packed addresses of [`lookup_packed`], once a table is open: the first bytes of the
+/// input.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
-pub extern "C" fn texts() -> usize {
+pub extern "C" fn cells() -> usize {
     with(|state| state.input.as_mut_ptr().expose_provenance())
 }
 
@@ -97,7 +96,7 @@ pub extern "C" fn keys() -> usize {
     with(|state| state.keys.as_mut_ptr().expose_provenance())
 }
 
-/// Where [`lookup_many`] and [`lookup_texts`] put numbers.
+/// Where [`lookup_many`], [`lookup_packed`] and [`lookup_cells`] put numbers.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
 pub extern "C" fn numbers() -> usize {
@@ -136,13 +135,13 @@ pub extern "C" fn compile() -> bool {
     })
 }
 
-/// Takes the image that is the input for the table, and makes room for texts in the input.
+/// Takes the image that is the input for the table, and makes room for cells in the input.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
 pub extern "C" fn open() -> bool {
     with(|state| {
         let opened = Table::open(&state.input);
-        state.input = vec![0; CHUNK * TEXT];
+        state.input = vec![0; CHUNK * CELL];
         let done = opened.map(|table| {
             state.table = table;
             Vec::new()
@@ -165,11 +164,11 @@ pub extern "C" fn lookup(address: u32) -> u32 {
     with(|state| state.table.lookup(IpAddr::V4(address.into())))
 }
 
-/// The same of the text in the first `len` bytes of the input; -1 if that is no address.
+/// The same of the first cell; -1 if that is no address.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
-pub extern "C" fn lookup_text(len: usize) -> i32 {
-    with(|state| match table::address(state.written(len)) {
+pub extern "C" fn lookup_cell() -> i32 {
+    with(|state| match table::cell(&mut &*state.input) {
         Some(address) => state.table.lookup(address) as i32,
         None => -1,
     })
@@ -182,12 +181,12 @@ pub extern "C" fn longest_match(address: u32) -> i32 {
     with(|state| state.matched(state.table.longest_match(Some(IpAddr::V4(address.into())))))
 }
 
-/// As [`lookup_text`], with the prefix as output; -2 if the image has no routes.
+/// As [`lookup_cell`], with the prefix as output; -2 if the image has no routes.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
-pub extern "C" fn longest_match_text(len: usize) -> i32 {
+pub extern "C" fn longest_match_cell() -> i32 {
     with(|state| {
-        let address = table::address(state.written(len));
+        let address = table::cell(&mut &*state.input);
         state.matched(state.table.longest_match(address))
     })
 }
@@ -215,13 +214,23 @@ pub extern "C" fn lookup_many(count: usize) {
     });
 }
 
-/// Looks up `count` texts, at most `chunk()` of them, each in the input after a byte of its length. Returns how many come
-/// before the first that is no address; all, if there is none.
+/// Looks up `count` IPv6 addresses of 16 bytes, at most `chunk()` of them.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
-pub extern "C" fn lookup_texts(count: usize) -> usize {
+pub extern "C" fn lookup_packed(count: usize) {
     with(|state| {
         let numbers = &mut state.numbers[..count.min(CHUNK)];
-        state.table.lookup_texts(&state.input, numbers)
+        state.table.lookup_packed(&state.input, numbers);
+    });
+}
+
+/// Looks up `count` cells, at most `chunk()` of them. The number of one that is no address has all bits set; returns how
+/// many these are.
+// SAFETY: as for `input`.
+#[unsafe(no_mangle)]
+pub extern "C" fn lookup_cells(count: usize) -> usize {
+    with(|state| {
+        let numbers = &mut state.numbers[..count.min(CHUNK)];
+        state.table.lookup_cells(&state.input, numbers)
     })
 }

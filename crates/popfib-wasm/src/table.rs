@@ -29,9 +29,21 @@ pub(crate) fn compile(text: Vec<u8>) -> Result<Vec<u8>, String> {
     Ok(writer.to_bytes())
 }
 
-/// The address that `text` is.
-pub(crate) fn address(text: &[u8]) -> Option<IpAddr> {
-    parse_address(text)
+/// The number of what is no address.
+pub(crate) const INVALID: u32 = u32::MAX;
+
+/// The address in the first cell of `input`, which begins after it then; `None` if it holds none.
+pub(crate) fn cell(input: &mut &[u8]) -> Option<IpAddr> {
+    const PACKED: u8 = 0x80;
+    let (len, rest) = input.split_first()?;
+    let (bytes, rest) = rest.split_at_checked(usize::from(len & !PACKED))?;
+    *input = rest;
+    match bytes.len() {
+        _ if len & PACKED == 0 => parse_address(bytes),
+        4 => bytes.first_chunk::<4>().copied().map(IpAddr::from),
+        16 => bytes.first_chunk::<16>().copied().map(IpAddr::from),
+        _ => None,
+    }
 }
 
 /// A longest match.
@@ -50,12 +62,12 @@ pub(crate) struct Table {
     image: Option<Image>,
     ipv4: Option<Fib<u32, u32>>,
     ipv6: Option<Fib<u128, u32>>,
-    texts: Texts,
+    cells: Cells,
 }
 
 /// The addresses of a call by family, each with its place.
 #[derive(Default)]
-struct Texts {
+struct Cells {
     ipv4: Vec<u32>,
     ipv4_at: Vec<u32>,
     ipv6: Vec<u128>,
@@ -78,7 +90,7 @@ impl Table {
             image: Some(image),
             ipv4,
             ipv6,
-            texts: Texts::default(),
+            cells: Cells::default(),
         })
     }
 
@@ -142,50 +154,60 @@ impl Table {
         }
     }
 
-    /// The numbers of the values of as many texts, each in `input` after a byte of its length; returns how many
-    /// come before the first that is no address.
-    pub(crate) fn lookup_texts(&mut self, input: &[u8], numbers: &mut [u32]) -> usize {
-        let valid = self.texts.read(input, numbers.len());
+    /// The numbers of the values of as many IPv6 addresses, each of 16 bytes of `input`.
+    pub(crate) fn lookup_packed(&mut self, input: &[u8], numbers: &mut [u32]) {
+        let Some(fib) = &self.ipv6 else {
+            return numbers.fill(0);
+        };
+        let packed = input.as_chunks().0.iter().take(numbers.len());
+        self.cells.ipv6.clear();
+        (self.cells.ipv6).extend(packed.map(|bytes| u128::from_be_bytes(*bytes)));
+        fib.lookup_batch(&self.cells.ipv6, numbers);
+    }
+
+    /// The numbers of the values of the addresses in as many cells, [`INVALID`] for those that hold none; returns how many
+    /// these are.
+    pub(crate) fn lookup_cells(&mut self, input: &[u8], numbers: &mut [u32]) -> usize {
         numbers.fill(0);
-        let texts = &self.texts;
+        let invalid = self.cells.read(input, numbers);
+        let cells = &self.cells;
         if let Some(fib) = &self.ipv4 {
-            let put = |at: usize, number| numbers[texts.ipv4_at[at] as usize] = number;
-            fib.lookup_each_with(Kernel::best(), &texts.ipv4, put);
+            let put = |at: usize, number| numbers[cells.ipv4_at[at] as usize] = number;
+            fib.lookup_each_with(Kernel::best(), &cells.ipv4, put);
         }
         if let Some(fib) = &self.ipv6 {
-            let put = |at: usize, number| numbers[texts.ipv6_at[at] as usize] = number;
-            fib.lookup_each_with(Kernel::best(), &texts.ipv6, put);
+            let put = |at: usize, number| numbers[cells.ipv6_at[at] as usize] = number;
+            fib.lookup_each_with(Kernel::best(), &cells.ipv6, put);
         }
-        valid
+        invalid
     }
 }
 
-impl Texts {
-    /// Reads `count` texts up to the first that is no address; returns how many it read.
-    fn read(&mut self, mut input: &[u8], count: usize) -> usize {
+impl Cells {
+    /// Reads as many cells as there are numbers, and marks those that hold no address; returns how many these are.
+    fn read(&mut self, mut input: &[u8], numbers: &mut [u32]) -> usize {
         self.ipv4.clear();
         self.ipv4_at.clear();
         self.ipv6.clear();
         self.ipv6_at.clear();
-        for at in 0..count {
-            let text = input.split_first().and_then(|(len, rest)| {
-                let text;
-                (text, input) = rest.split_at_checked(usize::from(*len))?;
-                address(text)
-            });
-            match text {
+        let mut invalid = 0;
+        for (at, number) in (0..).zip(numbers) {
+            match cell(&mut input) {
                 Some(IpAddr::V4(address)) => {
                     self.ipv4.push(address.into());
-                    self.ipv4_at.push(at as u32);
+                    self.ipv4_at.push(at);
                 }
                 Some(IpAddr::V6(address)) => {
                     self.ipv6.push(address.into());
-                    self.ipv6_at.push(at as u32);
+                    self.ipv6_at.push(at);
                 }
-                None => return at,
+                None => {
+                    *number = INVALID;
+                    invalid += 1;
+                }
             }
         }
-        count
+        invalid
     }
 }
 
@@ -218,12 +240,16 @@ mod tests {
         ));
         assert!(matches!(table.longest_match(Some(other)), Matched::Nothing));
         let mut numbers = [9; 3];
-        let texts = b"\x0810.1.1.1\x03::1\x0811.1.1.1";
-        assert_eq!(table.lookup_texts(texts, &mut numbers), 3);
-        assert_eq!(numbers, [7, 0, 0]);
-        // Lengths that lead beyond the input.
-        assert_eq!(table.lookup_texts(&texts[..12], &mut numbers), 1);
-        assert_eq!(table.lookup_texts(b"", &mut numbers), 0);
+        let cells = b"\x0810.1.1.1\x03::1\x84\x0a\x01\x01\x01";
+        assert_eq!(table.lookup_cells(cells, &mut numbers), 0);
+        assert_eq!(numbers, [7, 0, 7]);
+        // Lengths that lead beyond the input, and lengths that no address has.
+        assert_eq!(table.lookup_cells(&cells[..12], &mut numbers), 2);
+        assert_eq!(numbers, [7, INVALID, INVALID]);
+        assert_eq!(table.lookup_cells(b"", &mut numbers), 3);
+        assert_eq!(table.lookup_cells(b"\x80\x83abc\x90", &mut numbers), 3);
+        table.lookup_packed(&[0; 48], &mut numbers);
+        assert_eq!(numbers, [0; 3]);
     }
 
     #[test]

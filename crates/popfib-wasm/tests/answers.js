@@ -5,6 +5,10 @@ export function textOf(routes) {
   return routes.map(([prefix, value]) => `${prefix} ${value}\n`).join("");
 }
 
+function bytes(hex) {
+  return Uint8Array.from({ length: hex.length / 2 }, (_, at) => parseInt(hex.slice(2 * at, 2 * at + 2), 16));
+}
+
 /** Asks every question in every way; returns how many answers there were, and throws at the first that is wrong. */
 export async function askAll({ Table, compile }, vectors) {
   let answers = 0;
@@ -22,7 +26,7 @@ export async function askAll({ Table, compile }, vectors) {
       const matches = questions.map(([, , covering]) => routes[covering.at(-1)]);
       for (const [n, [address, hex]] of questions.entries()) {
         const [prefix, value] = matches[n] ?? [];
-        for (const key of hex.length === 8 ? [address, parseInt(hex, 16)] : [address]) {
+        for (const key of hex.length === 8 ? [address, parseInt(hex, 16), bytes(hex)] : [address, bytes(hex)]) {
           same(table.lookup(key), value, `${name}: ${key}`);
           same(table.longestMatch(key), prefix && { prefix, value }, `${name}: ${key}`);
         }
@@ -30,6 +34,11 @@ export async function askAll({ Table, compile }, vectors) {
       const values = (numbers) => Array.from(numbers, (number) => table.value(number));
       const texts = questions.map(([address]) => address);
       same(values(table.lookupMany(texts)), matches.map((match) => match?.[1]), `${name}: texts`);
+      const packed = questions.map(([, hex]) => bytes(hex));
+      same(values(table.lookupMany(packed)), matches.map((match) => match?.[1]), `${name}: bytes`);
+      const ipv6 = [...questions.keys()].filter((n) => questions[n][1].length === 32);
+      const joined = bytes(ipv6.map((n) => questions[n][1]).join(""));
+      same(values(table.lookupMany(joined)), ipv6.map((n) => matches[n]?.[1]), `${name}: bytes of all`);
       const ipv4 = [...questions.keys()].filter((n) => questions[n][1].length === 8);
       const keys = Uint32Array.from(ipv4, (n) => parseInt(questions[n][1], 16));
       same(values(table.lookupMany(keys)), ipv4.map((n) => matches[n]?.[1]), `${name}: numbers`);

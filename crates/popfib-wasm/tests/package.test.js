@@ -1,7 +1,7 @@
 // The package as it is installed: POPFIB_PACKAGE is its folder.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { lstat, readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 
@@ -18,6 +18,12 @@ function* random(seed) {
     yield Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) >>> 0;
   }
 }
+
+test("what is installed: files of its own, with the licences", async () => {
+  assert.ok((await lstat(process.env.POPFIB_PACKAGE)).isDirectory());
+  const files = ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "package.json", "popfib.d.ts", "popfib.js", "popfib.wasm"];
+  assert.deepEqual((await readdir(process.env.POPFIB_PACKAGE)).sort(), files);
+});
 
 test("the answers of every engine", async () => {
   assert.ok((await askAll(popfib, vectors)) > 10_000);
@@ -57,16 +63,42 @@ test("many addresses, more than are looked up at a time, beside a scan of all ro
 test("answers go where they are wanted", async () => {
   const table = await Table.from("0.0.0.0/1 low\n");
   const numbers = new Uint32Array(2);
-  assert.equal(table.lookupMany(new Uint32Array([1, 2 ** 31]), numbers), numbers);
+  assert.equal(table.lookupMany(new Uint32Array([1, 2 ** 31]), { numbers }), numbers);
   assert.deepEqual([...numbers].map((number) => table.value(number)), ["low", undefined]);
-  assert.throws(() => table.lookupMany(new Uint32Array(3), numbers), { name: "TypeError", message: /Uint32Array of 3/ });
-  assert.throws(() => table.lookupMany(new Float64Array(2)), { name: "TypeError" });
-  assert.throws(() => table.lookupMany(["10.0.0.1", 7]), { name: "TypeError", message: "7 is no address (at 1)" });
+  assert.throws(() => table.lookupMany(new Uint32Array(3), { numbers }), { name: "TypeError", message: /Uint32Array of 3/ });
+  assert.throws(() => table.lookupMany(new Uint8Array(16), { numbers }), { name: "TypeError", message: /Uint32Array of 1/ });
+  assert.throws(() => table.lookupMany([], { invalid: "null" }), { name: "TypeError", message: /^invalid is a function/ });
+  assert.deepEqual([...table.lookupMany([1], null)], [1]);
+});
+
+test("columns that are none", async () => {
+  const table = await Table.from("0.0.0.0/1 low\n");
+  for (const addresses of [null, undefined, 7, "10.0.0.1", {}, { length: 1 }, new Float64Array(2), new Uint16Array(8), new Set(["::"])]) {
+    assert.throws(() => table.lookupMany(addresses), { name: "TypeError", message: /^addresses are an array, a Uint32Array/ });
+  }
+  assert.throws(() => table.lookupMany(new Uint8Array(17)), { name: "TypeError", message: /^17 bytes are no whole number of IPv6/ });
+});
+
+test("what is no address stops, or is counted", async () => {
+  const table = await Table.from("0.0.0.0/1 low\n");
+  const good = ["10.0.0.1", 7, new Uint8Array([10, 0, 0, 1])];
+  const bad = ["x", "", null, undefined, -1, 1.5, {}, Object.create(null), [1], 7n, Symbol("s"), new Uint8Array(5), new Uint8Array(0), () => 1, "1".repeat(99)];
+  // In every place of more than one chunk.
+  const column = Array.from({ length: 9001 }, (_, n) => (n % 3 === 1 ? bad[n % bad.length] : good[n % 3 >> 1]));
+  const seen = [];
+  const numbers = table.lookupMany(column, { invalid: (index) => seen.push(index) && table.lookupMany(["10.0.0.1"]) });
+  assert.deepEqual(seen, [...column.keys()].filter((n) => n % 3 === 1));
+  assert.deepEqual(Array.from(numbers), column.map((_, n) => (n % 3 === 1 ? 0 : 1)));
+  for (const address of bad) {
+    assert.throws(() => table.lookupMany([...good, address]), { name: "TypeError", message: / is no address \(at 3\)$/ });
+    assert.throws(() => table.lookup(address), { name: "TypeError", message: / is no address$/ });
+    assert.throws(() => table.longestMatch(address), { name: "TypeError", message: / is no address$/ });
+  }
 });
 
 test("what is neither text nor number is no address", async () => {
   const table = await Table.from("0.0.0.0/0 any\n");
-  for (const address of [-1, 2 ** 32, 1.5, NaN, null, undefined, {}, 1n, ["1.1.1.1"]]) {
+  for (const address of [2 ** 32, NaN, ["1.1.1.1"], new Uint32Array(4), new Float64Array(2)]) {
     assert.throws(() => table.lookup(address), { name: "TypeError", message: /is no address$/ });
     assert.throws(() => table.longestMatch(address), { name: "TypeError", message: /is no address$/ });
   }

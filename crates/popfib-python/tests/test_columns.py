@@ -185,6 +185,35 @@ def test_iterables(t):
     assert t.lookup_many(np.array([], np.uint32), output="indices").tolist() == []
 
 
+def integer_types():
+    """numpy's integers that hold IPv4 addresses, each with the numbers that it does not share with them."""
+    return {
+        "int32": [-1, -(2**31)],
+        "int64": [-1, 2**32, -(2**63), 2**63 - 1],
+        "uint64": [2**32, 2**64 - 1],
+        ">i8": [-1, 2**40],
+    }
+
+
+@pytest.mark.parametrize("dtype", integer_types())
+def test_integers_of_other_widths(t, dtype):
+    good = [int(number) for number in numbers(V4) if number <= np.iinfo(dtype).max]
+    want = expected(t, [(number, 4) for number in good])
+    wrong = integer_types()[dtype]
+    column = np.array((good + wrong) * 500, dtype)
+    answers = (want + [None] * len(wrong)) * 500
+    for threads in (1, 3):
+        assert t.lookup_many(column, output="list", invalid="null", threads=threads) == answers
+    assert t.lookup_many(column[::2], output="list", invalid="null") == answers[::2]
+    assert t.lookup_many(np.array(good, dtype), output="list") == want
+    assert t.lookup_many(np.array([], dtype), output="list") == []
+    with pytest.raises(ValueError, match=f"row {len(good)}: {wrong[0]}: "):
+        t.lookup_many(column)
+    assert popfib.lookup_many({"t": t}, column, output="list", invalid="null") == {"t": answers}
+    live = popfib.LiveTable(t.items())
+    assert live.lookup_many(column, output="list", invalid="null") == answers
+
+
 def test_many_threads(t):
     rng = np.random.default_rng(1)
     column = rng.integers(0, 2**32, 200_001, dtype=np.uint32)
@@ -205,9 +234,13 @@ def test_stale_tables_answer_right(t):
 @pytest.mark.parametrize(
     ("column", "error", "words"),
     [
-        (np.zeros(3, np.int64), TypeError, "dtype int64"),
+        (np.zeros(3, np.int16), TypeError, "dtype int16"),
         (np.zeros(3, np.float64), TypeError, "dtype float64"),
-        (np.zeros(3, np.uint64), TypeError, "dtype uint64"),
+        (np.array([7, -1]), ValueError, "row 1: -1: numbers of IPv4 addresses are 0 to 4294967295"),
+        (np.array([7, -1], np.int32), ValueError, "row 1: -1: numbers of IPv4"),
+        (np.array([7, 2**32]), ValueError, "row 1: 4294967296: numbers of IPv4"),
+        (np.array([2**64 - 1], np.uint64), ValueError, "row 0: 18446744073709551615: numbers of IPv4"),
+        (np.zeros((3, 1), np.int64), ValueError, "2 dimensions"),
         (np.zeros((3, 1), np.uint32), ValueError, "2 dimensions"),
         (np.array(7, np.uint32), ValueError, "0 dimensions"),
         (np.zeros(16, np.uint8), ValueError, r"\(n, 16\)"),
@@ -363,7 +396,21 @@ def test_arrow_columns(t):
         t.lookup_many(pa.array(["10.0.0.1", "11.0.0.1", "x"]).dictionary_encode())
     assert t.lookup_many(pa.array(["10.0.0.1", "x"]).dictionary_encode()[:1], output="list") == ["a"]
     assert t.lookup_many(pa.array(["10.0.0.1", "x"]), invalid="null", output="list") == ["a", None]
-    for bad in (pa.array([1]), pa.array([1.5]), pa.array([b"123"], pa.binary(3)), pa.table({"a": [1]}), pa.array([["a"]])):
+    for kind in pa.int32(), pa.int64(), pa.uint64():
+        column = pa.array([1, None, 0x0A010101, 0x0A010101], kind)
+        assert t.lookup_many(column, output="list") == [None, None, "b", "b"]
+        assert t.lookup_many(column.dictionary_encode(), output="list") == [None, None, "b", "b"]
+    outside = pa.array([0x0A010101, 2**32, None, -1])
+    assert t.lookup_many(outside, output="list", invalid="null") == ["b", None, None, None]
+    with pytest.raises(ValueError, match="row 1: 4294967296: numbers of IPv4 addresses are 0 to 4294967295"):
+        t.lookup_many(outside)
+    import pyarrow.compute
+
+    runs = pyarrow.compute.run_end_encode(pa.array(["10.1.1.1"] * 3))
+    with pytest.raises(TypeError, match="run-end-encoded values .*run_end_decode"):
+        t.lookup_many(runs)
+    assert t.lookup_many(pyarrow.compute.run_end_decode(runs), output="list") == ["b"] * 3
+    for bad in (pa.array([1], pa.int16()), pa.array([1.5]), pa.array([b"123"], pa.binary(3)), pa.table({"a": [1]}), pa.array([["a"]])):
         with pytest.raises(TypeError, match="a column of"):
             t.lookup_many(bad)
 

@@ -3,7 +3,9 @@
 import ipaddress
 import json
 import shutil
+import subprocess
 import sys
+import textwrap
 
 import pytest
 
@@ -42,10 +44,54 @@ def test_pandas(names, numbers):
     with pytest.raises(ValueError, match="row 0: 'x'"):
         pd.Series(["x"]).popfib.lookup(names, invalid="raise")
     assert pd.Series(["x"]).popfib.lookup(names).isna().all()
-    with pytest.raises(TypeError):
-        pd.Series([1, 2]).popfib.lookup(names)
+    plain = lambda found: [None if pd.isna(value) else value for value in found]
+    # IPv4 addresses as numbers, by any type that pandas gives them.
+    for dtype in ["int32", "int64", "uint64", "UInt32", "Int64", "UInt64", "int64[pyarrow]", "category"]:
+        found = pd.Series([0x0A010101, 1], dtype=dtype, index=[7, 8]).popfib.lookup(names)
+        assert plain(found) == ["b", None] and list(found.index) == [7, 8], dtype
+    assert plain(pd.Series([0x0A010101, None, 2**32, -1], dtype="Int64").popfib.lookup(names)) == ["b", None, None, None]
+    with pytest.raises(ValueError, match="row 1: -1: numbers of IPv4"):
+        pd.Series([1, -1]).popfib.lookup(names, invalid="raise")
+    with pytest.raises(TypeError, match="dtype float64"):
+        pd.Series([1.5]).popfib.lookup(names)
     assert names.lookup_many([None, float("nan"), pd.NA, pd.NaT], output="list") == [None] * 4
     assert list(names.lookup_many(s, output="list")) == ["b", None, None, "d", "a"]
+
+
+def test_pandas_without_pyarrow():
+    pytest.importorskip("pandas")
+    script = textwrap.dedent("""
+        import sys
+        sys.modules["pyarrow"] = None
+        import pandas as pd
+        import popfib, popfib.pandas
+        t = popfib.Table({"10.0.0.0/8": "a", "2001:db8::/32": "d"})
+        plain = lambda found: [None if pd.isna(value) else value for value in found]
+        texts = ["10.0.0.1", "11.0.0.1", None, "2001:db8::1"]
+        for dtype in None, object, "string", "category":
+            found = pd.Series(texts, dtype=dtype).popfib.lookup(t)
+            assert plain(found) == ["a", None, None, "d"], dtype
+        for dtype in "int64", "uint32", "Int64", "UInt32":
+            assert plain(pd.Series([0x0A000001, 7], dtype=dtype).popfib.lookup(t)) == ["a", None], dtype
+            assert t.lookup_many(pd.Series([0x0A000001, 7], dtype=dtype), output="list") == ["a", None], dtype
+        column = pd.Series([0x0A000001, None, -1], dtype="Int64")
+        assert plain(column.popfib.lookup(t)) == ["a", None, None]
+        try:
+            column.popfib.lookup(t, invalid="raise")
+        except ValueError as error:
+            assert str(error) == "row 2: -1: numbers of IPv4 addresses are 0 to 4294967295"
+        else:
+            raise AssertionError("-1 is no address")
+        try:
+            column.popfib.lookup(t, categorical=True)
+        except ImportError as error:
+            assert "pip install pyarrow" in str(error)
+        else:
+            raise AssertionError("pyarrow is not there")
+        print("done")
+    """)
+    run = subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.PIPE, text=True)
+    assert run.stdout == "done\n"
 
 
 def test_polars(names, numbers):
@@ -59,7 +105,8 @@ def test_polars(names, numbers):
     assert lazy.collect_schema()["x"] == pl.Int64
     assert lazy.collect()["x"].to_list() == [2, None, None, 3, 1]
     assert df["src"].popfib.lookup(names).name == "src"
-    assert pl.Series([0x0A010101], dtype=pl.UInt32).popfib.lookup(numbers).to_list() == [2]
+    for dtype in pl.UInt32, pl.Int32, pl.Int64, pl.UInt64:
+        assert pl.Series([0x0A010101, None, 1], dtype=dtype).popfib.lookup(numbers).to_list() == [2, None, None]
     assert df["src"].cast(pl.Categorical).popfib.lookup(names).to_list() == ["b", None, None, "d", "a"]
     assert pl.Series([bytes([10, 1, 1, 1])]).popfib.lookup(names).to_list() == ["b"]
     assert pl.Series([None]).popfib.lookup(names).to_list() == [None]

@@ -24,15 +24,16 @@ def lookup(
 ) -> pd.Series[Any]:
     """The values of a column of addresses, missing where there is no route.
 
-    With `categorical` as a categorical column, which is fast and small where there are fewer values than rows.
+    With `categorical` as a categorical column, which is fast and small where there are fewer values than rows, and needs
+    pyarrow.
     """
-    column: Any = addresses
-    if addresses.dtype.kind in "uO" or len(addresses) == 0:
-        column = addresses.to_numpy()
-        if len(addresses) == 0:
-            column = []
+    # An empty column may be of any type.
+    column: Any = addresses if len(addresses) else []
     if categorical:
-        import pyarrow as pa
+        try:
+            import pyarrow as pa
+        except ImportError as error:
+            raise ImportError("categorical=True needs pyarrow: pip install pyarrow") from error
 
         answers = table.lookup_many(
             column, output="arrow", invalid=invalid, threads=threads

@@ -75,7 +75,7 @@ pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Piece>>> 
 fn kind(schema: &Schema) -> PyResult<Kind> {
     Kind::of(schema).map_err(|other| {
         PyTypeError::new_err(format!(
-            "a column of {other}: addresses are text, uint32 (IPv4) or binary of 4 or 16 bytes"
+            "a column of {other}: addresses are text, integers of 32 or 64 bits (IPv4) or binary of 4 or 16 bytes"
         ))
     })
 }

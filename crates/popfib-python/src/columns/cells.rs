@@ -17,6 +17,8 @@ pub(crate) enum Wrong<'a> {
     Text(&'a [u8]),
     /// A packed address of that many bytes.
     Length(usize),
+    /// A number that no IPv4 address has.
+    Number(i128),
     /// Arrow data that contradicts itself.
     Broken(&'static str),
 }
@@ -25,6 +27,9 @@ impl Display for Wrong<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => write!(f, "{}: not an address", Quoted(text)),
+            Self::Number(number) => {
+                write!(f, "{number}: numbers of IPv4 addresses are 0 to 4294967295")
+            }
             Self::Length(len) => write!(f, "packed addresses have 4 or 16 bytes, not {len}"),
             Self::Broken(reason) => write!(f, "broken Arrow data: {reason}"),
         }
@@ -35,8 +40,11 @@ impl Display for Wrong<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Null,
-    /// Unsigned numbers of 32 bits.
-    Number,
+    /// Integers of so many bytes, 4 or 8, with a sign or without, each an IPv4 address if it fits.
+    Number {
+        width: usize,
+        is_signed: bool,
+    },
     /// Packed addresses of so many bytes.
     Packed(usize),
     /// Of any length: text or packed addresses, with offsets of 32 or of 64 bits.
@@ -84,7 +92,10 @@ impl Kind {
         let is_text = format.ends_with(b"u") || format.ends_with(b"U");
         Ok(match format {
             b"n" => Self::Null,
-            b"I" => Self::Number,
+            b"i" | b"I" | b"l" | b"L" => Self::Number {
+                width: if matches!(format, b"i" | b"I") { 4 } else { 8 },
+                is_signed: matches!(format, b"i" | b"l"),
+            },
             b"w:4" => Self::Packed(4),
             b"w:16" => Self::Packed(16),
             b"u" | b"z" | b"U" | b"Z" => {
@@ -105,13 +116,12 @@ fn name(format: &[u8]) -> String {
         b"C" => "uint8",
         b"s" => "int16",
         b"S" => "uint16",
-        b"i" => "int32",
-        b"l" => "int64",
-        b"L" => "uint64",
         b"e" | b"f" | b"g" => "floating-point numbers",
         b"+s" => "struct (a table; name one of its columns)",
+        b"+r" => "run-end-encoded values (pyarrow.compute.run_end_decode makes plain ones of them)",
         [b'+', ..] => "lists or other nested values",
         [b't', ..] => "dates or times",
+        [b'd', ..] => "decimals",
         _ => return format!("Arrow type {}", Quoted(format)),
     }
     .to_owned()
@@ -140,7 +150,11 @@ pub(crate) struct Cells<'a> {
 #[derive(Debug)]
 enum Values<'a> {
     Null,
-    Number(&'a [u8]),
+    Number {
+        bytes: &'a [u8],
+        width: usize,
+        is_signed: bool,
+    },
     Packed(&'a [u8], usize),
     Bytes {
         is_text: bool,
@@ -166,6 +180,20 @@ const MISSING: Wrong<'static> = Wrong::Broken("a buffer is missing");
 const OUTSIDE: Wrong<'static> = Wrong::Broken("an offset points outside the data");
 
 impl<'a> Cells<'a> {
+    /// The cells of integers of so many bytes that lie side by side, none of them null.
+    pub(crate) fn of_integers(bytes: &'a [u8], width: usize, is_signed: bool) -> Self {
+        Self {
+            len: bytes.len() / width,
+            offset: 0,
+            validity: None,
+            values: Values::Number {
+                bytes,
+                width,
+                is_signed,
+            },
+        }
+    }
+
     /// The cells of an array, whose schema told its kind.
     ///
     /// # Errors
@@ -186,9 +214,13 @@ impl<'a> Cells<'a> {
             // Offsets of no cells may be missing.
             _ if len == 0 => Values::Null,
             Kind::Null => Values::Null,
-            Kind::Number => {
+            Kind::Number { width, is_signed } => {
                 expect(2)?;
-                Values::Number(buffer(1, bytes(all, 4)?)?)
+                Values::Number {
+                    bytes: buffer(1, bytes(all, width)?)?,
+                    width,
+                    is_signed,
+                }
             }
             Kind::Packed(width) => {
                 expect(2)?;
@@ -251,9 +283,14 @@ impl<'a> Cells<'a> {
         self.len
     }
 
-    /// All cells as numbers where they lie so in memory; those that are null may be any.
+    /// All cells as addresses where they lie so in memory; those that are null may be any.
     pub(crate) fn numbers(&self) -> Option<&'a [u32]> {
-        let Values::Number(bytes) = self.values else {
+        let Values::Number {
+            bytes,
+            width: 4,
+            is_signed: false,
+        } = self.values
+        else {
             return None;
         };
         numbers(bytes)?.get(self.offset..self.offset + self.len)
@@ -338,9 +375,15 @@ impl<'a> Cells<'a> {
         let kind = |is_text| if is_text { Cell::Text } else { Cell::Packed };
         match &self.values {
             Values::Null => Ok(Cell::Null),
-            Values::Number(bytes) => {
-                let bytes = bytes.as_chunks().0.get(place).ok_or(OUTSIDE)?;
-                Ok(Cell::Number(u32::from_ne_bytes(*bytes)))
+            Values::Number {
+                bytes,
+                width,
+                is_signed,
+            } => {
+                let word = bytes.get(place * width..(place + 1) * width);
+                let number = integer(word.ok_or(OUTSIDE)?, *is_signed).ok_or(OUTSIDE)?;
+                let fits = u32::try_from(number);
+                fits.map(Cell::Number).map_err(|_| Wrong::Number(number))
             }
             Values::Packed(bytes, width) => {
                 let bytes = bytes.get(place * width..(place + 1) * width);
@@ -385,6 +428,17 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
         .first_chunk()
         .copied()
         .map(u32::from_ne_bytes)
+}
+
+/// The integer of 4 or 8 bytes.
+#[inline(always)]
+fn integer(bytes: &[u8], is_signed: bool) -> Option<i128> {
+    Some(match *bytes {
+        [a, b, c, d] if is_signed => i32::from_ne_bytes([a, b, c, d]).into(),
+        [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]).into(),
+        _ if is_signed => i64::from_ne_bytes(*bytes.first_chunk()?).into(),
+        _ => u64::from_ne_bytes(*bytes.first_chunk()?).into(),
+    })
 }
 
 #[inline(always)]

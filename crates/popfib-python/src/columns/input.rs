@@ -6,11 +6,12 @@ use numpy::{
     PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods,
 };
 use popfib::IpPrefix;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
 use super::arrow;
+use super::cells::{Cells, Wrong};
 use super::lookup::{Invalid, Rows, address};
 use crate::keys;
 
@@ -20,6 +21,8 @@ const SIGNALS: usize = 1 << 16;
 /// A column, kept alive while its rows are looked up.
 pub(super) enum Column<'py> {
     Numbers(PyReadonlyArrayDyn<'py, u32>),
+    /// The bytes of other integers, so many for each, with a sign or without.
+    Integers(PyReadonlyArrayDyn<'py, u8>, usize, bool),
     /// Rows of 4 or 16 bytes.
     Bytes(PyReadonlyArrayDyn<'py, u8>, usize),
     Addresses(Vec<Option<IpAddr>>),
@@ -30,7 +33,8 @@ impl<'py> Column<'py> {
     /// # Errors
     /// `TypeError` for a column of another type, `ValueError` for one of another shape.
     pub(super) fn new(column: &Bound<'py, PyAny>, invalid: Invalid) -> PyResult<Self> {
-        if is_numpy(column)? {
+        let numpy = numpy(column.py())?;
+        if numpy.is_some() && column.is_instance_of::<PyUntypedArray>() {
             return Self::of_numpy(column, invalid);
         }
         for text in [
@@ -45,15 +49,28 @@ impl<'py> Column<'py> {
                 )));
             }
         }
-        let stored = match column.getattr("dtype") {
-            // Objects of Python have no form in Arrow.
-            Ok(dtype) => dtype.str()?.to_str()? != "object",
-            Err(_) => true,
-        };
-        if stored && let Some(pieces) = arrow::import(column)? {
-            return Ok(Self::Arrow(pieces));
+        // As a Series of pandas is, unless its type is one of pandas' own. A scalar of numpy has a type, but no length.
+        let dtype = column.getattr("dtype").ok();
+        if let (Some(numpy), Some(dtype)) = (numpy, &dtype)
+            && dtype.is_instance(&numpy.getattr("dtype")?)?
+            && column.hasattr("__len__")?
+        {
+            let array = numpy.call_method1("asarray", (column,))?;
+            return Self::of_numpy(&array, invalid);
         }
-        Self::of_objects(column, invalid)
+        let of_integers = match dtype.and_then(|dtype| dtype.getattr("kind").ok()) {
+            Some(kind) => kind.eq("i")? || kind.eq("u")?,
+            None => false,
+        };
+        match arrow::import(column) {
+            Ok(Some(pieces)) => Ok(Self::Arrow(pieces)),
+            Ok(None) => Self::of_objects(column, invalid, of_integers),
+            // pandas makes its capsules by pyarrow.
+            Err(error) if error.is_instance_of::<PyImportError>(column.py()) => {
+                Self::of_objects(column, invalid, of_integers)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn of_numpy(array: &Bound<'py, PyAny>, invalid: Invalid) -> PyResult<Self> {
@@ -86,6 +103,12 @@ impl<'py> Column<'py> {
                 let array = array.cast::<PyArrayDyn<u32>>()?.try_readonly()?;
                 Ok(Self::Numbers(array))
             }
+            ("i" | "u", width @ (4 | 8)) => {
+                one_dimension()?;
+                let bytes = plain(&format!("={kind}{width}"))?.call_method1("view", ("u1",))?;
+                let array = bytes.cast::<PyArrayDyn<u8>>()?.try_readonly()?;
+                Ok(Self::Integers(array, width, kind == "i"))
+            }
             ("u", 1) => match shape[..] {
                 [_, width @ (4 | 16)] => {
                     let array = plain("u1")?;
@@ -105,18 +128,22 @@ impl<'py> Column<'py> {
             }
             ("U" | "T" | "O", _) => {
                 one_dimension()?;
-                Self::of_objects(array, invalid)
+                Self::of_objects(array, invalid, false)
             }
             _ => Err(PyTypeError::new_err(format!(
-                "an array of dtype {}: addresses are uint32 (IPv4), uint8 of shape (n, 4) or (n, 16), \
-                 S4 or S16 (packed), or text",
+                "an array of dtype {}: addresses are integers of 32 or 64 bits (IPv4), uint8 of shape (n, 4) or \
+                 (n, 16), S4 or S16 (packed), or text",
                 dtype.str()?
             ))),
         }
     }
 
-    /// Keys one by one, by the interpreter.
-    fn of_objects(column: &Bound<'py, PyAny>, invalid: Invalid) -> PyResult<Self> {
+    /// Keys one by one, by the interpreter; integers are IPv4 addresses if the column has a type that says so.
+    fn of_objects(
+        column: &Bound<'py, PyAny>,
+        invalid: Invalid,
+        of_integers: bool,
+    ) -> PyResult<Self> {
         let rows = column.try_iter().map_err(|_| {
             let name = column.get_type().name();
             PyTypeError::new_err(format!(
@@ -131,7 +158,7 @@ impl<'py> Column<'py> {
                 column.py().check_signals()?;
             }
             let py = column.py();
-            let address = match of_object(&key?) {
+            let address = match of_object(&key?, of_integers) {
                 Ok(address) => address,
                 Err(error) if error.is_instance_of::<PyValueError>(py) => match invalid {
                     Invalid::Null => None,
@@ -158,6 +185,10 @@ impl<'py> Column<'py> {
     pub(super) fn rows(&self) -> PyResult<Vec<Rows<'_>>> {
         Ok(match self {
             Self::Numbers(array) => vec![Rows::Numbers(array.as_slice()?)],
+            Self::Integers(array, width, is_signed) => {
+                let cells = Cells::of_integers(array.as_slice()?, *width, *is_signed);
+                vec![Rows::Cells(cells)]
+            }
             Self::Bytes(array, width) => {
                 let bytes = array.as_slice()?;
                 vec![match width {
@@ -167,24 +198,22 @@ impl<'py> Column<'py> {
             }
             Self::Addresses(addresses) => vec![Rows::Addresses(addresses)],
             Self::Arrow(pieces) => {
-                let cells = pieces.iter().map(|piece| piece.cells().map(Rows::Arrow));
+                let cells = pieces.iter().map(|piece| piece.cells().map(Rows::Cells));
                 cells.collect::<PyResult<_>>()?
             }
         })
     }
 }
 
-/// Whether it is a numpy array. Does not import numpy: an array comes with it.
-fn is_numpy(column: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let modules = column.py().import("sys")?.getattr("modules")?;
-    match modules.call_method1("get", ("numpy",))? {
-        numpy if numpy.is_none() => Ok(false),
-        _ => Ok(column.is_instance_of::<PyUntypedArray>()),
-    }
+/// The module, if it is there. Does not import it: an array comes with it.
+fn numpy(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
+    let modules = py.import("sys")?.getattr("modules")?;
+    let numpy = modules.call_method1("get", ("numpy",))?;
+    Ok((!numpy.is_none()).then_some(numpy))
 }
 
 /// The address of one row; `None` for what stands for no value.
-fn of_object(key: &Bound<'_, PyAny>) -> PyResult<Option<IpAddr>> {
+fn of_object(key: &Bound<'_, PyAny>, of_integers: bool) -> PyResult<Option<IpAddr>> {
     if let Ok(text) = key.cast::<PyString>() {
         return address(text.to_str()?.as_bytes())
             .map(Some)
@@ -196,6 +225,11 @@ fn of_object(key: &Bound<'_, PyAny>) -> PyResult<Option<IpAddr>> {
     }
     if matches!(key.get_type().name()?.to_str()?, "NAType" | "NaTType") {
         return Ok(None);
+    }
+    if of_integers && let Ok(number) = key.extract::<i128>() {
+        let fits = u32::try_from(number).map_err(|_| Wrong::Number(number));
+        let bits = fits.map_err(|wrong| PyValueError::new_err(wrong.to_string()))?;
+        return Ok(Some(IpAddr::V4(bits.into())));
     }
     match keys::prefix(key)? {
         IpPrefix::V4(prefix) if prefix.len() == 32 => Ok(Some(IpAddr::V4(prefix.address().into()))),

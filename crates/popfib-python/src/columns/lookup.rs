@@ -154,8 +154,8 @@ pub(super) enum Rows<'a> {
     Bytes16(&'a [[u8; 16]]),
     /// Addresses read from Python objects before.
     Addresses(&'a [Option<IpAddr>]),
-    /// A column of Arrow.
-    Arrow(Cells<'a>),
+    /// Cells of Arrow's kinds.
+    Cells(Cells<'a>),
 }
 
 impl Rows<'_> {
@@ -165,14 +165,14 @@ impl Rows<'_> {
             Self::Bytes4(rows) => rows.len(),
             Self::Bytes16(rows) => rows.len(),
             Self::Addresses(rows) => rows.len(),
-            Self::Arrow(rows) => rows.len(),
+            Self::Cells(rows) => rows.len(),
         }
     }
 
     /// Whether they are cells that have to be read one by one, each time that they are looked up.
     pub(super) fn is_text(&self) -> bool {
         match self {
-            Self::Arrow(cells) => cells.numbers().is_none() && cells.words().is_none(),
+            Self::Cells(cells) => cells.numbers().is_none() && cells.words().is_none(),
             _ => false,
         }
     }
@@ -194,8 +194,8 @@ impl Rows<'_> {
                 let rows = &rows[start..end];
                 return blocks(source, answers, |row| Ok(rows[row]));
             }
-            Self::Arrow(cells) => {
-                return arrow(cells, start, source, invalid, answers)
+            Self::Cells(cells) => {
+                return in_cells(cells, start, source, invalid, answers)
                     .map_err(|(row, reason)| (start + row, reason));
             }
         }
@@ -271,7 +271,7 @@ fn join<T>(run: thread::ScopedJoinHandle<'_, T>) -> T {
     }
 }
 
-fn arrow<S: Source>(
+fn in_cells<S: Source>(
     cells: &Cells<'_>,
     start: usize,
     source: &S,
@@ -280,7 +280,9 @@ fn arrow<S: Source>(
 ) -> Result<(), (usize, String)> {
     // What is asked for a cell that is no address.
     let settle = |address: Result<_, Wrong<'_>>| match address {
-        Err(Wrong::Text(_) | Wrong::Length(_)) if invalid == Invalid::Null => Ok(None),
+        Err(Wrong::Text(_) | Wrong::Length(_) | Wrong::Number(_)) if invalid == Invalid::Null => {
+            Ok(None)
+        }
         Err(wrong) => Err(wrong.to_string()),
         Ok(address) => Ok(address),
     };

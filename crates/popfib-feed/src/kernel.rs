@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 
+use crate::kernel_routes::KernelRoutes;
 use crate::netlink;
 use crate::rtnetlink::{DELETE_NEXT_HOP, IPV4, IPV6, NEW_NEXT_HOP, NEW_ROUTE, RouteMessages};
 use crate::transaction::{Commit, Counts, Flaw, Mark, StreamId, Transaction};
@@ -17,6 +18,9 @@ const DONE: u16 = 3;
 const OVERRUN: u16 = 4;
 const NEW_LINK: u16 = 16;
 const DELETE_LINK: u16 = 17;
+
+/// The number of the main table.
+const MAIN: u32 = 254;
 
 /// The flag that something changed during the dump.
 const INTERRUPTED: u16 = 0x10;
@@ -75,10 +79,21 @@ impl Kernel {
 
     /// Begins a dump and returns the request to send. Must not be called during another dump.
     pub fn dump(&mut self) -> Vec<u8> {
-        self.routes.begin();
+        self.routes_of_kernel().begin();
         self.answered = 0;
         self.was_interrupted = false;
         self.request()
+    }
+
+    /// Messages were lost. A dump that is in progress does not count, since it may lack routes that have changed meanwhile.
+    ///
+    /// The next dump must not begin before the queue has been seen empty: until then, the kernel goes on to drop messages.
+    pub fn lost_messages(&mut self) {
+        self.was_interrupted = true;
+    }
+
+    fn routes_of_kernel(&mut self) -> &mut KernelRoutes {
+        self.routes.kernel_mut().expect("it is made for a kernel")
     }
 
     /// Whether a dump is in progress.
@@ -128,6 +143,12 @@ impl Kernel {
                 }
             }
         }
+        if self.routes_of_kernel().take_unsure() {
+            match self.is_dumping() {
+                true => self.was_interrupted = true,
+                false => next = Next::Dump,
+            }
+        }
         if self.routes.take_changed() || !self.transaction.is_empty() {
             self.transaction.settle();
             commit(&self.routes.streams.0, &self.transaction);
@@ -147,6 +168,9 @@ impl Kernel {
         if self.was_interrupted {
             return Next::Dump;
         }
+        self.routes_of_kernel().end();
+        // Without routes, the table is there and empty.
+        let _ = self.routes.stream(MAIN);
         for stream in 0..self.routes.streams.0.len() as u32 {
             for is_ipv6 in [false, true] {
                 let stream = StreamId(stream);
@@ -156,7 +180,7 @@ impl Kernel {
         next
     }
 
-    /// Stores the state of an interface. Returns whether its routes may be gone.
+    /// Stores the state of an interface. Returns whether its routes may be gone, or may be used again.
     fn link(&mut self, is_there: bool, body: &[u8]) -> bool {
         const UP_AND_RUNNING: u32 = 0x41;
         let Some(&[_, _, _, _, i0, i1, i2, i3, f0, f1, f2, f3]) = body.first_chunk::<12>() else {
@@ -171,8 +195,8 @@ impl Kernel {
             return true;
         }
         let is_up = flags & UP_AND_RUNNING == UP_AND_RUNNING;
-        // If the interface is new, it is not known whether it was up before.
-        self.links.insert(index, is_up).unwrap_or(true) && !is_up
+        // Of an interface that was not heard of before, it is not known whether it was up.
+        self.links.insert(index, is_up) != Some(is_up)
     }
 
     /// Counts of the messages so far.

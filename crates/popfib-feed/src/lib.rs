@@ -21,6 +21,7 @@ mod held;
 mod info;
 mod journal;
 mod kernel;
+mod kernel_routes;
 mod netlink;
 mod pack;
 mod ris;

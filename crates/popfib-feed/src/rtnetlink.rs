@@ -9,6 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use popfib::{IpPrefix, Prefix};
 
+use crate::kernel_routes::{KernelRoutes, Route, Shown};
 use crate::netlink::{Message, Wrong, aligned, attributes, number};
 use crate::target::{Hop, Hops, Target};
 use crate::transaction::{Change, Counts, Flaw, StreamId, Streams, Transaction};
@@ -17,6 +18,9 @@ pub(crate) const NEW_ROUTE: u16 = 24;
 const DELETE_ROUTE: u16 = 25;
 pub(crate) const NEW_NEXT_HOP: u16 = 104;
 pub(crate) const DELETE_NEXT_HOP: u16 = 105;
+
+/// The flag of a route or next hop whose link is down, so that the kernel does not use it.
+const DEAD: u32 = 1;
 
 pub(crate) const IPV4: u8 = 2;
 pub(crate) const IPV6: u8 = 10;
@@ -33,7 +37,7 @@ pub(crate) struct RouteMessages {
     tables: HashMap<u32, StreamId>,
     has_changed: bool,
     /// Only for the kernel, whose routes differ by metric; FRR sends only the route that it chose.
-    kernel: Option<Kept>,
+    kernel: Option<KernelRoutes>,
     pub(crate) streams: Streams,
     pub(crate) counts: Counts,
 }
@@ -51,18 +55,22 @@ struct Object {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Shared(Target);
 
-/// IPv6 routes with several next hops, by table, prefix and metric: the kernel withdraws their next hops one by one.
-type Kept = HashMap<(u32, IpPrefix, u32), Vec<Hop>>;
-
 /// The content of a route message.
 #[derive(Default)]
 struct RouteParts<'a> {
+    kind: u8,
+    protocol: u8,
+    scope: u8,
+    flags: u32,
     destination: Option<&'a [u8]>,
     table: u32,
     object: Option<u32>,
     gateway: Option<IpAddr>,
     interface: u32,
     metric: u32,
+    source: Option<&'a [u8]>,
+    /// The attributes of TCP, by which two routes may differ.
+    metrics: Option<&'a [u8]>,
     paths: Option<&'a [u8]>,
 }
 
@@ -70,16 +78,14 @@ impl RouteMessages {
     /// Makes a reader for messages of the kernel.
     pub(crate) fn of_kernel() -> Self {
         Self {
-            kernel: Some(Kept::new()),
+            kernel: Some(KernelRoutes::default()),
             ..Self::new()
         }
     }
 
-    /// Forgets what a new dump will send again.
-    pub(crate) fn begin(&mut self) {
-        if let Some(kept) = &mut self.kernel {
-            kept.clear();
-        }
+    /// The routes of the kernel, if the messages are the kernel's.
+    pub(crate) fn kernel_mut(&mut self) -> Option<&mut KernelRoutes> {
+        self.kernel.as_mut()
     }
 
     pub(crate) fn new() -> Self {
@@ -104,8 +110,7 @@ impl RouteMessages {
     ) -> Result<(), Flaw> {
         self.counts.messages += 1;
         let done = match message.kind {
-            NEW_ROUTE => self.route(message.body, true, to),
-            DELETE_ROUTE => self.route(message.body, false, to),
+            NEW_ROUTE | DELETE_ROUTE => self.route(message, to),
             NEW_NEXT_HOP => self.new_next_hop(message.body).map(Ok),
             DELETE_NEXT_HOP => self.delete_next_hop(message.body).map(Ok),
             _ => {
@@ -129,12 +134,12 @@ impl RouteMessages {
 
     fn route(
         &mut self,
-        body: &[u8],
-        is_new: bool,
+        message: Message<'_>,
         to: &mut Transaction,
     ) -> Result<Result<(), Flaw>, Wrong> {
         const CLONED: u32 = 0x200;
-        let (head, rest) = body
+        let (head, rest) = message
+            .body
             .split_first_chunk::<12>()
             .ok_or("a route is shorter than its header")?;
         let [
@@ -143,22 +148,27 @@ impl RouteMessages {
             source_length,
             service,
             table,
-            _,
-            _,
+            protocol,
+            scope,
             kind,
             flags @ ..,
         ] = *head;
+        let flags = u32::from_ne_bytes(flags);
         let is_other = !matches!(family, IPV4 | IPV6)
             || source_length != 0
             || service != 0
-            || u32::from_ne_bytes(flags) & CLONED != 0
-            // Local, broadcast, anycast, multicast and throw. FRR withdraws with type 0.
-            || matches!(kind, 2..=5 | 9..);
+            || flags & CLONED != 0
+            // Local, broadcast, anycast and multicast. FRR withdraws with type 0.
+            || matches!(kind, 2..=5 | 10..);
         if is_other {
             self.counts.other += 1;
             return Ok(Ok(()));
         }
         let mut parts = RouteParts {
+            kind,
+            protocol,
+            scope,
+            flags,
             table: table.into(),
             ..RouteParts::default()
         };
@@ -168,6 +178,8 @@ impl RouteMessages {
                 4 => parts.interface = number(value)?,
                 5 => parts.gateway = Some(address(value)?),
                 6 => parts.metric = number(value)?,
+                7 => parts.source = Some(value),
+                8 => parts.metrics = Some(value),
                 9 => parts.paths = Some(value),
                 15 => parts.table = number(value)?,
                 18 => parts.gateway = Some(via(value)?),
@@ -177,13 +189,17 @@ impl RouteMessages {
             Ok(())
         })?;
         let prefix = prefix(family, parts.destination, length)?;
-        let target = match is_new {
-            true => {
-                let target = self.target(kind, &parts)?;
-                self.keep(prefix, &parts, &target);
-                Some(target)
+        let is_new = message.kind == NEW_ROUTE;
+        let (path, target) = match self.kernel.is_some() {
+            true => match self.kernel_route(prefix, &parts, message.flags, is_new)? {
+                Some(target) => (parts.metric, target),
+                None => return Ok(Ok(())),
+            },
+            // FRR sends only the route that it chose, and may withdraw it with another metric or none.
+            false => {
+                let target = is_new.then(|| self.target(&parts)).transpose()?;
+                (0, target.flatten())
             }
-            false => self.rest_of(prefix, &parts)?,
         };
         let stream = match self.stream(parts.table) {
             Ok(stream) => stream,
@@ -192,79 +208,94 @@ impl RouteMessages {
         to.change(Change {
             stream,
             prefix,
-            // Of the kernel's routes, the one with the lowest metric is used. FRR sends only the route that it chose, and
-            // may withdraw it with another metric or none.
-            path: self.kernel.as_ref().map_or(0, |_| parts.metric),
+            // Of the kernel's routes, the one with the lowest metric is used.
+            path,
             target,
         });
         Ok(Ok(()))
     }
 
-    /// Stores the next hops of a kernel route that has several.
-    fn keep(&mut self, prefix: IpPrefix, parts: &RouteParts<'_>, target: &Target) {
-        let (Some(kept), IpPrefix::V6(_)) = (&mut self.kernel, prefix) else {
-            return;
-        };
-        let key = (parts.table, prefix, parts.metric);
-        match target.several() {
-            Some(hops) => kept.insert(key, hops),
-            None => kept.remove(&key),
-        };
-    }
-
-    /// The target of a route after one of its next hops is withdrawn; `None` if the route is gone.
-    fn rest_of(
+    /// What a message of the kernel means for the route of this prefix and metric that is used.
+    fn kernel_route(
         &mut self,
         prefix: IpPrefix,
         parts: &RouteParts<'_>,
-    ) -> Result<Option<Target>, Wrong> {
-        let key = (parts.table, prefix, parts.metric);
-        let kept = self.kernel.as_mut();
-        let Some(mut hops) = kept.and_then(|kept| kept.remove(&key)) else {
-            return Ok(None);
+        flags: u16,
+        is_new: bool,
+    ) -> Result<Shown, Wrong> {
+        /// Those of redirects, of the kernel itself and of router advertisements.
+        const AUTOMATIC: [u8; 3] = [1, 2, 9];
+        let hops = self.hops(parts)?;
+        let is_set = matches!(prefix, IpPrefix::V6(_))
+            && parts.object.is_none()
+            && !AUTOMATIC.contains(&parts.protocol)
+            && hops.iter().all(|(hop, _)| hop.gateway.is_some())
+            && matches!(parts.kind, 0..=1);
+        let target = is_new.then(|| self.target(parts)).transpose()?.flatten();
+        let all: Vec<Hop> = hops.iter().map(|&(hop, _)| hop).collect();
+        let content = (
+            (parts.kind, parts.protocol, parts.scope, parts.object),
+            (&all, parts.source, parts.metrics),
+        );
+        let mut kernel = self.kernel.take().expect("the messages are a kernel's");
+        let route = Route {
+            identity: kernel.identity(&content),
+            target,
+            set: is_set.then_some(all),
         };
-        if parts.paths.is_some() {
-            return Ok(None);
-        }
-        hops.retain(|hop| (hop.gateway, hop.interface) != (parts.gateway, parts.interface));
-        if hops.is_empty() {
-            return Ok(None);
-        }
-        let target = self.share(Hops::Through(hops));
-        self.keep(prefix, parts, &target);
-        Ok(Some(target))
+        let key = (parts.table, prefix, parts.metric);
+        let shown = match is_new {
+            true => kernel.announced(key, flags, route),
+            false => {
+                let is_whole = parts.paths.is_some();
+                kernel.withdrawn(key, &route, is_whole, |hops| self.share(hops))
+            }
+        };
+        self.kernel = Some(kernel);
+        Ok(shown)
     }
 
-    fn target(&mut self, kind: u8, parts: &RouteParts<'_>) -> Result<Target, Wrong> {
-        let hops = match kind {
+    /// The next hops that a route message contains, and whether each can be used.
+    fn hops(&self, parts: &RouteParts<'_>) -> Result<Vec<(Hop, bool)>, Wrong> {
+        let mut hops = match parts.paths {
+            Some(paths) => multipath(paths)?,
+            None => {
+                let hop = Hop {
+                    gateway: parts.gateway,
+                    interface: parts.interface,
+                    weight: 1,
+                };
+                vec![(hop, parts.flags & DEAD == 0)]
+            }
+        };
+        if self.kernel.is_some() {
+            // In a change message, the kernel puts the newest next hop first; in a dump it does not.
+            hops.sort_unstable_by_key(|(hop, _)| (hop.gateway, hop.interface));
+        }
+        Ok(hops)
+    }
+
+    /// The target of a route; `None` if none of its next hops can be used.
+    fn target(&mut self, parts: &RouteParts<'_>) -> Result<Option<Target>, Wrong> {
+        let hops = match parts.kind {
             6 => Hops::Blackhole,
             7 => Hops::Unreachable,
             8 => Hops::Prohibit,
+            9 => Hops::Throw,
             _ => {
                 if let Some(id) = parts.object {
                     let object = self.object(id);
                     let (target, is_known) = (object.target.clone(), object.is_known);
                     self.counts.unknown_next_hops += u64::from(!is_known);
-                    return Ok(target);
+                    return Ok((parts.flags & DEAD == 0).then_some(target));
                 }
-                match parts.paths {
-                    Some(paths) => {
-                        let mut hops = multipath(paths)?;
-                        if self.kernel.is_some() {
-                            // In a change message, the kernel puts the newest next hop first; in a dump it does not.
-                            hops.sort_unstable_by_key(|hop| (hop.gateway, hop.interface));
-                        }
-                        Hops::Through(hops)
-                    }
-                    None => Hops::Through(vec![Hop {
-                        gateway: parts.gateway,
-                        interface: parts.interface,
-                        weight: 1,
-                    }]),
-                }
+                let hops = self.hops(parts)?;
+                let usable = hops.iter().filter(|(_, is_usable)| *is_usable);
+                Hops::Through(usable.map(|&(hop, _)| hop).collect())
             }
         };
-        Ok(self.share(hops))
+        let is_usable = !matches!(&hops, Hops::Through(hops) if hops.is_empty());
+        Ok(is_usable.then(|| self.share(hops)))
     }
 
     fn share(&mut self, hops: Hops) -> Target {
@@ -400,7 +431,8 @@ impl RouteMessages {
         Ok(())
     }
 
-    fn stream(&mut self, table: u32) -> Result<StreamId, Flaw> {
+    /// The stream of a table of this number.
+    pub(crate) fn stream(&mut self, table: u32) -> Result<StreamId, Flaw> {
         if let Some(&stream) = self.tables.get(&table) {
             return Ok(stream);
         }
@@ -450,12 +482,13 @@ fn prefix(family: u8, destination: Option<&[u8]>, length: u8) -> Result<IpPrefix
     }
 }
 
-/// The next hops of a route that has several. Each has a header and its own attributes.
-fn multipath(mut bytes: &[u8]) -> Result<Vec<Hop>, Wrong> {
+/// The next hops of a route that has several, and whether each can be used. Each has a header and its own attributes.
+fn multipath(mut bytes: &[u8]) -> Result<Vec<(Hop, bool)>, Wrong> {
     const CUT: Wrong = "a next hop is cut off";
     let mut hops = Vec::new();
     while !bytes.is_empty() {
-        let &[low, high, _, weight, ref interface @ ..] = bytes.first_chunk::<8>().ok_or(CUT)?;
+        let &[low, high, flags, weight, ref interface @ ..] =
+            bytes.first_chunk::<8>().ok_or(CUT)?;
         let length = usize::from(u16::from_ne_bytes([low, high]));
         let mut hop = Hop {
             gateway: None,
@@ -470,7 +503,7 @@ fn multipath(mut bytes: &[u8]) -> Result<Vec<Hop>, Wrong> {
             }
             Ok(())
         })?;
-        hops.push(hop);
+        hops.push((hop, u32::from(flags) & DEAD == 0));
         bytes = bytes.get(aligned(length)..).unwrap_or_default();
     }
     match hops.is_empty() {

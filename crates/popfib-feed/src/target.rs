@@ -36,6 +36,8 @@ pub enum Hops {
     Unreachable,
     /// Packets are answered with an error: communication is prohibited.
     Prohibit,
+    /// This table has no answer, and the next one is asked; in the last table the destination is unreachable.
+    Throw,
     /// The next-hop object of this number, which was not announced.
     Unknown(u32),
 }
@@ -60,6 +62,7 @@ impl fmt::Display for Hops {
             Self::Blackhole => f.write_str("blackhole"),
             Self::Unreachable => f.write_str("unreachable"),
             Self::Prohibit => f.write_str("prohibit"),
+            Self::Throw => f.write_str("throw"),
             Self::Unknown(id) => write!(f, "unknown nhid {id}"),
             Self::Through(hops) => {
                 for (at, hop) in hops.iter().enumerate() {
@@ -194,14 +197,6 @@ impl Target {
     pub(crate) fn as_name(&self) -> Option<&str> {
         match &self.0.kind {
             Kind::Name(name) => Some(name),
-            _ => None,
-        }
-    }
-
-    /// The next hops of a route that itself contains several.
-    pub(crate) fn several(&self) -> Option<Vec<Hop>> {
-        match &self.0.kind {
-            Kind::Hops(Hops::Through(hops)) if hops.len() > 1 => Some(hops.clone()),
             _ => None,
         }
     }

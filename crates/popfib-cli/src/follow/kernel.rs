@@ -61,12 +61,15 @@ fn serve(state: &State, socket: &OwnedFd, mut id: FeedId) -> String {
     let mut counts = Counts::default();
     let mut wants_dump = true;
     let mut dumped: Option<Instant> = None;
+    // After messages were lost, the kernel drops all others until the queue has been empty once, and what is in the queue is older
+    // than what was lost. A dump before that would confirm routes that are gone.
+    let mut is_drained = true;
     loop {
         if !state.tables().is_current(id) {
             break "no longer followed".to_owned();
         }
         let is_due = dumped.is_none_or(|dumped| dumped.elapsed() >= PAUSE);
-        if wants_dump && is_due && !kernel.is_dumping() {
+        if wants_dump && is_due && is_drained && !kernel.is_dumping() {
             // A dump begins a generation; routes that are not in it are removed at its end.
             if dumped.is_some() {
                 id = state.tables().connected(NAME, Instant::now());
@@ -81,14 +84,24 @@ fn serve(state: &State, socket: &OwnedFd, mut id: FeedId) -> String {
         if let Err(error) = set_socket_timeout(socket, Timeout::Recv, Some(timeout)) {
             break error.to_string();
         }
-        let read = match recv(socket, &mut buffer[..], RecvFlags::empty()) {
+        let flags = match is_drained {
+            true => RecvFlags::empty(),
+            false => RecvFlags::DONTWAIT,
+        };
+        let read = match recv(socket, &mut buffer[..], flags) {
             Ok((read, _)) => read,
-            Err(Errno::AGAIN | Errno::INTR) => continue,
+            Err(Errno::AGAIN) => {
+                is_drained = true;
+                continue;
+            }
+            Err(Errno::INTR) => continue,
             Err(Errno::NOBUFS) => {
                 note(
                     "netlink: the kernel's messages did not fit into the buffer; asking again for all routes",
                 );
+                kernel.lost_messages();
                 wants_dump = true;
+                is_drained = false;
                 continue;
             }
             Err(error) => break error.to_string(),

@@ -51,6 +51,7 @@ enum Said {
     Blackhole,
     Unreachable,
     Prohibit,
+    Throw,
     Unknown(u32),
     End(u64),
 }
@@ -221,6 +222,7 @@ fn said(target: &Target) -> Said {
         Some(Hops::Blackhole) => Said::Blackhole,
         Some(Hops::Unreachable) => Said::Unreachable,
         Some(Hops::Prohibit) => Said::Prohibit,
+        Some(Hops::Throw) => Said::Throw,
         Some(Hops::Unknown(id)) => Said::Unknown(*id),
         None => Said::Name(target.as_name().unwrap_or_default().to_owned()),
     }
@@ -384,6 +386,7 @@ impl Restoring<'_> {
             Said::Blackhole => Target::hops(Hops::Blackhole),
             Said::Unreachable => Target::hops(Hops::Unreachable),
             Said::Prohibit => Target::hops(Hops::Prohibit),
+            Said::Throw => Target::hops(Hops::Throw),
             Said::Unknown(id) => Target::hops(Hops::Unknown(id)),
         };
         self.values.push(target.restored());

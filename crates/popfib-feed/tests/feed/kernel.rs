@@ -104,10 +104,12 @@ fn routes_that_go_without_a_message_are_asked_for_again() {
         body.extend([0; 4]);
         wire::netlink(16, &body)
     };
-    assert_eq!(socket.push(&link(0x41)), Ok(Next::Read));
+    // It is not known what it was before.
+    assert_eq!(socket.push(&link(0x41)), Ok(Next::Dump));
     assert_eq!(socket.push(&link(0x1041)), Ok(Next::Read));
     assert_eq!(socket.push(&link(0x1)), Ok(Next::Dump));
     assert_eq!(socket.push(&link(0x1)), Ok(Next::Read));
+    assert_eq!(socket.push(&link(0x41)), Ok(Next::Dump));
     let object = wire::attribute(1, &5u32.to_ne_bytes());
     let object = wire::netlink(105, &[&[0; 8][..], &object].concat());
     assert_eq!(socket.push(&object), Ok(Next::Dump));
@@ -120,6 +122,70 @@ fn routes_that_go_without_a_message_are_asked_for_again() {
     socket.push(&done()).unwrap();
     let refused = socket.push(&wire::netlink(2, &(-1i32).to_ne_bytes()));
     assert_eq!(refused, Err("the kernel refuses: error 1".to_owned()));
+}
+
+#[test]
+fn of_routes_with_one_metric_the_first_answers() {
+    const MULTI: u16 = 2;
+    const REPLACE: u16 = 0x100;
+    const ALONE: u16 = 0x600;
+    const CREATE: u16 = 0x400;
+    const APPEND: u16 = 0xc00;
+    let message = |flags: u16, kind: u16, next_hop: &str| {
+        let mut bytes = route("10.1.0.0/16", next_hop);
+        bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
+        bytes[6..8].copy_from_slice(&flags.to_ne_bytes());
+        bytes
+    };
+    let new = |flags, next_hop| message(flags, 24, next_hop);
+    let gone = |next_hop| message(0, 25, next_hop);
+    let mut socket = Socket::new();
+    socket.dump(&done(), &[]).unwrap();
+    let [a, b, c] = ["192.0.2.1", "192.0.2.2", "192.0.2.3"];
+    let steps = [
+        (new(ALONE, a), Some(a)),
+        (new(APPEND, b), Some(a)),
+        (gone(a), Some(b)),
+        (new(APPEND, a), Some(b)),
+        (new(REPLACE, c), Some(c)),
+        (new(CREATE, b), Some(b)),
+        (gone(b), Some(c)),
+        (gone(c), Some(a)),
+        (gone(a), None),
+    ];
+    for (at, (message, left)) in steps.into_iter().enumerate() {
+        assert_eq!(socket.push(&message), Ok(Next::Read), "step {at}");
+        let expected: Vec<String> = left
+            .map(|hop| format!("10.1.0.0/16 {hop} dev 3"))
+            .into_iter()
+            .collect();
+        assert_eq!(socket.answers(), expected, "step {at}");
+    }
+    // Of what was there before one that is put in front, no message has told: a dump does.
+    socket.push(&new(ALONE, a)).unwrap();
+    socket.push(&new(CREATE, b)).unwrap();
+    assert_eq!(socket.push(&gone(b)), Ok(Next::Dump));
+    let dumped = [new(MULTI, a), new(MULTI, c)];
+    socket.dump(&done(), &dumped).unwrap();
+    assert_eq!(socket.answers(), ["10.1.0.0/16 192.0.2.1 dev 3"]);
+    assert_eq!(socket.push(&gone(a)), Ok(Next::Read));
+    assert_eq!(socket.answers(), ["10.1.0.0/16 192.0.2.3 dev 3"]);
+}
+
+#[test]
+fn messages_that_were_lost_make_a_dump_count_for_nothing() {
+    let mut socket = Socket::new();
+    socket
+        .dump(&done(), &[route("10.0.0.0/8", "192.0.2.1")])
+        .unwrap();
+    socket.id = socket.tables.connected("kernel", Instant::now());
+    socket.kernel.dump();
+    socket.push(&done()).unwrap();
+    socket.kernel.lost_messages();
+    socket.push(&done()).unwrap();
+    assert_eq!(socket.push(&done()), Ok(Next::Dump));
+    while socket.tables.tick(Instant::now(), 1) {}
+    assert_eq!(socket.answers().len(), 1);
 }
 
 #[test]

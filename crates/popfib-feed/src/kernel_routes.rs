@@ -1,0 +1,232 @@
+//! The routes of a kernel that have table, prefix and metric in common.
+//!
+//! The kernel keeps them in a list and uses the first one whose link is up. `ip route append` adds one at the end, `prepend` at the
+//! front, `replace` takes the place of the first; IPv6 does the same with the routes of several interfaces (each has `fe80::/64`),
+//! except that routes through gateways are next hops of one route. Tables know only the route that is used. The others are kept
+//! here, and only for prefixes that have several: a message says whether there are others. The one that was there
+//! before is then not known. If it is needed, or if a message does not fit the list, a new dump has to tell.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash};
+
+use popfib::IpPrefix;
+
+use crate::target::{Hop, Hops, Target};
+
+/// Flags of messages: part of a dump, took the place of another, without others, was made, at the end.
+const MULTI: u16 = 2;
+const REPLACE: u16 = 0x100;
+const ALONE: u16 = 0x200;
+const CREATE: u16 = 0x400;
+const APPEND: u16 = 0x800;
+
+/// Table, prefix and metric.
+pub(crate) type Key = (u32, IpPrefix, u32);
+
+/// A route.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    /// A hash of what distinguishes it from the others, without the state of its links.
+    pub(crate) identity: u64,
+    /// `None` if none of its links is up.
+    pub(crate) target: Option<Target>,
+    /// The next hops of an IPv6 route through gateways, of which a prefix has one. They come and go one by one.
+    pub(crate) set: Option<Vec<Hop>>,
+}
+
+impl Route {
+    fn is_set(&self) -> bool {
+        self.set.is_some()
+    }
+
+    fn has_several(&self) -> bool {
+        self.set.as_ref().is_some_and(|hops| hops.len() > 1)
+    }
+}
+
+/// What the change means for the table: nothing, or the new target.
+pub(crate) type Shown = Option<Option<Target>>;
+
+/// The routes of a key in the kernel's order; `None` is one whose message was not seen.
+type List = Vec<Option<Route>>;
+
+/// The routes of keys that have several, or a route whose next hops come and go.
+#[derive(Debug, Default)]
+pub(crate) struct KernelRoutes {
+    /// With the dump in which the list was last touched.
+    lists: HashMap<Key, (List, u32)>,
+    /// The first route of the last key in the dump, and how many of that key have come.
+    last: Option<(Key, Route, usize)>,
+    dump: u32,
+    is_unsure: bool,
+}
+
+impl KernelRoutes {
+    /// A dump begins.
+    pub(crate) fn begin(&mut self) {
+        self.dump = self.dump.wrapping_add(1);
+        self.last = None;
+    }
+
+    /// A dump has ended: what it did not have is gone.
+    pub(crate) fn end(&mut self) {
+        self.lists.retain(|_, (_, dump)| *dump == self.dump);
+        self.last = None;
+    }
+
+    /// Whether only a new dump can tell which route is used, since the last call.
+    pub(crate) fn take_unsure(&mut self) -> bool {
+        std::mem::take(&mut self.is_unsure)
+    }
+
+    /// The identity of a route with this content.
+    pub(crate) fn identity(&self, content: &impl Hash) -> u64 {
+        self.lists.hasher().hash_one(content)
+    }
+
+    /// Takes a route that was announced by a message with these flags.
+    pub(crate) fn announced(&mut self, key: Key, flags: u16, route: Route) -> Shown {
+        if flags & MULTI != 0 {
+            return self.dumped(key, route);
+        }
+        let known = self.lists.remove(&key).map(|(list, _)| list);
+        let may_be_first = flags & (ALONE | REPLACE) != 0 || flags & CREATE == 0;
+        let mut list = match known {
+            _ if flags & ALONE != 0 => List::new(),
+            Some(list) => list,
+            None if may_be_first => List::new(),
+            None => vec![None],
+        };
+        let is_ipv6 = matches!(key.1, IpPrefix::V6(_));
+        let is_replaced = is_ipv6 && flags & REPLACE != 0;
+        let known = place(&list, &route).filter(|_| !is_replaced);
+        if let Some(place) = known {
+            list[place] = Some(route);
+        } else if list.is_empty() {
+            list.push(Some(route));
+        } else if flags & REPLACE != 0 {
+            // Of IPv6, one through gateways replaces the like, if there is one, even if another one is equal.
+            let is_of_kind = |other: &Option<Route>| {
+                let other = other.as_ref();
+                !is_ipv6 || other.is_none_or(|other| other.is_set() == route.is_set())
+            };
+            let place = list.iter().position(is_of_kind).unwrap_or(0);
+            self.is_unsure |= is_ipv6 && list[place].is_none();
+            list[place] = Some(route);
+        } else if flags & CREATE == 0 {
+            // The state of one of them has changed.
+            match list.iter().position(Option::is_none) {
+                Some(place) => list[place] = Some(route),
+                None => self.is_unsure = true,
+            }
+        } else if route.is_set() && matches!(list[..], [None]) {
+            // The one that was there before is one of its next hops, or there was none: of a list of next hops that is added, messages
+            // do not say that it is alone.
+            self.is_unsure |= !route.has_several();
+            list = vec![Some(route)];
+        } else if is_ipv6 || flags & APPEND != 0 {
+            // For the same reason.
+            self.is_unsure |= is_ipv6 && matches!(list[..], [None]);
+            list.push(Some(route));
+        } else {
+            list.insert(0, Some(route));
+        }
+        self.keep(key, list)
+    }
+
+    /// Takes a route of a dump, which has the routes of a key one after the other.
+    fn dumped(&mut self, key: Key, route: Route) -> Shown {
+        let Some((_, first, before)) = self.last.take().filter(|(last, ..)| *last == key) else {
+            let target = route.target.clone();
+            self.last = Some((key, route.clone(), 1));
+            self.lists.remove(&key);
+            self.keep(key, vec![Some(route)]);
+            return Some(target);
+        };
+        let (mut list, _) = self.lists.remove(&key).unwrap_or_default();
+        if list.is_empty() {
+            list.push(Some(first.clone()));
+        }
+        // The route may be there already, by a message between two parts of the dump.
+        let has_more = list.len() > before;
+        match place(&list, &route).filter(|_| has_more) {
+            Some(place) => list[place] = Some(route),
+            None => list.push(Some(route)),
+        }
+        self.last = Some((key, first, before + 1));
+        self.keep(key, list)
+    }
+
+    /// Takes a route that was withdrawn; `share` makes the target of next hops. If not all are withdrawn, `hop` is the one that was.
+    pub(crate) fn withdrawn(
+        &mut self,
+        key: Key,
+        route: &Route,
+        is_whole: bool,
+        share: impl FnOnce(Hops) -> Target,
+    ) -> Shown {
+        let Some((mut list, _)) = self.lists.remove(&key) else {
+            return Some(None);
+        };
+        let unknown = list.iter().position(Option::is_none);
+        let Some(place) = place(&list, route).or(unknown) else {
+            self.is_unsure = true;
+            self.keep(key, list);
+            return None;
+        };
+        // The one that is used from now on may be the unknown one.
+        self.is_unsure |= unknown.is_some_and(|unknown| place < unknown);
+        let left = list[place].as_ref().and_then(|known| {
+            let is_gone = |hop: &Hop| {
+                let gone = route.set.iter().flatten();
+                let mut gone = gone.map(|gone| (gone.gateway, gone.interface));
+                gone.any(|gone| gone == (hop.gateway, hop.interface))
+            };
+            let hops = known.set.iter().flatten().filter(|hop| !is_gone(hop));
+            let hops: Vec<Hop> = hops.copied().collect();
+            (!is_whole && !hops.is_empty()).then_some(hops)
+        });
+        match left {
+            Some(hops) => {
+                list[place] = Some(Route {
+                    identity: route.identity,
+                    target: Some(share(Hops::Through(hops.clone()))),
+                    set: Some(hops),
+                });
+            }
+            None => {
+                list.remove(place);
+            }
+        }
+        self.keep(key, list)
+    }
+
+    /// Stores the list if it says more than the table. Returns the target of the route that is used.
+    fn keep(&mut self, key: Key, list: List) -> Shown {
+        let usable = |route: &Option<Route>| route.as_ref().is_none_or(|r| r.target.is_some());
+        let used = match list.iter().find(|route| usable(route)) {
+            None => Some(None),
+            Some(Some(route)) => Some(route.target.clone()),
+            Some(None) => None,
+        };
+        let is_plain = match &list[..] {
+            [] | [None] => true,
+            [Some(route)] => !route.has_several(),
+            _ => false,
+        };
+        if !is_plain {
+            self.lists.insert(key, (list, self.dump));
+        }
+        used
+    }
+}
+
+/// Where the list has this route. A list has one set.
+fn place(list: &List, route: &Route) -> Option<usize> {
+    let is_same = |other: &Route| match route.is_set() {
+        true => other.is_set(),
+        false => !other.is_set() && other.identity == route.identity,
+    };
+    let is_same = |other: &Option<Route>| other.as_ref().is_some_and(is_same);
+    list.iter().position(is_same)
+}

@@ -147,8 +147,10 @@ class Module:
 def load_modules(files):
     """`files`: (name relative to src/, source). Test modules and their parts are left out."""
     modules, tests = {}, set()
+    # The root of a crate without a library is its program's.
+    root = "lib" if any(file == "lib.rs" for file, _ in files) else "main"
     for file, source in files:
-        path = re.sub(r"(^|/)(mod|lib)$", "", file.removesuffix(".rs"))
+        path = re.sub(rf"(^|/)mod$|^{root}$", "", file.removesuffix(".rs"))
         path = tuple(p for p in path.split("/") if p)
         toks, dropped = without_tests(tokens(source))
         tests |= {path + (name,) for name in dropped}

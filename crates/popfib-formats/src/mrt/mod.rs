@@ -7,7 +7,7 @@
 //! invalid, and the next one is read all the same.
 //!
 //! Rejected: the parser `bgpkit-parser`. It decodes every attribute into values
-//! of its own, which takes many times as long (`bench/mrt`); it
+//! of its own, which takes many times as long (docs/formats.md); it
 //! leaves out what is damaged without telling, where a table must not be silent
 //! about missing routes; and it brings 40 crates for what are five attributes
 //! here. It is the oracle of the tests.

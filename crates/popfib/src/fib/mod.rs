@@ -3,7 +3,7 @@
 //! A root table and an arena of blocks (see `layout.rs`), made from a Rib in one
 //! pass (`compile`), read by `lookup` and the kernels of `batch`. The width of
 //! the answers is a type parameter; direct bits and route aggregation are
-//! [`Options`]. The paper's own three arrays are in the crate `popfib-baselines`.
+//! [`Options`].
 
 pub(crate) mod arena;
 pub(crate) mod block;

@@ -5,14 +5,14 @@
 //! file. Run them with `cargo test -p popfib --test proof`; add `-- --include-ignored` for the `heavy_*` ones.
 //! A build with debug assertions takes a tenth of the random cases.
 //!
-//! `popfib-baselines` includes these files with a `forms` of its own: one suite for all structures.
+//! Other structures are tested by these files too, with a `forms` of their own: one suite for all.
 
 mod differential;
 mod edges;
 mod exhaustive;
 mod forms;
 mod full_sweep;
-#[allow(dead_code, reason = "popfib-baselines asks more of its forms")]
+#[allow(dead_code, reason = "other structures use more of it")]
 mod judge;
 mod limits;
 mod live;

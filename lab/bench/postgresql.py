@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""The PostgreSQL extension beside indexes by GiST, on the same data, in one server of its own.
+
+    lab/bench/postgresql.py [--fib FILE] [--addresses N] [--join-addresses N] [--runs N]
+
+Looks up random hosts of random IPv4 routes, a column of inet, by sequential scans without parallel workers, and prints medians of the
+runs in millions a second, with the slowest and the fastest, by CPU time of the server's process. Beside it the index of inet (`inet_ops`) and,
+where it is installed (Debian: postgresql-15-ip4r), that of ip4r: the longest match of each of fewer addresses by a lateral
+join, with the same answers (of inet a twentieth of these, for it takes so long). FILE is an image by `popfib compile` with routes; the built-in table by default. Needs what the tests need.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "engines/postgresql"))
+
+from server import POPFIB, TOP, Server, SqlError
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fib")
+    parser.add_argument("--addresses", type=int, default=5_000_000)
+    parser.add_argument("--join-addresses", type=int, default=20_000)
+    parser.add_argument("--runs", type=int, default=5)
+    args = parser.parse_args()
+    with Server("release", settings="shared_buffers = '1GB'\nfsync = off\njit = off\nmax_wal_size = '8GB'") as server:
+        measure_all(server, args)
+
+
+def measure_all(server, args):
+    path = server.files / "table.fib"
+    # Makes the table and is not measured.
+    subprocess.run(["cargo", "build", "--quiet", "--locked", "-p", "popfib-cli"], cwd=TOP, check=True)
+    if args.fib:
+        shutil.copy(args.fib, path)
+    else:
+        subprocess.run([POPFIB, "compile", "-o", path], check=True)
+    path.chmod(0o644)
+    server.sql("CREATE EXTENSION popfib")
+    [(ipv4, ipv6)] = server.sql(f"SELECT * FROM popfib.load('t', '{path}')")
+    # The routes come from the table itself, so that all have the same.
+    text = subprocess.run([POPFIB, "routes", "--fib", path], check=True, stdout=subprocess.PIPE, text=True).stdout
+    lines = (line.split(None, 1) for line in text.splitlines() if ":" not in line.split(None, 1)[0])
+    routes = server.files / "routes.csv"
+    routes.write_text("".join(f"{prefix}\t{rest[0] if rest else ''}\n" for prefix, *rest in lines))
+    routes.chmod(0o644)
+    few = min(args.join_addresses, args.addresses)
+    fewer = max(few // 20, 1)
+    server.sql(f"""CREATE TABLE routes (prefix inet, value text); COPY routes FROM '{routes}';
+        CREATE TABLE numbered AS SELECT prefix, row_number() OVER () - 1 AS id FROM routes; CREATE INDEX ON numbered (id); ANALYZE numbered;
+        SELECT setseed(0.5);
+        CREATE TABLE hosts AS SELECT set_masklen(prefix + floor(random() * (1::bigint << (32 - masklen(prefix))))::bigint, 32) AS src
+            FROM (SELECT floor(random() * (SELECT count(*) FROM routes))::bigint AS id FROM generate_series(1, {args.addresses})) r
+            JOIN numbered USING (id) ORDER BY random();
+        CREATE TABLE few AS SELECT src, src AS src4 FROM hosts LIMIT {few}; CREATE TABLE fewer AS SELECT * FROM few LIMIT {fewer};
+        CREATE INDEX ON routes USING gist (prefix inet_ops); VACUUM ANALYZE""")
+    values = server.sql("SELECT count(DISTINCT value) FROM routes")[0][0]
+    print(f"{server.version}, 1 process; {ipv4} IPv4 and {ipv6} IPv6 routes, {values} values in IPv4;")
+    print(f"{args.addresses} hosts of random routes, {few} for indexes; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
+
+    def measure(name, count, sql):
+        """By one connection, whose server process is asked for its CPU time before and after each run."""
+        connection = server.psql()
+        connection.stdin.write("SET max_parallel_workers_per_gather = 0; SELECT pg_backend_pid();\n")
+        connection.stdin.flush()
+        pid = int(connection.stdout.readline())
+        times, answers = [], None
+        try:
+            for _ in range(args.runs + 1):
+                start = cpu(pid)
+                connection.stdin.write(f"{sql};\n")
+                connection.stdin.flush()
+                answers = connection.stdout.readline().strip()
+                times.append(cpu(pid) - start)
+        finally:
+            server.finish(connection)
+        # The first run warms up.
+        rates = sorted(count / taken / 1e6 for taken in times[1:])
+        print(f"{name:34} {statistics.median(rates):8.4g} M/s ({rates[0]:.4g} to {rates[-1]:.4g})", flush=True)
+        return answers, statistics.median(rates)
+
+    measure("the column alone", args.addresses, "SELECT count(src) FROM hosts")
+    measure("the column, host(src)", args.addresses, "SELECT count(host(src)) FROM hosts")
+    _, rate = measure("popfib.lookup", args.addresses, "SELECT count(popfib.lookup('t', src)) FROM hosts")
+    if server.sql("SELECT bool_and(value ~ '^[0-9]{1,18}$') FROM routes") == [("t",)]:
+        measure("popfib.lookup_int", args.addresses, "SELECT count(popfib.lookup_int('t', src)) FROM hosts")
+    measure("popfib.lookup_prefix", args.addresses, "SELECT count(popfib.lookup_prefix('t', src)) FROM hosts")
+    # A sum over the answers, so that none can be left out and all can be compared.
+    check = "SELECT count(v), sum(hashtext(v)::bigint) FROM"
+    join = "(SELECT r.value AS v FROM {}, LATERAL (SELECT value FROM {} ORDER BY {} LIMIT 1) r) s"
+    others = [("GiST of inet", "fewer", fewer, join.format("fewer", "routes WHERE prefix >>= src", "masklen(prefix) DESC"))]
+    try:
+        server.sql("CREATE EXTENSION ip4r; CREATE TABLE ranges AS SELECT prefix::cidr::iprange::ip4r AS prefix, value FROM routes; "
+                   "CREATE INDEX ON ranges USING gist (prefix); ALTER TABLE few ALTER src4 TYPE ip4 USING host(src)::ip4; VACUUM ANALYZE")
+        others.append(("GiST of ip4r", "few", few, join.format("few", "ranges WHERE prefix >>= src4", "@ prefix")))
+    except SqlError as error:
+        print(f"GiST of ip4r: {error}")
+    for name, table, count, query in others:
+        answers, other = measure(name, count, f"{check} {query}")
+        [ours] = server.sql(f"{check} (SELECT popfib.lookup('t', src) AS v FROM {table}) s")
+        if answers != ",".join(ours):
+            raise SystemExit(f"{name}: {answers}, not {ours}")
+        print(f"{'':34} popfib.lookup has {rate / other:.0f} times its rate", flush=True)
+
+
+def cpu(pid):
+    """Seconds of CPU of a process."""
+    fields = open(f"/proc/{pid}/schedstat").read().split()
+    return int(fields[0]) / 1e9
+
+
+if __name__ == "__main__":
+    main()

@@ -1,34 +1,166 @@
-# Short names for common commands; `just` lists them. Everything works without it.
+# Every script by a short name, with a line on what it does; `just` lists them. Everything works without it.
 
 _default:
-    @just --list
+    @just --list --unsorted
 
-# Every check, as CI runs them
-test:
-    scripts/test --all
+# ---------------------------------------------------------------- checks
 
 # What to run before a commit
-quick:
-    scripts/test
+test *args:
+    scripts/test {{ args }}
 
-fmt:
-    cargo fmt --all
+# The laboratory, after a change in lab/ (--all: as CI; --long)
+lab-test *args:
+    lab/test {{ args }}
 
-clippy:
-    cargo clippy --workspace --all-targets --all-features -- -D warnings
+# What CI runs
+ci:
+    .ci/run
 
-# Layers of crates and modules, places of unsafe code
-layers:
-    scripts/check-layers --self-test
-    scripts/check-layers
+# Who may import whom, where unsafe stands, lengths of files
+layers *args:
+    scripts/check-layers {{ args }}
 
-doc:
-    cargo doc --workspace --no-deps --all-features
+# Words that have a better one
+words *args:
+    scripts/check-words {{ args }}
 
-# Lookup rates; arguments go to `popfib-lab bench`
-bench *args:
-    cargo run --release -p popfib-lab -- bench {{args}}
+# The commands of README and guides, and all links
+readme *args:
+    scripts/check-readme {{ args }}
+
+# The C library's tests (--quick)
+test-c *args:
+    crates/popfib-capi/test {{ args }}
+
+# The Python package's tests (--quick, --spark)
+test-python *args:
+    scripts/test-python {{ args }}
+
+# The DuckDB extension's tests (--quick)
+test-duckdb *args:
+    crates/popfib-duckdb/test {{ args }}
+
+# The npm package's tests, in Node and a browser
+test-npm *args:
+    crates/popfib-wasm/test {{ args }}
+
+# The PostgreSQL extension's tests, in a server of their own
+test-postgresql *args:
+    engines/postgresql/test {{ args }}
+
+# popfib clickhouse inside of ClickHouse
+test-clickhouse *args:
+    engines/clickhouse/test {{ args }}
+
+# popfib follow beside FRR, BIRD, GoBGP, ExaBGP and the kernel
+test-daemons *args:
+    scripts/test-daemons {{ args }}
+
+# The packages of a release, where nothing of Rust is
+test-packages *args:
+    scripts/test-packages {{ args }}
+
+# All orders of what runs at the same time, by a model checker
+loom *args:
+    scripts/loom {{ args }}
+
+# The library's unsafe code in an interpreter that finds undefined behaviour
+miri *args:
+    scripts/miri {{ args }}
+
+# Races, by the thread sanitizer
+tsan *args:
+    scripts/tsan {{ args }}
+
+# Faults in the core, each of which the tests must find
+faults *args:
+    scripts/seed-faults {{ args }}
 
 # One fuzz target, until it is stopped
 fuzz target:
-    cargo +nightly fuzz run {{target}}
+    cargo +nightly fuzz run {{ target }}
+
+# ---------------------------------------------------------------- what is made
+
+# The files of a release, without uploading any (--check: metadata only)
+release *args="--dry-run":
+    scripts/release {{ args }}
+
+# The DuckDB extension
+build-duckdb *args:
+    crates/popfib-duckdb/build {{ args }}
+
+# The npm package
+build-npm *args:
+    crates/popfib-wasm/build {{ args }}
+
+# The built-in table, from the packages that it comes from (--check)
+default-table *args:
+    scripts/default-table {{ args }}
+
+# Tables, addresses and answers for the tests of engines (--check)
+vectors *args:
+    engines/vectors/generate.py {{ args }}
+
+# The chart of the README's rates, as SVG
+draw-rates:
+    lab/bench/draw-rates
+
+# ---------------------------------------------------------------- benchmarks; lab/README.md has them all
+
+# Lookups by algorithm, kernel and traffic: popfib-lab bench
+bench *args:
+    cd lab && cargo run --release -- bench {{ args }}
+
+# The papers' evaluation as a report: popfib-lab evaluate
+evaluate *args:
+    cd lab && cargo run --release -- evaluate {{ args }}
+
+# Lookups and maps beside DPDK, prefix-trie, treebitmap and bart
+bench-peers *args:
+    lab/bench/peers {{ args }}
+
+# Reading, images, annotate, aggregate and diff; MRT beside bgpkit-parser
+bench-tables *args:
+    lab/bench/tables {{ args }}
+
+# Sets, lists and rov beside wc, netaddr, aggregate6, aggregate and bgpq4
+bench-lists *args:
+    lab/bench/lists {{ args }}
+
+# Annotating, searching and counting logs beside cat and grepcidr
+bench-logs *args:
+    lab/bench/logs {{ args }}
+
+# popfib follow, as routers and clients see it
+bench-follow *args:
+    lab/bench/follow {{ args }}
+
+# Bulk lookups from C beside Rust
+bench-c *args:
+    lab/bench/c {{ args }}
+
+# Python beside pytricia and Rust
+bench-python *args:
+    target/python/bin/python lab/bench/python.py {{ args }}
+
+# Spark beside its own join by ranges
+bench-spark *args:
+    target/python/bin/python lab/bench/spark.py {{ args }}
+
+# DuckDB beside its own joins
+bench-duckdb *args:
+    lab/bench/duckdb.py {{ args }}
+
+# ClickHouse beside its ip_trie
+bench-clickhouse *args:
+    lab/bench/clickhouse.py {{ args }}
+
+# PostgreSQL beside its indexes by GiST
+bench-postgresql *args:
+    lab/bench/postgresql.py {{ args }}
+
+# JavaScript beside npm packages
+bench-javascript table mmdb:
+    cd target/npm && node ../../lab/bench/javascript.js {{ table }} {{ mmdb }}

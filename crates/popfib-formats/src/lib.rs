@@ -34,6 +34,7 @@ mod items;
 mod json;
 mod lines;
 mod load;
+mod masks;
 mod mmdb;
 mod mrt;
 mod name_rule;

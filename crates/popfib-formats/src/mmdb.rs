@@ -102,7 +102,7 @@ pub(crate) struct Mmdb {
     value: NextHop,
     /// The keys to the value, if the caller has chosen one.
     path: Option<Vec<String>>,
-    /// Networks whose records don't have it.
+    /// Networks whose records don't have it, or no value at all.
     without: u64,
     /// How many more networks, with records or without, the tree can hold.
     left: u64,
@@ -173,7 +173,7 @@ impl Mmdb {
                 if !values.contains_key(&offset) {
                     let found = match path {
                         Some(path) => scalar_at(&found, path),
-                        None => scalar(&found).map(Some),
+                        None => scalar(&found),
                     };
                     let found = found.map_err(|e| format!("{prefix}: {e}"))?;
                     let known = match found {
@@ -208,20 +208,18 @@ fn prefix(address: IpAddr, len: u8) -> Result<IpPrefix, String> {
     IpPrefix::new(address, len).map_err(|e| format!("{address}/{len}: {e}"))
 }
 
-/// The value of a record.
-fn scalar(found: &LookupResult<'_, Vec<u8>>) -> Result<String, String> {
+/// The value of a record; `None` if there is no scalar in it.
+fn scalar(found: &LookupResult<'_, Vec<u8>>) -> Result<Option<String>, String> {
     let damaged = |e| format!("the record is damaged: {e}");
     for path in TELLING {
         let keys: Vec<_> = path.iter().map(|key| PathElement::Key(key)).collect();
         // A record of another shape is not at fault: it has no such path.
         if let Ok(Some(Scalar(Some(value)))) = found.decode_path::<Scalar>(&keys) {
-            return Ok(value);
+            return Ok(Some(value));
         }
     }
-    match found.decode::<Scalar>().map_err(damaged)? {
-        Some(Scalar(Some(value))) => Ok(value),
-        _ => Err("no scalar in the record".to_owned()),
-    }
+    let first = found.decode::<Scalar>().map_err(damaged)?;
+    Ok(first.and_then(|Scalar(value)| value))
 }
 
 /// The value at `path` in a record; `None` if there is no scalar.
@@ -332,8 +330,8 @@ impl RouteSource for Mmdb {
     }
 
     fn notes(&self) -> Vec<String> {
-        let path = self.path.as_deref().unwrap_or_default().join(".");
-        left_out(self.without, "network", &path)
+        let path = self.path.as_ref().map(|path| path.join("."));
+        left_out(self.without, "network", path.as_deref())
     }
 }
 

@@ -17,14 +17,40 @@ pub(crate) const PREFIX: &[&str] = &[
 /// What holds the address of a row without a prefix: a route for this one address.
 pub(crate) const ADDRESS: &[&str] = &["ip", "address", "ipaddress", "addr"];
 
+/// What holds the length of a prefix that is an address alone, as a number or a network mask.
+pub(crate) const LENGTH: &[&str] = &[
+    "netmask",
+    "subnetmask",
+    "networkmask",
+    "mask",
+    "prefixlength",
+    "prefixlen",
+    "masklength",
+    "masklen",
+];
+
+/// What holds the mask of the bits that do not belong to it.
+pub(crate) const WILDCARD: &[&str] = &["wildcardmask", "wildcard", "hostmask", "inversemask"];
+
+/// What holds a length beside a network; beside an address it may be that of anything.
+pub(crate) const BARE_LENGTH: &[&str] = &["length", "len"];
+
 /// What holds the first address of a range, and the last.
 pub(crate) const FIRST: &[&str] = &[
     "startip",
     "ipstart",
     "rangestart",
     "networkstart",
+    "networkstartip",
+    "startipaddress",
+    "startaddress",
     "firstip",
+    "firstaddress",
+    "beginip",
     "ipfrom",
+    "networkstartinteger",
+    "startipnum",
+    "beginipnum",
     "start",
     "first",
     "from",
@@ -35,8 +61,16 @@ pub(crate) const LAST: &[&str] = &[
     "ipend",
     "rangeend",
     "networkend",
+    "networklastip",
+    "networkendip",
+    "endipaddress",
+    "endaddress",
     "lastip",
+    "lastaddress",
     "ipto",
+    "networklastinteger",
+    "networkendinteger",
+    "endipnum",
     "end",
     "last",
     "to",
@@ -59,11 +93,15 @@ pub(crate) const VALUE: &[&str] = &[
     "geonameid",
     "registeredcountrygeonameid",
     "name",
+    "label",
+    "site",
+    "tenant",
     "sblid",
 ];
 
-/// The note that of `count` things a value was looked for in vain.
-pub(crate) fn left_out(count: u64, what: &str, path: &str) -> Vec<String> {
+/// The note that `count` things have no value at `path`, or none at all.
+pub(crate) fn left_out(count: u64, what: &str, path: Option<&str>) -> Vec<String> {
+    let path = path.unwrap_or("a value");
     match count {
         0 => Vec::new(),
         1 => vec![format!("1 {what} without {path} left out")],

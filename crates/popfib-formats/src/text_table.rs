@@ -4,22 +4,29 @@
 //! without length is one host; a length may be a network mask. Where the first route has no next
 //! hop, none has: that is a list of prefixes, whose next hop is the empty name. Else the next hop is any token: text without blanks,
 //! commas and comment signs; after a blank also AS numbers joined by commas, as an
-//! AS set is written. `#` and `;` begin a comment wherever they stand;
+//! AS set is written, and with braces around them also after a comma. In a table with next hops, a line that ends
+//! after a comma or a tab is of one that is not known: left out and counted. What would be read as CSV in another
+//! way is refused: quotes around what follows those, a semicolon right after the prefix. So is an address after one
+//! without a length that may be its mask or the end of a range ([`masks`](crate::masks)).
+//! `#` and `;` begin a comment wherever else they stand;
 //! empty lines are nothing. IPv4 is dotted, IPv6 in any legal spelling;
 //! v4-mapped IPv6 stays IPv6. Lines end in LF or CR LF, the last one also
 //! without; a byte order mark is ignored. Comments may hold any bytes, the rest
 //! is UTF-8 without control characters.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::ops::Range;
 use std::str;
 
 use popfib::{IpPrefix, Prefix, PrefixError};
 
+use crate::delimited::is_country;
 use crate::error::quote;
 use crate::hosts::LOCALHOST;
 use crate::lines::Lines;
+use crate::masks::second_address;
 use crate::name_rule::{MAX_NAME, checked};
+use crate::names::left_out;
 use crate::origins::is_as_list;
 use crate::registry::Capabilities;
 use crate::table_format::Entry;
@@ -42,10 +49,11 @@ fn begins_with_route(head: &[u8]) -> bool {
         };
         match parse(line.strip_suffix(b"\r").unwrap_or(line), true) {
             Ok(None) => {}
-            // A hosts file begins with the own one.
+            // A hosts file begins with the own one. The first rows of a geofeed may end after the country.
             Ok(Some((_, next_hop))) => {
+                let is_geofeed = is_country(&line[next_hop.clone()]) && line.contains(&b',');
                 let next_hop = &line[next_hop];
-                return !next_hop.is_empty() && next_hop != LOCALHOST.as_bytes();
+                return !next_hop.is_empty() && next_hop != LOCALHOST.as_bytes() && !is_geofeed;
             }
             Err(_) => return false,
         }
@@ -60,6 +68,8 @@ pub struct TextTable {
     mask: bool,
     /// Whether its first route has no next hop, so that none has.
     is_list: Option<bool>,
+    /// Lines that end before a next hop.
+    without: u64,
 }
 
 impl TextTable {
@@ -69,6 +79,7 @@ impl TextTable {
             lines: Lines::new(input),
             mask: false,
             is_list: None,
+            without: 0,
         }
     }
 
@@ -88,6 +99,14 @@ impl RouteSource for TextTable {
             }
             match parse(self.lines.line(), self.mask) {
                 Ok(Some((prefix, next_hop))) => {
+                    let line = self.lines.line();
+                    if next_hop.is_empty()
+                        && self.is_list == Some(false)
+                        && is_delimited(&line[next_hop.end..skip_separator(line, next_hop.end)])
+                    {
+                        self.without += 1;
+                        continue;
+                    }
                     let is_list = *self.is_list.get_or_insert(next_hop.is_empty());
                     if is_list != next_hop.is_empty() {
                         let flaw = if is_list {
@@ -114,6 +133,10 @@ impl RouteSource for TextTable {
         }
         Ok(Some(Route { prefix, next_hop }))
     }
+
+    fn notes(&self) -> Vec<String> {
+        left_out(self.without, "line", None)
+    }
 }
 
 /// What is wrong with a line, and where.
@@ -123,9 +146,14 @@ enum Flaw {
     NoNextHop(IpPrefix),
     /// A next hop in a list of prefixes.
     InList(Range<usize>),
-    /// An address, and a network mask where the next hop should be.
-    MaskApart(Range<usize>, Range<usize>),
-    ThirdField(usize),
+    /// An address after one without a length: this is wrong with it.
+    SecondAddress(String),
+    /// From here on, a field in quotes.
+    Quoted(usize),
+    /// A semicolon after the prefix, and no comment.
+    Semicolon(usize),
+    /// From here on, more fields; whether a comma or a tab is among what separates them.
+    ThirdField(usize, bool),
 }
 
 /// The prefix of a line and where its next hop is; `None` if there is no route on it.
@@ -148,34 +176,60 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<(IpPrefix, Range<usize>)>, Fl
     };
     let prefix = prefix.map_err(|e| Flaw::Prefix(start..end, e))?;
 
-    let mut at = skip_blanks(line, end);
-    if line.get(at) == Some(&b',') {
-        at = skip_blanks(line, at + 1);
-    }
-    let next_hop = field(line, at)?;
+    let next_hop = field(line, skip_separator(line, end))?;
     if next_hop.is_empty() {
+        if line.get(next_hop.end) == Some(&b',') {
+            return Err(Flaw::ThirdField(next_hop.end, true));
+        }
+        if line.get(end) == Some(&b';') && class(line, end + 1) & FIELD_END == 0 {
+            return Err(Flaw::Semicolon(end));
+        }
         return Ok(Some((prefix, end..end)));
     }
-    // No next hop has such an address; a host route to it would be a wrong answer.
-    if line[next_hop.clone()].starts_with(b"255.") && is_mask_apart(line, start..end, &next_hop) {
-        return Err(Flaw::MaskApart(start..end, next_hop));
+    match line[next_hop.start] {
+        b'"' if next_hop.len() > 1
+            && line[next_hop.end - 1] == b'"'
+            && is_delimited(&line[end..next_hop.start]) =>
+        {
+            return Err(Flaw::Quoted(next_hop.start));
+        }
+        b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' | b':' if is_host(prefix) => {
+            no_second_address(&line[start..end], &line[next_hop.clone()])?;
+        }
+        _ => {}
     }
     let rest = skip_blanks(line, next_hop.end);
     if !is_end(line, rest) {
-        let set = as_set(line, end..next_hop.start).ok_or(Flaw::ThirdField(rest))?;
+        let between = end..next_hop.start;
+        let is_delimited = is_delimited(&line[between.clone()]);
+        let set = as_set(line, between).ok_or(Flaw::ThirdField(rest, is_delimited))?;
         return Ok(Some((prefix, set)));
     }
     Ok(Some((prefix, next_hop)))
 }
 
+/// Whether a prefix is that of one address.
+#[inline(always)]
+fn is_host(prefix: IpPrefix) -> bool {
+    match prefix {
+        IpPrefix::V4(prefix) => prefix.len() == 32,
+        IpPrefix::V6(prefix) => prefix.len() == 128,
+    }
+}
+
+/// Whether columns are separated here, rather than words.
+fn is_delimited(between: &[u8]) -> bool {
+    between.contains(&b',') || between.contains(&b'\t')
+}
+
 /// A next hop with commas, after the separator `between`: AS numbers and nothing else. Where a comma
-/// separates, it would be one column of several.
+/// separates and there are no braces, it would be one column of several.
 #[cold]
 fn as_set(line: &[u8], between: Range<usize>) -> Option<Range<usize>> {
-    if line[between.clone()].contains(&b',') {
+    let start = between.end;
+    if line[between].contains(&b',') && line[start] != b'{' {
         return None;
     }
-    let start = between.end;
     let is_over = |byte: &u8| matches!(byte, b' ' | b'\t' | b'#' | b';');
     let end = match line[start..].iter().position(is_over) {
         Some(len) => start + len,
@@ -185,11 +239,14 @@ fn as_set(line: &[u8], between: Range<usize>) -> Option<Range<usize>> {
     (is_as_list(text) && is_end(line, skip_blanks(line, end))).then_some(start..end)
 }
 
-/// Whether a prefix without length is followed by a dotted mask in place of a next hop.
+/// Nothing is wrong with a next hop that follows a host, if that has a length or the next hop is no address.
 #[cold]
-fn is_mask_apart(line: &[u8], prefix: Range<usize>, next_hop: &Range<usize>) -> bool {
-    let mask = str::from_utf8(&line[next_hop.clone()]).map(str::parse::<Ipv4Addr>);
-    matches!(mask, Ok(Ok(_))) && !line[prefix].contains(&b'/')
+fn no_second_address(host: &[u8], next_hop: &[u8]) -> Result<(), Flaw> {
+    let address = |text| str::from_utf8(text).ok()?.parse::<IpAddr>().ok();
+    let (Some(host), Some(next_hop)) = (address(host), address(next_hop)) else {
+        return Ok(());
+    };
+    second_address(host, next_hop).map_or(Ok(()), |reason| Err(Flaw::SecondAddress(reason)))
 }
 
 /// The prefix at `start` by the library's own parser, and where it ends.
@@ -244,6 +301,16 @@ fn skip_blanks(line: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// Where what separates a prefix from its next hop ends: blanks and one comma.
+#[inline(always)]
+fn skip_separator(line: &[u8], end: usize) -> usize {
+    let at = skip_blanks(line, end);
+    match line.get(at) {
+        Some(b',') => skip_blanks(line, at + 1),
+        _ => at,
+    }
+}
+
 /// Whether the line ends at `at`, or a comment begins there.
 #[inline(always)]
 fn is_end(line: &[u8], at: usize) -> bool {
@@ -294,20 +361,23 @@ fn explain(lines: &Lines, flaw: Flaw) -> ReadError {
             "a next hop in a list of prefixes, the first of which has none: {}",
             quote(&line[range])
         )),
-        Flaw::MaskApart(address, mask) => {
-            let prefix = [&line[address], &line[mask]].join(&b'/');
-            match str::from_utf8(&prefix).map(str::parse::<IpPrefix>) {
-                Ok(Err(e)) => lines
-                    .invalid(format!("{}: {e}", quote(&prefix)))
-                    .with_source(e),
-                _ => lines.invalid(format!(
-                    "a network mask belongs after a slash: {}",
-                    quote(&prefix)
-                )),
-            }
-        }
-        Flaw::ThirdField(at) => lines.invalid(format!(
-            "more than a prefix and a next hop: {}",
+        Flaw::SecondAddress(reason) => lines.invalid(reason),
+        Flaw::Quoted(at) => lines.invalid(format!(
+            "quotes around a next hop are a part of it, except in CSV (--format csv): {}",
+            quote(&line[at..])
+        )),
+        Flaw::Semicolon(at) => lines.invalid(format!(
+            "a semicolon right after a prefix separates columns in CSV (--format csv), and a comment has a \
+             blank before it: {}",
+            quote(&line[at..])
+        )),
+        Flaw::ThirdField(at, is_delimited) => lines.invalid(format!(
+            "more than a prefix and a next hop{}: {}",
+            if is_delimited {
+                ", which may have blanks in CSV (--format csv)"
+            } else {
+                ""
+            },
             quote(&line[at..])
         )),
     }

@@ -8,9 +8,11 @@
 //! "16777216","16777471","US","United States of America"
 //! ```
 //! A heading names the columns ([`names`](crate::names)); of several that hold
-//! values, the most telling one that is not empty counts. A heading of a prefix, an address or a range
+//! values, the most telling one that is not empty counts. A length or a mask may stand in a column of its own
+//! ([`masks`](crate::masks)). A heading of a prefix, an address or a range
 //! alone is that of a list, which has no values. Without a heading it
-//! is a prefix or the ends of a range first, then the value. Fields are
+//! is a prefix, an address and its mask, or the ends of a range first, then the value. Rows with an empty value
+//! are left out and counted. Fields are
 //! separated by commas, tabs or semicolons: tabs if the first line has any, else
 //! commas. Ends of ranges may be numbers, of IPv6 from the first on that is none
 //! of IPv4; numbers that could be either are an error after that. A range becomes the fewest prefixes that cover it, once all are there.
@@ -28,8 +30,9 @@ use crate::delimiter::delimiter;
 use crate::error::quote;
 use crate::input::head_lines;
 use crate::lines::{Lines, text};
+use crate::masks::{self, Length};
 use crate::name_rule::checked;
-use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
+use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, left_out, rank};
 use crate::registry::Capabilities;
 use crate::table_format::Entry;
 use crate::{Input, LoadOptions, NextHopNames, ReadError, Route, RouteSource};
@@ -50,12 +53,44 @@ fn detect(head: &[u8]) -> bool {
         return false;
     };
     let mut fields = Fields::new(separator(first));
-    // A prefix and a value alone are the text table's, also with a lone comma
-    // or a comment.
-    let is_more = |fields: &Fields| fields.len() > 2 && !fields.get(1).contains([',', '#', ';']);
-    !geofeed::detect(head)
-        && fields.split(first).is_ok()
-        && Layout::of(&fields).is_some_and(|layout| layout.is_heading || is_more(&fields))
+    if geofeed::detect(head) || fields.split(first).is_err() {
+        return false;
+    }
+    let Some(layout) = Layout::of(&fields) else {
+        return false;
+    };
+    if layout.heading.is_some() || is_more_than_text(first, &fields) {
+        return true;
+    }
+    // To the text table a list, unless a later row has a value.
+    fields.len() == 2
+        && fields.get(1).is_empty()
+        && head_lines(head)
+            .filter(|line| !is_skipped(line))
+            .filter_map(|line| text(line).ok())
+            .find(|row| fields.split(row).is_err() || !fields.get(1).is_empty())
+            .is_some_and(|_| fields.len() == 2)
+}
+
+/// Whether the text table would read this line of a prefix and other fields as something else: what has
+/// quotes, blanks in its value after a tab, or semicolons, before which a comment has a blank.
+fn is_more_than_text(line: &str, fields: &Fields) -> bool {
+    let has_semicolons = separator(line) == b';';
+    let is_comment = || {
+        line.split(';')
+            .next()
+            .is_some_and(|first| first.ends_with([' ', '\t']))
+    };
+    let value = fields.get(1);
+    // An AS set in braces is one value of the text table.
+    if value.contains([',', '#', ';', '{']) || has_semicolons && (value.is_empty() || is_comment())
+    {
+        return false;
+    }
+    fields.len() > 2
+        || has_semicolons
+        || line.contains('"')
+        || separator(line) == b'\t' && value.contains(char::is_whitespace)
 }
 
 /// Whether a line is empty or a comment.
@@ -72,66 +107,66 @@ struct Layout {
     source: Source,
     /// The columns of values, the most telling first; none in a list.
     values: Vec<usize>,
-    is_heading: bool,
+    /// How many columns the heading names, if there is one.
+    heading: Option<usize>,
 }
 
 #[derive(Clone, Copy)]
 enum Source {
-    Prefix(usize),
+    /// A prefix, or an address and, in another column, its length.
+    Prefix(usize, Option<(usize, Length)>),
     Range(usize, usize),
 }
 
 impl Layout {
     /// The layout that the first line shows.
     fn of(fields: &Fields) -> Option<Self> {
+        let columns = || 0..fields.len();
         let best = |names: &[&str]| {
-            let ranked = (0..fields.len()).filter_map(|n| Some((rank(fields.get(n), names)?, n)));
+            let ranked = columns().filter_map(|n| Some((rank(fields.get(n), names)?, n)));
             ranked.min().map(|(_, n)| n)
         };
+        let lengths = columns().filter_map(|n| Some((Length::named(fields.get(n))?, n)));
+        let lengths = lengths.min();
+        let length = lengths.map(|((_, kind), n)| (n, kind));
         let range = best(FIRST).zip(best(LAST));
-        let source = best(PREFIX)
-            .map(Source::Prefix)
-            .or(range.map(|(first, last)| Source::Range(first, last)))
-            // Beside other columns an address is mostly a log's.
-            .or_else(|| {
-                best(ADDRESS)
-                    .filter(|_| fields.len() == 1)
-                    .map(Source::Prefix)
-            });
-        let Some(source) = source else {
-            return Self::without_heading(fields);
+        // Beside other columns than a mask an address is mostly a log's.
+        let has_mask = lengths.is_some_and(|((rank, _), _)| Length::is_clear(rank));
+        let address = || best(ADDRESS).filter(|_| fields.len() == 1 || has_mask);
+        let source = match (best(PREFIX), range) {
+            (Some(prefix), _) => Source::Prefix(prefix, length),
+            (None, Some((first, last))) => Source::Range(first, last),
+            (None, None) => match address() {
+                Some(address) => Source::Prefix(address, length),
+                None => return Self::without_heading(fields),
+            },
         };
-        let is_source = |n| match source {
-            Source::Prefix(prefix) => n == prefix,
-            Source::Range(first, last) => n == first || n == last,
-        };
-        let columns = || (0..fields.len()).filter(|&n| !is_source(n));
         let mut named: Vec<_> = columns()
             .filter_map(|n| Some((rank(fields.get(n), VALUE)?, n)))
             .collect();
         named.sort_unstable();
         let mut values: Vec<_> = named.into_iter().map(|(_, n)| n).collect();
         if values.is_empty() {
-            values.extend(columns().take(1));
+            values.extend(columns().find(|&n| !is_place(fields.get(n))));
         }
         Some(Self {
             source,
             values,
-            is_heading: true,
+            heading: Some(fields.len()),
         })
     }
 
     /// The column called `name` in the heading, or with this number, from 1.
     fn find(&self, name: &str, fields: &Fields) -> Result<usize, String> {
         let mut columns = 0..fields.len();
-        let named = columns.find(|&n| self.is_heading && fields.get(n).trim() == name);
+        let named = columns.find(|&n| self.heading.is_some() && fields.get(n).trim() == name);
         let numbered = || name.parse().ok().and_then(|n: usize| n.checked_sub(1));
         let found = named.or_else(|| numbered().filter(|&n| n < fields.len()));
         found.ok_or_else(|| {
             let names: Vec<_> = (0..fields.len().min(20))
                 .map(|n| quote(fields.get(n).as_bytes()).to_string())
                 .collect();
-            let what = if self.is_heading {
+            let what = if self.heading.is_some() {
                 ""
             } else {
                 "no heading, and "
@@ -143,23 +178,36 @@ impl Layout {
 
     fn without_heading(fields: &Fields) -> Option<Self> {
         let [first, second] = [fields.get(0), fields.get(1)];
-        let source = if fields.len() > 1 && first.contains('/') && first.parse::<IpPrefix>().is_ok()
-        {
-            Source::Prefix(0)
+        // Two fields are as of the text table, which has hosts without a length.
+        let is_whole = fields.len() == 2 || fields.len() > 2 && first.contains('/');
+        let (source, value) = if is_whole && first.parse::<IpPrefix>().is_ok() {
+            (Source::Prefix(0, None), 1)
+        } else if fields.len() > 2 && are_address_and_mask(first, second) {
+            (Source::Prefix(0, Some((1, Length::Plain))), 2)
         } else if fields.len() > 2 && are_ends(first, second) {
-            Source::Range(0, 1)
+            (Source::Range(0, 1), 2)
         } else {
             return None;
         };
         Some(Self {
-            values: vec![if matches!(source, Source::Prefix(_)) {
-                1
-            } else {
-                2
-            }],
             source,
-            is_heading: false,
+            values: vec![value],
+            heading: None,
         })
+    }
+}
+
+/// Whether a column of this name says which addresses a row is about.
+fn is_place(name: &str) -> bool {
+    let names = [PREFIX, ADDRESS, FIRST, LAST];
+    names.iter().any(|names| rank(name, names).is_some()) || Length::named(name).is_some()
+}
+
+/// Whether two fields are an address and its network mask, which as the end of a range would make a wide one.
+fn are_address_and_mask(first: &str, second: &str) -> bool {
+    match (first.parse(), second.parse()) {
+        (Ok(first), Ok(second)) => masks::is_mask(first, second),
+        _ => false,
     }
 }
 
@@ -186,6 +234,8 @@ pub(crate) struct Delimited {
     /// What is left of the range that is handed out.
     range: Option<RangePrefixes>,
     value: NextHop,
+    /// Rows whose value is empty.
+    without: u64,
     at_end: bool,
 }
 
@@ -210,6 +260,7 @@ impl Delimited {
             names: NextHopNames::new(),
             range: None,
             value: NextHop::MIN,
+            without: 0,
             at_end: false,
         }
     }
@@ -221,39 +272,45 @@ impl Delimited {
             return Ok(Found::Nothing);
         };
         fields.split(line)?;
-        let cell = |n| {
-            let cell = fields.get(n);
-            match cell {
-                "" => Err(format!("field {} is missing", n + 1)),
-                cell => Ok(cell),
-            }
+        let cell = |n| match fields.get(n).trim() {
+            "" => Err(format!("field {} is missing", n + 1)),
+            cell => Ok(cell),
         };
-        let value = if layout.values.is_empty() {
-            let columns = match layout.source {
-                Source::Prefix(_) => 1,
-                Source::Range(..) => 2,
-            };
-            if fields.len() > columns {
-                return Err("more fields than the heading has names".to_owned());
-            }
-            Some("")
-        } else {
-            let mut values = layout.values.iter().map(|&n| fields.get(n));
-            let value = values.find(|value| !value.is_empty());
-            value.map(checked).transpose()?
+        if let Some(columns) = layout.heading
+            && (columns..fields.len()).any(|n| !fields.get(n).is_empty())
+        {
+            return Err("more fields than the heading has names".to_owned());
+        }
+        let value = layout.values.iter().map(|&n| fields.get(n));
+        let value = match value.clone().find(|value| !value.trim().is_empty()) {
+            Some(value) => checked(value)?,
+            None => "",
         };
-        match layout.source {
-            Source::Prefix(n) => {
+        if value.starts_with('{') && !value.ends_with('}') {
+            return Err(format!(
+                "{}: a set with commas needs quotes around it",
+                quote(value.as_bytes())
+            ));
+        }
+        let found = match layout.source {
+            Source::Prefix(n, length) => {
                 let text = cell(n)?;
+                let joined;
+                let text = match length {
+                    None => text,
+                    Some((n, length)) => {
+                        joined = length.join(text, fields.get(n))?;
+                        &joined
+                    }
+                };
                 let prefix = if self.mask {
                     IpPrefix::parse_masked(text)
                 } else {
                     text.parse()
                 };
                 let prefix = prefix.map_err(|e| format!("{}: {e}", quote(text.as_bytes())))?;
-                let value = value.ok_or_else(|| format!("no value after \"{prefix}\""))?;
                 self.value = self.names.intern(value);
-                Ok(Found::Prefix(prefix))
+                Found::Prefix(prefix)
             }
             Source::Range(first, last) => {
                 let (first, last) = (cell(first)?, cell(last)?);
@@ -265,21 +322,29 @@ impl Delimited {
                         quote(last.as_bytes())
                     )
                 })?;
-                let value =
-                    value.ok_or_else(|| format!("no value after {}", quote(last.as_bytes())))?;
                 // iptoasn lists what belongs to nobody, too.
                 if value == "0" && (0..fields.len()).any(|n| fields.get(n) == "Not routed") {
                     return Ok(Found::Nothing);
                 }
-                Ok(Found::Range(Range {
+                Found::Range(Range {
                     first: ends.0,
                     last: ends.1,
                     row: Row {
                         line: self.lines.number(),
                         value: self.names.intern(value),
                     },
-                }))
+                })
             }
+        };
+        match layout.values.iter().min() {
+            Some(&n) if value.is_empty() && n >= fields.len() => {
+                Err(format!("field {} is missing", n + 1))
+            }
+            Some(_) if value.is_empty() => {
+                self.without += 1;
+                Ok(Found::Nothing)
+            }
+            _ => Ok(found),
         }
     }
 
@@ -304,7 +369,7 @@ impl Delimited {
                 self.lines.stopped(reason)
             })?];
         }
-        let is_heading = layout.is_heading;
+        let is_heading = layout.heading.is_some();
         self.fields = Some((fields, layout));
         Ok(is_heading)
     }
@@ -381,11 +446,13 @@ impl RouteSource for Delimited {
     }
 
     fn notes(&self) -> Vec<String> {
+        let mut notes = left_out(self.without, "row", self.column.as_deref());
         match self.ranges.replaced() {
-            0 => vec![],
-            1 => vec!["1 range replaced by another with the same ends".to_owned()],
-            n => vec![format!("{n} ranges replaced by others with the same ends")],
+            0 => {}
+            1 => notes.push("1 range replaced by another with the same ends".to_owned()),
+            n => notes.push(format!("{n} ranges replaced by others with the same ends")),
         }
+        notes
     }
 }
 

@@ -1,76 +1,93 @@
 //! Fields of a line of CSV or TSV, quoted or not.
 //!
-//! csv-core splits, one line at a time: a record that goes on over lines, as
-//! CSV allows, would need memory without bound where a quote is never closed.
-//! None of the known tables has such a thing.
+//! A quoted field is taken as it stands between its quotes, of which two stand for one; blanks around the
+//! quotes, and around a field without any, are not part of it. A quote inside of other text is text. csv-core,
+//! which is at hand, keeps the quotes of a field that begins with a blank and does not say which fields had some.
+//!
+//! One line at a time: a record that goes on over lines, as CSV allows, would need memory without bound where
+//! a quote is never closed. None of the known tables has such a thing.
 
-use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+use memchr::memchr;
 
-/// The most fields of a line.
-const MAX_FIELDS: usize = 1000;
+use crate::error::quote;
 
 pub(crate) struct Fields {
-    reader: Reader,
-    text: Vec<u8>,
+    separator: u8,
+    text: String,
+    /// Where each field ends in `text`.
     ends: Vec<usize>,
-    len: usize,
 }
 
 impl Fields {
     pub(crate) fn new(separator: u8) -> Self {
         Self {
-            reader: ReaderBuilder::new().delimiter(separator).build(),
-            text: Vec::new(),
-            ends: vec![0; MAX_FIELDS],
-            len: 0,
+            separator,
+            text: String::new(),
+            ends: Vec::new(),
         }
     }
 
     /// Takes the fields of `line`, which holds no control characters but tabs.
     pub(crate) fn split(&mut self, line: &str) -> Result<(), String> {
-        self.len = 0;
-        let quotes = memchr::memchr_iter(b'"', line.as_bytes()).count();
-        if !quotes.is_multiple_of(2) {
-            return Err("a quote is not closed on this line".to_owned());
-        }
-        self.reader.reset();
-        if self.text.len() < line.len() {
-            self.text.resize(line.len(), 0);
-        }
-        let (mut input, mut written, mut fields) = (line.as_bytes(), 0, 0);
+        self.text.clear();
+        self.ends.clear();
+        let mut rest = line;
         loop {
-            let (result, read, out, ends) =
-                self.reader
-                    .read_record(input, &mut self.text[written..], &mut self.ends[fields..]);
-            input = &input[read..];
-            written += out;
-            fields += ends;
-            match result {
-                // What follows is nothing, which ends the record.
-                ReadRecordResult::InputEmpty => {}
-                ReadRecordResult::Record | ReadRecordResult::End => break,
-                ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {
-                    return Err(format!("more than {MAX_FIELDS} fields"));
+            let field = rest.trim_start_matches(|c| self.is_blank(c));
+            rest = match field.strip_prefix('"') {
+                Some(quoted) => self.quoted(quoted)?,
+                None => {
+                    let end = memchr(self.separator, field.as_bytes()).unwrap_or(field.len());
+                    self.text.push_str(field[..end].trim());
+                    &field[end..]
                 }
+            };
+            self.ends.push(self.text.len());
+            // What is left begins with the separator.
+            match rest.get(1..) {
+                Some(next) => rest = next,
+                None => return Ok(()),
             }
         }
-        self.len = fields;
-        Ok(())
+    }
+
+    fn is_blank(&self, c: char) -> bool {
+        c.is_whitespace() && c != char::from(self.separator)
+    }
+
+    /// Takes the field that `text` begins with, after its first quote; returns what comes after it.
+    fn quoted<'a>(&mut self, mut text: &'a str) -> Result<&'a str, String> {
+        loop {
+            let Some((before, after)) = text.split_once('"') else {
+                return Err("a quote is not closed on this line".to_owned());
+            };
+            self.text.push_str(before);
+            let Some(next) = after.strip_prefix('"') else {
+                let rest = after.trim_start_matches(|c| self.is_blank(c));
+                if rest.is_empty() || rest.starts_with(char::from(self.separator)) {
+                    return Ok(rest);
+                }
+                return Err(format!(
+                    "text after the closing quote of a field: {}",
+                    quote(rest.as_bytes())
+                ));
+            };
+            self.text.push('"');
+            text = next;
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.len
+        self.ends.len()
     }
 
-    /// The field at `index`, without blanks around it; empty if there is none.
+    /// The field at `index`; empty if there is none.
     pub(crate) fn get(&self, index: usize) -> &str {
-        if index >= self.len {
+        let Some(&end) = self.ends.get(index) else {
             return "";
-        }
+        };
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let field = &self.text[start..self.ends[index]];
-        // Cut at ASCII characters out of text, so it is text.
-        std::str::from_utf8(field).unwrap_or_default().trim()
+        &self.text[start..end]
     }
 }
 
@@ -80,28 +97,34 @@ mod tests {
 
     #[test]
     fn splits() {
-        let mut fields = Fields::new(b',');
-        let mut split = |line: &str| -> Result<Vec<String>, String> {
-            fields.split(line)?;
-            Ok((0..fields.len())
-                .map(|n| fields.get(n).to_owned())
-                .collect())
-        };
-        let all = |line: &[&str]| Ok(line.iter().map(|s| (*s).to_owned()).collect());
-        assert_eq!(split("a,b"), all(&["a", "b"]));
-        assert_eq!(
-            split("1.0.0.0/24, 13335 ,\"Cloudflare, Inc.\",\"say \"\"x\"\"\""),
-            all(&["1.0.0.0/24", "13335", "Cloudflare, Inc.", "say \"x\""])
-        );
-        assert_eq!(split("a,,"), all(&["a", "", ""]));
-        assert_eq!(split("Zürich"), all(&["Zürich"]));
-        assert!(split("\"a,b").is_err());
-        assert!(split(&",".repeat(MAX_FIELDS)).is_err());
-        assert_eq!(
-            split(&",".repeat(MAX_FIELDS - 1)).map(|f| f.len()),
-            Ok(MAX_FIELDS)
-        );
-        // Not the fields of the line before.
-        assert_eq!(split("x"), all(&["x"]));
+        for (line, wanted) in [
+            ("a,b", &["a", "b"][..]),
+            (
+                "1.0.0.0/24, 13335 ,\"Cloudflare, Inc.\",\"say \"\"x\"\"\"",
+                &["1.0.0.0/24", "13335", "Cloudflare, Inc.", "say \"x\""],
+            ),
+            ("a,,", &["a", "", ""]),
+            ("", &[""]),
+            ("Zürich", &["Zürich"]),
+            // Blanks inside of quotes are meant, those around them are not.
+            ("a, \" b \" ,\"\"", &["a", " b ", ""]),
+            ("\"\"\"\",\"a\tb\"", &["\"", "a\tb"]),
+            // A quote inside of text is text.
+            ("5\" disk,a\"b\"c,x", &["5\" disk", "a\"b\"c", "x"]),
+        ] {
+            let mut fields = Fields::new(b',');
+            fields.split("not,of,the,line,before").unwrap();
+            fields.split(line).unwrap();
+            let all: Vec<_> = (0..fields.len()).map(|n| fields.get(n)).collect();
+            assert_eq!(all, wanted, "{line}");
+            assert_eq!(fields.get(fields.len()), "");
+        }
+        let mut fields = Fields::new(b'\t');
+        fields.split("a b\t\t \"c\td\"\t").unwrap();
+        let all: Vec<_> = (0..fields.len()).map(|n| fields.get(n)).collect();
+        assert_eq!(all, ["a b", "", "c\td", ""]);
+        for line in ["\"a,b", "a,\"b\"c", "\"", "\"a\"\""] {
+            assert!(Fields::new(b',').split(line).is_err(), "{line}");
+        }
     }
 }

@@ -5,7 +5,8 @@
 //! 192.0.2.0/24,US,US-AL,Alabaster,
 //! ```
 //! The value is the country; a path chooses another column. Entries without it are left out
-//! and counted: an empty one asks for its prefix not to be placed.
+//! and counted: an empty one asks for its prefix not to be placed. Rows may end early; fields after the fifth
+//! are for later editions of the format, and ignored.
 
 use super::fields::Fields;
 use crate::LoadOptions;
@@ -28,27 +29,39 @@ pub(crate) static FORMAT: Entry = Entry {
 /// The columns after the prefix.
 const COLUMNS: [&str; 4] = ["country", "region", "city", "postal"];
 
+/// Whether the file begins with rows of a geofeed, one of which shows that it is no table of prefixes and
+/// countries: rows may end early, so that the first ones need not.
 pub(super) fn detect(head: &[u8]) -> bool {
-    let first = head_lines(head)
-        .map(|line| line.trim_ascii())
-        .find(|line| !line.is_empty() && !line.starts_with(b"#"));
-    let Some(first) = first.and_then(|line| std::str::from_utf8(line).ok()) else {
-        return false;
-    };
+    let rows = head_lines(head).map(|line| line.trim_ascii());
     let mut fields = Fields::new(b',');
-    if fields.split(first).is_err() || !(3..=5).contains(&fields.len()) {
-        return false;
+    for row in rows.filter(|line| !line.is_empty() && !line.starts_with(b"#")) {
+        let row = std::str::from_utf8(row).ok();
+        if !row.is_some_and(|row| fields.split(row).is_ok() && is_row(&fields)) {
+            return false;
+        }
+        if fields.len() > 2 {
+            return true;
+        }
     }
+    false
+}
+
+/// Whether these may be a prefix, its country and its region, and whatever follows.
+fn is_row(fields: &Fields) -> bool {
     let [prefix, country, region] = [0, 1, 2].map(|n| fields.get(n).trim());
-    let is_country = |text: &str| text.len() == 2 && text.bytes().all(|b| b.is_ascii_alphabetic());
     // ISO 3166-2: the country, and what is left of the region's code.
-    let is_region = |text: &str| match text.split_once('-') {
+    let is_region = match region.split_once('-') {
         Some((of, code)) => of.eq_ignore_ascii_case(country) && (1..=3).contains(&code.len()),
-        None => text.is_empty(),
+        None => region.is_empty(),
     };
-    prefix.parse::<popfib::IpPrefix>().is_ok()
-        && (country.is_empty() || is_country(country))
-        && is_region(region)
+    is_region
+        && (country.is_empty() || is_country(country.as_bytes()))
+        && prefix.parse::<popfib::IpPrefix>().is_ok()
+}
+
+/// Whether this may be the code of a country.
+pub(crate) fn is_country(text: &[u8]) -> bool {
+    text.len() == 2 && text.iter().all(u8::is_ascii_alphabetic)
 }
 
 struct Geofeed {
@@ -97,7 +110,7 @@ impl Grammar for Geofeed {
     }
 
     fn notes(&self) -> Vec<String> {
-        let path = self.path.as_deref().unwrap_or(COLUMNS[0]);
+        let path = self.path.as_deref().or(Some(COLUMNS[0]));
         left_out(self.without, "prefix", path)
     }
 }

@@ -8,4 +8,5 @@ pub(crate) mod pfx2as;
 mod ranges;
 pub(crate) mod riswhois;
 
+pub(crate) use geofeed::is_country;
 pub(crate) use ranges::RangePrefixes;

@@ -22,6 +22,7 @@ use super::strings::{Text, strings};
 use super::{first_byte, frr, keys, reason};
 use crate::LoadOptions;
 use crate::grammar::{Grammar, document};
+use crate::masks::Length;
 use crate::names::{PREFIX, left_out, rank};
 use crate::registry::Capabilities;
 use crate::rows::Rows;
@@ -122,8 +123,7 @@ impl Grammar for Lists {
     }
 
     fn notes(&self) -> Vec<String> {
-        let path = self.path.as_ref();
-        path.map_or_else(Vec::new, |path| left_out(self.without, "entry", path))
+        left_out(self.without, "entry", self.path.as_deref())
     }
 }
 
@@ -179,6 +179,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let (mut best, mut is_bounded) = (None, false);
+        let mut best_length: Option<((usize, Length), String)> = None;
         while let Some(key) = map.next_key::<String>()? {
             match rank(&key, PREFIX) {
                 Some(rank) if best.as_ref().is_none_or(|(known, _)| rank < *known) => {
@@ -189,13 +190,26 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
                     }
                 }
                 Some(_) => _ = map.next_value::<IgnoredAny>()?,
+                None if let Some(named) = Length::named(&key)
+                    && best_length.as_ref().is_none_or(|(known, _)| named < *known) =>
+                {
+                    let cell = Cell::of(map.next_value::<&RawValue>()?.get());
+                    match cell.map_err(A::Error::custom)? {
+                        Cell::Text(text) => best_length = Some((named, text)),
+                        Cell::Null => best_length = Some((named, String::new())),
+                        Cell::Absent => {}
+                    }
+                }
                 None => {
                     is_bounded |= matches!(key.as_str(), "greater-equal" | "less-equal");
                     map.next_value_seed(Inner(&mut *self))?;
                 }
             }
         }
-        if let Some((_, text)) = best {
+        if let Some((_, mut text)) = best {
+            if let Some(((_, kind), length)) = best_length {
+                text = kind.join(&text, &length).map_err(A::Error::custom)?;
+            }
             self.found(&text).map_err(A::Error::custom)?;
             if is_bounded {
                 self.rows.bounded();

@@ -6,8 +6,9 @@
 //! ```
 //! This is also what the command prints with `--json`; a lookup that found no
 //! route has a prefix of null and is left out. An object without prefix and value may
-//! have an address. Other members don't matter. Where the first
-//! object has no value, none has: a list of prefixes. An object of the type `metadata`, as
+//! have an address. A length or a mask may be a member of its own ([`masks`](crate::masks)). Other members
+//! don't matter. An object whose value is empty or null is left out and counted. Where the first
+//! other object has no value, none has: a list of prefixes. An object of the type `metadata`, as
 //! Spamhaus ends its lists with, is about the file.
 
 use std::borrow::Cow;
@@ -24,6 +25,7 @@ use super::{first_byte, frr, reason};
 use crate::LoadOptions;
 use crate::grammar::{Grammar, document, lines};
 use crate::input::head_lines;
+use crate::masks::Length;
 use crate::names::{ADDRESS, PREFIX, VALUE, left_out, rank};
 use crate::registry::Capabilities;
 use crate::rows::Rows;
@@ -56,18 +58,24 @@ pub(super) fn has_prefix(head: &[u8], at_depth: usize) -> bool {
     })
 }
 
-/// Whether objects at this depth have an address and nothing else: beside other members it is
+/// Whether objects at this depth have an address and a mask, or nothing else: beside other members it is
 /// mostly a log's.
 fn has_address(head: &[u8], at_depth: usize) -> bool {
-    let mut keys = strings(head)
-        .take(256)
-        .filter_map(|string| match string.text {
-            Text::Key(key) if string.depth == at_depth => Some(key),
-            _ => None,
-        });
-    let mut is_address =
-        |key: &[u8]| std::str::from_utf8(key).is_ok_and(|key| rank(key, ADDRESS).is_some());
-    keys.next().is_some_and(&mut is_address) && keys.all(is_address)
+    let (mut addresses, mut others, mut has_mask) = (0, 0, false);
+    for string in strings(head).take(256) {
+        let Text::Key(key) = string.text else {
+            continue;
+        };
+        if string.depth == at_depth {
+            let key = std::str::from_utf8(key).unwrap_or_default();
+            match rank(key, ADDRESS) {
+                Some(_) => addresses += 1,
+                None => others += 1,
+            }
+            has_mask |= Length::named(key).is_some_and(|(rank, _)| Length::is_clear(rank));
+        }
+    }
+    addresses > 0 && (others == 0 || has_mask)
 }
 
 fn detect_lines(head: &[u8]) -> bool {
@@ -84,7 +92,7 @@ fn detect_array(head: &[u8]) -> bool {
 pub(crate) struct Records {
     /// The members that lead to the value, if the caller has chosen one.
     path: Option<String>,
-    /// Objects that don't have it.
+    /// Objects that don't have it, or no value at all.
     without: u64,
     /// Whether the first object has no value, so that none has.
     is_list: Option<bool>,
@@ -137,7 +145,10 @@ impl Grammar for Records {
             Cell::Absent if found.is_metadata => return Ok(()),
             Cell::Absent => return Err("no prefix in this object".to_owned()),
             Cell::Null => return Ok(()),
-            Cell::Text(prefix) => rows.prefix(&prefix)?,
+            Cell::Text(prefix) => match &found.length {
+                Some((kind, length)) => rows.prefix(&kind.join(&prefix, length)?)?,
+                None => rows.prefix(&prefix)?,
+            },
         };
         let value = match &self.path {
             None => found.value,
@@ -145,31 +156,28 @@ impl Grammar for Records {
                 let found = follow(json.trim(), path).map_err(|e| reason(&e))?;
                 let cell = found.map(Cell::of).transpose().map_err(|e| reason(&e))?;
                 match cell {
-                    Some(Cell::Text(text)) if !text.is_empty() => Cell::Text(text),
-                    _ => {
-                        self.without += 1;
-                        return Ok(());
-                    }
+                    Some(Cell::Text(text)) => Cell::Text(text),
+                    _ => Cell::Null,
                 }
             }
         };
         match value {
-            Cell::Text(value) if !value.is_empty() => {
+            Cell::Text(value) if !value.trim().is_empty() => {
                 if *self.is_list.get_or_insert(false) {
                     return rows.element(prefix, &value);
                 }
                 rows.route(prefix, &value);
             }
-            // What is empty or null was meant to be a value.
             Cell::Absent if *self.is_list.get_or_insert(true) => return rows.element(prefix, ""),
-            _ => return Err(format!("no next hop after \"{prefix}\"")),
+            Cell::Absent => return Err(format!("no next hop after \"{prefix}\"")),
+            // What is empty or null is a value that is not known.
+            _ => self.without += 1,
         }
         Ok(())
     }
 
     fn notes(&self) -> Vec<String> {
-        let path = self.path.as_ref();
-        path.map_or_else(Vec::new, |path| left_out(self.without, "object", path))
+        left_out(self.without, "object", self.path.as_deref())
     }
 }
 
@@ -199,6 +207,8 @@ impl Cell {
 #[derive(Default)]
 struct Found {
     prefix: Cell,
+    /// The length of an address that is the prefix.
+    length: Option<(Length, String)>,
     value: Cell,
     is_metadata: bool,
 }
@@ -215,10 +225,12 @@ impl<'de> Visitor<'de> for Members {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
         let mut found = Found::default();
-        let (mut best_prefix, mut best_value) = (usize::MAX, usize::MAX);
+        let (mut best_prefix, mut best_value, mut best_length) =
+            (usize::MAX, usize::MAX, usize::MAX);
         while let Some(Key {
             prefix,
             value,
+            length,
             is_type,
         }) = map.next_key()?
         {
@@ -237,13 +249,24 @@ impl<'de> Visitor<'de> for Members {
                     Cell::Null if best_value == usize::MAX => found.value = Cell::Null,
                     _ => {}
                 }
+            } else if let Some((rank, kind)) = length.filter(|&(rank, _)| rank < best_length) {
+                let text = match cell()? {
+                    Cell::Text(text) => text,
+                    Cell::Null => String::new(),
+                    Cell::Absent => continue,
+                };
+                best_length = rank;
+                found.length = Some((kind, text));
             } else if is_type {
                 found.is_metadata = matches!(cell()?, Cell::Text(text) if text == "metadata");
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        if best_prefix >= PREFIX.len() && !matches!(found.value, Cell::Absent) {
+        if best_prefix >= PREFIX.len()
+            && !matches!(found.value, Cell::Absent)
+            && !Length::is_clear(best_length)
+        {
             found.prefix = Cell::Absent;
         }
         Ok(found)
@@ -254,6 +277,7 @@ impl<'de> Visitor<'de> for Members {
 struct Key {
     prefix: Option<usize>,
     value: Option<usize>,
+    length: Option<(usize, Length)>,
     is_type: bool,
 }
 
@@ -272,6 +296,7 @@ impl<'de> Deserialize<'de> for Key {
                 Ok(Key {
                     prefix: rank(name, PREFIX).or_else(address),
                     value: rank(name, VALUE),
+                    length: Length::named(name),
                     is_type: name == "type",
                 })
             }

@@ -43,7 +43,9 @@ struct Iptables {
 
 impl Grammar for Iptables {
     fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
-        let mut words = line.split_ascii_whitespace();
+        let mut words = line.split_ascii_whitespace().peekable();
+        // The packets and bytes that met it: `iptables-save -c`.
+        words.next_if(|word| word.starts_with('[') && word.ends_with(']'));
         let chain = match (words.next(), words.next()) {
             (Some("-A" | "--append"), Some(chain)) => chain,
             (None, _) | (Some("COMMIT"), None) => return Ok(()),

@@ -1,13 +1,7 @@
 //! CSV, TSV, ranges, pfx2as, pyasn and JSON records, as the public data sets have them.
 
-use crate::common::{MASK, SKIP, STRICT, error, read, routes};
+use crate::common::{MASK, SKIP, STRICT, error, read, read_as, routes, table_as};
 use popfib_formats::Format;
-
-/// Reads `text`, which must be recognised as the named format.
-fn read_as(format: &str, text: &str) -> Vec<String> {
-    assert_eq!(Format::detect(text.as_bytes()).name(), format, "{text}");
-    routes(&read(text, &STRICT).unwrap())
-}
 
 #[test]
 fn ranges_become_prefixes() {
@@ -124,7 +118,7 @@ fn faults_name_the_line() {
         ),
         (
             "1.0.0.0,1.0.0.255,x\n1.0.1.0,1.0.1.9\n",
-            "t:2: no value after \"1.0.1.9\"",
+            "t:2: field 3 is missing",
         ),
         ("1.0.0.0,1.0.0.255,x\n1.0.1.0\n", "t:2: field 2 is missing"),
         (
@@ -140,8 +134,36 @@ fn faults_name_the_line() {
             "t:2: \"1.0.0.1/24\": host bits",
         ),
         (
-            "network,asn\n1.0.0.0/24,\n",
-            "t:2: no value after \"1.0.0.0/24\"",
+            "network,asn\n1.0.0.0/24,5,6\n",
+            "t:2: more fields than the heading has names",
+        ),
+        (
+            "network,asn\n1.0.0.0/24,\"a\"b\n",
+            "t:2: text after the closing quote of a field: \"b\"",
+        ),
+        (
+            "10.0.0.0/8,{64500,64501},x\n",
+            "t:1: more than a prefix and a next hop",
+        ),
+        (
+            "1.0.0.0/24,1,x\n10.0.0.0/8,{64500,64501},x\n",
+            "t:2: \"{64500\": a set with commas needs quotes around it",
+        ),
+        (
+            "network,netmask,asn\n1.0.0.0,,5\n",
+            "t:2: no mask or length for \"1.0.0.0\"",
+        ),
+        (
+            "network,mask,asn\n1.0.0.0,0.0.0.255,5\n",
+            "t:2: \"1.0.0.0/0.0.0.255\": the ones of the network mask",
+        ),
+        (
+            "network,wildcard,asn\n1.0.0.0,255.255.255.0,5\n",
+            "t:2: \"1.0.0.0/0.0.0.255\": the ones of the network mask",
+        ),
+        (
+            "{\"subnet\":\"10.0.0.1\",\"mask\":\"255.0.0.0\",\"asn\":1}\n",
+            "t:1: \"10.0.0.1/255.0.0.0\": host bits",
         ),
         ("network,asn\n,5\n", "t:2: field 1 is missing"),
         (
@@ -230,7 +252,10 @@ fn the_column_of_values_can_be_chosen() {
         );
     }
     let error = column("network,asn,country\n10.0.0.0/8,64500,\n", "country");
-    assert_eq!(error, "t:2: no value after \"10.0.0.0/8\"");
+    assert_eq!(
+        error,
+        "t: there is no route in it; 1 row without country left out"
+    );
 }
 
 #[test]
@@ -278,4 +303,186 @@ fn a_value_with_a_tab_is_refused() {
         message,
         r#"t:2: "a\tb": a next hop with a control character"#
     );
+}
+
+/// The routes and the notes of `text`, which must be recognised as the named format.
+fn read_with_notes(format: &str, text: &str) -> (Vec<String>, Vec<String>) {
+    let table = table_as(format, text);
+    (routes(&table), table.notes)
+}
+
+#[test]
+fn what_has_no_value_is_left_out_and_counted() {
+    for (format, text, note) in [
+        (
+            "csv",
+            "prefix,country\n10.0.0.0/24,\n10.0.0.0/25,DE\n",
+            "row",
+        ),
+        (
+            "csv",
+            "prefix,country\n10.0.0.0/24,\" \"\n10.0.0.0/25,DE\n",
+            "row",
+        ),
+        (
+            "csv",
+            "start_ip,end_ip,country\n10.0.0.0,10.0.0.255,\n10.0.0.0,10.0.0.127,DE\n",
+            "row",
+        ),
+        ("csv", "10.0.0.0/24,\n10.0.0.0/25,DE\n", "row"),
+        ("csv", "10.0.0.0/24\t\n10.0.0.0/25\tDE\n", "row"),
+        ("csv", "10.0.0.0/24,,x\n10.0.0.0/25,DE,y\n", "row"),
+        ("text", "10.0.0.0/25,DE\n10.0.0.0/24,\n", "line"),
+        ("text", "10.0.0.0/25\tDE\n10.0.0.0/24\t # x\n", "line"),
+        (
+            "json-lines",
+            "{\"prefix\":\"10.0.0.0/24\",\"asn\":null}\n{\"prefix\":\"10.0.0.0/25\",\"asn\":\"DE\"}\n",
+            "object",
+        ),
+        (
+            "json",
+            "[{\"prefix\":\"10.0.0.0/25\",\"asn\":\"DE\"},{\"prefix\":\"10.0.0.0/24\",\"asn\":\"\"}]",
+            "object",
+        ),
+    ] {
+        let note = format!("1 {note} without a value left out");
+        let wanted = (vec!["10.0.0.0/25 DE".to_owned()], vec![note]);
+        assert_eq!(read_with_notes(format, text), wanted, "{text}");
+    }
+    // A list whose lines end in commas is one.
+    assert_eq!(
+        read_as("text", "10.0.0.0/8,\n11.0.0.0/8,\n"),
+        ["10.0.0.0/8 ", "11.0.0.0/8 "]
+    );
+}
+
+#[test]
+fn lengths_and_masks_in_columns_of_their_own() {
+    for text in [
+        "network,netmask,site\n10.0.0.0,255.0.0.0,head\n10.1.0.0,255.255.0.0,lab\n",
+        "site;Subnet Mask;ip\nhead;255.0.0.0;10.0.0.0\nlab;255.255.0.0;10.1.0.0\n",
+        "subnet,prefixlen,site\n10.0.0.0,8,head\n10.1.0.0,/16,lab\n",
+        "prefix\tlength\tsite\n10.0.0.0\t8\thead\n10.1.0.0/16\t8\tlab\n",
+        "subnet,wildcard,label\n10.0.0.0,0.255.255.255,head\n10.1.0.0,0.0.255.255,lab\n",
+        "10.0.0.0,255.0.0.0,head\n10.1.0.0,255.255.0.0,lab\n",
+    ] {
+        let wanted = ["10.0.0.0/8 head", "10.1.0.0/16 lab"];
+        assert_eq!(read_as("csv", text), wanted, "{text}");
+    }
+    assert_eq!(
+        read_as("csv", "network,netmask\n10.0.0.0,255.0.0.0\n"),
+        ["10.0.0.0/8 "]
+    );
+    assert_eq!(
+        read_as("csv", "2001:db8::,ffff:ffff::,six\n"),
+        ["2001:db8::/32 six"]
+    );
+    // What ends all ranges is no mask.
+    assert_eq!(
+        read_as("csv", "224.0.0.0,255.255.255.255,x\n"),
+        ["224.0.0.0/3 x"]
+    );
+    let object = |members: &str| format!("{{{members},\"site\":\"head\"}}");
+    for members in [
+        r#""network":"10.0.0.0","netmask":"255.0.0.0""#,
+        r#""mask":"255.0.0.0","subnet":"10.0.0.0""#,
+        r#""subnet":"10.0.0.0","prefixLength":8"#,
+        r#""prefix":"10.0.0.0/8","length":24"#,
+        r#""ip":"10.0.0.0","netmask":"255.0.0.0""#,
+        r#""network":"10.0.0.0","wildcard_mask":"0.255.255.255""#,
+    ] {
+        let object = object(members);
+        let wanted = ["10.0.0.0/8 head"];
+        assert_eq!(
+            read_as("json-lines", &format!("{object}\n")),
+            wanted,
+            "{object}"
+        );
+        assert_eq!(
+            read_as("json", &format!("[{object}]\n")),
+            wanted,
+            "{object}"
+        );
+        if !members.contains("\"ip\"") {
+            let lists = format!("{{\"nets\":[{}]}}\n", object.replace("site", "name"));
+            assert_eq!(read_as("json-lists", &lists), wanted, "{lists}");
+        }
+    }
+}
+
+#[test]
+fn columns_that_say_where_are_no_values() {
+    let both = "start_ip,end_ip,cidr,label\n10.0.0.0,10.255.255.255,10.0.0.0/8,office\n";
+    assert_eq!(read_as("csv", both), ["10.0.0.0/8 office"]);
+    let other = "start_ip,end_ip,cidr,comment\n10.0.0.0,10.255.255.255,10.0.0.0/8,office\n";
+    assert_eq!(read_as("csv", other), ["10.0.0.0/8 office"]);
+    let maxmind = "network_start_ip,network_last_ip,geoname_id\n1.0.0.0,1.0.0.255,2077456\n";
+    assert_eq!(read_as("csv", maxmind), ["1.0.0.0/24 2077456"]);
+    let numbers =
+        "network_start_integer,network_last_integer,geoname_id\n16777216,16777471,2077456\n";
+    assert_eq!(read_as("csv", numbers), ["1.0.0.0/24 2077456"]);
+}
+
+#[test]
+fn two_columns_that_text_would_read_otherwise() {
+    for (text, values) in [
+        (
+            "10.0.0.0/8,\"east\"\n10.1.0.0/16,\"west\"\n",
+            ["east", "west"],
+        ),
+        (
+            "\"10.0.0.0/8\",\"east\"\n\"10.1.0.0/16\",\"west, wing\"\n",
+            ["east", "west, wing"],
+        ),
+        ("10.0.0.0/8, \"east\"\n10.1.0.0/16,west\n", ["east", "west"]),
+        (
+            "10.0.0.0/8,\" east\"\n10.1.0.0/16,\"\"\"\"\n",
+            [" east", "\""],
+        ),
+        (
+            "10.0.0.0/8;east\n10.1.0.0/16;west wing\n",
+            ["east", "west wing"],
+        ),
+        (
+            "10.0.0.0/8\tNew York\n10.1.0.0/16\twest\n",
+            ["New York", "west"],
+        ),
+    ] {
+        let [east, west] = values;
+        let wanted = [format!("10.0.0.0/8 {east}"), format!("10.1.0.0/16 {west}")];
+        assert_eq!(read_as("csv", text), wanted, "{text}");
+    }
+    // A comment has a blank before it.
+    for list in [
+        "10.0.0.0/8 ; SBL1\n",
+        "10.0.0.0/8 ; a; b\n",
+        "10.0.0.0/8;\n",
+        "10.0.0.0/8 ;a\n",
+    ] {
+        assert_eq!(read_as("text", list), ["10.0.0.0/8 "], "{list}");
+    }
+    let set = "10.0.0.0/8, {64500,64501}\n10.1.0.0/16,{1,2}\n";
+    let wanted = ["10.0.0.0/8 {64500,64501}", "10.1.0.0/16 {1,2}"];
+    assert_eq!(read_as("text", set), wanted);
+}
+
+#[test]
+fn geofeeds_whose_rows_end_early_or_late() {
+    for text in [
+        "# comment\n10.0.0.0/8,AT,AT-9,Vienna,1060,/22\n10.1.0.0/16,DE,DE-BY,Munich,,\n10.2.0.0/16,,,,\n",
+        "10.0.0.0/8,AT\n10.1.0.0/16,DE,DE-BY,Munich,\n10.2.0.0/16\n",
+        "10.2.0.0/16,\n10.0.0.0/8,AT\n10.1.0.0/16,DE,,\n",
+        "10.2.0.0/16\n10.0.0.0/8,AT,\n10.1.0.0/16,DE,,\n",
+    ] {
+        let note = "1 prefix without country left out".to_owned();
+        let wanted = ["10.0.0.0/8 AT", "10.1.0.0/16 DE"].map(str::to_owned);
+        assert_eq!(
+            read_with_notes("geofeed", text),
+            (wanted.to_vec(), vec![note]),
+            "{text}"
+        );
+    }
+    // Prefixes and countries alone are text, as ever.
+    let text = "10.0.0.0/8,AT\n10.1.0.0/16 DE ; x\n";
+    assert_eq!(read_as("text", text), ["10.0.0.0/8 AT", "10.1.0.0/16 DE"]);
 }

@@ -243,7 +243,7 @@ fn what_is_no_database_is_an_error() {
     let empty = database(4, &[(v4(1, 0, 0, 0), 8, 0)], &[Value::Map(&[])]);
     assert_eq!(
         error(empty, &options),
-        "t: 1.0.0.0/8: no scalar in the record"
+        "t: there is no route in it; 1 network without a value left out"
     );
     let control = database(4, &[(v4(1, 0, 0, 0), 8, 0)], &[Value::Text("a\nb")]);
     assert!(error(control, &options).contains("control character"));

@@ -31,7 +31,6 @@ fn names_that_are_none_are_refused_at_their_line() {
         ),
         (format!("prefix,asn\n10.0.0.0/8,{long}\n"), 2, too_long),
         ("prefix,asn\n10.0.0.0/8,x\ty\n".to_owned(), 2, control),
-        (json("\" \""), 2, empty),
         (json("\"\\u001b[31m\""), 2, control),
         (json(&format!("\"{long}\"")), 2, too_long),
         (frr("\" \""), 1, "no next hop after \"10.0.0.0/8\""),

@@ -29,6 +29,10 @@ fn a_length_may_be_a_mask() {
     // Behind a prefix with a length it is a name like any other.
     assert_eq!(lines("10.0.0.0/8 255.0.0.0"), ["10.0.0.0/8 255.0.0.0"]);
     assert_eq!(lines("10.0.0.0 255.a"), ["10.0.0.0/32 255.a"]);
+    assert_eq!(
+        lines("10.0.0.0/32 10.0.0.255\n10.1.0.1 192.0.2.1"),
+        ["10.0.0.0/32 10.0.0.255", "10.1.0.1/32 192.0.2.1"]
+    );
 }
 
 #[test]
@@ -190,8 +194,10 @@ fn invalid_lines() {
         (b"hello world", "\"hello\": not an address"),
         (b"10.0.0.0/8", "no next hop after \"10.0.0.0/8\""),
         (b"10.0.0.0/8 ", "no next hop after \"10.0.0.0/8\""),
-        (b"10.0.0.0/8,", "no next hop after \"10.0.0.0/8\""),
-        (b"10.0.0.0/8,,a", "no next hop after \"10.0.0.0/8\""),
+        (
+            b"10.0.0.0/8,,a",
+            "more than a prefix and a next hop, which may have blanks in CSV (--format csv): \",a\"",
+        ),
         (b"::/0 # none", "no next hop after \"::/0\""),
         (
             b"10.0.0.0/33 a",
@@ -235,6 +241,32 @@ fn invalid_lines() {
             b"10.0.0.0 255.255.0.0 a",
             "a network mask belongs after a slash: \"10.0.0.0/255.255.0.0\"",
         ),
+        (
+            b"0.0.0.0,0.0.0.0",
+            "a network mask belongs after a slash: \"0.0.0.0/0.0.0.0\"",
+        ),
+        (
+            b"10.0.0.0 0.0.0.255",
+            "\"10.0.0.0 0.0.0.255\": a wildcard mask is no next hop; a prefix has its length after a slash",
+        ),
+        (
+            b"10.0.0.0\t10.0.0.255",
+            "\"10.0.0.0 10.0.0.255\": a range, or a host and its next hop? A host has its length \
+             (10.0.0.0/32), a range a heading (first,last) or a value after it",
+        ),
+        (
+            b"10.0.0.0/8,\"a\"",
+            "quotes around a next hop are a part of it, except in CSV (--format csv): \"\"a\"\"",
+        ),
+        (
+            b"10.0.0.0/8;a",
+            "a semicolon right after a prefix separates columns in CSV (--format csv), and a comment has a \
+             blank before it: \";a\"",
+        ),
+        (
+            b"10.0.0.0/8\tNew York",
+            "more than a prefix and a next hop, which may have blanks in CSV (--format csv): \"York\"",
+        ),
         (b"10.0.0/8 a", "\"10.0.0/8\": not an address"),
         (b"010.0.0.0/8 a", "\"010.0.0.0/8\": not an address"),
         (b"256.0.0.0/8 a", "\"256.0.0.0/8\": not an address"),
@@ -253,7 +285,7 @@ fn invalid_lines() {
         ),
         (
             b"10.0.0.0/8,1,2",
-            "more than a prefix and a next hop: \",2\"",
+            "more than a prefix and a next hop, which may have blanks in CSV (--format csv): \",2\"",
         ),
         (
             b"10.0.0.0/8 1,2 3",

@@ -1,0 +1,242 @@
+//! Addresses whose length, as a number or a mask, stands apart from them: in a column or a member of its own,
+//! or as a second word.
+//!
+//! `10.0.0.0` beside `255.0.0.0` is the network 10.0.0.0/8. Whoever takes the second for a value makes a route
+//! to one host of it, and a wrong answer for all others.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use popfib::IpPrefix;
+
+use crate::error::quote;
+use crate::names::{BARE_LENGTH, LENGTH, WILDCARD, rank};
+
+/// What says how many bits of an address count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Length {
+    /// A number of bits, or a mask of them.
+    Plain,
+    /// The mask of the bits that do not count, as access lists have it.
+    Wildcard,
+}
+
+impl Length {
+    /// What a column or member called `name` holds of a length, and how good a name that is; 0 is the best.
+    pub(crate) fn named(name: &str) -> Option<(usize, Self)> {
+        let lists = [
+            (LENGTH, Self::Plain),
+            (WILDCARD, Self::Wildcard),
+            (BARE_LENGTH, Self::Plain),
+        ];
+        let mut worse = 0;
+        lists.into_iter().find_map(|(names, kind)| {
+            let found = rank(name, names).map(|rank| (worse + rank, kind));
+            worse += names.len();
+            found
+        })
+    }
+
+    /// Whether a name so good says what it is beside any address.
+    pub(crate) fn is_clear(rank: usize) -> bool {
+        rank < LENGTH.len() + WILDCARD.len()
+    }
+
+    /// `address` and its `length` as one text; `address` alone if that has a length itself.
+    pub(crate) fn join(self, address: &str, length: &str) -> Result<String, String> {
+        let length = length.trim().trim_start_matches('/');
+        if address.contains('/') {
+            return Ok(address.to_owned());
+        }
+        if length.is_empty() {
+            return Err(format!(
+                "no mask or length for {}",
+                quote(address.as_bytes())
+            ));
+        }
+        if self == Self::Plain {
+            return Ok(format!("{address}/{length}"));
+        }
+        match length.parse::<Ipv4Addr>() {
+            Ok(wildcard) => Ok(format!(
+                "{address}/{}",
+                Ipv4Addr::from_bits(!wildcard.to_bits())
+            )),
+            Err(_) => Err(format!("{}: not a wildcard mask", quote(length.as_bytes()))),
+        }
+    }
+}
+
+/// An address as a number, and how many bits it has.
+fn bits(address: IpAddr) -> (u128, u32) {
+    match address {
+        IpAddr::V4(address) => (address.to_bits().into(), 32),
+        IpAddr::V6(address) => (address.to_bits(), 128),
+    }
+}
+
+/// How many ones a network mask begins with; `None` if other bits follow the zeros after them, or there are none.
+fn ones((mask, width): (u128, u32)) -> Option<u32> {
+    let ones = (mask << (128 - width)).leading_ones();
+    (ones > 0 && mask.count_ones() == ones).then_some(ones)
+}
+
+/// Whether `second` is the network mask of `first`, shorter than that of one host.
+pub(crate) fn is_mask(first: IpAddr, second: IpAddr) -> bool {
+    let ((address, width), (mask, of)) = (bits(first), bits(second));
+    width == of && ones((mask, of)).is_some_and(|ones| ones < width) && address & !mask == 0
+}
+
+/// Why `first`, which has no length, is no host whose next hop is `second`; `None` if it may be.
+///
+/// A next hop is the address of a host, which no mask is. A range and a host with a neighbour as its next hop
+/// look alike: what begins and ends as ranges do, or differs at its end alone, may be either, and is refused.
+#[cold]
+pub(crate) fn second_address(first: IpAddr, second: IpAddr) -> Option<String> {
+    let ((low, width), (high, of)) = (bits(first), bits(second));
+    if width != of {
+        return None;
+    }
+    let both = quote(format!("{first} {second}").as_bytes());
+    if begins_as_mask(second) || ones((high, of)).is_some() || low == 0 && high == 0 {
+        let prefix = format!("{first}/{second}");
+        return Some(match prefix.parse::<IpPrefix>() {
+            Err(e) if low | high != 0 => format!("{}: {e}", quote(prefix.as_bytes())),
+            _ => format!(
+                "a network mask belongs after a slash: {}",
+                quote(prefix.as_bytes())
+            ),
+        });
+    }
+    let are_low = |bits: u128| bits & bits.wrapping_add(1) == 0;
+    if width == 32 && high > 0 && (high < 1 << 24 || are_low(high)) {
+        return Some(format!(
+            "{both}: a wildcard mask is no next hop; a prefix has its length after a slash"
+        ));
+    }
+    // The last byte, and as much of IPv6 as its last group has.
+    let end = if width == 32 { 0xff } else { 0xffff };
+    let (differ, is_range) = (low ^ high, low < high);
+    let is_prefix = are_low(differ) && low & differ == 0;
+    let is_whole = low & end == 0 && high & end == end;
+    if is_range && (is_prefix || is_whole || differ <= end) {
+        return Some(format!(
+            "{both}: a range, or a host and its next hop? A host has its length ({first}/{width}), a range \
+             a heading (first,last) or a value after it"
+        ));
+    }
+    None
+}
+
+/// Whether no host has such an address: a mask, if one with gaps.
+fn begins_as_mask(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.octets()[0] == 255,
+        IpAddr::V6(address) => address.segments()[0] == 0xffff,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_next_hop_of_a_host() {
+        let why = |first: &str, second: &str| {
+            second_address(first.parse().unwrap(), second.parse().unwrap())
+        };
+        for (first, second) in [
+            ("10.0.0.1", "192.0.2.1"),
+            ("192.0.2.1", "10.0.0.1"),
+            ("10.0.0.2", "10.0.0.1"),
+            ("10.0.0.1", "10.0.1.254"),
+            ("10.0.0.1", "0.0.0.0"),
+            ("10.0.0.1", "2001:db8::1"),
+            ("10.0.0.1", "127.0.0.1"),
+            ("2001:db8::1", "2001:db8:0:1::2"),
+            ("2001:db8::1", "fe80::1"),
+        ] {
+            assert_eq!(why(first, second), None, "{first} {second}");
+        }
+        for (first, second, reason) in [
+            ("10.0.0.0", "255.0.0.0", "a network mask belongs"),
+            ("0.0.0.0", "0.0.0.0", "a network mask belongs"),
+            ("::", "::", "a network mask belongs"),
+            ("128.0.0.0", "128.0.0.0", "a network mask belongs"),
+            ("10.0.0.1", "254.0.0.0", "\"10.0.0.1/254.0.0.0\": host bits"),
+            (
+                "10.0.0.0",
+                "255.0.255.0",
+                "\"10.0.0.0/255.0.255.0\": the ones",
+            ),
+            ("2001:db8::", "ffff:ffff::", "a network mask belongs"),
+            (
+                "10.0.0.0",
+                "0.0.0.255",
+                "\"10.0.0.0 0.0.0.255\": a wildcard",
+            ),
+            (
+                "10.0.0.0",
+                "0.0.255.0",
+                "\"10.0.0.0 0.0.255.0\": a wildcard",
+            ),
+            (
+                "0.0.0.0",
+                "127.255.255.255",
+                "\"0.0.0.0 127.255.255.255\": a wildcard",
+            ),
+            ("10.0.0.0", "10.0.0.255", "\"10.0.0.0 10.0.0.255\": a range"),
+            ("10.0.0.0", "10.0.2.255", "\"10.0.0.0 10.0.2.255\": a range"),
+            ("10.0.0.4", "10.0.0.7", "\"10.0.0.4 10.0.0.7\": a range"),
+            ("10.0.0.1", "10.0.0.254", "\"10.0.0.1 10.0.0.254\": a range"),
+            (
+                "2001:db8::",
+                "2001:db8:0:ffff:ffff:ffff:ffff:ffff",
+                "\"2001:db8:: ",
+            ),
+            (
+                "2001:db8::1",
+                "2001:db8::9",
+                "\"2001:db8::1 2001:db8::9\": a range",
+            ),
+        ] {
+            let why = why(first, second).unwrap_or_default();
+            assert!(why.starts_with(reason), "{first} {second}: {why}");
+        }
+    }
+
+    #[test]
+    fn lengths_that_stand_apart() {
+        for (name, kind) in [
+            ("netmask", Some(Length::Plain)),
+            ("Prefix-Len", Some(Length::Plain)),
+            ("wildcard", Some(Length::Wildcard)),
+            ("length", Some(Length::Plain)),
+            ("prefix", None),
+        ] {
+            assert_eq!(Length::named(name).map(|(_, kind)| kind), kind, "{name}");
+        }
+        let plain = |address, length| Length::Plain.join(address, length);
+        assert_eq!(
+            plain("10.0.0.0", "255.0.0.0").unwrap(),
+            "10.0.0.0/255.0.0.0"
+        );
+        assert_eq!(plain("10.0.0.0", " /8").unwrap(), "10.0.0.0/8");
+        assert_eq!(plain("10.0.0.0/8", "255.255.0.0").unwrap(), "10.0.0.0/8");
+        assert!(plain("10.0.0.0", "").is_err());
+        let wildcard = |length| Length::Wildcard.join("10.0.0.0", length);
+        assert_eq!(wildcard("0.255.255.255").unwrap(), "10.0.0.0/255.0.0.0");
+        assert!(wildcard("8").is_err());
+        let is =
+            |first: &str, second: &str| is_mask(first.parse().unwrap(), second.parse().unwrap());
+        assert!(is("10.0.0.0", "255.0.0.0") && is("2001:db8::", "ffff:ffff::"));
+        for (first, second) in [
+            ("10.0.0.0", "10.255.255.255"),
+            ("224.0.0.0", "255.255.255.255"),
+            ("0.0.0.0", "0.0.0.0"),
+            ("10.0.0.1", "255.0.0.0"),
+            ("10.0.0.0", "ffff::"),
+        ] {
+            assert!(!is(first, second), "{first} {second}");
+        }
+    }
+}

@@ -219,7 +219,9 @@ impl<'a> Report<'a> {
                 let hops = [old, new].into_iter().flatten();
                 self.output.text(format_args!("{sign} {prefix}"))?;
                 for hop in hops {
-                    self.output.text(format_args!(" {}", Escaped(hop)))?;
+                    if change == "changed" || !hop.is_empty() {
+                        self.output.text(format_args!(" {}", Escaped(hop)))?;
+                    }
                 }
                 self.output.text('\n')?;
             }

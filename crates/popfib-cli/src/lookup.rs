@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
 use crate::live::Place;
-use crate::output::{AsText, Output};
+use crate::output::{AsText, Output, is_listed};
 use crate::program::Verdict;
 use crate::stream::follower::Follower;
 use crate::stream::form::Form;
@@ -37,7 +37,8 @@ Examples:
   popfib lookup --table routes.txt < addresses.gz > answers.tsv
   popfib lookup --live /run/popfib.sock 192.0.2.1
 
-JSON, one object a line: address, prefix and next_hop (null where there is no match).")]
+JSON, one object a line: address, prefix and next_hop (null where there is no match; none in a list without
+values).")]
 pub(crate) struct LookupArgs {
     /// Addresses to look up [default: read from standard input, one a line, compressed or not; each is
     /// answered immediately]
@@ -56,6 +57,7 @@ pub(crate) struct LookupArgs {
 struct Answer<'a> {
     address: IpAddr,
     prefix: Option<AsText<IpPrefix>>,
+    #[serde(skip_serializing_if = "is_listed")]
     next_hop: Option<&'a str>,
 }
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::args::{Family, TableArgs};
 use crate::failure::Failure;
-use crate::output::{AsText, Output};
+use crate::output::{AsText, Output, is_listed};
 use crate::places::{PlaceArgs, Relation, ipv4, ipv6, set_of};
 use crate::program::Verdict;
 use crate::table;
@@ -32,7 +32,8 @@ Examples:
   popfib routes --each --covering @prefixes.txt
   popfib routes --table routes.txt.gz --next-hop 15169 --next-hop 36040 --family ipv6 --json
 
-JSON, one object a line: prefix, next_hop; with --each also query, and null where no route was found.
+JSON, one object a line: prefix, next_hop (none in a list without values); with --each also query, and null
+where no route was found.
 
 Exit status: 0 routes were found, 1 none, 2 bad usage or input.")]
 pub(crate) struct RoutesArgs {
@@ -185,6 +186,7 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     query: Option<AsText<IpPrefix>>,
     prefix: Option<AsText<IpPrefix>>,
+    #[serde(skip_serializing_if = "is_listed")]
     next_hop: Option<&'a str>,
 }
 
@@ -221,8 +223,13 @@ impl Report<'_> {
             Some(AsText(prefix)) => self.output.text(format_args!("{prefix}"))?,
             None => self.output.text("-")?,
         }
-        let next_hop = Escaped(next_hop.unwrap_or("-"));
-        self.output.text(format_args!(" {next_hop}\n"))
+        match next_hop {
+            Some("") => self.output.text('\n'),
+            next_hop => {
+                let next_hop = Escaped(next_hop.unwrap_or("-"));
+                self.output.text(format_args!(" {next_hop}\n"))
+            }
+        }
     }
 }
 

@@ -211,11 +211,7 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
     let ipv4: Vec<_> = tables.iter().map(|table| &table.ipv4).collect();
     let ipv6: Vec<_> = tables.iter().map(|table| &table.ipv6).collect();
     let is_wanted = |family| common.family.is_none_or(|wanted| wanted == family);
-    let mut result = RouteTable {
-        // For a form that has no lists.
-        name: "the result".to_owned(),
-        ..RouteTable::default()
-    };
+    let mut result = RouteTable::default();
     let name = result.next_hops.intern("");
     if is_wanted(Family::Ipv4) {
         result.ipv4 = one_family(rule, &ipv4, keep_routes, name);

@@ -135,7 +135,7 @@ fn an_empty_result_is_a_negative_answer() {
 fn results_go_where_tables_go() {
     let list = file("set-to", "10.0.0.0/9\n10.128.0.0/9\n");
     let output = run(&["set", "union", "--to", "pfx2as", &list]);
-    assert!(bad(&output).starts_with("the result: 10.0.0.0/8 "));
+    assert!(bad(&output).starts_with("--to pfx2as: the form needs an AS number"));
     let routes = file("set-to-routes", "10.1.0.0/16 east\n11.0.0.0/8 west\n");
     let output = run(&[
         "set",

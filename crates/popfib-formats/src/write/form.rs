@@ -22,8 +22,8 @@ pub(super) enum Body {
     /// Each route with its next hop.
     Routes {
         header: &'static str,
-        /// Whether a route may have the empty next hop, that of a list of prefixes.
-        takes_lists: bool,
+        /// The header of a list of prefixes, whose routes all have the empty next hop; or what they would need.
+        list: Result<&'static str, &'static str>,
         append: Append,
     },
     /// The prefixes alone.

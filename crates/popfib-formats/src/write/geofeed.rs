@@ -3,6 +3,7 @@
 use super::bytes::push;
 use super::form::{Body, Form};
 use crate::Route;
+use crate::delimited::is_country;
 
 pub(super) static FORM: Form = Form {
     name: "geofeed",
@@ -10,14 +11,14 @@ pub(super) static FORM: Form = Form {
     description: "a geofeed (RFC 8805): prefix and country; next hops have to be country codes",
     body: Body::Routes {
         header: "",
-        takes_lists: false,
+        list: Err("a country"),
         append,
     },
 };
 
 fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
     let country = route.next_hop;
-    if country.len() != 2 || !country.bytes().all(|b| b.is_ascii_alphabetic()) {
+    if !is_country(country.as_bytes()) {
         return Err("not a country of two letters");
     }
     push(out, format_args!("{},{country},,,\n", route.prefix));

@@ -299,7 +299,7 @@ mod tests {
     use popfib::{IpPrefix, diff};
 
     use super::*;
-    use crate::{Input, LoadOptions, load_from};
+    use crate::{Format, Input, LoadOptions, load_from};
 
     fn table(lines: &str) -> RouteTable {
         load_from(
@@ -318,14 +318,10 @@ mod tests {
     /// Fails unless a reader finds the answers of `table` in the database.
     #[track_caller]
     fn assert_same(table: &RouteTable, database: Vec<u8>) {
-        let options = LoadOptions {
-            // A tree of one node looks like other formats, too.
-            format: "mmdb".parse().ok(),
-            ..LoadOptions::new()
-        };
+        assert_eq!(Format::detect(&database).name(), "mmdb");
         let again = load_from(
             Input::from_reader("t.mmdb", Cursor::new(database)),
-            &options,
+            &LoadOptions::new(),
         );
         let again = again.expect("a database");
         let same = |old, new| table.next_hops.name(old) == again.next_hops.name(new);
@@ -386,6 +382,23 @@ mod tests {
         let table = table("::1/128 1\n10.0.0.0/8 2\n");
         let error = write_in(&table, &[24], &mut Vec::new()).expect_err("no place");
         assert!(error.to_string().contains("::1/128"), "{error}");
+    }
+
+    /// The first bytes of a small tree look like those of other files.
+    #[test]
+    fn every_single_route_is_recognised() {
+        let long = "x".repeat(300);
+        for value in ["1", "DE", "v", &long] {
+            let ipv4 = (0..=32).map(|len| Prefix::new_masked(u32::MAX << 8, len).map(IpPrefix::V4));
+            let ipv6 = (0..=128).map(|len| Prefix::new_masked(1 << 125, len).map(IpPrefix::V6));
+            for prefix in ipv4.chain(ipv6) {
+                let prefix = prefix.expect("a prefix");
+                let table = table(&format!("{prefix} {value}\n"));
+                for size in [24, 28, 32] {
+                    assert_same(&table, written(&table, &[size]));
+                }
+            }
+        }
     }
 
     #[test]

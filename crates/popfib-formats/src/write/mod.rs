@@ -173,25 +173,39 @@ pub fn write_table(
         let reason = "the form has no name and no bounds of length (ge, le)";
         return Err(WriteError::Form(reason.to_owned()));
     }
-    let (header, takes_lists, append) = match body {
+    let (header, list, append) = match body {
         Body::List(list) => return list::write(list, table, options, &mut out),
         Body::Whole(write) => return write(table, &mut out),
         Body::Routes {
             header,
-            takes_lists,
+            list,
             append,
-        } => (header, *takes_lists, append),
+        } => (header, list, append),
+    };
+    let ipv4 = table.ipv4.iter().map(|(p, n)| (IpPrefix::V4(p), n));
+    let ipv6 = table.ipv6.iter().map(|(p, n)| (IpPrefix::V6(p), n));
+    // A number without a name was not made by a reader; no form holds an empty one.
+    let name = |next_hop| table.next_hops.name(next_hop).unwrap_or_default();
+    let mut routes = ipv4.chain(ipv6).map(|(p, n)| (p, name(n))).peekable();
+    // As readers have it: where the first route has no next hop, none has.
+    let is_list = routes.peek().is_some_and(|(_, first)| first.is_empty());
+    let header = match (is_list, list) {
+        (false, _) => header,
+        (true, Ok(header)) => header,
+        (true, Err(needed)) => {
+            return Err(WriteError::Form(format!(
+                "the form needs {needed} for each prefix, and this is a list without values, which \
+                 plain, text, csv and json-lines hold"
+            )));
+        }
     };
     let mut block = Vec::with_capacity(BLOCK + 1024);
     block.extend_from_slice(header.as_bytes());
-    let ipv4 = table.ipv4.iter().map(|(p, n)| (IpPrefix::V4(p), n));
-    let ipv6 = table.ipv6.iter().map(|(p, n)| (IpPrefix::V6(p), n));
-    for (prefix, next_hop) in ipv4.chain(ipv6) {
-        // A number without a name was not made by a reader; no form holds an empty one.
-        let next_hop = table.next_hops.name(next_hop).unwrap_or_default();
-        let named = match next_hop {
-            "" if takes_lists => Ok(()),
-            name => check(name),
+    for (prefix, next_hop) in routes {
+        let named = match (is_list, next_hop) {
+            (true, "") => Ok(()),
+            (true, _) => Err("a next hop in a list of prefixes, the first of which has none"),
+            (false, name) => check(name),
         };
         let written = named.and_then(|()| append(&mut block, Route { prefix, next_hop }));
         written.map_err(|reason| WriteError::NextHop {

@@ -15,7 +15,7 @@ pub(super) static FORM: Form = Form {
     description: "CAIDA's prefix to AS: address, length and AS number, separated by tabs",
     body: Body::Routes {
         header: "",
-        takes_lists: false,
+        list: Err("an AS number"),
         append,
     },
 };

@@ -11,7 +11,7 @@ pub(super) static FORM: Form = Form {
     description: "PREFIX NEXTHOP, one route a line",
     body: Body::Routes {
         header: "",
-        takes_lists: true,
+        list: Ok(""),
         append,
     },
 };

@@ -26,6 +26,7 @@ mod real_mrt;
 mod real_tables;
 mod round_trip;
 mod sets;
+mod smallest;
 mod text_format;
 mod tools;
 mod updates;

@@ -106,7 +106,7 @@ proptest! {
             let table = table(&[route]);
             for format in FORMS {
                 // A list of prefixes.
-                let is_list = refused_name.is_empty() && format == WriteFormat::Text;
+                let is_list = refused_name.is_empty() && format != WriteFormat::Pfx2as;
                 prop_assert!(written(&table, format).is_err() != is_list);
             }
         }

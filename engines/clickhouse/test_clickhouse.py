@@ -2,9 +2,11 @@
 
 import ipaddress
 import json
+import os
 import re
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -103,28 +105,62 @@ def test_many_blocks_by_many_threads():
         assert engine.query(sql) == [["branch", branch], ["inside", rows * 2 // 3 - branch], [None, rows // 3]]
 
 
-def test_reload_under_queries():
-    with Engine([("lpm", "String", "Nullable(String)", "--table t.txt")], POPFIB) as engine:
-        write = lambda value: (engine.files / "t.txt").write_text(f"10.0.0.0/8 {value}\n")
-        write("v0")
-        reloads, wrong = 12, []
+# By more processes than one, some of which the pool starts for it.
+WIDE = """SELECT lpm('10.0.0.' || toString(number % 256)) AS v, count() FROM numbers_mt(200000) GROUP BY v
+    SETTINGS max_threads = 4, max_block_size = 5003"""
+
+
+def put(engine, file, value):
+    (engine.files / "new.txt").write_text(f"10.0.0.0/8 {value}\n")
+    (engine.files / "new.txt").rename(engine.files / file)
+
+
+def test_a_new_table_under_queries():
+    """As the guide has it, by files whose names tell the version: each query is answered from one table, and a new one from the newest."""
+    with Engine([("lpm", "String", "Nullable(String)", "--table t-0.txt")], POPFIB) as engine:
+        configuration = (engine.files / "popfib.xml").read_text()
+        put(engine, "t-0.txt", "v0")
+        answers, failed, done = [], [], threading.Event()
 
         def ask():
-            for _ in range(40):
-                rows = engine.query("SELECT lpm('10.0.0.' || toString(number % 256)) AS v, count() FROM numbers(100000) GROUP BY v")
-                if sum(count for _, count in rows) != 100000 or any(value is None for value, _ in rows):
-                    wrong.append(rows)
+            while not done.is_set():
+                try:
+                    answers.append(engine.query(WIDE))
+                except Exception as error:
+                    failed.append(error)
 
-        asking = threading.Thread(target=ask)
-        asking.start()
-        for n in range(1, reloads + 1):
-            (engine.files / "new.txt").write_text(f"10.0.0.0/8 v{n}\n")
-            (engine.files / "new.txt").rename(engine.files / "t.txt")
+        asking = [threading.Thread(target=ask) for _ in range(2)]
+        for thread in asking:
+            thread.start()
+        reloads, now = 12, int(time.time())
+        try:
+            for n in range(1, reloads + 1):
+                put(engine, f"t-{n}.txt", f"v{n}")
+                (engine.files / "popfib.xml").write_text(configuration.replace("t-0.txt", f"t-{n}.txt"))
+                # The engine reads it if its time is another, in seconds.
+                os.utime(engine.files / "popfib.xml", (now + n, now + n))
+                engine.query("SYSTEM RELOAD FUNCTION lpm")
+                assert engine.query(WIDE) == [[f"v{n}", 200000]]
+        finally:
+            done.set()
+            for thread in asking:
+                thread.join()
+        assert not failed
+        assert all(rows == [[rows[0][0], 200000]] for rows in answers), answers
+        assert len(answers) > reloads and len({value for [[value, _]] in answers}) > 3, answers
+
+
+def test_a_new_table_in_place():
+    """What the guide warns of happens: else its advice, and the test above, are of nothing."""
+    with Engine([("lpm", "String", "Nullable(String)", "--table t.txt")], POPFIB) as engine:
+        for n in range(20):
+            put(engine, "t.txt", "old")
             engine.query("SYSTEM RELOAD FUNCTION lpm")
-        asking.join()
-        assert not wrong
-        engine.query("SYSTEM RELOAD FUNCTION lpm")
-        assert engine.query("SELECT lpm('10.0.0.1')") == [[f"v{reloads}"]]
+            assert engine.query("SELECT lpm('10.0.0.1')") == [["old"]]
+            put(engine, "t.txt", "new")
+            if len(engine.query(WIDE)) == 2:
+                return
+        raise AssertionError("no query was answered from both")
 
 
 def test_errors_are_the_engine_s():
@@ -147,25 +183,28 @@ def test_errors_are_the_engine_s():
         assert engine.query("SELECT good('10.0.0.1'), good('10.1.0.1'), good('::')") == [["east", "4294967296", None]]
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", GUIDE, re.M | re.S)
-
-
 def test_the_guide():
-    [configuration] = blocks("xml")
-    [routes] = blocks("text")
-    statements = 0
-    with Engine([], POPFIB, configuration.replace("/var/lib/clickhouse/", "")) as engine:
-        (engine.files / "routes.txt").write_text(routes)
-        # The commands of the guide, by the popfib of the tests.
-        for command in "".join(blocks("sh")).splitlines():
-            command = command.replace("/var/lib/clickhouse/", "").replace("popfib ", f"{POPFIB} ", 1)
-            subprocess.run(command, shell=True, cwd=engine.files, check=True, stderr=subprocess.DEVNULL)
-        for block in blocks("sql"):
-            for statement, shown in re.findall(r"^(?!-- )([^;]*;)\n((?:-- [^\n]*\n)*)", block, re.M):
-                rows = engine.query(statement.rstrip(";"))
-                statements += 1
-                if shown:
-                    found = "".join("-- " + " | ".join("NULL" if cell is None else str(cell) for cell in row) + "\n" for row in rows)
-                    assert found == shown, statement
-    assert statements > 4
+    """Its blocks in their order, but the configuration, which the engine needs first."""
+    blocks = [(kind, text.replace("/var/lib/clickhouse/", "")) for kind, text in re.findall(r"^```(\w+)\n(.*?)^```$", GUIDE, re.M | re.S)]
+    [configuration] = [text for kind, text in blocks if kind == "xml"]
+    statements = commands = 0
+    with Engine([], POPFIB, configuration) as engine:
+        for kind, text in blocks:
+            if kind == "text":
+                (engine.files / "routes.txt").write_text(text)
+            elif kind == "sh":
+                # By the popfib of the tests, and in the file of the engine.
+                for command in text.splitlines():
+                    command = re.sub(r"^popfib ", f"{POPFIB} ", command).replace("/etc/clickhouse-server/popfib_function.xml", "popfib.xml")
+                    subprocess.run(command, shell=True, cwd=engine.files, check=True, stderr=subprocess.DEVNULL)
+                    commands += 1
+                # However fast that was.
+                os.utime(engine.files / "popfib.xml", (time.time() + commands, time.time() + commands))
+            elif kind == "sql":
+                for statement, shown in re.findall(r"^(?!-- )([^;]*;)\n((?:-- [^\n]*\n)*)", text, re.M):
+                    rows = engine.query(statement.rstrip(";"))
+                    statements += 1
+                    if shown:
+                        found = "".join("-- " + " | ".join("NULL" if cell is None else str(cell) for cell in row) + "\n" for row in rows)
+                        assert found == shown, statement
+    assert statements > 4 and commands > 4

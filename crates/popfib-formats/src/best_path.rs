@@ -10,8 +10,9 @@ use std::mem;
 
 use popfib::IpPrefix;
 
+use crate::error::ReadError;
 use crate::peers::Peer;
-use crate::{ReadError, Route, RouteSource};
+use crate::route::{Route, RouteSource};
 
 /// What decides between two routes for one prefix: the lower wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

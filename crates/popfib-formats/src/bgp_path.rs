@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use popfib::{IpPrefix, Prefix};
 
-use crate::ReadError;
+use crate::error::ReadError;
 
 /// One path of one peer to a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,19 +20,16 @@ use popfib::IpPrefix;
 
 use crate::best_path::{BestPaths, Paths, Rank};
 use crate::bgp_path::{BgpPath, PathSource, Wanted};
-use crate::error::quote;
-use crate::input::head_lines;
+use crate::error::{ReadError, quote};
+use crate::input::{Input, head_lines};
 use crate::lines::Lines;
 use crate::name_rule::checked;
 use crate::origins::is_as_list;
-use crate::peers::{Peer, PeerFilter, PeerList};
+use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::registry::Capabilities;
-use crate::table_format::Entry;
-use crate::update::{Gate, UpdateEntry};
+use crate::table_format::{Entry, LoadOptions};
+use crate::update::{Change, Gate, Update, UpdateEntry, UpdateOptions, UpdateSource};
 use crate::update_text::{parse_prefix, parse_time};
-use crate::{
-    Change, Input, LoadOptions, ReadError, RouteValue, Update, UpdateOptions, UpdateSource,
-};
 
 pub(crate) const FORMAT: Entry = Entry {
     name: "bgpdump",

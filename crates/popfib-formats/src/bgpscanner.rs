@@ -14,14 +14,13 @@ use popfib::IpPrefix;
 
 use crate::best_path::{BestPaths, Paths, Rank};
 use crate::bgpdump::{path_length, write_value};
-use crate::error::quote;
-use crate::input::head_lines;
+use crate::error::{ReadError, quote};
+use crate::input::{Input, head_lines};
 use crate::lines::Lines;
-use crate::peers::{Peer, PeerFilter, PeerList};
+use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::registry::Capabilities;
-use crate::table_format::Entry;
+use crate::table_format::{Entry, LoadOptions};
 use crate::update_text::parse_prefix;
-use crate::{Input, LoadOptions, ReadError, RouteValue};
 
 pub(crate) const FORMAT: Entry = Entry {
     name: "bgpscanner",

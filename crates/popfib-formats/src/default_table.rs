@@ -17,7 +17,8 @@ mod unpack;
 use popfib::NextHop;
 use unpack::Columns;
 
-use crate::{NextHopNames, RouteTable};
+use crate::load::RouteTable;
+use crate::next_hop_names::NextHopNames;
 
 /// The name of the [`default_table`], with the day of its AS numbers.
 pub const DEFAULT_TABLE_NAME: &str = "tier1-origin-20260617";

@@ -5,10 +5,11 @@
 //! routes, then each format is asked in turn, and the text table is left for
 //! what nobody claims, so that its errors say what is wrong with the file.
 
+use crate::error::ReadError;
 use crate::input::Input;
 use crate::registry::formats;
+use crate::route::RouteSource;
 use crate::table_format::{Entry, Format, LoadOptions};
-use crate::{ReadError, RouteSource};
 use crate::{
     bgpdump, bgpscanner, delimited, hosts, image, ip_route, json, mmdb, mrt, sets, show, text_table,
 };

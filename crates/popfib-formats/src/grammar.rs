@@ -7,11 +7,14 @@
 
 use std::fmt;
 
+use crate::error::ReadError;
+use crate::input::Input;
 use crate::items::Items;
 use crate::lines::Lines;
 use crate::prompt::Prompt;
+use crate::route::{Route, RouteSource};
 use crate::rows::Rows;
-use crate::{Input, LoadOptions, ReadError, Route, RouteSource};
+use crate::table_format::LoadOptions;
 
 /// What the pieces of one format mean.
 pub(crate) trait Grammar: Send {

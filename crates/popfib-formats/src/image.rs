@@ -7,10 +7,11 @@ use std::fmt::Write;
 
 use popfib::{Image, IpPrefix, NextHop};
 
+use crate::error::ReadError;
 use crate::name_rule::checked;
 use crate::registry::Capabilities;
+use crate::route::{Route, RouteSource};
 use crate::table_format::Entry;
-use crate::{ReadError, Route, RouteSource};
 
 pub(crate) const FORMAT: Entry = Entry {
     name: "image",

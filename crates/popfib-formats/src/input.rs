@@ -7,9 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::ReadError;
 use crate::decompress::{Decoder, Raw};
-use crate::error::Place;
+use crate::error::{Place, ReadError};
 
 /// The most that [`Input::peek`] looks at.
 pub(crate) const HEAD: usize = 64 << 10;

@@ -7,8 +7,8 @@
 
 use std::io;
 
-use crate::error::{Place, quote};
-use crate::{Input, ReadError};
+use crate::error::{Place, ReadError, quote};
+use crate::input::Input;
 
 /// The longest item: a prefix with thousands of paths is well below.
 const MAX_ITEM: usize = 16 << 20;

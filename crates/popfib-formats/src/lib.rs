@@ -44,6 +44,7 @@ mod origins;
 mod paths;
 mod peers;
 mod prompt;
+mod ranges;
 mod registry;
 mod route;
 mod rows;

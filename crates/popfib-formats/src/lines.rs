@@ -12,8 +12,8 @@ use std::str;
 
 use memchr::{memchr, memchr_iter};
 
-use crate::error::Place;
-use crate::{Input, ReadError};
+use crate::error::{Place, ReadError};
+use crate::input::Input;
 
 /// The longest line that is read, without its end.
 pub(crate) const MAX_LINE: usize = 64 << 10;

@@ -4,11 +4,14 @@ use std::path::Path;
 
 use popfib::{Image, IpPrefix, Rib};
 
-use crate::error::quote;
+use crate::error::{ReadError, quote};
 use crate::format::open_routes;
 use crate::image::ImageRoutes;
+use crate::input::Input;
+use crate::next_hop_names::NextHopNames;
+use crate::route::{Route, RouteSource};
 use crate::table_format::LoadOptions;
-use crate::{Input, NextHopNames, ReadError, Route, RouteSource, TextTable};
+use crate::text_table::TextTable;
 
 /// A table as loaded: the routes of both families and the names of their next hops.
 #[derive(Clone, Debug, Default)]

@@ -16,11 +16,14 @@ use self_cell::self_cell;
 use serde::Deserializer;
 use serde::de::{Deserialize, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::error::ReadError;
+use crate::input::Input;
 use crate::name_rule::checked;
 use crate::names::left_out;
+use crate::next_hop_names::NextHopNames;
 use crate::registry::Capabilities;
+use crate::route::{Route, RouteSource};
 use crate::table_format::Entry;
-use crate::{Input, NextHopNames, ReadError, Route, RouteSource};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "mmdb",

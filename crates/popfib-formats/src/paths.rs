@@ -1,8 +1,11 @@
 //! All paths of a collector's dump, where a table keeps the best one of each prefix.
 
 use crate::bgp_path::{PathSource, Wanted};
+use crate::error::ReadError;
 use crate::format::open_with;
-use crate::{Input, LoadOptions, ReadError, bgpdump, mrt};
+use crate::input::Input;
+use crate::table_format::LoadOptions;
+use crate::{bgpdump, mrt};
 
 /// Opens the paths of `input`, an MRT table or lines of `bgpdump -m`, that lead to prefixes `wanted`.
 ///

@@ -4,7 +4,8 @@
 //! list a kind (`format.rs`, `updates.rs`, `addresses/format.rs`): to add one is a
 //! file, its line as a module, and its line in a list.
 
-use crate::{Input, ReadError};
+use crate::error::ReadError;
+use crate::input::Input;
 
 /// One format: how it is called, recognised and opened.
 pub(crate) struct Entry<Options, Source: ?Sized> {

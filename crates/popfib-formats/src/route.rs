@@ -2,7 +2,8 @@
 
 use popfib::IpPrefix;
 
-use crate::{Peer, ReadError};
+use crate::error::ReadError;
+use crate::peers::Peer;
 
 /// One route of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,10 +11,12 @@ use std::ops::Range;
 
 use popfib::{IpPrefix, Prefix};
 
-use crate::delimited::RangePrefixes;
 use crate::error::quote;
+use crate::ipv4;
 use crate::name_rule::checked;
-use crate::{LoadOptions, Route, ipv4};
+use crate::ranges::RangePrefixes;
+use crate::route::Route;
+use crate::table_format::LoadOptions;
 
 /// What a grammar has found, and what all grammars have to know.
 #[derive(Debug, Default)]

@@ -21,16 +21,18 @@ use std::str;
 use popfib::{IpPrefix, Prefix, PrefixError};
 
 use crate::delimited::is_country;
-use crate::error::quote;
+use crate::error::{ReadError, quote};
 use crate::hosts::LOCALHOST;
+use crate::input::Input;
+use crate::ipv4;
 use crate::lines::Lines;
 use crate::masks::second_address;
 use crate::name_rule::{MAX_NAME, checked};
 use crate::names::left_out;
 use crate::origins::is_as_list;
 use crate::registry::Capabilities;
+use crate::route::{Route, RouteSource};
 use crate::table_format::Entry;
-use crate::{Input, ReadError, Route, RouteSource, ipv4};
 
 pub(crate) const FORMAT: Entry = Entry {
     name: "text",

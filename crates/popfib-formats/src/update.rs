@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use popfib::IpPrefix;
 
-use crate::ReadError;
+use crate::error::ReadError;
 use crate::peers::{Peer, PeerFilter, PeerList};
 use crate::registry::{self, format_type};
 

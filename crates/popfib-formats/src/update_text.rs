@@ -7,15 +7,14 @@ use std::str;
 
 use popfib::IpPrefix;
 
-use crate::error::quote;
-use crate::input::head_lines;
+use crate::error::{ReadError, quote};
+use crate::input::{Input, head_lines};
 use crate::lines::Lines;
 use crate::name_rule::checked;
 use crate::origins::is_token;
 use crate::peers::Peer;
 use crate::registry::Capabilities;
-use crate::update::{Gate, UpdateEntry};
-use crate::{Change, Input, ReadError, Update, UpdateOptions, UpdateSource};
+use crate::update::{Change, Gate, Update, UpdateEntry, UpdateOptions, UpdateSource};
 
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "text",

@@ -1,8 +1,10 @@
 //! The formats of updates, and how one is opened.
 
+use crate::error::ReadError;
+use crate::input::Input;
 use crate::registry::formats;
 use crate::update::{UpdateEntry, UpdateFormat, UpdateOptions, UpdateSource};
-use crate::{Input, ReadError, bgpdump, mrt, update_text};
+use crate::{bgpdump, mrt, update_text};
 
 /// Every format, in the order of detection. The first is also the last resort.
 static FORMATS: &[&UpdateEntry] = &[

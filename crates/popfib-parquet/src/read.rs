@@ -19,8 +19,9 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use popfib_formats::{AddressBatch, Column, ipv4_in, parse_address};
 
+use crate::error::ParquetError;
 use crate::guard::guarded;
-use crate::{ParquetError, pages};
+use crate::pages;
 
 /// The rows of a Parquet file, with the addresses of one of its columns.
 ///

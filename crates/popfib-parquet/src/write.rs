@@ -18,10 +18,11 @@ use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use popfib_formats::{AddressBatch, IPV4_TEXT, IPV6_TEXT, Run, write_ipv4, write_ipv6};
 
 use crate::answers::{AnswerColumns, Answers};
+use crate::error::ParquetError;
 use crate::file::{Chunk, FileBytes};
 use crate::guard::guarded;
 use crate::page;
-use crate::{ParquetAddresses, ParquetError};
+use crate::read::ParquetAddresses;
 
 /// Rows of a row group where there are none to be kept.
 const GROUP: usize = 1 << 20;

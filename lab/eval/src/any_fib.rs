@@ -12,8 +12,11 @@ use popfib::{Address, Fib, Kernel, Leaf, Options, Rib};
 use popfib_baselines::poptrie::{BasicNode, LeafvecNode, Node, Poptrie};
 use popfib_baselines::{CannotBuild, Key, Lpm, dependent, either_width};
 
-use crate::BURST;
 use crate::algorithm::Algorithm;
+
+/// Results of a router's burst: lookups are measured into a buffer of this
+/// length that is written over and over.
+pub const BURST: usize = 256;
 
 /// A compiled table of any structure and leaf width.
 pub trait AnyFib<A>: Send + Sync {

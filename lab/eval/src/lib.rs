@@ -35,7 +35,7 @@ mod zipf;
 
 pub use agreement::{Agreement, agreement};
 pub use algorithm::Algorithm;
-pub use any_fib::{AnyFib, Compiled, build};
+pub use any_fib::{AnyFib, BURST, Compiled, build};
 pub use counters::{Counters, Event};
 pub use cycles::Counter;
 pub use distribution::Distribution;
@@ -52,7 +52,3 @@ pub use stream::{Repeated, Sequential, Stream, Xorshift, stream_pass};
 pub use trace::Trace;
 pub use traffic::{Traffic, TrafficAddress, generate};
 pub use updates::{Update, UpdateTimes, check_answers, churn, shuffled};
-
-/// Results of a router's burst: lookups are measured into a buffer of this
-/// length that is written over and over.
-pub const BURST: usize = 256;

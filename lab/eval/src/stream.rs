@@ -7,7 +7,7 @@
 
 use popfib::Prefix;
 
-use crate::BURST;
+use crate::any_fib::BURST;
 use crate::traffic::{REPEATS, TrafficAddress};
 
 /// Where the addresses of a pass come from.

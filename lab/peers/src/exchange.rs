@@ -19,6 +19,9 @@ use bytemuck::Pod;
 use popfib::{NextHop, Prefix, Rib};
 use popfib_eval::{Buffer, TrafficAddress};
 
+/// Why a program gave up.
+pub(crate) type Failure = Box<dyn std::error::Error>;
+
 /// The traffic that is measured, by its name in `popfib-lab bench`.
 pub(crate) const STREAMS: [&str; 3] = ["random", "routes", "zipf"];
 

@@ -13,8 +13,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::algorithms::algorithms;
-
-type Failure = Box<dyn std::error::Error>;
+use crate::exchange::Failure;
 
 /// popfib and its peers in Rust, measured alike; lab/bench/peers runs this.
 #[derive(Parser)]

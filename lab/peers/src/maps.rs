@@ -18,8 +18,8 @@ use popfib_eval::{Random, Spread, Traffic, generate};
 use popfib_formats::{LoadOptions, RouteTable, default_table, load};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::Failure;
 use crate::algorithms::PeerFamily;
+use crate::exchange::Failure;
 use contestants::{Bitmap, Map, Trie, filled, used};
 
 /// Addresses a burst.

@@ -8,7 +8,7 @@ use popfib_eval::{Traffic, generate, skewed_next_hops};
 use popfib_formats::{LoadOptions, RouteTable, default_table, load};
 use serde_json::json;
 
-use crate::Failure;
+use crate::exchange::Failure;
 use crate::exchange::{self, Family, STREAMS};
 
 /// Next hops of the built-in table, which comes with origin AS numbers: more

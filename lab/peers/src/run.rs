@@ -10,8 +10,8 @@ use popfib::CompileError;
 use popfib_eval::{BURST, Passes, ReferenceLoop, measure};
 use serde::Serialize;
 
-use crate::Failure;
 use crate::algorithms::{self, Algorithm, Kind, Lookup, PeerFamily, Popfib, Routes};
+use crate::exchange::Failure;
 use crate::exchange::{self, Stream};
 
 /// What every program prints for each stream, one JSON line.

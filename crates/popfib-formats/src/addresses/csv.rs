@@ -18,9 +18,9 @@ use super::record::{CsvRecord, Piece};
 use super::source::{AddressEntry, AddressSource, TableForm};
 use super::window::Window;
 use crate::delimiter::delimiter;
-use crate::error::{Place, quote};
+use crate::error::{Place, ReadError, quote};
+use crate::input::Input;
 use crate::registry::Capabilities;
-use crate::{Input, ReadError};
 
 pub(super) static CSV: AddressEntry = AddressEntry {
     name: "csv",

@@ -6,8 +6,9 @@ use super::head::{first_delimiter, has_line};
 use super::options::AddressOptions;
 use super::source::{AddressEntry, AddressFormat, AddressSource, TableForm};
 use super::{csv, parquet, pcap, raw, text};
+use crate::error::ReadError;
+use crate::input::Input;
 use crate::registry::formats;
-use crate::{Input, ReadError};
 
 /// Every format, in the order of detection. The first is also the last resort.
 static FORMATS: &[&AddressEntry] = &[

@@ -2,7 +2,7 @@
 //! from the rest and refused where that crate is not.
 
 use super::source::AddressEntry;
-use crate::ReadError;
+use crate::error::ReadError;
 use crate::registry::Capabilities;
 
 pub(super) const MAGIC: &[u8; 4] = b"PAR1";

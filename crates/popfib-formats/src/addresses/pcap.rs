@@ -17,9 +17,9 @@ use super::batch::AddressBatch;
 use super::link::{self, Ends, Link, NoAddress, Side};
 use super::source::{AddressEntry, AddressSource};
 use super::window::Window;
-use crate::error::Place;
+use crate::error::{Place, ReadError};
+use crate::input::Input;
 use crate::registry::Capabilities;
-use crate::{Input, ReadError};
 
 /// pcap in both byte orders, with micro- or nanoseconds and Kuznetzov's variant, and pcapng.
 pub(super) const MAGICS: [[u8; 4]; 6] = [

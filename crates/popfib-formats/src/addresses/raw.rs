@@ -3,9 +3,9 @@
 use super::batch::AddressBatch;
 use super::source::{AddressEntry, AddressSource};
 use super::window::Window;
-use crate::error::Place;
+use crate::error::{Place, ReadError};
+use crate::input::Input;
 use crate::registry::Capabilities;
-use crate::{Input, ReadError};
 
 pub(super) static IPV4: AddressEntry = AddressEntry {
     name: "raw-ipv4",

@@ -3,7 +3,7 @@
 use super::batch::AddressBatch;
 use super::finder::AddressFinder;
 use super::options::AddressOptions;
-use crate::ReadError;
+use crate::error::ReadError;
 use crate::registry::{self, format_type};
 
 /// What the module of a format declares.

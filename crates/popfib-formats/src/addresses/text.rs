@@ -9,10 +9,10 @@ use super::batch::AddressBatch;
 use super::finder::AddressFinder;
 use super::options::{AddressOptions, Column, Part};
 use super::source::{AddressEntry, AddressSource};
-use crate::error::{Place, quote};
+use crate::error::{Place, ReadError, quote};
+use crate::input::Input;
 use crate::lines::kind;
 use crate::registry::Capabilities;
-use crate::{Input, ReadError};
 
 pub(super) static TEXT: AddressEntry = AddressEntry {
     name: "text",

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use crate::error::Place;
-use crate::{Input, ReadError};
+use crate::error::{Place, ReadError};
+use crate::input::Input;
 
 /// Room that reads get, unless a record takes it.
 const ROOM: usize = 256 << 10;

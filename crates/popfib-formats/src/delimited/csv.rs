@@ -25,17 +25,18 @@ use popfib::{IpPrefix, NextHop};
 use super::fields::Fields;
 use super::geofeed;
 use super::overlap::{Range, Ranges, Row, Sorted};
-use super::ranges::RangePrefixes;
 use crate::delimiter::delimiter;
-use crate::error::quote;
-use crate::input::head_lines;
+use crate::error::{ReadError, quote};
+use crate::input::{Input, head_lines};
 use crate::lines::{Lines, text};
 use crate::masks::{self, Length};
 use crate::name_rule::checked;
 use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, left_out, rank};
+use crate::next_hop_names::NextHopNames;
+use crate::ranges::RangePrefixes;
 use crate::registry::Capabilities;
-use crate::table_format::Entry;
-use crate::{Input, LoadOptions, NextHopNames, ReadError, Route, RouteSource};
+use crate::route::{Route, RouteSource};
+use crate::table_format::{Entry, LoadOptions};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "csv",

@@ -9,14 +9,13 @@
 //! are for later editions of the format, and ignored.
 
 use super::fields::Fields;
-use crate::LoadOptions;
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
 use crate::names::left_out;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::table_format::{Entry, LoadOptions};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "geofeed",

@@ -5,8 +5,6 @@ pub(crate) mod fields;
 pub(crate) mod geofeed;
 mod overlap;
 pub(crate) mod pfx2as;
-mod ranges;
 pub(crate) mod riswhois;
 
 pub(crate) use geofeed::is_country;
-pub(crate) use ranges::RangePrefixes;

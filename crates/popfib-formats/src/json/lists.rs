@@ -20,13 +20,12 @@ use serde_json::value::RawValue;
 use super::records::{Cell, follow, has_prefix};
 use super::strings::{Text, strings};
 use super::{first_byte, frr, keys, reason};
-use crate::LoadOptions;
 use crate::grammar::{Grammar, document};
 use crate::masks::Length;
 use crate::names::{PREFIX, left_out, rank};
 use crate::registry::Capabilities;
 use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::table_format::{Entry, LoadOptions};
 use crate::words::looks_like_prefix;
 
 pub(crate) static FORMAT: Entry = Entry {

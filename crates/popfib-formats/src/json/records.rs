@@ -22,14 +22,13 @@ use serde_json::value::RawValue;
 
 use super::strings::{Text, strings};
 use super::{first_byte, frr, reason};
-use crate::LoadOptions;
 use crate::grammar::{Grammar, document, lines};
 use crate::input::head_lines;
 use crate::masks::Length;
 use crate::names::{ADDRESS, PREFIX, VALUE, left_out, rank};
 use crate::registry::Capabilities;
 use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::table_format::{Entry, LoadOptions};
 
 pub(crate) static LINES: Entry = Entry {
     name: "json-lines",

@@ -11,7 +11,9 @@ use super::kinds::{TABLE_DUMP, TABLE_DUMP_V2};
 use super::records::{Record, Records};
 use super::table::Reader;
 use crate::bgp_path::{BgpPath, PathSource, Wanted};
-use crate::{Input, LoadOptions, ReadError};
+use crate::error::ReadError;
+use crate::input::Input;
+use crate::table_format::LoadOptions;
 
 /// The paths of MRT tables.
 pub(crate) struct MrtPaths {

@@ -5,8 +5,8 @@
 
 use std::io;
 
-use crate::error::Place;
-use crate::{Input, ReadError};
+use crate::error::{Place, ReadError};
+use crate::input::Input;
 
 /// The longest body there may be. The largest known are peer tables and
 /// prefixes with thousands of paths, well below one MiB.

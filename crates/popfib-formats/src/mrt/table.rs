@@ -10,10 +10,11 @@ use super::bytes::{Bytes, Family, Flaw};
 use super::kinds::{BGP4MP, BGP4MP_ET, TABLE_DUMP, TABLE_DUMP_V2, first_kind};
 use super::records::{Record, Records};
 use crate::best_path::{BestPaths, Paths, Rank};
-use crate::peers::{Peer, PeerFilter, PeerList};
+use crate::error::ReadError;
+use crate::input::Input;
+use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::registry::Capabilities;
-use crate::table_format::Entry;
-use crate::{Input, LoadOptions, ReadError, RouteValue};
+use crate::table_format::{Entry, LoadOptions};
 
 pub(crate) const FORMAT: Entry = Entry {
     name: "mrt",

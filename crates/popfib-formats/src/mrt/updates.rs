@@ -9,10 +9,11 @@ use super::bytes::{Bytes, Family, Flaw};
 use super::kinds::{BGP4MP, BGP4MP_ET, first_kind};
 use super::message::{BgpChange, BgpForm, BgpUpdate};
 use super::records::{Record, Records};
+use crate::error::ReadError;
+use crate::input::Input;
 use crate::peers::Peer;
 use crate::registry::Capabilities;
-use crate::update::{Gate, UpdateEntry};
-use crate::{Change, Input, ReadError, Update, UpdateOptions, UpdateSource};
+use crate::update::{Change, Gate, Update, UpdateEntry, UpdateOptions, UpdateSource};
 
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "mrt",

@@ -9,9 +9,10 @@
 use super::row::{AnyVrp, Source, vrp};
 use crate::delimited::fields::Fields;
 use crate::delimiter::delimiter;
+use crate::error::ReadError;
+use crate::input::Input;
 use crate::lines::{Lines, text};
 use crate::names::{PREFIX, rank};
-use crate::{Input, ReadError};
 
 /// What holds the AS, and the maximum length.
 const ASN: &[&str] = &["asn", "asnumber", "originas", "origin", "as"];

@@ -13,10 +13,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::row::{AnyVrp, Source, vrp};
-use crate::error::quote;
+use crate::error::{ReadError, quote};
+use crate::input::Input;
 use crate::items::Items;
 use crate::json::reason;
-use crate::{Input, ReadError};
 
 /// Whether a file that begins so is JSON; `None` if that is not known yet.
 pub(super) fn is_json(head: &[u8]) -> Option<bool> {

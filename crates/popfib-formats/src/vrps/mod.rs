@@ -10,7 +10,8 @@ mod row;
 
 use popfib::Vrps;
 
-use crate::{Input, ReadError};
+use crate::error::ReadError;
+use crate::input::Input;
 use row::{AnyVrp, Source};
 
 /// The VRPs of a file, by family.

@@ -2,8 +2,7 @@
 
 use popfib::{Address, IpPrefix, Prefix, Vrp};
 
-use crate::ReadError;
-use crate::error::quote;
+use crate::error::{ReadError, quote};
 use crate::origins::{as_number, without_as};
 
 /// One VRP of either family.

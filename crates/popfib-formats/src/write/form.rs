@@ -4,7 +4,8 @@ use std::io::Write;
 
 use super::error::WriteError;
 use super::list::List;
-use crate::{Route, RouteTable};
+use crate::load::RouteTable;
+use crate::route::Route;
 
 /// Appends the bytes of a route, or says why the form cannot hold its next hop.
 pub(super) type Append = fn(&mut Vec<u8>, Route<'_>) -> Result<(), &'static str>;

@@ -2,7 +2,7 @@
 
 use super::bytes::push;
 use super::form::{Body, Form};
-use crate::Route;
+use crate::route::Route;
 
 pub(super) static FORM: Form = Form {
     name: "json-lines",

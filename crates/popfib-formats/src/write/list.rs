@@ -12,9 +12,9 @@ use super::bytes::push;
 use super::error::WriteError;
 
 use super::options::WriteOptions;
-use crate::RouteTable;
 use crate::addresses::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
 use crate::error::quote;
+use crate::load::RouteTable;
 
 /// The template of a form. Of two texts the second is for IPv6.
 pub(super) struct List {

@@ -13,7 +13,7 @@ use popfib::{Address, NextHop, Prefix, Rib};
 
 use super::error::WriteError;
 use super::form::{Body, Form};
-use crate::RouteTable;
+use crate::load::RouteTable;
 
 pub(super) static FORM: Form = Form {
     name: "mmdb",

@@ -25,8 +25,9 @@ use std::str::FromStr;
 
 use popfib::IpPrefix;
 
+use crate::load::RouteTable;
 use crate::name_rule::check;
-use crate::{Route, RouteTable};
+use crate::route::Route;
 
 pub use error::WriteError;
 use form::{Body, Form};

@@ -6,8 +6,8 @@
 
 use super::bytes::push;
 use super::form::{Body, Form};
-use crate::Route;
 use crate::origins::{is_as_list, without_braces};
+use crate::route::Route;
 
 pub(super) static FORM: Form = Form {
     name: "pfx2as",

@@ -2,8 +2,8 @@
 
 use super::bytes::push;
 use super::form::{Body, Form};
-use crate::Route;
 use crate::origins::is_token;
+use crate::route::Route;
 
 pub(super) static FORM: Form = Form {
     name: "text",

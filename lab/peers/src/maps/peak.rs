@@ -11,7 +11,7 @@ use popfib_eval::Random;
 
 use super::contestants::{Bitmap, Map, Trie, filled};
 use super::{MapFamily, Routes};
-use crate::Failure;
+use crate::exchange::Failure;
 
 /// Changes after a map is built.
 const CHANGES: usize = 100_000;

@@ -110,6 +110,7 @@ impl ReadArgs {
             value: self.value.unwrap_or_default(),
             value_path: self.value_path.first().cloned(),
             table: self.vrf.clone(),
+            ..LoadOptions::new()
         }
     }
 

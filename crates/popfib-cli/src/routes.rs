@@ -4,7 +4,7 @@
 //! the whole table; the other conditions are asked of what it finds. The prefixes of
 //! an option are a set, so that many of them cost each route no more than one.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use clap::Args;
 use popfib::{Address, IpPrefix, NextHop, Prefix, Rib};
@@ -48,9 +48,14 @@ pub(crate) struct RoutesArgs {
     #[arg(long)]
     each: bool,
 
-    /// Routes to this next hop, spelled as in the table; may be given several times
+    /// Routes to this next hop, spelled as in the table; may be given several times. Of several lines for a
+    /// prefix, the last of those counts
     #[arg(long, value_name = "NAME")]
     next_hop: Vec<String>,
+
+    /// Print a prefix once for each next hop that lines of the table's file have for it, instead of the last one's
+    #[arg(long, requires = "table")]
+    all: bool,
 
     /// Routes with a prefix length above BITS
     #[arg(long, value_name = "BITS")]
@@ -193,6 +198,8 @@ struct Line<'a> {
 /// Prints routes.
 struct Report<'a> {
     table: &'a RouteTable,
+    /// What else the prefixes of the table lead to.
+    others: HashMap<IpPrefix, Vec<NextHop>>,
     json: bool,
     output: Output,
     /// Whether there was a route.
@@ -201,6 +208,21 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn route(
+        &mut self,
+        query: Option<IpPrefix>,
+        route: Option<(IpPrefix, NextHop)>,
+    ) -> Result<(), Failure> {
+        let Some((prefix, to)) = route else {
+            return self.line(query, None);
+        };
+        let others = self.others.get(&prefix).cloned().unwrap_or_default();
+        for to in others.into_iter().chain([to]) {
+            self.line(query, Some((prefix, to)))?;
+        }
+        Ok(())
+    }
+
+    fn line(
         &mut self,
         query: Option<IpPrefix>,
         route: Option<(IpPrefix, NextHop)>,
@@ -233,11 +255,28 @@ impl Report<'_> {
     }
 }
 
+/// The other next hops of each prefix, each once, in the order of the file.
+fn others(table: &RouteTable) -> HashMap<IpPrefix, Vec<NextHop>> {
+    let mut others: HashMap<_, Vec<_>> = HashMap::new();
+    let mut known = HashSet::new();
+    for &(prefix, to) in &table.others {
+        let last = match prefix {
+            IpPrefix::V4(prefix) => table.ipv4.get(prefix),
+            IpPrefix::V6(prefix) => table.ipv6.get(prefix),
+        };
+        if last != Some(to) && known.insert((prefix, to)) {
+            others.entry(prefix).or_default().push(to);
+        }
+    }
+    others
+}
+
 pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
-    let table = table::load(&args.table)?;
+    let table = table::load_chosen(&args.table, &args.next_hop, args.all)?;
     let conditions = Conditions::new(args, &table)?;
     let mut report = Report {
         table: &table,
+        others: others(&table),
         json: args.json,
         output: Output::new(),
         is_found: false,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use popfib_formats::{Input, RouteTable, load_from};
+use popfib_formats::{Input, LoadOptions, RouteTable, load_from};
 
 use crate::args::{ReadArgs, TableArgs};
 use crate::failure::Failure;
@@ -26,6 +26,25 @@ pub(crate) fn open_image(args: &TableArgs) -> Result<Option<Opened>, Failure> {
     }
 }
 
+/// As [`load`], of the routes to `next_hops` if there are any; with `all`, each of a prefix that has several.
+pub(crate) fn load_chosen(
+    args: &TableArgs,
+    next_hops: &[String],
+    all: bool,
+) -> Result<RouteTable, Failure> {
+    match &args.table {
+        Some(path) => {
+            let options = LoadOptions {
+                next_hops: next_hops.to_vec(),
+                all,
+                ..args.read.options()
+            };
+            load_with(path, &args.read, &options)
+        }
+        None => load(args),
+    }
+}
+
 /// The table in the file at `path`, or the built-in one.
 pub(crate) fn load_or_default(path: Option<&Path>, args: &ReadArgs) -> Result<RouteTable, Failure> {
     match path {
@@ -39,12 +58,16 @@ pub(crate) fn load_or_default(path: Option<&Path>, args: &ReadArgs) -> Result<Ro
 
 /// The table in the file at `path`, as [`load`] does it.
 pub(crate) fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
+    load_with(path, args, &args.options())
+}
+
+fn load_with(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<RouteTable, Failure> {
     if args.value_path.len() > 1 {
         return Err("--value-path can be given once here".into());
     }
     let input = Input::open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());
-    let table = load_from(input, &args.options());
+    let table = load_from(input, options);
     drop(bar);
     let table = table?;
     if table.replaced > 0 {

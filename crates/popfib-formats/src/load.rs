@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use popfib::{Image, IpPrefix, Rib};
+use hashbrown::HashSet;
+use popfib::{Image, IpPrefix, NextHop, Rib};
 
 use crate::error::{ReadError, quote};
 use crate::format::open_routes;
@@ -30,17 +31,26 @@ pub struct RouteTable {
     pub skipped: u64,
     /// What else was left out, for the user: one line each.
     pub notes: Vec<String>,
+    /// With [`LoadOptions::all`], what would have been replaced: the earlier routes for prefixes of the Ribs, in the
+    /// order of the source.
+    pub others: Vec<(IpPrefix, NextHop)>,
 }
 
 impl RouteTable {
     #[inline]
-    fn insert(&mut self, route: Route<'_>) {
+    fn insert(&mut self, route: Route<'_>, all: bool) {
         let next_hop = self.next_hops.intern(route.next_hop);
         let replaced = match route.prefix {
             IpPrefix::V4(prefix) => self.ipv4.insert(prefix, next_hop),
             IpPrefix::V6(prefix) => self.ipv6.insert(prefix, next_hop),
         };
-        self.replaced += u64::from(replaced.is_some());
+        if let Some(replaced) = replaced {
+            match all {
+                true if replaced != next_hop => self.others.push((route.prefix, replaced)),
+                true => {}
+                false => self.replaced += 1,
+            }
+        }
     }
 }
 
@@ -93,9 +103,14 @@ fn insert_all(
         name,
         ..RouteTable::default()
     };
+    let wanted: HashSet<&str> = options.next_hops.iter().map(String::as_str).collect();
+    let mut is_any_unwanted = false;
     loop {
         match source.next_route() {
-            Ok(Some(route)) => table.insert(route),
+            Ok(Some(route)) if wanted.is_empty() || wanted.contains(route.next_hop) => {
+                table.insert(route, options.all);
+            }
+            Ok(Some(_)) => is_any_unwanted = true,
             Ok(None) => break,
             Err(e) if options.skip_invalid && e.is_invalid_line() => table.skipped += 1,
             Err(e) if options.skip_invalid && e.is_cut() => {
@@ -108,7 +123,7 @@ fn insert_all(
         }
     }
     table.notes.extend(source.notes());
-    if table.ipv4.is_empty() && table.ipv6.is_empty() {
+    if table.ipv4.is_empty() && table.ipv6.is_empty() && !is_any_unwanted {
         let mut reason = match table.skipped {
             0 => "there is no route in it".to_owned(),
             1 => "there is no valid route in it (1 invalid line skipped)".to_owned(),

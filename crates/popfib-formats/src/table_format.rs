@@ -36,6 +36,12 @@ pub struct LoadOptions {
     /// The name of the table to read from a file with several (VRFs, routing tables of a kernel); if `None`, a
     /// second one is an error. An error for formats of one table.
     pub table: Option<String>,
+    /// The next hops whose routes are wanted; all if there are none. Others are not in the table, so that of
+    /// several routes for a prefix the last wanted one wins.
+    pub next_hops: Vec<String>,
+    /// Keep the routes that a later one for the same prefix would replace, in
+    /// [`RouteTable::others`](crate::RouteTable::others).
+    pub all: bool,
 }
 
 impl LoadOptions {
@@ -49,6 +55,8 @@ impl LoadOptions {
             value: RouteValue::NextHop,
             value_path: None,
             table: None,
+            next_hops: Vec::new(),
+            all: false,
         }
     }
 }

@@ -256,7 +256,8 @@ impl Delimited {
             column: options.value_path.clone(),
             fields: None,
             numbers_are_ipv6: false,
-            ranges: Ranges::default(),
+            // Of equal ranges the caller chooses, if any.
+            ranges: Ranges::new(options.all || !options.next_hops.is_empty()),
             sorted: Sorted::default(),
             names: NextHopNames::new(),
             range: None,

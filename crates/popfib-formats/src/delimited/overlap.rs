@@ -9,14 +9,15 @@
 //! Ranges are kept until the file has ended, each once. Most files are in order:
 //! their ranges are just appended, and only those that are late need a search.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::vec::IntoIter;
 
 use popfib::NextHop;
 
-/// What ranges are sorted by.
-type Key = (IpAddr, std::cmp::Reverse<IpAddr>);
+/// What ranges are sorted by; the value where equal ranges of several are kept.
+type Key = (IpAddr, Reverse<IpAddr>, Option<NextHop>);
 
 /// Where a range stands in the file, and the number of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,20 +39,30 @@ pub(super) struct Range {
 pub(super) struct Ranges {
     in_order: Vec<(Key, Row)>,
     late: BTreeMap<Key, Row>,
+    all: bool,
     replaced: u64,
 }
 
 impl Ranges {
-    /// Adds a range. Of two with the same ends, the last one counts.
+    /// No ranges. Of two with the same ends, the last one will count, or, with `all`, each that has another value.
+    pub(super) fn new(all: bool) -> Self {
+        Self {
+            all,
+            ..Self::default()
+        }
+    }
+
+    /// Adds a range.
     pub(super) fn add(&mut self, Range { first, last, row }: Range) {
-        let key = (first, std::cmp::Reverse(last));
+        let key = (first, Reverse(last), self.all.then_some(row.value));
         match self.in_order.last_mut() {
             Some((top, known)) if *top == key => {
                 *known = row;
-                self.replaced += 1;
+                self.replaced += u64::from(!self.all);
             }
             Some((top, _)) if *top > key => {
-                self.replaced += u64::from(self.late.insert(key, row).is_some());
+                let replaced = self.late.insert(key, row).is_some();
+                self.replaced += u64::from(replaced && !self.all);
             }
             _ => self.in_order.push((key, row)),
         }
@@ -87,7 +98,7 @@ impl Sorted {
     /// The next range, or two that overlap without one being in the other: the
     /// first of them was handed out, the second is not.
     pub(super) fn next(&mut self) -> Option<Result<Range, [Range; 2]>> {
-        let ((first, std::cmp::Reverse(last)), row) = self.all.next()?;
+        let ((first, Reverse(last), _), row) = self.all.next()?;
         let range = Range { first, last, row };
         // IPv4 comes before IPv6, so this also leaves the other family.
         while self.around.pop_if(|top| top.last < first).is_some() {}

@@ -62,7 +62,6 @@ impl Grammar for Pfx2As {
         }
         let (network, len, asn) = row(line)?;
         let prefix = rows.prefix(&format!("{network}/{len}"))?;
-        rows.route(prefix, asn);
-        Ok(())
+        rows.element(prefix, asn)
     }
 }

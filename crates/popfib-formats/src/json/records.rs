@@ -93,8 +93,6 @@ pub(crate) struct Records {
     path: Option<String>,
     /// Objects that don't have it, or no value at all.
     without: u64,
-    /// Whether the first object has no value, so that none has.
-    is_list: Option<bool>,
 }
 
 /// What `keys` lead to in `json`, as it is written; items of lists count from 0.
@@ -125,7 +123,6 @@ impl Records {
         Self {
             path: options.value_path.clone(),
             without: 0,
-            is_list: None,
         }
     }
 }
@@ -161,18 +158,14 @@ impl Grammar for Records {
             }
         };
         match value {
-            Cell::Text(value) if !value.trim().is_empty() => {
-                if *self.is_list.get_or_insert(false) {
-                    return rows.element(prefix, &value);
-                }
-                rows.route(prefix, &value);
-            }
-            Cell::Absent if *self.is_list.get_or_insert(true) => return rows.element(prefix, ""),
-            Cell::Absent => return Err(format!("no next hop after \"{prefix}\"")),
+            Cell::Text(value) if !value.trim().is_empty() => rows.element(prefix, &value),
+            Cell::Absent => rows.element(prefix, ""),
             // What is empty or null is a value that is not known.
-            _ => self.without += 1,
+            Cell::Text(_) | Cell::Null => {
+                self.without += 1;
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     fn notes(&self) -> Vec<String> {

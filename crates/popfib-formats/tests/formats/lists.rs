@@ -52,7 +52,7 @@ fn json_lines_without_values() {
     let mixed = "{\"prefix\":\"10.0.0.0/8\",\"asn\":1}\n{\"prefix\":\"192.0.2.0/24\"}\n";
     assert_eq!(
         error(mixed, &STRICT),
-        "t:2: no next hop after \"192.0.2.0/24\""
+        "t:2: no value after \"192.0.2.0/24\""
     );
 }
 

@@ -8,6 +8,7 @@ mod addresses;
 mod bad_files;
 mod bgpdump;
 mod captures;
+mod columns;
 mod delimited;
 mod detection;
 mod frr_bird;

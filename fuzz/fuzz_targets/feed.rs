@@ -30,7 +30,8 @@ fn run(choice: u8, pieces: &[&[u8]]) -> (Vec<String>, Option<String>) {
     let mut left = Vec::new();
     let names: Vec<String> = tables.tables().map(|table| table.name).collect();
     for name in names {
-        let mut reader = tables.reader(&name).expect("it has just been listed");
+        let view = tables.view(&name).expect("it has just been listed");
+        let mut reader = view.reader();
         let guard = reader.pin();
         let (ipv4, ipv6) = tables.routes(&name);
         for (prefix, target) in ipv4 {

@@ -71,7 +71,7 @@ impl Decoder for Bmp {
             self.reader.message(message, &mut self.transaction)?;
             if !self.transaction.is_empty() {
                 self.transaction.settle();
-                commit(&self.reader.streams.0, &self.transaction);
+                commit(&self.reader.streams.0, &mut self.transaction);
             }
         }
         Ok(())

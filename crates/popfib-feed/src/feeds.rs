@@ -3,7 +3,11 @@
 //! Usually a feed has one connection, and a new one replaces it. A router may also have several at a time (FRR has one for each
 //! target or VRF); each of them then has sources of its own, until another one sends the same streams.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
+
+use crate::transaction::Stream;
 
 /// Identifies a connection of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,11 +20,12 @@ pub(crate) struct Feed {
     pub(crate) name: String,
     /// Whether its routes are wanted; otherwise they are being removed.
     pub(crate) is_followed: bool,
-    /// When an older route of any of its streams was last announced again: a router sends one table after the
+    /// When a stale path of any of its streams was last announced again: a router sends one table after the
     /// other, so a stream may have to wait for its turn.
     pub(crate) confirmed: Instant,
     /// The connections that have not ended, the oldest first.
     pub(crate) connections: Vec<Connection>,
+    pub(crate) sources: HashMap<Arc<Stream>, u16>,
 }
 
 pub(crate) struct Connection {
@@ -29,8 +34,8 @@ pub(crate) struct Connection {
     pub(crate) began: Instant,
     /// When it last sent anything.
     pub(crate) heard: Instant,
-    /// The source of each of its streams; `None` if there were too many sources.
-    pub(crate) sources: Vec<Option<u16>>,
+    /// The source of each of its streams; `None` if it has announced no path yet, or if there are too many sources.
+    pub(crate) streams: Vec<Option<u16>>,
 }
 
 impl Feed {
@@ -40,6 +45,7 @@ impl Feed {
             is_followed: true,
             confirmed: now,
             connections: Vec::new(),
+            sources: HashMap::new(),
         }
     }
 

@@ -57,9 +57,12 @@ impl Decoder for Fpm {
                 }
             }
             // If a next-hop object has changed, its routes have changed, too.
-            if self.routes.take_changed() || !self.transaction.is_empty() {
+            if self.routes.take_changed() {
+                self.transaction.change_objects();
+            }
+            if !self.transaction.is_empty() {
                 self.transaction.settle();
-                commit(&self.routes.streams.0, &self.transaction);
+                commit(&self.routes.streams.0, &mut self.transaction);
             }
         }
         Ok(())

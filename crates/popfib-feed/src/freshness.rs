@@ -1,162 +1,384 @@
-//! Which routes of a stream are still valid after a lost connection (mark and sweep).
+//! Which paths of a stream are still valid (mark and sweep).
 //!
-//! Each route has the *generation* in which it was last announced. A new connection after a lost one
-//! begins a generation. Routes of older generations stay in use until they are announced again, or until it is
+//! Each path has the *generation* in which it was last announced. A new connection begins a generation. Paths of older
+//! generations are *stale*: they stay in use until they are announced again, or until it is
 //! known that they will not be: if the protocol has a mark after all routes, at that mark; otherwise when
-//! no older route has been announced again for an *idle time*. Changes of other routes do not count; otherwise a busy
-//! router's stale routes would stay forever. While there is no connection, nothing is removed: losing contact with
-//! a router does not mean that its routes are gone. When a peer is lost, its routes are removed at once.
+//! no stale path has been announced again for an *idle time*. Changes of other paths do not count; otherwise a busy
+//! router's stale paths would stay forever. While there is no connection, nothing becomes invalid: losing contact with
+//! a router does not mean that its routes are gone. When a peer is lost, all its paths are *gone* at once.
+//!
+//! What is gone is removed by a sweep, some time later. Until then only its generation tells: all those before `valid` are gone.
+//! This bound only moves forward, whatever follows, so no later event makes a path valid again, other than its own announcement.
 
 use std::time::{Duration, Instant};
 
-/// The state of one stream and family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The paths of one stream and family: how many there are, and which of them are valid.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Freshness {
+    phase: Phase,
+    /// That of paths that are announced now.
     generation: u16,
-    state: State,
+    /// Paths of older generations than this are gone.
+    valid: u16,
+    /// No path is of an older generation than this.
+    oldest: u16,
+    /// There is no further generation: all paths are gone, and none is accepted until they are removed.
+    is_exhausted: bool,
+    /// The number of paths by status.
+    counts: [usize; 3],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// All routes are of this generation, or all older ones were confirmed.
-    Fresh,
-    /// Older routes are expected again; the last one was announced at that time.
-    Refreshing(Instant),
-    /// Older routes are being removed.
-    Sweeping,
+enum Phase {
     /// There is no connection.
-    Disconnected,
+    Away,
+    /// The other side is sending its routes; a stale path was last announced again at that time.
+    Sending(Instant),
+    /// It has sent all.
+    Complete,
+}
+
+/// What a path of some generation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Announced by the current connection.
+    Fresh,
+    /// Announced before, and expected again.
+    Stale,
+    /// To be removed.
+    Gone,
 }
 
 impl Freshness {
-    /// The state of a stream that has no routes yet.
-    pub(crate) fn new() -> Self {
+    /// The state of a stream of a new connection.
+    pub(crate) fn new(now: Instant) -> Self {
         Self {
+            phase: Phase::Sending(now),
             generation: 0,
-            state: State::Fresh,
+            valid: 0,
+            oldest: 0,
+            is_exhausted: false,
+            counts: [0; 3],
         }
     }
 
-    /// The generation of routes that are announced now.
-    pub(crate) fn generation(&self) -> u16 {
-        self.generation
+    /// The generation of a path that is announced now; `None` if it cannot be accepted.
+    pub(crate) fn current(&self) -> Option<u16> {
+        (!self.is_exhausted).then_some(self.generation)
     }
 
-    /// A connection has begun. After 65,536 connections in a row without a sweep, the oldest routes are taken for new
-    /// ones, until the next connection.
+    /// Counts a path of the current generation, in place of one of the generation `before`.
+    pub(crate) fn announced(&mut self, before: Option<u16>) {
+        self.counts[Status::Fresh as usize] += 1;
+        if let Some(before) = before {
+            self.removed(before);
+        }
+    }
+
+    /// Counts a path of this generation as removed.
+    pub(crate) fn removed(&mut self, generation: u16) {
+        self.counts[self.status(generation) as usize] -= 1;
+        self.forget();
+    }
+
+    /// What a path of this generation is.
+    pub(crate) fn status(&self, generation: u16) -> Status {
+        let age = self.generation.wrapping_sub(generation);
+        match age {
+            _ if self.is_exhausted => Status::Gone,
+            0 => Status::Fresh,
+            _ if age <= self.generation.wrapping_sub(self.valid) => Status::Stale,
+            _ => Status::Gone,
+        }
+    }
+
+    /// The number of paths, those that are gone among them.
+    pub(crate) fn paths(&self) -> usize {
+        self.counts.iter().sum()
+    }
+
+    /// The number of paths of this status.
+    pub(crate) fn count(&self, status: Status) -> usize {
+        self.counts[status as usize]
+    }
+
+    /// A connection has begun.
     pub(crate) fn connected(&mut self, now: Instant) {
-        self.generation = self.generation.wrapping_add(1);
-        self.state = State::Refreshing(now);
+        self.begin();
+        self.phase = Phase::Sending(now);
     }
 
     /// The connection has ended.
     pub(crate) fn disconnected(&mut self) {
-        self.state = State::Disconnected;
+        self.phase = Phase::Away;
     }
 
-    /// A route of an older generation was announced again.
+    /// A stale path was announced again.
     pub(crate) fn confirmed(&mut self, now: Instant) {
-        if let State::Refreshing(last) = &mut self.state {
+        if let Phase::Sending(last) = &mut self.phase {
             *last = now.max(*last);
         }
     }
 
     /// All routes have been sent.
     pub(crate) fn all_sent(&mut self) {
-        if let State::Refreshing(_) = self.state {
-            self.state = State::Sweeping;
+        if self.is_sending() {
+            self.end();
         }
     }
 
     /// The peer is lost.
     pub(crate) fn lost(&mut self) {
-        self.generation = self.generation.wrapping_add(1);
-        self.state = State::Sweeping;
+        self.begin();
+        self.end();
     }
 
-    /// No older route is left.
-    pub(crate) fn swept(&mut self) {
-        if self.state == State::Sweeping {
-            self.state = State::Fresh;
-        }
-    }
-
-    /// Whether older routes are expected to be announced again.
-    pub(crate) fn is_refreshing(&self) -> bool {
-        matches!(self.state, State::Refreshing(_))
-    }
-
-    /// Whether a route of this generation is known to be gone, although the sweep may not have removed it yet.
-    pub(crate) fn is_gone(&self, generation: u16) -> bool {
-        self.state == State::Sweeping && generation != self.generation
-    }
-
-    /// Whether all routes are those of the other side, as far as is known.
-    pub(crate) fn is_fresh(&self) -> bool {
-        self.state == State::Fresh
-    }
-
-    /// Whether older routes are to be removed now, if the idle time is `idle`.
-    pub(crate) fn is_sweeping(&mut self, now: Instant, idle: Duration) -> bool {
-        if let State::Refreshing(last) = self.state
+    /// Ends the wait for stale paths if none was announced again for the idle time.
+    pub(crate) fn wait(&mut self, now: Instant, idle: Duration) {
+        if let Phase::Sending(last) = self.phase
             && now.saturating_duration_since(last) >= idle
         {
-            self.state = State::Sweeping;
+            self.end();
         }
-        self.state == State::Sweeping
     }
-}
 
-impl Default for Freshness {
-    fn default() -> Self {
-        Self::new()
+    /// Whether the other side is still sending its routes, as far as is known.
+    pub(crate) fn is_sending(&self) -> bool {
+        matches!(self.phase, Phase::Sending(_))
+    }
+
+    /// Whether all paths are those of the other side, as far as is known.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.phase == Phase::Complete && self.paths() == self.count(Status::Fresh)
+    }
+
+    /// Begins a generation: all valid paths are stale. If no path is of the current one, it is the next one, too: so generations
+    /// do not run out, however often a connection without routes begins.
+    fn begin(&mut self) {
+        let [fresh, stale, gone] = self.counts;
+        if fresh == 0 {
+            return;
+        }
+        if self.generation.wrapping_sub(self.oldest) == u16::MAX {
+            self.is_exhausted = true;
+            self.counts = [0, 0, fresh + stale + gone];
+            return;
+        }
+        self.generation = self.generation.wrapping_add(1);
+        self.counts = [0, fresh + stale, gone];
+    }
+
+    /// All stale paths are gone.
+    fn end(&mut self) {
+        let [fresh, stale, gone] = self.counts;
+        self.counts = [fresh, 0, stale + gone];
+        self.phase = Phase::Complete;
+        self.forget();
+    }
+
+    /// Forgets the generations of which there is no path.
+    fn forget(&mut self) {
+        let [fresh, stale, gone] = self.counts;
+        if stale == 0 {
+            self.valid = self.generation;
+        }
+        if gone == 0 {
+            self.oldest = self.valid;
+        }
+        self.is_exhausted &= fresh + stale + gone > 0;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+
+    /// Counts a path; returns its generation.
+    fn announce(state: &mut Freshness, before: Option<u16>) -> Option<u16> {
+        let generation = state.current()?;
+        state.announced(before);
+        Some(generation)
+    }
 
     const IDLE: Duration = Duration::from_secs(10);
 
     #[test]
-    fn stale_routes_leave_once_none_is_confirmed_for_the_idle_time() {
+    fn stale_paths_leave_once_none_is_confirmed_for_the_idle_time() {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
-        let mut state = Freshness::new();
-        assert!(!state.is_sweeping(at(1000), IDLE));
+        let mut state = Freshness::new(at(0));
+        let first = announce(&mut state, None).unwrap();
+        announce(&mut state, None).unwrap();
+        state.wait(at(1000), IDLE);
+        assert!(state.is_fresh());
         state.disconnected();
-        assert!(!state.is_sweeping(at(100_000), IDLE));
-        let before = state.generation();
+        state.wait(at(100_000), IDLE);
+        assert_eq!(
+            (state.status(first), state.is_fresh()),
+            (Status::Fresh, false)
+        );
         state.connected(at(100_000));
-        assert_ne!(state.generation(), before);
+        assert_eq!(state.status(first), Status::Stale);
+        let again = announce(&mut state, Some(first)).unwrap();
         state.confirmed(at(100_009));
-        assert!(!state.is_sweeping(at(100_018), IDLE));
-        assert!(state.is_sweeping(at(100_019), IDLE));
-        state.swept();
-        assert!(state.is_fresh() && !state.is_sweeping(at(200_000), IDLE));
+        // The clock may jump back.
+        state.confirmed(at(100_001));
+        state.wait(at(100_018), IDLE);
+        assert_eq!(state.status(first), Status::Stale);
+        state.wait(at(100_019), IDLE);
+        assert_eq!(
+            (state.status(first), state.status(again)),
+            (Status::Gone, Status::Fresh)
+        );
+        assert!(!state.is_fresh());
+        state.removed(first);
+        assert!(state.is_fresh());
+    }
+
+    /// Each path of the model is fresh, stale or gone.
+    #[derive(Clone)]
+    struct Model {
+        state: Freshness,
+        generations: [Option<u16>; 2],
+        expected: [Option<Status>; 2],
+    }
+
+    impl Model {
+        fn all(&mut self, change: impl Fn(Status) -> Status) {
+            self.expected = self.expected.map(|status| status.map(&change));
+        }
+
+        fn check(&self, events: &[u8]) {
+            let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
+            for (generation, &expected) in self.generations.iter().zip(&self.expected) {
+                let status = generation.map(|generation| self.state.status(generation));
+                assert_eq!(status, expected, "{events:?} {:?}", self.state);
+                if let Some(status) = expected {
+                    *counts.entry(status as u8).or_default() += 1;
+                }
+            }
+            for status in [Status::Fresh, Status::Stale, Status::Gone] {
+                let count = counts.get(&(status as u8)).copied().unwrap_or_default();
+                assert_eq!(self.state.count(status), count, "{events:?}");
+            }
+        }
+    }
+
+    /// All orders of seven events, each tried on a copy of the state.
+    #[test]
+    fn no_order_of_events_makes_a_path_valid_that_was_gone() {
+        const DEPTH: usize = 7;
+        let start = Instant::now();
+        let mut tried = 0u64;
+        let mut open = vec![(
+            Model {
+                state: Freshness::new(start),
+                generations: [None; 2],
+                expected: [None; 2],
+            },
+            Vec::new(),
+        )];
+        while let Some((model, events)) = open.pop() {
+            tried += 1;
+            if events.len() == DEPTH {
+                continue;
+            }
+            for event in 0..9u8 {
+                let mut model = model.clone();
+                let state = &mut model.state;
+                let aged = |status| match status {
+                    Status::Fresh => Status::Stale,
+                    other => other,
+                };
+                let ended = |status| match status {
+                    Status::Stale => Status::Gone,
+                    other => other,
+                };
+                let is_sending = state.is_sending();
+                match event {
+                    0 | 1 => {
+                        let at = usize::from(event);
+                        model.generations[at] = announce(state, model.generations[at]);
+                        model.expected[at] = Some(Status::Fresh);
+                    }
+                    // A withdrawal, or the sweep of what is gone.
+                    2 => match model.generations[0].take() {
+                        None => continue,
+                        Some(generation) => {
+                            state.removed(generation);
+                            model.expected[0] = None;
+                        }
+                    },
+                    3 => match model.generations[1] {
+                        Some(generation) if state.status(generation) == Status::Gone => {
+                            state.removed(generation);
+                            model.generations[1] = None;
+                            model.expected[1] = None;
+                        }
+                        _ => continue,
+                    },
+                    4 => {
+                        state.connected(start);
+                        model.all(aged);
+                    }
+                    5 => state.disconnected(),
+                    6 => {
+                        state.lost();
+                        model.all(|_| Status::Gone);
+                    }
+                    7 => {
+                        state.all_sent();
+                        if is_sending {
+                            model.all(ended);
+                        }
+                    }
+                    _ => {
+                        state.wait(start + IDLE, IDLE);
+                        if is_sending {
+                            model.all(ended);
+                        }
+                    }
+                }
+                let mut events = events.clone();
+                events.push(event);
+                model.check(&events);
+                open.push((model, events));
+            }
+        }
+        assert!(tried > 1_000_000, "{tried}");
     }
 
     #[test]
-    fn a_break_ends_a_sweep() {
+    fn when_generations_run_out_all_paths_are_gone_until_they_are_removed() {
         let now = Instant::now();
-        let mut state = Freshness::new();
-        state.connected(now);
-        state.all_sent();
-        assert!(state.is_sweeping(now, IDLE));
-        state.disconnected();
-        state.swept();
-        assert!(!state.is_sweeping(now + IDLE * 9, IDLE) && !state.is_fresh());
-    }
-
-    #[test]
-    fn a_lost_peer_takes_its_routes_along_at_once() {
-        let now = Instant::now();
-        let mut state = Freshness::new();
-        state.lost();
-        assert!(state.is_sweeping(now, IDLE));
-        // The clock may stand still or jump back.
-        state.connected(now + IDLE);
-        assert!(!state.is_sweeping(now, IDLE));
+        let mut state = Freshness::new(now);
+        let mut held = Vec::new();
+        // Each time one path more that is gone and not yet removed.
+        while let Some(generation) = announce(&mut state, None) {
+            held.push(generation);
+            state.lost();
+            assert!(held.len() <= 1 << 16);
+            if held.len().is_multiple_of(1000) || held.len() >= 1 << 16 {
+                assert!(held.iter().all(|&held| state.status(held) == Status::Gone));
+            }
+        }
+        assert_eq!(held.len(), 1 << 16);
+        for generation in held.drain(..) {
+            assert_eq!(announce(&mut state, None), None);
+            state.removed(generation);
+        }
+        assert_eq!(state.paths(), 0);
+        let generation = announce(&mut state, None).unwrap();
+        assert_eq!(state.status(generation), Status::Fresh);
+        // Connections without routes need no generation.
+        for _ in 0..1 << 17 {
+            state.connected(now);
+            state.lost();
+        }
+        assert_eq!(state.status(generation), Status::Gone);
+        let again = announce(&mut state, Some(generation)).unwrap();
+        assert_eq!((state.status(again), state.paths()), (Status::Fresh, 1));
     }
 }

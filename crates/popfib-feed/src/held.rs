@@ -1,14 +1,14 @@
-//! The paths of a table: those of one family, and each stream's share of them.
+//! The paths of a table: those of one family.
 
 use std::cmp::Ordering;
 
-use popfib::{Address, BestChange, IpPrefix, MultiRib, NextHop, Path, Position, Prefix};
+use popfib::{Address, BestChange, MultiRib, NextHop, Path, Position, Prefix};
 
-use crate::freshness::Freshness;
 use crate::target::Target;
-use crate::view::View;
+use crate::view::Change;
 
-/// One path of one stream.
+/// One path of one source.
+#[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) target: Target,
     pub(crate) source: u16,
@@ -16,10 +16,13 @@ pub(crate) struct Held {
     pub(crate) id: u32,
 }
 
-impl Path for Held {
-    type Key = (u16, u32);
+/// The source and the path identifier.
+pub(crate) type Key = (u16, u32);
 
-    fn key(&self) -> (u16, u32) {
+impl Path for Held {
+    type Key = Key;
+
+    fn key(&self) -> Key {
         (self.source, self.id)
     }
 
@@ -32,145 +35,74 @@ impl Path for Held {
     }
 }
 
-/// The state of a stream in one family.
-pub(crate) struct Side<A: Address> {
-    pub(crate) freshness: Freshness,
-    pub(crate) paths: usize,
-    /// How many of its paths are of an older generation.
-    pub(crate) older: usize,
-    /// What the sweep has reached.
-    after: After<A>,
-}
-
 /// A position among the paths.
-pub(crate) type After<A> = Option<Position<A, (u16, u32)>>;
+pub(crate) type After<A> = Option<Position<A, Key>>;
 
-impl<A: Address> Default for Side<A> {
-    fn default() -> Self {
-        Self {
-            freshness: Freshness::default(),
-            paths: 0,
-            older: 0,
-            after: None,
-        }
-    }
-}
-
-impl<A: Address> Side<A> {
-    /// All paths are of an older generation now.
-    pub(crate) fn age(&mut self) {
-        self.older = self.paths;
-        self.after = None;
-    }
-}
-
-/// One family of a table: every path, and the best ones in the view.
-pub(crate) struct Half<A> {
+/// One family of a table: every path, and changes of the best ones that readers do not see yet.
+pub(crate) struct Half<A: Address> {
     pub(crate) paths: MultiRib<A, Held>,
+    pub(crate) waiting: Vec<Change<A>>,
+    /// How many paths are gone, and have to be removed.
+    pub(crate) gone: usize,
+    /// What the sweep has reached.
+    pub(crate) swept: After<A>,
 }
 
 impl<A: Address> Default for Half<A> {
     fn default() -> Self {
         Self {
             paths: MultiRib::new(),
+            waiting: Vec::new(),
+            gone: 0,
+            swept: None,
         }
     }
 }
 
-/// The effect of a change of a path.
-#[derive(Default)]
-pub(crate) struct Done {
-    /// The path existed with an older generation.
-    pub(crate) was_older: bool,
-}
+impl<A: Address> Half<A> {
+    /// The generation of a path, if it is there.
+    pub(crate) fn generation(&self, prefix: Prefix<A>, key: &Key) -> Option<u16> {
+        Some(self.paths.get(prefix, key)?.generation)
+    }
 
-impl<A: Address> Half<A>
-where
-    IpPrefix: From<Prefix<A>>,
-{
-    pub(crate) fn announce(
-        &mut self,
-        prefix: Prefix<A>,
-        held: Held,
-        side: &mut Side<A>,
-        view: &mut View,
-    ) -> Done {
-        let key = held.key();
-        let is_older = |path: &Held| path.generation != held.generation;
-        let was_older = side.older > 0 && self.paths.get(prefix, &key).is_some_and(is_older);
-        side.older -= usize::from(was_older);
-        let before = self.paths.path_count();
+    pub(crate) fn announce(&mut self, prefix: Prefix<A>, held: Held) {
         let target = held.target.clone();
-        let change = self.paths.announce(prefix, held);
-        side.paths += self.paths.path_count() - before;
-        match change {
+        match self.paths.announce(prefix, held) {
             // The path that was just announced need not be looked up.
             BestChange::Announce(next_hop) if next_hop == target.number() => {
-                view.announce(prefix.into(), target);
+                self.waiting.push((prefix, Some(target)));
             }
-            change => self.publish(prefix, change, view),
+            change => self.note(prefix, change),
         }
-        Done { was_older }
     }
 
-    /// `None` if there is no such path.
-    pub(crate) fn withdraw(
-        &mut self,
-        prefix: Prefix<A>,
-        key: (u16, u32),
-        side: &mut Side<A>,
-        view: &mut View,
-    ) -> Option<Done> {
+    /// Returns the generation of the path; `None` if there is no such path.
+    pub(crate) fn withdraw(&mut self, prefix: Prefix<A>, key: Key) -> Option<u16> {
         let (path, change) = self.paths.withdraw(prefix, &key)?;
-        let was_older = path.generation != side.freshness.generation();
-        side.paths -= 1;
-        side.older -= usize::from(was_older);
-        self.publish(prefix, change, view);
-        Some(Done { was_older })
+        self.note(prefix, change);
+        Some(path.generation)
     }
 
-    /// Removes paths of older generations of `source` among the next `count` prefixes; returns how many.
-    pub(crate) fn sweep(
-        &mut self,
-        source: u16,
-        side: &mut Side<A>,
-        count: usize,
-        view: &mut View,
-    ) -> usize {
-        let generation = side.freshness.generation();
-        let mut removed = 0;
+    /// Visits the next `count` paths and removes those for which `keep` returns false. Returns whether it has reached the last.
+    pub(crate) fn sweep(&mut self, count: usize, mut keep: impl FnMut(&Held) -> bool) -> bool {
         let mut changes = Vec::new();
-        if side.older > 0 {
-            let keep = |_, path: &Held| {
-                let keeps = path.source != source || path.generation == generation;
-                removed += usize::from(!keeps);
-                keeps
-            };
-            let changed = |prefix, change| changes.push((prefix, change));
-            let after = side.after.take();
-            side.after = self.paths.retain_some(after, count, keep, changed);
-        }
+        let changed = |prefix, change| changes.push((prefix, change));
+        let after = self.swept.take();
+        let keep = |_, path: &Held| keep(path);
+        self.swept = self.paths.retain_some(after, count, keep, changed);
         for (prefix, change) in changes {
-            self.publish(prefix, change, view);
+            self.note(prefix, change);
         }
-        side.older -= removed;
-        side.paths -= removed;
-        if side.older == 0 || side.after.is_none() {
-            // A path that the sweep has not found does not exist.
-            debug_assert_eq!(side.older, 0, "the sweep has visited every path");
-            side.after = None;
-            side.freshness.swept();
-        }
-        removed
+        self.swept.is_none()
     }
 
-    fn publish(&self, prefix: Prefix<A>, change: BestChange, view: &mut View) {
+    fn note(&mut self, prefix: Prefix<A>, change: BestChange) {
         match change {
             BestChange::Unchanged => {}
-            BestChange::Withdraw => view.withdraw(prefix.into()),
+            BestChange::Withdraw => self.waiting.push((prefix, None)),
             BestChange::Announce(_) => {
                 let best = self.paths.best(prefix).expect("it has just been announced");
-                view.announce(prefix.into(), best.target.clone());
+                self.waiting.push((prefix, Some(best.target.clone())));
             }
         }
     }

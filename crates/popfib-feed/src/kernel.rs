@@ -149,9 +149,12 @@ impl Kernel {
                 false => next = Next::Dump,
             }
         }
-        if self.routes.take_changed() || !self.transaction.is_empty() {
+        if self.routes.take_changed() {
+            self.transaction.change_objects();
+        }
+        if !self.transaction.is_empty() {
             self.transaction.settle();
-            commit(&self.routes.streams.0, &self.transaction);
+            commit(&self.routes.streams.0, &mut self.transaction);
         }
         Ok(next)
     }

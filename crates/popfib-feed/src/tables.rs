@@ -2,256 +2,389 @@
 //!
 //! A *feed* is a router or program that connects; its name stays the same over reconnections. Each of its streams is a *source*
 //! of one table. A table keeps the paths of all of its sources, and shows readers the best path of each prefix.
+//!
+//! Every call does a bounded piece of work, so that those who share the tables under a lock wait for a short time only.
 
 mod connections;
-mod queries;
+pub(crate) mod queries;
 pub(crate) mod snapshot;
+mod sources;
+pub(crate) mod sweep;
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use popfib::{Address, IpPrefix, Prefix};
 
 use crate::feeds::{Feed, FeedId};
-use crate::held::{Half, Held, Side};
-use crate::info::{Dropped, Limits, Routes, Totals};
-use crate::target::Target;
-use crate::transaction::{Change, Mark, Stream, StreamId, Transaction};
-use crate::view::View;
+use crate::freshness::{Freshness, Status};
+use crate::held::{Half, Held};
+use crate::info::{Dropped, Limits, Totals};
+use crate::room::Room;
+use crate::slots::Slots;
+use crate::transaction::{Change, Event, Mark, Stream, Transaction};
+use crate::view::{Batch, Publication, View};
 
-/// How long a stream without older routes has to be silent to be complete, if its protocol has no mark for that.
-const SETTLED: Duration = Duration::from_secs(5);
+/// The number of changes and marks that are applied at a time.
+const PIECE: usize = 256;
 
-/// The number of changes after which the tables' memory is measured again. That of targets, which may be much larger, is
-/// counted.
-const A_MEASURE: usize = 4096;
+/// The maximum number of paths of one prefix from one source; no router sends more.
+const MAX_PREFIX_PATHS: usize = 1 << 16;
 
 /// How long changes wait to be published, if they arrive faster than they can be published one by one.
 const LATE: Duration = Duration::from_millis(500);
 
-/// All tables with all of their paths. One thread changes them; other threads use [`Tables::reader`].
+/// All tables with all of their paths. One thread at a time changes them; [`View`]s are read without waiting.
 #[derive(Default)]
 pub struct Tables {
     limits: Limits,
-    feeds: Vec<Feed>,
+    feeds: Slots<Feed>,
     feed_names: HashMap<String, usize>,
-    sources: Vec<Source>,
-    source_names: HashMap<(usize, Stream), u16>,
-    tables: Vec<Table>,
+    sources: Slots<Source>,
+    /// The number of sources so far.
+    serial: u64,
+    tables: Slots<Table>,
     table_names: BTreeMap<String, usize>,
     totals: Totals,
+    tally: Tally,
     version: u64,
-    /// The time since which changes wait to be published.
+    /// The time since which changes wait to be published, their number, and the tables that have some.
     waiting: Option<Instant>,
-    /// What the tables took at the last measurement, which was `unmeasured` changes ago.
-    bytes_measured: usize,
-    unmeasured: usize,
+    waiting_count: usize,
+    changed: Vec<usize>,
+    /// The number of batches that are in queues of views.
+    queued: Arc<AtomicUsize>,
+    room: Arc<Room>,
+    round: Round,
+    /// Tables that had no source at some time since the last sweep, and views that nobody uses.
+    unused: Vec<usize>,
+    old: Vec<Arc<View>>,
     dropped: Vec<Dropped>,
 }
 
 pub(crate) struct Source {
+    /// No two sources have the same.
+    serial: u64,
     feed: usize,
     /// The number of the connection whose changes apply.
     owner: u64,
     table: usize,
-    peer: String,
+    name: Arc<Stream>,
+    /// How many connections have it as a stream.
+    streams: usize,
     /// Whether it has announced more paths than allowed.
     is_dropped: bool,
-    ipv4: Side<u32>,
-    ipv6: Side<u128>,
+    ipv4: Freshness,
+    ipv6: Freshness,
 }
 
-impl Source {
-    /// A connection has begun, which will announce its paths again.
-    fn begin(&mut self, owner: u64, now: Instant) {
-        self.owner = owner;
-        self.is_dropped = false;
-        self.ipv4.freshness.connected(now);
-        self.ipv4.age();
-        self.ipv6.freshness.connected(now);
-        self.ipv6.age();
-    }
-
-    /// Marks all of its paths for removal.
-    fn lose(&mut self) {
-        self.ipv4.freshness.lost();
-        self.ipv4.age();
-        self.ipv6.freshness.lost();
-        self.ipv6.age();
-    }
-}
-
-#[derive(Default)]
 pub(crate) struct Table {
     ipv4: Half<u32>,
     ipv6: Half<u128>,
-    view: View,
+    view: Arc<View>,
+    /// The number of its sources, and of those whose feeds are followed.
+    sources: usize,
+    followed: usize,
+    /// Whether it is in the list of those that have changed.
+    is_changed: bool,
+}
+
+/// What the sweep has reached: the next source whose wait may be over, and the next table and family of the round.
+#[derive(Default)]
+struct Round {
+    source: usize,
+    table: usize,
+    is_ipv6: bool,
+}
+
+/// Sums over all sources.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    paths: usize,
+    older: usize,
+    gone: usize,
+    /// Streams and families that are sending their routes, for the first time or again.
+    sending: usize,
+    loading: usize,
+    /// Streams and families that are not fresh.
+    unfresh: usize,
+}
+
+impl Tally {
+    fn of(side: &Freshness) -> Self {
+        let paths = side.paths();
+        let older = paths - side.count(Status::Fresh);
+        Self {
+            paths,
+            older,
+            gone: side.count(Status::Gone),
+            sending: usize::from(side.is_sending()),
+            loading: usize::from(side.is_sending() && older == 0),
+            unfresh: usize::from(!side.is_fresh()),
+        }
+    }
+
+    /// Replaces a part of the sums.
+    fn replace(&mut self, before: Self, after: Self) {
+        self.paths = self.paths + after.paths - before.paths;
+        self.older = self.older + after.older - before.older;
+        self.gone = self.gone + after.gone - before.gone;
+        self.sending = self.sending + after.sending - before.sending;
+        self.loading = self.loading + after.loading - before.loading;
+        self.unfresh = self.unfresh + after.unfresh - before.unfresh;
+    }
 }
 
 /// The parts of a source and a table that belong to a family.
 trait Family: Address {
-    fn parts<'a>(source: &'a mut Source, table: &'a mut Table) -> Parts<'a, Self>;
+    fn side(source: &Source) -> &Freshness;
+    fn side_mut(source: &mut Source) -> &mut Freshness;
+    fn half(table: &Table) -> &Half<Self>;
+    fn half_mut(table: &mut Table) -> &mut Half<Self>;
 }
 
-type Parts<'a, A> = (&'a mut Side<A>, &'a mut Half<A>, &'a mut View);
-
 impl Family for u32 {
-    fn parts<'a>(source: &'a mut Source, table: &'a mut Table) -> Parts<'a, Self> {
-        (&mut source.ipv4, &mut table.ipv4, &mut table.view)
+    fn side(source: &Source) -> &Freshness {
+        &source.ipv4
+    }
+
+    fn side_mut(source: &mut Source) -> &mut Freshness {
+        &mut source.ipv4
+    }
+
+    fn half(table: &Table) -> &Half<Self> {
+        &table.ipv4
+    }
+
+    fn half_mut(table: &mut Table) -> &mut Half<Self> {
+        &mut table.ipv4
     }
 }
 
 impl Family for u128 {
-    fn parts<'a>(source: &'a mut Source, table: &'a mut Table) -> Parts<'a, Self> {
-        (&mut source.ipv6, &mut table.ipv6, &mut table.view)
+    fn side(source: &Source) -> &Freshness {
+        &source.ipv6
+    }
+
+    fn side_mut(source: &mut Source) -> &mut Freshness {
+        &mut source.ipv6
+    }
+
+    fn half(table: &Table) -> &Half<Self> {
+        &table.ipv6
+    }
+
+    fn half_mut(table: &mut Table) -> &mut Half<Self> {
+        &mut table.ipv6
     }
 }
 
 impl Tables {
     /// Makes an empty list of tables.
     pub fn new(limits: Limits) -> Self {
-        Self {
-            limits,
-            ..Self::default()
-        }
+        let mut tables = Self::default();
+        tables.set_limits(limits);
+        tables
     }
 
     /// Changes the limits. Existing paths stay.
     pub fn set_limits(&mut self, limits: Limits) {
+        self.room.limit(limits.max_bytes);
         self.limits = limits;
     }
 
-    /// Applies a transaction of the feed, which refers to these streams. Readers see its changes prefix by prefix.
-    /// A transaction of a connection that is no longer [current](Self::is_current) is ignored.
+    /// Applies a transaction of the feed, which refers to these streams, and publishes it. Readers see its changes prefix by
+    /// prefix. A transaction of a connection that is no longer [current](Self::is_current) is ignored.
+    ///
+    /// It is [`take`](Self::take), as often as needed, and [`publish`](Self::publish).
     pub fn apply(
         &mut self,
         id: FeedId,
         streams: &[Stream],
-        transaction: &Transaction,
+        transaction: &mut Transaction,
         now: Instant,
     ) {
-        self.take(id, streams, transaction, now);
+        while self.take(id, streams, transaction, now) {}
         self.publish(now, false);
     }
 
-    /// Like [`apply`](Self::apply), but readers see the changes only after the next [`publish`](Self::publish). Many
-    /// changes take less time if they are published together.
+    /// Takes the next changes and marks out of a transaction, and applies them; returns whether there are more. Readers see the
+    /// changes after the next [`hand_over`](Self::hand_over). Many changes take less time if they are published together.
     pub fn take(
         &mut self,
         id: FeedId,
         streams: &[Stream],
-        transaction: &Transaction,
+        transaction: &mut Transaction,
         now: Instant,
-    ) {
+    ) -> bool {
         if !self.hear(id, streams, now) {
-            return;
+            transaction.clear();
+            return false;
         }
         self.waiting.get_or_insert(now);
-        self.unmeasured += transaction.changes().len();
-        if self.unmeasured > A_MEASURE {
-            self.measure();
-        }
-        self.totals.transactions += 1;
         self.version += 1;
-        for change in transaction.changes() {
-            let Some(source) = self.source_of(id, change.stream) else {
-                self.totals.refused += u64::from(change.target.is_some());
-                continue;
-            };
-            if !self.owns(id, source) {
-                continue;
-            }
-            match change.prefix {
-                IpPrefix::V4(prefix) => self.change(source, prefix, change, now),
-                IpPrefix::V6(prefix) => self.change(source, prefix, change, now),
+        if transaction.is_new() {
+            self.totals.transactions += transaction.count();
+            if transaction.has_objects() {
+                self.change_objects(id);
             }
         }
-        for mark in transaction.marks() {
-            self.mark(id, mark);
+        for _ in 0..PIECE {
+            match transaction.take() {
+                None => return false,
+                Some(Event::Mark(mark)) => self.mark(id, streams, mark, now),
+                Some(Event::Change(change)) => match change.prefix {
+                    IpPrefix::V4(prefix) => self.change(id, streams, prefix, change, now),
+                    IpPrefix::V6(prefix) => self.change(id, streams, prefix, change, now),
+                },
+            }
         }
+        true
     }
 
-    /// The number of changes that wait to be published. O(tables).
-    pub fn waiting(&self) -> usize {
-        let of = |table: &Table| table.view.waiting();
-        self.waiting.map_or(0, |_| self.tables.iter().map(of).sum())
-    }
-
-    /// Publishes all waiting changes to readers. If more changes have already arrived (`is_behind`), this does nothing until the
-    /// first waiting change is half a second old. O(changes), or O(routes) if that is less.
-    pub fn publish(&mut self, now: Instant, is_behind: bool) {
-        let Some(since) = self.waiting else {
+    fn change<A: Family>(
+        &mut self,
+        id: FeedId,
+        streams: &[Stream],
+        prefix: Prefix<A>,
+        change: Change,
+        now: Instant,
+    ) {
+        if change.target.is_some() && !self.open(id, streams, change.stream, now) {
+            self.totals.refused += 1;
+            return;
+        }
+        let Some(number) = self.owned(id, change.stream) else {
+            self.totals.withdrawn += u64::from(change.target.is_none());
             return;
         };
-        if is_behind && now.saturating_duration_since(since) < LATE {
-            return;
-        }
-        self.tables
-            .iter_mut()
-            .for_each(|table| table.view.publish());
-        self.waiting = None;
-    }
-
-    fn change<A: Family>(&mut self, source: u16, prefix: Prefix<A>, change: &Change, now: Instant)
-    where
-        IpPrefix: From<Prefix<A>>,
-    {
-        let is_full = self.is_full();
-        let at = &mut self.sources[usize::from(source)];
-        if at.is_dropped {
-            self.totals.refused += u64::from(change.target.is_some());
-            return;
-        }
-        let feed = at.feed;
-        let is_peer_full = at.ipv4.paths + at.ipv6.paths >= self.limits.max_peer_paths;
-        let table = &mut self.tables[at.table];
-        let (side, half, view) = A::parts(at, table);
-        let had = side.paths;
-        let done = match &change.target {
-            Some(target) => {
-                let key = (source, change.path);
-                if (is_full || is_peer_full) && half.paths.get(prefix, &key).is_none() {
-                    self.totals.refused += 1;
-                    if is_peer_full {
-                        self.drop_peer(source);
-                    }
-                    return;
-                }
-                self.totals.announced += 1;
-                let held = Held {
-                    target: target.clone(),
-                    source,
-                    generation: side.freshness.generation(),
-                    id: change.path,
-                };
-                half.announce(prefix, held, side, view)
-            }
+        let is_full = self.totals.paths >= self.limits.max_paths || self.room.is_full();
+        let source = self.sources.at_mut(number.into());
+        let is_peer_full = source.valid_paths() >= self.limits.max_peer_paths;
+        let table = self.tables.at_mut(source.table);
+        let key = (number, change.path);
+        let half = A::half_mut(table);
+        let old = match A::side(source) {
+            // All are fresh. Whether one is replaced is seen later.
+            side if side.paths() == side.count(Status::Fresh) => None,
+            _ => half.generation(prefix, &key),
+        };
+        let generation = A::side(source).current().filter(|_| !source.is_dropped);
+        let (bytes, waiting) = (half.paths.bytes(), half.waiting.len());
+        let was_stale = old.is_some_and(|old| A::side(source).status(old) == Status::Stale);
+        let before = Tally::of(A::side(source));
+        match change.target {
             None => {
                 self.totals.withdrawn += 1;
-                let key = (source, change.path);
-                half.withdraw(prefix, key, side, view).unwrap_or_default()
+                if let Some(generation) = half.withdraw(prefix, key) {
+                    A::side_mut(source).removed(generation);
+                }
             }
-        };
-        if done.was_older {
-            self.feeds[feed].confirmed = now;
-        } else if side.older == 0 {
-            side.freshness.confirmed(now);
+            Some(target) => {
+                let is_new = || half.paths.get(prefix, &key).is_none();
+                let is_crowded = || {
+                    let (low, high) = ((number, 0), (number, u32::MAX));
+                    // Without path identifiers there is only one.
+                    change.path != 0
+                        && half.paths.count_keys(prefix, &low, &high) >= MAX_PREFIX_PATHS
+                };
+                let is_refused = (is_full || is_peer_full || is_crowded()) && is_new();
+                let Some(generation) = generation.filter(|_| !is_refused) else {
+                    self.totals.refused += 1;
+                    if is_peer_full && !source.is_dropped {
+                        self.drop_peer(number);
+                    }
+                    return;
+                };
+                self.totals.announced += 1;
+                let paths = half.paths.path_count();
+                let held = Held {
+                    target,
+                    source: number,
+                    generation,
+                    id: change.path,
+                };
+                half.announce(prefix, held);
+                let is_replaced = half.paths.path_count() == paths;
+                let old = old.or_else(|| is_replaced.then_some(generation));
+                A::side_mut(source).announced(old);
+            }
         }
-        self.totals.paths = self.totals.paths + side.paths - had;
+        let side = A::side_mut(source);
+        if was_stale {
+            self.feeds.at_mut(id.feed).confirmed = now;
+        } else if side.count(Status::Stale) == 0 {
+            side.confirmed(now);
+        }
+        let after = Tally::of(side);
+        half.gone = half.gone + after.gone - before.gone;
+        let new_bytes = half.paths.bytes();
+        let more = half.waiting.len() - waiting;
+        if bytes != new_bytes {
+            self.room.change(bytes, new_bytes);
+        }
+        self.waiting_count += more;
+        if more > 0 && !table.is_changed {
+            table.is_changed = true;
+            self.changed.push(source.table);
+        }
+        self.count(before, after);
+    }
+
+    /// Tables with routes of the connection have another version, since next-hop objects have changed.
+    fn change_objects(&mut self, id: FeedId) {
+        let feed = self.feeds.at(id.feed);
+        let connection = feed.connection(id.connection);
+        let streams = connection.map(|connection| connection.streams.iter().flatten());
+        for &number in streams.into_iter().flatten() {
+            let number = self.sources.at(number.into()).table;
+            let table = self.tables.at_mut(number);
+            if !table.is_changed {
+                table.is_changed = true;
+                self.changed.push(number);
+            }
+        }
+    }
+
+    /// Changes the state of a source in one family, and the sums.
+    fn edit<A: Family>(&mut self, number: u16, edit: impl FnOnce(&mut Freshness)) {
+        let source = self.sources.at_mut(number.into());
+        let before = Tally::of(A::side(source));
+        edit(A::side_mut(source));
+        let after = Tally::of(A::side(source));
+        let half = A::half_mut(self.tables.at_mut(source.table));
+        half.gone = half.gone + after.gone - before.gone;
+        self.count(before, after);
+    }
+
+    fn edit_both(&mut self, number: u16, edit: impl Fn(&mut Freshness)) {
+        self.edit::<u32>(number, &edit);
+        self.edit::<u128>(number, &edit);
+    }
+
+    fn count(&mut self, before: Tally, after: Tally) {
+        self.tally.replace(before, after);
+        self.totals.paths = self.tally.paths;
+        self.totals.older = self.tally.older;
+    }
+
+    /// All paths of the source are gone.
+    fn lose(&mut self, number: u16) {
+        self.edit_both(number, Freshness::lost);
     }
 
     /// Drops a source that has announced more paths than allowed.
-    fn drop_peer(&mut self, source: u16) {
-        let source = &mut self.sources[usize::from(source)];
-        source.is_dropped = true;
-        source.lose();
+    fn drop_peer(&mut self, number: u16) {
+        self.lose(number);
         self.totals.dropped += 1;
-        let mut names = self.table_names.iter();
-        let table = names.find(|(_, number)| **number == source.table);
+        let source = self.sources.at_mut(number.into());
+        source.is_dropped = true;
         self.dropped.push(Dropped {
-            feed: self.feeds[source.feed].name.clone(),
-            peer: source.peer.clone(),
-            table: table.map(|(name, _)| name.clone()).unwrap_or_default(),
+            feed: self.feeds.at(source.feed).name.clone(),
+            peer: source.name.peer.clone(),
+            table: source.name.table.clone(),
         });
     }
 
@@ -260,130 +393,66 @@ impl Tables {
         std::mem::take(&mut self.dropped)
     }
 
-    fn measure(&mut self) {
-        self.unmeasured = 0;
-        if self.limits.max_bytes < usize::MAX {
-            self.bytes_measured = self.bytes();
+    fn mark(&mut self, id: FeedId, streams: &[Stream], mark: Mark, now: Instant) {
+        let (Mark::Up(stream) | Mark::Down(stream) | Mark::EndOfRib { stream, .. }) = mark;
+        // A table without routes may be complete, too.
+        if !matches!(mark, Mark::Down(_)) {
+            self.open(id, streams, stream, now);
         }
-    }
-
-    /// Whether there is no room for another path.
-    fn is_full(&self) -> bool {
-        let bytes = self.bytes_measured.saturating_add(Target::all_bytes());
-        bytes >= self.limits.max_bytes || self.totals.paths >= self.limits.max_paths
-    }
-
-    fn mark(&mut self, id: FeedId, mark: &Mark) {
-        let (Mark::Up(stream) | Mark::Down(stream) | Mark::EndOfRib { stream, .. }) = *mark;
-        let Some(source) = self.source_of(id, stream) else {
+        let Some(number) = self.owned(id, stream) else {
             return;
         };
-        if !self.owns(id, source) {
-            return;
-        }
-        let source = &mut self.sources[usize::from(source)];
-        match *mark {
-            Mark::Up(_) => source.is_dropped = false,
-            Mark::Down(_) => source.lose(),
-            Mark::EndOfRib { is_ipv6: false, .. } => source.ipv4.freshness.all_sent(),
-            Mark::EndOfRib { is_ipv6: true, .. } => source.ipv6.freshness.all_sent(),
+        match mark {
+            Mark::Up(_) => self.sources.at_mut(number.into()).is_dropped = false,
+            Mark::Down(_) => self.lose(number),
+            Mark::EndOfRib { is_ipv6: false, .. } => self.edit::<u32>(number, Freshness::all_sent),
+            Mark::EndOfRib { is_ipv6: true, .. } => self.edit::<u128>(number, Freshness::all_sent),
         }
     }
 
-    /// The source of a stream of the connection; `None` if there were too many.
-    fn source_of(&self, id: FeedId, stream: StreamId) -> Option<u16> {
-        let connection = self.feeds[id.feed].connection(id.connection)?;
-        connection.sources.get(stream.0 as usize).copied().flatten()
+    /// The number of changes that wait to be published.
+    pub fn waiting(&self) -> usize {
+        self.waiting_count
     }
 
-    /// The source of a stream, which belongs to the connection `owner` if it is new; `None` if there are too many.
-    fn source(&mut self, feed: usize, stream: &Stream, owner: u64, now: Instant) -> Option<u16> {
-        let key = (feed, stream.clone());
-        if let Some(&source) = self.source_names.get(&key) {
-            return Some(source);
-        }
-        let number = u16::try_from(self.sources.len()).ok()?;
-        let table = match self.table_names.get(&stream.table) {
-            Some(&table) => table,
-            None => {
-                self.tables.push(Table::default());
-                let table = self.tables.len() - 1;
-                self.table_names.insert(stream.table.clone(), table);
-                table
-            }
+    /// Publishes all waiting changes to readers. If more changes have already arrived (`is_behind`), this does nothing until the
+    /// first waiting change is half a second old.
+    ///
+    /// It is [`hand_over`](Self::hand_over), run at once.
+    pub fn publish(&mut self, now: Instant, is_behind: bool) {
+        self.hand_over(now, is_behind).run();
+    }
+
+    /// Hands over all waiting changes, which readers see after [`Publication::run`]. If more changes have already arrived
+    /// (`is_behind`), it hands over none until the first waiting change is half a second old. O(tables with changes).
+    pub fn hand_over(&mut self, now: Instant, is_behind: bool) -> Publication {
+        let is_early = |since| is_behind && now.saturating_duration_since(since) < LATE;
+        let mut publication = Publication {
+            views: Vec::new(),
+            old: std::mem::take(&mut self.old),
         };
-        let mut source = Source {
-            feed,
-            owner,
-            table,
-            peer: stream.peer.clone(),
-            is_dropped: false,
-            ipv4: Side::default(),
-            ipv6: Side::default(),
-        };
-        source.ipv4.freshness.connected(now);
-        source.ipv6.freshness.connected(now);
-        self.sources.push(source);
-        self.source_names.insert(key, number);
-        Some(number)
+        if self.waiting.is_none_or(is_early) {
+            return publication;
+        }
+        for number in std::mem::take(&mut self.changed) {
+            let table = self.tables.at_mut(number);
+            table.is_changed = false;
+            table.view.push(Batch {
+                ipv4: std::mem::take(&mut table.ipv4.waiting),
+                ipv6: std::mem::take(&mut table.ipv6.waiting),
+                version: self.version,
+            });
+            publication.views.push(table.view.clone());
+        }
+        self.waiting = None;
+        self.waiting_count = 0;
+        publication
     }
 
-    /// Removes routes that were not announced again. It visits at most `count` prefixes of each family of each source that is
-    /// being swept, and returns whether there is more to do at once. It has to be called regularly.
-    pub fn tick(&mut self, now: Instant, count: usize) -> bool {
-        let mut has_more = false;
-        let mut older = 0;
-        let swept = self.totals.swept;
-        for number in 0..self.sources.len() {
-            has_more |= self.sweep::<u32>(number, count, now);
-            has_more |= self.sweep::<u128>(number, count, now);
-            let source = &self.sources[number];
-            older += source.ipv4.older + source.ipv6.older;
-        }
-        self.totals.older = older;
-        let has_swept = self.totals.swept > swept;
-        if has_swept {
-            self.waiting.get_or_insert(now);
-        }
-        // The feeds' threads publish what they have received, unless they are late.
-        self.publish(now, has_more || !has_swept);
-        self.measure();
-        has_more
+    /// Whether all changes so far have been published.
+    fn is_published(&self) -> bool {
+        self.waiting.is_none() && self.queued.load(Ordering::Relaxed) == 0
     }
-
-    fn sweep<A: Family>(&mut self, number: usize, count: usize, now: Instant) -> bool
-    where
-        IpPrefix: From<Prefix<A>>,
-    {
-        let source = &mut self.sources[number];
-        let confirmed = self.feeds[source.feed].confirmed;
-        let table = &mut self.tables[source.table];
-        let (side, half, view) = A::parts(source, table);
-        let idle = if side.older == 0 {
-            self.limits.idle.min(SETTLED)
-        } else {
-            side.freshness.confirmed(confirmed);
-            self.limits.idle
-        };
-        if !side.freshness.is_sweeping(now, idle) {
-            return false;
-        }
-        let removed = half.sweep(number as u16, side, count, view);
-        self.totals.swept += removed as u64;
-        self.totals.paths -= removed;
-        self.version += u64::from(removed > 0);
-        side.freshness.is_sweeping(now, idle)
-    }
-}
-
-fn best<A: Address>(half: &Half<A>) -> Routes<A> {
-    let mut routes: Routes<A> = Vec::with_capacity(half.paths.len());
-    for (prefix, path) in half.paths.iter() {
-        if routes.last().is_none_or(|(last, _)| *last != prefix) {
-            routes.push((prefix, path.target.clone()));
-        }
-    }
-    routes
 }
 
 impl std::fmt::Debug for Tables {

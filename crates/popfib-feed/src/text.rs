@@ -71,7 +71,7 @@ impl Updates {
         result?;
         if !self.transaction.is_empty() {
             self.transaction.settle();
-            commit(&self.reader.streams.0, &self.transaction);
+            commit(&self.reader.streams.0, &mut self.transaction);
         }
         Ok(())
     }

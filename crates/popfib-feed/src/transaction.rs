@@ -54,6 +54,18 @@ pub enum Mark {
 pub struct Transaction {
     changes: Vec<Change>,
     marks: Vec<Mark>,
+    /// How many of the changes, and of the marks, have been taken out.
+    taken: [usize; 2],
+    /// How many were put together in this one.
+    parts: u64,
+    has_objects: bool,
+}
+
+/// What a [`Transaction`] contains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    Change(Change),
+    Mark(Mark),
 }
 
 impl Transaction {
@@ -65,6 +77,11 @@ impl Transaction {
     /// Adds a mark, which applies after all changes.
     pub fn mark(&mut self, mark: Mark) {
         self.marks.push(mark);
+    }
+
+    /// Notes that next-hop objects of the connection have changed, and so the targets of its routes that name them.
+    pub fn change_objects(&mut self) {
+        self.has_objects = true;
     }
 
     /// Keeps only the last of several changes of one path: a withdrawal and an announcement become one replacement.
@@ -97,15 +114,70 @@ impl Transaction {
         &self.marks
     }
 
-    /// Whether it has no changes and no marks.
+    /// Whether it has no changes, no marks and no changed objects.
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.marks.is_empty()
+        self.changes.is_empty() && self.marks.is_empty() && !self.has_objects
+    }
+
+    /// The number of changes and marks.
+    pub fn len(&self) -> usize {
+        self.changes.len() + self.marks.len()
+    }
+
+    /// Moves the content of a later transaction to the end of this one. Returns false, and does nothing, if the order would be
+    /// lost, since this one has marks.
+    pub fn append(&mut self, later: &mut Self) -> bool {
+        if !self.marks.is_empty() && !later.changes.is_empty() {
+            return false;
+        }
+        self.parts += later.count();
+        self.has_objects |= later.has_objects;
+        self.changes.append(&mut later.changes);
+        self.marks.append(&mut later.marks);
+        later.clear();
+        true
+    }
+
+    /// How many transactions were put together.
+    pub(crate) fn count(&self) -> u64 {
+        self.parts.max(1)
+    }
+
+    /// Whether next-hop objects have changed.
+    pub(crate) fn has_objects(&self) -> bool {
+        self.has_objects
+    }
+
+    /// Whether nothing was taken out yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.taken == [0, 0]
+    }
+
+    /// Takes out the next change, or mark after the changes; at the end all are removed.
+    pub(crate) fn take(&mut self) -> Option<Event> {
+        let [changes, marks] = &mut self.taken;
+        if let Some(change) = self.changes.get_mut(*changes) {
+            *changes += 1;
+            return Some(Event::Change(Change {
+                target: change.target.take(),
+                ..*change
+            }));
+        }
+        if let Some(&mark) = self.marks.get(*marks) {
+            *marks += 1;
+            return Some(Event::Mark(mark));
+        }
+        self.clear();
+        None
     }
 
     /// Removes all changes and marks.
     pub fn clear(&mut self) {
         self.changes.clear();
         self.marks.clear();
+        self.taken = [0, 0];
+        self.parts = 0;
+        self.has_objects = false;
     }
 }
 
@@ -150,8 +222,8 @@ pub trait Decoder {
     fn counts(&self) -> Counts;
 }
 
-/// A function that receives transactions, with the streams that they refer to.
-pub type Commit<'a> = dyn FnMut(&[Stream], &Transaction) + 'a;
+/// A function that receives transactions, with the streams that they refer to. It may take out their content.
+pub type Commit<'a> = dyn FnMut(&[Stream], &mut Transaction) + 'a;
 
 /// The maximum number of streams of a connection; no router has more.
 const MAX_STREAMS: usize = 8192;

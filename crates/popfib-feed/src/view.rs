@@ -1,105 +1,216 @@
 //! The best paths of a table as a live table, which other threads read.
 //!
-//! Changes wait until they are published, so that many of them need one compilation instead of one patch each.
+//! Changes wait until they are published, so that many of them need one compilation instead of one patch each. A compilation
+//! takes as long as the table is large, so nobody who changes or queries [`Tables`](crate::Tables) waits for it: batches of
+//! changes are put into a queue, in order, and a thread that holds no other lock publishes them.
 
-use popfib::{Address, CompileError, IpPrefix, LiveMap, LiveTable, Prefix, Shared, TableReader};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use popfib::{Address, LiveMap, LiveTable, Prefix, Shared, TableReader};
 
 use crate::info::Routes;
-use crate::journal::Journal;
+use crate::journal::{BestChange, Journal};
+use crate::room::Room;
 use crate::target::Target;
 
-/// The capacity for waiting changes that is kept for later ones.
-const KEPT: usize = 1 << 10;
-
 /// A change of the best path of a prefix: the new target, or `None` if the prefix has no path any more.
-type Change<A> = (Prefix<A>, Option<Target>);
+pub(crate) type Change<A> = (Prefix<A>, Option<Target>);
 
-/// The part of a table that readers see.
+/// Changes that are published together, in their order.
 #[derive(Default)]
-pub(crate) struct View {
-    table: LiveTable<Target, Shared>,
-    pub(crate) journal: Journal,
-    /// Changes that readers do not see yet, in their order.
-    ipv4: Vec<Change<u32>>,
-    ipv6: Vec<Change<u128>>,
-    /// Changes that failed because there was no memory or no number left.
-    pub(crate) failed: u64,
+pub(crate) struct Batch {
+    pub(crate) ipv4: Vec<Change<u32>>,
+    pub(crate) ipv6: Vec<Change<u128>>,
+    /// The version of the tables with these changes.
+    pub(crate) version: u64,
 }
 
+/// What readers see of a table. It is shared: nothing here waits for the tables.
+pub struct View {
+    name: String,
+    live: Mutex<Option<LiveTable<Target, Shared>>>,
+    /// The first reader, which others are cloned from.
+    reader: Mutex<Option<TableReader<Target>>>,
+    queue: Mutex<VecDeque<Batch>>,
+    journal: Mutex<Journal>,
+    /// The number of batches of all views in queues.
+    queued: Arc<AtomicUsize>,
+    room: Arc<Room>,
+    bytes: AtomicUsize,
+    prefixes: [AtomicUsize; 2],
+    /// Changes that failed because there was no memory or no number left.
+    failed: AtomicU64,
+    version: AtomicU64,
+}
+
+/// Heap bytes of a table without routes.
+static EMPTY_BYTES: LazyLock<usize> =
+    LazyLock::new(|| LiveTable::<Target, Shared>::default().bytes());
+
 impl View {
-    pub(crate) fn announce(&mut self, prefix: IpPrefix, target: Target) {
-        self.wait(prefix, Some(target));
-    }
-
-    pub(crate) fn withdraw(&mut self, prefix: IpPrefix) {
-        self.wait(prefix, None);
-    }
-
-    fn wait(&mut self, prefix: IpPrefix, target: Option<Target>) {
-        match prefix {
-            IpPrefix::V4(prefix) => self.ipv4.push((prefix, target)),
-            IpPrefix::V6(prefix) => self.ipv6.push((prefix, target)),
+    pub(crate) fn new(
+        name: &str,
+        version: u64,
+        room: &Arc<Room>,
+        queued: &Arc<AtomicUsize>,
+    ) -> Self {
+        // The table is made later, without a lock, but counted now.
+        room.change(0, *EMPTY_BYTES);
+        Self {
+            name: name.to_owned(),
+            live: Mutex::default(),
+            reader: Mutex::default(),
+            queue: Mutex::default(),
+            journal: Mutex::default(),
+            queued: queued.clone(),
+            room: room.clone(),
+            bytes: AtomicUsize::new(*EMPTY_BYTES),
+            prefixes: Default::default(),
+            failed: AtomicU64::new(0),
+            version: AtomicU64::new(version),
         }
     }
 
-    /// The number of changes that readers do not see yet.
-    pub(crate) fn waiting(&self) -> usize {
-        self.ipv4.len() + self.ipv6.len()
+    /// The name of the table.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
-    /// Publishes all changes to readers.
-    pub(crate) fn publish(&mut self) {
-        self.failed += publish(self.table.ipv4_mut(), &mut self.ipv4, &mut self.journal);
-        self.failed += publish(self.table.ipv6_mut(), &mut self.ipv6, &mut self.journal);
+    /// A reader of the best paths, for another thread.
+    pub fn reader(&self) -> TableReader<Target> {
+        if let Some(reader) = &*lock(&self.reader) {
+            return reader.clone();
+        }
+        let mut live = lock(&self.live);
+        self.open(&mut live).reader()
+    }
+
+    /// The version of the [tables](crate::Tables::version) when the last change of this one was published.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Relaxed)
+    }
+
+    /// All best paths in prefix order, and their version. Readers and changes of the tables do not wait meanwhile. O(routes).
+    pub fn routes(&self) -> (u64, Routes<u32>, Routes<u128>) {
+        let live = lock(&self.live);
+        let version = self.version();
+        match &*live {
+            None => (version, Vec::new(), Vec::new()),
+            Some(live) => (version, all(live.ipv4()), all(live.ipv6())),
+        }
+    }
+
+    /// Keeps the changes from now on, for a client that watches the table. Returns the number of the next change.
+    pub fn watch(&self) -> u64 {
+        lock(&self.journal).watch()
+    }
+
+    /// Ends a [`View::watch`].
+    pub fn unwatch(&self) {
+        lock(&self.journal).unwatch();
+    }
+
+    /// Appends up to `most` changes from number `from` on to `to`. Returns the number of the next change, and how many
+    /// changes before it were lost because they are no longer kept. O(`most`).
+    pub fn changes(&self, from: u64, most: usize, to: &mut Vec<BestChange>) -> (u64, u64) {
+        lock(&self.journal).from(from, most, to)
     }
 
     /// The number of prefixes of each family that readers see.
     pub(crate) fn prefixes(&self) -> [usize; 2] {
-        [self.table.ipv4().len(), self.table.ipv6().len()]
+        [0, 1].map(|family| self.prefixes[family].load(Ordering::Relaxed))
     }
 
-    /// Fills an empty table with the routes of both families at once.
-    pub(crate) fn fill(&mut self, ipv4: Routes<u32>, ipv6: Routes<u128>) {
-        let ipv4 = ipv4
-            .into_iter()
-            .map(|(prefix, target)| (prefix, Some(target)));
-        let done = self.table.ipv4_mut().apply(ipv4);
-        self.count(done.map(|()| true));
-        let ipv6 = ipv6
-            .into_iter()
-            .map(|(prefix, target)| (prefix, Some(target)));
-        let done = self.table.ipv6_mut().apply(ipv6);
-        self.count(done.map(|()| true));
+    pub(crate) fn failed(&self) -> u64 {
+        self.failed.load(Ordering::Relaxed)
     }
 
-    fn count(&mut self, done: Result<bool, CompileError>) {
-        self.failed += u64::from(done.is_err());
+    /// Puts changes into the queue.
+    pub(crate) fn push(&self, batch: Batch) {
+        self.queued.fetch_add(1, Ordering::Relaxed);
+        lock(&self.queue).push_back(batch);
     }
 
-    pub(crate) fn reader(&self) -> TableReader<Target> {
-        self.table.reader()
+    /// Publishes all batches that are in the queue. When it returns, readers see them.
+    fn publish(&self) {
+        let mut live = lock(&self.live);
+        let table = self.open(&mut live);
+        loop {
+            let next = lock(&self.queue).pop_front();
+            let Some(batch) = next else { break };
+            self.note(&batch);
+            let mut failed = publish(table.ipv4_mut(), batch.ipv4);
+            failed += publish(table.ipv6_mut(), batch.ipv6);
+            self.failed.fetch_add(failed, Ordering::Relaxed);
+            self.version.store(batch.version, Ordering::Relaxed);
+            let prefixes = [table.ipv4().len(), table.ipv6().len()];
+            for (to, prefixes) in self.prefixes.iter().zip(prefixes) {
+                to.store(prefixes, Ordering::Relaxed);
+            }
+            let bytes = table.bytes();
+            self.room
+                .change(self.bytes.swap(bytes, Ordering::Relaxed), bytes);
+            self.queued.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
-    pub(crate) fn bytes(&self) -> usize {
-        self.table.bytes()
+    /// Adds the changes to the journal.
+    fn note(&self, batch: &Batch) {
+        let mut journal = lock(&self.journal);
+        for (prefix, target) in &batch.ipv4 {
+            journal.add((*prefix).into(), || target.clone());
+        }
+        for (prefix, target) in &batch.ipv6 {
+            journal.add((*prefix).into(), || target.clone());
+        }
+    }
+
+    fn open<'l>(
+        &self,
+        live: &'l mut Option<LiveTable<Target, Shared>>,
+    ) -> &'l mut LiveTable<Target, Shared> {
+        live.get_or_insert_with(|| {
+            let table = LiveTable::default();
+            *lock(&self.reader) = Some(table.reader());
+            table
+        })
     }
 }
 
-/// Applies the changes of one family; returns how many failed.
-fn publish<A: Address>(
-    map: &mut LiveMap<A, Target, Shared>,
-    waiting: &mut Vec<Change<A>>,
-    journal: &mut Journal,
-) -> u64
-where
-    IpPrefix: From<Prefix<A>>,
-{
-    for (prefix, target) in &*waiting {
-        journal.add((*prefix).into(), || target.clone());
+impl Drop for View {
+    fn drop(&mut self) {
+        self.room.change(self.bytes.load(Ordering::Relaxed), 0);
     }
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("View")
+            .field("name", &self.name)
+            .field("prefixes", &self.prefixes())
+            .finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn all<A: Address>(map: &LiveMap<A, Target, Shared>) -> Routes<A> {
+    let routes = map.iter();
+    routes
+        .map(|(prefix, target)| (prefix, target.clone()))
+        .collect()
+}
+
+/// Applies the changes of one family; returns how many failed.
+fn publish<A: Address>(map: &mut LiveMap<A, Target, Shared>, changes: Vec<Change<A>>) -> u64 {
     let mut failed = 0;
-    if waiting.len() < 2 || map.apply(waiting.iter().cloned()).is_err() {
-        for (prefix, target) in waiting.drain(..) {
+    if changes.len() < 2 || map.apply(changes.iter().cloned()).is_err() {
+        for (prefix, target) in changes {
             let done = match target {
                 Some(target) => map.announce(prefix, target),
                 None => map.withdraw(prefix),
@@ -107,9 +218,22 @@ where
             failed += u64::from(done.is_err());
         }
     }
-    match waiting.capacity() <= KEPT {
-        true => waiting.clear(),
-        false => *waiting = Vec::new(),
-    }
     failed
+}
+
+/// Changes that are in the queues of their views. [Run](Self::run) it without any lock of the tables.
+#[derive(Debug, Default)]
+#[must_use = "readers do not see the changes before"]
+pub struct Publication {
+    pub(crate) views: Vec<Arc<View>>,
+    /// What nobody uses any more.
+    pub(crate) old: Vec<Arc<View>>,
+}
+
+impl Publication {
+    /// Publishes the changes to readers, which see them when it returns. Time as for a compilation of the tables, or less.
+    pub fn run(self) {
+        self.views.iter().for_each(|view| view.publish());
+        drop(self.old);
+    }
 }

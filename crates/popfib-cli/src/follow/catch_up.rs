@@ -18,7 +18,7 @@ pub(super) fn publish(state: &State, source: impl AsFd) {
     if waiting > 0 {
         let patience = if waiting < MANY { Duration::ZERO } else { SOON };
         let is_behind = has_more(source, patience);
-        state.tables().publish(Instant::now(), is_behind);
+        state.publish(Instant::now(), is_behind);
     }
 }
 

@@ -304,7 +304,7 @@ fn line(value: &impl Serialize) -> Vec<u8> {
 }
 
 fn tables(state: &State) -> Vec<u8> {
-    let tables: Vec<_> = state.tables().tables().collect();
+    let tables = state.table_infos();
     let of = |table: &popfib_feed::TableInfo| {
         let [ipv4, ipv6] = [0, 1].map(|family| Size {
             prefixes: table.prefixes[family],

@@ -7,11 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use popfib::{Address, ImageWriter, NextHop, Options, Rib};
-use popfib_feed::{Routes, Tables, Target};
+use popfib_feed::{Routes, Target, View};
 
-use super::lock::Held;
-
-/// The minimum time between two images for clients, since routes are copied under the lock.
+/// The minimum time between two images for clients, since each takes the time of a compilation.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// An image for clients, and the version of the tables that it was made from.
@@ -30,14 +28,11 @@ pub(super) type Failed = String;
 pub(super) struct Images(Mutex<Option<Arc<Compiled>>>);
 
 impl Images {
-    /// The image of this table as it is now; `None` is the default table, and `tables` locks all. Only one image is made at
-    /// a time, and one a second, however many clients request images.
-    pub(super) fn of<'t>(
-        &self,
-        tables: impl Fn() -> Held<'t, Tables>,
-        table: Option<&str>,
-    ) -> Result<Arc<Compiled>, Failed> {
-        let now = tables().version();
+    /// The image of a table as readers see it now. Only one image is made at a time, and one a second, however many clients
+    /// request images.
+    pub(super) fn of(&self, view: Option<&View>) -> Result<Arc<Compiled>, Failed> {
+        let now = view.map_or(0, View::version);
+        let table = view.map(View::name);
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = &*last {
             if last.table.as_deref() == table && last.version >= now {
@@ -46,7 +41,7 @@ impl Images {
             thread::sleep(EVERY.saturating_sub(last.made.elapsed()));
         }
         let failed = |error: &dyn fmt::Display| error.to_string();
-        let (version, writer) = compile(tables(), table).map_err(|error| failed(&*error))?;
+        let (version, writer) = compile(view).map_err(|error| failed(&*error))?;
         let compiled = Arc::new(Compiled {
             version,
             bytes: writer.to_bytes(),
@@ -58,17 +53,13 @@ impl Images {
     }
 }
 
-/// Compiles a table; `None` is the default table. Returns its version and its image, which has no routes if the table does not
-/// exist. The lock is held while routes are copied, but not while they are compiled.
+/// Compiles a table. Returns its version and its image, which has no routes if the table does not exist.
 pub(super) fn compile(
-    tables: Held<'_, Tables>,
-    table: Option<&str>,
+    view: Option<&View>,
 ) -> Result<(u64, ImageWriter), Box<dyn std::error::Error>> {
-    let version = tables.version();
-    let name = table.or_else(|| tables.default_table()).unwrap_or_default();
+    let name = view.map_or("", View::name);
     let source = format!("popfib follow, table {name}");
-    let (ipv4, ipv6) = tables.routes(name);
-    drop(tables);
+    let (version, ipv4, ipv6) = view.map_or((0, Vec::new(), Vec::new()), View::routes);
     let created = SystemTime::now().duration_since(UNIX_EPOCH);
     let mut writer = ImageWriter::new(&source, created.map_or(0, |since| since.as_secs()));
     let mut numbers = Numbers::default();

@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::output::note;
 
 use super::KERNEL as NAME;
+use super::feeding::Feeding;
 use super::state::State;
 
 /// Enough for the messages of 588,000 routes; the system's default lost some of 10,000.
@@ -106,13 +107,12 @@ fn serve(state: &State, socket: &OwnedFd, mut id: FeedId) -> String {
             }
             Err(error) => break error.to_string(),
         };
-        let mut tables = state.tables();
-        let now = Instant::now();
+        let mut feeding = Feeding::new(state, id);
         let next = kernel.push(&buffer[..read], &mut |streams, transaction| {
-            tables.take(id, streams, transaction, now);
+            feeding.add(streams, transaction);
+            feeding.finish(streams);
         });
-        tables.publish(now, kernel.is_dumping());
-        drop(tables);
+        state.publish(Instant::now(), kernel.is_dumping());
         state.count(NAME, &mut counts, kernel.counts());
         match next {
             Ok(Next::Read) => {}

@@ -16,6 +16,7 @@ use crate::output::note;
 
 use super::accept::{Accepting, accept};
 use super::catch_up;
+use super::feeding::Feeding;
 use super::state::State;
 
 const BUFFER: usize = 64 << 10;
@@ -170,13 +171,12 @@ fn serve(
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(error) => break error.to_string(),
         };
-        let mut tables = state.tables();
-        let now = Instant::now();
+        let mut feeding = Feeding::new(state, id);
         let result = decoder.push(&buffer[..read], &mut |streams, transaction| {
-            tables.take(id, streams, transaction, now);
+            feeding.add(streams, transaction);
         });
-        let is_current = tables.is_current(id);
-        drop(tables);
+        feeding.finish(decoder.streams());
+        let is_current = state.tables().is_current(id);
         catch_up::publish(state, stream);
         state.count(name, &mut counts, decoder.counts());
         if let Err(flaw) = result {
@@ -186,9 +186,8 @@ fn serve(
             break "a new connection took over, or the feed is no longer followed".to_owned();
         }
     };
-    let mut tables = state.tables();
     let now = Instant::now();
-    tables.publish(now, false);
-    tables.disconnected(id, now);
+    state.publish(now, false);
+    state.tables().disconnected(id, now);
     reason
 }

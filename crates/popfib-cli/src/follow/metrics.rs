@@ -9,10 +9,10 @@ use super::state::{Health, State};
 pub(super) fn text(state: &State) -> String {
     let tables = state.tables();
     let totals = tables.totals();
-    let infos: Vec<_> = tables.tables().collect();
     let bytes = tables.bytes();
     let health = Health::of(&tables);
     drop(tables);
+    let infos = state.table_infos();
     let mut text = String::new();
     let counts = [
         ("ready", "gauge", u64::from(health != Health::Loading)),

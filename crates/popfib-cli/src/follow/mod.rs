@@ -7,6 +7,7 @@
 mod accept;
 mod bulk;
 mod catch_up;
+mod feeding;
 mod http;
 mod images;
 #[cfg(target_os = "linux")]
@@ -98,10 +99,10 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
     running.change(&settings, Err)?;
     let mut images = Regular::default();
     let mut snapshots = Regular::default();
-    let mut version = 0;
+    let mut version = Default::default();
     let mut asked = None;
     loop {
-        let has_more = state.tables().tick(Instant::now(), 4096);
+        let has_more = state.tick(Instant::now());
         let has_read_all = !settings.listens() && running.has_read_all();
         let is_ended = asked == Some(Asked::End);
         let is_last = is_ended || (has_read_all && !settings.serves());
@@ -115,7 +116,7 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
             };
             let every = Duration::from_millis(settings.publish_every);
             published = images.work(every, is_last, || {
-                version = publisher.publish(version)?;
+                version = publisher.publish(&version)?;
                 Ok(())
             });
         }

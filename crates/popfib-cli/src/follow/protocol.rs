@@ -156,7 +156,7 @@ fn paths(state: &State, session: &Session, text: &str, to: &mut Vec<u8>) -> std:
 }
 
 fn tables(state: &State, to: &mut Vec<u8>) -> std::io::Result<()> {
-    let tables: Vec<_> = state.tables().tables().collect();
+    let tables = state.table_infos();
     for table in tables {
         let [ipv4, ipv6] = table.prefixes;
         writeln!(to, "{}\t{ipv4}\t{ipv6}", table.name)?;

@@ -13,17 +13,24 @@ pub(super) struct Publisher<'s> {
 }
 
 impl Publisher<'_> {
-    /// Writes the image, unless nothing has changed since `version` or there is no table yet. Returns the version that was written.
-    pub(super) fn publish(&self, version: u64) -> Result<u64, String> {
-        let tables = self.state.tables();
-        let is_there = self.table.is_some() || tables.default_table().is_some();
-        if !is_there || tables.version() == version {
-            return Ok(version);
+    /// Writes the image, unless nothing has changed since `last` or there is no table yet. Returns the version that was written.
+    pub(super) fn publish(&self, last: &Version) -> Result<Version, String> {
+        let view = self.state.view(self.table);
+        if view.is_none() && self.table.is_none() {
+            return Ok(last.clone());
+        }
+        let name = view.as_deref().map(|view| view.name().to_owned());
+        let now = view.as_deref().map_or(0, |view| view.version());
+        if *last == Some((name.clone(), now)) {
+            return Ok(last.clone());
         }
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", self.path.display());
-        let compiled = images::compile(tables, self.table);
+        let compiled = images::compile(view.as_deref());
         let (version, writer) = compiled.map_err(|error| failed(&*error))?;
         writer.save(self.path).map_err(|error| failed(&error))?;
-        Ok(version)
+        Ok(Some((name, version)))
     }
 }
+
+/// The table that was written, if there was one, and its version.
+pub(super) type Version = Option<(Option<String>, u64)>;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use popfib::{IpPrefix, TableReader};
-use popfib_feed::{PathOf, Target};
+use popfib_feed::{PathOf, Target, View};
 
 use super::bulk::{Key, Numbers};
 use super::images::{Compiled, Failed};
@@ -15,17 +15,32 @@ use super::state::State;
 #[derive(Default)]
 pub(super) struct Session {
     table: Option<String>,
-    reader: Option<TableReader<Target>>,
+    reader: Option<Reader>,
     pub(super) numbers: Numbers,
+}
+
+/// A reader of a table, which exists as long as there is one.
+struct Reader {
+    table: TableReader<Target>,
+    _view: Arc<View>,
+}
+
+impl Reader {
+    fn of(view: Arc<View>) -> Self {
+        Self {
+            table: view.reader(),
+            _view: view,
+        }
+    }
 }
 
 impl Session {
     /// Chooses the table for later queries; false if there is no table of this name.
     pub(super) fn choose(&mut self, state: &State, name: &str) -> bool {
-        let Some(reader) = state.tables().reader(name) else {
+        let Some(view) = state.view(Some(name)) else {
             return false;
         };
-        self.reader = Some(reader);
+        self.reader = Some(Reader::of(view));
         self.table = Some(name.to_owned());
         true
     }
@@ -33,9 +48,7 @@ impl Session {
     /// Opens the table of this session, if it exists.
     fn open(&mut self, state: &State) {
         if self.reader.is_none() {
-            let tables = state.tables();
-            let name = self.table.as_deref().or_else(|| tables.default_table());
-            self.reader = name.and_then(|name| tables.reader(name));
+            self.reader = state.view(self.table.as_deref()).map(Reader::of);
         }
     }
 
@@ -49,7 +62,7 @@ impl Session {
     ) -> T {
         state.lookups.fetch_add(1, Ordering::Relaxed);
         self.open(state);
-        let guard = self.reader.as_mut().map(TableReader::pin);
+        let guard = self.reader.as_mut().map(|reader| reader.table.pin());
         let found = guard.as_ref().and_then(|g| g.longest_match(address));
         show(found)
     }
@@ -65,7 +78,7 @@ impl Session {
         state.lookups.fetch_add(count as u64, Ordering::Relaxed);
         self.open(state);
         match &mut self.reader {
-            Some(reader) => self.numbers.answer::<A>(reader, packed, to),
+            Some(reader) => self.numbers.answer::<A>(&mut reader.table, packed, to),
             None => {
                 to.resize(to.len() + count * 4, 0);
                 true
@@ -82,10 +95,10 @@ impl Session {
 
     /// The paths of exactly this prefix, the best first.
     pub(super) fn paths(&self, state: &State, prefix: IpPrefix) -> Vec<PathOf> {
-        let tables = state.tables();
-        let name = self.table.as_deref().or_else(|| tables.default_table());
-        name.map(|name| tables.paths(name, prefix))
-            .unwrap_or_default()
+        match self.table(state) {
+            Some(table) => state.paths(&table, prefix),
+            None => Vec::new(),
+        }
     }
 
     /// The compiled table.

@@ -5,12 +5,17 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use popfib_feed::{Counts, Dropped, Tables};
+use popfib::IpPrefix;
+use popfib_feed::{Counts, Dropped, PathOf, PathsQuery, TableInfo, Tables, View};
 
 use crate::output::note;
 
 use super::images::{Compiled, Failed, Images};
 use super::lock::{Held, Lock};
+
+/// The numbers of paths that a sweep visits, and of tables that are listed, at a time under the lock.
+const SWEPT: usize = 2048;
+const LISTED: usize = 1024;
 
 /// The state that threads share.
 pub(super) struct State {
@@ -83,6 +88,48 @@ impl State {
         self.tables.hold()
     }
 
+    /// Publishes the changes so far to readers, without the lock: see [`Tables::hand_over`].
+    pub(super) fn publish(&self, now: Instant, is_behind: bool) {
+        let publication = self.tables().hand_over(now, is_behind);
+        publication.run();
+    }
+
+    /// Removes some of the routes that are gone; returns whether there is more to do at once.
+    pub(super) fn tick(&self, now: Instant) -> bool {
+        let swept = self.tables().sweep(now, SWEPT);
+        self.publish(now, swept.is_behind);
+        swept.has_more && !swept.is_round
+    }
+
+    /// What readers see of a table; `None` is the default table.
+    pub(super) fn view(&self, table: Option<&str>) -> Option<Arc<View>> {
+        let tables = self.tables();
+        tables.view(table.or_else(|| tables.default_table())?)
+    }
+
+    /// All tables, ordered by name.
+    pub(super) fn table_infos(&self) -> Vec<TableInfo> {
+        let mut infos: Vec<TableInfo> = Vec::new();
+        loop {
+            let before = infos.len();
+            let last = infos.last().map(|info| info.name.clone());
+            let tables = self.tables();
+            infos.extend(tables.tables_after(last.as_deref()).take(LISTED));
+            drop(tables);
+            if infos.len() < before + LISTED {
+                return infos;
+            }
+        }
+    }
+
+    /// The paths of exactly this prefix in a table, the best first.
+    pub(super) fn paths(&self, table: &str, prefix: IpPrefix) -> Vec<PathOf> {
+        let mut query = PathsQuery::new(table, prefix);
+        let mut paths = Vec::new();
+        while query.next(&self.tables(), &mut paths) {}
+        paths
+    }
+
     /// The longest time for which a thread has held the tables, as CPU time of that thread.
     pub(super) fn longest_hold(&self) -> Duration {
         self.tables.longest_hold()
@@ -90,7 +137,7 @@ impl State {
 
     /// The image of this table as it is now, for clients; `None` is the default table.
     pub(super) fn image(&self, table: Option<&str>) -> Result<Arc<Compiled>, Failed> {
-        self.images.of(|| self.tables(), table)
+        self.images.of(self.view(table).as_deref())
     }
 
     /// Adds the counts of a feed since `before`.

@@ -17,6 +17,7 @@ use crate::output::note;
 use crate::program::Verdict;
 
 use super::catch_up;
+use super::feeding::Feeding;
 use super::state::State;
 
 const BUFFER: usize = 64 << 10;
@@ -79,19 +80,16 @@ fn read_lines(state: &State, name: &str, mut reader: Reader) -> io::Result<()> {
     loop {
         let bytes = reader.fill_buf()?;
         let length = bytes.len();
-        let mut tables = state.tables();
-        let now = Instant::now();
-        let mut commit = |streams: &[_], transaction: &_| {
-            tables.take(id, streams, transaction, now);
-        };
+        let mut feeding = Feeding::new(state, id);
+        let mut commit = |streams: &[_], transaction: &mut _| feeding.add(streams, transaction);
         let result = match length {
             0 => decoder.finish(&mut commit),
             _ => decoder.push(bytes, &mut commit),
         };
-        let is_current = tables.is_current(id);
-        drop(tables);
+        feeding.finish(decoder.streams());
+        let is_current = state.tables().is_current(id);
         if length == 0 || result.is_err() {
-            state.tables().publish(now, false);
+            state.publish(Instant::now(), false);
         } else {
             catch_up::publish(state, &file);
         }
@@ -115,16 +113,16 @@ fn read_format(state: &State, name: &str, reader: Reader) -> Result<(), String> 
     let id = state.tables().connected(name, Instant::now());
     let mut updates = FileUpdates::new();
     let mut transaction = Transaction::default();
+    let mut feeding = Feeding::new(state, id);
     let mut counts = Counts::default();
     let mut now = counts;
     loop {
         match updates.next(&mut *source, &mut transaction) {
             Ok(true) => {
                 now.messages += 1;
-                let mut tables = state.tables();
-                tables.take(id, updates.streams(), &transaction, Instant::now());
-                let is_current = tables.is_current(id);
-                drop(tables);
+                feeding.add(updates.streams(), &mut transaction);
+                feeding.finish(updates.streams());
+                let is_current = state.tables().is_current(id);
                 catch_up::publish(state, &file);
                 if !is_current {
                     break;
@@ -145,7 +143,7 @@ fn read_format(state: &State, name: &str, reader: Reader) -> Result<(), String> 
             state.count(name, &mut counts, now);
         }
     }
-    state.tables().publish(Instant::now(), false);
+    state.publish(Instant::now(), false);
     state.count(name, &mut counts, now);
     Ok(())
 }

@@ -3,25 +3,24 @@
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 use popfib::IpPrefix;
+use popfib_feed::View;
 
 use super::state::State;
 
-/// The interval of polling, and the number of changes that are taken at a time under the lock.
+/// The interval of polling, and the number of changes that are taken at a time.
 const EVERY: Duration = Duration::from_millis(20);
 const MOST: usize = 4096;
 
 /// A client that watches. Dropping this ends it.
-struct Watch<'s> {
-    state: &'s State,
-    table: &'s str,
-}
+struct Watch(Arc<View>);
 
-impl Drop for Watch<'_> {
+impl Drop for Watch {
     fn drop(&mut self) {
-        self.state.tables().unwatch(self.table);
+        self.0.unwatch();
     }
 }
 
@@ -32,10 +31,11 @@ pub(super) fn serve(
     covered: Option<IpPrefix>,
     client: &mut UnixStream,
 ) -> io::Result<()> {
-    let Some(mut next) = state.tables().watch(table) else {
+    let Some(view) = state.view(Some(table)) else {
         return Ok(());
     };
-    let _watch = Watch { state, table };
+    let mut next = view.watch();
+    let Watch(view) = &Watch(view);
     let is_wanted = |prefix: &IpPrefix| {
         covered.is_none_or(|c| c.len() <= prefix.len() && c.contains(prefix.address()))
     };
@@ -47,7 +47,7 @@ pub(super) fn serve(
     loop {
         let lost;
         changes.clear();
-        (next, lost) = state.tables().changes(table, next, MOST, &mut changes);
+        (next, lost) = view.changes(next, MOST, &mut changes);
         lines.clear();
         if lost > 0 {
             writeln!(lines, "# lost {lost} changes")?;

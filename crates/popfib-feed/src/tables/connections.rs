@@ -2,52 +2,45 @@
 
 use std::time::Instant;
 
-use super::{Source, Tables};
-use crate::feeds::{Connection, Feed, FeedId};
-use crate::transaction::Stream;
+use super::Tables;
+use crate::feeds::{Connection, FeedId};
+use crate::freshness::Freshness;
+use crate::transaction::{Stream, StreamId};
 
 impl Tables {
     /// Call this when the feed called `name` has connected. If it is already connected, the new connection takes over: the
     /// old one was lost without being noticed.
     pub fn connected(&mut self, name: &str, now: Instant) -> FeedId {
         let feed = self.feed(name, now);
-        let had = std::mem::take(&mut self.feeds[feed].connections);
+        let had = std::mem::take(&mut self.feeds.at_mut(feed).connections);
         self.totals.connected -= usize::from(!had.is_empty());
+        had.iter().for_each(|connection| self.leave(connection));
         self.joined(name, now)
     }
 
     /// Like [`connected`](Self::connected), but other connections of the feed stay, with the streams that the new one does not send.
     pub fn joined(&mut self, name: &str, now: Instant) -> FeedId {
         let feed = self.feed(name, now);
-        let known = &mut self.feeds[feed];
+        self.follow(feed, true);
         self.totals.connections += 1;
-        self.totals.connected += usize::from(known.connections.is_empty());
-        known.is_followed = true;
-        known.confirmed = now;
         let connection = self.totals.connections;
+        let known = self.feeds.at_mut(feed);
+        self.totals.connected += usize::from(known.connections.is_empty());
+        known.confirmed = now;
         known.connections.push(Connection {
             number: connection,
             began: now,
             heard: now,
-            sources: Vec::new(),
+            streams: Vec::new(),
         });
-        for source in self.sources.iter_mut().filter(|s| s.feed == feed) {
-            if self.feeds[feed].connection(source.owner).is_none() {
-                source.begin(connection, now);
+        for number in self.sources_of(feed) {
+            let owner = self.sources.at(number.into()).owner;
+            if self.feeds.at(feed).connection(owner).is_none() {
+                self.begin(number, connection, now);
+                self.free_source(number);
             }
         }
         FeedId { feed, connection }
-    }
-
-    /// The feed of this name.
-    pub(crate) fn feed(&mut self, name: &str, now: Instant) -> usize {
-        if let Some(&feed) = self.feed_names.get(name) {
-            return feed;
-        }
-        let feed = self.feeds.len();
-        self.feeds.push(Feed::new(name, now));
-        self.feed_names.insert(name.to_owned(), feed);
-        feed
     }
 
     /// Call this when the connection has ended. Its routes stay.
@@ -55,12 +48,11 @@ impl Tables {
     /// If a later connection of the feed began after this one was last heard, it is the successor: routes that it does not
     /// announce again will be removed.
     pub fn disconnected(&mut self, id: FeedId, now: Instant) {
-        let feed = &mut self.feeds[id.feed];
-        let place = feed
-            .connections
-            .iter()
-            .position(|c| c.number == id.connection);
-        let Some(place) = place else {
+        let Some(feed) = self.feeds.get_mut(id.feed) else {
+            return;
+        };
+        let is_it = |connection: &Connection| connection.number == id.connection;
+        let Some(place) = feed.connections.iter().position(is_it) else {
             return;
         };
         let ended = feed.connections.remove(place);
@@ -68,72 +60,134 @@ impl Tables {
         let mut later = feed.connections[place..].iter();
         let successor = later.find(|next| next.began >= ended.heard);
         let successor = successor.map(|next| next.number);
-        let owned = self.sources.iter_mut();
-        for source in owned.filter(|s| s.feed == id.feed && s.owner == id.connection) {
-            match successor {
-                Some(next) => source.begin(next, now),
-                None => {
-                    source.ipv4.freshness.disconnected();
-                    source.ipv6.freshness.disconnected();
+        self.leave(&ended);
+        for number in self.sources_of(id.feed) {
+            if self.sources.at(number.into()).owner == id.connection {
+                match successor {
+                    Some(next) => self.begin(number, next, now),
+                    None => self.edit_both(number, Freshness::disconnected),
                 }
             }
+            self.free_source(number);
         }
+        self.free_feed(id.feed);
     }
 
     /// Ends the connections of feeds for whose names `keep` returns false; the next ticks remove their routes.
     pub fn retain_feeds(&mut self, keep: impl Fn(&str) -> bool) {
-        for feed in 0..self.feeds.len() {
-            let known = &mut self.feeds[feed];
-            if keep(&known.name) {
+        for feed in 0..self.feeds.places() {
+            let Some(known) = self.feeds.get_mut(feed).filter(|feed| !keep(&feed.name)) else {
                 continue;
-            }
-            self.totals.connected -= usize::from(!known.connections.is_empty());
+            };
+            let had = std::mem::take(&mut known.connections);
             self.version += u64::from(known.is_followed);
-            known.connections.clear();
-            known.is_followed = false;
-            let sources = self.sources.iter_mut().filter(|s| s.feed == feed);
-            sources.for_each(Source::lose);
+            self.totals.connected -= usize::from(!had.is_empty());
+            had.iter().for_each(|connection| self.leave(connection));
+            self.follow(feed, false);
+            for number in self.sources_of(feed) {
+                self.edit_both(number, |side| {
+                    side.lost();
+                    side.disconnected();
+                });
+                self.free_source(number);
+            }
+            self.free_feed(feed);
         }
     }
 
     /// Whether the connection has not ended and no later connection of the feed has taken over.
     pub fn is_current(&self, id: FeedId) -> bool {
-        self.feeds[id.feed].connection(id.connection).is_some()
+        let feed = self.feeds.get(id.feed);
+        feed.is_some_and(|feed| feed.connection(id.connection).is_some())
     }
 
     /// Finds the sources of streams that the connection has not sent before, and takes them over from older connections. Returns
     /// false if the connection is not current.
-    pub(crate) fn hear(&mut self, id: FeedId, streams: &[Stream], now: Instant) -> bool {
-        let Some(connection) = self.feeds[id.feed].connection_mut(id.connection) else {
+    pub(super) fn hear(&mut self, id: FeedId, streams: &[Stream], now: Instant) -> bool {
+        let feed = self.feeds.get_mut(id.feed);
+        let connection = feed.and_then(|feed| feed.connection_mut(id.connection));
+        let Some(connection) = connection else {
             return false;
         };
         connection.heard = now;
-        let known = connection.sources.len().min(streams.len());
-        for stream in &streams[known..] {
-            let number = self.source(id.feed, stream, id.connection, now);
-            if let Some(number) = number {
-                let source = &mut self.sources[usize::from(number)];
-                let is_other = source.owner != id.connection;
-                if is_other
-                    && self.feeds[id.feed]
-                        .connection(source.owner)
-                        .is_some_and(|owner| owner.number < id.connection)
-                {
-                    source.begin(id.connection, now);
-                }
+        let known = connection.streams.len().min(streams.len());
+        for (at, stream) in streams.iter().enumerate().skip(known) {
+            let feed = self.feeds.at_mut(id.feed);
+            let source = feed.sources.get(stream).copied();
+            if let Some(connection) = feed.connection_mut(id.connection) {
+                connection.streams.push(None);
             }
-            let connection = self.feeds[id.feed].connection_mut(id.connection);
-            connection.expect("it is current").sources.push(number);
+            if let Some(number) = source {
+                self.attach(id, at, number, now);
+            }
         }
         true
     }
 
-    /// Whether the source belongs to this connection. If the connection that it belonged to has ended, it does from now on.
-    pub(crate) fn owns(&mut self, id: FeedId, source: u16) -> bool {
-        let source = &mut self.sources[usize::from(source)];
-        if source.owner != id.connection && self.feeds[id.feed].connection(source.owner).is_none() {
+    /// Makes a source the stream of a connection, which takes it over from an older one.
+    fn attach(&mut self, id: FeedId, at: usize, number: u16, now: Instant) {
+        let feed = self.feeds.at_mut(id.feed);
+        let source = self.sources.at_mut(number.into());
+        source.streams += 1;
+        let owner = feed.connection(source.owner);
+        let is_older = owner.is_some_and(|owner| owner.number < id.connection);
+        if let Some(connection) = feed.connection_mut(id.connection) {
+            connection.streams[at] = Some(number);
+        }
+        if is_older {
+            self.begin(number, id.connection, now);
+        }
+    }
+
+    /// The source of a stream of the connection, if it has one and owns it.
+    pub(super) fn owned(&mut self, id: FeedId, stream: StreamId) -> Option<u16> {
+        let feed = self.feeds.at(id.feed);
+        let connection = feed.connection(id.connection)?;
+        let number = connection.streams.get(stream.0 as usize).copied()??;
+        let source = self.sources.at_mut(number.into());
+        // If the connection that it belonged to has ended, it belongs to this one from now on.
+        if source.owner != id.connection && feed.connection(source.owner).is_none() {
             source.owner = id.connection;
         }
-        source.owner == id.connection
+        (source.owner == id.connection).then_some(number)
+    }
+
+    /// Makes a source for a stream of the connection that has none. Returns false if there are too many.
+    pub(super) fn open(
+        &mut self,
+        id: FeedId,
+        streams: &[Stream],
+        stream: StreamId,
+        now: Instant,
+    ) -> bool {
+        let at = stream.0 as usize;
+        let feed = self.feeds.at(id.feed);
+        let connection = feed.connection(id.connection);
+        let (Some(None), Some(name)) = (
+            connection.and_then(|connection| connection.streams.get(at)),
+            streams.get(at),
+        ) else {
+            return true;
+        };
+        let source = self.add_source(id.feed, name, id.connection, now);
+        if let Some(number) = source {
+            self.attach(id, at, number, now);
+        }
+        source.is_some()
+    }
+
+    /// The streams of a connection that has ended are no streams any more.
+    fn leave(&mut self, ended: &Connection) {
+        for number in ended.streams.iter().flatten() {
+            self.sources.at_mut((*number).into()).streams -= 1;
+        }
+    }
+
+    /// The source belongs to a connection, which will announce its paths again.
+    fn begin(&mut self, number: u16, owner: u64, now: Instant) {
+        let source = self.sources.at_mut(number.into());
+        source.owner = owner;
+        source.is_dropped = false;
+        self.edit_both(number, |side| side.connected(now));
     }
 }

@@ -1,66 +1,116 @@
 //! Queries to tables.
 
-use popfib::{IpPrefix, TableReader};
+use std::ops::Bound;
+use std::sync::Arc;
 
-use super::{Source, Table, Tables, best};
+use popfib::{IpPrefix, Prefix};
+
+use super::{Family, Table, Tables};
+use crate::freshness::Status;
 use crate::held::Held;
 use crate::info::{PathOf, Routes, TableInfo, Totals};
-use crate::journal::BestChange;
-use crate::target::Target;
+use crate::view::View;
+
+/// The number of paths that a [`PathsQuery`] returns at a time.
+const PATHS: usize = 1024;
+
+/// A query for the paths of one prefix, which returns some at a time: a prefix may have many.
+#[derive(Debug)]
+pub struct PathsQuery {
+    table: String,
+    prefix: IpPrefix,
+    last: Option<Held>,
+}
+
+impl PathsQuery {
+    /// For the paths of exactly this prefix in the table `table`.
+    pub fn new(table: &str, prefix: IpPrefix) -> Self {
+        Self {
+            table: table.to_owned(),
+            prefix,
+            last: None,
+        }
+    }
+
+    /// Appends the next paths, better ones first; returns whether there may be more. Paths of a lost peer are left out, even if
+    /// they have not been removed yet.
+    pub fn next(&mut self, tables: &Tables, to: &mut Vec<PathOf>) -> bool {
+        let Some(&table) = tables.table_names.get(&self.table) else {
+            return false;
+        };
+        match self.prefix {
+            IpPrefix::V4(prefix) => self.of(tables, table, prefix, to),
+            IpPrefix::V6(prefix) => self.of(tables, table, prefix, to),
+        }
+    }
+
+    fn of<A: Family>(
+        &mut self,
+        tables: &Tables,
+        table: usize,
+        prefix: Prefix<A>,
+        to: &mut Vec<PathOf>,
+    ) -> bool {
+        let paths = &A::half(tables.tables.at(table)).paths;
+        let last = self.last.take();
+        let held: Vec<Held> = match &last {
+            None => paths.paths(prefix).take(PATHS).cloned().collect(),
+            Some(last) => paths
+                .paths_after(prefix, last)
+                .take(PATHS)
+                .cloned()
+                .collect(),
+        };
+        let has_more = held.len() == PATHS;
+        for held in &held {
+            let source = tables.sources.at(held.source.into());
+            let status = A::side(source).status(held.generation);
+            if status != Status::Gone {
+                to.push(PathOf {
+                    feed: tables.feeds.at(source.feed).name.clone(),
+                    peer: source.name.peer.clone(),
+                    id: held.id,
+                    is_older: status == Status::Stale,
+                    target: held.target.clone(),
+                });
+            }
+        }
+        self.last = held.into_iter().next_back();
+        has_more
+    }
+}
 
 impl Tables {
-    /// A reader of the best paths of the table `name`, for another thread; `None` if there is no such table.
-    pub fn reader(&self, name: &str) -> Option<TableReader<Target>> {
+    /// What readers see of the table `name`; `None` if there is no such table.
+    pub fn view(&self, name: &str) -> Option<Arc<View>> {
         let &table = self.table_names.get(name)?;
-        Some(self.tables[table].view.reader())
-    }
-
-    /// Keeps the changes of the table `name` from now on, for a client that watches it. Returns the number of the next change.
-    pub fn watch(&mut self, name: &str) -> Option<u64> {
-        let &table = self.table_names.get(name)?;
-        Some(self.tables[table].view.journal.watch())
-    }
-
-    /// Ends a [`Tables::watch`].
-    pub fn unwatch(&mut self, name: &str) {
-        if let Some(&table) = self.table_names.get(name) {
-            self.tables[table].view.journal.unwatch();
-        }
-    }
-
-    /// Appends up to `most` changes from number `from` on to `to`. Returns the number of the next change, and how many
-    /// changes before it were lost because they are no longer kept. O(`most`).
-    pub fn changes(
-        &self,
-        name: &str,
-        from: u64,
-        most: usize,
-        to: &mut Vec<BestChange>,
-    ) -> (u64, u64) {
-        match self.table_names.get(name) {
-            None => (from, 0),
-            Some(&table) => self.tables[table].view.journal.from(from, most, to),
-        }
+        Some(self.tables.at(table).view.clone())
     }
 
     /// The name of the table for queries that name none: the first of `main`, `loc-rib`, `post-policy` and `pre-policy` that
-    /// a feed has, otherwise the first by name. Tables whose feeds are no longer followed do not count. O(sources).
+    /// a feed has, otherwise the first by name. Tables whose feeds are no longer followed do not count. O(tables).
     pub fn default_table(&self) -> Option<&str> {
         let order = ["main", "loc-rib", "post-policy", "pre-policy"];
-        let names = self.table_names.keys().map(String::as_str);
-        let is_followed = |name: &&str| {
-            let table = self.table_names.get(*name);
-            let of = |source: &Source| Some(&source.table) == table;
-            let mut sources = self.sources.iter().filter(|source| of(source));
-            sources.any(|source| self.feeds[source.feed].is_followed)
+        let is_used = |name: &str| {
+            let table = self.table_names.get(name);
+            table.is_some_and(|&table| self.tables.at(table).followed > 0)
         };
-        order.into_iter().chain(names).find(is_followed)
+        let preferred = order.into_iter().find(|name| is_used(name));
+        let mut names = self.table_names.keys().map(String::as_str);
+        preferred.or_else(|| names.find(|name| is_used(name)))
     }
 
     /// All tables, ordered by name.
     pub fn tables(&self) -> impl Iterator<Item = TableInfo> {
-        self.table_names.iter().map(|(name, &table)| {
-            let table = &self.tables[table];
+        self.tables_after(None)
+    }
+
+    /// The tables after that of this name, ordered by name: to list them in parts.
+    pub fn tables_after(&self, name: Option<&str>) -> impl Iterator<Item = TableInfo> {
+        let begin = name.map_or(Bound::Unbounded, Bound::Excluded);
+        let names = self.table_names.range::<str, _>((begin, Bound::Unbounded));
+        names.map(|(name, &table)| {
+            let table = self.tables.at(table);
             TableInfo {
                 name: name.clone(),
                 prefixes: table.view.prefixes(),
@@ -69,58 +119,38 @@ impl Tables {
         })
     }
 
-    /// The paths of exactly this prefix in the table `table`, the best first. Paths of a lost peer are left out, even if they
-    /// have not been removed yet. O(paths of the prefix).
+    /// The paths of exactly this prefix in the table `table`, as by [`PathsQuery`]. O(paths of the prefix).
     pub fn paths(&self, table: &str, prefix: IpPrefix) -> Vec<PathOf> {
-        let Some(&table) = self.table_names.get(table) else {
-            return Vec::new();
-        };
-        let table = &self.tables[table];
-        let show = |held: &Held| {
-            let source = &self.sources[usize::from(held.source)];
-            let freshness = match prefix {
-                IpPrefix::V4(_) => source.ipv4.freshness,
-                IpPrefix::V6(_) => source.ipv6.freshness,
-            };
-            (!freshness.is_gone(held.generation)).then(|| PathOf {
-                feed: self.feeds[source.feed].name.clone(),
-                peer: source.peer.clone(),
-                id: held.id,
-                is_older: held.generation != freshness.generation(),
-                target: held.target.clone(),
-            })
-        };
-        match prefix {
-            IpPrefix::V4(prefix) => table.ipv4.paths.paths(prefix).filter_map(show).collect(),
-            IpPrefix::V6(prefix) => table.ipv6.paths.paths(prefix).filter_map(show).collect(),
-        }
+        let mut query = PathsQuery::new(table, prefix);
+        let mut paths = Vec::new();
+        while query.next(self, &mut paths) {}
+        paths
     }
 
-    /// The best paths of the table `table`, those of IPv4 first, in prefix order. O(paths).
+    /// The best paths that readers see of the table `table`, those of IPv4 first, in prefix order. O(routes).
     pub fn routes(&self, table: &str) -> (Routes<u32>, Routes<u128>) {
-        match self.table_names.get(table) {
+        match self.view(table) {
             None => (Vec::new(), Vec::new()),
-            Some(&table) => {
-                let table = &self.tables[table];
-                (best(&table.ipv4), best(&table.ipv6))
+            Some(view) => {
+                let (_, ipv4, ipv6) = view.routes();
+                (ipv4, ipv6)
             }
         }
     }
 
-    /// Counts of all tables.
+    /// Counts of all tables. O(tables).
     pub fn totals(&self) -> Totals {
+        let tables = self.table_names.values();
+        let failed = |&table: &usize| -> u64 { Table::failed(self.tables.at(table)) };
         Totals {
-            failed: self.tables.iter().map(|table| table.view.failed).sum(),
+            failed: tables.map(failed).sum(),
             ..self.totals
         }
     }
 
-    /// Heap bytes of paths and lookup structures, without targets. O(tables).
+    /// Heap bytes of paths, lookup structures and sources, without targets.
     pub fn bytes(&self) -> usize {
-        let of = |table: &Table| {
-            table.ipv4.paths.bytes() + table.ipv6.paths.bytes() + table.view.bytes()
-        };
-        self.tables.iter().map(of).sum()
+        self.room.held()
     }
 
     /// A count of changes: while it stays the same, no table has changed.
@@ -130,17 +160,17 @@ impl Tables {
 
     /// Whether there is a table, and no stream is still sending its routes for the first time, as far as is known.
     pub fn is_whole(&self) -> bool {
-        let is_loading = |s: &Source| {
-            let ipv4 = s.ipv4.older == 0 && s.ipv4.freshness.is_refreshing();
-            ipv4 || s.ipv6.older == 0 && s.ipv6.freshness.is_refreshing()
-        };
-        let is_published = self.waiting.is_none() && !self.sources.is_empty();
-        is_published && !self.sources.iter().any(is_loading)
+        self.is_published() && self.sources.len() > 0 && self.tally.loading == 0
     }
 
     /// Whether every known stream is connected and has sent all its routes, as far as is known.
     pub fn is_fresh(&self) -> bool {
-        let is_fresh = |s: &Source| s.ipv4.freshness.is_fresh() && s.ipv6.freshness.is_fresh();
-        self.sources.iter().all(is_fresh)
+        self.tally.unfresh == 0
+    }
+}
+
+impl Table {
+    fn failed(&self) -> u64 {
+        self.view.failed()
     }
 }

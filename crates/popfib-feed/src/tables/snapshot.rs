@@ -21,14 +21,17 @@ use std::fmt::{self, Write as _};
 use std::io::{self, BufRead, Write};
 use std::mem;
 use std::net::IpAddr;
+use std::ops::Bound;
 use std::time::Instant;
 
 use popfib::{Address, IpPrefix, Prefix};
 use serde::{Deserialize, Serialize};
 
-use super::{Family, Limits, Stream, Tables, best};
+use super::{Family, Limits, Stream, Tables};
+use crate::freshness::Status;
 use crate::held::{After, Half, Held};
 use crate::target::{Hop, Hops, Target};
+use crate::view::Change as BestChange;
 
 const FIRST: &str = "# popfib follow snapshot 1";
 
@@ -60,15 +63,17 @@ enum Said {
 /// at some time during the writing.
 #[derive(Default)]
 pub struct Snapshot {
-    /// The current position: table, family, path.
-    table: usize,
+    /// The current position: table, whether it is done, family, path.
+    table: Option<String>,
+    is_done: bool,
     is_ipv6: bool,
     ipv4: After<u32>,
     ipv6: After<u128>,
     /// The paths that were taken and not yet written.
     taken: Vec<Taken>,
     sources: Vec<Said>,
-    source_numbers: HashMap<u16, usize>,
+    /// By the number of a source and its serial number, since numbers are used again.
+    source_numbers: HashMap<(u16, u64), usize>,
     /// The number of each value, and its word in a text table.
     values: HashMap<Target, (usize, Box<str>)>,
     text: String,
@@ -77,7 +82,7 @@ pub struct Snapshot {
 
 struct Taken {
     prefix: IpPrefix,
-    source: u16,
+    source: usize,
     id: u32,
     target: Target,
 }
@@ -92,59 +97,76 @@ impl Snapshot {
     }
 
     /// Takes some `count` next paths. Returns false after the last. O(paths taken).
+    ///
+    /// Paths that are gone are left out: after a restart they would be stale, and answer again.
     pub fn take(&mut self, tables: &mut Tables, count: usize) -> bool {
-        let Some(table) = tables.tables.get_mut(self.table) else {
+        let begin = match (&self.table, self.is_done) {
+            (None, _) => Bound::Unbounded,
+            (Some(table), true) => Bound::Excluded(table.as_str()),
+            (Some(table), false) => Bound::Included(table.as_str()),
+        };
+        let mut names = tables
+            .table_names
+            .range::<str, _>((begin, Bound::Unbounded));
+        let Some((name, &number)) = names.next() else {
             return false;
         };
-        let before = self.taken.len();
+        if self.is_done || self.table.as_ref() != Some(name) {
+            self.table = Some(name.clone());
+            (self.is_ipv6, self.ipv4, self.ipv6) = (false, None, None);
+        }
         let is_end = match self.is_ipv6 {
             false => {
                 let after = self.ipv4.take();
-                self.ipv4 = self.walk(&mut table.ipv4, after, count);
+                self.ipv4 = self.walk(tables, number, after, count);
                 self.ipv4.is_none()
             }
             true => {
                 let after = self.ipv6.take();
-                self.ipv6 = self.walk(&mut table.ipv6, after, count);
+                self.ipv6 = self.walk(tables, number, after, count);
                 self.ipv6.is_none()
             }
         };
-        if is_end {
-            self.table += usize::from(self.is_ipv6);
-            self.is_ipv6 = !self.is_ipv6;
-        }
-        for taken in &self.taken[before..] {
-            let next = self.source_numbers.len();
-            self.source_numbers.entry(taken.source).or_insert_with(|| {
-                let source = &tables.sources[usize::from(taken.source)];
-                let is_its = |(_, number): &(&String, &usize)| **number == source.table;
-                let name = tables.table_names.iter().find(is_its);
-                self.sources.push(Said::Source {
-                    feed: tables.feeds[source.feed].name.clone(),
-                    table: name.map(|(name, _)| name.clone()).unwrap_or_default(),
-                    peer: source.peer.clone(),
-                });
-                next
-            });
-        }
+        self.is_done = is_end && self.is_ipv6;
+        self.is_ipv6 |= is_end;
         true
     }
 
-    fn walk<A: Address>(&mut self, half: &mut Half<A>, after: After<A>, count: usize) -> After<A>
+    fn walk<A: Family>(
+        &mut self,
+        tables: &mut Tables,
+        number: usize,
+        after: After<A>,
+        count: usize,
+    ) -> After<A>
     where
         IpPrefix: From<Prefix<A>>,
     {
+        let paths = &mut A::half_mut(tables.tables.at_mut(number)).paths;
         let take = |prefix: Prefix<A>, path: &Held| {
-            self.taken.push(Taken {
-                prefix: prefix.into(),
-                source: path.source,
-                id: path.id,
-                target: path.target.clone(),
-            });
+            let source = tables.sources.at(path.source.into());
+            if A::side(source).status(path.generation) != Status::Gone {
+                let next = self.source_numbers.len();
+                let key = (path.source, source.serial);
+                let number = *self.source_numbers.entry(key).or_insert_with(|| {
+                    self.sources.push(Said::Source {
+                        feed: tables.feeds.at(source.feed).name.clone(),
+                        table: source.name.table.clone(),
+                        peer: source.name.peer.clone(),
+                    });
+                    next
+                });
+                self.taken.push(Taken {
+                    prefix: prefix.into(),
+                    source: number,
+                    id: path.id,
+                    target: path.target.clone(),
+                });
+            }
             true
         };
         // Removes nothing: it is used because this walk can be interrupted.
-        half.paths.retain_some(after, count, take, |_, _| {})
+        paths.retain_some(after, count, take, |_, _| {})
     }
 
     /// Writes the paths that were taken.
@@ -163,7 +185,7 @@ impl Snapshot {
                 self.say(&said(target));
             }
             let (number, hop) = &self.values[target];
-            let source = self.source_numbers[&taken.source];
+            let source = taken.source;
             // Writing to a String cannot fail.
             let _ = writeln!(
                 self.text,
@@ -338,17 +360,26 @@ impl Tables {
             });
         }
         let mut tables = restoring.tables;
-        for source in &mut tables.sources {
-            source.ipv4.freshness.disconnected();
-            source.ipv4.age();
-            source.ipv6.freshness.disconnected();
-            source.ipv6.age();
-            tables.totals.older += source.ipv4.older + source.ipv6.older;
+        for number in 0..tables.sources.places() as u32 {
+            let number = number as u16;
+            tables.edit_both(number, |side| {
+                side.connected(now);
+                side.disconnected();
+            });
+            tables.free_source(number);
         }
-        for table in &mut tables.tables {
-            table.view.fill(best(&table.ipv4), best(&table.ipv6));
+        let mut bytes = 0;
+        for (number, table) in tables.tables.iter_mut() {
+            bytes += table.ipv4.paths.bytes() + table.ipv6.paths.bytes();
+            table.ipv4.waiting = best(&table.ipv4);
+            table.ipv6.waiting = best(&table.ipv6);
+            table.is_changed = true;
+            tables.changed.push(number);
         }
+        tables.room.change(0, bytes);
+        tables.waiting = Some(now);
         tables.version += u64::from(tables.totals.paths > 0);
+        tables.publish(now, false);
         Ok(tables)
     }
 }
@@ -365,7 +396,7 @@ impl Restoring<'_> {
                 let source = (self.keeps)(&feed).then(|| {
                     let feed = self.tables.feed(&feed, self.now);
                     self.tables
-                        .source(feed, &Stream { table, peer }, 0, self.now)
+                        .add_source(feed, &Stream { table, peer }, 0, self.now)
                 });
                 self.sources.push(source.flatten());
                 return Ok(());
@@ -422,21 +453,36 @@ impl Restoring<'_> {
             tables.totals.refused += 1;
             return;
         }
-        let at = &mut tables.sources[usize::from(source)];
-        let (side, half, _) = A::parts(at, &mut tables.tables[at.table]);
-        let held = Held {
-            target,
-            source,
-            // The source is one generation ahead.
-            generation: side.freshness.generation().wrapping_sub(1),
-            id,
+        let at = tables.sources.at(source.into());
+        let Some(generation) = A::side(at).current() else {
+            return;
         };
-        let before = half.paths.path_count();
-        let _ = half.paths.announce(prefix, held);
-        let added = half.paths.path_count() - before;
-        side.paths += added;
-        tables.totals.paths += added;
+        let paths = &mut A::half_mut(tables.tables.at_mut(at.table)).paths;
+        let before = paths.path_count();
+        let _ = paths.announce(
+            prefix,
+            Held {
+                target,
+                source,
+                generation,
+                id,
+            },
+        );
+        if paths.path_count() > before {
+            tables.edit::<A>(source, |side| side.announced(None));
+        }
     }
+}
+
+/// The best paths.
+fn best<A: Address>(half: &Half<A>) -> Vec<BestChange<A>> {
+    let mut routes: Vec<BestChange<A>> = Vec::with_capacity(half.paths.len());
+    for (prefix, path) in half.paths.iter() {
+        if routes.last().is_none_or(|(last, _)| *last != prefix) {
+            routes.push((prefix, Some(path.target.clone())));
+        }
+    }
+    routes
 }
 
 /// The bytes of a hexadecimal number.

@@ -76,7 +76,8 @@ fn the_best_path_over_peers_answers_until_its_peer_is_lost() {
     // Nobody asks for its paths and gets them, though they have not been met yet.
     let (mut tables, now) = (Tables::new(limits()), Instant::now());
     let id = tables.connected("bmp", now);
-    let mut commit = |streams: &[_], transaction: &_| tables.apply(id, streams, transaction, now);
+    let mut commit =
+        |streams: &[_], transaction: &mut _| tables.apply(id, streams, transaction, now);
     Bmp::new().push(&messages.concat(), &mut commit).unwrap();
     let paths = tables.paths("pre-policy", "10.0.0.0/8".parse().unwrap());
     let peers: Vec<&str> = paths.iter().map(|path| path.peer.as_str()).collect();

@@ -33,7 +33,8 @@ fn ten(peer: Peer, first: u8) -> Vec<u8> {
 
 fn push(tables: &mut Tables, id: FeedId, decoder: &mut Bmp, message: &[u8]) {
     let now = Instant::now();
-    let mut commit = |streams: &[_], transaction: &_| tables.apply(id, streams, transaction, now);
+    let mut commit =
+        |streams: &[_], transaction: &mut _| tables.apply(id, streams, transaction, now);
     decoder.push(message, &mut commit).unwrap();
     while tables.tick(now, 3) {}
 }

@@ -61,7 +61,7 @@ fn answers(tables: &Tables, table: &str) -> BTreeMap<IpPrefix, String> {
         .into_iter()
         .map(|(prefix, target)| (prefix.into(), target.to_string()));
     let routes: BTreeMap<IpPrefix, String> = ipv4.chain(ipv6).collect();
-    let Some(mut reader) = tables.reader(table) else {
+    let Some(mut reader) = tables.view(table).map(|view| view.reader()) else {
         return routes;
     };
     let view = reader.pin();

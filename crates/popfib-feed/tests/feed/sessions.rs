@@ -16,13 +16,13 @@ fn send(tables: &mut Tables, id: FeedId, peer: &str, prefix: &str, value: &str, 
         path: 0,
         target: (!value.is_empty()).then(|| Target::name(value)),
     });
-    tables.apply(id, &streams(peer), &transaction, now);
+    tables.apply(id, &streams(peer), &mut transaction, now);
 }
 
 fn mark(tables: &mut Tables, id: FeedId, peer: &str, mark: Mark, now: Instant) {
     let mut transaction = Transaction::default();
     transaction.mark(mark);
-    tables.apply(id, &streams(peer), &transaction, now);
+    tables.apply(id, &streams(peer), &mut transaction, now);
 }
 
 fn streams(peer: &str) -> [Stream; 1] {
@@ -85,7 +85,7 @@ fn a_later_connection_takes_over_the_peers_that_it_sends_and_the_rest_when_the_f
         });
     }
     let two = [&streams("a")[..], &streams("b")].concat();
-    tables.apply(lost, &two, &both, start);
+    tables.apply(lost, &two, &mut both, start);
     let new = tables.joined("router", at(10));
     send(&mut tables, new, "a", "10.1.0.0/16", "new", at(10));
     // What the first still says of that peer counts no more, be it a route or that the peer is down.
@@ -97,7 +97,7 @@ fn a_later_connection_takes_over_the_peers_that_it_sends_and_the_rest_when_the_f
         target: Some(Target::name("late")),
     });
     late.mark(Mark::Down(StreamId(0)));
-    tables.apply(lost, &two, &late, start);
+    tables.apply(lost, &two, &mut late, start);
     while tables.tick(at(11), usize::MAX) {}
     assert_eq!(seen(&tables), ["10.1.0.0/16 new", "10.2.0.0/16 old"]);
     let end = Mark::EndOfRib {
@@ -140,7 +140,7 @@ fn the_default_table_is_one_that_is_followed() {
     }];
     let mut transaction = Transaction::default();
     transaction.mark(Mark::Up(StreamId(0)));
-    tables.apply(pipe, &main, &transaction, now);
+    tables.apply(pipe, &main, &mut transaction, now);
     let router = tables.joined("router", now);
     send(&mut tables, router, "a", "10.1.0.0/16", "a", now);
     assert_eq!(tables.default_table(), Some("main"));
@@ -148,6 +148,10 @@ fn the_default_table_is_one_that_is_followed() {
     tables.retain_feeds(|feed| feed != "pipe");
     assert_eq!(tables.default_table(), Some("pre-policy"));
     assert_ne!(tables.version(), before);
-    tables.connected("pipe", now);
+    let pipe = tables.connected("pipe", now);
+    // Its table is there when its stream is.
+    assert_eq!(tables.default_table(), Some("pre-policy"));
+    transaction.mark(Mark::Up(StreamId(0)));
+    tables.apply(pipe, &main, &mut transaction, now);
     assert_eq!(tables.default_table(), Some("main"));
 }

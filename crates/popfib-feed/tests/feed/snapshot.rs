@@ -55,7 +55,7 @@ fn change(tables: &mut Tables, id: FeedId, stream: u32, prefix: IpPrefix, to: Op
         path: stream % 2 * 9,
         target: to,
     });
-    tables.apply(id, &streams(), &transaction, Instant::now());
+    tables.apply(id, &streams(), &mut transaction, Instant::now());
 }
 
 fn save(tables: &mut Tables, count: usize) -> Vec<u8> {
@@ -156,7 +156,7 @@ fn feeds_take_over_what_a_snapshot_says() {
         }
         let mut end = now;
         match is_swept_by_mark {
-            true => restored.apply(id, &streams(), &transaction, now),
+            true => restored.apply(id, &streams(), &mut transaction, now),
             false => end += limits().idle * 2,
         }
         while restored.tick(end, 5) {}

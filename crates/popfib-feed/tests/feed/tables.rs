@@ -26,7 +26,7 @@ fn take(tables: &mut Tables, id: FeedId, prefix: IpPrefix, value: Option<&str>, 
         path: 0,
         target: value.map(Target::name),
     });
-    tables.take(id, &streams(), &transaction, now);
+    tables.take(id, &streams(), &mut transaction, now);
 }
 
 fn at(text: &str) -> IpPrefix {
@@ -101,7 +101,7 @@ fn the_end_of_rib_ends_the_wait() {
         stream: StreamId(0),
         is_ipv6: false,
     });
-    tables.apply(id, &streams(), &transaction, now);
+    tables.apply(id, &streams(), &mut transaction, now);
     tables.tick(now, usize::MAX);
     assert_eq!(answers(&tables, "main").len(), 1);
 }
@@ -124,7 +124,7 @@ fn what_comes_faster_than_it_can_be_shown_is_shown_together_within_half_a_second
     let mut tables = Tables::new(limits());
     let id = tables.connected("router", start);
     let seen = |tables: &Tables| {
-        let mut reader = tables.reader("main").expect("a table");
+        let mut reader = tables.view("main").expect("a table").reader();
         let guard = reader.pin();
         let prefixes: usize = tables
             .tables()

@@ -1,0 +1,183 @@
+//! Places of feeds, sources and tables, which are used again when nothing is left of what had them.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{Source, Table, Tables, Tally};
+use crate::feeds::Feed;
+use crate::freshness::{Freshness, Status};
+use crate::held::Half;
+use crate::transaction::Stream;
+use crate::view::View;
+
+/// The maximum number of sources: their numbers have 16 bits.
+const MAX_SOURCES: usize = 1 << 16;
+
+/// The number of tables that are removed at a time.
+const TABLES: usize = 256;
+
+impl Source {
+    /// The number of its paths that are not gone.
+    pub(super) fn valid_paths(&self) -> usize {
+        let of = |side: &Freshness| side.paths() - side.count(Status::Gone);
+        of(&self.ipv4) + of(&self.ipv6)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ipv4.paths() + self.ipv6.paths() == 0
+    }
+
+    /// About the heap bytes that it takes.
+    fn bytes(&self) -> usize {
+        let names = self.name.table.len() + self.name.peer.len();
+        size_of::<Self>() + size_of::<Stream>() + names + 64
+    }
+}
+
+impl Tables {
+    /// The feed of this name.
+    pub(super) fn feed(&mut self, name: &str, now: Instant) -> usize {
+        if let Some(&feed) = self.feed_names.get(name) {
+            return feed;
+        }
+        let feed = self.feeds.add(Feed::new(name, now));
+        self.feed_names.insert(name.to_owned(), feed);
+        feed
+    }
+
+    /// The numbers of the sources of a feed.
+    pub(super) fn sources_of(&self, feed: usize) -> Vec<u16> {
+        let sources = self.feeds.get(feed).map(|feed| feed.sources.values());
+        sources.into_iter().flatten().copied().collect()
+    }
+
+    /// Notes whether the routes of a feed are wanted.
+    pub(super) fn follow(&mut self, feed: usize, is_followed: bool) {
+        let known = self.feeds.at_mut(feed);
+        if known.is_followed == is_followed {
+            return;
+        }
+        known.is_followed = is_followed;
+        for number in self.sources_of(feed) {
+            let table = self.sources.at(number.into()).table;
+            let followed = &mut self.tables.at_mut(table).followed;
+            *followed = *followed + usize::from(is_followed) - usize::from(!is_followed);
+        }
+    }
+
+    /// The source of this name, which is made if there is none and belongs to the connection `owner` then; `None` if there are too
+    /// many, or no room for its table.
+    pub(super) fn add_source(
+        &mut self,
+        feed: usize,
+        name: &Stream,
+        owner: u64,
+        now: Instant,
+    ) -> Option<u16> {
+        let known = self.feeds.at(feed);
+        if let Some(&number) = known.sources.get(name) {
+            return Some(number);
+        }
+        let is_followed = known.is_followed;
+        if self.sources.len() == MAX_SOURCES {
+            return None;
+        }
+        let number = self.add_table(&name.table)?;
+        let table = self.tables.at_mut(number);
+        table.sources += 1;
+        table.followed += usize::from(is_followed);
+        self.serial += 1;
+        let name = Arc::new(name.clone());
+        let source = Source {
+            serial: self.serial,
+            feed,
+            owner,
+            table: number,
+            name: name.clone(),
+            streams: 0,
+            is_dropped: false,
+            ipv4: Freshness::new(now),
+            ipv6: Freshness::new(now),
+        };
+        self.room.change(0, source.bytes());
+        self.count(Tally::default(), Tally::of(&source.ipv4));
+        self.count(Tally::default(), Tally::of(&source.ipv6));
+        let number = self.sources.add(source) as u16;
+        self.feeds.at_mut(feed).sources.insert(name, number);
+        Some(number)
+    }
+
+    fn add_table(&mut self, name: &str) -> Option<usize> {
+        if let Some(&table) = self.table_names.get(name) {
+            return Some(table);
+        }
+        if self.room.is_full() {
+            return None;
+        }
+        let view = View::new(name, self.version, &self.room, &self.queued);
+        let table = self.tables.add(Table {
+            ipv4: Half::default(),
+            ipv6: Half::default(),
+            view: Arc::new(view),
+            sources: 0,
+            followed: 0,
+            is_changed: false,
+        });
+        self.table_names.insert(name.to_owned(), table);
+        Some(table)
+    }
+
+    /// Removes a source that has no path and is no stream of a connection, and with the last its feed, if that is not connected.
+    pub(super) fn free_source(&mut self, number: u16) {
+        let is_needed = |source: &Source| source.streams > 0 || !source.is_empty();
+        if self.sources.get(number.into()).is_none_or(is_needed) {
+            return;
+        }
+        let Some(source) = self.sources.remove(number.into()) else {
+            return;
+        };
+        self.room.change(source.bytes(), 0);
+        self.count(Tally::of(&source.ipv4), Tally::default());
+        self.count(Tally::of(&source.ipv6), Tally::default());
+        let feed = self.feeds.at_mut(source.feed);
+        feed.sources.remove(&source.name);
+        let table = self.tables.at_mut(source.table);
+        table.sources -= 1;
+        table.followed -= usize::from(feed.is_followed);
+        if table.sources == 0 {
+            self.unused.push(source.table);
+        }
+        self.free_feed(source.feed);
+    }
+
+    pub(super) fn free_feed(&mut self, feed: usize) {
+        let is_free = |feed: &Feed| feed.connections.is_empty() && feed.sources.is_empty();
+        if self.feeds.get(feed).is_some_and(is_free)
+            && let Some(feed) = self.feeds.remove(feed)
+        {
+            self.feed_names.remove(&feed.name);
+        }
+    }
+
+    /// Removes tables without sources, unless changes wait or a client uses them: its reader would see nothing of a later table of
+    /// this name.
+    pub(super) fn free_tables(&mut self) {
+        let mut waiting = Vec::new();
+        let some = self.unused.len().saturating_sub(TABLES);
+        for number in self.unused.split_off(some) {
+            let Some(table) = self.tables.get(number).filter(|table| table.sources == 0) else {
+                continue;
+            };
+            if table.is_changed || Arc::strong_count(&table.view) > 1 {
+                waiting.push(number);
+            } else if let Some(table) = self.tables.remove(number) {
+                self.table_names.remove(table.view.name());
+                // It is dropped without the lock.
+                self.old.push(table.view);
+            }
+        }
+        // Others come first the next time.
+        waiting.append(&mut self.unused);
+        self.unused = waiting;
+    }
+}

@@ -1,0 +1,166 @@
+//! Removes the paths that are gone, of all sources in one walk over each table.
+
+use std::time::{Duration, Instant};
+
+use super::{Family, Source, Tables, Tally};
+use crate::freshness::Status;
+
+/// How long a stream without stale paths has to be silent to be complete, if its protocol has no mark for that.
+const SETTLED: Duration = Duration::from_secs(5);
+
+/// The number of sources whose waits are checked by a step.
+const WAITS: usize = 4096;
+
+/// The result of a step of the sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Swept {
+    /// Whether there are more paths to remove.
+    pub has_more: bool,
+    /// Whether a round over all tables has ended. What was lost meanwhile may be before its place: the next round removes it. Who
+    /// begins rounds at intervals limits what a peer that comes and goes can cost.
+    pub is_round: bool,
+    /// Whether to leave the publication of changes to others, unless they are late, as in
+    /// [`Tables::hand_over`].
+    pub is_behind: bool,
+}
+
+impl Tables {
+    /// Removes paths that are gone: their peer was lost, or they were not announced again. It visits some `count` paths,
+    /// and returns whether there is more to do at once. It has to be called regularly.
+    ///
+    /// It is [`sweep`](Self::sweep) and [`publish`](Self::publish).
+    pub fn tick(&mut self, now: Instant, count: usize) -> bool {
+        let swept = self.sweep(now, count);
+        self.publish(now, swept.is_behind);
+        swept.has_more
+    }
+
+    /// A step of the sweep, which goes over all tables in rounds: it visits some `count` paths.
+    pub fn sweep(&mut self, now: Instant, count: usize) -> Swept {
+        let swept = self.totals.swept;
+        self.wait(now);
+        let is_round = self.remove(count);
+        self.free_tables();
+        let has_swept = self.totals.swept > swept;
+        if has_swept {
+            self.waiting.get_or_insert(now);
+            self.version += 1;
+        }
+        let has_more = self.tally.gone > 0;
+        Swept {
+            has_more,
+            is_round,
+            // The feeds' threads publish what they have received.
+            is_behind: has_more || !has_swept,
+        }
+    }
+
+    /// Ends the waits of sources that are over, of some sources at a time.
+    fn wait(&mut self, now: Instant) {
+        let places = self.sources.places();
+        if self.tally.sending == 0 {
+            return;
+        }
+        for _ in 0..places.min(WAITS) {
+            self.round.source = (self.round.source + 1) % places;
+            let number = self.round.source as u16;
+            self.wait_for::<u32>(number, now);
+            self.wait_for::<u128>(number, now);
+        }
+    }
+
+    fn wait_for<A: Family>(&mut self, number: u16, now: Instant) {
+        let Some(source) = self.sources.get(number.into()) else {
+            return;
+        };
+        let side = A::side(source);
+        if !side.is_sending() {
+            return;
+        }
+        let confirmed = self.feeds.at(source.feed).confirmed;
+        let idle = self.limits.idle;
+        let is_first = side.count(Status::Stale) == 0;
+        self.edit::<A>(number, |side| {
+            if is_first {
+                side.wait(now, idle.min(SETTLED));
+            } else {
+                side.confirmed(confirmed);
+                side.wait(now, idle);
+            }
+        });
+    }
+
+    /// Removes what is gone; returns whether the round has ended.
+    fn remove(&mut self, count: usize) -> bool {
+        let mut left = count.max(1);
+        while self.tally.gone > 0 && left > 0 {
+            let (seen, is_end) = match self.round.is_ipv6 {
+                false => self.remove_from::<u32>(left),
+                true => self.remove_from::<u128>(left),
+            };
+            left = left.saturating_sub(seen.max(1));
+            if is_end {
+                self.round.table += usize::from(self.round.is_ipv6);
+                self.round.is_ipv6 = !self.round.is_ipv6;
+            }
+            if self.round.table >= self.tables.places() {
+                self.round.table = 0;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Returns how many paths it visited, and whether the round is through with this table and family.
+    fn remove_from<A: Family>(&mut self, count: usize) -> (usize, bool) {
+        let number = self.round.table;
+        let Some(table) = self.tables.get_mut(number) else {
+            return (0, true);
+        };
+        let half = A::half_mut(table);
+        if half.gone == 0 {
+            half.swept = None;
+            return (0, true);
+        }
+        let (bytes, waiting, gone) = (half.paths.bytes(), half.waiting.len(), half.gone);
+        let (mut seen, mut removed) = (0, 0);
+        let mut emptied = Vec::new();
+        let sources = &mut self.sources;
+        let tally = &mut self.tally;
+        let is_end = half.sweep(count, |path| {
+            seen += 1;
+            let source: &mut Source = sources.at_mut(path.source.into());
+            let side = A::side_mut(source);
+            if side.status(path.generation) != Status::Gone {
+                return true;
+            }
+            let before = Tally::of(side);
+            side.removed(path.generation);
+            tally.replace(before, Tally::of(side));
+            removed += 1;
+            if side.paths() == 0 {
+                emptied.push(path.source);
+            }
+            false
+        });
+        half.gone -= removed;
+        if half.gone == 0 {
+            half.swept = None;
+        }
+        let is_end = is_end || half.gone == 0;
+        self.room.change(bytes, half.paths.bytes());
+        debug_assert!(gone >= removed);
+        let more = half.waiting.len() - waiting;
+        self.waiting_count += more;
+        if more > 0 && !table.is_changed {
+            table.is_changed = true;
+            self.changed.push(number);
+        }
+        self.totals.swept += removed as u64;
+        self.count(Tally::default(), Tally::default());
+        for source in emptied {
+            self.free_source(source);
+        }
+        (seen, is_end)
+    }
+}

@@ -70,7 +70,7 @@ fuzz_target!(|data: &[u8]| {
         let (rows, addresses) = read(data, usize::MAX, "csv", &options);
         assert_eq!(read(data, 1, "csv", &options), (rows, addresses));
     }
-    let path = Part::Path(vec!["a".to_owned()]);
+    let path = Part::Path("a".to_owned());
     for (format, parts, pick) in [
         ("text", vec![], Pick::Nth(1)),
         ("text", vec![], Pick::All),

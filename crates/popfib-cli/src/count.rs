@@ -1,12 +1,14 @@
 //! `popfib count`: how often addresses of each value or prefix come in a stream.
 
+mod weight;
+
 use std::collections::{HashMap, HashSet};
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use popfib::{Address, Kernel};
-use popfib_formats::{AddressBatch, CsvRecord, Escaped, Part, Run, part_of};
+use popfib_formats::{AddressBatch, Escaped, Run};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::kernel;
@@ -15,11 +17,14 @@ use crate::output::{Output, note};
 use crate::program::Verdict;
 use crate::stream::answers::{Answers, Lazy, Looked};
 use crate::stream::routes::Family;
+use crate::stream::seen::Seen;
 use crate::stream::source::Source;
 use crate::stream::table::Table;
 use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs};
 use crate::table::counted;
+
+use weight::{Sum, Weight};
 
 /// Count the addresses of a stream by value or prefix, the most frequent first.
 ///
@@ -42,8 +47,8 @@ pub(crate) struct CountArgs {
     #[arg(long, value_name = "N")]
     top: Option<usize>,
 
-    /// Add up the numbers in this field of a line, column of a table or path of a JSON object instead of
-    /// counting addresses
+    /// Add up the numbers, with or without decimals, in this field of a line, column of a table or path of a JSON object
+    /// instead of counting addresses
     #[arg(long, value_name = "N|NAME|PATH")]
     weight: Option<String>,
 
@@ -90,6 +95,12 @@ enum Form {
 
 pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
     args.input.check(&args.tables)?;
+    let is_several = args.input.cells().len() > 1 || args.input.takes_all();
+    if args.weight.is_some() && is_several {
+        let reason =
+            "the number of a line would be added for each of its addresses; choose one of them";
+        return Err(format!("--weight: {reason}").into());
+    }
     let with_prefixes = args.by == By::Prefix;
     let tables = args.tables.load(with_prefixes)?;
     let mut count = Count {
@@ -105,14 +116,26 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
         seen: (HashSet::new(), HashSet::new()),
         weight: None,
         weightless: 0,
+        weighed: 0,
     };
+    let mut seen = Seen::default();
+    let read = &args.tables.read;
     for file in args.input.files() {
-        stream::read(&file, &args.input, &args.tables.read, &mut count)?;
+        stream::read(&file, &args.input, read, &mut count, &mut seen)?;
     }
-    if count.weightless > 0 {
+    seen.finish(false)?;
+    if let Some(weight) = args
+        .weight
+        .as_ref()
+        .filter(|_| count.weightless == count.weighed)
+    {
+        if count.weightless > 0 {
+            return Err(format!("no line has a number at {weight} for --weight to add").into());
+        }
+    } else if count.weightless > 0 {
         let lines = counted(count.weightless, "line");
         note(format_args!(
-            "{lines} without a number to add, which is taken as 0"
+            "{lines} without a number from 0 to 2^64 - 1, which is taken as 0"
         ));
     }
     count.print()?;
@@ -130,46 +153,23 @@ struct Count<'t> {
     /// What each number of a table means, from 1.
     labels: Vec<Vec<(String, String)>>,
     /// By the numbers of the answers of all tables, 0 for none.
-    crossed: HashMap<Box<[u32]>, u64>,
-    /// The same of one table, by its number.
+    crossed: HashMap<Box<[u32]>, Sum>,
+    /// The same of one table, by its number, where addresses are counted and nothing is added up.
     single: Vec<Option<u64>>,
     seen: (HashSet<u32>, HashSet<u128>),
     /// Where the number stands that is added.
     weight: Option<Weight>,
+    /// Rows without a number, and all.
     weightless: u64,
-}
-
-enum Weight {
-    Part(Part),
-    /// A column of a table, by its place from 0, and what takes rows apart.
-    Column(usize, Box<CsvRecord>),
+    weighed: u64,
 }
 
 impl Consumer for Count<'_> {
     fn open(&mut self, name: &str, source: &Source) -> Result<(), Failure> {
-        let Some(weight) = &self.args.weight else {
-            return Ok(());
-        };
-        if !source.is_text() {
-            return Err(format!("{name} is no text, and so has nothing for --weight").into());
+        if let Some(weight) = &self.args.weight {
+            let delimiter = self.args.input.delimiter();
+            self.weight = Some(Weight::new(weight, delimiter, name, source)?);
         }
-        let number: Option<usize> = weight.parse().ok().filter(|&number| number > 0);
-        self.weight = Some(if let Some(table) = source.table() {
-            let mut record = CsvRecord::new(table.delimiter);
-            record.split(table.header.unwrap_or_default());
-            let named = record.cells().position(|cell| cell == weight.as_bytes());
-            let column = named.or(number.map(|number| number - 1));
-            let missing = || format!("{name}: no column {weight} for --weight");
-            Weight::Column(column.ok_or_else(missing)?, Box::new(record))
-        } else if source.is_json() {
-            Weight::Part(Part::Path(weight.split('.').map(str::to_owned).collect()))
-        } else {
-            let missing = || format!("{name}: --weight is the number of a field, from 1 on");
-            Weight::Part(Part::Field(
-                number.ok_or_else(missing)?,
-                self.args.input.delimiter(),
-            ))
-        });
         Ok(())
     }
 
@@ -200,7 +200,8 @@ impl Consumer for Count<'_> {
             self.add_ones(&of_6);
             let missing = batch.len() - batch.ipv4().len() - batch.ipv6().len();
             if missing > 0 {
-                self.add(&[0], missing as u64);
+                self.single.resize(self.single.len().max(1), None);
+                *self.single[0].get_or_insert(0) += missing as u64;
             }
         } else {
             self.add_each(batch, &of_4, &of_6);
@@ -263,32 +264,40 @@ impl Count<'_> {
         of_4: &Looked<'_, u32, u32>,
         of_6: &Looked<'_, u128, u32>,
     ) {
-        let weights = self.weights(batch);
-        let mut weights = weights.iter();
+        // One a row, and so one an address.
+        let weights = self.weight.as_mut().map(|weight| weight.of_rows(batch));
+        let mut weights = weights.iter().flatten();
         let mut key = vec![0; self.tables.len()];
         let (mut at_4, mut at_6) = (0, 0);
         for &run in batch.runs() {
             let (Run::Ipv4(count) | Run::Ipv6(count) | Run::Missing(count)) = run;
             for _ in 0..count {
-                let mut weight = weights.next().copied().unwrap_or(1);
-                match run {
+                let is_new = match run {
                     Run::Ipv4(_) => {
-                        weight *= self.is_new(|seen| seen.0.insert(batch.ipv4()[at_4]));
                         fill(&mut key, of_4, at_4);
                         at_4 += 1;
+                        self.is_new(|seen| seen.0.insert(batch.ipv4()[at_4 - 1]))
                     }
                     Run::Ipv6(_) => {
-                        weight *= self.is_new(|seen| seen.1.insert(batch.ipv6()[at_6]));
                         fill(&mut key, of_6, at_6);
                         at_6 += 1;
+                        self.is_new(|seen| seen.1.insert(batch.ipv6()[at_6 - 1]))
                     }
                     Run::Missing(_) => {
-                        weight *= u64::from(!self.args.unique);
                         key.fill(0);
+                        !self.args.unique
                     }
-                }
+                };
+                let weight = match weights.next() {
+                    Some(weight) => {
+                        self.weightless += u64::from(weight.is_none());
+                        self.weighed += 1;
+                        weight.unwrap_or_default()
+                    }
+                    None => Sum::of(1),
+                };
                 // An address that was there before is none of its value's first.
-                if weight > 0 || self.args.weight.is_some() {
+                if is_new {
                     self.add(&key, weight);
                 }
             }
@@ -308,76 +317,29 @@ impl Count<'_> {
         }
     }
 
-    /// 1, or 0 for an address that was there before, if each counts once.
-    fn is_new(&mut self, insert: impl FnOnce(&mut (HashSet<u32>, HashSet<u128>)) -> bool) -> u64 {
-        u64::from(!self.args.unique || insert(&mut self.seen))
+    /// Whether an address counts: false for one that was there before, if each counts once.
+    fn is_new(&mut self, insert: impl FnOnce(&mut (HashSet<u32>, HashSet<u128>)) -> bool) -> bool {
+        !self.args.unique || insert(&mut self.seen)
     }
 
     /// Adds to what a combination of answers has.
     #[inline]
-    fn add(&mut self, key: &[u32], weight: u64) {
-        let count = match *key {
-            // Of one table the number says where: no hashing.
-            [number] => {
-                let index = number as usize;
-                if self.single.len() <= index {
-                    self.single.resize(index + 1, None);
-                }
-                self.single[index].get_or_insert(0)
+    fn add(&mut self, key: &[u32], weight: Sum) {
+        match self.crossed.get_mut(key) {
+            Some(sum) => *sum += weight,
+            None => {
+                self.crossed.insert(key.into(), weight);
             }
-            _ => match self.crossed.get_mut(key) {
-                Some(count) => count,
-                None => self.crossed.entry(key.into()).or_insert(0),
-            },
-        };
-        *count = count.saturating_add(weight);
+        }
     }
 
     /// All combinations that came, and what they have.
-    fn counts(&self) -> impl Iterator<Item = (Vec<u32>, u64)> {
-        let crossed = self
-            .crossed
-            .iter()
-            .map(|(key, &count)| (key.to_vec(), count));
+    fn counts(&self) -> impl Iterator<Item = (Vec<u32>, Sum)> {
+        let crossed = self.crossed.iter();
+        let crossed = crossed.map(|(key, &sum)| (key.to_vec(), sum));
         let single = (0..).zip(&self.single);
-        let single = single.filter_map(|(number, count)| Some((vec![number], (*count)?)));
+        let single = single.filter_map(|(number, count)| Some((vec![number], Sum::of((*count)?))));
         crossed.chain(single)
-    }
-
-    /// The weight of each address or row without one; empty if all are 1.
-    fn weights(&mut self, batch: &AddressBatch) -> Vec<u64> {
-        let Some(weight) = &mut self.weight else {
-            return Vec::new();
-        };
-        let cells_a_row = batch.cells().len() / batch.rows().len().max(1);
-        let mut counts = batch.cells().iter();
-        let mut weights = Vec::new();
-        for row in batch.rows() {
-            let text = match weight {
-                Weight::Part(part) => part_of(row, part),
-                Weight::Column(index, record) => {
-                    record.split(row);
-                    record.cell(*index)
-                }
-            };
-            let number = text.and_then(|text| {
-                let text = text.trim_ascii();
-                let text = text.strip_prefix(b"\"").unwrap_or(text);
-                let text = text.strip_suffix(b"\"").unwrap_or(text);
-                std::str::from_utf8(text).ok()?.parse().ok()
-            });
-            self.weightless += u64::from(number.is_none());
-            let many = match cells_a_row {
-                0 => 1,
-                cells => counts
-                    .by_ref()
-                    .take(cells)
-                    .map(|&n| n.max(1) as usize)
-                    .sum(),
-            };
-            weights.extend(std::iter::repeat_n(number.unwrap_or(0), many));
-        }
-        weights
     }
 
     /// The names of the columns after that of the count.
@@ -403,19 +365,22 @@ impl Count<'_> {
 
     fn print(&self) -> Result<(), Failure> {
         let counts = self.counts();
-        let mut rows: Vec<(u64, Vec<Option<&str>>)> = counts
+        let mut rows: Vec<(Sum, Vec<Option<&str>>)> = counts
             .map(|(key, count)| (count, self.cells(&key)))
             .collect();
         rows.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        let total: u64 = rows.iter().map(|row| row.0).fold(0, u64::saturating_add);
+        let sum = |rows: &[(Sum, Vec<Option<&str>>)]| {
+            let mut sum = Sum::default();
+            rows.iter().for_each(|row| sum += row.0);
+            sum
+        };
+        let total = sum(&rows).as_f64();
         let columns = self.columns();
         if let Some(top) = self.args.top
             && rows.len() > top
         {
-            let rest = rows
-                .drain(top..)
-                .map(|row| row.0)
-                .fold(0, u64::saturating_add);
+            let rest = sum(&rows[top..]);
+            rows.truncate(top);
             let mut cells = vec![None; columns.len()];
             cells[0] = Some("(the rest)");
             rows.push((rest, cells));
@@ -430,10 +395,10 @@ impl Count<'_> {
             let share = if self.args.shares { "share," } else { "" };
             output.text(format_args!("count,{share}{}\n", columns.join(",")))?;
         }
-        let most = rows.iter().map(|row| row.0).max().unwrap_or(0);
+        let most = rows.iter().map(|row| row.0.as_f64()).fold(0.0, f64::max);
         let with_bars = form == Form::Text && io::stdout().is_terminal();
         for (count, cells) in &rows {
-            let share = *count as f64 / total.max(1) as f64 * 100.0;
+            let share = ratio(*count, total) * 100.0;
             match form {
                 Form::JsonLines => {
                     let rounded = (share * 1000.0).round() / 1000.0;
@@ -470,7 +435,7 @@ impl Count<'_> {
                         output.text(format_args!("\t{}", Escaped(cell.unwrap_or("-"))))?;
                     }
                     if with_bars {
-                        let len = (*count as f64 / most.max(1) as f64 * 40.0).ceil() as usize;
+                        let len = (ratio(*count, most) * 40.0).ceil() as usize;
                         output.text(format_args!("\t{}", "#".repeat(len)))?;
                     }
                     output.text("\n")?;
@@ -481,9 +446,18 @@ impl Count<'_> {
     }
 }
 
+/// A count's part of `all`; nothing of nothing.
+fn ratio(count: Sum, all: f64) -> f64 {
+    if all == 0.0 {
+        0.0
+    } else {
+        count.as_f64() / all
+    }
+}
+
 /// A row as JSON, its members in the order of the columns.
 struct Row<'r> {
-    count: u64,
+    count: Sum,
     share: Option<f64>,
     cells: Vec<(&'r str, Option<&'r str>)>,
 }

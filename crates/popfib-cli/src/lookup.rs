@@ -20,6 +20,7 @@ use crate::program::Verdict;
 use crate::stream::follower::Follower;
 use crate::stream::form::Form;
 use crate::stream::lines::{Lines, Query, Work};
+use crate::stream::seen::Seen;
 use crate::stream::source::Source;
 use crate::stream::table::Table;
 use crate::stream::{self, Consumer, InputArgs, Lead, Wanted};
@@ -204,7 +205,10 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
         skipped: 0,
     };
     let input = InputArgs::default();
-    stream::read(Path::new("-"), &input, &args.table.read, &mut stream)?;
+    // A line without an address is an error here, or told.
+    let mut seen = Seen::default();
+    let path = Path::new("-");
+    stream::read(path, &input, &args.table.read, &mut stream, &mut seen)?;
     stream.output.flush()?;
     table::note_skipped(&stream.name, stream.skipped);
     Ok(())

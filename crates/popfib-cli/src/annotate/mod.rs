@@ -16,9 +16,10 @@ use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::stream::follower::Follower;
 use crate::stream::lines::Query;
+use crate::stream::seen::Seen;
 use crate::stream::source::Source;
 use crate::stream::tables::TablesArgs;
-use crate::stream::{self, Consumer, InputArgs, Wanted};
+use crate::stream::{self, Consumer, Counts, InputArgs, Wanted};
 
 use sink::Sink;
 
@@ -26,7 +27,7 @@ use sink::Sink;
 ///
 /// Every line of a log, list, CSV or JSON file is printed once, in order and unchanged, followed by a tab,
 /// the prefix, a tab and the value. If the line has no address or nothing matches, both are `-`. CSV and TSV
-/// files (recognised by name, --column or --input-format) get new columns, JSON lines get new members.
+/// files (recognised by name, heading, --column or --input-format) get new columns, JSON objects get new members.
 /// Addresses are found anywhere in a line, also with ports, in brackets or in quotes. For packets of pcap and
 /// pcapng files, raw records and columns of Parquet files, ADDRESS, PREFIX and VALUE are printed. All files
 /// may be compressed.
@@ -115,8 +116,11 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
         target: Destination::open(args.output_file.as_deref())?,
         sink: None,
     };
+    let mut seen = Seen::default();
+    let read = &args.tables.read;
     for file in &args.input.files() {
-        if let Err(failure) = stream::read(file, &args.input, &args.tables.read, &mut annotator) {
+        let answered = stream::read(file, &args.input, read, &mut annotator, &mut seen);
+        if let Err(failure) = answered {
             // What was asked before the error is answered before it is reported.
             annotator.target.flush()?;
             return Err(failure);
@@ -128,6 +132,8 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
     if let Some(sink) = sink {
         target.bytes(&sink.finish()?)?;
     }
+    target.flush()?;
+    seen.finish(false)?;
     target.finish()?;
     Ok(Verdict::Good)
 }
@@ -150,20 +156,24 @@ impl Consumer for Annotator<'_> {
     }
 
     fn open(&mut self, name: &str, source: &Source) -> Result<(), Failure> {
-        let sink = match &mut self.sink {
-            Some(sink) if sink.takes(source, self.args, &self.query) => return Ok(()),
-            Some(_) => {
-                return Err(format!("{name}: its columns are not those of the file before").into());
+        match &mut self.sink {
+            Some(sink) if sink.takes(source, self.args, &self.query) => {
+                self.target.bytes(&sink.begin(name, source))
             }
-            none => none.insert(Sink::new(name, source, self.args, &self.query)?),
-        };
-        self.target.bytes(sink.head())
+            Some(_) => Err(format!("{name}: its columns are not those of the file before").into()),
+            none => {
+                let sink = none.insert(Sink::new(name, source, self.args, &self.query)?);
+                self.target.bytes(sink.head())?;
+                self.target.bytes(&sink.begin(name, source))
+            }
+        }
     }
 
     fn take_all(
         &mut self,
         source: &mut Source,
         skip: &(dyn Fn(&Failure) -> bool + Sync),
+        count: &Counts,
     ) -> Option<Result<u64, Failure>> {
         let threads = match self.args.threads {
             0 => thread::available_parallelism().map_or(1, usize::from),
@@ -179,7 +189,9 @@ impl Consumer for Annotator<'_> {
             target.bytes(bytes)?;
             if is_full { Ok(()) } else { target.flush() }
         };
-        Some(stream::annotate_all(source, skip, threads, lines, write))
+        Some(stream::annotate_all(
+            source, skip, threads, lines, count, write,
+        ))
     }
 
     fn take(&mut self, batch: &AddressBatch, source: &Source) -> Result<bool, Failure> {

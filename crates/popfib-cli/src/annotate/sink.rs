@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::output::note;
 use crate::stream::Lead;
 use crate::stream::form::{Dialect, Form};
-use crate::stream::lines::{Lines, Query, Work};
+use crate::stream::lines::{Lines, Query, Work, there_already};
 use crate::stream::source::Source;
 use crate::stream::table::Table;
 use crate::table::counted;
@@ -37,10 +37,6 @@ impl Sink {
         query: &Query,
     ) -> Result<Self, Failure> {
         let is_single = query.is_single();
-        if !is_single && !source.is_text() && (query.takes_all || !args.input.takes_both_ends()) {
-            let what = "is no text: one address of each packet, record or row is annotated";
-            return Err(format!("{name} {what}").into());
-        }
         let is_parquet = args.output() == Some(OutputForm::Parquet);
         if is_parquet && !(is_single && query.tables.len() == 1) {
             return Err("--output parquet is for one address a row and one table".into());
@@ -75,6 +71,19 @@ impl Sink {
             }
             #[cfg(feature = "parquet")]
             Self::Columns(columns) => columns.takes(source),
+        }
+    }
+
+    /// What comes before the answers to the file `name`: in lines of text, the heading of a table is one.
+    pub(super) fn begin(&mut self, name: &str, source: &Source) -> Vec<u8> {
+        match self {
+            Self::Lines { lines, .. } => {
+                lines.begin(name);
+                let header = source.table().and_then(|table| table.header);
+                header.map_or_else(Vec::new, |header| lines.heading(header))
+            }
+            #[cfg(feature = "parquet")]
+            Self::Columns(_) => Vec::new(),
         }
     }
 
@@ -178,8 +187,7 @@ fn head(file: &str, form: &Form, lead: Lead, query: &Query) -> Result<Vec<u8>, F
     for name in query.columns() {
         let mut names = head.split(|&byte| byte == dialect.delimiter);
         if names.any(|old| old == name.as_bytes()) {
-            let reason = "there already; --table NAME=FILE gives columns another name";
-            return Err(format!("{file}: a column {name} is {reason}").into());
+            return Err(there_already(file, "column", &name));
         }
         head.push(dialect.delimiter);
         head.extend_from_slice(name.as_bytes());

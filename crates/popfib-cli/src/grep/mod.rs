@@ -17,6 +17,7 @@ use crate::output::{Output, note};
 use crate::program::Verdict;
 use crate::stream::answers::{Answers, Lazy};
 use crate::stream::routes::Family;
+use crate::stream::seen::Seen;
 use crate::stream::source::Source;
 use crate::stream::table::Table;
 use crate::stream::tables::TablesArgs;
@@ -119,11 +120,12 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
         has_header: false,
     };
     let mut failed = None;
+    let mut seen = Seen::default();
     for file in &files {
         grep.selected = 0;
         grep.lines = 0;
         grep.context.begin();
-        let read = stream::read(file, &args.input, &args.tables.read, &mut grep);
+        let read = stream::read(file, &args.input, &args.tables.read, &mut grep, &mut seen);
         match read.and_then(|()| grep.end()) {
             Ok(()) => {}
             // What comes from the output concerns all files.
@@ -141,9 +143,12 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
     }
     grep.output.flush()?;
     match failed {
-        Some(failure) => Err(failure),
-        None if grep.is_found => Ok(Verdict::Good),
-        None => Ok(Verdict::Bad),
+        Some(failure) => return Err(failure),
+        None => seen.finish(true)?,
+    }
+    match grep.is_found {
+        true => Ok(Verdict::Good),
+        false => Ok(Verdict::Bad),
     }
 }
 

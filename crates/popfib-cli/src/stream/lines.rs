@@ -13,6 +13,7 @@ use super::answer_texts::{AHEAD, AnswerTexts, AnyAnswerTexts};
 use super::answers::{Lazy, Looked};
 use super::cells::Cells;
 use super::form::{AnswerForm, Form, address_name};
+use super::members::Members;
 use super::page::Page;
 use super::routes;
 use super::rows::{Lead, Row};
@@ -67,6 +68,10 @@ pub(crate) struct Lines {
     ipv6: Lazy<u128, Written>,
     /// What stands for the answers where there is no address.
     missing: Vec<u8>,
+    /// What members are called that are added to the objects of the input, if it is JSON.
+    members: Option<Members>,
+    /// The file at hand.
+    file: String,
     /// Rows that stayed as they were because they are no JSON objects.
     kept: AtomicU64,
 }
@@ -103,15 +108,37 @@ impl Lines {
             form.prefix(None, &mut missing);
             form.value(None, &mut missing);
         }
+        let is_added = form == Form::Json && lead == Lead::Row;
         Self {
+            members: is_added.then(|| Members::new(query.columns())),
             query,
             form,
             lead,
             ipv4: Lazy::new(),
             ipv6: Lazy::new(),
             missing,
+            file: String::new(),
             kept: AtomicU64::new(0),
         }
+    }
+
+    /// The file `name` begins.
+    pub(crate) fn begin(&mut self, name: &str) {
+        name.clone_into(&mut self.file);
+    }
+
+    /// The heading of a table as a line of text, with the names of the answers after it.
+    pub(crate) fn heading(&self, header: &[u8]) -> Vec<u8> {
+        let (Form::Text { .. }, Lead::Row) = (&self.form, self.lead) else {
+            return Vec::new();
+        };
+        let mut line = header.to_vec();
+        for name in self.query.columns() {
+            line.push(b'\t');
+            line.extend_from_slice(name.as_bytes());
+        }
+        line.extend_from_slice(self.form.end());
+        line
     }
 
     /// Answers by these tables from now on, which are called as those before.
@@ -139,6 +166,11 @@ impl Lines {
     ) -> Result<&'w [u8], Failure> {
         let Work { page, ipv4, ipv6 } = work;
         page.clear();
+        if let Some(members) = &self.members
+            && let Some(name) = batch.rows().find_map(|row| members.doubled(row))
+        {
+            return Err(there_already(&self.file, "member", name));
+        }
         let ipv4 = self.look_up(&self.ipv4, batch.ipv4(), ipv4)?;
         let ipv6 = self.look_up(&self.ipv6, batch.ipv6(), ipv6)?;
         let kept = if self.query.is_single() {
@@ -228,6 +260,12 @@ impl Lines {
         }
         kept
     }
+}
+
+/// What to say of a column or member of the input that is called as one of the answers.
+pub(crate) fn there_already(file: &str, what: &str, name: &str) -> Failure {
+    let reason = format!("there already; --table NAME=FILE gives {what}s another name");
+    format!("{file}: a {what} {name} is {reason}").into()
 }
 
 /// Writes lines of one address or none.

@@ -10,10 +10,12 @@ mod cells;
 pub(crate) mod follower;
 pub(crate) mod form;
 pub(crate) mod lines;
+mod members;
 pub(crate) mod page;
 mod parallel;
 pub(crate) mod routes;
 mod rows;
+pub(crate) mod seen;
 pub(crate) mod source;
 pub(crate) mod table;
 pub(crate) mod tables;
@@ -24,6 +26,7 @@ pub(crate) use rows::Lead;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Args, ValueEnum};
 use popfib_formats::{
@@ -34,6 +37,7 @@ use crate::args::ReadArgs;
 use crate::failure::Failure;
 use crate::progress;
 
+use self::seen::Seen;
 use self::source::Source;
 use self::tables::TablesArgs;
 
@@ -53,16 +57,18 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "N", value_parser = parse_number, conflicts_with_all = ["path", "column"])]
     field: Vec<usize>,
 
-    /// Delimiter of the fields, one byte or `\t` [default: blanks and tabs]
-    #[arg(long, value_name = "BYTE", value_parser = parse_delimiter, requires = "field")]
+    /// Delimiter of the fields or columns, one byte or `\t` [default: blanks and tabs between fields; between columns a
+    /// tab, comma or semicolon, whichever is in the first line]
+    #[arg(long, value_name = "BYTE", value_parser = parse_delimiter)]
     delimiter: Option<u8>,
 
-    /// Use the address at this path of each JSON object (src.ip); may be given several times
+    /// Use the address at this path of each JSON object (src.ip; keys may have dots of their own); may be given several
+    /// times
     #[arg(long, value_name = "PATH", conflicts_with = "column")]
     path: Vec<String>,
 
     /// Use this column of a CSV, TSV or Parquet file: its name, or its number counted from 1; may be given
-    /// several times [default: 1]
+    /// several times [default: that of the first address; 1 in a Parquet file]
     #[arg(long, value_name = "NAME|N", value_parser = parse_column)]
     column: Vec<Column>,
 
@@ -141,12 +147,15 @@ impl InputArgs {
         }
     }
 
-    /// Checks that standard input is read once.
+    /// Checks that standard input is read once, and a delimiter is one of something.
     pub(crate) fn check(&self, tables: &TablesArgs) -> Result<(), Failure> {
         let files = self.files();
         let from_stdin = files.iter().filter(|file| file.as_os_str() == "-").count();
         if from_stdin + tables.on_stdin() > 1 {
             return Err("standard input can be read once only".into());
+        }
+        if self.delimiter.is_some() && self.field.is_empty() && self.column.is_empty() {
+            return Err("--delimiter needs --field or --column".into());
         }
         Ok(())
     }
@@ -172,9 +181,10 @@ impl InputArgs {
             .iter()
             .map(|&field| Part::Field(field, self.delimiter));
         let paths = self.path.iter();
-        let paths = paths.map(|path| Part::Path(path.split('.').map(str::to_owned).collect()));
+        let paths = paths.map(|path| Part::Path(path.clone()));
         AddressOptions {
             columns: self.column.clone(),
+            delimiter: self.delimiter,
             is_table: wanted == Wanted::Table,
             parts: fields.chain(paths).collect(),
             pick: self.address.unwrap_or(match wanted {
@@ -249,6 +259,7 @@ pub(crate) trait Consumer {
         &mut self,
         _source: &mut Source,
         _skip: &(dyn Fn(&Failure) -> bool + Sync),
+        _count: &Counts,
     ) -> Option<Result<u64, Failure>> {
         None
     }
@@ -263,6 +274,7 @@ pub(crate) fn read(
     args: &InputArgs,
     read: &ReadArgs,
     consumer: &mut impl Consumer,
+    seen: &mut Seen,
 ) -> Result<(), Failure> {
     let input = Input::open(path)?.max_size(read.max_size);
     let name = input.name().escape_debug().to_string();
@@ -279,27 +291,54 @@ pub(crate) fn read(
         Failure::Read(error) => read.skip_invalid && error.is_invalid_line(),
         _ => false,
     };
-    let skipped = match consumer.take_all(&mut source, &skip) {
+    let count = Counts::default();
+    let skipped = match consumer.take_all(&mut source, &skip, &count) {
         Some(taken) => taken?,
-        None => take_one_by_one(&mut source, &skip, consumer)?,
+        None => take_one_by_one(&mut source, &skip, consumer, &count)?,
     };
     drop(bar);
     source.note_left_out(&name, skipped);
+    let counts = [count.rows, count.addresses].map(AtomicU64::into_inner);
+    seen.add(&name, source.unit(), source.missing(), counts);
     Ok(())
+}
+
+/// What came of a file.
+#[derive(Default)]
+pub(crate) struct Counts {
+    rows: AtomicU64,
+    addresses: AtomicU64,
+}
+
+impl Counts {
+    fn add(&self, batch: &AddressBatch) {
+        let addresses = batch.ipv4().len() + batch.ipv6().len();
+        self.rows.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        self.addresses
+            .fetch_add(addresses as u64, Ordering::Relaxed);
+    }
 }
 
 fn take_one_by_one(
     source: &mut Source,
     skip: &dyn Fn(&Failure) -> bool,
     consumer: &mut impl Consumer,
+    count: &Counts,
 ) -> Result<u64, Failure> {
     let mut batch = AddressBatch::new();
     let mut skipped = 0;
+    let mut is_wanted = true;
     loop {
         match source.next_batch(&mut batch) {
             Ok(false) => return Ok(skipped),
-            Ok(true) if consumer.take(&batch, source)? => {}
-            Ok(true) => return Ok(skipped),
+            Ok(true) => {
+                count.add(&batch);
+                is_wanted = is_wanted && consumer.take(&batch, source)?;
+                // Whether there is what was asked for is to be known all the same.
+                if !is_wanted && source.missing().iter().all(Option::is_none) {
+                    return Ok(skipped);
+                }
+            }
             Err(failure) if skip(&failure) => skipped += 1,
             Err(failure) => return Err(failure),
         }
@@ -312,8 +351,12 @@ pub(crate) fn annotate_all(
     skip: &(dyn Fn(&Failure) -> bool + Sync),
     threads: usize,
     lines: &lines::Lines,
+    count: &Counts,
     write: impl FnMut(&[u8], bool) -> Result<(), Failure> + Send,
 ) -> Result<u64, Failure> {
-    let work = |batch: &AddressBatch, work: &mut lines::Work| lines.lines(batch, work).map(drop);
+    let work = |batch: &AddressBatch, work: &mut lines::Work| {
+        count.add(batch);
+        lines.lines(batch, work).map(drop)
+    };
     parallel::run(source, threads, skip, work, write)
 }

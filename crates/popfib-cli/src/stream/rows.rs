@@ -31,7 +31,7 @@ impl<'r> Row<'r> {
             Form::Text { .. } | Form::Zeek { .. } => row.len() - usize::from(row.ends_with(b"\r")),
             Form::Json => {
                 let end = row.trim_ascii_end();
-                let is_object = end.ends_with(b"}") && end.trim_ascii_start().starts_with(b"{");
+                let is_object = end.ends_with(b"}") && begin(end).starts_with(b"{");
                 if !is_object {
                     return None;
                 }
@@ -39,7 +39,7 @@ impl<'r> Row<'r> {
             }
         };
         let (before, after) = row.split_at(cut);
-        let is_empty_object = *form == Form::Json && before.trim_ascii() == b"{";
+        let is_empty_object = *form == Form::Json && begin(before).trim_ascii_end() == b"{";
         Some(Self {
             before,
             after,
@@ -70,6 +70,13 @@ impl<'r> Row<'r> {
     }
 }
 
+/// A line from its first byte on that means something: a byte order mark may be before.
+#[inline(always)]
+fn begin(line: &[u8]) -> &[u8] {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    line.trim_ascii_start()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +103,8 @@ mod tests {
             ("{\"a\":1}", "{\"a\":1,A}\n"),
             (" {\"a\": {} } \r", " {\"a\": {} ,A} \r\n"),
             ("{}", "{A}\n"),
+            ("\u{feff}{}", "\u{feff}{A}\n"),
+            ("\u{feff}{\"a\":1}", "\u{feff}{\"a\":1,A}\n"),
             ("{ }", "{ A}\n"),
             ("[1]", "none"),
             ("{\"cut\":", "none"),

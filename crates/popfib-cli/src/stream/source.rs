@@ -40,12 +40,65 @@ impl Source {
         if is_lines && format.is_none() && detected.is_text() && !args.is_column() {
             format = Some(AddressFormat::TEXT);
         }
+        let name = input.name().escape_debug().to_string();
         let file = AddressFile::open(input, format, &args.options(wanted))?;
-        Ok(Self::File(Box::new(file)))
+        let source = Self::File(Box::new(file));
+        match source.misfit(args) {
+            Some(reason) => Err(format!("{name}: {reason}").into()),
+            None => Ok(source),
+        }
+    }
+
+    /// What of `args` means nothing in this file.
+    fn misfit(&self, args: &InputArgs) -> Option<String> {
+        let format = match self {
+            Self::File(file) => file.format(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(_) => return None,
+        };
+        let is_zeek = format == AddressFormat::ZEEK;
+        let has_columns = self.table().is_some() || is_zeek;
+        let given = [
+            (
+                "--field",
+                !args.field.is_empty(),
+                self.is_text() && self.table().is_none(),
+            ),
+            ("--path", !args.path.is_empty(), self.is_json()),
+            ("--address", args.address.is_some(), self.is_text()),
+            ("--column", args.is_column(), has_columns),
+            (
+                "--delimiter",
+                args.delimiter.is_some(),
+                !(is_zeek && args.is_column()),
+            ),
+        ];
+        let (option, ..) = given
+            .into_iter()
+            .find(|(_, is_given, fits)| *is_given && !fits)?;
+        let other = match option {
+            "--column" if self.is_json() => "; --path is for members of JSON",
+            "--field" if has_columns => "; --column is for columns",
+            _ => "",
+        };
+        Some(format!(
+            "{option} means nothing in a file of the format {}{other}",
+            format.name()
+        ))
     }
 
     #[cfg(feature = "parquet")]
     fn open_parquet(path: &Path, args: &InputArgs, skip_invalid: bool) -> Result<Self, Failure> {
+        let options = [
+            ("--field", !args.field.is_empty()),
+            ("--address", args.address.is_some()),
+            ("--delimiter", args.delimiter.is_some()),
+        ];
+        if let Some((option, _)) = options.iter().find(|(_, is_given)| *is_given) {
+            let name = path.display().to_string();
+            let reason = "means nothing in a Parquet file";
+            return Err(format!("{}: {option} {reason}", name.escape_debug()).into());
+        }
         let column = match &args.column[..] {
             [] => Column::default(),
             [column] => column.clone(),
@@ -77,6 +130,24 @@ impl Source {
             Self::File(file) => file.table(),
             #[cfg(feature = "parquet")]
             Self::Parquet(_) => None,
+        }
+    }
+
+    /// What one address stands in, as messages call it.
+    pub(super) fn unit(&self) -> &'static str {
+        match self {
+            Self::File(file) => file.format().unit(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(_) => "row",
+        }
+    }
+
+    /// For each part or column that was asked for, why no row had it.
+    pub(super) fn missing(&self) -> Vec<Option<String>> {
+        match self {
+            Self::File(file) => file.missing(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(_) => Vec::new(),
         }
     }
 

@@ -1,8 +1,13 @@
 //! The tables that answer a stream, as options name them: one or several, each by a name of its own.
+//!
+//! What options say of the content of a table (`--value-path` and the like) is about the table before them, and about all tables if
+//! none is before. Clap keeps no order of different options, so the places of arguments are read beside the arguments.
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::error::ErrorKind;
+use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
@@ -14,12 +19,22 @@ use super::routes::Routes;
 use super::table::Table;
 
 /// Which tables to read, and how.
+#[derive(Debug)]
+pub(crate) struct TablesArgs {
+    given: GivenArgs,
+    /// How each of the tables is read.
+    reads: Vec<ReadArgs>,
+    /// How any is.
+    pub(crate) read: ReadArgs,
+}
+
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Tables")]
-pub(crate) struct TablesArgs {
+struct GivenArgs {
     /// Table to read, compressed or not; `-` is standard input. Several tables need names (asn=FILE), which
-    /// become the names of their columns [default: the built-in table of a tier-1 router, with origin AS
-    /// numbers]
+    /// become the names of their columns. --format, --peer, --value, --value-path and --vrf are about the table
+    /// before them, and about all tables if none is before [default: the built-in table of a tier-1 router, with
+    /// origin AS numbers]
     #[arg(long = "table", value_name = "[NAME=]FILE")]
     tables: Vec<String>,
 
@@ -37,19 +52,110 @@ pub(crate) struct TablesArgs {
     live: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) read: ReadArgs,
+    read: ReadArgs,
+}
+
+/// The options of [`ReadArgs`] that are about one table.
+const OF_A_TABLE: [&str; 5] = ["format", "peer", "value", "value_path", "vrf"];
+
+impl Args for TablesArgs {
+    fn augment_args(command: Command) -> Command {
+        let command = GivenArgs::augment_args(command);
+        OF_A_TABLE.iter().fold(command, |command, option| {
+            command.mut_arg(option, |option| option.action(ArgAction::Append))
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for TablesArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = GivenArgs::from_arg_matches(matches)?;
+        let places = places(matches, "tables");
+        let read_between = |from: usize, to: usize, before: &ReadArgs| {
+            Ok::<_, clap::Error>(ReadArgs {
+                format: only(matches, "format", from, to)?.or(before.format),
+                peer: only(matches, "peer", from, to)?.or(before.peer),
+                value: only(matches, "value", from, to)?.or(before.value),
+                value_path: match between::<String>(matches, "value_path", from, to) {
+                    paths if paths.is_empty() => before.value_path.clone(),
+                    paths => paths,
+                },
+                vrf: only(matches, "vrf", from, to)?.or(before.vrf.clone()),
+                ..given.read.clone()
+            })
+        };
+        let none = ReadArgs {
+            format: None,
+            peer: None,
+            value: None,
+            value_path: Vec::new(),
+            vrf: None,
+            ..given.read.clone()
+        };
+        let first = places.first().copied().unwrap_or(usize::MAX);
+        let read = read_between(0, first, &none)?;
+        let ends = places.iter().skip(1).copied().chain([usize::MAX]);
+        let reads = places.iter().zip(ends);
+        let reads = reads
+            .map(|(&from, to)| read_between(from, to, &read))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { given, reads, read })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The places of an option's values among the arguments.
+fn places(matches: &ArgMatches, option: &str) -> Vec<usize> {
+    matches.indices_of(option).into_iter().flatten().collect()
+}
+
+/// The values of an option that stand there.
+fn between<T: Any + Clone + Send + Sync>(
+    matches: &ArgMatches,
+    option: &str,
+    from: usize,
+    to: usize,
+) -> Vec<T> {
+    let values = matches.get_many::<T>(option).into_iter().flatten();
+    let values = places(matches, option).into_iter().zip(values);
+    let values = values.filter(|(place, _)| (from..to).contains(place));
+    values.map(|(_, value)| value.clone()).collect()
+}
+
+/// The one of them, if there is one.
+fn only<T: Any + Clone + Send + Sync>(
+    matches: &ArgMatches,
+    option: &str,
+    from: usize,
+    to: usize,
+) -> Result<Option<T>, clap::Error> {
+    let mut values = between(matches, option, from, to);
+    if values.len() > 1 {
+        let reason = format!("--{option} is given twice for one table\n");
+        return Err(clap::Error::raw(ErrorKind::ArgumentConflict, reason));
+    }
+    Ok(values.pop())
 }
 
 impl TablesArgs {
     /// How many of the tables are read from standard input.
     pub(crate) fn on_stdin(&self) -> usize {
-        let files = self.tables.iter().map(|table| split(table).1);
+        let files = self.given.tables.iter().map(|table| split(table).1);
         files.filter(|file| is_stdin(Path::new(file))).count()
     }
 
     /// Where the table comes from again and again, if it is that of another process.
     pub(crate) fn follower(&self, with_prefixes: bool) -> Result<Option<Follower>, Failure> {
         let place = self
+            .given
             .live
             .as_deref()
             .map(|socket| Place::new(socket, &self.read));
@@ -63,7 +169,7 @@ impl TablesArgs {
         if let Some(mut follower) = self.follower(with_prefixes)? {
             return Ok(follower.fetch()?.unwrap_or_default());
         }
-        let opened = image::open_file(self.fib.as_deref(), self.trust, &self.read)?;
+        let opened = image::open_file(self.given.fib.as_deref(), self.given.trust, &self.read)?;
         if let Some(opened) = opened {
             return Ok(vec![Table {
                 name: None,
@@ -71,7 +177,7 @@ impl TablesArgs {
                 routes: Routes::of_image(opened, with_prefixes)?,
             }]);
         }
-        if self.tables.is_empty() {
+        if self.given.tables.is_empty() {
             return Ok(vec![Table {
                 name: None,
                 with_prefixes,
@@ -79,10 +185,10 @@ impl TablesArgs {
             }]);
         }
         let mut tables: Vec<Table> = Vec::new();
-        for table in &self.tables {
+        for (table, read) in self.given.tables.iter().zip(&self.reads) {
             let (name, file) = split(table);
             let mut name = name.map(str::to_owned);
-            if name.is_none() && self.tables.len() > 1 {
+            if name.is_none() && self.given.tables.len() > 1 {
                 let reason = "one of several tables needs a name: --table NAME=FILE";
                 return Err(format!("{}: {reason}", file.escape_debug()).into());
             }
@@ -90,16 +196,16 @@ impl TablesArgs {
                 let name = name.unwrap_or_default();
                 return Err(format!("two tables are called {name}").into());
             }
-            let paths = self.read.value_path.iter().map(Some);
-            let no_path = self.read.value_path.is_empty().then_some(None);
+            let paths = read.value_path.iter().map(Some);
+            let no_path = read.value_path.is_empty().then_some(None);
             for (index, path) in paths.chain(no_path).enumerate() {
                 // Each further value of the records is a table without prefixes of its own.
-                if let Some(path) = path.filter(|_| self.read.value_path.len() > 1) {
+                if let Some(path) = path.filter(|_| read.value_path.len() > 1) {
                     let value = path.rsplit('.').next().unwrap_or(path);
                     let (table, _) = split(table);
                     name = Some(table.map_or(value.to_owned(), |table| format!("{table}_{value}")));
                 }
-                let read = self.read.with_value_path(path.map(String::as_str));
+                let read = read.with_value_path(path.map(String::as_str));
                 let loaded = table::load_file(Path::new(file), &read)?;
                 tables.push(Table {
                     name: name.clone(),

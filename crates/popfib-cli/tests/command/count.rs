@@ -47,7 +47,7 @@ fn numbers_of_a_field_are_added() {
     assert_eq!(stdout(&output), "18\teast\n10\t-\n5\t64500\n");
     assert_eq!(
         stderr(&output),
-        "popfib: 1 line without a number to add, which is taken as 0\n"
+        "popfib: 1 line without a number from 0 to 2^64 - 1, which is taken as 0\n"
     );
     let csv = "ip,\"n\"\n10.0.0.1,\"5\"\n10.0.0.2,3\n";
     let args = ["--column", "ip", "--weight", "n"];

@@ -49,14 +49,6 @@ fn each_line_comes_out_with_its_answer() {
             "a 8.8.8.8 10.0.0.1 10.1.0.1\t-,10.0.0.0/8,10.1.0.0/16\t-,east,192.0.2.1\nb\t-\t-\n",
         ),
         (
-            &["--field", "3", "--field", "2"],
-            "a 8.8.8.8 10.0.0.1 10.1.0.1\t10.0.0.0/8\teast\t-\t-\nb\t-\t-\t-\t-\n",
-        ),
-        (
-            &["--field", "2", "--delimiter", "1"],
-            "a 8.8.8.8 10.0.0.1 10.1.0.1\t-\t-\nb\t-\t-\n",
-        ),
-        (
             &["--address", "all", "--output", "jsonl"],
             "{\"address\":[\"8.8.8.8\",\"10.0.0.1\",\"10.1.0.1\"],\"prefix\":[null,\"10.0.0.0/8\",\"10.1.0.0/16\"],\
              \"next_hop\":[null,\"east\",\"192.0.2.1\"]}\n{\"address\":[],\"prefix\":[],\"next_hop\":[]}\n",
@@ -64,6 +56,22 @@ fn each_line_comes_out_with_its_answer() {
     ] {
         let output = annotate("parts", args, "a 8.8.8.8 10.0.0.1 10.1.0.1\nb\n");
         assert_eq!(good(&output), expected, "{args:?}");
+    }
+    for (args, expected, notes) in [
+        (
+            &["--field", "3", "--field", "2"][..],
+            "a 8.8.8.8 10.0.0.1 10.1.0.1\t10.0.0.0/8\teast\t-\t-\nb\t-\t-\t-\t-\n",
+            "popfib: <stdin>: 1 line ends before field 3\n",
+        ),
+        (
+            &["--field", "2", "--delimiter", "1"],
+            "a 8.8.8.8 10.0.0.1 10.1.0.1\t-\t-\nb\t-\t-\n",
+            "popfib: <stdin>: 1 line ends before field 2\npopfib: <stdin>: no line has an address\n",
+        ),
+    ] {
+        let output = annotate("fields", args, "a 8.8.8.8 10.0.0.1 10.1.0.1\nb\n");
+        assert_eq!(stdout(&output), expected, "{args:?}");
+        assert_eq!(stderr(&output), notes, "{args:?}");
     }
     assert_eq!(
         good(&annotate("unmap", &["--unmap"], "::ffff:10.0.0.1\n")),
@@ -83,7 +91,8 @@ fn json_lines_get_members() {
     );
     assert_eq!(
         stderr(&output),
-        "popfib: 2 lines are no JSON objects, and were kept as they are\n"
+        "popfib: <stdin>: 1 line is no JSON, in which nothing was looked for\n\
+         popfib: 2 lines are no JSON objects, and were kept as they are\n"
     );
     let args = [
         "--path",

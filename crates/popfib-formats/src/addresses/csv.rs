@@ -4,6 +4,9 @@
 //! it, because it tells how many bytes each record takes. So the rows go into
 //! the batch as they stand in the file, quotes and all, and what is written
 //! after them leaves the user's columns byte by byte as they were.
+//!
+//! If no column is asked for, it is found by its content: that of the first address. All rows before have none in any
+//! column, so that nothing has to be read ahead.
 
 use std::fmt;
 
@@ -12,7 +15,8 @@ use memchr::memchr_iter;
 use super::batch::AddressBatch;
 use super::find::find_address;
 use super::finder::AddressFinder;
-use super::head::{first_line, has_line};
+use super::head::{Heading, first_line, has_line, heading, is_address};
+use super::json_path::unmarked;
 use super::options::{AddressOptions, Column};
 use super::record::{CsvRecord, Piece};
 use super::source::{AddressEntry, AddressSource, TableForm};
@@ -26,7 +30,7 @@ pub(super) static CSV: AddressEntry = AddressEntry {
     name: "csv",
     description: "a column of a CSV file, by name or number; commas or semicolons",
     can: Capabilities::COLUMNS,
-    detect: |_| false,
+    detect: |head| matches!(heading(head), Heading::Found(delimiter) if delimiter != b'\t'),
     open: |mut input, options| {
         let line = first_line(input.peek(has_line)).unwrap_or_default();
         // A tab in a table that is called CSV belongs to its cells.
@@ -39,7 +43,7 @@ pub(super) static TSV: AddressEntry = AddressEntry {
     name: "tsv",
     description: "a column of a TSV file",
     can: Capabilities::COLUMNS,
-    detect: |_| false,
+    detect: |head| heading(head) == Heading::Found(b'\t'),
     open: |input, options| open(input, b'\t', options),
 };
 
@@ -48,6 +52,7 @@ fn open(
     delimiter: u8,
     options: &AddressOptions,
 ) -> Result<Box<dyn AddressSource>, ReadError> {
+    let delimiter = options.delimiter.unwrap_or(delimiter);
     Ok(Box::new(CsvAddresses::new(input, delimiter, options)?))
 }
 
@@ -61,15 +66,20 @@ const BYTE_ORDER_MARK_LEN: usize = 3;
 ///
 /// Quoting is that of RFC 4180; lines end in LF, CR LF or CR. The first row is
 /// a header if a column is given by name, or if no cell of it holds an address. A
-/// cell without an address, or that is not there, is one without.
+/// cell without an address, or that is not there, is one without. The column is that of the first address if none is given.
 pub struct CsvAddresses {
     window: Window,
     /// The record at hand.
     record: CsvRecord,
     delimiter: u8,
+    /// Empty until the column is found, if none was asked for.
     columns: Vec<usize>,
     finder: AddressFinder,
     header: Option<Vec<u8>>,
+    /// Which column was found, for the user.
+    choice: Option<String>,
+    /// How many cells the longest row had.
+    longest: usize,
     /// Rows that ended before a column that was asked for.
     short_rows: u64,
     is_crlf: bool,
@@ -95,17 +105,16 @@ impl CsvAddresses {
     /// # Errors
     /// If it cannot be read, or there is no such column.
     pub fn new(input: Input, delimiter: u8, options: &AddressOptions) -> Result<Self, ReadError> {
-        let columns = match &options.columns[..] {
-            [] => &[Column::default()],
-            columns => columns,
-        };
+        let columns = &options.columns;
         let mut source = Self {
             window: Window::new(input, MAX_ROW),
             record: CsvRecord::new(delimiter),
             delimiter,
             columns: Vec::new(),
-            finder: AddressFinder::of_cells(options, columns.len()),
+            finder: AddressFinder::of_cells(options, columns.len().max(1)),
             header: None,
+            choice: None,
+            longest: 0,
             short_rows: 0,
             is_crlf: false,
             taken: 0,
@@ -151,10 +160,8 @@ impl CsvAddresses {
             .record
             .cells()
             .any(|cell| find_address(cell, 0).is_some());
-        let first = source
-            .record
-            .cell(source.columns[0])
-            .map(<[u8]>::trim_ascii);
+        let first = source.columns.first().copied().unwrap_or_default();
+        let first = source.record.cell(first).map(<[u8]>::trim_ascii);
         let is_data = !is_named && (has_address || matches!(first, Some(b"" | b"-")));
         if is_data {
             source.holds_row = true;
@@ -165,6 +172,9 @@ impl CsvAddresses {
                 .any(|&column| column >= source.record.count())
             {
                 return Err(source.row_error());
+            }
+            if let Some(error) = source.open_quote() {
+                return Err(error);
             }
             // With the blank lines before it.
             let header = trim_end(&source.window.data()[..source.taken]);
@@ -245,18 +255,63 @@ impl CsvAddresses {
     /// Puts the record into `batch`, and the blank lines before it, which are rows without an address.
     fn hand_out(&mut self, batch: &mut AddressBatch) {
         self.hand_out_blank(self.blank_lines(), batch);
+        if self.columns.is_empty() {
+            self.choose_column();
+        }
         for &column in &self.columns {
             self.finder
                 .find_cell(self.record.cell(column).unwrap_or_default(), batch);
         }
-        let longest = self.columns.iter().max();
-        self.short_rows += u64::from(longest.is_some_and(|&column| column >= self.record.count()));
+        if self.columns.is_empty() {
+            self.finder.find_cell(b"", batch);
+        }
+        self.longest = self.longest.max(self.record.count());
+        let last = self.columns.iter().max();
+        self.short_rows += u64::from(last.is_some_and(|&column| column >= self.record.count()));
         batch.push_row(self.row());
+        if self.window.is_at_end() && self.window.data().len() == self.taken {
+            self.error = self.open_quote();
+        }
+    }
+
+    /// Takes the first column of the record that is an address, else the first in which there is one.
+    #[cold]
+    fn choose_column(&mut self) {
+        let cells = || self.record.cells().enumerate();
+        let whole = cells().filter(|(_, cell)| is_address(cell));
+        let whole: Vec<usize> = whole.map(|(column, _)| column).collect();
+        let any = cells().find(|(_, cell)| find_address(cell, 0).is_some());
+        let any = any.map(|(column, _)| column);
+        let Some(column) = whole.first().copied().or(any) else {
+            return;
+        };
+        if self.record.count() > 1 {
+            let mut header = CsvRecord::new(self.delimiter);
+            header.split(self.header.as_deref().map(unmarked).unwrap_or_default());
+            let name = |column: usize| match header.cell(column) {
+                Some(name) => quote(name),
+                None => (column + 1).to_string(),
+            };
+            let others: Vec<String> = whole.iter().skip(1).map(|&column| name(column)).collect();
+            let mut choice = format!("addresses are taken from column {}", name(column));
+            if !others.is_empty() {
+                choice += &format!("; there are more in {}", others.join(", "));
+            }
+            self.choice = Some(choice);
+        }
+        self.columns.push(column);
+    }
+
+    /// What to say of the record, the last of the file, if it ends inside of quotes.
+    fn open_quote(&self) -> Option<ReadError> {
+        let reason = "a quote is never closed, so that all after it is one cell";
+        let is_open = self.window.is_at_end() && ends_in_quotes(self.row(), self.delimiter);
+        is_open.then(|| self.invalid(reason.to_owned()))
     }
 
     fn hand_out_blank(&self, count: usize, batch: &mut AddressBatch) {
         for _ in 0..count {
-            for _ in &self.columns {
+            for _ in 0..self.columns.len().max(1) {
                 self.finder.find_cell(b"", batch);
             }
             batch.push_row(b"");
@@ -356,11 +411,47 @@ impl AddressSource for CsvAddresses {
         })
     }
 
+    fn missing(&self) -> Vec<Option<String>> {
+        let longest = self.longest;
+        let columns = self.columns.iter().map(|&column| {
+            let number = column + 1;
+            let is_there = longest == 0 || column < longest;
+            (!is_there).then(|| format!("no row has a column {number}; the longest has {longest}"))
+        });
+        columns.collect()
+    }
+
     fn notes(&self) -> Vec<String> {
         let count = self.short_rows;
         let s = if count == 1 { " ends" } else { "s end" };
         let note = format!("{count} row{s} before the column of addresses");
-        (count > 0).then_some(note).into_iter().collect()
+        let short = (count > 0).then_some(note);
+        self.choice.iter().cloned().chain(short).collect()
+    }
+}
+
+/// Whether `row` ends inside of a quoted cell.
+fn ends_in_quotes(row: &[u8], delimiter: u8) -> bool {
+    let mut rest = row;
+    loop {
+        if let Some(quoted) = rest.strip_prefix(b"\"") {
+            rest = quoted;
+            // A quote in quotes is doubled.
+            loop {
+                let Some(end) = memchr::memchr(b'"', rest) else {
+                    return true;
+                };
+                rest = &rest[end + 1..];
+                match rest.strip_prefix(b"\"") {
+                    Some(doubled) => rest = doubled,
+                    None => break,
+                }
+            }
+        }
+        match memchr::memchr(delimiter, rest) {
+            Some(end) => rest = &rest[end + 1..],
+            None => return false,
+        }
     }
 }
 

@@ -4,14 +4,16 @@
 //! bytes at a time (`ipv4_line`); any other goes the way of [`find_address`].
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use memchr::memchr;
 
 use super::batch::AddressBatch;
 use super::find::find_address;
 use super::ipv4_line::{self, WINDOW};
-use super::json_path;
+use super::json_path::{self, Read};
 use super::options::{AddressOptions, Part, Pick};
+use super::tally::{BlockTally, Tally};
 
 /// Finds the addresses in lines.
 #[derive(Clone, Debug)]
@@ -22,6 +24,7 @@ pub struct AddressFinder {
     comments: bool,
     /// Whether a cell may have several addresses, or a row several cells.
     has_cells: bool,
+    tally: Arc<Tally>,
 }
 
 impl AddressFinder {
@@ -32,6 +35,7 @@ impl AddressFinder {
         };
         Self {
             parts: parts.to_vec(),
+            tally: Arc::new(Tally::new(parts.len())),
             ..Self::of_cells(options, parts.len())
         }
     }
@@ -44,7 +48,18 @@ impl AddressFinder {
             unmap: options.unmap,
             comments: options.comments,
             has_cells: options.pick == Pick::All || cells > 1,
+            tally: Arc::new(Tally::new(0)),
         }
+    }
+
+    /// For each part that was asked for, why no line of any block had it.
+    pub(super) fn missing(&self) -> Vec<Option<String>> {
+        self.tally.missing(&self.parts)
+    }
+
+    /// What lines of all blocks could not be looked at.
+    pub(super) fn notes(&self) -> Vec<String> {
+        self.tally.notes(&self.parts)
     }
 
     /// Cuts the text of `batch` into rows, and adds their addresses.
@@ -52,6 +67,7 @@ impl AddressFinder {
         let whole = std::mem::take(batch.text());
         let text = whole.bytes();
         let is_first = self.parts == [Part::Line] && self.pick == Pick::Nth(1);
+        let mut tally = BlockTally::new(self.parts.len());
         let mut at = 0;
         while at < text.len() {
             if is_first
@@ -80,30 +96,50 @@ impl AddressFinder {
                     None => batch.push_missing(),
                 }
             } else {
-                self.find_parts(line, batch);
+                self.find_parts(line, batch, &mut tally);
             }
             at = end + 1;
         }
+        self.tally.add(&tally);
         *batch.text() = whole;
     }
 
-    fn find_parts(&self, line: &[u8], batch: &mut AddressBatch) {
-        for part in &self.parts {
+    fn find_parts(&self, line: &[u8], batch: &mut AddressBatch, tally: &mut BlockTally) {
+        let (mut is_unread, mut is_short) = (false, false);
+        for (index, part) in self.parts.iter().enumerate() {
             let mut picked = Picked::default();
             let mut look = |part: &[u8]| self.pick(part, &mut picked, batch);
-            match part {
-                Part::Line => look(line),
-                Part::Field(number, delimiter) => {
-                    if let Some(field) = field(line, *number, *delimiter) {
+            tally.has[index] |= match part {
+                Part::Line => {
+                    look(line);
+                    true
+                }
+                Part::Field(number, delimiter) => match field(line, *number, *delimiter) {
+                    Ok(field) => {
                         look(field);
+                        true
                     }
-                }
+                    Err(fields) => {
+                        tally.fields = tally.fields.max(fields);
+                        is_short = fields > 0;
+                        false
+                    }
+                },
                 Part::Path(path) => {
-                    json_path::values(line, path, &mut |range| look(&line[range]));
+                    let mut each = |range| look(&json_path::meant(&line[range]));
+                    let read = json_path::values(line, path, &mut each);
+                    match read {
+                        Read::Found => {}
+                        Read::Absent => self.tally.keep(line),
+                        Read::NotJson => is_unread = !line.trim_ascii().is_empty(),
+                    }
+                    read == Read::Found
                 }
-            }
+            };
             self.finish(picked, batch);
         }
+        tally.unread += u64::from(is_unread);
+        tally.short += u64::from(is_short);
     }
 
     /// The addresses of a cell, which is all that is looked at.
@@ -166,7 +202,7 @@ struct Picked {
 pub fn part_of<'l>(line: &'l [u8], part: &Part) -> Option<&'l [u8]> {
     match part {
         Part::Line => Some(line),
-        Part::Field(number, delimiter) => field(line, *number, *delimiter),
+        Part::Field(number, delimiter) => field(line, *number, *delimiter).ok(),
         Part::Path(path) => {
             let mut first = None;
             json_path::values(line, path, &mut |range| {
@@ -177,14 +213,29 @@ pub fn part_of<'l>(line: &'l [u8], part: &Part) -> Option<&'l [u8]> {
     }
 }
 
-/// The field of this number, from 1.
-fn field(line: &[u8], number: usize, delimiter: Option<u8>) -> Option<&[u8]> {
+/// The field of this number, from 1; how many there are if there are fewer, 0 in a blank line.
+fn field(line: &[u8], number: usize, delimiter: Option<u8>) -> Result<&[u8], usize> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.is_empty() {
+        return Err(0);
+    }
     match delimiter {
-        Some(delimiter) => line.split(|&byte| byte == delimiter).nth(number - 1),
+        Some(delimiter) => nth(line.split(|&byte| byte == delimiter), number),
         None => {
             let fields = line.split(|byte| matches!(byte, b' ' | b'\t'));
-            fields.filter(|field| !field.is_empty()).nth(number - 1)
+            nth(fields.filter(|field| !field.is_empty()), number)
         }
     }
+}
+
+/// The item of this number, from 1; how many there are if there are fewer.
+fn nth<T>(items: impl Iterator<Item = T>, number: usize) -> Result<T, usize> {
+    let mut count = 0;
+    for item in items {
+        count += 1;
+        if count == number {
+            return Ok(item);
+        }
+    }
+    Err(count)
 }

@@ -2,10 +2,10 @@
 
 use super::batch::AddressBatch;
 use super::finder::AddressFinder;
-use super::head::{first_delimiter, has_line};
+use super::head::{Heading, first_delimiter, has_line, heading};
 use super::options::AddressOptions;
 use super::source::{AddressEntry, AddressFormat, AddressSource, TableForm};
-use super::{csv, parquet, pcap, raw, text};
+use super::{csv, json, parquet, pcap, raw, text};
 use crate::error::ReadError;
 use crate::input::Input;
 use crate::registry::formats;
@@ -13,7 +13,7 @@ use crate::registry::formats;
 /// Every format, in the order of detection. The first is also the last resort.
 static FORMATS: &[&AddressEntry] = &[
     &text::TEXT,
-    &text::JSON_LINES,
+    &json::JSON_LINES,
     &text::ZEEK,
     &pcap::FORMAT,
     &parquet::FORMAT,
@@ -32,14 +32,14 @@ impl AddressFormat {
     pub const TEXT: Self = Self(&text::TEXT);
     /// Logs of Zeek.
     pub const ZEEK: Self = Self(&text::ZEEK);
-    /// JSON objects, one a line.
-    pub const JSON_LINES: Self = Self(&text::JSON_LINES);
+    /// JSON objects, one a line or in an array.
+    pub const JSON_LINES: Self = Self(&json::JSON_LINES);
 
     /// Whether its files are lines or records of text, which batches have as rows.
     pub fn is_text(self) -> bool {
         let text = [
             &text::TEXT,
-            &text::JSON_LINES,
+            &json::JSON_LINES,
             &text::ZEEK,
             &csv::CSV,
             &csv::TSV,
@@ -52,8 +52,8 @@ impl AddressFormat {
         self.0.can.packets
     }
 
-    /// The format of `input`: that of a table if it is called `.csv` or `.tsv`, else by its first bytes, for
-    /// no more than which it waits. Text with commas is not taken for a table: logs have them, too.
+    /// The format of `input` by its first bytes, for no more than which it waits, or a table if it is called `.csv` or
+    /// `.tsv`. Text with commas is taken for a table only with a heading: logs have commas, too.
     pub fn of(input: &mut Input) -> Self {
         match Self::detect(input.peek(is_enough)) {
             format if format == Self::TEXT => Self::of_name(input.name()),
@@ -72,7 +72,6 @@ impl AddressFormat {
         match name.rsplit_once('.') {
             Some((_, "csv")) => Self(&csv::CSV),
             Some((_, "tsv")) => Self(&csv::TSV),
-            Some((_, "json" | "jsonl" | "ndjson")) => Self::JSON_LINES,
             _ => Self(&text::TEXT),
         }
     }
@@ -84,7 +83,7 @@ fn is_enough(head: &[u8]) -> bool {
     let magic = magics.find(|magic| magic.iter().zip(head).all(|(a, b)| a == b));
     match magic {
         Some(magic) => head.len() >= magic.len(),
-        None => has_line(head),
+        None => has_line(head) && json::shape(head).is_some() && heading(head) != Heading::Unknown,
     }
 }
 
@@ -109,7 +108,11 @@ impl AddressFile {
         let found = format.unwrap_or_else(|| AddressFormat::of(&mut input));
         // Text of which a column is asked for is a table, also if it has one only.
         let is_asked = options.is_table || !options.columns.is_empty();
-        let format = if format.is_none() && found == AddressFormat::TEXT && is_asked {
+        let is_table = matches!(found.name(), "csv" | "tsv");
+        let format = if format.is_none() && is_table && !options.parts.is_empty() {
+            // Fields are those of lines, whatever the file is called.
+            AddressFormat::TEXT
+        } else if format.is_none() && found == AddressFormat::TEXT && is_asked {
             match first_delimiter(input.peek(has_line)) {
                 Some(b'\t') => AddressFormat(&csv::TSV),
                 None if options.columns.is_empty() => found,
@@ -151,6 +154,10 @@ impl AddressSource for AddressFile {
 
     fn table(&self) -> Option<TableForm<'_>> {
         self.source.table()
+    }
+
+    fn missing(&self) -> Vec<Option<String>> {
+        self.source.missing()
     }
 
     fn excluded(&self) -> u64 {

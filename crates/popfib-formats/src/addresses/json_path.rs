@@ -3,82 +3,166 @@
 //! serde_json reads the object and skips what the path does not lead to; what it leads to is kept as
 //! a slice of the line, so that its place is known and nothing is copied.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use memchr::memchr;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Calls `each` with where every value stands that `path` leads to in the object `line`: keys, and of an
-/// array each element, or the one of a number in the path. Stops at what is no JSON.
-pub(super) fn values(line: &[u8], path: &[String], each: &mut dyn FnMut(Range<usize>)) {
-    let Ok(text) = std::str::from_utf8(line) else {
-        return;
-    };
-    let mut found = |raw: &RawValue| {
-        let start = raw.get().as_ptr() as usize - text.as_ptr() as usize;
-        each(start..start + raw.get().len());
-    };
-    let mut json = serde_json::Deserializer::from_str(text);
-    let at = At {
-        path,
-        each: &mut found,
-    };
-    // What came before an error was found all the same.
-    let _ = at.deserialize(&mut json);
+/// What a line was that values were looked for in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    /// A value, or several, was there.
+    Found,
+    /// JSON without one.
+    Absent,
+    /// No object or array, or cut off before a value came.
+    NotJson,
 }
 
-/// A place on the way.
+/// Calls `each` with where every value stands that `path` leads to in the object `line`: keys with a dot after each but the
+/// last, and of an array each element, or the one of a number in the path. A key may have dots of its own.
+pub(super) fn values(line: &[u8], path: &str, each: &mut dyn FnMut(Range<usize>)) -> Read {
+    let json = unmarked(line);
+    let Ok(text) = std::str::from_utf8(json) else {
+        return Read::NotJson;
+    };
+    let before = line.len() - json.len();
+    let mut is_found = false;
+    let mut found = |raw: &RawValue| {
+        is_found = true;
+        let start = before + raw.get().as_ptr() as usize - text.as_ptr() as usize;
+        each(start..start + raw.get().len());
+    };
+    let at = At {
+        path: Some(path),
+        each: &mut found,
+    };
+    let mut json = serde_json::Deserializer::from_str(text);
+    let is_read = at.deserialize(&mut json).is_ok();
+    match text.trim_ascii_start().as_bytes() {
+        // What came before an error was found all the same.
+        _ if is_found => Read::Found,
+        [b'{' | b'[', ..] if is_read => Read::Absent,
+        _ => Read::NotJson,
+    }
+}
+
+/// `line` without the byte order mark that may be before the first one.
+pub(super) fn unmarked(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
+}
+
+/// The text of a value as it is meant: of a string without its quotes and escapes.
+pub(super) fn meant(value: &[u8]) -> Cow<'_, [u8]> {
+    match value {
+        [b'"', text @ .., b'"'] if memchr(b'\\', text).is_none() => text.into(),
+        [b'"', ..] => match serde_json::from_slice::<String>(value) {
+            Ok(text) => text.into_bytes().into(),
+            Err(_) => value.into(),
+        },
+        _ => value.into(),
+    }
+}
+
+/// The first paths that lead to something in the object `line`, for who has given another.
+pub(super) fn paths(line: &[u8]) -> Vec<String> {
+    const ENOUGH: usize = 20;
+    let mut paths = Vec::new();
+    let mut open = vec![(String::new(), serde_json::from_slice(unmarked(line)))];
+    while let Some((path, value)) = open.pop() {
+        match value {
+            Ok(Value::Object(members)) => {
+                let dot = if path.is_empty() { "" } else { "." };
+                let inside = members.into_iter();
+                let mut inside: Vec<_> = inside
+                    .map(|(key, value)| (format!("{path}{dot}{key}"), Ok(value)))
+                    .collect();
+                inside.reverse();
+                open.append(&mut inside);
+            }
+            Ok(Value::Array(mut elements)) if elements.first().is_some_and(Value::is_object) => {
+                open.push((path, Ok(elements.swap_remove(0))));
+            }
+            _ if path.is_empty() => {}
+            _ if paths.len() == ENOUGH => {
+                paths.push("...".to_owned());
+                break;
+            }
+            _ => paths.push(path),
+        }
+    }
+    paths
+}
+
+/// A place on the way; what is left of the path, `None` at its end.
 struct At<'p, 'f> {
-    path: &'p [String],
+    path: Option<&'p str>,
     each: &'f mut dyn FnMut(&RawValue),
 }
 
-impl<'de> DeserializeSeed<'de> for At<'_, '_> {
-    type Value = ();
+/// What is left of `path` after `key`; `None` if that is not its next part.
+fn after<'p>(path: &'p str, key: &str) -> Option<Option<&'p str>> {
+    match path.strip_prefix(key)? {
+        "" => Some(None),
+        rest => rest.strip_prefix('.').map(Some),
+    }
+}
 
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
-        if self.path.is_empty() {
+impl<'de> DeserializeSeed<'de> for At<'_, '_> {
+    type Value = bool;
+
+    /// Whether a value was found.
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<bool, D::Error> {
+        if self.path.is_none() {
             let value: &RawValue = serde::Deserialize::deserialize(json)?;
             (self.each)(value);
-            return Ok(());
+            return Ok(true);
         }
         json.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for At<'_, '_> {
-    type Value = ();
+    type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<bool, M::Error> {
+        let path = self.path.unwrap_or_default();
         let mut is_found = false;
-        while let Some(is_next) = map.next_key_seed(Is(&self.path[0]))? {
-            // Of a key that is there twice, the first.
-            if is_next && !is_found {
-                is_found = true;
-                map.next_value_seed(At {
-                    path: &self.path[1..],
-                    each: &mut *self.each,
-                })?;
-            } else {
-                map.next_value::<IgnoredAny>()?;
+        while let Some(rest) = map.next_key_seed(Key(path))? {
+            match rest {
+                // Of a key that is there twice, the first that leads to something.
+                Some(path) if !is_found => {
+                    is_found = map.next_value_seed(At {
+                        path,
+                        each: &mut *self.each,
+                    })?;
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
             }
         }
-        Ok(())
+        Ok(is_found)
     }
 
-    fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<(), S::Error> {
-        let number: Option<usize> = self.path[0].parse().ok();
+    fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<bool, S::Error> {
+        let path = self.path.unwrap_or_default();
+        let (first, rest) = match path.split_once('.') {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (path, None),
+        };
+        let number: Option<usize> = first.parse().ok();
+        let mut is_found = false;
         for index in 0.. {
-            let path = if number.is_some() {
-                &self.path[1..]
-            } else {
-                self.path
-            };
+            let path = if number.is_some() { rest } else { Some(path) };
             let is_asked = number.is_none_or(|number| number == index);
             let next = if is_asked {
                 list.next_element_seed(At {
@@ -86,60 +170,61 @@ impl<'de> Visitor<'de> for At<'_, '_> {
                     each: &mut *self.each,
                 })?
             } else {
-                list.next_element::<IgnoredAny>()?.map(|_| ())
+                list.next_element::<IgnoredAny>()?.map(|_| false)
             };
-            if next.is_none() {
-                break;
+            match next {
+                Some(is_there) => is_found |= is_there,
+                None => break,
             }
         }
-        Ok(())
+        Ok(is_found)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
+    fn visit_bool<E>(self, _: bool) -> Result<bool, E> {
+        Ok(false)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
+    fn visit_i64<E>(self, _: i64) -> Result<bool, E> {
+        Ok(false)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
+    fn visit_u64<E>(self, _: u64) -> Result<bool, E> {
+        Ok(false)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
+    fn visit_f64<E>(self, _: f64) -> Result<bool, E> {
+        Ok(false)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
+    fn visit_str<E>(self, _: &str) -> Result<bool, E> {
+        Ok(false)
     }
 
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
+    fn visit_unit<E>(self) -> Result<bool, E> {
+        Ok(false)
     }
 }
 
-/// Whether a key is this one.
-struct Is<'p>(&'p str);
+/// What is left of a path after a key; `None` if the key is another.
+struct Key<'p>(&'p str);
 
-impl<'de> DeserializeSeed<'de> for Is<'_> {
-    type Value = bool;
+impl<'de, 'p> DeserializeSeed<'de> for Key<'p> {
+    type Value = Option<Option<&'p str>>;
 
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<bool, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
         json.deserialize_str(self)
     }
 }
 
-impl Visitor<'_> for Is<'_> {
-    type Value = bool;
+impl<'p> Visitor<'_> for Key<'p> {
+    type Value = Option<Option<&'p str>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a key")
     }
 
-    fn visit_str<E>(self, key: &str) -> Result<bool, E> {
-        Ok(key == self.0)
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(after(self.0, key))
     }
 }
 
@@ -148,9 +233,8 @@ mod tests {
     use super::*;
 
     fn found(line: &str, path: &str) -> Vec<String> {
-        let path: Vec<String> = path.split('.').map(str::to_owned).collect();
         let mut found = Vec::new();
-        values(line.as_bytes(), &path, &mut |range| {
+        values(line.as_bytes(), path, &mut |range| {
             found.push(line[range].to_owned());
         });
         found
@@ -171,6 +255,64 @@ mod tests {
             ("src", &[r#"{"ip" : "1.2.3.4", "port": 80, "ip": "no"}"#]),
         ] {
             assert_eq!(found(line, path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn keys_may_have_dots() {
+        let line = "\u{feff}{\"id\":{\"x\":1},\"id.orig_h\":\"1.2.3.4\",\"a.b\":{\"c.d\":[{\"e.f\":2}]},\"\":{\"\":3}}";
+        for (path, expected) in [
+            ("id.orig_h", &["\"1.2.3.4\""][..]),
+            ("id.x", &["1"]),
+            ("a.b.c.d.e.f", &["2"]),
+            ("a.b.c.d.0.e.f", &["2"]),
+            ("a.b.c", &[]),
+            ("a", &[]),
+            (".", &["3"]),
+        ] {
+            assert_eq!(found(line, path), expected, "{path}");
+        }
+        let there = ["id.x", "id.orig_h", "a.b.c.d.e.f"];
+        let mut seen = paths(line.as_bytes());
+        for path in &seen {
+            assert_eq!(found(line, path).len(), 1, "{path}");
+        }
+        seen.sort();
+        let mut there = there.map(str::to_owned);
+        there.sort();
+        assert_eq!(seen, there);
+    }
+
+    #[test]
+    fn lines_that_cannot_be_read_are_told_apart() {
+        for (line, expected) in [
+            ("{\"ip\":1}", Read::Found),
+            ("{\"ip\":1,\"cut", Read::Found),
+            ("{\"x\":1}", Read::Absent),
+            ("[3]", Read::Absent),
+            ("{\"x\":1,\"cut", Read::NotJson),
+            ("\"ip\"", Read::NotJson),
+            ("ip=1", Read::NotJson),
+            ("{start} 1", Read::NotJson),
+        ] {
+            assert_eq!(
+                values(line.as_bytes(), "ip", &mut |_| {}),
+                expected,
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn strings_are_taken_as_they_are_meant() {
+        for (value, text) in [
+            ("\"a\"", "a"),
+            ("\"\\t\\u0031\\/\"", "\t1/"),
+            ("\"\\q\"", "\"\\q\""),
+            ("12", "12"),
+            ("[\"a\"]", "[\"a\"]"),
+        ] {
+            assert_eq!(*meant(value.as_bytes()), *text.as_bytes(), "{value}");
         }
     }
 

@@ -15,6 +15,7 @@ mod format;
 mod head;
 mod ipv4_line;
 mod ipv6;
+mod json;
 mod json_path;
 mod link;
 mod options;
@@ -25,6 +26,7 @@ mod raw;
 mod record;
 mod show;
 mod source;
+mod tally;
 mod text;
 mod window;
 

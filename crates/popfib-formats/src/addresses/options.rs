@@ -26,8 +26,9 @@ pub enum Part {
     Line,
     /// A field, counted from 1: between delimiters, or between blanks and tabs, however many, if `None`.
     Field(usize, Option<u8>),
-    /// What a path of keys and numbers leads to in a JSON object; in arrays, to each element.
-    Path(Vec<String>),
+    /// What a path leads to in a JSON object: keys with dots between them, which may have dots of their own; in arrays, to
+    /// each element, or to the one of a number.
+    Path(String),
 }
 
 /// Which of the addresses in a part of a line are meant.
@@ -44,8 +45,11 @@ pub enum Pick {
 /// What to read of a file, beside its format.
 #[derive(Clone, Debug)]
 pub struct AddressOptions {
-    /// The columns of a CSV or TSV file, or the one of a Parquet file; the first if there are none.
+    /// The columns of a CSV or TSV file, or the one of a Parquet file. If there are none, that of the first address in CSV
+    /// and TSV, the first column of Parquet.
     pub columns: Vec<Column>,
+    /// What separates the cells of a table, if that is not to be found in its first line.
+    pub delimiter: Option<u8>,
     /// Take text for a table if its first line has a delimiter, whatever its name.
     pub is_table: bool,
     /// Where in a line of text addresses are looked for; in all of it if this is empty.
@@ -66,6 +70,7 @@ impl Default for AddressOptions {
     fn default() -> Self {
         Self {
             columns: Vec::new(),
+            delimiter: None,
             is_table: false,
             parts: Vec::new(),
             pick: Pick::Nth(1),

@@ -66,6 +66,12 @@ pub trait AddressSource: std::fmt::Debug + Send {
         None
     }
 
+    /// For each part or column that was asked for, in order, why no row so far had it; `None` for one that a row had, and
+    /// if there were no rows.
+    fn missing(&self) -> Vec<Option<String>> {
+        Vec::new()
+    }
+
     /// Packets left out so far because of where they come from.
     fn excluded(&self) -> u64 {
         0

@@ -1,4 +1,4 @@
-//! Addresses in lines of text: log files, JSON lines, lists.
+//! Addresses in lines of text: log files, lists, logs of Zeek.
 //!
 //! A block of whole lines is read into the batch, where the lines stay as they are; then the
 //! addresses are looked for in each (`finder`).
@@ -19,14 +19,6 @@ pub(super) static TEXT: AddressEntry = AddressEntry {
     description: "lines of text that hold addresses: logs, lists",
     can: Capabilities::NONE,
     detect: |_| false,
-    open: |input, options| Ok(Box::new(LineAddresses::new(input, options))),
-};
-
-pub(super) static JSON_LINES: AddressEntry = AddressEntry {
-    name: "json-lines",
-    description: "JSON objects, one a line",
-    can: Capabilities::NONE,
-    detect: |head| head.trim_ascii_start().starts_with(b"{"),
     open: |input, options| Ok(Box::new(LineAddresses::new(input, options))),
 };
 
@@ -189,5 +181,13 @@ impl AddressSource for LineAddresses {
 
     fn finder(&self) -> Option<AddressFinder> {
         Some(self.finder.clone())
+    }
+
+    fn missing(&self) -> Vec<Option<String>> {
+        self.finder.missing()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.finder.notes()
     }
 }

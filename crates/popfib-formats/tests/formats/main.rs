@@ -16,6 +16,7 @@ mod hostile;
 mod inputs;
 mod listings;
 mod lists;
+mod log_files;
 mod log_lines;
 mod mmdb;
 mod mrt;

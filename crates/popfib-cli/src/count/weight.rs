@@ -1,0 +1,192 @@
+//! The numbers that `--weight` adds up, exact to a billionth: where they stand in a row, and their sums.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+use popfib_formats::{AddressBatch, CsvRecord, Part, part_of};
+use serde::{Serialize, Serializer};
+
+use crate::failure::Failure;
+use crate::stream::source::Source;
+
+/// Billionths in one.
+const ONE: u128 = 1_000_000_000;
+
+/// The digits of a billionth.
+const DIGITS: usize = 9;
+
+/// A sum of numbers from 0 on, in billionths. More rows than a disk holds, with the largest number that is read, fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Sum(u128);
+
+impl Sum {
+    pub(super) fn of(count: u64) -> Self {
+        Self(u128::from(count) * ONE)
+    }
+
+    /// A number as text: digits, perhaps with a fraction or an exponent, at most 2^64 - 1.
+    fn parse(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let is_plain = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_plain(whole) || !is_plain(fraction) || whole.is_empty() {
+            let number: f64 = text.parse().ok()?;
+            let is_right = number >= 0.0 && number <= u64::MAX as f64;
+            return is_right.then(|| Self((number * ONE as f64).round() as u128));
+        }
+        let whole: u64 = whole.parse().ok()?;
+        let kept = &fraction[..fraction.len().min(DIGITS)];
+        let billionths: u128 = format!("{kept:0<DIGITS$}").parse().ok()?;
+        let is_more = fraction
+            .as_bytes()
+            .get(DIGITS)
+            .is_some_and(|&next| next >= b'5');
+        Some(Self(
+            u128::from(whole) * ONE + billionths + u128::from(is_more),
+        ))
+    }
+
+    /// For shares.
+    pub(super) fn as_f64(self) -> f64 {
+        self.0 as f64 / ONE as f64
+    }
+}
+
+impl AddAssign for Sum {
+    fn add_assign(&mut self, other: Self) {
+        self.0 = self.0.saturating_add(other.0);
+    }
+}
+
+impl fmt::Display for Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, fraction) = (self.0 / ONE, self.0 % ONE);
+        if fraction == 0 {
+            return write!(f, "{whole}");
+        }
+        let digits = format!("{fraction:0DIGITS$}");
+        write!(f, "{whole}.{}", digits.trim_end_matches('0'))
+    }
+}
+
+impl Serialize for Sum {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 % ONE {
+            0 => serializer.serialize_u128(self.0 / ONE),
+            _ => serializer.serialize_f64(self.as_f64()),
+        }
+    }
+}
+
+/// Where in a row the number stands that is added.
+pub(super) enum Weight {
+    Part(Part),
+    /// A column of a table, by its place from 0, and what takes rows apart.
+    Column(usize, Box<CsvRecord>),
+}
+
+impl Weight {
+    /// What `--weight` means in the file `name`, in which fields are separated by `delimiter`.
+    pub(super) fn new(
+        weight: &str,
+        delimiter: Option<u8>,
+        name: &str,
+        source: &Source,
+    ) -> Result<Self, Failure> {
+        if !source.is_text() {
+            return Err(format!("{name} is no text, and so has nothing for --weight").into());
+        }
+        let number: Option<usize> = weight.parse().ok().filter(|&number| number > 0);
+        if let Some(table) = source.table() {
+            let mut record = CsvRecord::new(table.delimiter);
+            record.split(table.header.unwrap_or_default());
+            let named = record.cells().position(|cell| cell == weight.as_bytes());
+            let column = named.or(number.map(|number| number - 1));
+            let missing = || format!("{name}: no column {weight} for --weight");
+            return Ok(Self::Column(column.ok_or_else(missing)?, Box::new(record)));
+        }
+        if source.is_json() {
+            return Ok(Self::Part(Part::Path(weight.to_owned())));
+        }
+        let missing = || format!("{name}: --weight is the number of a field, from 1 on");
+        Ok(Self::Part(Part::Field(
+            number.ok_or_else(missing)?,
+            delimiter,
+        )))
+    }
+
+    /// The numbers of the rows of `batch`; none where there is none.
+    pub(super) fn of_rows(&mut self, batch: &AddressBatch) -> Vec<Option<Sum>> {
+        batch.rows().map(|row| self.of_row(row)).collect()
+    }
+
+    fn of_row(&mut self, row: &[u8]) -> Option<Sum> {
+        let text = match self {
+            Self::Part(part) => part_of(row, part),
+            Self::Column(index, record) => {
+                record.split(row);
+                record.cell(*index)
+            }
+        };
+        let text = text?.trim_ascii();
+        let text = text.strip_prefix(b"\"").unwrap_or(text);
+        let text = text.strip_suffix(b"\"").unwrap_or(text);
+        Sum::parse(std::str::from_utf8(text).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_and_shown() {
+        for (text, shown) in [
+            ("0", "0"),
+            ("12", "12"),
+            ("007", "7"),
+            ("1.5", "1.5"),
+            ("1.", "1"),
+            ("0.000000001", "0.000000001"),
+            ("0.0000000015", "0.000000002"),
+            ("0.9999999999", "1"),
+            ("18446744073709551615.123", "18446744073709551615.123"),
+            ("1e3", "1000"),
+            ("2.5E-1", "0.25"),
+        ] {
+            let sum = Sum::parse(text).map(|sum| sum.to_string());
+            assert_eq!(sum.as_deref(), Some(shown), "{text}");
+        }
+        for text in [
+            "",
+            "-",
+            "-1",
+            "x",
+            "1,5",
+            "NaN",
+            "inf",
+            "18446744073709551616",
+            "1e20",
+            ".",
+        ] {
+            assert_eq!(Sum::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn sums_go_on_beyond_64_bits() {
+        let mut sum = Sum::of(u64::MAX);
+        sum += Sum::of(u64::MAX);
+        sum += Sum::parse("0.5").unwrap();
+        assert_eq!(sum.to_string(), "36893488147419103230.5");
+        let mut whole = Sum::of(u64::MAX);
+        whole += Sum::of(1);
+        assert_eq!(
+            serde_json::to_string(&whole).unwrap(),
+            "18446744073709551616"
+        );
+        assert_eq!(
+            serde_json::to_string(&Sum::parse("0.3").unwrap()).unwrap(),
+            "0.3"
+        );
+    }
+}

@@ -3,8 +3,11 @@
 //!
 //! A frame is a transaction: FRR sends a changed route as a withdrawal and an announcement.
 
+use std::sync::Arc;
+
 use crate::buffer::Buffer;
 use crate::netlink;
+use crate::room::Room;
 use crate::rtnetlink::RouteMessages;
 use crate::transaction::{Commit, Counts, Decoder, Flaw, Stream, Transaction};
 
@@ -25,11 +28,17 @@ impl Default for Fpm {
 }
 
 impl Fpm {
-    /// Makes the decoder of a new connection.
+    /// Makes the decoder of a new connection, without limits of memory.
     pub fn new() -> Self {
+        Self::within(&Arc::default())
+    }
+
+    /// Makes the decoder of a new connection, whose next-hop objects are limited by the room of the
+    /// [tables](crate::Tables::room).
+    pub fn within(room: &Arc<Room>) -> Self {
         Self {
             buffer: Buffer::default(),
-            routes: RouteMessages::new(),
+            routes: RouteMessages::new(room),
             transaction: Transaction::default(),
         }
     }

@@ -7,9 +7,11 @@
 //! are not sent again are removed.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::kernel_routes::KernelRoutes;
 use crate::netlink;
+use crate::room::Room;
 use crate::rtnetlink::{DELETE_NEXT_HOP, IPV4, IPV6, NEW_NEXT_HOP, NEW_ROUTE, RouteMessages};
 use crate::transaction::{Commit, Counts, Flaw, Mark, StreamId, Transaction};
 
@@ -66,10 +68,15 @@ impl Kernel {
     /// routes of both families, next-hop objects.
     pub const GROUPS: u32 = 1 | 0x40 | 0x400 | 1 << 31;
 
-    /// Makes the reader of an open socket.
+    /// Makes the reader of an open socket, without limits of memory.
     pub fn new() -> Self {
+        Self::within(&Arc::default())
+    }
+
+    /// Makes the reader of an open socket, whose next-hop objects are limited by the room of the [tables](crate::Tables::room).
+    pub fn within(room: &Arc<Room>) -> Self {
         Self {
-            routes: RouteMessages::of_kernel(),
+            routes: RouteMessages::of_kernel(room),
             transaction: Transaction::default(),
             answered: REQUESTS.len(),
             was_interrupted: false,

@@ -11,7 +11,8 @@ use std::hash::{BuildHasher, Hash};
 
 use popfib::IpPrefix;
 
-use crate::target::{Hop, Hops, Target};
+use crate::hops::{Hop, Hops};
+use crate::target::Target;
 
 /// Flags of messages: part of a dump, took the place of another, without others, was made, at the end.
 const MULTI: u16 = 2;

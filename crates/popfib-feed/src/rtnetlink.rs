@@ -2,16 +2,20 @@
 //!
 //! A route either contains its next hops or names a next-hop object by its number; an object is a single next hop or a group
 //! of other objects. An object can change later without a message for any of its routes, so a route refers to the object
-//! and not to its current content. A group is built when it or a member is announced; `users` has the groups of each member.
+//! and not to its current content.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 
 use popfib::{IpPrefix, Prefix};
 
+use crate::hops::{Hop, Hops};
 use crate::kernel_routes::{KernelRoutes, Route, Shown};
 use crate::netlink::{Message, Wrong, aligned, attributes, number};
-use crate::target::{Hop, Hops, Target};
+use crate::objects::{Object, Objects};
+use crate::room::Room;
+use crate::target::Target;
 use crate::transaction::{Change, Counts, Flaw, StreamId, Streams, Transaction};
 
 pub(crate) const NEW_ROUTE: u16 = 24;
@@ -28,10 +32,8 @@ pub(crate) const IPV6: u8 = 10;
 /// Converts rtnetlink messages to transactions.
 #[derive(Debug)]
 pub(crate) struct RouteMessages {
-    objects: HashMap<u32, Object>,
-    /// The groups that contain an object: (member, group).
-    users: BTreeSet<(u32, u32)>,
-    /// Next hops that routes contain; routes with equal ones share them.
+    objects: Arc<Objects>,
+    /// Next hops that routes contain or name; routes with equal ones share them.
     shared: HashSet<Shared>,
     sweep_shared_at: usize,
     tables: HashMap<u32, StreamId>,
@@ -42,16 +44,7 @@ pub(crate) struct RouteMessages {
     pub(crate) counts: Counts,
 }
 
-#[derive(Debug)]
-struct Object {
-    target: Target,
-    /// Whether the object was announced, and not only named by a route.
-    is_known: bool,
-    /// The members of a group, with their weights.
-    members: Vec<(u32, u16)>,
-}
-
-/// A target of [`Hops`], which a hash table finds by them.
+/// A target, which a hash table finds by its content.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Shared(Target);
 
@@ -76,10 +69,10 @@ struct RouteParts<'a> {
 
 impl RouteMessages {
     /// Makes a reader for messages of the kernel.
-    pub(crate) fn of_kernel() -> Self {
+    pub(crate) fn of_kernel(room: &Arc<Room>) -> Self {
         Self {
             kernel: Some(KernelRoutes::default()),
-            ..Self::new()
+            ..Self::new(room)
         }
     }
 
@@ -88,10 +81,9 @@ impl RouteMessages {
         self.kernel.as_mut()
     }
 
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(room: &Arc<Room>) -> Self {
         Self {
-            objects: HashMap::new(),
-            users: BTreeSet::new(),
+            objects: Arc::new(Objects::new(room)),
             shared: HashSet::new(),
             sweep_shared_at: 1024,
             tables: HashMap::new(),
@@ -248,7 +240,7 @@ impl RouteMessages {
             true => kernel.announced(key, flags, route),
             false => {
                 let is_whole = parts.paths.is_some();
-                kernel.withdrawn(key, &route, is_whole, |hops| self.share(hops))
+                kernel.withdrawn(key, &route, is_whole, |hops| self.share(Target::hops(hops)))
             }
         };
         self.kernel = Some(kernel);
@@ -284,9 +276,8 @@ impl RouteMessages {
             9 => Hops::Throw,
             _ => {
                 if let Some(id) = parts.object {
-                    let object = self.object(id);
-                    let (target, is_known) = (object.target.clone(), object.is_known);
-                    self.counts.unknown_next_hops += u64::from(!is_known);
+                    self.counts.unknown_next_hops += u64::from(!self.objects.is_known(id));
+                    let target = self.share(Target::object(id, &self.objects));
                     return Ok((parts.flags & DEAD == 0).then_some(target));
                 }
                 let hops = self.hops(parts)?;
@@ -295,11 +286,11 @@ impl RouteMessages {
             }
         };
         let is_usable = !matches!(&hops, Hops::Through(hops) if hops.is_empty());
-        Ok(is_usable.then(|| self.share(hops)))
+        Ok(is_usable.then(|| self.share(Target::hops(hops))))
     }
 
-    fn share(&mut self, hops: Hops) -> Target {
-        let shared = Shared(Target::hops(hops));
+    fn share(&mut self, target: Target) -> Target {
+        let shared = Shared(target);
         if let Some(Shared(target)) = self.shared.get(&shared) {
             return target.clone();
         }
@@ -310,14 +301,6 @@ impl RouteMessages {
         let target = shared.0.clone();
         self.shared.insert(shared);
         target
-    }
-
-    fn object(&mut self, id: u32) -> &mut Object {
-        self.objects.entry(id).or_insert_with(|| Object {
-            target: Target::object(Hops::Unknown(id)),
-            is_known: false,
-            members: Vec::new(),
-        })
     }
 
     fn new_next_hop(&mut self, body: &[u8]) -> Result<(), Wrong> {
@@ -355,59 +338,13 @@ impl RouteMessages {
         })?;
         let id = id.ok_or("a next hop without a number")?;
         self.has_changed = true;
-        let new = members.iter().map(|&(member, _)| (member, id));
-        self.users.extend(new);
-        let object = self.object(id);
-        object.is_known = true;
-        let old = std::mem::replace(&mut object.members, members);
-        if object.members.is_empty() {
-            object.target.set_hops(match is_blackhole {
-                true => Hops::Blackhole,
-                false => Hops::Through(vec![hop]),
-            });
-        }
-        self.forget(id, &old);
-        self.resolve(id);
-        let groups: Vec<u32> = self
-            .users
-            .range((id, 0)..=(id, u32::MAX))
-            .map(|&(_, group)| group)
-            .collect();
-        for group in groups {
-            self.resolve(group);
-        }
-        Ok(())
-    }
-
-    /// Removes the former members of group `id` from `users`, except those that it still has.
-    fn forget(&mut self, id: u32, old: &[(u32, u16)]) {
-        let members = self.objects.get(&id).map(|object| object.members.clone());
-        let members = members.unwrap_or_default();
-        for &(member, _) in old {
-            if !members.iter().any(|&(other, _)| other == member) {
-                self.users.remove(&(member, id));
-            }
-        }
-    }
-
-    /// Builds a group from the current content of its members. There are no groups of groups.
-    fn resolve(&self, id: u32) {
-        let Some(group) = self.objects.get(&id).filter(|o| !o.members.is_empty()) else {
-            return;
+        let object = match members.is_empty() {
+            true if is_blackhole => Object::Blackhole,
+            true => Object::Hop(hop),
+            false => Object::Group(members.into()),
         };
-        let mut hops = Vec::new();
-        for &(member, weight) in &group.members {
-            let Some(object) = self.objects.get(&member).filter(|o| o.members.is_empty()) else {
-                continue;
-            };
-            if let Some(Hops::Through(inner)) = object.target.as_hops().as_deref() {
-                hops.extend(inner.iter().map(|&hop| Hop { weight, ..hop }));
-            }
-        }
-        group.target.set_hops(match hops.is_empty() {
-            true => Hops::Unknown(id),
-            false => Hops::Through(hops),
-        });
+        self.objects.set(id, object);
+        Ok(())
     }
 
     fn delete_next_hop(&mut self, body: &[u8]) -> Result<(), Wrong> {
@@ -423,11 +360,7 @@ impl RouteMessages {
         })?;
         let id = id.ok_or("a next hop without a number")?;
         self.has_changed = true;
-        if let Some(mut object) = self.objects.remove(&id) {
-            object.target.set_hops(Hops::Unknown(id));
-            let members = std::mem::take(&mut object.members);
-            self.forget(id, &members);
-        }
+        self.objects.remove(id);
         Ok(())
     }
 

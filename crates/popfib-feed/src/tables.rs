@@ -191,8 +191,13 @@ impl Tables {
 
     /// Changes the limits. Existing paths stay.
     pub fn set_limits(&mut self, limits: Limits) {
-        self.room.limit(limits.max_bytes);
+        self.room.limit(limits.max_bytes, limits.max_peer_paths);
         self.limits = limits;
+    }
+
+    /// What the limits leave, for decoders that keep something for their routes.
+    pub fn room(&self) -> &Arc<Room> {
+        &self.room
     }
 
     /// Applies a transaction of the feed, which refers to these streams, and publishes it. Readers see its changes prefix by

@@ -1,79 +1,20 @@
 //! The targets of routes: small values that routes share, from any source.
 //!
 //! Several routes can name one next-hop object by its number. If the object changes later, the targets of all these
-//! routes change without a message for any of them. Such an object is only equal to itself; other targets are
-//! compared by content.
+//! routes change without a message for any of them. Targets are compared by content, those that name an object by its number.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
-use std::net::IpAddr;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering as Memory};
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU32, Ordering as Memory};
+use std::sync::{Arc, LazyLock};
 
 use popfib::NextHop;
 use popfib_formats::{BgpPath, Escaped, unpack_path};
 
-/// One next hop of a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Hop {
-    /// The address of the router; `None` if destinations are on the link.
-    pub gateway: Option<IpAddr>,
-    /// The number of the interface; 0 if it is not known.
-    pub interface: u32,
-    /// Its share among the next hops of the route.
-    pub weight: u16,
-}
-
-/// The target of a route from the kernel or FRR.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Hops {
-    /// Packets are sent to one of these next hops, by their weights.
-    Through(Vec<Hop>),
-    /// Packets are dropped.
-    Blackhole,
-    /// Packets are answered with an error: the destination is unreachable.
-    Unreachable,
-    /// Packets are answered with an error: communication is prohibited.
-    Prohibit,
-    /// This table has no answer, and the next one is asked; in the last table the destination is unreachable.
-    Throw,
-    /// The next-hop object of this number, which was not announced.
-    Unknown(u32),
-}
-
-impl fmt::Display for Hop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.gateway, self.interface) {
-            (Some(gateway), 0) => write!(f, "{gateway}")?,
-            (Some(gateway), interface) => write!(f, "{gateway} dev {interface}")?,
-            (None, interface) => write!(f, "dev {interface}")?,
-        }
-        match self.weight {
-            0 | 1 => Ok(()),
-            weight => write!(f, " weight {weight}"),
-        }
-    }
-}
-
-impl fmt::Display for Hops {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Blackhole => f.write_str("blackhole"),
-            Self::Unreachable => f.write_str("unreachable"),
-            Self::Prohibit => f.write_str("prohibit"),
-            Self::Throw => f.write_str("throw"),
-            Self::Unknown(id) => write!(f, "unknown nhid {id}"),
-            Self::Through(hops) => {
-                for (at, hop) in hops.iter().enumerate() {
-                    f.write_str(if at > 0 { ", " } else { "" })?;
-                    hop.fmt(f)?;
-                }
-                Ok(())
-            }
-        }
-    }
-}
+use crate::hops::{Hop, Hops};
+use crate::objects::Objects;
+use crate::room;
 
 /// The target of a route. It is cheap to clone.
 ///
@@ -91,12 +32,12 @@ struct Inner {
 }
 
 impl Inner {
-    /// Heap bytes, including the two counts of an `Arc`. The next hops of an object are left out, since they change.
+    /// Heap bytes, including the two counts of an `Arc`. The next hops of an object are counted with the objects.
     fn bytes(&self) -> usize {
         let content = match &self.kind {
             Kind::Name(name) => name.len(),
             Kind::Hops(Hops::Through(hops)) => hops.capacity() * size_of::<Hop>(),
-            Kind::Hops(_) | Kind::Object(_) => 0,
+            Kind::Hops(_) | Kind::Object(..) => 0,
             Kind::Path { bytes, .. } => bytes.len(),
         };
         size_of::<Self>() + 2 * size_of::<usize>() + content
@@ -105,21 +46,19 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        BYTES.fetch_sub(self.bytes(), Memory::Relaxed);
+        room::remove_target(self.bytes());
     }
 }
 
 enum Kind {
     Name(Box<str>),
     Hops(Hops),
-    Object(RwLock<Arc<Hops>>),
+    Object(u32, Arc<Objects>),
     Path { rank: Rank, bytes: Box<[u8]> },
 }
 
 /// Each target has its own number. Numbers repeat after 2^31 targets, when the earlier ones are long gone.
 static NEXT: AtomicU32 = AtomicU32::new(0);
-/// Heap bytes of all targets.
-static BYTES: AtomicUsize = AtomicUsize::new(0);
 /// Seeded at random, since the hashed data comes from others.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 const HIGHEST: u32 = u32::MAX >> 1;
@@ -132,7 +71,7 @@ impl Target {
         let hash = match &kind {
             Kind::Name(name) => HASHER.hash_one(name),
             Kind::Hops(hops) => HASHER.hash_one(hops),
-            Kind::Object(_) => HASHER.hash_one(number),
+            Kind::Object(id, objects) => HASHER.hash_one((id, Arc::as_ptr(objects))),
             Kind::Path { bytes, .. } => HASHER.hash_one(bytes),
         };
         let inner = Inner {
@@ -141,13 +80,8 @@ impl Target {
             is_restored,
             kind,
         };
-        BYTES.fetch_add(inner.bytes(), Memory::Relaxed);
+        room::add_target(inner.bytes());
         Self(Arc::new(inner))
-    }
-
-    /// Heap bytes of all targets of the process.
-    pub(crate) fn all_bytes() -> usize {
-        BYTES.load(Memory::Relaxed)
     }
 
     /// A target that consists of a name only.
@@ -160,9 +94,9 @@ impl Target {
         Self::new(Kind::Hops(hops))
     }
 
-    /// A next-hop object, which [`Target::set_hops`] changes.
-    pub fn object(hops: Hops) -> Self {
-        Self::new(Kind::Object(RwLock::new(Arc::new(hops))))
+    /// The next-hop object of this number, which may change.
+    pub(crate) fn object(id: u32, objects: &Arc<Objects>) -> Self {
+        Self::new(Kind::Object(id, objects.clone()))
     }
 
     /// The BGP attributes of a route, as written by [`BgpUpdate::pack_path`](popfib_formats::BgpUpdate::pack_path).
@@ -205,7 +139,7 @@ impl Target {
     pub fn as_hops(&self) -> Option<Arc<Hops>> {
         match &self.0.kind {
             Kind::Hops(hops) => Some(Arc::new(hops.clone())),
-            Kind::Object(hops) => Some(hops.read().unwrap_or_else(PoisonError::into_inner).clone()),
+            Kind::Object(id, objects) => Some(Arc::new(objects.hops(*id))),
             Kind::Name(_) | Kind::Path { .. } => None,
         }
     }
@@ -226,13 +160,6 @@ impl Target {
         match &self.0.kind {
             Kind::Path { bytes, .. } => Some(bytes),
             _ => None,
-        }
-    }
-
-    /// Changes the next hops of an object, and so of all its routes. Does nothing for another kind of target.
-    pub fn set_hops(&self, hops: Hops) {
-        if let Kind::Object(held) = &self.0.kind {
-            *held.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(hops);
         }
     }
 
@@ -299,6 +226,7 @@ impl PartialEq for Target {
         let is_same = || match (&self.0.kind, &other.0.kind) {
             (Kind::Name(a), Kind::Name(b)) => a == b,
             (Kind::Hops(a), Kind::Hops(b)) => a == b,
+            (Kind::Object(a, of), Kind::Object(b, other)) => a == b && Arc::ptr_eq(of, other),
             (Kind::Path { bytes: a, .. }, Kind::Path { bytes: b, .. }) => a == b,
             _ => false,
         };
@@ -319,9 +247,7 @@ impl fmt::Display for Target {
         let path = match &self.0.kind {
             Kind::Name(name) => return Escaped(name).fmt(f),
             Kind::Hops(hops) => return hops.fmt(f),
-            Kind::Object(hops) => {
-                return hops.read().unwrap_or_else(PoisonError::into_inner).fmt(f);
-            }
+            Kind::Object(id, objects) => return objects.hops(*id).fmt(f),
             Kind::Path { .. } => self.as_path().unwrap_or_default(),
         };
         match path.next_hop {

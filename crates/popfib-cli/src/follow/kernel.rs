@@ -57,7 +57,7 @@ pub(super) fn follow(state: &Arc<State>) -> Result<(), Failure> {
 
 /// Reads the socket until an error; returns the reason.
 fn serve(state: &State, socket: &OwnedFd, mut id: FeedId) -> String {
-    let mut kernel = Kernel::new();
+    let mut kernel = Kernel::within(&state.tables().room().clone());
     let mut buffer = vec![0; DATAGRAM];
     let mut counts = Counts::default();
     let mut wants_dump = true;

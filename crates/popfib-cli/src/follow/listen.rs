@@ -67,7 +67,10 @@ pub(super) fn fpm(state: &Arc<State>, address: SocketAddr) -> Result<Routers, Fa
         let id = state.tables().connected(FPM, Instant::now());
         Ok((FPM.to_owned(), id))
     };
-    listen(state, FPM, address, open, || Box::new(Fpm::new()))
+    let room = state.tables().room().clone();
+    listen(state, FPM, address, open, move || {
+        Box::new(Fpm::within(&room))
+    })
 }
 
 /// Listens for routers that speak BMP. A feed is a router, identified by its address. It may have several connections, with

@@ -191,7 +191,7 @@ impl State {
         let what = [
             "invalid messages or lines left out",
             "routes name a next hop that was not announced",
-            "paths refused: above --max-paths, --max-memory or 65,536 peers, or from a dropped peer",
+            "paths or next-hop objects refused: above --max-paths, --max-memory or 65,536 peers, or from a dropped peer",
             "changes could not be published",
         ];
         for ((what, now), before) in what.iter().zip(known).zip(troubles.known) {

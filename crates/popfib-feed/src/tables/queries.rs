@@ -144,6 +144,7 @@ impl Tables {
         let failed = |&table: &usize| -> u64 { Table::failed(self.tables.at(table)) };
         Totals {
             failed: tables.map(failed).sum(),
+            refused: self.totals.refused + self.room.refused(),
             ..self.totals
         }
     }

@@ -30,7 +30,8 @@ use serde::{Deserialize, Serialize};
 use super::{Family, Limits, Stream, Tables};
 use crate::freshness::Status;
 use crate::held::{After, Half, Held};
-use crate::target::{Hop, Hops, Target};
+use crate::hops::{Hop, Hops};
+use crate::target::Target;
 use crate::view::Change as BestChange;
 
 const FIRST: &str = "# popfib follow snapshot 1";

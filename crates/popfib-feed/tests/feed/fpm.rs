@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Instant;
 
-use popfib_feed::{Decoder, Fpm, Tables};
+use popfib_feed::{Decoder, Fpm, Limits, Snapshot, Tables};
 
 use crate::{answers, feed, limits, prefix, survives, wire};
 
@@ -230,4 +230,133 @@ fn any_bytes_are_survived() {
     ]
     .concat();
     survives(|| Box::new(Fpm::new()), &good, &mut random);
+}
+
+/// A snapshot of routes that name an object has what the object is.
+#[test]
+fn an_object_outlives_its_connection_and_is_kept_in_a_snapshot() {
+    let frames = [
+        wire::frame(&[wire::object(1, ip("192.0.2.9"), 2)]),
+        wire::frame(&[wire::route(
+            "10.0.0.0/8".parse().unwrap(),
+            254,
+            1,
+            Some(&wire::named(1)),
+        )]),
+    ];
+    let (mut tables, decoder) = tables(&frames);
+    drop(decoder);
+    let expected = BTreeMap::from([("10.0.0.0/8".parse().unwrap(), "192.0.2.9 dev 2".into())]);
+    assert_eq!(answers(&tables, "main"), expected);
+    let mut file = Vec::new();
+    let mut snapshot = Snapshot::new();
+    while snapshot.take(&mut tables, 1) {
+        snapshot.write(&mut file).unwrap();
+    }
+    snapshot.finish(&mut file).unwrap();
+    let now = Instant::now();
+    let restored = Tables::restore(limits(), &mut &file[..], &|_| true, now).unwrap();
+    assert_eq!(answers(&restored, "main"), expected);
+}
+
+/// Groups by the thousand with one member in common: what a change of that costs is the same as without groups.
+#[test]
+fn a_member_of_many_groups_changes_at_once() {
+    let group: Vec<(u32, u8)> = (7..1007).map(|member| (member, 1)).collect();
+    let prefix = |number: u32| {
+        format!("10.{}.{}.0/24", number >> 8, number & 255)
+            .parse()
+            .unwrap()
+    };
+    let mut frames = Vec::new();
+    for number in 0..1000 {
+        frames.push(wire::frame(&[
+            wire::group(5000 + number, &group),
+            wire::route(prefix(number), 254, 1, Some(&wire::named(5000 + number))),
+        ]));
+    }
+    let (mut tables, mut decoder) = tables(&frames);
+    let id = tables.connected("fpm", Instant::now());
+    let begin = Instant::now();
+    let mut random = fastrand::Rng::with_seed(1);
+    for gateway in 1..=200 {
+        let frame = wire::frame(&[wire::object(
+            7,
+            format!("192.0.2.{gateway}").parse().unwrap(),
+            1,
+        )]);
+        feed(&mut tables, id, &mut decoder, &frame, begin, &mut random);
+    }
+    // They took 200 million steps.
+    assert!(begin.elapsed().as_secs() < 5);
+    let values = answers(&tables, "main");
+    assert_eq!(values.len(), 1000);
+    assert!(values.values().all(|value| value == "192.0.2.200 dev 1"));
+}
+
+/// An object beyond the limit of memory, or of its source, is refused: the routes that name it say so, and nothing of it is held.
+#[test]
+fn objects_count_against_the_limits_of_memory_and_of_their_source() {
+    let group: Vec<(u32, u8)> = (0..8000).map(|member| (member, 1)).collect();
+    for (max_bytes, max_peer_paths, most) in
+        [(300 << 20, 5_000_000, 4000), (usize::MAX, 80_000, 10)]
+    {
+        let mut tables = Tables::new(Limits {
+            max_bytes,
+            max_peer_paths,
+            ..limits()
+        });
+        let now = Instant::now();
+        let id = tables.connected("fpm", now);
+        let mut decoder = Fpm::within(tables.room());
+        let mut send = |messages: &[Vec<u8>]| {
+            let mut commit = |streams: &[_], transaction: &mut _| {
+                tables.apply(id, streams, transaction, now);
+            };
+            decoder.push(&wire::frame(messages), &mut commit).unwrap();
+            (tables.bytes(), tables.totals().refused)
+        };
+        let mut count = 0;
+        while count < 5000 {
+            let (bytes, refused) = send(&[wire::group(10_000 + count, &group)]);
+            assert!(bytes < 300 << 20);
+            if refused > 0 {
+                break;
+            }
+            count += 1;
+        }
+        assert!(count > 0 && count as usize <= most, "{count} groups");
+        // One that was there and is refused now is no longer what it was.
+        let (bytes, _) = send(&[]);
+        let (fewer, _) = send(&[wire::group(10_000, &[&group[..], &group].concat()[..8100])]);
+        assert!(fewer < bytes);
+        // There is room again.
+        let (_, refused) = send(&[wire::group(10_000, &group[..10])]);
+        assert_eq!(refused, 2);
+        drop(decoder);
+        assert!(
+            tables.bytes() < 1 << 20,
+            "{} bytes are held",
+            tables.bytes()
+        );
+    }
+}
+
+/// Numbers that only routes name take no place when no route names them any more.
+#[test]
+fn numbers_that_no_route_names_are_forgotten() {
+    let mut tables = Tables::new(limits());
+    let now = Instant::now();
+    let id = tables.connected("fpm", now);
+    let mut decoder = Fpm::new();
+    let prefix = "10.0.0.0/8".parse().unwrap();
+    for number in 1..20_000 {
+        let frame = wire::frame(&[wire::route(prefix, 254, 1, Some(&wire::named(number)))]);
+        let mut commit = |streams: &[_], transaction: &mut _| {
+            tables.apply(id, streams, transaction, now);
+        };
+        decoder.push(&frame, &mut commit).unwrap();
+    }
+    assert_eq!(answers(&tables, "main")[&prefix], "unknown nhid 19999");
+    assert!(format!("{decoder:?}").matches("unknown nhid").count() < 3000);
 }

@@ -28,7 +28,7 @@ fn target(random: &mut fastrand::Rng) -> Target {
     match random.u8(..7) {
         0 => Target::name("a name, with # and \u{e4}"),
         1 => Target::hops(Hops::Through(vec![hop(1), hop(2)])),
-        2 => Target::object(Hops::Through(vec![hop(3)])),
+        2 => Target::hops(Hops::Through(vec![hop(3)])),
         3 => Target::hops(Hops::Blackhole),
         4 => Target::hops(Hops::Unknown(7)),
         number => {

@@ -1,0 +1,127 @@
+//! The next-hop objects of a connection, which routes name by number.
+//!
+//! An object is a single next hop or a group of others, and changes without a message for any of its routes. A group
+//! has the numbers of its members, and its next hops are found when they are asked for: so a changed member costs nothing in the
+//! groups and routes that name it, however many these are.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::hops::{Hop, Hops};
+use crate::room::Room;
+
+/// What a number stands for.
+#[derive(Debug)]
+pub(crate) enum Object {
+    Hop(Hop),
+    Blackhole,
+    /// The members, with their weights. There are no groups of groups.
+    Group(Box<[(u32, u16)]>),
+}
+
+impl Object {
+    /// How many next hops it has, at least one.
+    fn parts(&self) -> usize {
+        match self {
+            Self::Group(members) => members.len().max(1),
+            Self::Hop(_) | Self::Blackhole => 1,
+        }
+    }
+
+    /// About the heap bytes that it takes in a hash table.
+    fn bytes(&self) -> usize {
+        let members = match self {
+            Self::Group(members) => size_of_val(&**members),
+            Self::Hop(_) | Self::Blackhole => 0,
+        };
+        2 * size_of::<(u32, Self)>() + members
+    }
+}
+
+/// All objects of a connection. They stay as long as a route names one of them.
+#[derive(Debug)]
+pub(crate) struct Objects {
+    known: RwLock<Known>,
+    room: Arc<Room>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    objects: HashMap<u32, Object>,
+    parts: usize,
+    bytes: usize,
+}
+
+impl Known {
+    fn remove(&mut self, id: u32) {
+        if let Some(old) = self.objects.remove(&id) {
+            self.parts -= old.parts();
+            self.bytes -= old.bytes();
+        }
+    }
+}
+
+impl Objects {
+    pub(crate) fn new(room: &Arc<Room>) -> Self {
+        Self {
+            known: RwLock::default(),
+            room: room.clone(),
+        }
+    }
+
+    /// Sets an object. If there is no room for it, the number is unknown then.
+    pub(crate) fn set(&self, id: u32, object: Object) {
+        self.change(|known| {
+            known.remove(id);
+            if self.room.allows(known.parts + object.parts()) {
+                known.parts += object.parts();
+                known.bytes += object.bytes();
+                known.objects.insert(id, object);
+            }
+        });
+    }
+
+    pub(crate) fn remove(&self, id: u32) {
+        self.change(|known| known.remove(id));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Known)) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let before = known.bytes;
+        change(&mut known);
+        self.room.change(before, known.bytes);
+    }
+
+    pub(crate) fn is_known(&self, id: u32) -> bool {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.objects.contains_key(&id)
+    }
+
+    /// The next hops of an object as it is now. O(members).
+    pub(crate) fn hops(&self, id: u32) -> Hops {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        match known.objects.get(&id) {
+            None => Hops::Unknown(id),
+            Some(Object::Blackhole) => Hops::Blackhole,
+            Some(Object::Hop(hop)) => Hops::Through(vec![*hop]),
+            Some(Object::Group(members)) => {
+                let hop = |&(member, weight): &(u32, u16)| match known.objects.get(&member) {
+                    Some(Object::Hop(hop)) => Some(Hop { weight, ..*hop }),
+                    _ => None,
+                };
+                let hops: Vec<Hop> = members.iter().filter_map(hop).collect();
+                match hops.is_empty() {
+                    true => Hops::Unknown(id),
+                    false => Hops::Through(hops),
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Objects {
+    fn drop(&mut self) {
+        let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.room.change(known.bytes, 0);
+    }
+}

@@ -70,15 +70,7 @@ fn load_with(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<Rout
     let table = load_from(input, options);
     drop(bar);
     let table = table?;
-    if table.replaced > 0 {
-        note(format_args!(
-            "{}: {} replaced by a later line for the same prefix",
-            table.name.escape_debug(),
-            counted(table.replaced, "route")
-        ));
-    }
-    note_skipped(&table.name, table.skipped);
-    for line in &table.notes {
+    for line in table.remarks() {
         note(format_args!("{}: {line}", table.name.escape_debug()));
     }
     Ok(table)

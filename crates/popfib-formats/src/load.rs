@@ -37,6 +37,21 @@ pub struct RouteTable {
 }
 
 impl RouteTable {
+    /// What the table lacks of its source, for the user, one line each: replaced routes, skipped lines, and the notes.
+    pub fn remarks(&self) -> Vec<String> {
+        let counted = |count, noun| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+        let replaced = (self.replaced > 0).then(|| {
+            let routes = counted(self.replaced, "route");
+            format!("{routes} replaced by a later line for the same prefix")
+        });
+        let skipped = (self.skipped > 0).then(|| {
+            let lines = counted(self.skipped, "invalid line");
+            format!("{lines} skipped")
+        });
+        let counts = replaced.into_iter().chain(skipped);
+        counts.chain(self.notes.iter().cloned()).collect()
+    }
+
     #[inline]
     fn insert(&mut self, route: Route<'_>, all: bool) {
         let next_hop = self.next_hops.intern(route.next_hop);

@@ -16,7 +16,7 @@ use self_cell::self_cell;
 use serde::Deserializer;
 use serde::de::{Deserialize, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::error::ReadError;
+use crate::error::{Place, ReadError};
 use crate::input::Input;
 use crate::name_rule::checked;
 use crate::names::left_out;
@@ -107,6 +107,8 @@ pub(crate) struct Mmdb {
     path: Option<Vec<String>>,
     /// Networks whose records don't have it, or no value at all.
     without: u64,
+    /// Where the records begin in the file.
+    records: u64,
     /// How many more networks, with records or without, the tree can hold.
     left: u64,
     at_end: bool,
@@ -132,7 +134,10 @@ impl Mmdb {
         // Each node parts a network in two. Where nodes share children, hostile
         // files can make of a few nodes more networks than could ever be walked;
         // those without records are asked for, too, to count them.
-        let left = u64::from(reader.metadata().node_count) + 1;
+        let metadata = reader.metadata();
+        let left = u64::from(metadata.node_count) + 1;
+        // The tree, two sides a node, and sixteen bytes come before them.
+        let records = u64::from(metadata.node_count) * u64::from(metadata.record_size) / 4 + 16;
         let options = WithinOptions::default().include_networks_without_data();
         let walk = Walk::try_new(reader, |reader| reader.networks(options)).map_err(|e| {
             ReadError::file(&name, format!("not a MaxMind database: {e}")).with_source(e)
@@ -146,13 +151,14 @@ impl Mmdb {
             value: NextHop::MIN,
             path: path.map(|path| path.split('.').map(str::to_owned).collect()),
             without: 0,
+            records,
             left,
             at_end: false,
         })
     }
 
     /// The next network with its value in `self.value`.
-    fn advance(&mut self) -> Result<Option<IpPrefix>, String> {
+    fn advance(&mut self) -> Result<Option<IpPrefix>, Fault> {
         let (values, value, left) = (&mut self.values, &mut self.value, &mut self.left);
         let (names, names_left) = (&mut self.names, &mut self.names_left);
         let (path, without) = (self.path.as_deref(), &mut self.without);
@@ -182,7 +188,8 @@ impl Mmdb {
                     let known = match found {
                         None => None,
                         Some(name) => {
-                            let name = checked(&name).map_err(|e| format!("{prefix}: {e}"))?;
+                            let name = checked(&name)
+                                .map_err(|e| Fault::Record(offset, format!("{prefix}: {e}")))?;
                             if names.number(name).is_none() {
                                 let left = names_left.checked_sub(name.len());
                                 *names_left =
@@ -203,6 +210,26 @@ impl Mmdb {
                 return Ok(Some(prefix));
             }
         })
+    }
+}
+
+/// What is wrong with a database.
+enum Fault {
+    /// There is no more to read.
+    Database(String),
+    /// The record at this offset is no value; other networks may have one.
+    Record(usize, String),
+}
+
+impl From<String> for Fault {
+    fn from(reason: String) -> Self {
+        Self::Database(reason)
+    }
+}
+
+impl From<&str> for Fault {
+    fn from(reason: &str) -> Self {
+        reason.to_owned().into()
     }
 }
 
@@ -325,9 +352,13 @@ impl RouteSource for Mmdb {
                 self.at_end = true;
                 Ok(None)
             }
-            Err(reason) => {
+            Err(Fault::Database(reason)) => {
                 self.at_end = true;
                 Err(ReadError::file(&self.name, reason))
+            }
+            Err(Fault::Record(offset, reason)) => {
+                let place = Place::Byte(self.records + offset as u64);
+                Err(ReadError::invalid(&self.name, place, reason))
             }
         }
     }

@@ -4,6 +4,7 @@
 //! caller's looks at signals several times a second: Ctrl-C ends a load at once,
 //! whatever the reader waits for. The thread ends at its next read then.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -14,8 +15,8 @@ use std::thread;
 use std::time::Duration;
 
 use popfib::{Address, Image, ImageError, NextHop};
-use popfib_formats::{Input, LoadOptions, PeerFilter, ReadError, RouteTable};
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use popfib_formats::{Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
@@ -101,6 +102,10 @@ pub(crate) fn load(
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);
     let table = in_background(py, &cancel, move || read(&path, seen, &options))??;
+    for line in table.remarks() {
+        let message = CString::new(Escaped(&format!("{}: {line}", table.name)).to_string())?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)?;
+    }
     of_routes(py, table, decode)
 }
 

@@ -13,6 +13,7 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 
 import pytest
 
@@ -46,6 +47,23 @@ def test_load(routes, tmp_path):
     assert lengths["10.9.9.9"] == 4
     t["10.2.0.0/16"] = "new"
     assert t["10.2.0.1"] == "new" and t["10.1.0.1"] == "west"
+
+
+def test_load_warns_of_what_the_table_lacks(tmp_path, recwarn):
+    path = tmp_path / "routes\n.csv"
+    path.write_text("prefix,service\n10.0.0.0/8,AMAZON\n10.0.0.0/8,S3\n10.1.0.0/16,\n10.2.0.0/99,EC2\n")
+    t = popfib.load(path, skip_invalid=True)
+    assert list(t.items()) == [("10.0.0.0/8", "S3")]
+    assert all(warning.category is UserWarning and warning.filename == __file__ for warning in recwarn)
+    assert [str(warning.message).rpartition(": ")[2] for warning in recwarn] == [
+        "1 route replaced by a later line for the same prefix",
+        "1 invalid line skipped",
+        "1 row without a value left out",
+    ]
+    assert str(recwarn[0].message).startswith(str(tmp_path / r"routes\n.csv: "))
+    with warnings.catch_warnings(), pytest.raises(UserWarning, match="replaced"):
+        warnings.simplefilter("error")
+        popfib.load(path, skip_invalid=True)
 
 
 def test_load_of_several_peers(tmp_path):

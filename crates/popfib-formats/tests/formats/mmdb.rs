@@ -246,7 +246,28 @@ fn what_is_no_database_is_an_error() {
         "t: there is no route in it; 1 network without a value left out"
     );
     let control = database(4, &[(v4(1, 0, 0, 0), 8, 0)], &[Value::Text("a\nb")]);
-    assert!(error(control, &options).contains("control character"));
+    let message = error(control.clone(), &options);
+    assert!(message.contains("control character"), "{message}");
+    // The bytes of the record are where the error says.
+    let place = message
+        .strip_prefix("t: byte ")
+        .and_then(|rest| rest.split(':').next());
+    let place: usize = place.and_then(|place| place.parse().ok()).expect("a place");
+    assert_eq!(&control[place..place + 4], b"\x43a\nb");
+    let both = database(
+        4,
+        &[(v4(1, 0, 0, 0), 8, 0), (v4(2, 0, 0, 0), 8, 1)],
+        &[Value::Text("a\nb"), Value::Text("c")],
+    );
+    let skip = LoadOptions {
+        skip_invalid: true,
+        ..options.clone()
+    };
+    let table = read(both, &skip).unwrap();
+    assert_eq!(
+        (routes(&table).concat(), table.skipped),
+        ("2.0.0.0/8 c".to_owned(), 1)
+    );
     // No byte of it may make the reader panic or run on.
     for at in 0..good.len() {
         for flip in [0xff, 0x01, 0x80] {

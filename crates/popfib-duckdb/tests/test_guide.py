@@ -1,14 +1,23 @@
-"""The statements of docs/sql.md, and what it says they give."""
+"""How docs/sql.md loads the extension, its statements, and what it says they give."""
 
 import re
 
-from conftest import TOP, connect
+import duckdb
+
+from conftest import EXTENSION, TOP, connect
 
 GUIDE = (TOP / "docs" / "sql.md").read_text(encoding="utf-8")
 
 
 def blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```$", GUIDE, re.M | re.S)
+
+
+def test_the_load():
+    [load] = blocks("python")
+    names = {"duckdb": duckdb}
+    exec(load.replace("/path/popfib.duckdb_extension", str(EXTENSION)), names)
+    assert names["connection"].execute("FROM popfib_tables()").fetchall() == []
 
 
 def test_the_guide(tmp_path, monkeypatch):

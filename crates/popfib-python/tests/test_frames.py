@@ -225,6 +225,21 @@ def test_spark(names, tmp_path, spark):
     assert found == want
 
 
+def test_the_guide_to_spark(tmp_path, monkeypatch, capsys, spark):
+    """docs/python-spark.md: both ways say the same of its flows."""
+    pd = pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    sources = ["8.8.8.8", "192.0.2.1", "8.8.4.4", None]
+    pd.DataFrame({"src": sources, "bytes": [700, 50, 3, 9]}).to_parquet("flows.parquet")
+    names = {}
+    for block in blocks(TOP / "docs" / "python-spark.md"):
+        # Spark has been somewhere else since it began.
+        exec(block.replace("flows.parquet", str(tmp_path / "flows.parquet")), names)
+        shown = capsys.readouterr().out
+        rows = {tuple(cell.strip() for cell in line.split("|")[1:-1]) for line in shown.splitlines() if line.startswith("|")}
+        assert {("15169", "703"), ("NULL", "59")} < rows, shown
+
+
 def test_spark_vectors(tmp_path, spark):
     import popfib.spark
 

@@ -115,10 +115,13 @@ pub use rib::Vertex;
 #[path = "../tests/common/rounds.rs"]
 mod rounds;
 
-// The examples of the two READMEs are tests.
+// The examples of the two READMEs and of the guide to live tables are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct CrateReadme;
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/live.md")]
+struct LiveGuide;

@@ -100,6 +100,14 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
     args.input.check(&args.tables)?;
     let files = files(args)?;
     let tables = args.tables.load(false)?;
+    for value in &args.values {
+        let mut tables = tables.iter();
+        if !tables.any(|table| table.routes.names().any(|name| name == value)) {
+            note(format_args!(
+                "--match-value: no route has the value {value}"
+            ));
+        }
+    }
     let mut grep = Grep {
         args,
         kernel: kernel()?,

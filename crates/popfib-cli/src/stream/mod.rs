@@ -299,7 +299,12 @@ pub(crate) fn read(
     drop(bar);
     source.note_left_out(&name, skipped);
     let counts = [count.rows, count.addresses].map(AtomicU64::into_inner);
-    seen.add(&name, source.unit(), source.missing(), counts);
+    let what = match args.address {
+        Some(Pick::Nth(number)) if number > 1 => format!("{number} addresses"),
+        _ => "an address".to_owned(),
+    };
+    let without = format!("no {} has {what}", source.unit());
+    seen.add(&name, &without, source.missing(), counts);
     Ok(())
 }
 

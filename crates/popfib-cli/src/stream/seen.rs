@@ -16,12 +16,12 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Adds the file `name`, its rows being called `unit`: for each part that was asked for why it has none, and how many
-    /// rows and addresses there were.
+    /// Adds the file `name`, of which `without` is said if it has no address: for each part that was asked for why it has none,
+    /// and how many rows and addresses there were.
     pub(super) fn add(
         &mut self,
         name: &str,
-        unit: &str,
+        without: &str,
         missing: Vec<Option<String>>,
         [rows, addresses]: [u64; 2],
     ) {
@@ -42,8 +42,7 @@ impl Seen {
                 .collect(),
         });
         if addresses == 0 {
-            self.without
-                .push(format!("{name}: no {unit} has an address"));
+            self.without.push(format!("{name}: {without}"));
         }
     }
 

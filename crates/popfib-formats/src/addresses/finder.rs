@@ -105,7 +105,7 @@ impl AddressFinder {
     }
 
     fn find_parts(&self, line: &[u8], batch: &mut AddressBatch, tally: &mut BlockTally) {
-        let (mut is_unread, mut is_short) = (false, false);
+        let (mut is_unread, mut is_short, mut is_several) = (false, false, false);
         for (index, part) in self.parts.iter().enumerate() {
             let mut picked = Picked::default();
             let mut look = |part: &[u8]| self.pick(part, &mut picked, batch);
@@ -126,8 +126,13 @@ impl AddressFinder {
                     }
                 },
                 Part::Path(path) => {
-                    let mut each = |range| look(&json_path::meant(&line[range]));
+                    let mut count = 0;
+                    let mut each = |range| {
+                        count += 1;
+                        look(&json_path::meant(&line[range]));
+                    };
                     let read = json_path::values(line, path, &mut each);
+                    is_several |= count > 1 && self.pick != Pick::All;
                     match read {
                         Read::Found => {}
                         Read::Absent => self.tally.keep(line),
@@ -140,6 +145,7 @@ impl AddressFinder {
         }
         tally.unread += u64::from(is_unread);
         tally.short += u64::from(is_short);
+        tally.several += u64::from(is_several);
     }
 
     /// The addresses of a cell, which is all that is looked at.

@@ -18,6 +18,8 @@ pub(super) struct Tally {
     unread: AtomicU64,
     /// Lines that ended before a field that was asked for.
     short: AtomicU64,
+    /// Lines in which a path led to several values, and one address was asked for.
+    several: AtomicU64,
     /// The fields of the longest of them.
     fields: AtomicUsize,
     /// A JSON object in which a path led nowhere.
@@ -30,6 +32,7 @@ pub(super) struct BlockTally {
     pub(super) has: Vec<bool>,
     pub(super) unread: u64,
     pub(super) short: u64,
+    pub(super) several: u64,
     pub(super) fields: usize,
 }
 
@@ -50,6 +53,7 @@ impl Tally {
             has: (0..parts).map(|_| AtomicBool::new(false)).collect(),
             unread: AtomicU64::new(0),
             short: AtomicU64::new(0),
+            several: AtomicU64::new(0),
             fields: AtomicUsize::new(0),
             object: OnceLock::new(),
         }
@@ -62,6 +66,7 @@ impl Tally {
         }
         self.unread.fetch_add(block.unread, Ordering::Relaxed);
         self.short.fetch_add(block.short, Ordering::Relaxed);
+        self.several.fetch_add(block.several, Ordering::Relaxed);
         self.fields.fetch_max(block.fields, Ordering::Relaxed);
     }
 
@@ -112,6 +117,13 @@ impl Tally {
             let are = if unread == 1 { " is" } else { "s are" };
             notes.push(format!(
                 "{unread} line{are} no JSON, in which nothing was looked for"
+            ));
+        }
+        let several = self.several.load(Ordering::Relaxed);
+        if several > 0 {
+            let have = if several == 1 { " has" } else { "s have" };
+            notes.push(format!(
+                "{several} line{have} several values at a path, and one address was taken"
             ));
         }
         let short = self.short.load(Ordering::Relaxed);

@@ -8,6 +8,7 @@ use popfib_formats::{
 };
 
 use crate::addresses::{column, named, read};
+use proptest::prelude::*;
 
 /// The answers of the source at its end: what each part was not found in, and its notes.
 fn said(data: &str, options: AddressOptions) -> (Vec<Option<String>>, Vec<String>) {
@@ -211,5 +212,20 @@ fn a_quote_that_is_open_at_the_end_is_an_error() {
             ["10.0.0.1"],
             "{closed}"
         );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// What comes of a file does not depend on the pieces in which it comes, and nothing makes it stop but its end.
+    #[test]
+    fn pieces_make_no_difference(
+        json in r#"\[\{"a"(:|[{}\[\]," \n\\]|10\.0\.0\.1|"b":\{\}){0,40}"#,
+        table in "(a,b\n)?([;\",\n\r x]|10\\.0\\.0\\.1|::1){0,40}",
+    ) {
+        let options = AddressOptions { is_table: true, ..Default::default() };
+        read(json.as_bytes(), None, &options);
+        read(table.as_bytes(), None, &options);
     }
 }

@@ -22,6 +22,7 @@ mod results;
 mod run;
 mod sheet;
 mod store;
+mod template;
 mod write;
 
 pub use error::ReportError;

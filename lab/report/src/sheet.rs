@@ -1,8 +1,7 @@
-//! Tables of figures: one content, as HTML, Markdown and CSV.
+//! Tables of figures: one content, for the templates and as CSV.
 
-use std::fmt::Write;
-
-use popfib_draw::Escaped;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 /// A table with a name and remarks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +15,14 @@ pub(crate) struct Sheet {
     pub(crate) note: String,
 }
 
+/// A cell as a page has it: one in the place of several has their number.
+#[derive(Serialize)]
+struct Cell<'a> {
+    text: &'a str,
+    kind: &'static str,
+    span: Option<usize>,
+}
+
 impl Sheet {
     /// An empty table with these columns.
     pub(crate) fn new(id: impl Into<String>, title: impl Into<String>, columns: &[&str]) -> Self {
@@ -23,8 +30,7 @@ impl Sheet {
             id: id.into(),
             title: title.into(),
             columns: columns.iter().map(|c| (*c).to_owned()).collect(),
-            rows: Vec::new(),
-            note: String::new(),
+            ..Self::default()
         }
     }
 
@@ -53,83 +59,15 @@ impl Sheet {
     }
 
     pub(crate) fn to_csv(&self) -> String {
-        let line = |cells: &[String]| {
+        let line = |cells: &Vec<String>| {
             let quoted: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
             quoted.join(",") + "\n"
         };
-        let rows: String = self.rows.iter().map(|row| line(row)).collect();
-        line(&self.columns) + &rows
+        line(&self.columns) + &self.rows.iter().map(line).collect::<String>()
     }
 
-    pub(crate) fn to_markdown(&self) -> String {
-        let mut text = format!("**{}**\n\n", markdown_cell(&self.title));
-        let line = |cells: &[String]| {
-            let cells: Vec<String> = cells.iter().map(|cell| markdown_cell(cell)).collect();
-            format!("| {} |\n", cells.join(" | "))
-        };
-        text += &line(&self.columns);
-        let rules: Vec<String> = (0..self.columns.len())
-            .map(|column| {
-                if self.is_numeric(column) {
-                    "--:"
-                } else {
-                    "---"
-                }
-                .to_owned()
-            })
-            .collect();
-        text += &format!("| {} |\n", rules.join(" | "));
-        for row in &self.rows {
-            text += &line(row);
-        }
-        if !self.note.is_empty() {
-            let _ = write!(text, "\n{}\n", self.note);
-        }
-        text
-    }
-
-    pub(crate) fn to_html(&self) -> String {
-        let mut html = format!(
-            "<figure class=\"sheet\" id=\"{0}\"><figcaption>{1} <span class=\"files\"><a href=\"tables/{0}.csv\">CSV</a> \
-             <a href=\"tables/{0}.md\">Markdown</a></span></figcaption><div class=\"scroll\"><table><thead><tr>",
-            Escaped(&self.id),
-            Escaped(&self.title)
-        );
-        let class = |column: usize| match self.is_numeric(column) {
-            true => " class=\"n\"",
-            false => "",
-        };
-        for (column, name) in self.columns.iter().enumerate() {
-            let _ = write!(html, "<th{}>{}</th>", class(column), Escaped(name));
-        }
-        html += "</tr></thead><tbody>";
-        for row in &self.rows {
-            html += "<tr>";
-            let mut column = 0;
-            while let Some(cell) = row.get(column) {
-                if is_reason(cell) {
-                    // It stands in the place of all figures that are not there.
-                    let missing = row[column + 1..].iter().take_while(|cell| is_none(cell));
-                    let span = 1 + missing.count();
-                    let cell = Escaped(cell);
-                    let _ = write!(html, "<td class=\"why\" colspan=\"{span}\">{cell}</td>");
-                    column += span;
-                    continue;
-                }
-                let _ = write!(html, "<td{}>{}</td>", class(column), Escaped(cell));
-                column += 1;
-            }
-            html += "</tr>";
-        }
-        html += "</tbody></table></div>";
-        if !self.note.is_empty() {
-            let _ = write!(html, "<p class=\"note\">{}</p>", Escaped(&self.note));
-        }
-        html + "</figure>"
-    }
-
-    /// Whether a column holds figures, which stand to the right, apart from reasons why there is none.
-    fn is_numeric(&self, column: usize) -> bool {
+    /// `n` for a column of figures, which stand to the right, apart from reasons why there is none; else nothing.
+    fn kind(&self, column: usize) -> &'static str {
         let is_figure = |cell: &str| {
             let cell = cell.trim_start_matches("< ");
             cell.starts_with(|c: char| c.is_ascii_digit())
@@ -137,8 +75,41 @@ impl Sheet {
         // The first column has names, also where one is missing.
         let may_miss = |cell: &str| column > 0 && (is_none(cell) || is_reason(cell));
         let mut cells = self.rows.iter().filter_map(|row| row.get(column));
-        cells.all(|cell| is_figure(cell) || may_miss(cell))
+        match cells.all(|cell| is_figure(cell) || may_miss(cell)) {
+            true => "n",
+            false => "",
+        }
     }
+}
+
+impl Serialize for Sheet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let kinds: Vec<_> = (0..self.columns.len()).map(|c| self.kind(c)).collect();
+        let rows = self.rows.iter();
+        let cells: Vec<_> = rows.map(|row| cells(row, &kinds)).collect();
+        let mut all = serializer.serialize_struct("Sheet", 7)?;
+        all.serialize_field("id", &self.id)?;
+        all.serialize_field("title", &self.title)?;
+        all.serialize_field("columns", &self.columns)?;
+        all.serialize_field("kinds", &kinds)?;
+        all.serialize_field("rows", &self.rows)?;
+        all.serialize_field("cells", &cells)?;
+        all.serialize_field("note", &self.note)?;
+        all.end()
+    }
+}
+
+/// The cells of a row; a reason stands in the place of all figures that are not there.
+fn cells<'a>(row: &'a [String], kinds: &[&'static str]) -> Vec<Cell<'a>> {
+    let (mut cells, mut column) = (Vec::new(), 0);
+    while let Some(text) = row.get(column) {
+        let missing = row[column + 1..].iter().take_while(|cell| is_none(cell));
+        let span = is_reason(text).then(|| 1 + missing.count());
+        let kind = kinds[column];
+        cells.push(Cell { text, kind, span });
+        column += span.unwrap_or(1);
+    }
+    cells
 }
 
 /// Whether a cell has nothing in it.
@@ -152,65 +123,22 @@ fn is_reason(cell: &str) -> bool {
 }
 
 fn csv_cell(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell.to_owned()
+    match cell.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.to_owned(),
     }
-}
-
-fn markdown_cell(cell: &str) -> String {
-    let line: String = cell
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    line.replace('\\', "\\\\")
-        .replace('|', "\\|")
-        .replace('<', "\\<")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn sheet() -> Sheet {
-        let mut sheet = Sheet::new("a", "A <b>", &["name", "rate"]);
-        sheet.row(vec!["x | \"y\", z".into(), "12.5".into()]);
-        sheet.row(vec!["<script>".into(), "–".into()]);
-        sheet
-    }
-
     #[test]
     fn csv_quotes_what_it_must() {
+        let mut sheet = Sheet::new("a", "A", &["name", "rate"]);
+        sheet.row(vec!["x | \"y\", z".into(), "12.5".into()]);
+        sheet.row(vec!["<script>".into(), "–".into()]);
         let csv = "name,rate\n\"x | \"\"y\"\", z\",12.5\n<script>,–\n";
-        assert_eq!(sheet().to_csv(), csv);
-    }
-
-    #[test]
-    fn markdown_keeps_its_columns() {
-        let text = sheet().to_markdown();
-        assert!(text.contains("| x \\| \"y\", z | 12.5 |"), "{text}");
-        assert!(text.contains("| --- | --: |"), "{text}");
-    }
-
-    #[test]
-    fn a_reason_takes_the_place_of_figures() {
-        let mut sheet = Sheet::new("a", "A", &["name", "MiB", "rate", "paper"]);
-        let row = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
-        sheet.row(row(["x", "1.0", "–", "7"]));
-        sheet.row(row(["y", "cannot build: too many", "–", "8"]));
-        let html = sheet.to_html();
-        let wanted =
-            "<td class=\"why\" colspan=\"2\">cannot build: too many</td><td class=\"n\">8</td>";
-        assert!(html.contains(wanted), "{html}");
-        assert!(html.contains("<td class=\"n\">–</td>"), "{html}");
-        assert!(sheet.to_csv().ends_with("y,cannot build: too many,–,8\n"));
-    }
-
-    #[test]
-    fn html_lets_no_markup_in() {
-        let html = sheet().to_html();
-        assert!(!html.contains("<script>") && html.contains("&lt;script&gt;"));
-        roxmltree::Document::parse(&html).unwrap();
+        assert_eq!(sheet.to_csv(), csv);
     }
 }

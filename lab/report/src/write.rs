@@ -9,6 +9,7 @@ use crate::files;
 use crate::page;
 use crate::png::png;
 use crate::results::Results;
+use crate::template;
 
 /// Pixels for each unit of a chart: sharp in print and on fine screens.
 const SCALE: f64 = 2.0;
@@ -22,7 +23,7 @@ pub(crate) fn write(results: &Results, output: &Path) -> Result<PathBuf, ReportE
             files::write(&to.with_added_extension("csv"), sheet.to_csv().as_bytes())?;
             files::write(
                 &to.with_added_extension("md"),
-                sheet.to_markdown().as_bytes(),
+                template::markdown(sheet).as_bytes(),
             )?;
         }
         for figure in &section.figures {
@@ -36,6 +37,6 @@ pub(crate) fn write(results: &Results, output: &Path) -> Result<PathBuf, ReportE
     let json = serde_json::to_vec(results).expect("results are numbers and text");
     files::write(&output.join("results.json"), &json)?;
     let path = output.join("report.html");
-    files::write(&path, page::html(results, &sections).as_bytes())?;
+    files::write(&path, template::page(results, &sections).as_bytes())?;
     Ok(path)
 }

@@ -1,5 +1,4 @@
-//! From figures to a report: sections with text, tables and charts, and the one
-//! HTML page that holds them all.
+//! From figures to a report: sections with text, tables and charts.
 
 mod ahead;
 mod chart;
@@ -7,7 +6,6 @@ mod counters;
 mod cycles;
 mod differs;
 mod format;
-mod html;
 mod overview;
 mod scale;
 mod structure;
@@ -16,13 +14,13 @@ mod traffic;
 mod updates;
 mod words;
 
-pub(crate) use html::html;
+use serde::Serialize;
 
 use crate::results::Results;
 use crate::sheet::Sheet;
 
 /// A part of the report.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Section {
     pub(crate) id: String,
     pub(crate) title: String,
@@ -33,7 +31,7 @@ pub(crate) struct Section {
 }
 
 /// A picture.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Figure {
     /// The name of its files.
     pub(crate) id: String,

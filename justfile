@@ -103,9 +103,9 @@ default-table *args:
 vectors *args:
     engines/vectors/generate.py {{ args }}
 
-# The chart of the README's rates, as SVG
-draw-rates:
-    lab/bench/draw-rates
+# The chart of the README's rates
+rates:
+    cd lab && cargo run -p popfib-report --example rates >../docs/pictures/rates.svg
 
 # ---------------------------------------------------------------- benchmarks; lab/README.md has them all
 

@@ -50,7 +50,7 @@ pub(super) enum Form {
 }
 
 /// A name in the legend, and what is drawn for it in each place; a name for a single series may be empty.
-pub(super) type Named<T> = (String, Vec<T>);
+pub(crate) type Named<T> = (String, Vec<T>);
 
 /// Medians and quartiles: in each place of a name one of each series, or none.
 pub(super) fn rates(
@@ -101,6 +101,23 @@ pub(super) fn rates(
     }
     slant(&mut chart.base);
     finish(&chart, words)
+}
+
+/// Rates that were measured elsewhere, as bars in the style of the report: in each place of a name one of each series.
+pub fn bars(title: &str, note: &str, names: Vec<String>, series: Vec<Named<f64>>) -> String {
+    let words = Words {
+        note: note.to_owned(),
+        ..Words::of_rates(title.to_owned(), 0)
+    };
+    let figure = |rate| Figures(vec![rate]);
+    let list: Vec<Named<Figures>> = series
+        .into_iter()
+        .map(|(name, rates)| (name, rates.into_iter().map(figure).collect()))
+        .collect();
+    let series = list
+        .iter()
+        .map(|(name, rates)| (name.clone(), rates.iter().map(Some).collect()));
+    rates(&words, Form::Bars, names, series.collect())
 }
 
 /// Distributions: the shares of all that each value up to `end` reaches.

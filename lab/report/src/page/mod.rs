@@ -14,6 +14,8 @@ mod traffic;
 mod updates;
 mod words;
 
+pub use chart::bars;
+
 use serde::Serialize;
 
 use crate::results::Results;

@@ -93,8 +93,8 @@ impl ReadArgs {
             mask: self.mask,
             peer: self.peer,
             value: self.value.unwrap_or_default(),
-            value_path: None,
             table: self.vrf.clone(),
+            ..LoadOptions::default()
         };
         let input = Input::open(path)?.max_size(self.max_size);
         let table = load_from(input, &options)?;

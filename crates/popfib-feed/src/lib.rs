@@ -49,7 +49,7 @@ pub use tables::Tables;
 pub use tables::queries::PathsQuery;
 pub use tables::snapshot::{Snapshot, SnapshotError};
 pub use tables::sweep::Swept;
-pub use target::Target;
+pub use target::{Place, Target};
 pub use text::Updates;
 pub use transaction::{Change, Commit, Counts, Decoder, Flaw, Mark, Stream, StreamId, Transaction};
 pub use view::{Publication, View};

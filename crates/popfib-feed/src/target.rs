@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::sync::atomic::{AtomicU32, Ordering as Memory};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Weak};
 
 use popfib::NextHop;
 use popfib_formats::{BgpPath, Escaped, unpack_path};
@@ -22,6 +22,10 @@ use crate::room;
 /// with their values, for those attributes that it has.
 #[derive(Clone)]
 pub struct Target(Arc<Inner>);
+
+/// The place of a target in memory, without its content.
+#[derive(Clone)]
+pub struct Place(#[expect(dead_code, reason = "holding it is its use")] Weak<Inner>);
 
 struct Inner {
     number: NextHop,
@@ -163,10 +167,20 @@ impl Target {
         }
     }
 
-    /// The address of the target in memory. Of two targets that exist at the same time, it is equal only if one is a clone
-    /// of the other. Nothing of the target is read.
+    /// The address of the target in memory. Of two targets that exist at the same time, or of which a [`place`](Self::place) is
+    /// kept, it is equal only if one is a clone of the other. Nothing of the target is read.
     pub fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
+    }
+
+    /// Keeps [`identity`](Self::identity) from being used for another target.
+    pub fn place(&self) -> Place {
+        Place(Arc::downgrade(&self.0))
+    }
+
+    /// Whether its content may change, as that of a next-hop object.
+    pub fn can_change(&self) -> bool {
+        matches!(self.0.kind, Kind::Object(..))
     }
 
     /// The number of the target. No other target has it now, except clones of this one.

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use crate::output::note;
 
+use super::threads;
+
 /// A listener with its thread. Dropping it closes the listener, but not the connections that it has accepted.
 pub(super) struct Accepting {
     address: SocketAddr,
@@ -27,7 +29,7 @@ pub(super) fn accept(
     note(format_args!("{what} on {address}"));
     let is_closed = Arc::new(AtomicBool::new(false));
     let closed = is_closed.clone();
-    let thread = thread::spawn(move || {
+    let accept = move || {
         loop {
             let accepted = listener.accept();
             if closed.load(Ordering::Acquire) {
@@ -42,7 +44,8 @@ pub(super) fn accept(
                 }
             }
         }
-    });
+    };
+    let thread = threads::start(accept).map_err(io::Error::other)?;
     Ok(Accepting {
         address,
         is_closed,

@@ -3,19 +3,24 @@
 //! Each client has its own numbers, counted from 1 in the order in which its answers first contained the values, and
 //! requests the texts of new numbers: so each text is sent once to each client, and no number is ever used again. The live
 //! table has numbers, too, but those are used again after a route is removed. A value is identified by its address in
-//! memory, where the client's list keeps it; equal values have the same number.
+//! memory, which is not used for another one while a client has a number for it; equal values have the same number. Only the
+//! texts are kept, and not the values.
 
 use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::RandomState;
 use popfib::{Address, TableGuard, TableReader};
-use popfib_feed::Target;
+use popfib_feed::{Place, Target};
 
 /// The maximum number of addresses in one query.
 pub(super) const MAX_ADDRESSES: usize = 1 << 16;
 
-/// The maximum number of values of a client.
+/// The maximum number of values of a client, and the maximum number of bytes of those of all clients.
 const MAX_VALUES: usize = 1 << 20;
+const MAX_BYTES: usize = 512 << 20;
 
 /// The number of addresses that are looked up in one read-side section.
 const BURST: usize = 1024;
@@ -65,27 +70,75 @@ impl Key for u128 {
     }
 }
 
-/// The values that have numbers for a client.
+/// The memory of a value that has a number, besides its text.
+const OVERHEAD: usize = 256;
+
+/// The bytes that the values of all clients take. They are not those of tables, so a client that only asks leaves the room of routes.
 #[derive(Default)]
+pub(super) struct Taken(AtomicUsize);
+
+impl Taken {
+    pub(super) fn bytes(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The values that have numbers for a client.
 pub(super) struct Numbers {
     /// By [`Target::identity`]. The standard hash takes longer than the lookup.
     numbers: HashMap<usize, u32, RandomState>,
-    by_value: HashMap<Target, u32>,
-    values: Vec<Target>,
-    /// Equal to others, and kept where they are.
-    copies: Vec<Target>,
+    by_text: HashMap<Arc<str>, u32>,
+    values: Vec<Value>,
+    /// So that no other value has the identity of one that has a number.
+    places: Vec<Place>,
+    bytes: usize,
+    taken: Arc<Taken>,
+}
+
+/// A value that has a number.
+pub(super) enum Value {
+    /// Its text, with the mark of a route from a snapshot.
+    Text(Arc<str>),
+    /// One whose text may change.
+    Changing(Target),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Changing(value) => value.fmt(f),
+        }
+    }
+}
+
+impl Drop for Numbers {
+    fn drop(&mut self) {
+        self.taken.0.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 impl Numbers {
+    pub(super) fn new(taken: Arc<Taken>) -> Self {
+        Self {
+            numbers: HashMap::default(),
+            by_text: HashMap::new(),
+            values: Vec::new(),
+            places: Vec::new(),
+            bytes: 0,
+            taken,
+        }
+    }
+
     /// The number of values that have numbers.
     pub(super) fn count(&self) -> usize {
         self.values.len()
     }
 
     /// The values from this number on.
-    pub(super) fn from(&self, first: usize) -> impl Iterator<Item = (usize, &Target)> {
-        let values = self.values.get(first.saturating_sub(1)..);
-        (first.max(1)..).zip(values.unwrap_or_default())
+    pub(super) fn from(&self, first: usize) -> impl Iterator<Item = (usize, &Value)> {
+        let before = first.saturating_sub(1).min(self.values.len());
+        (before + 1..).zip(&self.values[before..])
     }
 
     /// Appends the number of each packed address, 0 without a match; false if there are more values than numbers.
@@ -125,12 +178,29 @@ impl Numbers {
             return None;
         }
         let next = self.values.len() as u32 + 1;
-        let number = *self.by_value.entry(value.clone()).or_insert(next);
-        let list = match number == next {
-            true => &mut self.values,
-            false => &mut self.copies,
+        let (number, length) = if value.can_change() {
+            self.values.push(Value::Changing(value.clone()));
+            (next, 0)
+        } else {
+            // Equal values have one number, but one of a snapshot is another value.
+            let mark = if value.is_restored() { "\tstale" } else { "" };
+            let text: Arc<str> = format!("{value}{mark}").into();
+            match self.by_text.get(&text) {
+                Some(&number) => (number, 0),
+                None => {
+                    self.by_text.insert(text.clone(), next);
+                    self.values.push(Value::Text(text.clone()));
+                    (next, text.len())
+                }
+            }
         };
-        list.push(value.clone());
+        let bytes = OVERHEAD + length;
+        self.bytes += bytes;
+        let before = self.taken.0.fetch_add(bytes, Ordering::Relaxed);
+        if before + bytes > MAX_BYTES {
+            return None;
+        }
+        self.places.push(value.place());
         self.numbers.insert(value.identity(), number);
         Some(number)
     }

@@ -3,7 +3,6 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use popfib::IpPrefix;
@@ -11,19 +10,23 @@ use popfib_feed::Target;
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::output::AsText;
+use crate::output::{AsText, note};
 
 use super::accept::{Accepting, accept};
 use super::metrics;
 use super::session::Session;
 use super::state::{Client, Health, State};
+use super::threads;
 
 /// The longest request without its body, and the longest body.
 const MAX_HEAD: usize = 8 << 10;
 const MAX_BODY: usize = 1 << 20;
-/// The time that a client has to send a request, and for each part of the answer.
+/// The time that a client has to send a request, and that for the whole exchange.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The maximum number of clients of the listener at a time.
+const EXCHANGE: Duration = Duration::from_secs(30);
+/// The maximum number of connections to the listener at a time, and of those that ask for more than `/health`: clients that read
+/// slowly leave it places.
+const MAX_CONNECTIONS: usize = 128;
 const MAX_CLIENTS: usize = 64;
 /// The size of a part of a long answer.
 const PART: usize = 64 << 10;
@@ -43,34 +46,38 @@ pub(super) enum Trust {
 /// Opens the listener and answers its clients, each in a thread.
 pub(super) fn listen(state: &Arc<State>, address: SocketAddr) -> Result<Accepting, Failure> {
     let state = state.clone();
-    let each = move |client, _| {
+    let each = move |client, peer| {
         let state = state.clone();
-        thread::spawn(move || {
+        let answer = move || {
             // A client that has gone is no error.
             let _ = answer(&state, client);
-        });
+        };
+        if let Err(reason) = threads::start(answer) {
+            note(format_args!("metrics: {peer} was refused: {reason}"));
+        }
     };
     let listener = accept("metrics", address, each);
     Ok(listener.map_err(|error| format!("--metrics {address}: {error}"))?)
 }
 
-fn answer(state: &State, mut client: TcpStream) -> io::Result<()> {
-    client.set_write_timeout(Some(PATIENCE))?;
-    let Some(_counted) = Client::enter(&state.http_clients, MAX_CLIENTS) else {
-        let status = "503 Service Unavailable";
-        return respond(&mut client, status, TEXT, b"too many clients\n");
-    };
+fn answer(state: &State, client: TcpStream) -> io::Result<()> {
+    let now = Instant::now();
     let mut reader = BufReader::new(Patient {
         client: client.try_clone()?,
-        until: Instant::now() + PATIENCE,
+        until: now + PATIENCE,
     });
+    let until = now + EXCHANGE;
+    let mut client = Patient { client, until };
+    let Some(_counted) = Client::enter(&state.http_connections, MAX_CONNECTIONS) else {
+        return busy(&mut client);
+    };
     let mut line = Vec::new();
     (&mut reader)
         .take(MAX_HEAD as u64)
         .read_until(b'\n', &mut line)?;
     serve(
         state,
-        Session::default(),
+        Session::new(state),
         &line,
         &mut reader,
         &mut client,
@@ -78,20 +85,41 @@ fn answer(state: &State, mut client: TcpStream) -> io::Result<()> {
     )
 }
 
-/// Reads until a deadline, even if data arrives slowly.
+fn busy(client: &mut impl Write) -> io::Result<()> {
+    let status = "503 Service Unavailable";
+    respond(client, status, TEXT, b"too many clients\n")
+}
+
+/// Reads and writes until a deadline, even if data moves slowly.
 struct Patient {
     client: TcpStream,
     until: Instant,
 }
 
+impl Patient {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        match self.until.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(io::ErrorKind::TimedOut.into()),
+            left => Ok(Some(left)),
+        }
+    }
+}
+
 impl Read for Patient {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        self.client.set_read_timeout(Some(left))?;
+        self.client.set_read_timeout(self.left()?)?;
         self.client.read(buffer)
+    }
+}
+
+impl Write for Patient {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.client.set_write_timeout(self.left()?)?;
+        self.client.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.client.flush()
     }
 }
 
@@ -191,6 +219,14 @@ pub(super) fn serve(
     if trust == Trust::Network && !request.host.as_deref().is_none_or(is_own) {
         return refuse(client, "403 Forbidden", "this host name is not allowed");
     }
+    let is_small = request.path == "/health";
+    let counted = match trust == Trust::Network && !is_small {
+        true => Some(Client::enter(&state.http_clients, MAX_CLIENTS)),
+        false => None,
+    };
+    if matches!(counted, Some(None)) {
+        return busy(client);
+    }
     if let Some(table) = request.get("table").next()
         && !session.choose(state, table)
     {
@@ -199,7 +235,7 @@ pub(super) fn serve(
     match (request.method.as_str(), request.path.as_str()) {
         ("GET", "/metrics") => respond(client, "200 OK", TEXT, metrics::text(state).as_bytes()),
         ("GET", "/health") => {
-            let health = Health::of(&state.tables());
+            let health = state.health();
             let status = match health {
                 Health::Loading => "503 Service Unavailable",
                 Health::Stale | Health::Ready => "200 OK",
@@ -406,4 +442,36 @@ fn write_part(client: &mut impl Write, part: &[u8]) -> io::Result<()> {
     client.write_all(format!("{:x}\r\n", part.len()).as_bytes())?;
     client.write_all(part)?;
     client.write_all(b"\r\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_client_that_reads_slowly_has_one_deadline_for_its_answer() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut reader = TcpStream::connect(address).unwrap();
+        let (client, _) = listener.accept().unwrap();
+        let begin = Instant::now();
+        let until = begin + Duration::from_millis(300);
+        let writing = thread::spawn(move || {
+            let mut client = Patient { client, until };
+            let part = [0; PART];
+            (0..100_000).try_for_each(|_| client.write_all(&part))
+        });
+        while !writing.is_finished() {
+            // Each read leaves room for a write.
+            let _ = reader.read(&mut [0; 100_000]);
+            thread::sleep(Duration::from_millis(20));
+        }
+        let error = writing.join().unwrap().unwrap_err();
+        let kinds = [io::ErrorKind::TimedOut, io::ErrorKind::WouldBlock];
+        assert!(kinds.contains(&error.kind()), "{error}");
+        assert!(begin.elapsed() < Duration::from_secs(60));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -12,44 +12,87 @@ use popfib_feed::{Routes, Target, View};
 /// The minimum time between two images for clients, since each takes the time of a compilation.
 const EVERY: Duration = Duration::from_secs(1);
 
+/// The number of tables whose last image is kept.
+const KEPT: usize = 4;
+
 /// An image for clients, and the version of the tables that it was made from.
 pub(super) struct Compiled {
     pub(super) version: u64,
     pub(super) bytes: Vec<u8>,
-    table: Option<String>,
-    made: Instant,
+    table: String,
+    /// Since when it is no longer the last or the last but one.
+    old: OnceLock<Instant>,
+}
+
+impl Compiled {
+    /// Whether two images were made after it.
+    pub(super) fn is_old(&self) -> bool {
+        self.old.get().is_some()
+    }
+
+    /// Whether that was this long ago.
+    pub(super) fn is_old_for(&self, time: Duration) -> bool {
+        self.old.get().is_some_and(|old| old.elapsed() >= time)
+    }
 }
 
 /// Why there is no image, as text for clients.
 pub(super) type Failed = String;
 
-/// The image that was made last; clients share it.
+/// The images that were made last; clients share them.
 #[derive(Default)]
-pub(super) struct Images(Mutex<Option<Arc<Compiled>>>);
+pub(super) struct Images(Mutex<Made>);
+
+#[derive(Default)]
+struct Made {
+    /// When the last one was made.
+    last: Option<Instant>,
+    /// The last image of each of the last tables, the one that was used last at the end.
+    images: Vec<Arc<Compiled>>,
+    /// Images that were replaced; clients may still be reading them.
+    replaced: Vec<Weak<Compiled>>,
+}
+
+impl Made {
+    fn replace(&mut self, at: usize) {
+        let old = self.images.remove(at);
+        self.replaced.retain(|image| image.strong_count() > 0);
+        for image in self.replaced.iter().filter_map(Weak::upgrade) {
+            image.old.get_or_init(Instant::now);
+        }
+        self.replaced.push(Arc::downgrade(&old));
+    }
+}
 
 impl Images {
     /// The image of a table as readers see it now. Only one image is made at a time, and one a second, however many clients
     /// request images.
     pub(super) fn of(&self, view: Option<&View>) -> Result<Arc<Compiled>, Failed> {
-        let now = view.map_or(0, View::version);
-        let table = view.map(View::name);
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(last) = &*last {
-            if last.table.as_deref() == table && last.version >= now {
-                return Ok(last.clone());
+        let (name, now) = view.map_or(("", 0), |view| (view.name(), view.version()));
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = made.images.iter().position(|image| image.table == name) {
+            if made.images[at].version >= now {
+                let image = made.images.remove(at);
+                made.images.push(image.clone());
+                return Ok(image);
             }
-            thread::sleep(EVERY.saturating_sub(last.made.elapsed()));
+            made.replace(at);
+        } else if made.images.len() >= KEPT {
+            made.replace(0);
         }
+        let wait = made.last.map(|last| EVERY.saturating_sub(last.elapsed()));
+        thread::sleep(wait.unwrap_or_default());
         let failed = |error: &dyn fmt::Display| error.to_string();
         let (version, writer) = compile(view).map_err(|error| failed(&*error))?;
-        let compiled = Arc::new(Compiled {
+        let image = Arc::new(Compiled {
             version,
             bytes: writer.to_bytes(),
-            table: table.map(str::to_owned),
-            made: Instant::now(),
+            table: name.to_owned(),
+            old: OnceLock::new(),
         });
-        *last = Some(compiled.clone());
-        Ok(compiled)
+        made.last = Some(Instant::now());
+        made.images.push(image.clone());
+        Ok(image)
     }
 }
 

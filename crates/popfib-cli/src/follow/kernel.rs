@@ -1,7 +1,6 @@
 //! Follows the routes of this machine's kernel by a netlink socket.
 
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use popfib_feed::{Counts, FeedId, Kernel, Next};
@@ -19,6 +18,7 @@ use crate::output::note;
 use super::KERNEL as NAME;
 use super::feeding::Feeding;
 use super::state::State;
+use super::threads;
 
 /// Enough for the messages of 588,000 routes; the system's default lost some of 10,000.
 const QUEUE: usize = 64 << 20;
@@ -46,12 +46,16 @@ pub(super) fn follow(state: &Arc<State>) -> Result<(), Failure> {
     }
     bind(&socket, &SocketAddrNetlink::new(0, Kernel::GROUPS)).map_err(failed)?;
     note("netlink: following the kernel's routes");
-    let state = state.clone();
+    let (following, state) = (state, state.clone());
     let id = state.tables().connected(NAME, Instant::now());
-    thread::spawn(move || {
+    let read = move || {
         let reason = serve(&state, &socket, id);
         note(format_args!("netlink: {reason}"));
-    });
+    };
+    if let Err(reason) = threads::start(read) {
+        following.tables().disconnected(id, Instant::now());
+        return Err(format!("netlink: {reason}").into());
+    }
     Ok(())
 }
 

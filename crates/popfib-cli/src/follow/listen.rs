@@ -3,7 +3,6 @@
 use std::io::{ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use popfib_feed::{Bmp, Counts, Decoder, FeedId, Fpm};
@@ -18,6 +17,7 @@ use super::accept::{Accepting, accept};
 use super::catch_up;
 use super::feeding::Feeding;
 use super::state::State;
+use super::threads;
 
 const BUFFER: usize = 64 << 10;
 
@@ -132,10 +132,8 @@ fn listen(
             let _ = stream.shutdown(Shutdown::Both);
             note(format_args!("{protocol}: {peer} disconnected: {reason}"));
         };
-        if let Err(error) = thread::Builder::new().spawn(read) {
-            note(format_args!(
-                "{protocol}: {peer} disconnected: no thread: {error}"
-            ));
+        if let Err(reason) = threads::start(read) {
+            note(format_args!("{protocol}: {peer} disconnected: {reason}"));
             all().retain(|(other, _)| *other != id);
             state.tables().disconnected(id, Instant::now());
         }

@@ -1,84 +1,174 @@
 //! Counts for Prometheus, over HTTP and on the socket.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::sync::atomic::Ordering;
 
+use popfib_feed::Counts;
+
 use super::state::{Health, State};
+
+/// A text in the format of Prometheus.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    /// Begins a metric, of which values follow. Names that end with `_total` are counters.
+    fn metric(&mut self, name: &str, help: &str) {
+        let kind = match name.ends_with("_total") {
+            true => "counter",
+            false => "gauge",
+        };
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            self.0,
+            "# HELP popfib_{name} {help}\n# TYPE popfib_{name} {kind}"
+        );
+    }
+
+    fn value(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
+        let _ = write!(self.0, "popfib_{name}");
+        for (at, (label, value)) in labels.iter().enumerate() {
+            let before = if at == 0 { '{' } else { ',' };
+            let _ = write!(self.0, "{before}{label}={}", quoted(value));
+        }
+        let end = if labels.is_empty() { "" } else { "}" };
+        let _ = writeln!(self.0, "{end} {value}");
+    }
+}
 
 /// All counts, in the text format of Prometheus.
 pub(super) fn text(state: &State) -> String {
     let tables = state.tables();
     let totals = tables.totals();
     let bytes = tables.bytes();
-    let health = Health::of(&tables);
     drop(tables);
     let infos = state.table_infos();
-    let mut text = String::new();
+    let health = state.health();
+    let hold = state.longest_hold().as_micros() as u64;
+    let clients = state.clients.load(Ordering::Relaxed) as u64;
     let counts = [
-        ("ready", "gauge", u64::from(health != Health::Loading)),
-        ("stale", "gauge", u64::from(health != Health::Ready)),
-        ("uptime_seconds", "gauge", state.started.elapsed().as_secs()),
-        ("feeds_connected", "gauge", totals.connected as u64),
-        ("connections_total", "counter", totals.connections),
-        ("transactions_total", "counter", totals.transactions),
-        ("announced_total", "counter", totals.announced),
-        ("withdrawn_total", "counter", totals.withdrawn),
-        ("swept_total", "counter", totals.swept),
-        ("refused_total", "counter", totals.refused),
-        ("dropped_peers_total", "counter", totals.dropped),
-        ("failed_total", "counter", totals.failed),
-        ("paths", "gauge", totals.paths as u64),
-        ("stale_paths", "gauge", totals.older as u64),
-        ("table_bytes", "gauge", bytes as u64),
+        (
+            "ready",
+            u64::from(health != Health::Loading),
+            "Whether all tables were complete once.",
+        ),
+        (
+            "stale",
+            u64::from(health != Health::Ready),
+            "Whether routes of a source are not known to be current.",
+        ),
+        (
+            "uptime_seconds",
+            state.started.elapsed().as_secs(),
+            "Time since the process began.",
+        ),
+        (
+            "feeds_connected",
+            totals.connected as u64,
+            "Sources that are connected.",
+        ),
+        (
+            "connections_total",
+            totals.connections,
+            "Connections of sources.",
+        ),
+        (
+            "transactions_total",
+            totals.transactions,
+            "Messages with changes that were applied.",
+        ),
+        ("announced_total", totals.announced, "Paths announced."),
+        ("withdrawn_total", totals.withdrawn, "Paths withdrawn."),
+        (
+            "swept_total",
+            totals.swept,
+            "Paths removed because they were not announced again or their peer was lost.",
+        ),
+        (
+            "refused_total",
+            totals.refused,
+            "Paths refused because of a limit.",
+        ),
+        (
+            "dropped_peers_total",
+            totals.dropped,
+            "Peers dropped because of too many paths.",
+        ),
+        (
+            "failed_total",
+            totals.failed,
+            "Changes that could not be published.",
+        ),
+        ("paths", totals.paths as u64, "Paths in all tables."),
+        (
+            "stale_paths",
+            totals.older as u64,
+            "Paths that were not announced again since a reconnection or restart.",
+        ),
+        (
+            "table_bytes",
+            bytes as u64,
+            "Heap memory of paths and lookup structures, without values.",
+        ),
+        (
+            "client_bytes",
+            state.taken.bytes() as u64,
+            "Heap memory of the values of clients that ask for packed addresses.",
+        ),
         (
             "lookups_total",
-            "counter",
             state.lookups.load(Ordering::Relaxed),
+            "Addresses answered.",
         ),
         (
             "longest_hold_microseconds",
-            "gauge",
-            state.longest_hold().as_micros() as u64,
+            hold,
+            "Longest time for which a thread has held the lock of the tables, as CPU time.",
+        ),
+        ("clients", clients, "Clients connected to the Unix socket."),
+    ];
+    let mut text = Text::default();
+    for (name, value, help) in counts {
+        text.metric(name, help);
+        text.value(name, &[], value);
+    }
+    text.metric("prefixes", "Prefixes of a table.");
+    for info in infos {
+        for (family, prefixes) in ["ipv4", "ipv6"].into_iter().zip(info.prefixes) {
+            let labels = [("table", &*info.name), ("family", family)];
+            text.value("prefixes", &labels, prefixes);
+        }
+    }
+    let of_feeds: [(&str, fn(&Counts) -> u64, &str); 4] = [
+        ("feed_messages_total", |c| c.messages, "Messages or lines."),
+        (
+            "feed_invalid_total",
+            |c| c.invalid,
+            "Invalid messages, lines or parts of them that were left out.",
         ),
         (
-            "clients",
-            "gauge",
-            state.clients.load(Ordering::Relaxed) as u64,
+            "feed_other_total",
+            |c| c.other,
+            "Messages that do not affect these routes.",
+        ),
+        (
+            "feed_unknown_next_hops_total",
+            |c| c.unknown_next_hops,
+            "Routes that name a next-hop object that was not announced.",
         ),
     ];
-    // Writing to a String cannot fail.
-    for (name, kind, value) in counts {
-        let _ = writeln!(text, "# TYPE popfib_{name} {kind}\npopfib_{name} {value}");
-    }
-    text.push_str("# TYPE popfib_prefixes gauge\n");
-    for info in infos {
-        for (family, prefixes) in ["ipv4", "ipv6"].iter().zip(info.prefixes) {
-            let table = label(&info.name);
-            let _ = writeln!(
-                text,
-                "popfib_prefixes{{table={table},family=\"{family}\"}} {prefixes}"
-            );
-        }
-    }
     let feeds = state.feeds();
-    for name in ["messages", "invalid", "other", "unknown_next_hops"] {
-        let _ = writeln!(text, "# TYPE popfib_feed_{name}_total counter");
+    for (name, value, help) in of_feeds {
+        text.metric(name, help);
         for (feed, counts) in &feeds {
-            let value = match name {
-                "messages" => counts.messages,
-                "invalid" => counts.invalid,
-                "other" => counts.other,
-                _ => counts.unknown_next_hops,
-            };
-            let feed = label(feed);
-            let _ = writeln!(text, "popfib_feed_{name}_total{{feed={feed}}} {value}");
+            text.value(name, &[("feed", feed)], value(counts));
         }
     }
-    text
+    text.0
 }
 
 /// The value of a label, in quotes.
-fn label(value: &str) -> String {
+fn quoted(value: &str) -> String {
     let escaped = value
         .replace('\\', r"\\")
         .replace('"', "\\\"")

@@ -24,6 +24,7 @@ mod signals;
 mod snapshot;
 mod socket;
 mod state;
+mod threads;
 mod updates;
 mod watch;
 
@@ -88,18 +89,19 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
     if args.check {
         return Ok(Verdict::Good);
     }
+    // Before all that takes time: SIGHUP ends a process that does not wait for it.
+    let signals = signals::listen(args.config.is_some())?;
     let tables = match &settings.snapshot {
         Some(path) => snapshot::read(path, &settings)?,
         None => Tables::new(settings.limits()),
     };
     let state = Arc::new(State::new(tables));
-    let signals = signals::listen(args.config.is_some())?;
     let mut running = Running::new(&state);
     // If something cannot be started, the command ends before it reads any routes.
     running.change(&settings, Err)?;
-    let mut images = Regular::default();
-    let mut snapshots = Regular::default();
-    let mut version = Default::default();
+    let mut publisher = Publisher::of(&settings);
+    let mut images = Regular::begun();
+    let mut snapshots = Regular::begun();
     let mut asked = None;
     loop {
         let has_more = state.tick(Instant::now());
@@ -108,16 +110,10 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
         let is_last = is_ended || (has_read_all && !settings.serves());
         // At the end, the snapshot is written even if the image could not be.
         let mut published = Ok(());
-        if let Some(path) = &settings.publish {
-            let publisher = Publisher {
-                path,
-                table: settings.publish_table.as_deref(),
-                state: &state,
-            };
+        if let Some(publisher) = &mut publisher {
             let every = Duration::from_millis(settings.publish_every);
             published = images.work(every, is_last, || {
-                version = publisher.publish(&version)?;
-                Ok(())
+                publisher.publish(&state, is_last, has_read_all)
             });
         }
         if let Some(path) = &settings.snapshot {
@@ -132,6 +128,7 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
         if is_last {
             break;
         }
+        state.health();
         state.note_troubles();
         let every = match &settings.publish {
             _ if has_more => Duration::ZERO,
@@ -141,11 +138,25 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
         asked = signals.recv_timeout(every).ok();
         if let (Some(Asked::Reload), Some(path)) = (asked, &args.config) {
             match Settings::read(path) {
-                Ok(new) => {
+                Ok(mut new) => {
                     running.change(&new, |failure| {
                         note(failure);
                         Ok(())
                     })?;
+                    if new.snapshot != settings.snapshot
+                        && let Some(path) = &new.snapshot
+                        && let Err(failure) = snapshot::check(path)
+                    {
+                        note(failure);
+                        new.snapshot = None;
+                    }
+                    let place = |settings: &Settings| {
+                        (settings.publish.clone(), settings.publish_table.clone())
+                    };
+                    if place(&new) != place(&settings) {
+                        publisher = Publisher::of(&new);
+                        images = Regular::due();
+                    }
                     settings = new;
                     note(format_args!("{}: read again", path.display()));
                 }
@@ -161,20 +172,27 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
 
 /// Work that is done regularly, and at the end.
 struct Regular {
-    last: Instant,
+    /// `None` if it is due at once.
+    last: Option<Instant>,
     has_failed: bool,
 }
 
-impl Default for Regular {
-    fn default() -> Self {
+impl Regular {
+    /// The first interval begins now.
+    fn begun() -> Self {
         Self {
-            last: Instant::now(),
+            last: Some(Instant::now()),
             has_failed: false,
         }
     }
-}
 
-impl Regular {
+    fn due() -> Self {
+        Self {
+            last: None,
+            has_failed: false,
+        }
+    }
+
     /// Does the work if it is due. A failure is reported once, and not each time a disk is still full; at the end it is an error.
     fn work(
         &mut self,
@@ -182,7 +200,7 @@ impl Regular {
         is_last: bool,
         work: impl FnOnce() -> Result<(), String>,
     ) -> Result<(), Failure> {
-        if self.last.elapsed() < every && !is_last {
+        if self.last.is_some_and(|last| last.elapsed() < every) && !is_last {
             return Ok(());
         }
         match work() {
@@ -194,7 +212,7 @@ impl Regular {
             }
             Err(_) => {}
         }
-        self.last = Instant::now();
+        self.last = Some(Instant::now());
         Ok(())
     }
 }

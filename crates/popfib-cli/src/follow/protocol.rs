@@ -110,7 +110,7 @@ pub(super) fn answer_packed(
         to[head..head + text.len()].copy_from_slice(text.as_bytes());
     } else {
         to.truncate(head);
-        to.extend_from_slice(b"error: more values than numbers; connect again\n");
+        to.extend_from_slice(b"error: more values than numbers or memory; connect again\n");
     }
 }
 
@@ -170,7 +170,7 @@ fn values(session: &Session, text: &str, to: &mut Vec<u8>) -> std::io::Result<()
         return writeln!(to, "error: {}: not a number", quoted(text));
     };
     for (number, value) in session.numbers.from(first).take(MAX_VALUES) {
-        writeln!(to, "{number}\t{value}{}", mark(value))?;
+        writeln!(to, "{number}\t{value}")?;
     }
     writeln!(to)
 }

@@ -1,36 +1,76 @@
 //! Writes the compiled table to a file, which other processes open or map.
 
-use std::path::Path;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use popfib::Image;
+use popfib_feed::View;
+
+use crate::output::note;
 
 use super::images;
-use super::state::State;
+use super::settings::Settings;
+use super::state::{Health, State};
 
 /// Writes the image of one table.
-pub(super) struct Publisher<'s> {
-    pub(super) path: &'s Path,
-    pub(super) table: Option<&'s str>,
-    pub(super) state: &'s State,
+pub(super) struct Publisher {
+    path: PathBuf,
+    /// `None` is the default table.
+    table: Option<String>,
+    /// The table that was written, if there was one, and its version.
+    written: Option<(Option<String>, u64)>,
 }
 
-impl Publisher<'_> {
-    /// Writes the image, unless nothing has changed since `last` or there is no table yet. Returns the version that was written.
-    pub(super) fn publish(&self, last: &Version) -> Result<Version, String> {
-        let view = self.state.view(self.table);
+impl Publisher {
+    /// `None` if no image is to be written.
+    pub(super) fn of(settings: &Settings) -> Option<Self> {
+        settings.publish.as_ref().map(|path| Self {
+            path: path.clone(),
+            table: settings.publish_table.clone(),
+            written: None,
+        })
+    }
+
+    /// Writes the image, unless nothing has changed since the last one or there is no table yet. An image of before is not replaced
+    /// while routes are still being received for the first time, unless there are no more (`has_all`).
+    pub(super) fn publish(
+        &mut self,
+        state: &State,
+        is_last: bool,
+        has_all: bool,
+    ) -> Result<(), String> {
+        let is_loading = !has_all && state.health() == Health::Loading;
+        let view = state.view(self.table.as_deref());
         if view.is_none() && self.table.is_none() {
-            return Ok(last.clone());
+            return Ok(());
         }
         let name = view.as_deref().map(|view| view.name().to_owned());
-        let now = view.as_deref().map_or(0, |view| view.version());
-        if *last == Some((name.clone(), now)) {
-            return Ok(last.clone());
+        let now = view.as_deref().map_or(0, View::version);
+        if self.written == Some((name.clone(), now)) {
+            return Ok(());
+        }
+        if is_loading && self.written.is_none() && is_image(&self.path) {
+            if is_last {
+                let path = self.path.display();
+                note(format_args!(
+                    "{path}: left as it was, since not all routes had been received"
+                ));
+            }
+            return Ok(());
         }
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", self.path.display());
         let compiled = images::compile(view.as_deref());
         let (version, writer) = compiled.map_err(|error| failed(&*error))?;
-        writer.save(self.path).map_err(|error| failed(&error))?;
-        Ok(Some((name, version)))
+        writer.save(&self.path).map_err(|error| failed(&error))?;
+        self.written = Some((name, version));
+        Ok(())
     }
 }
 
-/// The table that was written, if there was one, and its version.
-pub(super) type Version = Option<(Option<String>, u64)>;
+/// Whether the file is an image, by its beginning.
+fn is_image(path: &Path) -> bool {
+    let mut magic = Image::MAGIC;
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && magic == Image::MAGIC
+}

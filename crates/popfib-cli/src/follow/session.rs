@@ -12,7 +12,6 @@ use super::images::{Compiled, Failed};
 use super::state::State;
 
 /// The state of one client.
-#[derive(Default)]
 pub(super) struct Session {
     table: Option<String>,
     reader: Option<Reader>,
@@ -35,6 +34,14 @@ impl Reader {
 }
 
 impl Session {
+    pub(super) fn new(state: &State) -> Self {
+        Self {
+            table: None,
+            reader: None,
+            numbers: Numbers::new(state.taken.clone()),
+        }
+    }
+
     /// Chooses the table for later queries; false if there is no table of this name.
     pub(super) fn choose(&mut self, state: &State, name: &str) -> bool {
         let Some(view) = state.view(Some(name)) else {

@@ -1,12 +1,13 @@
 //! Passes signals that end the command, or make it read its settings again, to its main loop as messages: a handler may do little.
 
 use std::sync::mpsc::{Receiver, channel};
-use std::thread;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::failure::Failure;
+
+use super::threads;
 
 /// The request of a signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,13 +19,13 @@ pub(super) enum Asked {
 /// Converts SIGTERM, SIGINT and, if settings can be read again, SIGHUP to messages from now on. A second SIGTERM or SIGINT
 /// ends the process at once.
 pub(super) fn listen(reloads: bool) -> Result<Receiver<Asked>, Failure> {
-    let failed = |error| format!("signals: {error}");
+    let failed = |error: std::io::Error| format!("signals: {error}");
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(failed)?;
     if reloads {
         signals.handle().add_signal(SIGHUP).map_err(failed)?;
     }
     let (send, receive) = channel();
-    thread::spawn(move || {
+    let pass = move || {
         let mut is_ending = false;
         for signal in &mut signals {
             if signal == SIGHUP {
@@ -37,6 +38,7 @@ pub(super) fn listen(reloads: bool) -> Result<Receiver<Asked>, Failure> {
             is_ending = true;
             let _ = send.send(Asked::End);
         }
-    });
+    };
+    threads::start(pass).map_err(|reason| format!("signals: {reason}"))?;
     Ok(receive)
 }

@@ -48,6 +48,20 @@ pub(super) fn read(path: &Path, settings: &Settings) -> Result<Tables, Failure> 
     }
 }
 
+/// Whether the file may be written: it does not exist, or is a snapshot.
+pub(super) fn check(path: &Path) -> Result<(), String> {
+    let failed = |error: io::Error| format!("{}: {error}", path.display());
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(error)),
+    };
+    match Snapshot::is_one(&mut BufReader::new(file)).map_err(failed)? {
+        true => Ok(()),
+        false => Err(format!("{}: {}", path.display(), SnapshotError::Other)),
+    }
+}
+
 /// Writes the file, which replaces the old one as a whole.
 pub(super) fn write(path: &Path, state: &State) -> Result<(), String> {
     let failed = |error: io::Error| format!("{}: {error}", path.display());

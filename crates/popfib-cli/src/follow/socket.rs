@@ -1,5 +1,6 @@
 //! The Unix socket, for its owner, root, and other users that the settings name.
 
+use std::fmt::Display;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
@@ -14,15 +15,20 @@ use crate::failure::Failure;
 use crate::output::note;
 
 use super::http::{self, Trust};
+use super::images::Compiled;
 use super::protocol::{self, Next};
 use super::session::Session;
 use super::state::{Client, State};
-use super::watch;
+use super::{threads, watch};
 
 /// The maximum number of clients at a time, and the maximum length of a line.
 const MAX_CLIENTS: usize = 256;
 const MAX_LINE: usize = 4096;
 const BUFFER: usize = 64 << 10;
+
+/// A client that has read nothing for this time, or not all for that time, loses an image that others no longer ask for.
+const STALLED: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The file of the socket. Dropping this removes the file; clients that are connected stay.
 pub(super) struct Place {
@@ -88,28 +94,41 @@ pub(super) fn listen(state: &Arc<State>, path: &Path, allowed: &[u32]) -> Result
     };
     note(format_args!("answering on {}", path.display()));
     let state = state.clone();
-    thread::spawn(move || {
+    let answer = move || {
         for client in listener.incoming() {
             if closed.load(Ordering::Acquire) {
                 return;
             }
-            let Ok(mut client) = client else {
-                // Too many open files.
-                thread::sleep(Duration::from_millis(100));
-                continue;
+            let mut client = match client {
+                Ok(client) => client,
+                Err(error) => {
+                    // Too many open files.
+                    wait(&error);
+                    continue;
+                }
             };
             if !users.admit(&client) {
                 let _ = client.write_all(b"error: this user may not ask\n");
                 continue;
             }
             let state = state.clone();
-            thread::spawn(move || {
+            let serve = move || {
                 // A client that has gone is no error.
                 let _ = serve(&state, client);
-            });
+            };
+            if let Err(reason) = threads::start(serve) {
+                wait(&reason);
+            }
         }
-    });
+    };
+    threads::start(answer).map_err(|reason| format!("--socket {}: {reason}", path.display()))?;
     Ok(place)
+}
+
+/// Reports why a client cannot be answered, and waits for others to leave.
+fn wait(reason: &dyn Display) {
+    note(format_args!("a client was refused: {reason}"));
+    thread::sleep(Duration::from_millis(100));
 }
 
 /// Makes a socket that was never open to other users: it is made in a private directory, then moved to its path. It
@@ -130,8 +149,7 @@ fn bind(path: &Path, mode: u32) -> io::Result<UnixListener> {
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    let private = parent.join(format!(".popfib-{}", std::process::id()));
-    DirBuilder::new().mode(0o700).create(&private)?;
+    let private = private_directory(parent)?;
     let made = private.join("s");
     let bound = UnixListener::bind(&made).and_then(|listener| {
         fs::set_permissions(&made, Permissions::from_mode(mode))?;
@@ -143,12 +161,52 @@ fn bind(path: &Path, mode: u32) -> io::Result<UnixListener> {
     bound
 }
 
+/// Makes a directory that only this user may open. An earlier process of the same number, as each has that is the first of its
+/// container, may have left one.
+fn private_directory(parent: &Path) -> io::Result<PathBuf> {
+    let mut number = 0;
+    loop {
+        let name = match number {
+            0 => format!(".popfib-{}", std::process::id()),
+            _ => format!(".popfib-{}-{number}", std::process::id()),
+        };
+        let path = parent.join(name);
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => return Ok(path),
+            // Only an empty one is removed.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 100 => {
+                number += u32::from(fs::remove_dir(&path).is_err());
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Writes an image to a client. One that does not read must not keep it in memory while later ones are made.
+fn send(client: &mut UnixStream, image: &Compiled) -> io::Result<()> {
+    client.set_write_timeout(Some(STALLED))?;
+    let mut rest = &image.bytes[..];
+    while !rest.is_empty() {
+        let part = &rest[..rest.len().min(BUFFER)];
+        match client.write(part) {
+            Ok(written) => rest = &rest[written..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && !image.is_old() => {}
+            Err(error) => return Err(error),
+        }
+        if image.is_old_for(PATIENCE) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+    }
+    client.set_write_timeout(None)
+}
+
 fn serve(state: &State, mut client: UnixStream) -> io::Result<()> {
     let Some(_counted) = Client::enter(&state.clients, MAX_CLIENTS) else {
         return client.write_all(b"error: too many clients\n");
     };
     let mut reader = BufReader::with_capacity(BUFFER, client.try_clone()?);
-    let mut session = Session::default();
+    let mut session = Session::new(state);
     let mut line = Vec::new();
     let mut packed = Vec::new();
     let mut answers = Vec::new();
@@ -172,7 +230,7 @@ fn serve(state: &State, mut client: UnixStream) -> io::Result<()> {
             Next::Image(image) => {
                 client.write_all(&answers)?;
                 answers.clear();
-                client.write_all(&image.bytes)?;
+                send(&mut client, &image)?;
             }
             Next::Packed { count, is_ipv6 } => {
                 packed.resize(count * if is_ipv6 { 16 } else { 4 }, 0);
@@ -196,5 +254,28 @@ fn serve(state: &State, mut client: UnixStream) -> io::Result<()> {
             // The last line, without a newline.
             return client.write_all(&answers);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_process_of_the_same_number_left_is_in_nobodys_way() {
+        let name = format!("popfib-private-{}", std::process::id());
+        let parent = std::env::temp_dir().join(name);
+        let left = parent.join(format!(".popfib-{}", std::process::id()));
+        fs::create_dir_all(&left).unwrap();
+        // An empty one is replaced; what is in another one may be somebody's.
+        assert_eq!(private_directory(&parent).unwrap(), left);
+        fs::write(left.join("s"), "").unwrap();
+        let other = private_directory(&parent).unwrap();
+        assert!(other != left && left.join("s").exists());
+        assert_eq!(
+            fs::metadata(&other).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
+        fs::remove_dir_all(&parent).unwrap();
     }
 }

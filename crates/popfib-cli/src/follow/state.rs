@@ -1,7 +1,7 @@
 //! The state that all threads share: the tables under a lock, and counts.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use popfib_feed::{Counts, Dropped, PathOf, PathsQuery, TableInfo, Tables, View};
 
 use crate::output::note;
 
+use super::bulk::Taken;
 use super::images::{Compiled, Failed, Images};
 use super::lock::{Held, Lock};
 
@@ -22,12 +23,17 @@ pub(super) struct State {
     tables: Lock<Tables>,
     feeds: Mutex<BTreeMap<String, Counts>>,
     troubles: Mutex<Troubles>,
+    /// Whether all tables were complete once.
+    was_whole: AtomicBool,
     /// The image that clients share.
     images: Images,
+    /// The memory of the values of clients that ask for packed addresses.
+    pub(super) taken: Arc<Taken>,
     /// Addresses answered.
     pub(super) lookups: AtomicU64,
-    /// Clients connected to the Unix socket, and by HTTP.
+    /// Clients connected to the Unix socket, by HTTP, and those of the latter that get more than `/health`.
     pub(super) clients: AtomicUsize,
+    pub(super) http_connections: AtomicUsize,
     pub(super) http_clients: AtomicUsize,
     /// When the process began.
     pub(super) started: Instant,
@@ -36,7 +42,7 @@ pub(super) struct State {
 /// Whether answers agree with the routes of routers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Health {
-    /// There is no table, or a table is still being received for the first time.
+    /// There is no table, or a table is still being received for the first time since the process began.
     Loading,
     /// All tables are complete, but the current routes of some routers are not known, or not all of them.
     Stale,
@@ -45,14 +51,6 @@ pub(super) enum Health {
 }
 
 impl Health {
-    pub(super) fn of(tables: &Tables) -> Self {
-        match (tables.is_whole(), tables.is_fresh()) {
-            (false, _) => Self::Loading,
-            (true, false) => Self::Stale,
-            (true, true) => Self::Ready,
-        }
-    }
-
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::Loading => "loading\n",
@@ -75,9 +73,12 @@ impl State {
             tables: Lock::new(tables),
             feeds: Mutex::default(),
             troubles: Mutex::default(),
+            was_whole: AtomicBool::new(false),
             images: Images::default(),
+            taken: Arc::default(),
             lookups: AtomicU64::new(0),
             clients: AtomicUsize::new(0),
+            http_connections: AtomicUsize::new(0),
             http_clients: AtomicUsize::new(0),
             started: Instant::now(),
         }
@@ -133,6 +134,18 @@ impl State {
     /// The longest time for which a thread has held the tables, as CPU time of that thread.
     pub(super) fn longest_hold(&self) -> Duration {
         self.tables.longest_hold()
+    }
+
+    /// Whether answers agree with the routes of routers. Once all tables were complete, later ones do not make it `Loading` again.
+    pub(super) fn health(&self) -> Health {
+        let tables = self.tables();
+        let was_whole = self.was_whole.load(Ordering::Relaxed) || tables.is_whole();
+        self.was_whole.store(was_whole, Ordering::Relaxed);
+        match (was_whole, tables.is_fresh()) {
+            (false, _) => Health::Loading,
+            (true, false) => Health::Stale,
+            (true, true) => Health::Ready,
+        }
     }
 
     /// The image of this table as it is now, for clients; `None` is the default table.

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 use popfib_feed::{Counts, Decoder, FileUpdates, Transaction, UpdateError, Updates};
@@ -16,9 +16,9 @@ use crate::failure::Failure;
 use crate::output::note;
 use crate::program::Verdict;
 
-use super::catch_up;
 use super::feeding::Feeding;
 use super::state::State;
+use super::{catch_up, listen, threads};
 
 const BUFFER: usize = 64 << 10;
 
@@ -32,7 +32,7 @@ pub(super) fn follow(state: &Arc<State>, path: &Path) -> Result<JoinHandle<Verdi
     };
     let file = file.map_err(|error| format!("{name}: {error}"))?;
     let state = state.clone();
-    Ok(thread::spawn(move || {
+    let read = move || {
         let result = read(&state, &name, BufReader::with_capacity(BUFFER, file));
         match result {
             Ok(()) => Verdict::Good,
@@ -41,14 +41,23 @@ pub(super) fn follow(state: &Arc<State>, path: &Path) -> Result<JoinHandle<Verdi
                 Verdict::Bad
             }
         }
-    }))
+    };
+    let thread = threads::start(read);
+    Ok(thread.map_err(|reason| format!("{}: {reason}", self::name(path)))?)
 }
 
-/// The name of the feed of the file.
+/// The name of the feed of the standard input.
+const STDIN: &str = "standard input";
+
+/// The name of the feed of the file. No other feed has it.
 pub(super) fn name(path: &Path) -> String {
-    match is_stdin(path) {
-        true => "standard input".to_owned(),
-        false => path.display().to_string(),
+    let name = path.display().to_string();
+    let is_other =
+        [STDIN, super::KERNEL, listen::FPM].contains(&&*name) || listen::is_router(&name);
+    match (is_stdin(path), is_other) {
+        (true, _) => STDIN.to_owned(),
+        (_, true) => format!("./{name}"),
+        _ => name,
     }
 }
 

@@ -89,6 +89,16 @@ struct Taken {
 }
 
 impl Snapshot {
+    /// Whether a file that begins like this is a snapshot.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn is_one(from: &mut impl BufRead) -> io::Result<bool> {
+        let mut line = Vec::new();
+        io::Read::take(from, FIRST.len() as u64 + 1).read_until(b'\n', &mut line)?;
+        Ok(line.strip_suffix(b"\n") == Some(FIRST.as_bytes()))
+    }
+
     /// Begins a snapshot.
     pub fn new() -> Self {
         Self {

@@ -1,9 +1,11 @@
 //! `popfib follow`: what comes by its listeners and files is what its socket answers.
 
 mod clients;
+mod greedy;
 #[cfg(target_os = "linux")]
 mod kernel;
 mod limits;
+mod reload;
 mod restart;
 mod routers;
 mod soak;
@@ -14,7 +16,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -55,8 +57,14 @@ impl Follow {
 
     /// With these options and no other.
     fn of(name: &str, args: &[&str]) -> Self {
-        let mut child = popfib(&["follow"])
-            .args(args)
+        let mut command = popfib(&["follow"]);
+        command.args(args);
+        Self::by(name, command)
+    }
+
+    /// Started by this command.
+    fn by(name: &str, mut command: Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -240,13 +248,14 @@ fn clients_are_told_what_is_wrong() {
     );
     let follow = Follow::start("wrong", &["--updates", &input]);
     follow.expect("10.0.0.1", "10.0.0.1\t10.0.0.0/8\teast\n");
-    let asked = "10.0.0\nlookup\nfly 1\ntable \x1b[2J\npaths x\n\n2001:db8::1\r\ntable main\nquit\n10.0.0.1\n";
+    let asked = "10.0.0\nlookup\nfly 1\ntable \x1b[2J\npaths x\nvalues 18446744073709551615\n\n2001:db8::1\r\ntable main\nquit\n10.0.0.1\n";
     let answers = [
         r#"error: "10.0.0": not an IP address"#,
         r#"error: "": not an IP address"#,
         r#"error: "fly": no such command"#,
         r#"error: "\u{1b}[2J": no such table"#,
         r#"error: "x": not a prefix"#,
+        "",
         "2001:db8::1\t2001:db8::/32\twest",
         "ok",
     ];
@@ -310,9 +319,7 @@ fn signals_end_it_with_the_last_image() {
         stdin.write_all(b"announce 10.0.0.0/8 east\n").unwrap();
         follow.expect("10.0.0.1", "10.0.0.1\t10.0.0.0/8\teast\n");
         let process = follow.child.id().to_string();
-        let kill = std::process::Command::new("kill")
-            .args([signal, &process])
-            .status();
+        let kill = Command::new("kill").args([signal, &process]).status();
         assert!(kill.unwrap().success());
         // Its standard input is still open.
         let stdin = follow.child.stdin.take();

@@ -13,13 +13,13 @@ use crate::common::{bad, file, good, run};
 
 const BOTH: &str = "10.1.2.3\n10.2.0.0\n";
 
-fn signal(follow: &Follow, signal: &str) {
+pub(super) fn signal(follow: &Follow, signal: &str) {
     let process = follow.child.id().to_string();
     let kill = Command::new("kill").args([signal, &process]).status();
     assert!(kill.unwrap().success());
 }
 
-fn end(mut follow: Follow) {
+pub(super) fn end(mut follow: Follow) {
     signal(&follow, "-TERM");
     assert_eq!(follow.child.wait().unwrap().code(), Some(0));
 }
@@ -185,7 +185,7 @@ fn a_full_disk_leaves_the_snapshot_before() {
 }
 
 /// A port that is free, for now.
-fn port() -> u16 {
+pub(super) fn port() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
 }

@@ -10,6 +10,7 @@ use popfib::IpPrefix;
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::Lines;
+use crate::masks::second_address;
 use crate::name_rule::checked;
 use crate::origins::is_token;
 use crate::peers::Peer;
@@ -187,7 +188,8 @@ fn parse(line: &str, with_peer: bool, mask: bool) -> Result<Line<'_>, String> {
     if !is_change(change) {
         return Err(format!("{}: neither A nor W", quote(change.as_bytes())));
     }
-    let prefix = parse_prefix(field("prefix")?, mask)?;
+    let host = field("prefix")?;
+    let prefix = parse_prefix(host, mask)?;
     let next_hop = match change {
         "A" => Some(field("next hop")?),
         _ => None,
@@ -196,6 +198,11 @@ fn parse(line: &str, with_peer: bool, mask: bool) -> Result<Line<'_>, String> {
         checked(name)?;
         if !is_token(name) {
             return Err(format!("more than a next hop: {}", quote(name.as_bytes())));
+        }
+        if let (Ok(host), Ok(next_hop)) = (host.parse(), name.parse())
+            && let Some(reason) = second_address(host, next_hop)
+        {
+            return Err(reason);
         }
     }
     // After the next hop, gobgpdump has the origin AS.

@@ -7,8 +7,6 @@
 //! One line at a time: a record that goes on over lines, as CSV allows, would need memory without bound where
 //! a quote is never closed. None of the known tables has such a thing.
 
-use memchr::memchr;
-
 use crate::error::quote;
 
 pub(crate) struct Fields {
@@ -33,13 +31,21 @@ impl Fields {
         self.ends.clear();
         let mut rest = line;
         loop {
-            let field = rest.trim_start_matches(|c| self.is_blank(c));
+            // What begins and ends with a sign of ASCII has no blanks to look for.
+            let field = match rest.as_bytes() {
+                [b'!'..=b'~', ..] => rest,
+                _ => rest.trim_start_matches(|c| self.is_blank(c)),
+            };
             rest = match field.strip_prefix('"') {
                 Some(quoted) => self.quoted(quoted)?,
                 None => {
-                    let end = memchr(self.separator, field.as_bytes()).unwrap_or(field.len());
-                    self.text.push_str(field[..end].trim());
-                    &field[end..]
+                    let end = field.bytes().position(|byte| byte == self.separator);
+                    let (text, rest) = field.split_at(end.unwrap_or(field.len()));
+                    self.text.push_str(match text.as_bytes() {
+                        [.., b'!'..=b'~'] => text,
+                        _ => text.trim_end(),
+                    });
+                    rest
                 }
             };
             self.ends.push(self.text.len());

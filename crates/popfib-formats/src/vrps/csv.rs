@@ -60,9 +60,9 @@ impl Rows {
             return Err("no ASN, IP Prefix and Max Length on this line".to_owned());
         }
         vrp(
-            fields.get(*prefix),
-            fields.get(*max_length),
-            fields.get(*asn),
+            fields.get(*prefix).trim(),
+            fields.get(*max_length).trim(),
+            fields.get(*asn).trim(),
         )
         .map(Some)
     }

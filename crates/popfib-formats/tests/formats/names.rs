@@ -74,6 +74,10 @@ fn an_update_is_refused_at_its_line() {
         |hop: &str| format!("BGP4MP|1|A|10.0.0.2|64502|12.0.0.0/8|64502|IGP|{hop}|0|0||NAG||\n");
     for (data, reason) in [
         (
+            "A 10.0.0.0 255.0.0.0\n".to_owned(),
+            "a network mask belongs after a slash: \"10.0.0.0/255.0.0.0\"",
+        ),
+        (
             "A 10.0.0.0/8 a,b\n".to_owned(),
             "more than a next hop: \"a,b\"",
         ),

@@ -1,10 +1,11 @@
 //! `popfib.LiveTable` and `popfib.Sweep`: what Python sees of `live`.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use popfib::{IpPrefix, TableSweep};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::{PyString, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
@@ -169,7 +170,7 @@ impl LiveTable {
     fn sweep(slf: Bound<'_, Self>) -> Sweep {
         Sweep {
             table: slf.unbind(),
-            marks: Mutex::default(),
+            progress: Mutex::default(),
         }
     }
 
@@ -246,13 +247,22 @@ impl LiveTable {
 #[pyclass(frozen, module = "popfib")]
 pub(crate) struct Sweep {
     table: Py<LiveTable>,
-    marks: Mutex<TableSweep>,
+    /// Locked after the table: a route is announced and confirmed by one step, and so is each step of the end.
+    progress: Mutex<Progress>,
+}
+
+#[derive(Default)]
+struct Progress {
+    /// What is confirmed, and how far the end has come.
+    sweep: TableSweep,
+    /// Whether all other routes are withdrawn. Nothing that follows begins again.
+    is_done: bool,
 }
 
 impl Sweep {
-    /// Nothing runs meanwhile but what is passed, so nobody waits.
-    fn mark(&self, f: impl FnOnce(&mut TableSweep)) {
-        f(&mut self.marks.lock().unwrap_or_else(PoisonError::into_inner));
+    fn progress(&self, py: Python<'_>) -> MutexGuard<'_, Progress> {
+        let progress = self.progress.lock_py_attached(py);
+        progress.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -261,29 +271,47 @@ impl Sweep {
     /// Confirm the route of a prefix, so that it stays.
     #[pyo3(signature = (prefix, /))]
     fn confirm(&self, prefix: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = prefix.py();
         let prefix = keys::prefix(prefix)?;
-        self.mark(|marks| marks.confirm(prefix));
+        self.progress(py).sweep.confirm(prefix);
         Ok(())
     }
 
     /// Set the value of a prefix and confirm it; return whether there was a route.
     #[pyo3(signature = (prefix, value, /))]
     fn announce(&self, prefix: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let was_there = self.table.get().announce(prefix, value)?;
-        self.confirm(prefix)?;
-        Ok(was_there)
+        let prefix = keys::prefix(prefix)?;
+        let py = value.py();
+        self.table.get().live.with(py, |writer| {
+            let was_there = writer.announce(prefix, value)?;
+            self.progress(py).sweep.confirm(prefix);
+            Ok(was_there)
+        })
     }
 
-    /// Withdraw the routes that are not confirmed, a few thousand at a time; return their number.
+    /// Withdraw the routes that are not confirmed, a few thousand at a time; return how many this call withdrew.
+    ///
+    /// After an interrupt, the next call goes on. Once all are withdrawn, further calls do nothing.
     fn finish(&self, py: Python<'_>) -> PyResult<usize> {
-        let mut marks = TableSweep::new();
-        self.mark(|kept| std::mem::swap(kept, &mut marks));
+        let live = &self.table.get().live;
         let mut count = 0;
         loop {
             py.check_signals()?;
-            let live = &self.table.get().live;
-            let (withdrawn, is_done) = live.with(py, |writer| writer.sweep(py, &mut marks))?;
-            count += withdrawn;
+            let is_done = live.with(py, |writer| {
+                let mut progress = self.progress(py);
+                if progress.is_done {
+                    return Ok(true);
+                }
+                let (withdrawn, is_done) = writer.sweep(py, &mut progress.sweep)?;
+                count += withdrawn;
+                if is_done {
+                    *progress = Progress {
+                        sweep: TableSweep::new(),
+                        is_done,
+                    };
+                }
+                Ok(is_done)
+            })?;
             if is_done {
                 return Ok(count);
             }

@@ -3,6 +3,7 @@
 import gc
 import os
 import random
+import signal
 import sys
 import threading
 import weakref
@@ -318,6 +319,70 @@ def test_what_a_source_no_longer_has_is_swept():
         raise KeyError("the connection went")
     assert len(t) == 101
     assert t.sweep().finish() == 101 and len(t) == 0
+
+
+def test_what_a_sweep_has_finished_it_does_not_begin_again():
+    t = popfib.LiveTable({"10.0.0.0/8": "a", "10.1.0.0/16": "b", "192.0.2.0/24": "gone"})
+    with t.sweep() as sweep:
+        sweep.confirm("10.0.0.0/8")
+        sweep.announce("10.1.0.0/16", "c")
+        assert sweep.finish() == 1 and sweep.finish() == 0
+        # Later routes are none of what it knew.
+        sweep.announce("10.2.0.0/16", "d")
+        t.announce("10.3.0.0/16", "e")
+    assert len(t) == 4 and sweep.finish() == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an interval timer")
+def test_a_sweep_goes_on_after_an_interrupt():
+    routes = {f"10.{n >> 8}.{n & 255}.0/24": n % 7 for n in range(1 << 16)}
+    t = popfib.LiveTable(routes)
+    sweep = t.sweep()
+    kept = list(routes)[::2]
+    for prefix in kept:
+        sweep.confirm(prefix)
+
+    class Stop(Exception):
+        pass
+
+    is_running, stopped = False, 0
+
+    def stop(*_):
+        nonlocal is_running
+        if is_running:
+            is_running = False
+            raise Stop
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+    try:
+        while True:
+            try:
+                is_running = True
+                sweep.finish()
+                is_running = False
+                break
+            except Stop:
+                stopped += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert stopped < 1000 and len(t) == len(kept)
+    assert all(t.get_exact(prefix) is not None for prefix in kept)
+
+
+def test_a_route_that_a_sweep_announces_while_it_finishes_stays():
+    for _ in range(20):
+        t = popfib.LiveTable({f"10.{n >> 8}.{n & 255}.0/24": 1 for n in range(1 << 15)})
+        sweep = t.sweep()
+        thread = threading.Thread(target=sweep.finish)
+        thread.start()
+        announced = [f"10.{n}.255.0/24" for n in range(128)]
+        for prefix in announced:
+            sweep.announce(prefix, "new")
+        thread.join()
+        assert all(t.get_exact(prefix) == "new" for prefix in announced)
+        assert sorted(t.to_table()) == sorted(announced)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

@@ -151,7 +151,7 @@ bench-spark *args:
 
 # DuckDB beside its own joins
 bench-duckdb *args:
-    lab/bench/duckdb.py {{ args }}
+    lab/bench/duckdb {{ args }}
 
 # ClickHouse beside its ip_trie
 bench-clickhouse *args:

@@ -61,11 +61,11 @@ impl Attributes {
         Some(())
     }
 
-    /// Converts to a target; `None` in the cases of [`Attributes::pack`].
-    pub(crate) fn target(&self) -> Option<Target> {
+    /// Converts to a target, and returns its length; `None` in the cases of [`Attributes::pack`].
+    pub(crate) fn target(&self) -> Option<(Target, usize)> {
         let mut bytes = Vec::new();
         self.pack(&mut bytes)?;
-        Target::path(&bytes).ok()
+        Some((Target::path(&bytes).ok()?, bytes.len()))
     }
 }
 

@@ -47,11 +47,12 @@ struct Announcement {
 /// The content of a line.
 #[derive(Debug)]
 pub(crate) enum Said {
-    /// The prefixes of a peer: withdrawn ones, then announced ones with their attributes.
+    /// The prefixes of a peer: withdrawn ones, then announced ones with their next hop. The other attributes are those of all.
     Update {
         peer: IpAddr,
         withdrawn: Vec<IpPrefix>,
-        announced: Vec<(Attributes, Vec<IpPrefix>)>,
+        attributes: Attributes,
+        announced: Vec<(IpAddr, Vec<IpPrefix>)>,
     },
     /// A peer is lost.
     Down(IpAddr),
@@ -86,19 +87,20 @@ pub(crate) fn read(line: &str) -> Option<Said> {
     for announcement in message.announcements {
         // A global and a link-local address, separated by a comma.
         let first = announcement.next_hop.split(',').next()?;
-        let attributes = Attributes {
-            next_hop: Some(first.parse().ok()?),
-            origin: message.origin.as_deref().map(origin),
-            as_path: segments(&message.path),
-            med: message.med,
-            local_preference: None,
-            communities: message.community.clone(),
-        };
-        announced.push((attributes, prefixes(announcement.prefixes)?));
+        announced.push((first.parse().ok()?, prefixes(announcement.prefixes)?));
     }
+    let attributes = Attributes {
+        next_hop: None,
+        origin: message.origin.as_deref().map(origin),
+        as_path: segments(&message.path),
+        med: message.med,
+        local_preference: None,
+        communities: message.community,
+    };
     Some(Said::Update {
         peer,
         withdrawn,
+        attributes,
         announced,
     })
 }

@@ -145,6 +145,7 @@ impl Reader {
             Said::Update {
                 peer,
                 withdrawn,
+                mut attributes,
                 announced,
             } => {
                 let stream = match self.stream(Some(peer)) {
@@ -154,10 +155,22 @@ impl Reader {
                 withdrawn
                     .into_iter()
                     .for_each(|prefix| to.change(change(stream, prefix, None)));
-                for (attributes, prefixes) in announced {
-                    let target = attributes.target()?;
+                // A message has one next hop of each family; many of them would multiply a long path.
+                let mut last: Option<(IpAddr, Target)> = None;
+                let mut room = MAX_LINE;
+                for (next_hop, prefixes) in announced {
+                    let target = match last.take() {
+                        Some((same, target)) if same == next_hop => target,
+                        _ => {
+                            attributes.next_hop = Some(next_hop);
+                            let (target, length) = attributes.target()?;
+                            room = room.checked_sub(length)?;
+                            target
+                        }
+                    };
                     let announce = |prefix| change(stream, prefix, Some(target.clone()));
                     prefixes.into_iter().for_each(|p| to.change(announce(p)));
+                    last = Some((next_hop, target));
                 }
             }
         }
@@ -186,7 +199,7 @@ impl Reader {
         let prefix = prefix.parse::<IpPrefix>().ok()?;
         let target = match (is_new, is_exabgp) {
             (false, true) => None,
-            (true, true) => Some(attributes(words)?.target()?),
+            (true, true) => Some(attributes(words)?.target()?.0),
             (is_new, false) => {
                 let value = words.next();
                 if words.next().is_some() || value.is_some() != is_new {

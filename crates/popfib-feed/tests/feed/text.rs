@@ -134,3 +134,43 @@ fn any_bytes_are_survived() {
                 \"announcements\":[{\"next_hop\":\"::2,fe80::1\",\"prefixes\":[\"::/0\"]}]}}\n";
     survives(|| Box::new(Updates::new()), good.as_bytes(), &mut random);
 }
+
+#[test]
+fn a_line_of_ris_live_does_not_multiply_what_its_announcements_share() {
+    let line = |path: usize, announcements: usize, hops: usize| {
+        let path = vec!["1"; path].join(",");
+        let announcement = |n: usize| {
+            let hop = n * hops / announcements;
+            format!(
+                r#"{{"next_hop":"10.0.{}.{}","prefixes":["10.{}.{}.0/24"]}}"#,
+                hop >> 8,
+                hop & 255,
+                n >> 8,
+                n & 255
+            )
+        };
+        let all: Vec<String> = (0..announcements).map(announcement).collect();
+        let all = all.join(",");
+        format!(
+            r#"{{"data":{{"peer":"192.0.2.9","type":"UPDATE","path":[{path}],"announcements":[{all}]}}}}"#
+        )
+    };
+    // Attributes, and how many there may be: as long as they are no longer than a line.
+    for (path, announcements, hops, fits) in [
+        (3, 5000, 1, true),
+        (3, 5000, 5000, true),
+        (10_000, 5000, 2, true),
+        (10_000, 5000, 100, false),
+        (100_000, 1000, 1, false),
+    ] {
+        let line = line(path, announcements, hops) + "\n";
+        assert!(line.len() < 1 << 20);
+        let (tables, decoder) = run(&line);
+        let paths = if fits { announcements } else { 0 };
+        assert_eq!(
+            (tables.totals().paths, decoder.counts().invalid),
+            (paths, u64::from(!fits)),
+            "{path} {hops}"
+        );
+    }
+}

@@ -208,3 +208,23 @@ fn questions_of_any_bytes_end_nothing_but_their_client() {
     stdin.write_all(b"withdraw 10.0.3.0/24\n").unwrap();
     follow.expect("10.0.3.4\n", "10.0.3.4\t-\t-\n");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_line_of_ris_live_takes_memory_as_it_is_long() {
+    let path = vec!["1"; 1 << 17].join(",");
+    let announcements = vec![r#"{"next_hop":"::","prefixes":[]}"#; 1 << 14].join(",");
+    let line = format!(
+        r#"{{"data":{{"peer":"192.0.2.9","type":"UPDATE","path":[{path}],"announcements":[{announcements}]}}}}"#
+    );
+    assert!((700_000..1 << 20).contains(&line.len()));
+    let mut follow = Follow::start("ris-line", &["--updates", "-"]);
+    let mut stdin = follow.child.stdin.take().unwrap();
+    writeln!(stdin, "{line}\nannounce 10.0.0.0/8 east").unwrap();
+    follow.expect("10.0.0.1\n", "10.0.0.1\t10.0.0.0/8\teast\n");
+    let status = format!("/proc/{}/status", follow.child.id());
+    let status = std::fs::read_to_string(status).unwrap();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let most = most.unwrap().trim().trim_end_matches(" kB");
+    assert!(most.parse::<u32>().unwrap() < 64 << 10, "{most} KiB");
+}

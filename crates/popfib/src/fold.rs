@@ -11,15 +11,45 @@
 //!
 //! O(routes * key width / 6 + entries) time; the recursion is as deep as the
 //! key has nodes, at most 22.
+//!
+//! [`Fib`](crate::Fib) is compiled by it. It is public for other forms of the same nodes: pictures of a Poptrie, layouts to
+//! compare with. It promises which nodes there are and in which order they are stored, children first; like the rest of
+//! the API it changes only with the second number of the version before 1.0.
+//!
+//! ```
+//! use popfib::fold::{Fold, Slot, Store};
+//! use popfib::{CompileError, NextHop, Rib};
+//!
+//! struct Count(usize);
+//!
+//! impl Store for Count {
+//!     type Node = usize;
+//!
+//!     fn store(&mut self, _: &[Slot<usize>; 64]) -> Result<usize, CompileError> {
+//!         self.0 += 1;
+//!         Ok(self.0)
+//!     }
+//! }
+//!
+//! let mut rib = Rib::<u32>::new();
+//! rib.insert("10.0.0.0/8".parse()?, NextHop::MIN);
+//! let mut fold = Fold::new(&rib, true, u32::MAX, Count(0));
+//! let (root, default) = rib.root_vertex();
+//! fold.node(root, default)?;
+//! // Six bits each: the root, and the node of 8.0.0.0/6.
+//! assert_eq!(fold.store.0, 2);
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
 
 use allocator_api2::vec::Vec;
 
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::memory::{self, Allocator, Global};
-use crate::rib::{Rib, Vertex, View};
+use crate::rib::{Rib, View};
 
 pub use crate::address::STRIDE;
+pub use crate::rib::Vertex;
 
 /// What a slot of a node leads to: a next hop (0 for none), or a stored node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -60,8 +60,6 @@ mod batch;
 mod compile_error;
 pub mod diff;
 mod fib;
-// For crates of this project, which lay out the same nodes in other forms: no promise to others.
-#[doc(hidden)]
 pub mod fold;
 mod image;
 mod intervals;
@@ -98,18 +96,13 @@ pub use map::{
 };
 pub use memory::{AllocError, Allocator, Global, OutOfMemory};
 pub use multi_rib::{BestChange, MultiRib, Path, Position};
-// For crates of this project, whose files are written as images are: tables have nothing to do with it.
 #[cfg(feature = "std")]
-#[doc(hidden)]
 pub use new_file::NewFile;
 pub use next_hop::{Leaf, NextHop};
 pub use origin::{Validity, Vrp, VrpError, Vrps};
 pub use patch::{Changes, Replaced};
 pub use prefix::{IpPrefix, Prefix, PrefixError};
 pub use rib::{ByLength, Iter as RibIter, Range as RibRange, Rib, Supernets};
-// What `fold` works on.
-#[doc(hidden)]
-pub use rib::Vertex;
 
 #[cfg(test)]
 #[path = "../tests/common/rounds.rs"]

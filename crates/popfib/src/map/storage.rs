@@ -15,11 +15,22 @@ use core::hash::Hash;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+/// What only maps ask of a [`Storage`], out of reach of others, who so cannot add one.
 pub(super) mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::Own {}
-    impl Sealed for super::Shared {}
+    use core::fmt::Debug;
+
+    pub trait Sealed {
+        /// Finds a pair by its content, where that is asked for.
+        type Index: Clone + Debug + Default + Send + Sync;
+
+        fn index_bytes(index: &Self::Index) -> usize;
+
+        /// The pair that was number `n` is number `numbers[n]` now.
+        fn renumber(index: &mut Self::Index, numbers: &[u32]);
+    }
 }
+
+use sealed::Sealed;
 
 /// How a map keeps values: [`Own`] or [`Shared`].
 ///
@@ -32,16 +43,7 @@ pub(super) mod sealed {
 ///
 /// assert_eq!(size(&PrefixMap::<u32, u8>::new()), 0);
 /// ```
-pub trait Storage: sealed::Sealed + Copy + Debug + Default + Eq + Hash + 'static {
-    #[doc(hidden)]
-    type Index: Clone + Debug + Default + Send + Sync;
-
-    #[doc(hidden)]
-    fn index_bytes(index: &Self::Index) -> usize;
-
-    #[doc(hidden)]
-    fn renumber(index: &mut Self::Index, numbers: &[u32]);
-}
+pub trait Storage: Sealed + Copy + Debug + Default + Eq + Hash + 'static {}
 
 /// Each route has a value of its own, of any type: the default of all maps.
 ///
@@ -57,7 +59,9 @@ pub struct Own;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Shared;
 
-impl Storage for Own {
+impl Storage for Own {}
+
+impl Sealed for Own {
     type Index = ();
 
     fn index_bytes((): &()) -> usize {
@@ -89,7 +93,9 @@ pub(super) fn spread(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-impl Storage for Shared {
+impl Storage for Shared {}
+
+impl Sealed for Shared {
     type Index = Index;
 
     fn index_bytes(index: &Index) -> usize {

@@ -26,39 +26,47 @@ use crate::next_hop::NextHop;
 /// assert_eq!(hosts::<Own>(7).pair_count(), 4);
 /// assert_eq!(hosts::<Shared>(7).pair_count(), 1);
 /// ```
-pub trait Stores<V>: Storage {
+pub trait Stores<V>: Storage + Keeps<V> {
     /// What a map lends for a value that may be changed: `&mut V`, or a [`ValueMut`].
     type Mut<'a>: DerefMut<Target = V>
     where
         V: 'a;
 
-    #[doc(hidden)]
-    fn add<M: PairSlots<V>>(
-        pairs: &mut Pairs<V, Self, M>,
-        value: V,
-        len: u8,
-    ) -> Result<NextHop, OutOfMemory>;
-
-    /// Puts the value of pair `new`, which no route has yet, in the place of that of `old`, whose
-    /// number the route keeps; `None` where the route takes the new number.
-    #[doc(hidden)]
-    fn replace(pairs: &mut Pairs<V, Self>, old: NextHop, new: NextHop) -> Option<V>;
-
-    /// One route of pair `number` less; whether it was the last, so that the pair can go.
-    #[doc(hidden)]
-    fn release<M: PairSlots<V>>(pairs: &mut Pairs<V, Self, M>, number: NextHop) -> bool;
-
-    #[doc(hidden)]
-    fn remove(pairs: &mut Pairs<V, Self>, number: NextHop) -> V;
-
-    #[doc(hidden)]
+    /// Lends the value of the route that has pair `number`. Only maps can call it, which alone have a `Renumber`.
     fn lend<'a>(map: &'a mut dyn Renumber<V, Self>, bits: u128, number: NextHop) -> Self::Mut<'a>
     where
         V: 'a;
-
-    #[doc(hidden)]
-    fn check<M: PairSlots<V>>(pairs: &Pairs<V, Self, M>, number: NextHop, routes: usize) -> bool;
 }
+
+/// What only maps ask of [`Stores`].
+mod sealed {
+    use super::{NextHop, OutOfMemory, PairSlots, Pairs, Storage};
+
+    pub trait Keeps<V>: Storage {
+        fn add<M: PairSlots<V>>(
+            pairs: &mut Pairs<V, Self, M>,
+            value: V,
+            len: u8,
+        ) -> Result<NextHop, OutOfMemory>;
+
+        /// Puts the value of pair `new`, which no route has yet, in the place of that of `old`, whose
+        /// number the route keeps; `None` where the route takes the new number.
+        fn replace(pairs: &mut Pairs<V, Self>, old: NextHop, new: NextHop) -> Option<V>;
+
+        /// One route of pair `number` less; whether it was the last, so that the pair can go.
+        fn release<M: PairSlots<V>>(pairs: &mut Pairs<V, Self, M>, number: NextHop) -> bool;
+
+        fn remove(pairs: &mut Pairs<V, Self>, number: NextHop) -> V;
+
+        fn check<M: PairSlots<V>>(
+            pairs: &Pairs<V, Self, M>,
+            number: NextHop,
+            routes: usize,
+        ) -> bool;
+    }
+}
+
+use sealed::Keeps;
 
 impl<V> Stores<V> for Own {
     type Mut<'a>
@@ -66,6 +74,16 @@ impl<V> Stores<V> for Own {
     where
         V: 'a;
 
+    fn lend<'a>(map: &'a mut dyn Renumber<V, Self>, _: u128, number: NextHop) -> &'a mut V
+    where
+        V: 'a,
+    {
+        let pair = map.pairs_mut().get_mut(number);
+        &mut pair.expect("a route has a pair").value
+    }
+}
+
+impl<V> Keeps<V> for Own {
     fn add<M: PairSlots<V>>(
         pairs: &mut Pairs<V, Self, M>,
         value: V,
@@ -89,14 +107,6 @@ impl<V> Stores<V> for Own {
         pairs.take(number).expect("a route has a pair").value
     }
 
-    fn lend<'a>(map: &'a mut dyn Renumber<V, Self>, _: u128, number: NextHop) -> &'a mut V
-    where
-        V: 'a,
-    {
-        let pair = map.pairs_mut().get_mut(number);
-        &mut pair.expect("a route has a pair").value
-    }
-
     fn check<M: PairSlots<V>>(pairs: &Pairs<V, Self, M>, number: NextHop, routes: usize) -> bool {
         pairs.get(number.get()).is_some() && routes == 1
     }
@@ -108,6 +118,15 @@ impl<V: Clone + Eq + Hash> Stores<V> for Shared {
     where
         V: 'a;
 
+    fn lend<'a>(map: &'a mut dyn Renumber<V, Self>, bits: u128, number: NextHop) -> ValueMut<'a, V>
+    where
+        V: 'a,
+    {
+        ValueMut::new(map, bits, number)
+    }
+}
+
+impl<V: Clone + Eq + Hash> Keeps<V> for Shared {
     fn add<M: PairSlots<V>>(
         pairs: &mut Pairs<V, Self, M>,
         value: V,
@@ -171,13 +190,6 @@ impl<V: Clone + Eq + Hash> Stores<V> for Shared {
         }
         let pair = pairs.get(number.get()).expect("a route has a pair");
         pair.value.clone()
-    }
-
-    fn lend<'a>(map: &'a mut dyn Renumber<V, Self>, bits: u128, number: NextHop) -> ValueMut<'a, V>
-    where
-        V: 'a,
-    {
-        ValueMut::new(map, bits, number)
     }
 
     fn check<M: PairSlots<V>>(pairs: &Pairs<V, Self, M>, number: NextHop, routes: usize) -> bool {

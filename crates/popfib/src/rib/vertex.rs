@@ -22,8 +22,8 @@ pub struct Vertex<'r, A> {
 }
 
 impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
-    /// The root of the binary radix tree, and the default route's next hop (0 if none).
-    #[doc(hidden)] // As `fold`, for which it is.
+    /// The root of the binary radix tree, and the default route's next hop (0 if none): where a
+    /// [`Fold`](crate::fold::Fold) begins. O(1).
     pub fn root_vertex(&self) -> (Vertex<'_, A>, u32) {
         let vertex = Vertex {
             node: &self.root,

@@ -68,8 +68,9 @@ pub(crate) struct Source {
     /// No two sources have the same.
     serial: u64,
     feed: usize,
-    /// The number of the connection whose changes apply.
+    /// The number of the connection whose changes apply, and whether it has sent any: if not, it may be another's that does.
     owner: u64,
+    is_claimed: bool,
     table: usize,
     name: Arc<Stream>,
     /// How many connections have it as a stream.
@@ -257,14 +258,12 @@ impl Tables {
         change: Change,
         now: Instant,
     ) {
-        if change.target.is_some() && !self.open(id, streams, change.stream, now) {
-            self.totals.refused += 1;
-            return;
-        }
-        let Some(number) = self.owned(id, change.stream) else {
-            self.totals.withdrawn += u64::from(change.target.is_none());
-            return;
+        let source = match change.target {
+            None => Ok(self.find(id, streams, change.stream)),
+            Some(_) => self.open(id, streams, change.stream, now),
         };
+        self.totals.refused += u64::from(source.is_err());
+        let Ok(Some(number)) = source else { return };
         let is_full = self.totals.paths >= self.limits.max_paths || self.room.is_full();
         let source = self.sources.at_mut(number.into());
         let is_peer_full = source.valid_paths() >= self.limits.max_peer_paths;
@@ -288,7 +287,10 @@ impl Tables {
                 }
             }
             Some(target) => {
-                let is_new = || half.paths.get(prefix, &key).is_none();
+                let is_new = || match half.generation(prefix, &key) {
+                    None => true,
+                    Some(held) => A::side(source).status(held) == Status::Gone,
+                };
                 let is_crowded = || {
                     let (low, high) = ((number, 0), (number, u32::MAX));
                     // Without path identifiers there is only one.
@@ -400,13 +402,12 @@ impl Tables {
 
     fn mark(&mut self, id: FeedId, streams: &[Stream], mark: Mark, now: Instant) {
         let (Mark::Up(stream) | Mark::Down(stream) | Mark::EndOfRib { stream, .. }) = mark;
-        // A table without routes may be complete, too.
-        if !matches!(mark, Mark::Down(_)) {
-            self.open(id, streams, stream, now);
-        }
-        let Some(number) = self.owned(id, stream) else {
-            return;
+        let source = match mark {
+            Mark::Down(_) => Ok(self.find(id, streams, stream)),
+            // A table without routes may be complete, too.
+            _ => self.open(id, streams, stream, now),
         };
+        let Ok(Some(number)) = source else { return };
         match mark {
             Mark::Up(_) => self.sources.at_mut(number.into()).is_dropped = false,
             Mark::Down(_) => self.lose(number),

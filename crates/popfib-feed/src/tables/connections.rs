@@ -7,6 +7,9 @@ use crate::feeds::{Connection, FeedId};
 use crate::freshness::Freshness;
 use crate::transaction::{Stream, StreamId};
 
+/// There is no place for another source.
+pub(super) struct TooMany;
+
 impl Tables {
     /// Call this when the feed called `name` has connected. If it is already connected, the new connection takes over: the
     /// old one was lost without being noticed.
@@ -101,8 +104,7 @@ impl Tables {
         feed.is_some_and(|feed| feed.connection(id.connection).is_some())
     }
 
-    /// Finds the sources of streams that the connection has not sent before, and takes them over from older connections. Returns
-    /// false if the connection is not current.
+    /// Notes that a connection was heard, and which streams it has. Returns false if it is not current.
     pub(super) fn hear(&mut self, id: FeedId, streams: &[Stream], now: Instant) -> bool {
         let feed = self.feeds.get_mut(id.feed);
         let connection = feed.and_then(|feed| feed.connection_mut(id.connection));
@@ -110,70 +112,75 @@ impl Tables {
             return false;
         };
         connection.heard = now;
-        let known = connection.streams.len().min(streams.len());
-        for (at, stream) in streams.iter().enumerate().skip(known) {
-            let feed = self.feeds.at_mut(id.feed);
-            let source = feed.sources.get(stream).copied();
-            if let Some(connection) = feed.connection_mut(id.connection) {
-                connection.streams.push(None);
-            }
-            if let Some(number) = source {
-                self.attach(id, at, number, now);
-            }
-        }
+        let count = connection.streams.len().max(streams.len());
+        connection.streams.resize(count, None);
         true
     }
 
-    /// Makes a source the stream of a connection, which takes it over from an older one.
-    fn attach(&mut self, id: FeedId, at: usize, number: u16, now: Instant) {
-        let feed = self.feeds.at_mut(id.feed);
-        let source = self.sources.at_mut(number.into());
-        source.streams += 1;
-        let owner = feed.connection(source.owner);
-        let is_older = owner.is_some_and(|owner| owner.number < id.connection);
-        if let Some(connection) = feed.connection_mut(id.connection) {
-            connection.streams[at] = Some(number);
-        }
-        if is_older {
-            self.begin(number, id.connection, now);
-        }
-    }
-
-    /// The source of a stream of the connection, if it has one and owns it.
-    pub(super) fn owned(&mut self, id: FeedId, stream: StreamId) -> Option<u16> {
-        let feed = self.feeds.at(id.feed);
-        let connection = feed.connection(id.connection)?;
-        let number = connection.streams.get(stream.0 as usize).copied()??;
-        let source = self.sources.at_mut(number.into());
-        // If the connection that it belonged to has ended, it belongs to this one from now on.
-        if source.owner != id.connection && feed.connection(source.owner).is_none() {
-            source.owner = id.connection;
-        }
-        (source.owner == id.connection).then_some(number)
-    }
-
-    /// Makes a source for a stream of the connection that has none. Returns false if there are too many.
+    /// The source of a stream that the connection fills, which is made if there is none, and taken over from an older connection.
+    /// An error if there are too many; `None` if it belongs to another connection.
     pub(super) fn open(
         &mut self,
         id: FeedId,
         streams: &[Stream],
         stream: StreamId,
         now: Instant,
-    ) -> bool {
+    ) -> Result<Option<u16>, TooMany> {
+        let at = stream.0 as usize;
+        let connection = self.feeds.at(id.feed).connection(id.connection);
+        let known = connection.and_then(|connection| connection.streams.get(at));
+        let number = match (known, streams.get(at)) {
+            (Some(&Some(number)), _) => number,
+            (Some(None), Some(name)) => {
+                let source = self.add_source(id.feed, name, id.connection, now);
+                let number = source.ok_or(TooMany)?;
+                self.attach(id, at, number, now);
+                number
+            }
+            _ => return Ok(None),
+        };
+        if !self.may_change(id, number) {
+            return Ok(None);
+        }
+        let source = self.sources.at_mut(number.into());
+        (source.owner, source.is_claimed) = (id.connection, true);
+        Ok(Some(number))
+    }
+
+    /// Makes a source the stream of a connection, which sends it for the first time. A later connection that sends it, too, keeps it.
+    fn attach(&mut self, id: FeedId, at: usize, number: u16, now: Instant) {
+        let may_change = self.may_change(id, number);
+        let source = self.sources.at_mut(number.into());
+        source.streams += 1;
+        let is_older = source.owner < id.connection;
+        let is_begun = source.owner == id.connection;
+        let feed = self.feeds.at_mut(id.feed);
+        if let Some(connection) = feed.connection_mut(id.connection) {
+            connection.streams[at] = Some(number);
+        }
+        if !is_begun && (is_older || may_change) {
+            self.begin(number, id.connection, now);
+        }
+    }
+
+    /// Whether what the connection says of a source counts: no other connection that lives sends it.
+    fn may_change(&self, id: FeedId, number: u16) -> bool {
+        let source = self.sources.at(number.into());
+        let is_other = source.owner != id.connection && source.is_claimed;
+        let feed = self.feeds.at(id.feed);
+        !(is_other && feed.connection(source.owner).is_some())
+    }
+
+    /// The source of a stream of which the connection only says what is no more, if there is one and it counts.
+    pub(super) fn find(&self, id: FeedId, streams: &[Stream], stream: StreamId) -> Option<u16> {
         let at = stream.0 as usize;
         let feed = self.feeds.at(id.feed);
-        let connection = feed.connection(id.connection);
-        let (Some(None), Some(name)) = (
-            connection.and_then(|connection| connection.streams.get(at)),
-            streams.get(at),
-        ) else {
-            return true;
+        let connection = feed.connection(id.connection)?;
+        let number = match connection.streams.get(at)? {
+            Some(number) => *number,
+            None => *feed.sources.get(streams.get(at)?)?,
         };
-        let source = self.add_source(id.feed, name, id.connection, now);
-        if let Some(number) = source {
-            self.attach(id, at, number, now);
-        }
-        source.is_some()
+        self.may_change(id, number).then_some(number)
     }
 
     /// The streams of a connection that has ended are no streams any more.
@@ -187,6 +194,7 @@ impl Tables {
     fn begin(&mut self, number: u16, owner: u64, now: Instant) {
         let source = self.sources.at_mut(number.into());
         source.owner = owner;
+        source.is_claimed = false;
         source.is_dropped = false;
         self.edit_both(number, |side| side.connected(now));
     }

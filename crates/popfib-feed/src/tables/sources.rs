@@ -92,6 +92,7 @@ impl Tables {
             serial: self.serial,
             feed,
             owner,
+            is_claimed: false,
             table: number,
             name: name.clone(),
             streams: 0,

@@ -4,6 +4,8 @@ mod bmp;
 mod fpm;
 mod kernel;
 mod limits;
+mod orders;
+mod orders_tests;
 mod sessions;
 mod snapshot;
 mod tables;

@@ -12,6 +12,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
+#include "storage/ipc.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "utils/memutils.h"
@@ -134,12 +135,28 @@ static void make_directory(const char *path)
         ereport(ERROR, (errcode_for_file_access(), errmsg("could not create directory \"%s\": %m", path)));
 }
 
+/* The file that this session writes, or wrote last. */
+static char new_file[MAXPGPATH];
+
+/* A session that is terminated leaves by no error that PG_CATCH would see. */
+static void remove_new_file(int code, Datum arg)
+{
+    (void)code;
+    (void)arg;
+    unlink(new_file);
+}
+
 char *store_new_path(const char *name)
 {
+    static bool registered;
     attach();
     make_directory("popfib");
     make_directory(store_directory());
-    return psprintf("popfib/%u/%s.%d.new", MyDatabaseId, name, MyProcPid);
+    if (!registered)
+        before_shmem_exit(remove_new_file, 0);
+    registered = true;
+    snprintf(new_file, sizeof new_file, "popfib/%u/%s.%d.new", MyDatabaseId, name, MyProcPid);
+    return pstrdup(new_file);
 }
 
 /* Needs the lock. */

@@ -20,6 +20,7 @@ use super::tokens::{bare, tokens};
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
+use crate::name_rule::MAX_NAME;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::Entry;
@@ -198,6 +199,10 @@ impl Nft {
             }
             word => {
                 if let Some(value) = &mut self.element.value {
+                    // One that is too long is refused at its end, however long it gets.
+                    if value.len() > MAX_NAME {
+                        return Ok(());
+                    }
                     // A verdict with its target: `jump chain`.
                     if !value.is_empty() {
                         value.push(' ');
@@ -207,5 +212,30 @@ impl Nft {
                 Ok(())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table_format::LoadOptions;
+
+    #[test]
+    fn a_value_over_many_lines_is_refused_and_not_gathered() {
+        let mut nft = Nft::default();
+        let mut rows = Rows::new(&LoadOptions::default());
+        let head = "map m { type ipv4_addr : verdict; elements = { 10.0.0.0/8 :";
+        nft.read("", head, &mut rows).unwrap();
+        let line = "a".repeat(10_000);
+        for _ in 0..1000 {
+            nft.read("", &line, &mut rows).unwrap();
+        }
+        let value = nft.element.value.as_ref().expect("a map's");
+        assert!(value.capacity() < 100_000, "{}", value.capacity());
+        let error = nft.read("", "}", &mut rows).unwrap_err();
+        assert!(
+            error.contains("a next hop of more than 4096 bytes"),
+            "{error}"
+        );
     }
 }

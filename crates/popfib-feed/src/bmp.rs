@@ -18,6 +18,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use popfib_formats::{BgpChange, BgpForm, BgpUpdate};
 
 use crate::buffer::Buffer;
+use crate::left_out::{LeftOut, Reasons};
 use crate::target::Target;
 use crate::transaction::{
     Change, Commit, Counts, Decoder, Flaw, Mark, Stream, StreamId, Streams, Transaction,
@@ -84,6 +85,10 @@ impl Decoder for Bmp {
     fn counts(&self) -> Counts {
         self.reader.counts
     }
+
+    fn left_out(&self) -> &[LeftOut] {
+        self.reader.left_out.all()
+    }
 }
 
 fn length(head: &[u8]) -> Result<usize, Flaw> {
@@ -118,6 +123,7 @@ struct Reader {
     sweep_shared_at: usize,
     streams: Streams,
     counts: Counts,
+    left_out: Reasons,
     changes: Vec<BgpChange>,
     packed: Vec<u8>,
 }
@@ -165,7 +171,8 @@ impl Reader {
             }
         }
         let Some((head, rest)) = body.split_first_chunk::<PEER_HEADER>() else {
-            self.counts.invalid += 1;
+            let reason = "a BMP message is shorter than its header of a peer";
+            self.leave_out(reason, String::new, body);
             return Ok(());
         };
         let head = PeerHeader::read(head);
@@ -181,7 +188,10 @@ impl Reader {
             _ => {
                 match open::forms(rest, head.kind == LOC_RIB) {
                     Some(forms) => self.peers.entry(head.key).or_default().forms = forms,
-                    None => self.counts.invalid += 1,
+                    None => {
+                        let about = || head.about();
+                        self.leave_out("the OPENs of a Peer Up are invalid", about, rest);
+                    }
                 }
                 let peer = self.peers.entry(head.key).or_default();
                 let streams = peer.streams.iter().flatten();
@@ -197,7 +207,7 @@ impl Reader {
         while let Some((&[a, b, c, d], rest)) = body.split_first_chunk::<4>() {
             let length = usize::from(u16::from_be_bytes([c, d]));
             let Some((value, rest)) = rest.split_at_checked(length) else {
-                self.counts.invalid += 1;
+                self.leave_out("an Initiation is cut off", String::new, body);
                 return;
             };
             if u16::from_be_bytes([a, b]) == NAME {
@@ -231,9 +241,13 @@ impl Reader {
         let mut changes = std::mem::take(&mut self.changes);
         changes.clear();
         match BgpUpdate::read(message, form, &mut changes) {
-            Ok(Some(update)) => self.take(&update, stream, &changes, to),
+            Ok(Some(update)) => {
+                if let Err(reason) = self.take(&update, stream, &changes, to) {
+                    self.leave_out(reason, || head.about(), message);
+                }
+            }
             Ok(None) => self.counts.other += 1,
-            Err(_) => self.counts.invalid += 1,
+            Err(reason) => self.leave_out(reason, || head.about(), message),
         }
         self.changes = changes;
         Ok(())
@@ -245,7 +259,8 @@ impl Reader {
         stream: StreamId,
         changes: &[BgpChange],
         to: &mut Transaction,
-    ) {
+    ) -> Result<(), &'static str> {
+        let mut result = Ok(());
         // A message has one next hop for each family.
         let mut last: Option<(IpAddr, Option<Target>)> = None;
         for change in changes {
@@ -254,9 +269,14 @@ impl Reader {
                 Some(next_hop) => match &last {
                     Some((same, target)) if *same == next_hop => target.clone(),
                     _ => {
-                        let target = self.target(update, next_hop);
                         // With invalid attributes, it counts as withdrawn (RFC 7606, section 2).
-                        self.counts.invalid += u64::from(target.is_none());
+                        let target = match self.target(update, next_hop) {
+                            Ok(target) => Some(target),
+                            Err(reason) => {
+                                result = Err(reason);
+                                None
+                            }
+                        };
                         last = Some((next_hop, target.clone()));
                         target
                     }
@@ -282,21 +302,28 @@ impl Reader {
             // Another family.
             None => self.counts.other += u64::from(changes.is_empty()),
         }
+        result
     }
 
-    /// The target of an UPDATE's routes with this next hop; `None` if its attributes are invalid.
-    fn target(&mut self, update: &BgpUpdate<'_>, next_hop: IpAddr) -> Option<Target> {
-        update.pack_path(next_hop, &mut self.packed).ok()?;
+    /// Counts an invalid message.
+    fn leave_out(&mut self, reason: &'static str, about: impl FnOnce() -> String, message: &[u8]) {
+        self.counts.invalid += 1;
+        self.left_out.add(reason, about, message);
+    }
+
+    /// The target of an UPDATE's routes with this next hop, or why its attributes are invalid.
+    fn target(&mut self, update: &BgpUpdate<'_>, next_hop: IpAddr) -> Result<Target, &'static str> {
+        update.pack_path(next_hop, &mut self.packed)?;
         if let Some(Shared(target)) = self.shared.get(self.packed.as_slice()) {
-            return Some(target.clone());
+            return Ok(target.clone());
         }
         if self.shared.len() >= self.sweep_shared_at {
             self.shared.retain(|Shared(target)| !target.is_unused());
             self.sweep_shared_at = (self.shared.len() * 2).max(1 << 16);
         }
-        let target = Target::path(&self.packed).ok()?;
+        let target = Target::path(&self.packed)?;
         self.shared.insert(Shared(target.clone()));
-        Some(target)
+        Ok(target)
     }
 }
 
@@ -329,6 +356,15 @@ impl PeerHeader {
                 let out = usize::from(self.flags & IS_OUT != 0);
                 out * 2 + usize::from(self.flags & IS_POST_POLICY != 0)
             }
+        }
+    }
+
+    /// The peer and its table, for messages that are left out.
+    fn about(&self) -> String {
+        let (table, peer) = self.names(self.policy());
+        match peer.is_empty() {
+            true => format!("{table}, "),
+            false => format!("peer {peer}, {table}, "),
         }
     }
 

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use crate::buffer::Buffer;
+use crate::left_out::LeftOut;
 use crate::netlink;
 use crate::room::Room;
 use crate::rtnetlink::RouteMessages;
@@ -59,8 +60,8 @@ impl Decoder for Fpm {
             while !rest.is_empty() {
                 match netlink::message(&mut rest) {
                     Ok(message) => self.routes.message(message, &mut self.transaction)?,
-                    Err(_) => {
-                        self.routes.counts.invalid += 1;
+                    Err(reason) => {
+                        self.routes.leave_out(reason, rest);
                         break;
                     }
                 }
@@ -83,6 +84,10 @@ impl Decoder for Fpm {
 
     fn counts(&self) -> Counts {
         self.routes.counts
+    }
+
+    fn left_out(&self) -> &[LeftOut] {
+        self.routes.left_out.all()
     }
 }
 

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::kernel_routes::KernelRoutes;
+use crate::left_out::LeftOut;
 use crate::netlink;
 use crate::room::Room;
 use crate::rtnetlink::{DELETE_NEXT_HOP, IPV4, IPV6, NEW_NEXT_HOP, NEW_ROUTE, RouteMessages};
@@ -121,9 +122,12 @@ impl Kernel {
         let mut next = Next::Read;
         self.transaction.clear();
         while !datagram.is_empty() {
-            let Ok(message) = netlink::message(&mut datagram) else {
-                self.routes.counts.invalid += 1;
-                break;
+            let message = match netlink::message(&mut datagram) {
+                Ok(message) => message,
+                Err(reason) => {
+                    self.routes.leave_out(reason, datagram);
+                    break;
+                }
             };
             self.was_interrupted |= message.flags & INTERRUPTED != 0;
             match message.kind {
@@ -194,7 +198,8 @@ impl Kernel {
     fn link(&mut self, is_there: bool, body: &[u8]) -> bool {
         const UP_AND_RUNNING: u32 = 0x41;
         let Some(&[_, _, _, _, i0, i1, i2, i3, f0, f1, f2, f3]) = body.first_chunk::<12>() else {
-            self.routes.counts.invalid += 1;
+            self.routes
+                .leave_out("a link is shorter than its header", body);
             return false;
         };
         self.routes.counts.messages += 1;
@@ -207,6 +212,11 @@ impl Kernel {
         let is_up = flags & UP_AND_RUNNING == UP_AND_RUNNING;
         // Of an interface that was not heard of before, it is not known whether it was up.
         self.links.insert(index, is_up) != Some(is_up)
+    }
+
+    /// The messages that were left out so far, by reason.
+    pub fn left_out(&self) -> &[LeftOut] {
+        self.routes.left_out.all()
     }
 
     /// Counts of the messages so far.

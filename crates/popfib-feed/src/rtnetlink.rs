@@ -12,6 +12,7 @@ use popfib::{IpPrefix, Prefix};
 
 use crate::hops::{Hop, Hops};
 use crate::kernel_routes::{KernelRoutes, Route, Shown};
+use crate::left_out::Reasons;
 use crate::netlink::{Message, Wrong, aligned, attributes, number};
 use crate::objects::{Object, Objects};
 use crate::room::Room;
@@ -42,6 +43,7 @@ pub(crate) struct RouteMessages {
     kernel: Option<KernelRoutes>,
     pub(crate) streams: Streams,
     pub(crate) counts: Counts,
+    pub(crate) left_out: Reasons,
 }
 
 /// A target, which a hash table finds by its content.
@@ -91,6 +93,7 @@ impl RouteMessages {
             kernel: None,
             streams: Streams::default(),
             counts: Counts::default(),
+            left_out: Reasons::default(),
         }
     }
 
@@ -112,11 +115,17 @@ impl RouteMessages {
         };
         match done {
             Ok(done) => done,
-            Err(_) => {
-                self.counts.invalid += 1;
+            Err(reason) => {
+                self.leave_out(reason, message.body);
                 Ok(())
             }
         }
+    }
+
+    /// Counts an invalid message.
+    pub(crate) fn leave_out(&mut self, reason: Wrong, message: &[u8]) {
+        self.counts.invalid += 1;
+        self.left_out.add(reason, String::new, message);
     }
 
     /// Whether next-hop objects have changed since the last call.

@@ -4,6 +4,7 @@ use std::{fmt, mem};
 
 use popfib::IpPrefix;
 
+use crate::left_out::LeftOut;
 use crate::target::Target;
 
 /// Routes of one peer for one table.
@@ -220,6 +221,11 @@ pub trait Decoder {
 
     /// Counts of what was received so far.
     fn counts(&self) -> Counts;
+
+    /// The messages that were left out so far, by reason.
+    fn left_out(&self) -> &[LeftOut] {
+        &[]
+    }
 }
 
 /// A function that receives transactions, with the streams that they refer to. It may take out their content.

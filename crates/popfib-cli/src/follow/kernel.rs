@@ -64,6 +64,7 @@ fn serve(state: &State, socket: &OwnedFd, mut id: FeedId) -> String {
     let mut kernel = Kernel::within(&state.tables().room().clone());
     let mut buffer = vec![0; DATAGRAM];
     let mut counts = Counts::default();
+    let mut left_out = Vec::new();
     let mut wants_dump = true;
     let mut dumped: Option<Instant> = None;
     // After messages were lost, the kernel drops all others until the queue has been empty once, and what is in the queue is older
@@ -118,6 +119,7 @@ fn serve(state: &State, socket: &OwnedFd, mut id: FeedId) -> String {
         });
         state.publish(Instant::now(), kernel.is_dumping());
         state.count(NAME, &mut counts, kernel.counts());
+        state.leave_out(NAME, &mut left_out, kernel.left_out());
         match next {
             Ok(Next::Read) => {}
             Ok(Next::Send(request)) => {

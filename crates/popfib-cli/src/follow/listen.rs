@@ -165,6 +165,7 @@ fn serve(
 ) -> String {
     let mut buffer = vec![0; BUFFER];
     let mut counts = Counts::default();
+    let mut left_out = Vec::new();
     let reason = loop {
         let read = match stream.read(&mut buffer) {
             Ok(0) => break "closed by the other side".to_owned(),
@@ -180,6 +181,7 @@ fn serve(
         let is_current = state.tables().is_current(id);
         catch_up::publish(state, stream);
         state.count(name, &mut counts, decoder.counts());
+        state.leave_out(name, &mut left_out, decoder.left_out());
         if let Err(flaw) = result {
             break flaw.to_string();
         }

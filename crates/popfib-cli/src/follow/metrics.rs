@@ -164,6 +164,11 @@ pub(super) fn text(state: &State) -> String {
             text.value(name, &[("feed", feed)], value(counts));
         }
     }
+    let name = "feed_left_out_total";
+    text.metric(name, "Messages left out by reason.");
+    for (feed, reason, count) in state.reasons().counts() {
+        text.value(name, &[("feed", feed), ("reason", reason)], count);
+    }
     text.0
 }
 

@@ -17,6 +17,7 @@ mod lock;
 mod metrics;
 mod protocol;
 mod publish;
+mod reasons;
 mod running;
 mod session;
 mod settings;

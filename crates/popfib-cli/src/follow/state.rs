@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use popfib::IpPrefix;
-use popfib_feed::{Counts, Dropped, PathOf, PathsQuery, TableInfo, Tables, View};
+use popfib_feed::{Counts, Dropped, LeftOut, PathOf, PathsQuery, TableInfo, Tables, View};
 
 use crate::output::note;
 
 use super::bulk::Taken;
 use super::images::{Compiled, Failed, Images};
 use super::lock::{Held, Lock};
+use super::reasons::AllReasons;
 
 /// The numbers of paths that a sweep visits, and of tables that are listed, at a time under the lock.
 const SWEPT: usize = 2048;
@@ -22,6 +23,7 @@ const LISTED: usize = 1024;
 pub(super) struct State {
     tables: Lock<Tables>,
     feeds: Mutex<BTreeMap<String, Counts>>,
+    reasons: Mutex<AllReasons>,
     troubles: Mutex<Troubles>,
     /// Whether all tables were complete once.
     was_whole: AtomicBool,
@@ -72,6 +74,7 @@ impl State {
         Self {
             tables: Lock::new(tables),
             feeds: Mutex::default(),
+            reasons: Mutex::default(),
             troubles: Mutex::default(),
             was_whole: AtomicBool::new(false),
             images: Images::default(),
@@ -168,6 +171,18 @@ impl State {
         *before = now;
     }
 
+    /// Adds the messages that a connection of a feed has left out.
+    pub(super) fn leave_out(&self, feed: &str, before: &mut Vec<u64>, now: &[LeftOut]) {
+        if !now.is_empty() {
+            self.reasons().add(feed, before, now);
+        }
+    }
+
+    /// Why messages were left out.
+    pub(super) fn reasons(&self) -> MutexGuard<'_, AllReasons> {
+        self.reasons.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The counts of each feed.
     pub(super) fn feeds(&self) -> BTreeMap<String, Counts> {
         let feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
@@ -195,18 +210,26 @@ impl State {
         }
         let feeds = self.feeds();
         let totals = self.tables().totals();
+        let mut reasons = self.reasons();
+        let invalid: u64 = feeds.values().map(|counts| counts.invalid).sum();
         let known = [
-            feeds.values().map(|counts| counts.invalid).sum(),
+            // Those with a reason are reported by it.
+            invalid.saturating_sub(reasons.sum()),
             feeds.values().map(|counts| counts.unknown_next_hops).sum(),
             totals.refused,
             totals.failed,
         ];
         let what = [
             "invalid messages or lines left out",
-            "routes name a next hop that was not announced",
+            "routes name a next hop that was not announced: with `no fpm use-next-hop-groups`, zebra sends next hops with their routes",
             "paths or next-hop objects refused: above --max-paths, --max-memory or 65,536 peers, or from a dropped peer",
             "changes could not be published",
         ];
+        for line in reasons.report() {
+            note(line);
+            troubles.said = Some(Instant::now());
+        }
+        drop(reasons);
         for ((what, now), before) in what.iter().zip(known).zip(troubles.known) {
             if now > before {
                 note(format_args!("{} {what}", now - before));

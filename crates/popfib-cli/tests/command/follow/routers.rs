@@ -115,3 +115,36 @@ fn places_of_routers_that_have_gone_are_used_again() {
         sleep(Duration::from_millis(20));
     }
 }
+
+#[test]
+fn messages_that_are_left_out_are_told_by_router_and_reason_with_the_first() {
+    let mut follow = Follow::start("left-out", &["--bmp", "127.0.0.1:0"]);
+    let address = follow.connect("BMP on");
+    follow.note("answering");
+    // A prefix of IPv4 that is longer than 32 bits.
+    let odd = bmp(0, ONE, &bgp(2, &[0, 2, 99, 10, 0, 0]));
+    let cut = bmp(3, TWO, &[0; 10]);
+    let messages = [up(ONE), odd.clone(), odd, cut, announce(ONE, 1)];
+    let _router = router(address, &messages);
+    let note = follow.note("messages left out");
+    let other = follow.note("messages left out");
+    let mut notes = [note, other];
+    notes.sort();
+    let begins = "popfib: BMP 127.0.0.1: 1 messages left out: the OPENs of a Peer Up are invalid; the first: peer 192.0.2.2, pre-policy, 0000";
+    assert!(notes[0].starts_with(begins), "{notes:?}");
+    let begins = "popfib: BMP 127.0.0.1: 2 messages left out: ";
+    let ends = "; the first: peer 192.0.2.1, pre-policy, ffffffffffffffffffffffffffffffff0019020002630a0000\n";
+    assert!(
+        notes[1].starts_with(begins) && notes[1].ends_with(ends),
+        "{notes:?}"
+    );
+    let stats = follow.ask("stats\n");
+    let line = "popfib_feed_left_out_total{feed=\"BMP 127.0.0.1\",reason=\"the OPENs of a Peer Up are invalid\"} 1\n";
+    assert!(stats.contains(line), "{stats}");
+    assert!(
+        stats.contains("popfib_feed_invalid_total{feed=\"BMP 127.0.0.1\"} 3\n"),
+        "{stats}"
+    );
+    let answer = "10.1.0.0\t10.1.0.0/16\t192.0.2.1 as-path 64500\n";
+    follow.expect("10.1.0.0\n", answer);
+}

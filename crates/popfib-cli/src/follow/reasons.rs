@@ -1,0 +1,70 @@
+//! Why messages of feeds were left out, over all of their connections.
+
+use std::collections::BTreeMap;
+
+use popfib_feed::LeftOut;
+
+/// Feed and reason.
+type Key = (String, &'static str);
+
+/// How many messages were left out, and how many of them were reported.
+struct Count {
+    all: u64,
+    reported: u64,
+    /// The first of those that are not reported.
+    first: String,
+}
+
+/// The reasons of all feeds.
+#[derive(Default)]
+pub(super) struct AllReasons(BTreeMap<Key, Count>);
+
+impl AllReasons {
+    /// Adds what a connection of a feed has left out; `before` is how many it had at the last call, reason by reason.
+    pub(super) fn add(&mut self, feed: &str, before: &mut Vec<u64>, now: &[LeftOut]) {
+        before.resize(now.len(), 0);
+        for (before, left_out) in before.iter_mut().zip(now) {
+            let more = left_out.count - std::mem::replace(before, left_out.count);
+            if more == 0 {
+                continue;
+            }
+            let key = (feed.to_owned(), left_out.reason);
+            let count = self.0.entry(key).or_insert_with(|| Count {
+                all: 0,
+                reported: 0,
+                first: left_out.first.clone(),
+            });
+            count.all += more;
+        }
+    }
+
+    /// How many messages were left out, by feed and reason.
+    pub(super) fn counts(&self) -> impl Iterator<Item = (&str, &'static str, u64)> {
+        let counts = self.0.iter();
+        counts.map(|((feed, reason), count)| (feed.as_str(), *reason, count.all))
+    }
+
+    /// How many messages were left out for any reason.
+    pub(super) fn sum(&self) -> u64 {
+        self.0.values().map(|count| count.all).sum()
+    }
+
+    /// A line for each reason for which messages were left out since the last call.
+    pub(super) fn report(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for ((feed, reason), count) in &mut self.0 {
+            let more = count.all - std::mem::replace(&mut count.reported, count.all);
+            if more > 0 {
+                let first = std::mem::take(&mut count.first);
+                let example = match first.is_empty() {
+                    true => first,
+                    false => format!("; the first: {first}"),
+                };
+                lines.push(format!(
+                    "{feed}: {more} messages left out: {reason}{example}"
+                ));
+            }
+        }
+        lines
+    }
+}

@@ -1,0 +1,53 @@
+//! Messages that were left out as invalid: how many for each reason, and the first of them.
+
+use std::fmt::Write;
+
+/// The number of bytes of a message that are shown.
+const SHOWN: usize = 48;
+
+/// A reason, how many messages were left out for it, and the first of them, as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// What is wrong with the messages.
+    pub reason: &'static str,
+    /// How many were left out.
+    pub count: u64,
+    /// The beginning of the first, in hexadecimal, after what is known of it.
+    pub first: String,
+}
+
+/// All that was left out, in the order in which the reasons came up.
+#[derive(Debug, Default)]
+pub(crate) struct Reasons(Vec<LeftOut>);
+
+impl Reasons {
+    /// Counts a message, which is `about` this.
+    pub(crate) fn add(
+        &mut self,
+        reason: &'static str,
+        about: impl FnOnce() -> String,
+        message: &[u8],
+    ) {
+        if let Some(known) = self.0.iter_mut().find(|known| known.reason == reason) {
+            known.count += 1;
+            return;
+        }
+        let mut first = about();
+        for byte in &message[..message.len().min(SHOWN)] {
+            // Writing to a String cannot fail.
+            let _ = write!(first, "{byte:02x}");
+        }
+        if message.len() > SHOWN {
+            let _ = write!(first, "... ({} bytes)", message.len());
+        }
+        self.0.push(LeftOut {
+            reason,
+            count: 1,
+            first,
+        });
+    }
+
+    pub(crate) fn all(&self) -> &[LeftOut] {
+        &self.0
+    }
+}

@@ -17,6 +17,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use popfib_formats::{BgpChange, BgpForm, BgpUpdate};
 
+use self::open::Forms;
 use crate::buffer::Buffer;
 use crate::left_out::{LeftOut, Reasons};
 use crate::target::Target;
@@ -110,8 +111,8 @@ type PeerKey = (u8, [u8; 8], [u8; 16]);
 /// What is known about a peer.
 #[derive(Debug, Default)]
 struct Peer {
-    /// The form of the messages that the router receives from the peer, and of those that it sends.
-    forms: [BgpForm; 2],
+    /// What it has negotiated with the router.
+    session: Forms,
     streams: [Option<StreamId>; POLICIES.len()],
 }
 
@@ -187,7 +188,7 @@ impl Reader {
             }
             _ => {
                 match open::forms(rest, head.kind == LOC_RIB) {
-                    Some(forms) => self.peers.entry(head.key).or_default().forms = forms,
+                    Some(session) => self.peers.entry(head.key).or_default().session = session,
                     None => {
                         let about = || head.about();
                         self.leave_out("the OPENs of a Peer Up are invalid", about, rest);
@@ -224,33 +225,65 @@ impl Reader {
         to: &mut Transaction,
     ) -> Result<(), Flaw> {
         let policy = head.policy();
-        let forms = self.peers.entry(head.key).or_default();
+        let peer = self.peers.entry(head.key).or_default();
+        let Forms {
+            forms,
+            may_have_two_byte_as,
+        } = peer.session;
         let form = BgpForm {
             has_two_byte_as: head.flags & HAS_TWO_BYTE_AS != 0 && head.kind != LOC_RIB,
-            ..forms.forms[usize::from(matches!(policy, 2 | 3))]
+            ..forms[usize::from(matches!(policy, 2 | 3))]
         };
-        let stream = match forms.streams[policy] {
+        let stream = match peer.streams[policy] {
             Some(stream) => stream,
             None => {
-                let (table, peer) = head.names(policy);
-                let stream = self.streams.add(table, peer)?;
-                forms.streams[policy] = Some(stream);
+                let (table, name) = head.names(policy);
+                let stream = self.streams.add(table, name)?;
+                peer.streams[policy] = Some(stream);
                 stream
             }
         };
+        let read = self.read(message, form, stream, to);
+        let Err(reason) = read else {
+            return Ok(());
+        };
+        // Some routers show the messages of a session with short AS numbers as they are, without the flag for that.
+        let short = BgpForm {
+            has_two_byte_as: true,
+            ..form
+        };
+        let mut other = Transaction::default();
+        if may_have_two_byte_as
+            && !form.has_two_byte_as
+            && self.read(message, short, stream, &mut other).is_ok()
+        {
+            *to = other;
+        } else {
+            self.leave_out(reason, || head.about(), message);
+        }
+        Ok(())
+    }
+
+    /// Reads an UPDATE of this form.
+    fn read(
+        &mut self,
+        message: &[u8],
+        form: BgpForm,
+        stream: StreamId,
+        to: &mut Transaction,
+    ) -> Result<(), &'static str> {
         let mut changes = std::mem::take(&mut self.changes);
         changes.clear();
-        match BgpUpdate::read(message, form, &mut changes) {
-            Ok(Some(update)) => {
-                if let Err(reason) = self.take(&update, stream, &changes, to) {
-                    self.leave_out(reason, || head.about(), message);
-                }
+        let result = match BgpUpdate::read(message, form, &mut changes) {
+            Ok(Some(update)) => self.take(&update, stream, &changes, to),
+            Ok(None) => {
+                self.counts.other += 1;
+                Ok(())
             }
-            Ok(None) => self.counts.other += 1,
-            Err(reason) => self.leave_out(reason, || head.about(), message),
-        }
+            Err(reason) => Err(reason),
+        };
         self.changes = changes;
-        Ok(())
+        result
     }
 
     fn take(

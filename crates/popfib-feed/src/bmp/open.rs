@@ -6,21 +6,36 @@ use popfib_formats::BgpForm;
 const RECEIVE: u8 = 1;
 const SEND: u8 = 2;
 
-/// Whether one side receives and sends path identifiers, for IPv4 and for IPv6.
-type Paths = [u8; 2];
+/// The capabilities of one side.
+#[derive(Default)]
+struct Capabilities {
+    /// Whether it receives and sends path identifiers, for IPv4 and for IPv6.
+    paths: [u8; 2],
+    /// Whether its AS numbers have four bytes (RFC 6793).
+    has_long_as: bool,
+}
 
-/// The forms of the messages that the router receives, and of those that it sends; `None` if the message is invalid.
+/// The forms of the messages of a session.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Forms {
+    /// Of those that the router receives, and of those that it sends.
+    pub(super) forms: [BgpForm; 2],
+    /// Whether AS numbers have two bytes on the session. The router may show them with four all the same.
+    pub(super) may_have_two_byte_as: bool,
+}
+
+/// What was negotiated; `None` if the message is invalid.
 ///
 /// For the router's own table, both OPENs are fabricated and equal.
-pub(super) fn forms(body: &[u8], is_own: bool) -> Option<[BgpForm; 2]> {
+pub(super) fn forms(body: &[u8], is_own: bool) -> Option<Forms> {
     // The router's address and two ports.
     let mut rest = body.get(20..)?;
     let sent = open(&mut rest)?;
     let received = open(&mut rest)?;
-    let form = |receives: Paths, sends: Paths| {
-        let agreed = |family: usize| match is_own {
-            true => receives[family] != 0 && sends[family] != 0,
-            false => receives[family] & RECEIVE != 0 && sends[family] & SEND != 0,
+    let form = |receives: &Capabilities, sends: &Capabilities| {
+        let agreed = |family: usize| match (is_own, receives.paths[family], sends.paths[family]) {
+            (true, a, b) => a != 0 && b != 0,
+            (false, a, b) => a & RECEIVE != 0 && b & SEND != 0,
         };
         BgpForm {
             has_two_byte_as: false,
@@ -28,11 +43,14 @@ pub(super) fn forms(body: &[u8], is_own: bool) -> Option<[BgpForm; 2]> {
             ipv6_path_ids: agreed(1),
         }
     };
-    Some([form(sent, received), form(received, sent)])
+    Some(Forms {
+        forms: [form(&sent, &received), form(&received, &sent)],
+        may_have_two_byte_as: !is_own && !(sent.has_long_as && received.has_long_as),
+    })
 }
 
 /// Removes an OPEN from the front (RFC 4271, section 4.2).
-fn open(bytes: &mut &[u8]) -> Option<Paths> {
+fn open(bytes: &mut &[u8]) -> Option<Capabilities> {
     const HEADER: usize = 19;
     let length = usize::from(u16::from_be_bytes([*bytes.get(16)?, *bytes.get(17)?]));
     let (message, rest) = bytes.split_at_checked(length)?;
@@ -53,7 +71,7 @@ fn open(bytes: &mut &[u8]) -> Option<Paths> {
     } else {
         parameters = parameters.get(..usize::from(length))?;
     }
-    let mut paths = [0; 2];
+    let mut all = Capabilities::default();
     while let [kind, rest @ ..] = parameters {
         let (length, rest) = match *rest {
             [high, low, ref rest @ ..] if is_extended => (u16::from_be_bytes([high, low]), rest),
@@ -63,22 +81,24 @@ fn open(bytes: &mut &[u8]) -> Option<Paths> {
         let (value, rest) = rest.split_at_checked(length.into())?;
         const CAPABILITIES: u8 = 2;
         if *kind == CAPABILITIES {
-            capabilities(value, &mut paths)?;
+            capabilities(value, &mut all)?;
         }
         parameters = rest;
     }
-    Some(paths)
+    Some(all)
 }
 
-fn capabilities(mut bytes: &[u8], paths: &mut Paths) -> Option<()> {
+fn capabilities(mut bytes: &[u8], all: &mut Capabilities) -> Option<()> {
+    const LONG_AS: u8 = 65;
     const ADDITIONAL_PATHS: u8 = 69;
     while let [code, length, ref rest @ ..] = *bytes {
         let (value, rest) = rest.split_at_checked(length.into())?;
+        all.has_long_as |= code == LONG_AS;
         if code == ADDITIONAL_PATHS {
             for entry in value.chunks_exact(4) {
                 match *entry {
-                    [0, 1, 1, bits] => paths[0] = bits,
-                    [0, 2, 1, bits] => paths[1] = bits,
+                    [0, 1, 1, bits] => all.paths[0] = bits,
+                    [0, 2, 1, bits] => all.paths[1] = bits,
                     _ => {}
                 }
             }

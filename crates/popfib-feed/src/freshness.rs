@@ -26,6 +26,8 @@ pub(crate) struct Freshness {
     is_exhausted: bool,
     /// The number of paths by status.
     counts: [usize; 3],
+    /// The number of paths when there last were clearly more than before.
+    grown: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +61,7 @@ impl Freshness {
             oldest: 0,
             is_exhausted: false,
             counts: [0; 3],
+            grown: 0,
         }
     }
 
@@ -105,6 +108,7 @@ impl Freshness {
     /// A connection has begun.
     pub(crate) fn connected(&mut self, now: Instant) {
         self.begin();
+        self.grown = 0;
         self.phase = Phase::Sending(now);
     }
 
@@ -117,6 +121,16 @@ impl Freshness {
     pub(crate) fn confirmed(&mut self, now: Instant) {
         if let Phase::Sending(last) = &mut self.phase {
             *last = now.max(*last);
+        }
+    }
+
+    /// A path was announced, and there are no stale ones. A table that is being sent grows; a few more paths, or others in their
+    /// place, are ordinary changes, which never end.
+    pub(crate) fn grew(&mut self, now: Instant) {
+        let paths = self.paths();
+        if paths > self.grown + self.grown / 256 {
+            self.grown = paths;
+            self.confirmed(now);
         }
     }
 
@@ -234,6 +248,31 @@ mod tests {
         );
         assert!(!state.is_fresh());
         state.removed(first);
+        assert!(state.is_fresh());
+    }
+
+    #[test]
+    fn ordinary_changes_do_not_keep_a_table_from_being_complete() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let mut state = Freshness::new(at(0));
+        for second in 0..20 {
+            for _ in 0..100 {
+                announce(&mut state, None).unwrap();
+                state.grew(at(second));
+            }
+            state.wait(at(second), IDLE);
+            assert!(state.is_sending());
+        }
+        for second in 20..40 {
+            // One in the place of another, and hardly any new one.
+            let generation = announce(&mut state, None).unwrap();
+            if second % 5 > 0 {
+                state.removed(generation);
+            }
+            state.grew(at(second));
+            state.wait(at(second), IDLE);
+        }
         assert!(state.is_fresh());
     }
 

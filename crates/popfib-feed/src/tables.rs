@@ -323,7 +323,7 @@ impl Tables {
         if was_stale {
             self.feeds.at_mut(id.feed).confirmed = now;
         } else if side.count(Status::Stale) == 0 {
-            side.confirmed(now);
+            side.grew(now);
         }
         let after = Tally::of(side);
         half.gone = half.gone + after.gone - before.gone;

@@ -55,8 +55,8 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "PEER")]
     pub(crate) peer: Option<PeerFilter>,
 
-    /// What to use as the next hop if the file has several candidates: next-hop, origin-as or peer [default:
-    /// next-hop]
+    /// What to use as the next hop if the file has several candidates: next-hop, origin-as (of files with AS
+    /// paths) or peer (of files with peers) [default: next-hop]
     #[arg(long, value_name = "WHAT")]
     pub(crate) value: Option<RouteValue>,
 

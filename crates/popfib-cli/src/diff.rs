@@ -13,7 +13,9 @@ use clap::Args;
 use popfib::diff::{AnswerChange, RouteChange};
 use popfib::{Address, IpPrefix, NextHop, Prefix, diff};
 use popfib_formats::{Escaped, NextHopNames, PeerFilter, RouteTable};
+use serde::ser::Error;
 use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
@@ -361,8 +363,9 @@ impl fmt::Display for Count {
 impl Serialize for Count {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.is_all {
-            // A power of two, so a float has it exactly.
-            serializer.serialize_f64(2f64.powi(128))
+            // No integer of serde has it.
+            let number = RawValue::from_string(self.to_string());
+            number.map_err(S::Error::custom)?.serialize(serializer)
         } else {
             serializer.serialize_u128(self.count)
         }

@@ -172,16 +172,15 @@ struct Report {
 
 impl Report {
     fn path(&mut self, path: &BgpPath) -> Result<(), Failure> {
-        let peer_as = path.peer_as.to_string();
-        let origin_as = path.origin_as().unwrap_or(&peer_as);
+        let origin_as = path.origin_as();
         if let Some((prefix, _)) = &self.origins {
             if *prefix != Some(path.prefix) {
                 self.finish_prefix()?;
             }
             if let Some((prefix, origins)) = &mut self.origins {
                 *prefix = Some(path.prefix);
-                if !origins.iter().any(|origin| origin == origin_as) {
-                    origins.push(origin_as.to_owned());
+                if !origins.contains(&origin_as) {
+                    origins.push(origin_as);
                 }
             }
             return Ok(());
@@ -195,7 +194,7 @@ impl Report {
                 time: path.seconds,
                 id: path.id,
                 as_path: &path.as_path,
-                origin_as,
+                origin_as: &origin_as,
                 origin: &path.origin,
                 next_hop: path.next_hop,
                 local_preference: path.local_preference,

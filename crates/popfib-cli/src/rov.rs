@@ -67,16 +67,6 @@ pub(crate) struct RovArgs {
 struct State(Validity);
 
 impl State {
-    /// The name in JSON, where options have `-` for `_`.
-    fn key(self) -> &'static str {
-        match self.0 {
-            Validity::Valid => "valid",
-            Validity::InvalidAs => "invalid_as",
-            Validity::InvalidLength => "invalid_length",
-            Validity::NotFound => "not_found",
-        }
-    }
-
     fn name(self) -> &'static str {
         match self.0 {
             Validity::InvalidAs => "invalid-as",
@@ -140,7 +130,10 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
         return Err("only one of the table and the VRPs can be standard input".into());
     }
     if args.table.table.is_some() {
-        args.table.read.value.get_or_insert(RouteValue::OriginAs);
+        args.table
+            .read
+            .value
+            .get_or_insert(RouteValue::OriginOrValue);
     }
     let table = table::load(&args.table)?;
     let vrps = read_vrps(&args.vrps, &args)?;
@@ -192,30 +185,29 @@ fn read_vrps(path: &Path, args: &RovArgs) -> Result<VrpTable, Failure> {
     Ok(vrps)
 }
 
-/// An AS, none if it is a set, and how the table writes it.
-type Written<'a> = (Option<u32>, &'a str);
+/// An AS, none if it is a set, and how it is written.
+type Written = (Option<u32>, String);
 
 /// The origins that each value of a table stands for.
-struct Origins<'a> {
-    of: Vec<Option<Vec<Written<'a>>>>,
+struct Origins {
+    of: Vec<Option<Vec<Written>>>,
 }
 
-impl<'a> Origins<'a> {
-    fn of(names: &'a NextHopNames) -> Self {
+impl Origins {
+    fn of(names: &NextHopNames) -> Self {
         let numbers = (1..=names.len() as u32).filter_map(NextHop::new);
         let of = numbers.map(|number| {
-            let value = names.name(number)?;
-            let parts = origins(value)?.into_iter().zip(value.split('_'));
             let origin = |(origin, text)| match origin {
                 Origin::As(asn) => (Some(asn), text),
                 Origin::Set => (None, text),
             };
-            Some(parts.map(origin).collect())
+            let found = origins(names.name(number)?)?;
+            Some(found.into_iter().map(origin).collect())
         });
         Self { of: of.collect() }
     }
 
-    fn get(&self, value: NextHop) -> Option<&[Written<'a>]> {
+    fn get(&self, value: NextHop) -> Option<&[Written]> {
         self.of.get(value.get() as usize - 1)?.as_deref()
     }
 }
@@ -257,7 +249,7 @@ impl Report<'_> {
     fn family<A: Address>(
         &mut self,
         table: &RouteTable,
-        origins: &Origins<'_>,
+        origins: &Origins,
         routes: &Rib<A>,
         vrps: &Vrps<A>,
         before: Option<&Vrps<A>>,
@@ -272,9 +264,16 @@ impl Report<'_> {
                     self.left_out += 1;
                     continue;
                 }
-                return Err(no_origin(table, prefix.into(), value).into());
+                let help = match self.args.table.read.value {
+                    None | Some(RouteValue::OriginOrValue) => {
+                        "--value-path chooses AS numbers in CSV, JSON and MaxMind databases"
+                    }
+                    Some(_) => "without --value, origins are taken from AS paths",
+                };
+                return Err(no_origin(table, prefix.into(), value, help).into());
             };
-            for &(origin, text) in found {
+            for (origin, text) in found {
+                let origin = *origin;
                 let state = vrps.validate(prefix, origin);
                 counts.add(state);
                 match before {
@@ -294,7 +293,7 @@ impl Report<'_> {
     fn route<A: Address>(
         &mut self,
         prefix: Prefix<A>,
-        (origin, text): Written<'_>,
+        (origin, text): (Option<u32>, &str),
         state: Validity,
         vrps: &Vrps<A>,
     ) -> Result<(), Failure>
@@ -312,7 +311,7 @@ impl Report<'_> {
             return self.output.json(&RouteLine {
                 prefix: AsText(prefix.into()),
                 origin: text,
-                state: State(state).key(),
+                state: State(state).name(),
                 vrps: vrps.collect(),
             });
         }
@@ -354,8 +353,8 @@ impl Report<'_> {
             return self.output.json(&ChangeLine {
                 prefix: AsText(prefix),
                 origin,
-                before: before.key(),
-                after: after.key(),
+                before: before.name(),
+                after: after.name(),
             });
         }
         let (before, after) = (before.name(), after.name());
@@ -406,11 +405,11 @@ impl Report<'_> {
 }
 
 /// The error of a table with other values than origins.
-fn no_origin(table: &RouteTable, prefix: IpPrefix, value: NextHop) -> String {
+fn no_origin(table: &RouteTable, prefix: IpPrefix, value: NextHop, help: &str) -> String {
     let name = table.name.escape_debug();
     let value = table.next_hops.name(value).unwrap_or_default();
     format!(
-        "{name}: {prefix}: \"{}\" is no origin AS; choose AS numbers as the table's values (--value-path)",
+        "{name}: {prefix}: \"{}\" is no origin AS; {help}",
         Escaped(value)
     )
 }

@@ -9,10 +9,8 @@
 
 mod open;
 
-use std::borrow::Borrow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt::Write;
-use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use popfib_formats::{BgpChange, BgpForm, BgpUpdate};
@@ -20,6 +18,7 @@ use popfib_formats::{BgpChange, BgpForm, BgpUpdate};
 use self::open::Forms;
 use crate::buffer::Buffer;
 use crate::left_out::{LeftOut, Reasons};
+use crate::shared::SharedPaths;
 use crate::target::Target;
 use crate::transaction::{
     Change, Commit, Counts, Decoder, Flaw, Mark, Stream, StreamId, Streams, Transaction,
@@ -120,38 +119,13 @@ struct Peer {
 struct Reader {
     peers: HashMap<PeerKey, Peer>,
     router: Option<String>,
-    shared: HashSet<Shared>,
-    sweep_shared_at: usize,
+    shared: SharedPaths,
     streams: Streams,
     counts: Counts,
     left_out: Reasons,
     changes: Vec<BgpChange>,
     packed: Vec<u8>,
 }
-
-/// A BGP target, which a hash table finds by its bytes.
-#[derive(Debug)]
-struct Shared(Target);
-
-impl Borrow<[u8]> for Shared {
-    fn borrow(&self) -> &[u8] {
-        self.0.path_bytes().unwrap_or_default()
-    }
-}
-
-impl Hash for Shared {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        Borrow::<[u8]>::borrow(self).hash(state);
-    }
-}
-
-impl PartialEq for Shared {
-    fn eq(&self, other: &Self) -> bool {
-        Borrow::<[u8]>::borrow(self) == Borrow::<[u8]>::borrow(other)
-    }
-}
-
-impl Eq for Shared {}
 
 impl Reader {
     fn message(&mut self, message: &[u8], to: &mut Transaction) -> Result<(), Flaw> {
@@ -347,16 +321,7 @@ impl Reader {
     /// The target of an UPDATE's routes with this next hop, or why its attributes are invalid.
     fn target(&mut self, update: &BgpUpdate<'_>, next_hop: IpAddr) -> Result<Target, &'static str> {
         update.pack_path(next_hop, &mut self.packed)?;
-        if let Some(Shared(target)) = self.shared.get(self.packed.as_slice()) {
-            return Ok(target.clone());
-        }
-        if self.shared.len() >= self.sweep_shared_at {
-            self.shared.retain(|Shared(target)| !target.is_unused());
-            self.sweep_shared_at = (self.shared.len() * 2).max(1 << 16);
-        }
-        let target = Target::path(&self.packed)?;
-        self.shared.insert(Shared(target.clone()));
-        Ok(target)
+        self.shared.target(&self.packed)
     }
 }
 

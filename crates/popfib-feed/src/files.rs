@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
+use popfib::IpPrefix;
 use popfib_formats::{Change as Said, ReadError, UpdateSource};
 
+use crate::shared::SharedPaths;
 use crate::target::Target;
 use crate::transaction::{Change, Flaw, Stream, StreamId, Streams, Transaction};
 
@@ -15,6 +17,8 @@ pub struct FileUpdates {
     peers: HashMap<Option<(IpAddr, u32)>, StreamId>,
     names: HashMap<Box<str>, Target>,
     sweep_names_at: usize,
+    shared: SharedPaths,
+    invalid: Option<(IpPrefix, &'static str)>,
 }
 
 /// Why no update could be read.
@@ -58,9 +62,17 @@ impl FileUpdates {
                 stream
             }
         };
-        let target = match update.change {
-            Said::Withdraw => None,
-            Said::Announce(name) => Some(match self.names.get(name) {
+        self.invalid = None;
+        let target = match (update.change, update.attributes) {
+            (Said::Withdraw, _) => None,
+            (Said::Announce(_), Some(packed)) => match self.shared.target(packed) {
+                Ok(target) => Some(target),
+                Err(reason) => {
+                    self.invalid = Some((update.prefix, reason));
+                    None
+                }
+            },
+            (Said::Announce(name), None) => Some(match self.names.get(name) {
                 Some(target) => target.clone(),
                 None => {
                     if self.names.len() >= self.sweep_names_at {
@@ -76,10 +88,16 @@ impl FileUpdates {
         to.change(Change {
             stream,
             prefix: update.prefix,
-            path: 0,
+            path: update.path_id.unwrap_or(0),
             target,
         });
         Ok(true)
+    }
+
+    /// The prefix of the last update, and the reason, if its attributes are invalid: then it counts as withdrawn (RFC 7606,
+    /// section 2).
+    pub fn invalid(&self) -> Option<(IpPrefix, &'static str)> {
+        self.invalid
     }
 
     /// The streams read so far.

@@ -11,8 +11,10 @@
 
 #![forbid(unsafe_code)]
 
+mod best_updates;
 mod bmp;
 mod buffer;
+mod exabgp;
 mod feeds;
 mod files;
 mod fpm;
@@ -26,10 +28,10 @@ mod kernel_routes;
 mod left_out;
 mod netlink;
 mod objects;
-mod pack;
 mod ris;
 mod room;
 mod rtnetlink;
+mod shared;
 mod slots;
 mod tables;
 mod target;
@@ -37,6 +39,7 @@ mod text;
 mod transaction;
 mod view;
 
+pub use best_updates::BestUpdates;
 pub use bmp::Bmp;
 pub use feeds::FeedId;
 pub use files::{FileUpdates, UpdateError};

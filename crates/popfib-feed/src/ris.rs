@@ -3,9 +3,8 @@
 use std::net::IpAddr;
 
 use popfib::IpPrefix;
+use popfib_formats::BgpPath;
 use serde::Deserialize;
-
-use crate::pack::{Attributes, Segment};
 
 #[derive(Deserialize)]
 struct Envelope {
@@ -51,7 +50,7 @@ pub(crate) enum Said {
     Update {
         peer: IpAddr,
         withdrawn: Vec<IpPrefix>,
-        attributes: Attributes,
+        path: Box<BgpPath>,
         announced: Vec<(IpAddr, Vec<IpPrefix>)>,
     },
     /// A peer is lost.
@@ -89,38 +88,37 @@ pub(crate) fn read(line: &str) -> Option<Said> {
         let first = announcement.next_hop.split(',').next()?;
         announced.push((first.parse().ok()?, prefixes(announcement.prefixes)?));
     }
-    let attributes = Attributes {
-        next_hop: None,
-        origin: message.origin.as_deref().map(origin),
-        as_path: segments(&message.path),
-        med: message.med,
-        local_preference: None,
-        communities: message.community,
-    };
+    let community = |[high, low]: &[u16; 2]| format!("{high}:{low}");
+    let communities: Vec<_> = message.community.iter().map(community).collect();
+    let mut path = Box::<BgpPath>::default();
+    path.origin = message.origin.as_deref().map_or("", origin).to_owned();
+    path.as_path = as_path(&message.path);
+    path.med = message.med;
+    path.communities = communities.join(" ");
     Some(Said::Update {
         peer,
         withdrawn,
-        attributes,
+        path,
         announced,
     })
 }
 
-pub(crate) fn origin(name: &str) -> u8 {
+/// The origin by the name that a [`BgpPath`] has for it.
+pub(crate) fn origin(name: &str) -> &'static str {
     match name.to_ascii_lowercase().as_str() {
-        "igp" => 0,
-        "egp" => 1,
-        _ => 2,
+        "igp" => "IGP",
+        "egp" => "EGP",
+        _ => "INCOMPLETE",
     }
 }
 
-fn segments(path: &[Step]) -> Vec<Segment> {
-    let mut segments = Vec::new();
-    for step in path {
-        match (step, segments.last_mut()) {
-            (Step::One(number), Some(Segment::Sequence(last))) => last.push(*number),
-            (Step::One(number), _) => segments.push(Segment::Sequence(vec![*number])),
-            (Step::Set(numbers), _) => segments.push(Segment::Set(numbers.clone())),
+fn as_path(path: &[Step]) -> String {
+    let step = |step: &Step| match step {
+        Step::One(number) => number.to_string(),
+        Step::Set(numbers) => {
+            let numbers: Vec<_> = numbers.iter().map(u32::to_string).collect();
+            format!("{{{}}}", numbers.join(","))
         }
-    }
-    segments
+    };
+    path.iter().map(step).collect::<Vec<_>>().join(" ")
 }

@@ -103,7 +103,7 @@ impl Target {
         Self::new(Kind::Object(id, objects.clone()))
     }
 
-    /// The BGP attributes of a route, as written by [`BgpUpdate::pack_path`](popfib_formats::BgpUpdate::pack_path).
+    /// The BGP attributes of a route, as written by [`pack_path`](popfib_formats::pack_path).
     /// This form takes a third of the memory of a [`BgpPath`].
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl Target {
     }
 
     /// Its name, if it consists of a name only.
-    pub(crate) fn as_name(&self) -> Option<&str> {
+    pub fn as_name(&self) -> Option<&str> {
         match &self.0.kind {
             Kind::Name(name) => Some(name),
             _ => None,
@@ -211,28 +211,20 @@ type Rank = (u32, u32, u8, u32, u32);
 /// of all paths (a beats b beats c beats a). So they are compared last, by neighbour and then MED.
 fn rank(path: &BgpPath) -> Rank {
     let preference = path.local_preference.unwrap_or(100);
-    let parts = path.as_path.split(' ').filter(|part| !part.is_empty());
-    // A confederation does not count (RFC 5065, section 5.3): all from its opening to its closing parenthesis.
-    let mut inside = false;
-    let mut length = 0u32;
-    let mut neighbour = 0u32;
-    for part in parts {
-        inside |= part.starts_with(['(', '[']);
-        if !inside {
-            if length == 0 {
-                neighbour = part.parse().unwrap_or_default();
-            }
-            length += 1;
-        }
-        inside &= !part.ends_with([')', ']']);
-    }
     let origin = match path.origin.as_str() {
         "IGP" => 0u8,
         "EGP" => 1,
         _ => 2,
     };
+    let neighbour = path.neighbour().unwrap_or_default();
     let med = path.med.unwrap_or_default();
-    (u32::MAX - preference, length, origin, neighbour, med)
+    (
+        u32::MAX - preference,
+        path.path_length(),
+        origin,
+        neighbour,
+        med,
+    )
 }
 
 impl PartialEq for Target {

@@ -8,25 +8,25 @@
 //! {"type":"ris_message","data":{...}}
 //! ```
 //!
-//! The third and fourth are ExaBGP commands, which may begin with `neighbor ADDRESS`; the last is a RIS
-//! Live message. A line is a transaction. Empty lines and lines that begin with `#` are ignored.
+//! The third and fourth are ExaBGP commands, which may begin with `neighbor ADDRESS`; without that they are for all
+//! neighbors. The last is a RIS Live message. A line is a transaction. Empty lines and lines that begin with `#` are ignored.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::str::SplitAsciiWhitespace;
 
 use popfib::IpPrefix;
 
-use crate::pack::{Attributes, Segment};
+use crate::exabgp;
 use crate::ris::{self, Said};
+use crate::shared::SharedPaths;
 use crate::target::Target;
 use crate::transaction::{
     Change, Commit, Counts, Decoder, Flaw, Mark, Stream, StreamId, Streams, Transaction,
 };
 
 /// The maximum length of a line and of a value, as in tables.
-const MAX_LINE: usize = 1 << 20;
-const MAX_VALUE: usize = 4096;
+const MAX_LINE: usize = 2 << 20;
+const MAX_VALUE: usize = 1_000_000;
 
 /// The [`Decoder`] of lines.
 #[derive(Debug, Default)]
@@ -41,8 +41,14 @@ pub struct Updates {
 
 #[derive(Debug, Default)]
 struct Reader {
+    /// The number of the line, from 1 on, and that of the first invalid one with the reason.
+    number: u64,
+    invalid: Option<(u64, String)>,
     peers: HashMap<Option<IpAddr>, StreamId>,
+    /// The streams of peers that ExaBGP commands named.
+    neighbors: Vec<StreamId>,
     streams: Streams,
+    shared: SharedPaths,
     counts: Counts,
     /// The last target, since successive lines of a source often have the same one.
     last: Option<(String, Target)>,
@@ -60,6 +66,12 @@ impl Updates {
     /// Those of [`Decoder::push`].
     pub fn finish(&mut self, commit: &mut Commit<'_>) -> Result<(), Flaw> {
         self.push(b"\n", commit)
+    }
+
+    /// The number of the first invalid line, from 1 on, and what is wrong with it.
+    pub fn first_invalid(&self) -> Option<(u64, &str)> {
+        let (number, reason) = self.reader.invalid.as_ref()?;
+        Some((*number, reason))
     }
 
     fn end_line(&mut self, commit: &mut Commit<'_>) -> Result<(), Flaw> {
@@ -87,7 +99,7 @@ impl Decoder for Updates {
             }
             if self.line.len() + end.len() > MAX_LINE {
                 self.line.clear();
-                self.reader.counts.invalid += 1;
+                self.reader.too_long();
                 continue;
             }
             self.line.extend_from_slice(end);
@@ -99,7 +111,7 @@ impl Decoder for Updates {
         if self.line.len() + bytes.len() > MAX_LINE {
             self.line.clear();
             self.is_skipping = true;
-            self.reader.counts.invalid += 1;
+            self.reader.too_long();
             return Ok(());
         }
         self.line.extend_from_slice(bytes);
@@ -115,119 +127,180 @@ impl Decoder for Updates {
     }
 }
 
+/// Why a line has no effect.
+enum Wrong {
+    /// It is invalid.
+    Line(String),
+    /// The connection has to be closed.
+    End(Flaw),
+}
+
+impl From<String> for Wrong {
+    fn from(reason: String) -> Self {
+        Self::Line(reason)
+    }
+}
+
+impl From<&str> for Wrong {
+    fn from(reason: &str) -> Self {
+        Self::Line(reason.to_owned())
+    }
+}
+
+impl From<Flaw> for Wrong {
+    fn from(flaw: Flaw) -> Self {
+        Self::End(flaw)
+    }
+}
+
 impl Reader {
     fn line(&mut self, line: &[u8], to: &mut Transaction) -> Result<(), Flaw> {
+        self.number += 1;
         let line = line.trim_ascii();
         if line.is_empty() || line[0] == b'#' {
             return Ok(());
         }
         self.counts.messages += 1;
         let done = match str::from_utf8(line) {
-            Err(_) => None,
+            Err(_) => Err(Wrong::from("this is not text: invalid UTF-8")),
             Ok(line) if line.starts_with('{') => self.json(line, to),
             Ok(line) => self.words(line, to),
         };
-        done.unwrap_or_else(|| {
-            to.clear();
-            self.counts.invalid += 1;
-            Ok(())
-        })
+        match done {
+            Ok(()) => Ok(()),
+            Err(Wrong::End(flaw)) => Err(flaw),
+            Err(Wrong::Line(reason)) => {
+                to.clear();
+                self.invalid(reason);
+                Ok(())
+            }
+        }
     }
 
-    /// `None` if the line is invalid.
-    fn json(&mut self, line: &str, to: &mut Transaction) -> Option<Result<(), Flaw>> {
-        match ris::read(line)? {
+    fn invalid(&mut self, reason: String) {
+        self.counts.invalid += 1;
+        let number = self.number;
+        self.invalid.get_or_insert((number, reason));
+    }
+
+    fn too_long(&mut self) {
+        self.number += 1;
+        self.invalid(format!("the line is longer than {MAX_LINE} bytes"));
+    }
+
+    fn json(&mut self, line: &str, to: &mut Transaction) -> Result<(), Wrong> {
+        match ris::read(line).ok_or("not a message of RIS Live")? {
             Said::Other => self.counts.other += 1,
-            Said::Down(peer) => match self.stream(Some(peer)) {
-                Ok(stream) => to.mark(Mark::Down(stream)),
-                Err(flaw) => return Some(Err(flaw)),
-            },
+            Said::Down(peer) => {
+                let stream = self.stream(Some(peer))?;
+                to.mark(Mark::Down(stream));
+            }
             Said::Update {
                 peer,
                 withdrawn,
-                mut attributes,
+                mut path,
                 announced,
             } => {
-                let stream = match self.stream(Some(peer)) {
-                    Ok(stream) => stream,
-                    Err(flaw) => return Some(Err(flaw)),
-                };
+                let stream = self.stream(Some(peer))?;
                 withdrawn
                     .into_iter()
-                    .for_each(|prefix| to.change(change(stream, prefix, None)));
-                // A message has one next hop of each family; many of them would multiply a long path.
-                let mut last: Option<(IpAddr, Target)> = None;
+                    .for_each(|prefix| to.change(change(stream, prefix, 0, None)));
+                let mut last: Option<Target> = None;
                 let mut room = MAX_LINE;
                 for (next_hop, prefixes) in announced {
                     let target = match last.take() {
-                        Some((same, target)) if same == next_hop => target,
+                        Some(target) if path.next_hop == Some(next_hop) => target,
                         _ => {
-                            attributes.next_hop = Some(next_hop);
-                            let (target, length) = attributes.target()?;
-                            room = room.checked_sub(length)?;
+                            path.next_hop = Some(next_hop);
+                            let target = self.shared.of(&path)?;
+                            // A message has one next hop of each family; many of them would multiply a long path.
+                            let length = target.path_bytes().map_or(0, <[u8]>::len);
+                            room = room
+                                .checked_sub(length)
+                                .ok_or("too many next hops for a path as long")?;
                             target
                         }
                     };
-                    let announce = |prefix| change(stream, prefix, Some(target.clone()));
+                    let announce = |prefix| change(stream, prefix, 0, Some(target.clone()));
                     prefixes.into_iter().for_each(|p| to.change(announce(p)));
-                    last = Some((next_hop, target));
+                    last = Some(target);
                 }
             }
         }
-        Some(Ok(()))
+        Ok(())
     }
 
-    /// `None` if the line is invalid.
-    fn words(&mut self, line: &str, to: &mut Transaction) -> Option<Result<(), Flaw>> {
+    fn words(&mut self, line: &str, to: &mut Transaction) -> Result<(), Wrong> {
         let mut words = line.split_ascii_whitespace();
         let mut peer = None;
-        let mut verb = words.next()?;
+        let mut verb = words.next().unwrap_or_default();
         if verb == "neighbor" {
-            peer = Some(words.next()?.parse().ok()?);
-            verb = words.next()?;
+            let address = words.next().unwrap_or_default();
+            peer = Some(
+                address
+                    .parse()
+                    .map_err(|_| format!("{address}: not an address"))?,
+            );
+            verb = words.next().unwrap_or_default();
         }
         let is_new = match verb {
             "announce" => true,
             "withdraw" => false,
-            _ => return None,
+            _ => return Err("neither announce nor withdraw".into()),
         };
-        let mut prefix = words.next()?;
-        let is_exabgp = prefix == "route";
-        if is_exabgp {
-            prefix = words.next()?;
-        }
-        let prefix = prefix.parse::<IpPrefix>().ok()?;
-        let target = match (is_new, is_exabgp) {
-            (false, true) => None,
-            (true, true) => Some(attributes(words)?.target()?.0),
-            (is_new, false) => {
-                let value = words.next();
-                if words.next().is_some() || value.is_some() != is_new {
-                    return None;
-                }
-                match value {
-                    Some(value) => Some(self.named(value)?),
-                    None => None,
-                }
+        if words.clone().next() == Some("route") {
+            words.next();
+            let exabgp::Command { prefixes, id, path } = exabgp::read(&mut words, is_new)?;
+            let target = match is_new {
+                true => Some(self.shared.of(&path)?),
+                false => None,
+            };
+            let stream = self.stream(peer)?;
+            if peer.is_some() && !self.neighbors.contains(&stream) {
+                self.neighbors.push(stream);
             }
+            for prefix in prefixes {
+                if peer.is_none() {
+                    // It is for all neighbors, and takes the place of what is only for one.
+                    for &neighbor in &self.neighbors {
+                        to.change(change(neighbor, prefix, id, None));
+                    }
+                }
+                to.change(change(stream, prefix, id, target.clone()));
+            }
+            return Ok(());
+        }
+        let prefix = words.next().ok_or("no prefix in this line")?;
+        let prefix: IpPrefix = prefix.parse().map_err(|e| format!("{prefix}: {e}"))?;
+        let target = match (is_new, words.next()) {
+            (true, Some(value)) => Some(self.named(value)?),
+            (true, None) => return Err("no value in this line".into()),
+            (false, None) => None,
+            (false, Some(_)) => return Err("a value after withdraw".into()),
         };
-        Some(self.stream(peer).map(|stream| {
-            to.change(change(stream, prefix, target));
-        }))
+        if let Some(more) = words.next() {
+            return Err(format!("more than a value: {more}").into());
+        }
+        let stream = self.stream(peer)?;
+        to.change(change(stream, prefix, 0, target));
+        Ok(())
     }
 
-    fn named(&mut self, value: &str) -> Option<Target> {
-        if value.len() > MAX_VALUE || value.contains(char::is_control) {
-            return None;
+    fn named(&mut self, value: &str) -> Result<Target, String> {
+        if value.len() > MAX_VALUE {
+            return Err(format!("a value of more than {MAX_VALUE} bytes"));
+        }
+        if value.contains(char::is_control) {
+            return Err("a value with a control character".to_owned());
         }
         if let Some((name, target)) = &self.last
             && name == value
         {
-            return Some(target.clone());
+            return Ok(target.clone());
         }
         let target = Target::name(value);
         self.last = Some((value.to_owned(), target.clone()));
-        Some(target)
+        Ok(target)
     }
 
     fn stream(&mut self, peer: Option<IpAddr>) -> Result<StreamId, Flaw> {
@@ -241,61 +314,11 @@ impl Reader {
     }
 }
 
-fn change(stream: StreamId, prefix: IpPrefix, target: Option<Target>) -> Change {
+fn change(stream: StreamId, prefix: IpPrefix, path: u32, target: Option<Target>) -> Change {
     Change {
         stream,
         prefix,
-        path: 0,
+        path,
         target,
-    }
-}
-
-/// The attributes of an ExaBGP command: names, each followed by a word or by words in brackets. Unknown attributes
-/// are ignored.
-fn attributes(mut words: SplitAsciiWhitespace<'_>) -> Option<Attributes> {
-    let mut all = Attributes::default();
-    while let Some(name) = words.next() {
-        match name {
-            "next-hop" => all.next_hop = Some(words.next()?.parse().ok()?),
-            "origin" => all.origin = Some(ris::origin(words.next()?)),
-            "med" => all.med = Some(words.next()?.parse().ok()?),
-            "local-preference" => all.local_preference = Some(words.next()?.parse().ok()?),
-            "as-path" => {
-                let numbers = list(&mut words)?.into_iter().map(|word| word.parse().ok());
-                all.as_path = vec![Segment::Sequence(numbers.collect::<Option<_>>()?)];
-            }
-            "community" => {
-                let pair = |word: &str| {
-                    let (a, b) = word.split_once(':')?;
-                    Some([a.parse().ok()?, b.parse().ok()?])
-                };
-                let pairs = list(&mut words)?.into_iter().map(pair);
-                all.communities = pairs.collect::<Option<_>>()?;
-            }
-            _ => {
-                list(&mut words)?;
-            }
-        }
-    }
-    Some(all)
-}
-
-/// A word, or several in brackets. A bracket need not be separated from a word by a blank.
-fn list<'a>(words: &mut SplitAsciiWhitespace<'a>) -> Option<Vec<&'a str>> {
-    let first = words.next()?;
-    let Some(mut word) = first.strip_prefix('[') else {
-        return Some(vec![first]);
-    };
-    let mut list = Vec::new();
-    loop {
-        let (inner, is_end) = match word.strip_suffix(']') {
-            Some(inner) => (inner, true),
-            None => (word, false),
-        };
-        list.extend(inner.split(',').filter(|part| !part.is_empty()));
-        if is_end {
-            return Some(list);
-        }
-        word = words.next()?;
     }
 }

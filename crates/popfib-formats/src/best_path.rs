@@ -1,7 +1,8 @@
 //! One route out of the several that a collector's peers have for a prefix.
 //!
-//! The shortest AS path wins, then the lowest index of a peer: two rules out of
-//! BGP's many, but the two that a dump of many routers supports, and always the
+//! A path with a next hop wins over one without (of a route of the router itself), then the shortest AS path, then the
+//! lowest index of a peer: few rules out of
+//! BGP's many, but those that a dump of many routers supports, and always the
 //! same answer; of equal routes, the last. Routes for one prefix have to follow one another, as in every
 //! dump that collectors write; so nothing but the best so far is kept. Where
 //! they don't, each run of them has its best, and they count as replaced.
@@ -17,14 +18,27 @@ use crate::route::{Route, RouteSource};
 /// What decides between two routes for one prefix: the lower wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
+    pub(crate) lacks_next_hop: bool,
     pub(crate) path_length: u32,
     pub(crate) peer: usize,
 }
 
+/// One route of one peer.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    pub(crate) prefix: IpPrefix,
+    pub(crate) rank: Rank,
+    /// The error if this is the best route of its prefix: it has no value.
+    pub(crate) flaw: Option<ReadError>,
+}
+
+/// The error of a candidate whose value should be a next hop that it lacks.
+pub(crate) const NO_NEXT_HOP: &str = "a route without a next hop";
+
 /// The routes of several peers, in the order of their file.
 pub(crate) trait Paths: Send {
     /// The next route that is wanted, its value in `value`; `None` at the end.
-    fn next_path(&mut self, value: &mut String) -> Result<Option<(IpPrefix, Rank)>, ReadError>;
+    fn next_path(&mut self, value: &mut String) -> Result<Option<Candidate>, ReadError>;
 
     /// As [`RouteSource::notes`].
     fn notes(&self) -> Vec<String>;
@@ -38,7 +52,7 @@ pub(crate) trait Paths: Send {
 pub(crate) struct BestPaths<P> {
     paths: P,
     /// The best route so far for the prefix at hand.
-    best: Option<(IpPrefix, Rank)>,
+    best: Option<Candidate>,
     /// Its value, that of the route just read, and that of the one handed out.
     value: String,
     read: String,
@@ -66,21 +80,20 @@ impl<P: Paths> BestPaths<P> {
         }
         loop {
             match self.paths.next_path(&mut self.read) {
-                Ok(Some((prefix, rank))) => {
-                    if let Some(done) = self.offer(prefix, rank) {
-                        return Ok(Some(done));
+                Ok(Some(candidate)) => {
+                    if let Some(done) = self.offer(candidate) {
+                        return done.map(Some);
                     }
                 }
-                Ok(None) => return Ok(self.finish()),
+                Ok(None) => return self.finish().transpose(),
                 // A route that is invalid says nothing about the one before it.
                 Err(error) if error.is_invalid_line() => return Err(error),
                 Err(error) => {
-                    let done = self.finish();
-                    if done.is_none() {
+                    let Some(done) = self.finish() else {
                         return Err(error);
-                    }
+                    };
                     self.failed = Some(error);
-                    return Ok(done);
+                    return done.map(Some);
                 }
             }
         }
@@ -88,29 +101,26 @@ impl<P: Paths> BestPaths<P> {
 
     /// Takes the route just read. The prefix before, if this is another, is done.
     #[inline]
-    fn offer(&mut self, prefix: IpPrefix, rank: Rank) -> Option<IpPrefix> {
-        match self.best {
-            Some((held, best)) if held == prefix => {
-                if rank <= best {
-                    self.best = Some((prefix, rank));
-                    mem::swap(&mut self.value, &mut self.read);
+    fn offer(&mut self, candidate: Candidate) -> Option<Result<IpPrefix, ReadError>> {
+        let mut done = None;
+        match &self.best {
+            Some(best) if best.prefix == candidate.prefix => {
+                if candidate.rank > best.rank {
+                    return None;
                 }
-                None
             }
-            _ => {
-                let done = self.finish();
-                self.best = Some((prefix, rank));
-                mem::swap(&mut self.value, &mut self.read);
-                done
-            }
+            _ => done = self.finish(),
         }
+        self.best = Some(candidate);
+        mem::swap(&mut self.value, &mut self.read);
+        done
     }
 
     /// Hands out the route at hand, as nothing follows.
-    fn finish(&mut self) -> Option<IpPrefix> {
-        let (prefix, _) = self.best.take()?;
+    fn finish(&mut self) -> Option<Result<IpPrefix, ReadError>> {
+        let best = self.best.take()?;
         mem::swap(&mut self.value, &mut self.out);
-        Some(prefix)
+        Some(best.flaw.map_or(Ok(best.prefix), Err))
     }
 }
 

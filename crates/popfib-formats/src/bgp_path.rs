@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use popfib::{IpPrefix, Prefix};
 
+use crate::as_path::{self, SegmentKind};
 use crate::error::ReadError;
 
 /// One path of one peer to a prefix.
@@ -20,7 +21,8 @@ pub struct BgpPath {
     pub peer_as: u32,
     /// Its identifier, if the peer sends several paths for a prefix (RFC 7911).
     pub id: Option<u32>,
-    /// The AS path: numbers between blanks, a set as `{64500,64501}`, a confederation as `(64500 64501)`.
+    /// The AS path: numbers between blanks, a set as `{64500,64501}`, those of confederations as `(64500 64501)`
+    /// and `[64500,64501]`.
     pub as_path: String,
     /// `IGP`, `EGP` or `INCOMPLETE`.
     pub origin: String,
@@ -30,7 +32,8 @@ pub struct BgpPath {
     pub local_preference: Option<u32>,
     /// The multi-exit discriminator, if it was sent.
     pub med: Option<u32>,
-    /// Communities (RFC 1997) as `64500:1`, then large ones (RFC 8092) as `64500:1:2`, between blanks.
+    /// Communities (RFC 1997) as `64500:1` or by the names that bgpdump has for some, as `no-export`; then large ones
+    /// (RFC 8092) as `64500:1:2`; between blanks.
     pub communities: String,
     /// Whether the path is an aggregate from which more specific ones were left out (ATOMIC_AGGREGATE).
     pub is_atomic: bool,
@@ -61,14 +64,29 @@ impl Default for BgpPath {
 }
 
 impl BgpPath {
-    /// The origin AS: the last of its AS path, a set of several as `{64500,64501}`; `None` if
-    /// the path is empty, so that it comes from the peer's own AS.
-    pub fn origin_as(&self) -> Option<&str> {
-        let is_outside = |part: &&str| !part.starts_with(['(', '[']) && !part.ends_with([')', ']']);
-        let last = self.as_path.split(' ').rfind(is_outside)?;
-        let set = last.strip_prefix('{').and_then(|set| set.strip_suffix('}'));
-        let one = set.filter(|set| !set.contains(',')).unwrap_or(last);
-        (!one.is_empty()).then_some(one)
+    /// The origin AS: the last of its AS path; a set as `{64500,64501}`, with its members in order, once each, of
+    /// which nobody knows which it was (RFC 6811 takes it for none); the peer's own AS if the path is empty. Confederations do
+    /// not count. Empty if the AS path is not valid.
+    pub fn origin_as(&self) -> String {
+        let mut origin = String::new();
+        // An error leaves it empty.
+        let _ = as_path::write_origin_of(&self.as_path, self.peer_as, &mut origin);
+        origin
+    }
+
+    /// The length of its AS path as routers compare it: a set counts as one, a confederation not at all.
+    pub fn path_length(&self) -> u32 {
+        as_path::length(&self.as_path).unwrap_or_default()
+    }
+
+    /// The neighbour: the first AS of its AS path outside of confederations; `None` if that is a set or empty.
+    pub fn neighbour(&self) -> Option<u32> {
+        let outside = |&(kind, _): &(SegmentKind, &str)| kind.is_outside();
+        let mut segments = as_path::segments(&self.as_path).map_while(Result::ok);
+        match segments.find(outside)? {
+            (SegmentKind::Sequence, numbers) => as_path::numbers(numbers).ok()?.first().copied(),
+            _ => None,
+        }
     }
 }
 

@@ -18,13 +18,14 @@ use std::str;
 
 use popfib::IpPrefix;
 
-use crate::best_path::{BestPaths, Paths, Rank};
+use crate::as_path;
+use crate::best_path::{BestPaths, Candidate, NO_NEXT_HOP, Paths, Rank};
 use crate::bgp_path::{BgpPath, PathSource, Wanted};
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::Lines;
+use crate::mrt::pack_path;
 use crate::name_rule::checked;
-use crate::origins::is_as_list;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::registry::Capabilities;
 use crate::table_format::{Entry, LoadOptions};
@@ -34,7 +35,7 @@ use crate::update_text::{parse_prefix, parse_time};
 pub(crate) const FORMAT: Entry = Entry {
     name: "bgpdump",
     description: "text of bgpdump -m: the best path of each prefix, or a peer's",
-    can: Capabilities::PEERS,
+    can: Capabilities::DUMP,
     detect: is_bgpdump,
     open: |input, options| Ok(Box::new(BestPaths::new(BgpdumpTable::new(input, options)))),
 };
@@ -78,7 +79,7 @@ fn kind(line: &[u8]) -> Option<(Kind, bool)> {
 fn next_hop(text: &str) -> Result<&str, String> {
     match text.parse::<IpAddr>() {
         Ok(_) => Ok(text),
-        Err(_) if text.is_empty() => Err("a route without a next hop".to_owned()),
+        Err(_) if text.is_empty() => Err(NO_NEXT_HOP.to_owned()),
         Err(_) => Err(format!("{}: not an address", quote(text.as_bytes()))),
     }
 }
@@ -89,8 +90,19 @@ struct Line<'a> {
     time: u64,
     peer: (IpAddr, u32),
     prefix: IpPrefix,
-    /// AS path and next hop, of routes and announcements.
-    route: Option<(&'a str, &'a str)>,
+    path_id: Option<u32>,
+    /// The fields of routes and announcements.
+    route: Option<Fields<'a>>,
+}
+
+/// What a line says of a path.
+#[derive(Clone, Copy, Default)]
+struct Fields<'a> {
+    as_path: &'a str,
+    origin: &'a str,
+    next_hop: &'a str,
+    /// Local preference, MED, communities, `AG` or `NAG`, aggregator.
+    rest: [&'a str; 5],
 }
 
 /// Reads a line; `None` if it is no route and no change of one (a peer's state).
@@ -119,35 +131,40 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<Line<'_>>, String> {
     let text = field("peer's AS")?;
     let asn = text.parse().map_err(|_| not(text, "an AS number"))?;
     let prefix = parse_prefix(field("prefix")?, mask)?;
-    if has_path_id {
-        field("path identifier")?;
-    }
+    let path_id = match has_path_id {
+        true => {
+            let text = field("path identifier")?;
+            Some(text.parse().map_err(|_| not(text, "a path identifier"))?)
+        }
+        false => None,
+    };
     let route = if change == "W" {
         None
     } else {
-        let as_path = field("AS path")?;
-        field("origin")?;
-        Some((as_path, field("next hop")?))
+        Some(Fields {
+            as_path: field("AS path")?,
+            origin: field("origin")?,
+            next_hop: field("next hop")?,
+            rest: std::array::from_fn(|_| fields.next().unwrap_or_default()),
+        })
     };
     Ok(Some(Line {
         kind,
         time,
         peer: (address, asn),
         prefix,
+        path_id,
         route,
     }))
 }
 
-/// How long an AS path is: a set counts as one, a confederation not at all.
-pub(crate) fn path_length(as_path: &str) -> u32 {
-    let segments = as_path.split_ascii_whitespace();
-    segments.filter(|s| !s.starts_with(['(', '['])).count() as u32
+/// The length of an AS path, or why it is none.
+pub(crate) fn path_length(as_path: &str) -> Result<u32, String> {
+    as_path::length(as_path).map_err(|_| no_path(as_path))
 }
 
-/// The last AS of a path, or several in a set; a set of one is that one.
-fn origin(last: &str) -> &str {
-    let set = last.strip_prefix('{').and_then(|l| l.strip_suffix('}'));
-    set.filter(|set| !set.contains(',')).unwrap_or(last)
+fn no_path(as_path: &str) -> String {
+    format!("{}: not an AS path", quote(as_path.as_bytes()))
 }
 
 /// The error of a line, for a reason; that it isn't even text says more.
@@ -176,11 +193,10 @@ impl Routes {
         }
     }
 
-    /// What `take` makes of the next line that it takes: of its text, what that says, and the index of its
-    /// peer; `None` at the end.
+    /// What `take` makes of the next line that it takes: of what it says, and the index of its peer; `None` at the end.
     fn next<T>(
         &mut self,
-        mut take: impl FnMut(&[u8], Line<'_>, usize) -> Result<Option<T>, String>,
+        mut take: impl FnMut(Line<'_>, usize) -> Result<Option<T>, String>,
     ) -> Result<Option<T>, ReadError> {
         while self.lines.advance()? {
             let text = self.lines.line();
@@ -205,7 +221,7 @@ impl Routes {
             if self.filter.is_some_and(|f| !f.admits(peer, address, asn)) {
                 continue;
             }
-            match take(text, line, peer) {
+            match take(line, peer) {
                 Ok(None) => {}
                 Ok(taken) => return Ok(taken),
                 Err(reason) => return Err(invalid(&self.lines, reason)),
@@ -231,7 +247,13 @@ impl BgpdumpTable {
     }
 }
 
-/// Writes what stands for a route with this AS path, next hop and peer to `value`.
+/// The error of the current line, if it lacks the next hop that is asked for.
+pub(crate) fn flaw(rank: Rank, wanted: RouteValue, lines: &Lines) -> Option<ReadError> {
+    (rank.lacks_next_hop && wanted == RouteValue::NextHop).then(|| lines.invalid(NO_NEXT_HOP))
+}
+
+/// Writes what stands for a route with this AS path, next hop and peer to `value`: nothing for a next hop that it
+/// lacks.
 pub(crate) fn write_value(
     wanted: RouteValue,
     as_path: &str,
@@ -241,34 +263,42 @@ pub(crate) fn write_value(
 ) -> Result<(), String> {
     value.clear();
     // Writing to a String cannot fail.
-    let _ = match (wanted, as_path.split_ascii_whitespace().next_back()) {
-        // Here and not for each line: a peer may have routes without one.
-        (RouteValue::NextHop, _) => value.write_str(next_hop(hop)?),
-        (RouteValue::OriginAs, Some(last)) if !is_as_list(origin(last)) => {
-            return Err(format!("{}: not an AS number", quote(last.as_bytes())));
+    let _ = match wanted {
+        RouteValue::NextHop if hop.is_empty() => return Ok(()),
+        RouteValue::NextHop => value.write_str(next_hop(hop)?),
+        RouteValue::OriginAs | RouteValue::OriginOrValue => {
+            as_path::write_origin_of(as_path, asn, value).map_err(|_| no_path(as_path))?;
+            Ok(())
         }
-        (RouteValue::OriginAs, Some(last)) => value.write_str(origin(last)),
-        (RouteValue::OriginAs, None) => write!(value, "{asn}"),
-        (RouteValue::Peer, _) => write!(value, "{address}"),
+        RouteValue::Peer => write!(value, "{address}"),
     };
     checked(value).map(|_| ())
 }
 
 impl Paths for BgpdumpTable {
-    fn next_path(&mut self, value: &mut String) -> Result<Option<(IpPrefix, Rank)>, ReadError> {
-        self.routes.next(|_, line, peer| {
-            let (as_path, hop) = line.route.unwrap_or_default();
-            write_value(self.value, as_path, hop, line.peer, value)?;
-            let rank = match line.kind {
-                Kind::Table => Rank {
-                    path_length: path_length(as_path),
-                    peer,
-                },
-                // The last announcement counts.
-                Kind::Update => Rank::default(),
+    fn next_path(&mut self, value: &mut String) -> Result<Option<Candidate>, ReadError> {
+        let next = self.routes.next(|line, peer| {
+            let Fields {
+                as_path, next_hop, ..
+            } = line.route.unwrap_or_default();
+            write_value(self.value, as_path, next_hop, line.peer, value)?;
+            // Of updates, the last announcement counts.
+            let (path_length, peer) = match line.kind {
+                Kind::Table => (path_length(as_path)?, peer),
+                Kind::Update => (0, 0),
+            };
+            let rank = Rank {
+                lacks_next_hop: next_hop.is_empty(),
+                path_length,
+                peer,
             };
             Ok(Some((line.prefix, rank)))
-        })
+        })?;
+        Ok(next.map(|(prefix, rank)| Candidate {
+            prefix,
+            rank,
+            flaw: flaw(rank, self.value, &self.routes.lines),
+        }))
     }
 
     fn notes(&self) -> Vec<String> {
@@ -301,27 +331,26 @@ impl BgpdumpPaths {
 
 impl PathSource for BgpdumpPaths {
     fn next_path(&mut self, path: &mut BgpPath) -> Result<bool, ReadError> {
-        let next = self.routes.next(|text, line, _| {
+        let next = self.routes.next(|line, _| {
             if !(self.wanted)(line.prefix) {
                 return Ok(None);
             }
             (path.prefix, path.seconds) = (line.prefix, line.time / 1_000_000);
             (path.peer, path.peer_as) = line.peer;
-            fill(path, text).map(Some)
+            path.id = line.path_id;
+            fill(path, line.route.unwrap_or_default()).map(Some)
         });
         Ok(next?.is_some())
     }
 }
 
-/// Sets what the rest of a line says, which [`parse`] found right so far.
-fn fill(path: &mut BgpPath, line: &[u8]) -> Result<(), String> {
-    let text = str::from_utf8(line).map_err(|_| String::new())?;
-    let mut fields = text.split('|').skip(6);
-    let mut field = || fields.next().unwrap_or_default();
+/// Sets what the fields of a line say.
+fn fill(path: &mut BgpPath, fields: Fields<'_>) -> Result<(), String> {
     let not = |text: &str, what: &str| format!("{}: not {what}", quote(text.as_bytes()));
-    let number = |text: &str| {
-        let number = (!text.is_empty()).then(|| text.parse());
-        number.transpose().map_err(|_| not(text, "a number"))
+    // A path without the attribute has 0, too.
+    let number = |text: &str| match text {
+        "" | "0" => Ok(None),
+        text => text.parse().map(Some).map_err(|_| not(text, "a number")),
     };
     let copy = |text: &str, to: &mut String| {
         to.clear();
@@ -332,22 +361,19 @@ fn fill(path: &mut BgpPath, line: &[u8]) -> Result<(), String> {
             checked(to).map(|_| ())
         }
     };
-    path.id = match kind(line) {
-        Some((_, true)) => number(field())?,
-        _ => None,
-    };
-    copy(field(), &mut path.as_path)?;
-    copy(field(), &mut path.origin)?;
-    let next_hop = field();
-    path.next_hop = match next_hop {
+    let [local_preference, med, communities, atomic, aggregator] = fields.rest;
+    path_length(fields.as_path)?;
+    copy(fields.as_path, &mut path.as_path)?;
+    copy(fields.origin, &mut path.origin)?;
+    path.next_hop = match fields.next_hop {
         "" => None,
         text => Some(text.parse().map_err(|_| not(text, "an address"))?),
     };
-    path.local_preference = number(field())?;
-    path.med = number(field())?;
-    copy(field(), &mut path.communities)?;
-    path.is_atomic = field() == "AG";
-    copy(field(), &mut path.aggregator)
+    path.local_preference = number(local_preference)?;
+    path.med = number(med)?;
+    copy(communities, &mut path.communities)?;
+    path.is_atomic = atomic == "AG";
+    copy(aggregator, &mut path.aggregator)
 }
 
 /// An [`UpdateSource`] of the lines.
@@ -356,7 +382,9 @@ struct BgpdumpUpdates {
     lines: Lines,
     mask: bool,
     gate: Gate,
+    path: BgpPath,
     next_hop: String,
+    attributes: Vec<u8>,
     table_lines: u64,
 }
 
@@ -366,7 +394,9 @@ impl BgpdumpUpdates {
             lines: Lines::new(input),
             mask: options.mask,
             gate: Gate::new(options.peer),
+            path: BgpPath::default(),
             next_hop: String::new(),
+            attributes: Vec::new(),
             table_lines: 0,
         }
     }
@@ -395,23 +425,34 @@ impl UpdateSource for BgpdumpUpdates {
                 None => return Err(self.lines.invalid("too many peers")),
             };
             let Line {
-                time, peer, prefix, ..
+                time,
+                peer,
+                prefix,
+                path_id,
+                route,
+                ..
             } = line;
-            self.next_hop.clear();
-            let change = match line.route {
-                None => Change::Withdraw,
-                Some((_, text)) => {
-                    let next_hop = next_hop(text).map_err(|reason| invalid(&self.lines, reason))?;
-                    self.next_hop.push_str(next_hop);
-                    Change::Announce(&self.next_hop)
-                }
+            let announced = match route {
+                None => Ok(()),
+                Some(fields) => next_hop(fields.next_hop).and_then(|text| {
+                    self.next_hop.clear();
+                    self.next_hop.push_str(text);
+                    fill(&mut self.path, fields)?;
+                    pack_path(&self.path, &mut self.attributes).map_err(str::to_owned)
+                }),
             };
+            announced.map_err(|reason| invalid(&self.lines, reason))?;
             self.gate.count(Some(time), Some(index), prefix);
             return Ok(Some(Update {
                 time: Some(time),
                 peer: Some(peer),
                 prefix,
-                change,
+                path_id,
+                attributes: route.map(|_| self.attributes.as_slice()),
+                change: match route {
+                    None => Change::Withdraw,
+                    Some(_) => Change::Announce(&self.next_hop),
+                },
             }));
         }
         Ok(None)

@@ -12,8 +12,8 @@
 
 use popfib::IpPrefix;
 
-use crate::best_path::{BestPaths, Paths, Rank};
-use crate::bgpdump::{path_length, write_value};
+use crate::best_path::{BestPaths, Candidate, Paths, Rank};
+use crate::bgpdump::{flaw, path_length, write_value};
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::Lines;
@@ -25,7 +25,7 @@ use crate::update_text::parse_prefix;
 pub(crate) const FORMAT: Entry = Entry {
     name: "bgpscanner",
     description: "text of bgpscanner: the best path of each prefix, or a peer's",
-    can: Capabilities::PEERS,
+    can: Capabilities::DUMP,
     detect,
     open: |input, options| Ok(Box::new(BestPaths::new(Bgpscanner::new(input, options)))),
 };
@@ -114,26 +114,18 @@ impl Bgpscanner {
         if !admitted {
             return Ok(());
         }
-        // A set has its members between blanks.
-        let last_set = as_path.rfind('{').filter(|_| as_path.ends_with('}'));
-        let set = last_set.map(|at| as_path[at..].replace(' ', ","));
         // Next to an address of the link.
         let hop = hop.split(' ').next().unwrap_or_default();
-        write_value(
-            self.value,
-            set.as_deref().unwrap_or(as_path),
-            hop,
-            (address, asn),
-            &mut self.routed,
-        )?;
-        self.rank = match kind {
-            "=" => Rank {
-                path_length: path_length(&as_path[..last_set.unwrap_or(as_path.len())])
-                    + u32::from(last_set.is_some()),
-                peer: index,
-            },
-            // The last announcement counts.
-            _ => Rank::default(),
+        write_value(self.value, as_path, hop, (address, asn), &mut self.routed)?;
+        // Of updates, the last announcement counts.
+        let (path_length, peer) = match kind {
+            "=" => (path_length(as_path)?, index),
+            _ => (0, 0),
+        };
+        self.rank = Rank {
+            lacks_next_hop: hop.is_empty(),
+            path_length,
+            peer,
         };
         self.prefixes.push_str(prefixes);
         Ok(())
@@ -141,12 +133,16 @@ impl Bgpscanner {
 }
 
 impl Paths for Bgpscanner {
-    fn next_path(&mut self, value: &mut String) -> Result<Option<(IpPrefix, Rank)>, ReadError> {
+    fn next_path(&mut self, value: &mut String) -> Result<Option<Candidate>, ReadError> {
         loop {
             match self.next_prefix() {
                 Some(Ok(prefix)) => {
                     value.clone_from(&self.routed);
-                    return Ok(Some((prefix, self.rank)));
+                    return Ok(Some(Candidate {
+                        prefix,
+                        rank: self.rank,
+                        flaw: flaw(self.rank, self.value, &self.lines),
+                    }));
                 }
                 Some(Err(reason)) => return Err(self.lines.invalid(reason)),
                 None => {}

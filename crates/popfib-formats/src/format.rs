@@ -7,6 +7,7 @@
 
 use crate::error::ReadError;
 use crate::input::Input;
+use crate::peers::RouteValue;
 use crate::registry::formats;
 use crate::route::RouteSource;
 use crate::table_format::{Entry, Format, LoadOptions};
@@ -62,7 +63,23 @@ formats! { Format of FORMATS, no_such: "no such format" }
 /// Those of the format; most formats report errors only when routes are read.
 pub fn open_routes(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteSource>, ReadError> {
     open_with(input, options, |input, format| {
-        (format.0.open)(input, options)
+        let can = format.0.can;
+        let value = match options.value {
+            RouteValue::OriginAs if !can.origins => {
+                let name = format.name();
+                let reason = format!("{name} has no AS paths, so its routes have no origin-as");
+                return Err(ReadError::file(input.name(), reason));
+            }
+            RouteValue::Peer if !can.peers => return Err(no_peers(&input, format)),
+            RouteValue::OriginOrValue if can.origins => RouteValue::OriginAs,
+            RouteValue::OriginOrValue => RouteValue::NextHop,
+            value => value,
+        };
+        let options = LoadOptions {
+            value,
+            ..options.clone()
+        };
+        (format.0.open)(input, &options)
     })
 }
 
@@ -80,14 +97,17 @@ pub(crate) fn open_with<T>(
         return Err(ReadError::file(input.name(), reason));
     }
     if options.peer.is_some() && !format.0.can.peers {
-        let reason = format!("{} has no peers", format.name());
-        return Err(ReadError::file(input.name(), reason));
+        return Err(no_peers(&input, format));
     }
     if options.table.is_some() && !format.0.can.tables {
         let reason = format!("{} has no tables to choose from", format.name());
         return Err(ReadError::file(input.name(), reason));
     }
     open(input, format)
+}
+
+fn no_peers(input: &Input, format: Format) -> ReadError {
+    ReadError::file(input.name(), format!("{} has no peers", format.name()))
 }
 
 #[cfg(test)]

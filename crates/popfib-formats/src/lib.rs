@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
+mod as_path;
 mod best_path;
 mod bgp_path;
 mod bgpdump;
@@ -72,7 +73,7 @@ pub use format::open_routes;
 pub use input::{Input, Progress};
 pub use ipv4::address as ipv4_address;
 pub use load::{RouteTable, image_table, load, load_from, load_text};
-pub use mrt::{BgpChange, BgpForm, BgpUpdate, unpack_path};
+pub use mrt::{BgpChange, BgpForm, BgpUpdate, pack_path, unpack_path};
 pub use next_hop_names::NextHopNames;
 pub use origins::{Origin, origins};
 pub use paths::open_paths;

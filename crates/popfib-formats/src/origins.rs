@@ -4,6 +4,7 @@
 //! differ between routes are joined by `_`. These are the only next hops that have commas in the
 //! text format: dumps of every collector have some.
 
+use crate::as_path::{self, as_number};
 use crate::name_rule::check;
 
 /// Whether `text` is an AS number or several, as above.
@@ -26,21 +27,6 @@ pub(crate) fn without_braces(text: &str) -> &str {
     inner.unwrap_or(text)
 }
 
-/// An AS number: a number of 32 bits, or two of 16 joined by a dot.
-pub(crate) fn as_number(text: &str) -> Option<u32> {
-    // Digits alone: `from_str` would take a sign.
-    if !text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
-        return None;
-    }
-    match text.split_once('.') {
-        None => text.parse().ok(),
-        Some((high, low)) => {
-            let (high, low) = (high.parse::<u16>().ok()?, low.parse::<u16>().ok()?);
-            Some(u32::from(high) << 16 | u32::from(low))
-        }
-    }
-}
-
 /// `text` without `AS` in front of a number.
 pub(crate) fn without_as(text: &str) -> &str {
     match text.get(..2) {
@@ -58,21 +44,39 @@ pub enum Origin {
     Set,
 }
 
-/// The origins in a value, if it has any: `64500`, `AS64500`, `1.10`; an AS set
-/// (`{64500,64501}`, also without braces) is one origin, and those joined by `_` are several.
+/// The origins in a value, if it has any, and how each is written: `64500`, `AS64500`, `1.10`; an AS set
+/// (`{64500,64501}`, also without braces) is one origin, and those joined by `_` are several. The value of a live route of BGP
+/// (`192.0.2.1 as-path 64500 64501`) has the origin of its path.
 ///
 /// ```
 /// use popfib_formats::{Origin, origins};
 ///
-/// assert_eq!(origins("AS64500"), Some(vec![Origin::As(64500)]));
-/// assert_eq!(origins("64500_{1,2}"), Some(vec![Origin::As(64500), Origin::Set]));
-/// assert_eq!(origins("192.0.2.1"), None);
+/// let of = |value| origins(value).map(|all| all.into_iter().map(|(origin, _)| origin).collect::<Vec<_>>());
+/// assert_eq!(of("AS64500"), Some(vec![Origin::As(64500)]));
+/// assert_eq!(of("64500_{1,2}"), Some(vec![Origin::As(64500), Origin::Set]));
+/// assert_eq!(of("192.0.2.1 as-path 64500 64501 med 5"), Some(vec![Origin::As(64501)]));
+/// assert_eq!(of("192.0.2.1"), None);
 /// ```
-pub fn origins(value: &str) -> Option<Vec<Origin>> {
-    let one = |text: &str| match as_number(without_as(text)) {
-        Some(number) => Some(Origin::As(number)),
-        None => is_as_list(text).then_some(Origin::Set),
+pub fn origins(value: &str) -> Option<Vec<(Origin, String)>> {
+    let one = |text: &str| {
+        let origin = match as_number(without_as(text)) {
+            Some(number) => Origin::As(number),
+            None => is_as_list(text).then_some(Origin::Set)?,
+        };
+        Some((origin, text.to_owned()))
     };
+    if let Some((_, path)) = value.split_once(" as-path ") {
+        let end = |word| path.find(word).unwrap_or(path.len());
+        let end = [" local-pref ", " med ", " communities "].map(end);
+        let path = &path[..end.into_iter().min()?];
+        // A confederation alone names no AS outside.
+        if as_path::length(path).ok()? == 0 {
+            return None;
+        }
+        let mut origin = String::new();
+        as_path::write_origin_of(path, 0, &mut origin).ok()?;
+        return one(&origin).map(|origin| vec![origin]);
+    }
     value.split('_').map(one).collect()
 }
 

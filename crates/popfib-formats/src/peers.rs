@@ -80,16 +80,19 @@ impl FromStr for PeerFilter {
     }
 }
 
-/// What is used as the next hop of a route in a collector's dump.
+/// What is used as the next hop of a route that has several candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RouteValue {
-    /// Its next hop's address.
+    /// Its next hop's address; in formats that have none, the value that the file has.
     #[default]
     NextHop,
-    /// The origin AS: the last of its path, a set of several
-    /// as `{64500,64501}`, or the peer's own where the path is empty.
+    /// The origin AS: the last of its path outside of confederations; a set as `{64500,64501}`, in order and without repetitions;
+    /// the peer's own where the path is empty. An error for formats without AS paths.
     OriginAs,
-    /// The address of the peer that has it.
+    /// [`RouteValue::OriginAs`] in formats with AS paths, [`RouteValue::NextHop`] in others, whose values may be
+    /// origins: for the validation of origins.
+    OriginOrValue,
+    /// The address of the peer that has it. An error for formats without peers.
     Peer,
 }
 

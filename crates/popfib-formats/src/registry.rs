@@ -29,6 +29,8 @@ pub(crate) struct Capabilities {
     pub(crate) many_values: bool,
     /// Routes or updates are those of several peers.
     pub(crate) peers: bool,
+    /// Routes have AS paths, or their values are origin ASes.
+    pub(crate) origins: bool,
     /// A file may hold several tables, of which one can be chosen.
     pub(crate) tables: bool,
     /// Addresses are those of packets, with a source and a destination.
@@ -41,6 +43,7 @@ impl Capabilities {
     pub(crate) const NONE: Self = Self {
         many_values: false,
         peers: false,
+        origins: false,
         tables: false,
         packets: false,
         unit: "line",
@@ -53,9 +56,22 @@ impl Capabilities {
         peers: true,
         ..Self::NONE
     };
+    pub(crate) const DUMP: Self = Self {
+        peers: true,
+        origins: true,
+        ..Self::NONE
+    };
+    pub(crate) const ORIGINS: Self = Self {
+        origins: true,
+        ..Self::NONE
+    };
     pub(crate) const TABLES: Self = Self {
         tables: true,
         ..Self::NONE
+    };
+    pub(crate) const TABLES_OF_ORIGINS: Self = Self {
+        origins: true,
+        ..Self::TABLES
     };
     pub(crate) const COLUMNS: Self = Self {
         unit: "row",

@@ -11,9 +11,11 @@ use std::ops::Range;
 
 use popfib::{IpPrefix, Prefix};
 
+use crate::as_path;
 use crate::error::quote;
 use crate::ipv4;
 use crate::name_rule::checked;
+use crate::peers::RouteValue;
 use crate::ranges::RangePrefixes;
 use crate::route::Route;
 use crate::table_format::LoadOptions;
@@ -43,6 +45,11 @@ pub(crate) struct Rows {
     is_bare: Option<bool>,
     /// How many elements were for some lengths only.
     bounded: u64,
+    /// Whether the value of a route is its origin AS, and how many had no AS path to tell it.
+    wants_origin: bool,
+    pathless: u64,
+    /// The router's own AS, if the listing names it.
+    local_as: Option<u32>,
 }
 
 impl Rows {
@@ -51,6 +58,7 @@ impl Rows {
         Self {
             mask: options.mask,
             chosen: options.table.clone(),
+            wants_origin: options.value == RouteValue::OriginAs,
             ..Self::default()
         }
     }
@@ -180,6 +188,45 @@ impl Rows {
         }
     }
 
+    /// Whether AS paths are needed, since the value of a route is its origin.
+    pub(crate) fn wants_origin(&self) -> bool {
+        self.wants_origin
+    }
+
+    /// The AS of the router, the origin of the routes with an empty AS path.
+    pub(crate) fn local_as(&mut self, asn: u32) {
+        self.local_as = Some(asn);
+    }
+
+    /// As [`Rows::route_of`], for a route of BGP: its value is this next hop, or the origin of its AS path.
+    pub(crate) fn bgp_route(
+        &mut self,
+        line: u64,
+        prefix: IpPrefix,
+        next_hop: &str,
+        as_path: Option<&str>,
+    ) {
+        if !self.wants_origin {
+            return self.route_of(line, prefix, next_hop);
+        }
+        let is_empty = |path: &str| as_path::length(path) == Ok(0);
+        let (path, local_as) = match (as_path, self.local_as) {
+            (Some(path), Some(asn)) => (path, asn),
+            // It does not matter.
+            (Some(path), None) if !is_empty(path) => (path, 0),
+            _ => {
+                self.pathless += 1;
+                self.last = Some(prefix);
+                return;
+            }
+        };
+        let mut origin = String::new();
+        match as_path::write_origin_of(path, local_as, &mut origin) {
+            Ok(()) => self.route_of(line, prefix, &origin),
+            Err(_) => self.complain(line, format!("{}: not an AS path", quote(path.as_bytes()))),
+        }
+    }
+
     /// Finds an element of a list: one of `value`, or where the list has no values, of none.
     pub(crate) fn element(&mut self, prefix: IpPrefix, value: &str) -> Result<(), String> {
         match (value, *self.is_bare.get_or_insert(value.is_empty())) {
@@ -234,6 +281,10 @@ impl Rows {
             notes.push(format!(
                 "{n} route{s} of other tables than {chosen} left out"
             ));
+        }
+        if self.pathless > 0 {
+            let (n, s) = (self.pathless, plural(self.pathless));
+            notes.push(format!("{n} route{s} without an AS path left out"));
         }
         if self.bounded > 0 {
             let n = self.bounded;

@@ -153,6 +153,8 @@ impl UpdateSource for UpdateText {
                 time,
                 peer,
                 prefix,
+                path_id: None,
+                attributes: None,
                 change,
             }));
         }

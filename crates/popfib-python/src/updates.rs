@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use popfib::{IpPrefix, NextHop};
-use popfib_formats::{Change, Input, NextHopNames, ReadError, UpdateOptions, open_updates};
+use popfib_feed::{BestUpdates, UpdateError};
+use popfib_formats::{Input, NextHopNames, UpdateOptions, open_updates};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -13,30 +15,31 @@ use crate::files::{in_background, input, peer_of, read_error, values, wrong};
 use crate::keys;
 use crate::store::path_of;
 
-/// Updates in the order of their file: prefix and next hop, none for a withdrawal.
+/// Updates in the order of their file: prefix and next hop of its best path then, none if it has no path any more.
 struct Read {
     updates: Vec<(IpPrefix, Option<NextHop>)>,
     names: NextHopNames,
 }
 
-fn read(input: Input, options: &UpdateOptions, skip_invalid: bool) -> Result<Read, ReadError> {
-    let mut source = open_updates(input, options)?;
+fn read(input: Input, options: &UpdateOptions, skip_invalid: bool) -> Result<Read, UpdateError> {
+    let mut source = open_updates(input, options).map_err(UpdateError::Read)?;
+    let mut updates = BestUpdates::new();
     let mut read = Read {
         updates: Vec::new(),
         names: NextHopNames::new(),
     };
     loop {
-        match source.next_update() {
-            Ok(Some(update)) => read.updates.push((
-                update.prefix,
-                match update.change {
-                    Change::Announce(next_hop) => Some(read.names.intern(next_hop)),
-                    Change::Withdraw => None,
-                },
-            )),
+        match updates.next(&mut *source) {
+            Ok(Some((prefix, best))) => {
+                let value = best.map(|best| match best.as_path().and_then(|path| path.next_hop) {
+                    Some(next_hop) => read.names.intern(&next_hop.to_string()),
+                    None => read.names.intern(best.as_name().unwrap_or_default()),
+                });
+                read.updates.push((prefix, value));
+            }
             Ok(None) => return Ok(read),
-            Err(error) if skip_invalid && error.is_invalid_line() => {}
-            Err(error) if skip_invalid && error.is_cut() => return Ok(read),
+            Err(UpdateError::Read(e)) if skip_invalid && e.is_invalid_line() => {}
+            Err(UpdateError::Read(e)) if skip_invalid && e.is_cut() => return Ok(read),
             Err(error) => return Err(error),
         }
     }
@@ -44,7 +47,7 @@ fn read(input: Input, options: &UpdateOptions, skip_invalid: bool) -> Result<Rea
 
 type Pair<'py> = (Bound<'py, PyString>, Option<Py<PyAny>>);
 
-/// Load updates from a file: (prefix, next hop) of each announcement, (prefix, None) of each withdrawal.
+/// Load updates from a file: for each, its prefix and the next hop of the best path that it has then, None without a path.
 #[pyfunction]
 #[pyo3(signature = (path, /, format = None, *, peer = None, skip_invalid = false, mask = false, decode = None))]
 pub(crate) fn load_updates<'py>(
@@ -65,7 +68,10 @@ pub(crate) fn load_updates<'py>(
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);
     let Read { updates, names } = in_background(py, &cancel, move || {
-        read(input(&path, seen)?, &options, skip_invalid).map_err(read_error)
+        read(input(&path, seen)?, &options, skip_invalid).map_err(|error| match error {
+            UpdateError::Read(error) => read_error(error),
+            error => PyValueError::new_err(error.to_string()),
+        })
     })??;
     let objects = values(
         py,

@@ -97,7 +97,7 @@ fn origins_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<Option<u32>>> {
             let text = Quoted(text.as_bytes());
             return Err(PyValueError::new_err(format!("{text}: no origin AS")));
         };
-        let as_number = |origin| match origin {
+        let as_number = |(origin, _)| match origin {
             Origin::As(asn) => Some(asn),
             Origin::Set => None,
         };

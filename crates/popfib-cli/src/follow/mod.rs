@@ -122,6 +122,7 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
             let every = every.unwrap_or(Duration::MAX);
             snapshots.work(every, is_last, || snapshot::write(path, &state))?;
         }
+        state.note_troubles(is_last);
         published?;
         if is_ended {
             return Ok(Verdict::Good);
@@ -130,7 +131,6 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
             break;
         }
         state.health();
-        state.note_troubles();
         let every = match &settings.publish {
             _ if has_more => Duration::ZERO,
             Some(_) => Duration::from_millis(settings.publish_every).clamp(MIN_TICK, TICK),

@@ -189,8 +189,8 @@ impl State {
         feeds.clone()
     }
 
-    /// Reports problems since the last call, at most once a minute, and dropped peers at once.
-    pub(super) fn note_troubles(&self) {
+    /// Reports problems since the last call, at most once a minute until the last one, and dropped peers at once.
+    pub(super) fn note_troubles(&self, is_last: bool) {
         let dropped = self.tables().take_dropped();
         for peer in dropped {
             let Dropped { feed, peer, table } = peer;
@@ -205,7 +205,7 @@ impl State {
         }
         let mut troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
         let is_soon = |said: Instant| said.elapsed() < Duration::from_secs(60);
-        if troubles.said.is_some_and(is_soon) {
+        if !is_last && troubles.said.is_some_and(is_soon) {
             return;
         }
         let feeds = self.feeds();

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use popfib_feed::{Counts, Decoder, FileUpdates, Transaction, UpdateError, Updates};
-use popfib_formats::{Input, UpdateOptions, open_updates};
+use popfib_formats::{Escaped, Input, UpdateOptions, open_updates};
 
 use crate::args::is_stdin;
 use crate::failure::Failure;
@@ -102,8 +102,15 @@ fn read_lines(state: &State, name: &str, mut reader: Reader) -> io::Result<()> {
         } else {
             catch_up::publish(state, &file);
         }
-        result.map_err(io::Error::other)?;
+        // The first invalid line is reported with its place; all are counted.
+        if counts.invalid == 0
+            && let Some((number, reason)) = decoder.first_invalid()
+        {
+            let reason = Escaped(reason);
+            note(format_args!("{name}:{number}: {reason}"));
+        }
         state.count(name, &mut counts, decoder.counts());
+        result.map_err(io::Error::other)?;
         if length == 0 || !is_current {
             return Ok(());
         }
@@ -129,6 +136,14 @@ fn read_format(state: &State, name: &str, reader: Reader) -> Result<(), String> 
         match updates.next(&mut *source, &mut transaction) {
             Ok(true) => {
                 now.messages += 1;
+                if let Some((prefix, reason)) = updates.invalid() {
+                    if now.invalid == 0 {
+                        note(format_args!(
+                            "{name}: {prefix}: {reason}; it counts as withdrawn"
+                        ));
+                    }
+                    now.invalid += 1;
+                }
                 feeding.add(updates.streams(), &mut transaction);
                 feeding.finish(updates.streams());
                 let is_current = state.tables().is_current(id);
@@ -154,5 +169,8 @@ fn read_format(state: &State, name: &str, reader: Reader) -> Result<(), String> 
     }
     state.publish(Instant::now(), false);
     state.count(name, &mut counts, now);
+    for line in source.notes() {
+        note(format_args!("{name}: {line}"));
+    }
     Ok(())
 }

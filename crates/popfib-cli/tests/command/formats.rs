@@ -117,5 +117,5 @@ fn peers_are_listed_and_chosen() {
     assert_eq!(output.status.code(), Some(2));
     let table = file("formats-no-peers", TABLE);
     let output = run(&["peers", "--table", &table]);
-    assert!(bad(&output).ends_with(": this file has no peers"));
+    assert_eq!(bad(&output), format!("{table}: text has no peers"));
 }

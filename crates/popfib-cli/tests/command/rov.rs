@@ -136,7 +136,7 @@ fn what_other_vrps_change() {
     let output = diff(&["--state", "invalid-length", "--json"]);
     assert_eq!(
         stdout(&output),
-        "{\"prefix\":\"10.0.0.0/17\",\"origin\":\"64500\",\"before\":\"invalid_length\",\"after\":\"valid\"}\n"
+        "{\"prefix\":\"10.0.0.0/17\",\"origin\":\"64500\",\"before\":\"invalid-length\",\"after\":\"valid\"}\n"
     );
     let same = run(&[
         "rov",

@@ -172,6 +172,9 @@ fn any_updates_leave_the_best_paths_of_a_map() {
             let mut prefixes = vec![first];
             prefixes.extend((0..4).map(|_| prefix(&mut random)));
             prefixes.retain(|prefix| matches!(prefix, IpPrefix::V4(_)) == is_ipv4);
+            // No router repeats a prefix in a message.
+            prefixes.sort_unstable();
+            prefixes.dedup();
             let id = if has_ids { random.u32(1..4) } else { 0 };
             let nlri: Vec<_> = prefixes
                 .iter()

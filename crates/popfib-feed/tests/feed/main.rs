@@ -1,6 +1,7 @@
 //! Streams made by encoders of the tests, decoded and applied, compared with maps that know no tries.
 
 mod bmp;
+mod files;
 mod fpm;
 mod kernel;
 mod limits;

@@ -120,10 +120,73 @@ fn wrong_lines_are_counted_and_the_next_is_read() {
         "{",
         "hello",
     ];
-    let long = format!("announce 10.0.0.0/8 {}\n", "x".repeat(3 << 20));
-    let lines = format!("{}\n{long}announce 10.0.0.0/8 good\n", wrong.join("\n"));
+    let long = [1_000_001, 3 << 20].map(|length| {
+        let value = "x".repeat(length);
+        format!("announce 10.0.0.0/8 {value}\n")
+    });
+    let lines = format!(
+        "# none\n{}\n{}announce 10.0.0.0/8 good\n",
+        wrong.join("\n"),
+        long.concat()
+    );
     assert_eq!(values(&lines), ["10.0.0.0/8 good"]);
-    assert_eq!(run(&lines).1.counts().invalid, wrong.len() as u64 + 1);
+    let decoder = run(&lines).1;
+    assert_eq!(decoder.counts().invalid, (wrong.len() + long.len()) as u64);
+    assert_eq!(decoder.first_invalid(), Some((2, "no prefix in this line")));
+    // A value may be long.
+    let value = "x".repeat(1_000_000);
+    assert_eq!(
+        values(&format!("announce 10.0.0.0/8 {value}\n")),
+        [format!("10.0.0.0/8 {value}")]
+    );
+}
+
+#[test]
+fn commands_of_exabgp_for_all_neighbors() {
+    let lines = "neighbor 192.0.2.9 announce route 10.0.0.0/8 next-hop 192.0.2.1\n\
+                 neighbor 192.0.2.9 announce route 11.0.0.0/8 next-hop 192.0.2.1 local-preference 200\n\
+                 neighbor 192.0.2.8 announce route 12.0.0.0/8 next-hop 192.0.2.1\n";
+    let after = |more: &str| values(&format!("{lines}{more}"));
+    // A neighbor withdraws what is its own; without one, a command is for all.
+    let [ten, eleven, twelve] = [10, 11, 12].map(|n| format!("{n}.0.0.0/8 192.0.2.1"));
+    let eleven = format!("{eleven} local-pref 200");
+    let all = [ten.clone(), eleven.clone(), twelve.clone()];
+    assert_eq!(after("neighbor 192.0.2.8 withdraw route 10.0.0.0/8\n"), all);
+    assert_eq!(
+        after("withdraw route 10.0.0.0/8\n"),
+        [eleven.clone(), twelve.clone()]
+    );
+    assert_eq!(
+        after("announce route 11.0.0.0/8 next-hop 192.0.2.2\n"),
+        [
+            ten.clone(),
+            "11.0.0.0/8 192.0.2.2".to_owned(),
+            twelve.clone()
+        ]
+    );
+    // Of another path identifier, it is another path.
+    assert_eq!(
+        after("withdraw route 11.0.0.0/8 path-information 0.0.0.1\n"),
+        all
+    );
+    // A split prefix, announced and withdrawn in part.
+    let split = "announce route 10.1.0.0/22 next-hop 192.0.2.2 atomic-aggregate split /24\n\
+                 withdraw route 10.1.2.0/23 next-hop self split /24\n";
+    assert_eq!(
+        values(split),
+        ["10.1.0.0/24 192.0.2.2", "10.1.1.0/24 192.0.2.2"]
+    );
+}
+
+#[test]
+fn additional_paths_of_exabgp() {
+    let lines = "announce route 10.9.0.0/16 next-hop 192.0.2.1 path-information 1.2.3.4\n\
+                 announce route 10.9.0.0/16 next-hop 192.0.2.2 path-information 1.2.3.5\n";
+    for id in ["1.2.3.4", "16909060"] {
+        let withdrawn = format!("{lines}withdraw route 10.9.0.0/16 path-information {id}\n");
+        assert_eq!(values(&withdrawn), ["10.9.0.0/16 192.0.2.2"]);
+    }
+    assert_eq!(values(lines), ["10.9.0.0/16 192.0.2.1"]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::table_format::Entry;
 pub(crate) static FORMAT: Entry = Entry {
     name: "pfx2as",
     description: "CAIDA's pfx2as: network, length, AS",
-    can: Capabilities::NONE,
+    can: Capabilities::ORIGINS,
     detect,
     open: |input, options| Ok(lines(Pfx2As, input, options)),
 };

@@ -17,7 +17,7 @@ use crate::words::looks_like_prefix;
 pub(crate) static FORMAT: Entry = Entry {
     name: "riswhois",
     description: "RIPE RIS's dumps for whois: origin AS, prefix, number of peers",
-    can: Capabilities::NONE,
+    can: Capabilities::ORIGINS,
     detect,
     open: |input, options| Ok(lines(RisWhois::default(), input, options)),
 };

@@ -19,7 +19,7 @@ use crate::table_format::Entry;
 pub(crate) static FORMAT: Entry = Entry {
     name: "frr-json",
     description: "`show ip route json`, `show ipv6 route json` and `show bgp json` of FRR; next hops of selected routes",
-    can: Capabilities::TABLES,
+    can: Capabilities::TABLES_OF_ORIGINS,
     detect,
     open: |input, options| Ok(document(Frr, input, options)),
 };
@@ -48,6 +48,15 @@ struct Entity {
     bestpath: BestPath,
     #[serde(default)]
     nexthops: Vec<Hop>,
+    /// The AS path, in a table and in an answer about one prefix.
+    path: Option<String>,
+    aspath: Option<AsPath>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an AS path")]
+struct AsPath {
+    string: String,
 }
 
 /// In answers about one prefix, the reason why the path is best is given in detail.
@@ -113,6 +122,11 @@ impl Grammar for Frr {
     }
 
     fn read(&mut self, key: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
+        if key == "localAS"
+            && let Ok(asn) = json.parse()
+        {
+            rows.local_as(asn);
+        }
         // What else there is are numbers and names about the table.
         if !json.starts_with('[') {
             return Ok(());
@@ -141,7 +155,11 @@ impl Grammar for Frr {
             used.or(route.nexthops.first())
         };
         match hop.and_then(Hop::value) {
-            Some(value) => rows.route(prefix, value),
+            Some(value) => {
+                let detail = route.aspath.as_ref().map(|path| path.string.as_str());
+                let path = route.path.as_deref().or(detail);
+                rows.bgp_route(rows.line(), prefix, value, path);
+            }
             None => rows.no_next_hop(rows.line(), prefix),
         }
         Ok(())

@@ -4,10 +4,10 @@
 //! All attributes are walked, so that a length that doesn't fit is noticed;
 //! only these are looked into, and only when asked for.
 
-use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::bytes::{Bytes, Family, Flaw};
+use crate::as_path::{SegmentKind, write_origin};
 
 /// A flag: the length has two bytes.
 pub(super) const EXTENDED_LENGTH: u8 = 0x10;
@@ -66,11 +66,16 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// Writes the origin AS, as [`AsPath::write_origin`]; false without one.
+    /// Writes the origin AS of a route of a peer of the AS `peer_as`.
     ///
     /// Where AS numbers take 2 bytes, the real ones may be in AS4_PATH
     /// (RFC 6793, section 4.2.3).
-    pub(super) fn write_origin(&self, width: usize, to: &mut String) -> Result<bool, Flaw> {
+    pub(super) fn write_origin(
+        &self,
+        width: usize,
+        peer_as: u32,
+        to: &mut String,
+    ) -> Result<(), Flaw> {
         let path = self.as_path(width);
         if let (2, Some(bytes)) = (width, self.as4_path) {
             let real = AsPath {
@@ -78,10 +83,10 @@ impl<'a> Attributes<'a> {
                 width: 4,
             };
             if (1..=path.length()?).contains(&real.length()?) {
-                return real.write_origin(to);
+                return real.write_origin(peer_as, to);
             }
         }
-        path.write_origin(to)
+        path.write_origin(peer_as, to)
     }
 
     /// Writes the AS path as `bgpdump` does: numbers between blanks, a set in braces, confederations in
@@ -200,48 +205,25 @@ pub(super) struct AsPath<'a> {
     width: usize,
 }
 
-const SET: u8 = 1;
-const SEQUENCE: u8 = 2;
-const CONFED_SEQUENCE: u8 = 3;
-const CONFED_SET: u8 = 4;
-
 impl<'a> AsPath<'a> {
-    /// Its length as routers compare it: a set counts as one (RFC 4271, section
-    /// 9.1.2.2), a confederation not at all (RFC 5065, section 5.3).
+    /// Its length as routers compare it.
     #[inline]
     pub(super) fn length(self) -> Result<u32, Flaw> {
         let mut length = 0;
-        self.segments(|kind, count, _| {
-            length += match kind {
-                SEQUENCE => count,
-                SET => 1,
-                _ => 0,
-            };
-        })?;
+        self.segments(|kind, count, _| length += kind.length(count))?;
         Ok(length)
     }
 
-    /// Writes the last AS; for a set of several them all, as `{64500,64501}`.
-    /// False for an empty path.
-    fn write_origin(self, to: &mut String) -> Result<bool, Flaw> {
+    fn write_origin(self, peer_as: u32, to: &mut String) -> Result<(), Flaw> {
         let mut last = None;
         self.segments(|kind, count, numbers| {
-            if count > 0 && matches!(kind, SEQUENCE | SET) {
-                last = Some((kind == SET && count > 1, numbers));
+            if count > 0 && kind.is_outside() {
+                last = Some((kind, numbers));
             }
         })?;
-        let Some((is_set, numbers)) = last else {
-            return Ok(false);
-        };
-        let mut numbers = numbers.chunks_exact(self.width).map(number);
-        // Writing to a String cannot fail.
-        let _ = if is_set {
-            let texts: Vec<_> = numbers.map(|n| n.to_string()).collect();
-            write!(to, "{{{}}}", texts.join(","))
-        } else {
-            write!(to, "{}", numbers.next_back().unwrap_or_default())
-        };
-        Ok(true)
+        let last = last.map(|(kind, bytes)| (kind, bytes.chunks_exact(self.width).map(number)));
+        write_origin(last, peer_as, to);
+        Ok(())
     }
 
     /// The numbers, sets and confederations of the path as text.
@@ -251,14 +233,14 @@ impl<'a> AsPath<'a> {
             let numbers = numbers
                 .chunks_exact(self.width)
                 .map(|bytes| number(bytes).to_string());
-            if kind == SEQUENCE {
+            if kind == SegmentKind::Sequence {
                 parts.extend(numbers);
                 return;
             }
             let numbers: Vec<_> = numbers.collect();
             parts.push(match kind {
-                SET => format!("{{{}}}", numbers.join(",")),
-                CONFED_SEQUENCE => format!("({})", numbers.join(" ")),
+                SegmentKind::Set => format!("{{{}}}", numbers.join(",")),
+                SegmentKind::ConfedSequence => format!("({})", numbers.join(" ")),
                 _ => format!("[{}]", numbers.join(",")),
             });
         })?;
@@ -266,17 +248,14 @@ impl<'a> AsPath<'a> {
     }
 
     #[inline]
-    fn segments(self, mut see: impl FnMut(u8, u32, &'a [u8])) -> Result<(), Flaw> {
+    fn segments(self, mut see: impl FnMut(SegmentKind, u32, &'a [u8])) -> Result<(), Flaw> {
         let mut bytes = self.bytes;
         while !bytes.is_empty() {
             let (kind, count) = (bytes.u8()?, bytes.u8()?);
             let numbers = bytes.take(usize::from(count) * self.width)?;
-            match kind {
-                SET | SEQUENCE | CONFED_SEQUENCE | CONFED_SET => {
-                    see(kind, u32::from(count), numbers);
-                }
-                _ => return Err("an AS path has a segment of no known kind"),
-            }
+            let kind = SegmentKind::from_number(kind);
+            let kind = kind.ok_or("an AS path has a segment of no known kind")?;
+            see(kind, u32::from(count), numbers);
         }
         Ok(())
     }

@@ -91,6 +91,20 @@ impl<'a> Bytes<'a> {
     /// Bits beyond the length mean nothing (RFC 4271, section 4.3).
     #[inline]
     pub(super) fn prefix(&mut self, family: Family) -> Result<IpPrefix, Flaw> {
+        let (address, len) = self.prefix_bytes(family)?;
+        prefix(family, address, len)
+    }
+
+    /// As [`Bytes::prefix`], and whether bits beyond the length are set.
+    pub(super) fn exact_prefix(&mut self, family: Family) -> Result<(IpPrefix, bool), Flaw> {
+        let (address, len) = self.prefix_bytes(family)?;
+        let beyond = u128::from_be_bytes(address).checked_shl(len.into());
+        Ok((prefix(family, address, len)?, beyond.unwrap_or(0) != 0))
+    }
+
+    /// The bytes of a prefix in front of an address, and its length.
+    #[inline]
+    fn prefix_bytes(&mut self, family: Family) -> Result<([u8; 16], u8), Flaw> {
         let len = self.u8()?;
         let bytes = self.take(usize::from(len).div_ceil(8))?;
         let mut address = [0; 16];
@@ -99,7 +113,7 @@ impl<'a> Bytes<'a> {
             .filter(|_| bytes.len() <= family.bytes())
             .ok_or(TOO_LONG)?
             .copy_from_slice(bytes);
-        prefix(family, address, len)
+        Ok((address, len))
     }
 
     /// A prefix as in `TABLE_DUMP`: a whole address, then the length.

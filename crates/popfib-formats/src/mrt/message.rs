@@ -4,10 +4,9 @@ use std::net::IpAddr;
 
 use popfib::IpPrefix;
 
-use super::attributes::{Attributes, EXTENDED_LENGTH, walk};
+use super::attributes::Attributes;
 use super::bytes::{Bytes, Family, Flaw};
-use super::paths::fill;
-use crate::bgp_path::BgpPath;
+use super::packed::pack;
 
 /// What the two ends of a BGP session agreed on about the form of their messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,8 +78,12 @@ impl<'a> BgpUpdate<'a> {
         let attributes = Attributes::read(Bytes(bytes))?;
 
         let mut add = |family, mut prefixes: Bytes<'_>, next_hop| {
+            let has_ids = form.has_ids(family);
+            if !has_ids && hides_ids(family, prefixes) {
+                return Err("prefixes with path identifiers that were not negotiated");
+            }
             while !prefixes.is_empty() {
-                let id = match form.has_ids(family) {
+                let id = match has_ids {
                     true => Some(prefixes.u32()?),
                     false => None,
                 };
@@ -127,42 +130,38 @@ impl<'a> BgpUpdate<'a> {
         self.end_of_rib
     }
 
-    /// Writes what a [`BgpPath`] shows of the attributes, with this next hop, as bytes for [`unpack_path`]: as
-    /// small as they came, and equal where the attributes are.
+    /// Packs the attributes that a [`BgpPath`](crate::BgpPath) shows, with this next hop, for
+    /// [`unpack_path`](crate::unpack_path): as small as they came, and equal where the attributes are.
     ///
     /// # Errors
     /// What is wrong with the attributes.
     pub fn pack_path(&self, next_hop: IpAddr, to: &mut Vec<u8>) -> Result<(), &'static str> {
-        to.clear();
-        to.push(if self.form.has_two_byte_as { 2 } else { 4 });
-        let mut add = |kind, value: &[u8]| {
-            let [.., high, low] = value.len().to_be_bytes();
-            to.extend([EXTENDED_LENGTH, kind, high, low]);
-            to.extend(value);
-        };
-        match next_hop {
-            IpAddr::V4(address) => add(NEXT_HOP, &address.octets()),
-            IpAddr::V6(address) => add(NEXT_HOP, &address.octets()),
-        }
-        walk(Bytes(self.bytes), |kind, value| {
-            if matches!(kind, 1 | 2 | 4..=8 | 17 | 18 | 32) {
-                add(kind, value);
-            }
-        })
+        let width = if self.form.has_two_byte_as { 2 } else { 4 };
+        pack(self.bytes, width, next_hop, to)
     }
 }
 
-const NEXT_HOP: u8 = 3;
-
-/// Sets AS path, origin, next hop, local preference, MED, communities and aggregator of `path` to what
-/// [`BgpUpdate::pack_path`] wrote.
-///
-/// # Errors
-/// What is wrong with them.
-pub fn unpack_path(bytes: &[u8], path: &mut BgpPath) -> Result<(), &'static str> {
-    let mut bytes = Bytes(bytes);
-    let width = usize::from(bytes.u8()?);
-    fill(path, bytes, width, Family::Ipv4)
+/// Whether prefixes that should have no path identifiers have some: a speaker that sends them without having said so
+/// would announce 0.0.0.0/0 and the like, since its identifiers begin with zeros. Read without, a prefix then has host bits or
+/// the default route is there twice; read with them, all is right. Host bits alone are no fault (RFC 4271, section 4.3).
+fn hides_ids(family: Family, prefixes: Bytes<'_>) -> bool {
+    // Few lists can be read in both ways, so this costs next to nothing.
+    let mut rest = prefixes;
+    while !rest.is_empty() {
+        match rest.u32().and_then(|_| rest.exact_prefix(family)) {
+            Ok((_, false)) => {}
+            Ok((_, true)) | Err(_) => return false,
+        }
+    }
+    let mut rest = prefixes;
+    let mut defaults = 0;
+    while !rest.is_empty() {
+        match rest.exact_prefix(family) {
+            Ok((prefix, false)) => defaults += usize::from(prefix.len() == 0),
+            Ok((_, true)) | Err(_) => return true,
+        }
+    }
+    defaults > 1
 }
 
 impl std::fmt::Debug for BgpUpdate<'_> {

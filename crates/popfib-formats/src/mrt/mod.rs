@@ -14,14 +14,17 @@
 
 mod attributes;
 mod bytes;
+mod communities;
 mod kinds;
 mod message;
+mod packed;
 mod paths;
 mod records;
 mod table;
 mod updates;
 
-pub use message::{BgpChange, BgpForm, BgpUpdate, unpack_path};
+pub use message::{BgpChange, BgpForm, BgpUpdate};
+pub use packed::{pack_path, unpack_path};
 pub(crate) use paths::MrtPaths;
 pub(crate) use table::FORMAT;
 pub(crate) use updates::FORMAT as UPDATE_FORMAT;

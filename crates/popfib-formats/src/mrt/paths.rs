@@ -7,6 +7,7 @@ use popfib::IpPrefix;
 
 use super::attributes::{Attributes, walk};
 use super::bytes::{Bytes, Family, Flaw};
+use super::communities;
 use super::kinds::{TABLE_DUMP, TABLE_DUMP_V2};
 use super::records::{Record, Records};
 use super::table::Reader;
@@ -190,8 +191,8 @@ pub(super) fn fill(
             }
             // AS4_AGGREGATOR has the real number.
             7 | 18 => aggregator(value, &mut path.aggregator),
-            8 => communities::<2>(value, 2, &mut path.communities),
-            32 => communities::<3>(value, 4, &mut large),
+            8 => communities::write(value, &mut path.communities),
+            32 => communities::write_large(value, &mut large),
             _ => Ok(()),
         };
         flaw = flaw.or(result.err());
@@ -231,23 +232,5 @@ fn aggregator(value: &[u8], to: &mut String) -> Result<(), Flaw> {
     to.clear();
     // Writing to a String cannot fail.
     let _ = write!(to, "{asn} {address}");
-    Ok(())
-}
-
-/// Writes communities of `N` numbers, each of `width` bytes, between blanks.
-fn communities<const N: usize>(value: &[u8], width: usize, to: &mut String) -> Result<(), Flaw> {
-    if !value.len().is_multiple_of(N * width) {
-        return Err("communities of a length that does not fit");
-    }
-    for (at, number) in value.chunks_exact(width).enumerate() {
-        let number = number
-            .iter()
-            .fold(0u32, |n, &byte| n << 8 | u32::from(byte));
-        if at > 0 {
-            to.push(if at % N == 0 { ' ' } else { ':' });
-        }
-        // Writing to a String cannot fail.
-        let _ = write!(to, "{number}");
-    }
     Ok(())
 }

@@ -9,7 +9,7 @@ use super::attributes::Attributes;
 use super::bytes::{Bytes, Family, Flaw};
 use super::kinds::{BGP4MP, BGP4MP_ET, TABLE_DUMP, TABLE_DUMP_V2, first_kind};
 use super::records::{Record, Records};
-use crate::best_path::{BestPaths, Paths, Rank};
+use crate::best_path::{BestPaths, Candidate, NO_NEXT_HOP, Paths, Rank};
 use crate::error::ReadError;
 use crate::input::Input;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
@@ -20,7 +20,7 @@ pub(crate) const FORMAT: Entry = Entry {
     name: "mrt",
     description: "MRT tables of route collectors (TABLE_DUMP_V2, TABLE_DUMP): the best path of \
         each prefix, or a peer's",
-    can: Capabilities::PEERS,
+    can: Capabilities::DUMP,
     detect: |head| first_kind(head).is_some(),
     open: |input, options| Ok(Box::new(BestPaths::new(MrtTable::new(input, options)))),
 };
@@ -57,12 +57,19 @@ impl MrtTable {
 }
 
 impl Paths for MrtTable {
-    fn next_path(&mut self, value: &mut String) -> Result<Option<(IpPrefix, Rank)>, ReadError> {
+    fn next_path(&mut self, value: &mut String) -> Result<Option<Candidate>, ReadError> {
         while let Some(record) = self.records.next()? {
             let offset = record.offset;
             match self.reader.read(&record, value) {
                 Ok(None) => {}
-                Ok(path) => return Ok(path),
+                Ok(Some((prefix, rank))) => {
+                    let is_flaw = rank.lacks_next_hop && self.reader.value == RouteValue::NextHop;
+                    return Ok(Some(Candidate {
+                        prefix,
+                        rank,
+                        flaw: is_flaw.then(|| self.records.invalid(offset, NO_NEXT_HOP)),
+                    }));
+                }
                 Err(flaw) => return Err(self.records.invalid(offset, flaw)),
             }
         }
@@ -75,7 +82,7 @@ impl Paths for MrtTable {
         if updates > 0 {
             let records = if updates == 1 { "record" } else { "records" };
             notes.push(format!(
-                "{updates} {records} of updates left out (`popfib replay` makes a table of them)"
+                "{updates} {records} of updates left out (`popfib follow --updates` makes a table of them)"
             ));
         }
         match other {
@@ -196,9 +203,10 @@ impl Reader {
             if !wanted {
                 continue;
             }
-            let path_length = Attributes::read(bytes)?.as_path(4).length()?;
+            let attributes = Attributes::read(bytes)?;
             let rank = Rank {
-                path_length,
+                lacks_next_hop: attributes.rib_next_hop(family).is_none(),
+                path_length: attributes.as_path(4).length()?,
                 peer: index,
             };
             if best.is_none_or(|(least, _)| rank <= least) {
@@ -232,12 +240,16 @@ impl Reader {
         if !self.is_wanted(peer, address, asn) {
             return Ok(None);
         }
-        let path_length = attributes.as_path(2).length()?;
+        let rank = Rank {
+            lacks_next_hop: attributes.rib_next_hop(family).is_none(),
+            path_length: attributes.as_path(2).length()?,
+            peer,
+        };
         self.write_value(&attributes, 2, family, peer, text)?;
-        Ok(Some((prefix, Rank { path_length, peer })))
+        Ok(Some((prefix, rank)))
     }
 
-    /// Sets `text` to what stands for the next hop of a route.
+    /// Sets `text` to what stands for the next hop of a route; to nothing if it lacks that.
     fn write_value(
         &self,
         attributes: &Attributes<'_>,
@@ -249,12 +261,15 @@ impl Reader {
         text.clear();
         // Writing to a String cannot fail.
         let _ = match self.value {
-            RouteValue::NextHop => {
-                let next_hop = attributes.rib_next_hop(family);
-                write!(text, "{}", next_hop.ok_or("a route without a next hop")?)
+            RouteValue::NextHop => match attributes.rib_next_hop(family) {
+                Some(next_hop) => write!(text, "{next_hop}"),
+                None => Ok(()),
+            },
+            RouteValue::OriginAs | RouteValue::OriginOrValue => {
+                let peer_as = self.peers.all()[peer].asn;
+                attributes.write_origin(as_width, peer_as, text)?;
+                Ok(())
             }
-            RouteValue::OriginAs if attributes.write_origin(as_width, text)? => Ok(()),
-            RouteValue::OriginAs => write!(text, "{}", self.peers.all()[peer].asn),
             RouteValue::Peer => write!(text, "{}", self.peers.all()[peer].address),
         };
         Ok(())

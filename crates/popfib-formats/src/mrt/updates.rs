@@ -3,8 +3,6 @@
 use std::fmt::Write;
 use std::net::IpAddr;
 
-use popfib::IpPrefix;
-
 use super::bytes::{Bytes, Family, Flaw};
 use super::kinds::{BGP4MP, BGP4MP_ET, first_kind};
 use super::message::{BgpChange, BgpForm, BgpUpdate};
@@ -40,10 +38,17 @@ struct Reader {
     peer: (IpAddr, u32),
     peer_index: usize,
     changes: Vec<BgpChange>,
-    /// The next hop that `text` spells.
-    spelled: Option<IpAddr>,
-    text: String,
+    /// The next hops of the message at hand: one for each family.
+    hops: [Hop; 2],
     other_records: u64,
+}
+
+/// A next hop of a message, its text, and the attributes packed with it.
+#[derive(Debug, Default)]
+struct Hop {
+    address: Option<IpAddr>,
+    text: String,
+    attributes: Vec<u8>,
 }
 
 impl MrtUpdates {
@@ -56,8 +61,7 @@ impl MrtUpdates {
                 peer: (IpAddr::from([0; 4]), 0),
                 peer_index: 0,
                 changes: Vec::new(),
-                spelled: None,
-                text: String::new(),
+                hops: Default::default(),
                 other_records: 0,
             },
             next: 0,
@@ -80,11 +84,9 @@ impl UpdateSource for MrtUpdates {
                 return Err(self.records.invalid(offset, flaw));
             }
         }
-        let BgpChange {
-            prefix, next_hop, ..
-        } = self.reader.changes[self.next];
+        let change = self.reader.changes[self.next];
         self.next += 1;
-        Ok(Some(self.reader.update(prefix, next_hop)))
+        Ok(Some(self.reader.update(change)))
     }
 
     fn out_of_order(&self) -> u64 {
@@ -105,26 +107,46 @@ impl UpdateSource for MrtUpdates {
 }
 
 impl Reader {
-    fn update(&mut self, prefix: IpPrefix, next_hop: Option<IpAddr>) -> Update<'_> {
+    fn update(&mut self, change: BgpChange) -> Update<'_> {
+        let BgpChange {
+            prefix,
+            id,
+            next_hop,
+        } = change;
         self.gate
             .count(Some(self.time), Some(self.peer_index), prefix);
-        if let Some(next_hop) = next_hop
-            && self.spelled != Some(next_hop)
-        {
-            self.spelled = Some(next_hop);
-            self.text.clear();
-            // Writing to a String cannot fail.
-            let _ = write!(self.text, "{next_hop}");
-        }
+        let hop = next_hop.and_then(|_| self.hops.iter().find(|hop| hop.address == next_hop));
         Update {
             time: Some(self.time),
             peer: Some(self.peer),
             prefix,
-            change: match next_hop {
-                Some(_) => Change::Announce(&self.text),
+            path_id: id,
+            attributes: hop.map(|hop| hop.attributes.as_slice()),
+            change: match hop {
+                Some(hop) => Change::Announce(&hop.text),
                 None => Change::Withdraw,
             },
         }
+    }
+
+    /// Packs the attributes with each next hop of the changes of a message.
+    fn pack(hops: &mut [Hop], update: &BgpUpdate<'_>, changes: &[BgpChange]) -> Result<(), Flaw> {
+        let mut last = None;
+        let mut free = hops.iter_mut();
+        for next_hop in changes.iter().filter_map(|change| change.next_hop) {
+            if last.replace(next_hop) == Some(next_hop) {
+                continue;
+            }
+            let hop = free.next().ok_or("more next hops than families")?;
+            if hop.address != Some(next_hop) {
+                hop.address = Some(next_hop);
+                hop.text.clear();
+                // Writing to a String cannot fail.
+                let _ = write!(hop.text, "{next_hop}");
+            }
+            update.pack_path(next_hop, &mut hop.attributes)?;
+        }
+        Ok(())
     }
 
     /// Takes the changes of a record (RFC 6396, section 4.4; with additional
@@ -164,7 +186,9 @@ impl Reader {
                 ipv4_path_ids: additional_paths,
                 ipv6_path_ids: additional_paths,
             };
-            BgpUpdate::read(body.0, form, &mut self.changes)?;
+            if let Some(update) = BgpUpdate::read(body.0, form, &mut self.changes)? {
+                Self::pack(&mut self.hops, &update, &self.changes)?;
+            }
         }
         Ok(())
     }

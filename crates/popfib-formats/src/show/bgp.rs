@@ -14,6 +14,7 @@
 
 use popfib::IpPrefix;
 
+use crate::as_path::as_number;
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::registry::Capabilities;
@@ -26,7 +27,7 @@ use crate::words::{
 pub(crate) static FORMAT: Entry = Entry {
     name: "show-bgp",
     description: "`show bgp` and `show ip bgp` of FRR, Cisco IOS, IOS XR and NX-OS, Arista EOS, `gobgp global rib`; next hops of the best paths",
-    can: Capabilities::TABLES,
+    can: Capabilities::TABLES_OF_ORIGINS,
     detect,
     open: |input, options| Ok(listing(BgpTable::default(), input, options)),
 };
@@ -49,6 +50,7 @@ pub(crate) struct BgpTable {
 struct Columns {
     network: usize,
     next_hop: usize,
+    path: Option<usize>,
 }
 
 impl Columns {
@@ -56,15 +58,58 @@ impl Columns {
         let network = line.find("Network")?;
         let rest = line[..network].is_empty() || line[..network].trim().is_empty();
         let next_hop = line.find("Next Hop")?;
-        (rest && network < next_hop).then_some(Self { network, next_hop })
+        let path = line.find("Path").or_else(|| line.find("AS_PATH"));
+        (rest && network < next_hop).then_some(Self {
+            network,
+            next_hop,
+            path,
+        })
+    }
+
+    /// The AS path in a line, if that reaches so far: the words before the code of the origin or the age.
+    fn path(self, line: &str) -> Option<&str> {
+        let (before, mut text) = line.split_at_checked(self.path?)?;
+        if !before.ends_with(' ') {
+            // A column before it is wider than its heading.
+            text = text.split_once(' ')?.1;
+        }
+        let is_path = |c: char| c.is_ascii_digit() || ".,{}()[]".contains(c);
+        let mut end = None;
+        let mut at = 0;
+        while let Some((start, word)) = word_at(text, at) {
+            if !word.chars().all(is_path) {
+                end = Some(start);
+                break;
+            }
+            at = start + word.len();
+        }
+        Some(text[..end?].trim())
     }
 }
 
 struct Network {
     prefix: IpPrefix,
     line: u64,
-    /// Whether the path being read is the best and its next hop is on the next line.
-    awaits: bool,
+    awaits: Awaits,
+}
+
+/// What is still to come of the best path.
+enum Awaits {
+    Nothing,
+    NextHop,
+    /// The AS path, after this next hop.
+    Path(String),
+}
+
+impl Awaits {
+    /// What a path begins with.
+    fn of(is_best: bool) -> Self {
+        if is_best {
+            Self::NextHop
+        } else {
+            Self::Nothing
+        }
+    }
 }
 
 /// What the status of a path may consist of.
@@ -118,6 +163,9 @@ impl Grammar for BgpTable {
             if let Some(name) = table_name(text) {
                 rows.table(name);
             }
+            if let Some(asn) = local_as(text) {
+                rows.local_as(asn);
+            }
             return Ok(());
         }
         let goes_on = self.in_legend
@@ -148,10 +196,10 @@ impl Grammar for BgpTable {
             let network = self.network.insert(Network {
                 prefix,
                 line: rows.line(),
-                awaits: best,
+                awaits: Awaits::of(best),
             });
             if let Some((_, hop)) = word_at(line, start + word.len()) {
-                network.hop(hop, rows);
+                network.hop(hop, columns.path(line), rows);
             }
             return Ok(());
         }
@@ -161,32 +209,60 @@ impl Grammar for BgpTable {
         if status.trim().is_empty() {
             // The rest of the line above: its next hop, or only what follows that.
             if start == columns.next_hop || is_address(word) {
-                network.hop(word, rows);
+                network.hop(word, columns.path(line), rows);
+            } else {
+                network.path(columns.path(line), rows);
             }
-        } else if best {
-            network.awaits = true;
+        } else {
+            network.finish(rows);
+            network.awaits = Awaits::of(best);
             network.line = rows.line();
-            network.hop(word, rows);
+            network.hop(word, columns.path(line), rows);
         }
         Ok(())
     }
 
     fn end(&mut self, rows: &mut Rows) {
-        if let Some(network) = self.network.take()
-            && network.awaits
-        {
-            rows.no_next_hop(network.line, network.prefix);
+        if let Some(mut network) = self.network.take() {
+            network.finish(rows);
         }
     }
 }
 
 impl Network {
-    /// The next hop of the path being read; hidden behind `@` is FRR's VRF.
-    fn hop(&mut self, hop: &str, rows: &mut Rows) {
-        if std::mem::take(&mut self.awaits) {
-            rows.route(self.prefix, hop.split('@').next().unwrap_or_default());
+    /// No more lines of the path come.
+    fn finish(&mut self, rows: &mut Rows) {
+        match self.awaits {
+            Awaits::Nothing => {}
+            Awaits::NextHop => rows.no_next_hop(self.line, self.prefix),
+            Awaits::Path(_) => self.path(Some(""), rows),
         }
     }
+
+    /// The next hop of the path being read; hidden behind `@` is FRR's VRF.
+    fn hop(&mut self, hop: &str, as_path: Option<&str>, rows: &mut Rows) {
+        if let Awaits::NextHop = self.awaits {
+            let hop = hop.split('@').next().unwrap_or_default();
+            self.awaits = Awaits::Path(hop.to_owned());
+            // Where it is not asked for, the line with the AS path may not come.
+            self.path(as_path.or((!rows.wants_origin()).then_some("")), rows);
+        }
+    }
+
+    /// The AS path of the path being read, if its line reaches so far.
+    fn path(&mut self, as_path: Option<&str>, rows: &mut Rows) {
+        if let (Some(_), Awaits::Path(hop)) = (as_path, &self.awaits) {
+            rows.bgp_route(rows.line(), self.prefix, hop, as_path);
+            self.awaits = Awaits::Nothing;
+        }
+    }
+}
+
+/// The router's own AS: `local AS 64500`, `local AS number 64500`.
+fn local_as(text: &str) -> Option<u32> {
+    let (_, rest) = text.split_once("local AS ")?;
+    let mut words = rest.split_ascii_whitespace();
+    as_number(words.find(|word| *word != "number")?)
 }
 
 fn table_name(text: &str) -> Option<&str> {

@@ -17,7 +17,7 @@ use crate::words::{is_address, looks_like_prefix, not_a_route};
 pub(crate) static FORMAT: Entry = Entry {
     name: "bgpctl",
     description: "`bgpctl show rib` of OpenBGPD; next hops of selected routes",
-    can: Capabilities::NONE,
+    can: Capabilities::ORIGINS,
     detect,
     open: |input, options| Ok(listing(Bgpctl::default(), input, options)),
 };
@@ -67,7 +67,10 @@ impl Grammar for Bgpctl {
         let gateway = words.get(at + 1).filter(|word| is_address(word));
         let gateway = gateway.ok_or_else(|| not_a_route(line))?;
         if words[..at].iter().any(|flags| flags.contains('>')) {
-            rows.route(prefix, gateway);
+            // After the local preference and the MED, before the origin.
+            let path = words.get(at + 4..words.len() - 1);
+            let path = path.map(|path| path.join(" "));
+            rows.bgp_route(rows.line(), prefix, gateway, path.as_deref());
         }
         Ok(())
     }

@@ -9,7 +9,7 @@
 //! ```
 //! A network's first route stands beside it, the others below; `*` marks the
 //! best. Lines that begin with a tab belong to the route above: next hops, and
-//! attributes, which don't matter here.
+//! attributes, of which the AS path matters.
 
 use popfib::IpPrefix;
 
@@ -23,7 +23,7 @@ use crate::words::not_a_route;
 pub(crate) static FORMAT: Entry = Entry {
     name: "bird",
     description: "`show route` and `show route all` of BIRD 2",
-    can: Capabilities::TABLES,
+    can: Capabilities::TABLES_OF_ORIGINS,
     detect,
     open: |input, options| Ok(listing(Bird::default(), input, options)),
 };
@@ -42,8 +42,15 @@ fn detect(head: &[u8]) -> bool {
 #[derive(Default)]
 pub(crate) struct Bird {
     network: Option<IpPrefix>,
-    /// The best route, while its next hop is still to come.
-    awaits: Option<(IpPrefix, u64)>,
+    /// The best route, while lines about it may come.
+    best: Option<Best>,
+}
+
+struct Best {
+    prefix: IpPrefix,
+    line: u64,
+    next_hop: Option<String>,
+    as_path: Option<String>,
 }
 
 /// The kinds of routes; all but the last have no next hop.
@@ -62,14 +69,27 @@ fn kind_of(line: &str) -> Option<(&str, &str)> {
     is_route.then_some((network, kind))
 }
 
+/// The origin AS at the end of the line of a route (`[AS64500i]`), where its AS path is not printed.
+fn origin_of(line: &str) -> Option<&str> {
+    let (_, origin) = line.trim_end().strip_suffix(']')?.rsplit_once("[AS")?;
+    origin.strip_suffix(['i', 'e', '?'])
+}
+
 impl Grammar for Bird {
     fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
         if line.starts_with('\t') {
+            let Some(best) = &mut self.best else {
+                return Ok(());
+            };
             let mut words = line.split_ascii_whitespace();
-            if let (Some("via" | "dev"), Some(hop)) = (words.next(), words.next())
-                && let Some((prefix, _)) = self.awaits.take()
-            {
-                rows.route(prefix, hop);
+            match (words.next(), words.next()) {
+                (Some("via" | "dev"), Some(hop)) => {
+                    best.next_hop.get_or_insert_with(|| hop.to_owned());
+                }
+                (Some("BGP.as_path:" | "bgp_path:"), _) => {
+                    best.as_path = line.split_once(": ").map(|(_, path)| path.to_owned());
+                }
+                _ => {}
             }
             return Ok(());
         }
@@ -84,10 +104,13 @@ impl Grammar for Bird {
             };
             // Behind the brackets of the protocol, before those of the AS.
             let is_best = line.contains("] *");
-            match kind {
-                _ if !is_best => {}
-                "unicast" => self.awaits = Some((prefix, rows.line())),
-                word => rows.route(prefix, word),
+            if is_best {
+                self.best = Some(Best {
+                    prefix,
+                    line: rows.line(),
+                    next_hop: (kind != "unicast").then(|| kind.to_owned()),
+                    as_path: origin_of(line).map(str::to_owned),
+                });
             }
             return Ok(());
         }
@@ -108,8 +131,12 @@ impl Grammar for Bird {
     }
 
     fn end(&mut self, rows: &mut Rows) {
-        if let Some((prefix, line)) = self.awaits.take() {
-            rows.no_next_hop(line, prefix);
+        let Some(best) = self.best.take() else {
+            return;
+        };
+        match best.next_hop {
+            Some(hop) => rows.bgp_route(best.line, best.prefix, &hop, best.as_path.as_deref()),
+            None => rows.no_next_hop(best.line, best.prefix),
         }
     }
 }

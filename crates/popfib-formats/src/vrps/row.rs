@@ -2,8 +2,9 @@
 
 use popfib::{Address, IpPrefix, Prefix, Vrp};
 
+use crate::as_path::as_number;
 use crate::error::{ReadError, quote};
-use crate::origins::{as_number, without_as};
+use crate::origins::without_as;
 
 /// One VRP of either family.
 pub(super) enum AnyVrp {

@@ -25,10 +25,10 @@ fn tables_of_several_peers() {
     let all = |options| routes(&read(LINES, &options).unwrap());
     let next_hops = [
         "10.0.0.0/8 192.0.2.12",
-        "11.0.0.0/8 192.0.2.12",
+        "11.0.0.0/8 192.0.2.11",
         "2001:db8::/32 2001:db8::1",
     ];
-    // `(1` and `2)` are two words, of which the first is seen to be a confederation.
+    // A confederation does not count, however many ASes it has.
     assert_eq!(all(with(None, RouteValue::NextHop)), next_hops);
     let one = all(with(Some("AS64501"), RouteValue::OriginAs));
     assert_eq!(one, ["10.0.0.0/8 3", "11.0.0.0/8 {4,5}"]);
@@ -36,7 +36,7 @@ fn tables_of_several_peers() {
     assert_eq!(one, ["2001:db8::/32 64503"]);
     let single = LINES.replace("{4,5}", "{4}");
     let table = read(single, &with(Some("0"), RouteValue::OriginAs)).unwrap();
-    assert_eq!(routes(&table)[1], "11.0.0.0/8 4");
+    assert_eq!(routes(&table)[1], "11.0.0.0/8 {4}");
     let peers = all(with(Some("192.0.2.1"), RouteValue::Peer));
     assert_eq!(peers, ["10.0.0.0/8 192.0.2.1", "11.0.0.0/8 192.0.2.1"]);
 }

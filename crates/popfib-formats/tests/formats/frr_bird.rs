@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::{STRICT, error, input, routes, shared_data};
-use popfib_formats::{Format, Input, load, load_from};
+use popfib_formats::{Format, Input, LoadOptions, RouteValue, load, load_from};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/vendor-frr-bird")
@@ -155,6 +155,48 @@ fn the_largest_form_too() {
     };
     let path = data.join("vendor-frr-bird/frr_show_ip_bgp.json.gz");
     assert!(table(&path) == expected("v4"));
+}
+
+/// FRR's and BIRD's listings of the same routes name the same origins; where there is no AS path, nothing is made up.
+#[test]
+fn origins_come_from_the_paths_of_a_listing() {
+    let options = LoadOptions {
+        value: RouteValue::OriginAs,
+        ..STRICT
+    };
+    let of = |name: &str| load(&folder().join(name), &options);
+    let pairs = |name: &str| -> BTreeMap<String, String> {
+        let table = of(name).unwrap();
+        let routes = routes(&table);
+        let pair = |route: &String| route.split_once(' ').map(|(a, b)| (a.into(), b.into()));
+        routes.iter().filter_map(pair).collect()
+    };
+    let frr = pairs("frr_show_ip_bgp.txt.bz2");
+    assert_eq!(frr.len(), 20_000);
+    assert_eq!(frr["1.0.6.0/24"], "56203");
+    let bird = pairs("bird2_show_route_all_v4.part.txt.bz2");
+    // The last route was cut off before its AS path.
+    assert_eq!(bird.len(), 14_999);
+    assert!(bird.iter().all(|(prefix, origin)| frr[prefix] == *origin));
+    // Empty paths are of the router's own AS, which FRR prints.
+    for name in ["frr_show_bgp_ipv6.txt.bz2", "frr_show_bgp_ipv6.json.bz2"] {
+        let own = pairs(name);
+        assert_eq!(own.len(), 5_000, "{name}");
+        assert!(own.values().all(|origin| origin == "65010"), "{name}");
+    }
+    for (name, reason) in [
+        (
+            "bird2_show_route_v4.txt.bz2",
+            "there is no route in it; 20000 routes without an AS path left out",
+        ),
+        (
+            "frr_show_ip_route.txt.bz2",
+            "show-route has no AS paths, so its routes have no origin-as",
+        ),
+    ] {
+        let message = of(name).unwrap_err().to_string();
+        assert!(message.ends_with(reason), "{message}");
+    }
 }
 
 #[test]

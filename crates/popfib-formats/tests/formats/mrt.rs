@@ -115,7 +115,7 @@ fn sets_and_confederations_in_paths() {
     // A set counts once: 2 against 3.
     let set: &[(u8, &[u32])] = &[(2, &[7]), (1, &[8, 9, 10])];
     assert_eq!(origin(&[(2, &[1, 2, 3])], set), ["10.0.0.0/8 {8,9,10}"]);
-    assert_eq!(origin(&[(1, &[8])], set), ["10.0.0.0/8 8"]);
+    assert_eq!(origin(&[(1, &[8])], set), ["10.0.0.0/8 {8}"]);
     // Confederations don't count: 1 against 2.
     let confederation: &[(u8, &[u32])] = &[(3, &[1, 2, 3]), (4, &[5]), (2, &[7])];
     assert_eq!(origin(&[(2, &[1, 2])], confederation), ["10.0.0.0/8 7"]);
@@ -210,7 +210,7 @@ fn other_records_are_left_out_and_counted() {
     );
     assert_eq!(
         error(record(16, 4, b"an update"), &STRICT),
-        "t: there is no route in it; 1 record of updates left out (`popfib replay` makes a table of them)"
+        "t: there is no route in it; 1 record of updates left out (`popfib follow --updates` makes a table of them)"
     );
 }
 

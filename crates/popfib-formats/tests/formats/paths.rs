@@ -83,14 +83,14 @@ fn attributes_are_all_there() {
         format!("TABLE_DUMP2|{time}|B|192.0.2.1|64501|10.0.0.0/8|64501 7||1.1.1.1|0|0||NAG||"),
         format!(
             "TABLE_DUMP2|{time}|B|192.0.2.2|64502|10.0.0.0/8|(65001) 64502 3 {{8,9}}|INCOMPLETE|2.2.2.2|100|256|\
-             64500:1 65535:65281 64500:5:4294967295|AG|64500 192.0.2.9|"
+             64500:1 no-export 64500:5:4294967295|AG|64500 192.0.2.9|"
         ),
         format!("TABLE_DUMP2|{time}|B|192.0.2.1|64501|11.0.0.0/8|64501 7||1.1.1.1|0|0||NAG||"),
     ];
     assert_eq!(lines, expected);
     assert_eq!((all[0].med, all[1].med), (None, Some(256)));
-    assert_eq!(all[0].origin_as(), Some("7"));
-    assert_eq!(all[1].origin_as(), Some("{8,9}"));
+    assert_eq!(all[0].origin_as(), "7");
+    assert_eq!(all[1].origin_as(), "{8,9}");
     // And from these lines again.
     let text = format!("{}\n", lines.join("\n"));
     let again = paths(input(text.into_bytes()), &STRICT, every).expect("paths");

@@ -1,0 +1,162 @@
+//! The commands of ExaBGP for one route: what follows `announce route` and `withdraw route`.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::str::SplitAsciiWhitespace;
+
+use popfib::IpPrefix;
+use popfib_formats::BgpPath;
+
+use crate::ris;
+
+/// One command splits a prefix into at most 2 to the power of this many.
+const MAX_SPLIT: u8 = 16;
+
+/// A command, without its verb.
+pub(crate) struct Command {
+    /// The prefixes: several if the command splits one.
+    pub(crate) prefixes: Vec<IpPrefix>,
+    /// The path identifier (RFC 7911), 0 without one.
+    pub(crate) id: u32,
+    /// The attributes of an announcement.
+    pub(crate) path: BgpPath,
+}
+
+/// Reads a command. In a withdrawal, attributes have no effect, so they may be anything.
+pub(crate) fn read(words: &mut SplitAsciiWhitespace<'_>, is_new: bool) -> Result<Command, String> {
+    let prefix = words.next().ok_or("no prefix")?;
+    let prefix: IpPrefix = prefix.parse().map_err(|e| format!("{prefix}: {e}"))?;
+    let mut command = Command {
+        prefixes: vec![prefix],
+        id: 0,
+        path: BgpPath::default(),
+    };
+    while let Some(name) = words.next() {
+        let mut value = || words.next().ok_or_else(|| format!("no value after {name}"));
+        let path = &mut command.path;
+        match name {
+            // They have no value.
+            "atomic-aggregate" => path.is_atomic = true,
+            "withdraw" => return Err("withdraw: not after announce route".to_owned()),
+            "path-information" => command.id = path_id(value()?)?,
+            "split" => command.prefixes = split(prefix, value()?)?,
+            _ if !is_new => {
+                list(words, name)?;
+            }
+            "next-hop" => path.next_hop = Some(parsed(name, value()?)?),
+            "origin" => path.origin = ris::origin(value()?).to_owned(),
+            "med" => path.med = Some(parsed(name, value()?)?),
+            "local-preference" => path.local_preference = Some(parsed(name, value()?)?),
+            "as-path" => {
+                let numbers = list(words, name)?;
+                for number in &numbers {
+                    parsed::<u32>(name, number)?;
+                }
+                path.as_path = numbers.join(" ");
+            }
+            "community" | "large-community" => {
+                if !path.communities.is_empty() {
+                    path.communities.push(' ');
+                }
+                path.communities.push_str(&list(words, name)?.join(" "));
+            }
+            _ => {
+                list(words, name)?;
+            }
+        }
+    }
+    Ok(command)
+}
+
+fn parsed<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, String> {
+    text.parse()
+        .map_err(|_| format!("{text}: not a value of {name}"))
+}
+
+/// A path identifier, as a number or as an address.
+fn path_id(text: &str) -> Result<u32, String> {
+    match text.parse::<Ipv4Addr>() {
+        Ok(address) => Ok(address.into()),
+        Err(_) => parsed("path-information", text),
+    }
+}
+
+/// The parts of this length (`/24`) that `prefix` consists of.
+fn split(prefix: IpPrefix, to: &str) -> Result<Vec<IpPrefix>, String> {
+    let len: u8 = parsed("split", to.strip_prefix('/').unwrap_or(to))?;
+    let (bits, width) = match prefix.address() {
+        IpAddr::V4(address) => (u32::from(address).into(), 32),
+        IpAddr::V6(address) => (u128::from(address), 128),
+    };
+    let longer = len.checked_sub(prefix.len()).filter(|_| len <= width);
+    let longer = longer.ok_or_else(|| format!("split {to}: not parts of {prefix}"))?;
+    if longer > MAX_SPLIT {
+        return Err(format!("split {to}: more than 65,536 prefixes"));
+    }
+    let part = |number: u128| {
+        let bits = bits | number.checked_shl((width - len).into()).unwrap_or(0);
+        let address = match width {
+            32 => IpAddr::V4((bits as u32).into()),
+            _ => IpAddr::V6(bits.into()),
+        };
+        IpPrefix::new(address, len).map_err(|error| error.to_string())
+    };
+    (0..1u128 << longer).map(part).collect()
+}
+
+/// A word, or several in brackets or parentheses. A bracket need not be separated from a word by a blank.
+fn list<'a>(words: &mut SplitAsciiWhitespace<'a>, name: &str) -> Result<Vec<&'a str>, String> {
+    let mut next = || words.next().ok_or_else(|| format!("no value after {name}"));
+    let first = next()?;
+    let (mut word, close) = match first.as_bytes()[0] {
+        b'[' => (&first[1..], ']'),
+        b'(' => (&first[1..], ')'),
+        _ => return Ok(vec![first]),
+    };
+    let mut list = Vec::new();
+    loop {
+        let (inner, is_end) = match word.strip_suffix(close) {
+            Some(inner) => (inner, true),
+            None => (word, false),
+        };
+        list.extend(inner.split(',').filter(|part| !part.is_empty()));
+        if is_end {
+            return Ok(list);
+        }
+        word = next()?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prefixes(command: &str) -> Result<Vec<String>, String> {
+        let command = read(&mut command.split_ascii_whitespace(), true)?;
+        Ok(command.prefixes.iter().map(IpPrefix::to_string).collect())
+    }
+
+    #[test]
+    fn a_prefix_is_split_into_equal_parts() {
+        assert_eq!(
+            prefixes("10.0.0.0/22 next-hop 192.0.2.1 split /24").unwrap(),
+            ["10.0.0.0/24", "10.0.1.0/24", "10.0.2.0/24", "10.0.3.0/24"]
+        );
+        assert_eq!(
+            prefixes("2001:db8::/47 split /48").unwrap(),
+            ["2001:db8::/48", "2001:db8:1::/48"]
+        );
+        assert_eq!(prefixes("0.0.0.0/0 split /0").unwrap(), ["0.0.0.0/0"]);
+        assert_eq!(prefixes("::/0 split /1").unwrap(), ["::/1", "8000::/1"]);
+        assert_eq!(prefixes("10.0.0.0/8 split /24").unwrap().len(), 1 << 16);
+        for command in [
+            "10.0.0.0/8 split /25",
+            "10.0.0.0/8 split /33",
+            "10.0.0.0/8 split /7",
+            "::/0 split /64",
+            "10.0.0.0/8 split",
+            "10.0.0.0/8 split x",
+        ] {
+            assert!(prefixes(command).is_err(), "{command}");
+        }
+    }
+}

@@ -36,6 +36,9 @@ impl Text {
     }
 }
 
+/// One of the counts of a feed.
+type Value = fn(&Counts) -> u64;
+
 /// All counts, in the text format of Prometheus.
 pub(super) fn text(state: &State) -> String {
     let tables = state.tables();
@@ -139,7 +142,7 @@ pub(super) fn text(state: &State) -> String {
             text.value("prefixes", &labels, prefixes);
         }
     }
-    let of_feeds: [(&str, fn(&Counts) -> u64, &str); 4] = [
+    let of_feeds: [(&str, Value, &str); 4] = [
         ("feed_messages_total", |c| c.messages, "Messages or lines."),
         (
             "feed_invalid_total",

@@ -45,7 +45,7 @@ pub(super) fn forms(body: &[u8], is_own: bool) -> Option<Forms> {
     };
     Some(Forms {
         forms: [form(&sent, &received), form(&received, &sent)],
-        may_have_two_byte_as: !is_own && !(sent.has_long_as && received.has_long_as),
+        may_have_two_byte_as: !(is_own || sent.has_long_as && received.has_long_as),
     })
 }
 

@@ -167,7 +167,7 @@ impl Lines {
         let Work { page, ipv4, ipv6 } = work;
         page.clear();
         if let Some(members) = &self.members
-            && let Some(name) = batch.rows().find_map(|row| members.doubled(row))
+            && let Some(name) = members.doubled(batch)
         {
             return Err(there_already(&self.file, "member", name));
         }

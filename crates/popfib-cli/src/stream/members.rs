@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use memchr::memmem::Finder;
+use popfib_formats::AddressBatch;
 use serde::de::IgnoredAny;
 
 /// The names of members that are added.
@@ -21,13 +22,17 @@ impl Members {
         }
     }
 
-    /// The first of them that the object `row` has already.
-    #[inline]
-    pub(super) fn doubled(&self, row: &[u8]) -> Option<&str> {
-        let mut names = self.names.iter();
-        let (name, _) =
-            names.find(|(name, finder)| finder.find(row).is_some() && has(row, name))?;
-        Some(name)
+    /// The first of them that an object of `batch` has already.
+    pub(super) fn doubled(&self, batch: &AddressBatch) -> Option<&str> {
+        let is_there = |(name, finder): &&(String, Finder<'_>)| {
+            let is_in = |text| finder.find(text).is_some();
+            // All rows at once, which most of the time is the end of it.
+            is_in(batch.text_of_rows()) && batch.rows().any(|row| is_in(row) && has(row, name))
+        };
+        self.names
+            .iter()
+            .find(is_there)
+            .map(|(name, _)| name.as_str())
     }
 }
 
@@ -45,19 +50,19 @@ mod tests {
 
     #[test]
     fn only_members_of_the_object_itself_count() {
-        let members = Members::new(["prefix", "next_hop"].map(str::to_owned).into_iter());
-        for (row, doubled) in [
-            ("{}", None),
-            ("{\"prefix\":1}", Some("prefix")),
-            ("\u{feff}{\"a\":1, \"next_hop\" : null}", Some("next_hop")),
+        for (row, name, is_there) in [
+            ("{}", "prefix", false),
+            ("{\"prefix\":1}", "prefix", true),
+            ("\u{feff}{\"a\":1, \"next_hop\" : null}", "next_hop", true),
             (
-                "{\"a\":{\"prefix\":1},\"b\":\"prefix\",\"c\":[\"next_hop\"]}",
-                None,
+                "{\"a\":{\"prefix\":1},\"b\":\"prefix\",\"c\":[\"prefix\"]}",
+                "prefix",
+                false,
             ),
-            ("{\"prefix2\":1}", None),
-            ("{\"prefix\":1", None),
+            ("{\"prefix2\":1}", "prefix", false),
+            ("{\"prefix\":1", "prefix", false),
         ] {
-            assert_eq!(members.doubled(row.as_bytes()), doubled, "{row}");
+            assert_eq!(has(row.as_bytes(), name), is_there, "{row}");
         }
     }
 }

@@ -125,6 +125,11 @@ impl AddressBatch {
         rows.map(|&(start, end)| &self.text.bytes()[start as usize..end as usize])
     }
 
+    /// What the rows stand in, line ends and all; nothing is said of what else is in it.
+    pub fn text_of_rows(&self) -> &[u8] {
+        self.text.bytes()
+    }
+
     /// How many addresses each cell has, row by row, where several were asked for, or both ends of
     /// packets; else empty, and each row has one address or none.
     pub fn cells(&self) -> &[u32] {

@@ -16,6 +16,7 @@ mod border;
 
 use border::{
     after_escape, is_label, is_no_version, is_port_of_tcpdump, is_word, may_be_of_escape,
+    may_begin_escape,
 };
 
 /// An address and the bytes of the line that it takes, its zone included.
@@ -115,15 +116,16 @@ impl Finder<'_> {
                 false => Step::On(at + 1),
             };
         }
-        let (start, is_apart) = self.apart(self.start(at, |byte| byte.is_ascii_digit()), at);
-        if let Some((bits, len)) = self.ipv4(start)
-            && (is_apart || self.ipv4_may_begin(start, start + len))
-            && self.ipv4_may_end(start, start + len)
+        let start = self.start(at, |byte| byte.is_ascii_digit());
+        if !may_begin_escape(self.before(start))
+            && let Some(found) = self.ipv4_from(start)
         {
-            return Step::Found(Found {
-                range: start..start + len,
-                address: IpAddr::V4(bits.into()),
-            });
+            return Step::Found(found);
+        }
+        if self.may_follow_escape(start)
+            && let Some(found) = self.ipv4_after_escape(start, at)
+        {
+            return Step::Found(found);
         }
         // No part of a longer run of numbers is an address.
         let end = self.end(at, |byte| byte.is_ascii_digit() || byte == b'.');
@@ -131,6 +133,31 @@ impl Finder<'_> {
             return self.bracketed(end + 1);
         }
         Step::On(end)
+    }
+
+    /// The IPv4 address that begins at `start`, if one may.
+    #[inline(always)]
+    fn ipv4_from(&self, start: usize) -> Option<Found> {
+        let (bits, len) = self.ipv4(start)?;
+        let range = start..start + len;
+        let is_apart = self.ipv4_may_begin(start, range.end) && self.ipv4_may_end(start, range.end);
+        is_apart.then_some(Found {
+            range,
+            address: IpAddr::V4(bits.into()),
+        })
+    }
+
+    /// The same of the digits from `start` to `end`, if an escape is before them or takes some of them.
+    #[cold]
+    fn ipv4_after_escape(&self, start: usize, end: usize) -> Option<Found> {
+        let Some(start) = after_escape(self.line, start, end) else {
+            return self.ipv4_from(start);
+        };
+        let (bits, len) = self.ipv4(start)?;
+        self.ipv4_may_end(start, start + len).then_some(Found {
+            range: start..start + len,
+            address: IpAddr::V4(bits.into()),
+        })
     }
 
     /// Four octets from `start` on, and how long they are.
@@ -151,21 +178,19 @@ impl Finder<'_> {
     #[inline(always)]
     fn colon(&mut self, at: usize) -> Step {
         let next = self.byte(at + 1);
-        let start = self.start(at, |byte| byte.is_ascii_hexdigit());
         if self.is_bracketed(at) {
             return self.bracketed(at);
         }
-        let (start, is_apart) = self.apart(start, at);
-        if at - start > 4
-            || !(next == b':' || next.is_ascii_hexdigit())
-            || !(is_apart || self.may_begin(start) || start == self.floor)
-        {
-            // What follows may be an address with its name before it: `src:2001:db8::1`.
-            let belongs = |byte| is_word(byte) || matches!(byte, b'.' | b'-');
-            if is_label(&self.line[self.start(at, belongs)..at]) {
-                self.floor = at + 1;
-            }
+        if !(next == b':' || next.is_ascii_hexdigit()) {
             return Step::On(at + 1);
+        }
+        let mut start = self.start(at, |byte| byte.is_ascii_hexdigit());
+        let is_apart = self.may_begin(start) && !may_begin_escape(self.before(start));
+        if at - start > 4 || !(is_apart || start == self.floor) {
+            match self.odd_start(start, at) {
+                Ok(found) => start = found,
+                Err(next) => return Step::On(next),
+            }
         }
         let run = self.end(at, |byte| {
             byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.')
@@ -199,6 +224,46 @@ impl Finder<'_> {
         }
         // An IPv4 address may end it: `12:30:01:1.2.3.4`.
         Step::On(dot)
+    }
+
+    /// Where the first group of an IPv6 address begins, the colon at `at` being the first and the digits before it, from
+    /// `start` on, no group as they stand: after an escape. Or else where the search goes on.
+    #[inline(never)]
+    fn odd_start(&mut self, start: usize, at: usize) -> Result<usize, usize> {
+        let rest = &self.line[at..self.line.len().min(at + LONGEST)];
+        let (mut len, mut digits, mut colons, mut has_gap) = (0, 0, 0, false);
+        for &byte in rest {
+            if byte == b':' {
+                has_gap |= digits == 0 && colons > 0;
+                colons += 1;
+                digits = 0;
+            } else if byte.is_ascii_hexdigit() && digits < 4 {
+                digits += 1;
+            } else {
+                break;
+            }
+            len += 1;
+        }
+        // Of times, hashes and the like nothing is left, whatever is before.
+        let is_too_long = digits == 4 && self.byte(at + len).is_ascii_hexdigit();
+        if len < LONGEST && (!has_gap && colons < 6 || is_too_long) {
+            return Err(at + len);
+        }
+        if self.may_follow_escape(start)
+            && let Some(start) = after_escape(self.line, start, at)
+            && at - start <= 4
+        {
+            return Ok(start);
+        }
+        if at - start <= 4 && self.may_begin(start) {
+            return Ok(start);
+        }
+        // What follows may be an address with its name before it: `src:2001:db8::1`.
+        let belongs = |byte| is_word(byte) || matches!(byte, b'.' | b'-');
+        if is_label(&self.line[self.start(at, belongs)..at]) {
+            self.floor = at + 1;
+        }
+        Err(at + 1)
     }
 
     /// Whether these groups are not those of something else.
@@ -237,17 +302,15 @@ impl Finder<'_> {
         if zone > end + 1 { zone } else { end }
     }
 
-    /// Where the run of digits from `start` to `end` begins after an escape that takes some of them, and whether
-    /// it stands apart because an escape is before it.
+    /// Whether the digits from `start` on may follow an escape, or be part of one.
     #[inline(always)]
-    fn apart(&self, start: usize, end: usize) -> (usize, bool) {
-        if !may_be_of_escape(self.before(start)) || start == self.floor {
-            return (start, false);
-        }
-        match after_escape(self.line, start, end) {
-            Some(start) => (start, true),
-            None => (start, false),
-        }
+    fn may_follow_escape(&self, start: usize) -> bool {
+        let before = self.before(start);
+        let is_letter_of_one = || {
+            let is_escaped = matches!(before, b'n' | b'r' | b't' | b'u' | b'x');
+            !is_escaped || self.before(start - 1) == b'\\'
+        };
+        start != self.floor && may_be_of_escape(before) && is_letter_of_one()
     }
 
     /// Whether an address may begin at `start`, by what is before.
@@ -261,7 +324,12 @@ impl Finder<'_> {
     #[inline(always)]
     fn ipv4_may_begin(&self, start: usize, end: usize) -> bool {
         match self.before(start) {
-            b'-' | b'/' => is_no_version(self.line, start, end),
+            b'-' | b'/' if start < 2 => true,
+            b'-' | b'/' => {
+                let before = self.line[start - 2];
+                let is_name = before.is_ascii_alphabetic() || before == b'\\';
+                !is_name || is_no_version(self.line, start, end)
+            }
             b'.' => false,
             byte => !is_word(byte),
         }

@@ -104,12 +104,16 @@ struct At<'p, 'f> {
     each: &'f mut dyn FnMut(&RawValue),
 }
 
-/// What is left of `path` after `key`; `None` if that is not its next part.
-fn after<'p>(path: &'p str, key: &str) -> Option<Option<&'p str>> {
-    match path.strip_prefix(key)? {
-        "" => Some(None),
-        rest => rest.strip_prefix('.').map(Some),
-    }
+/// One more than how much of `path` is `key`, if that is all of it or a dot comes next; else 0.
+#[inline]
+fn taken(path: &str, key: &str) -> usize {
+    // Most keys have another length.
+    let is_next = match path.as_bytes().get(key.len()) {
+        None => path == key,
+        Some(b'.') => path.starts_with(key),
+        Some(_) => false,
+    };
+    if is_next { key.len() + 1 } else { 0 }
 }
 
 impl<'de> DeserializeSeed<'de> for At<'_, '_> {
@@ -136,18 +140,15 @@ impl<'de> Visitor<'de> for At<'_, '_> {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<bool, M::Error> {
         let path = self.path.unwrap_or_default();
         let mut is_found = false;
-        while let Some(rest) = map.next_key_seed(Key(path))? {
-            match rest {
-                // Of a key that is there twice, the first that leads to something.
-                Some(path) if !is_found => {
-                    is_found = map.next_value_seed(At {
-                        path,
-                        each: &mut *self.each,
-                    })?;
-                }
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+        while let Some(taken) = map.next_key_seed(Key(path))? {
+            // Of a key that is there twice, the first that leads to something.
+            if taken > 0 && !is_found {
+                is_found = map.next_value_seed(At {
+                    path: path[taken - 1..].strip_prefix('.'),
+                    each: &mut *self.each,
+                })?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
             }
         }
         Ok(is_found)
@@ -205,26 +206,26 @@ impl<'de> Visitor<'de> for At<'_, '_> {
     }
 }
 
-/// What is left of a path after a key; `None` if the key is another.
+/// How much of a path a key is, as [`taken`] says it.
 struct Key<'p>(&'p str);
 
-impl<'de, 'p> DeserializeSeed<'de> for Key<'p> {
-    type Value = Option<Option<&'p str>>;
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = usize;
 
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<usize, D::Error> {
         json.deserialize_str(self)
     }
 }
 
-impl<'p> Visitor<'_> for Key<'p> {
-    type Value = Option<Option<&'p str>>;
+impl Visitor<'_> for Key<'_> {
+    type Value = usize;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a key")
     }
 
-    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(after(self.0, key))
+    fn visit_str<E>(self, key: &str) -> Result<usize, E> {
+        Ok(taken(self.0, key))
     }
 }
 

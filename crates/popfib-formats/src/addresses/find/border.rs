@@ -22,6 +22,12 @@ pub(super) fn may_be_of_escape(byte: u8) -> bool {
     matches!(byte, b'%' | b'\\' | b'#' | b'n' | b'r' | b't' | b'u' | b'x' | b'm' | b'K' | b'a'..=b'f' | b'A'..=b'F')
 }
 
+/// Whether a byte that is no part of a word may begin an escape.
+#[inline(always)]
+pub(super) fn may_begin_escape(byte: u8) -> bool {
+    matches!(byte, b'%' | b'\\' | b'#')
+}
+
 /// Where an escape ends that begins before `start`, if it leaves something of what is before `end`.
 ///
 /// Escapes stand for bytes that are no part of an address: `%20` of URLs, `\t`, `\x22` and `\u003c` of JSON and of web

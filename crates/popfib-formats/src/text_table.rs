@@ -6,7 +6,7 @@
 //! commas and comment signs; after a blank also AS numbers joined by commas, as an
 //! AS set is written, and with braces around them also after a comma. In a table with next hops, a line that ends
 //! after a comma or a tab is of one that is not known: left out and counted. What would be read as CSV in another
-//! way is refused: quotes around what follows those, a semicolon right after the prefix. So is an address after one
+//! way is refused: a quote after those, a semicolon right after the prefix. So is an address after one
 //! without a length that may be its mask or the end of a range ([`masks`](crate::masks)).
 //! `#` and `;` begin a comment wherever else they stand;
 //! empty lines are nothing. IPv4 is dotted, IPv6 in any legal spelling;
@@ -189,10 +189,7 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<(IpPrefix, Range<usize>)>, Fl
         return Ok(Some((prefix, end..end)));
     }
     match line[next_hop.start] {
-        b'"' if next_hop.len() > 1
-            && line[next_hop.end - 1] == b'"'
-            && is_delimited(&line[end..next_hop.start]) =>
-        {
+        b'"' if is_delimited(&line[end..next_hop.start]) => {
             return Err(Flaw::Quoted(next_hop.start));
         }
         b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' | b':' if is_host(prefix) => {
@@ -365,7 +362,7 @@ fn explain(lines: &Lines, flaw: Flaw) -> ReadError {
         )),
         Flaw::SecondAddress(reason) => lines.invalid(reason),
         Flaw::Quoted(at) => lines.invalid(format!(
-            "quotes around a next hop are a part of it, except in CSV (--format csv): {}",
+            "a quote before a next hop is part of it, except in CSV (--format csv): {}",
             quote(&line[at..])
         )),
         Flaw::Semicolon(at) => lines.invalid(format!(

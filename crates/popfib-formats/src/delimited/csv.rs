@@ -212,6 +212,27 @@ fn are_address_and_mask(first: &str, second: &str) -> bool {
     }
 }
 
+/// Nothing says that `address`, which has no length in its row, is more than a host: no mask in any field, and without
+/// a heading no address as the value that may be one or end a range.
+fn is_host(address: IpAddr, value: &str, fields: &Fields, layout: &Layout) -> Result<(), String> {
+    let second = value.parse().ok().filter(|_| layout.heading.is_none());
+    if let Some(reason) = second.and_then(|second| masks::second_address(address, second)) {
+        return Err(reason);
+    }
+    let is_mask = |n: &usize| {
+        let mask = fields.get(*n).parse();
+        mask.is_ok_and(|mask| masks::is_mask(address, mask))
+    };
+    match (0..fields.len()).find(is_mask) {
+        None => Ok(()),
+        Some(n) => Err(format!(
+            "an address and its mask, in column {}, which the heading does not call netmask: \"{address}/{}\"",
+            n + 1,
+            fields.get(n)
+        )),
+    }
+}
+
 /// Whether two fields may be the ends of a range: two addresses or two numbers.
 fn are_ends(first: &str, last: &str) -> bool {
     let ends = [first, last];
@@ -299,7 +320,12 @@ impl Delimited {
                 let text = cell(n)?;
                 let joined;
                 let text = match length {
-                    None => text,
+                    None => {
+                        if let Ok(address) = text.parse() {
+                            is_host(address, value, fields, layout)?;
+                        }
+                        text
+                    }
                     Some((n, length)) => {
                         joined = length.join(text, fields.get(n))?;
                         &joined

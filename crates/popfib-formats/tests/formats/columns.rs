@@ -75,6 +75,11 @@ fn lengths_and_masks_in_columns_of_their_own() {
         read_as("csv", "2001:db8::,ffff:ffff::,six\n"),
         ["2001:db8::/32 six"]
     );
+    // A heading says what is a next hop.
+    assert_eq!(
+        read_as("csv", "prefix,next_hop\n10.0.0.1,10.0.0.254\n"),
+        ["10.0.0.1/32 10.0.0.254"]
+    );
     // What ends all ranges is no mask.
     assert_eq!(
         read_as("csv", "224.0.0.0,255.255.255.255,x\n"),

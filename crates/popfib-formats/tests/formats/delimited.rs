@@ -150,6 +150,18 @@ fn faults_name_the_line() {
             "t:2: \"{64500\": a set with commas needs quotes around it",
         ),
         (
+            "1.0.0.0;1.0.0.255\n",
+            "t:1: \"1.0.0.0 1.0.0.255\": a range, or a host and its next hop?",
+        ),
+        (
+            "\"1.0.0.0\",\"0.0.0.255\"\n",
+            "t:1: \"1.0.0.0 0.0.0.255\": a wildcard mask",
+        ),
+        (
+            "network,nm,asn\n1.0.0.0,255.0.0.0,5\n",
+            "t:2: an address and its mask, in column 2, which the heading does not call netmask: \"1.0.0.0/255.0.0.0\"",
+        ),
+        (
             "network,netmask,asn\n1.0.0.0,,5\n",
             "t:2: no mask or length for \"1.0.0.0\"",
         ),

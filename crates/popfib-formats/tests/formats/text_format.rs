@@ -256,7 +256,11 @@ fn invalid_lines() {
         ),
         (
             b"10.0.0.0/8,\"a\"",
-            "quotes around a next hop are a part of it, except in CSV (--format csv): \"\"a\"\"",
+            "a quote before a next hop is part of it, except in CSV (--format csv): \"\"a\"\"",
+        ),
+        (
+            b"10.0.0.0/8\t\"a b",
+            "a quote before a next hop is part of it, except in CSV (--format csv): \"\"a b\"",
         ),
         (
             b"10.0.0.0/8;a",

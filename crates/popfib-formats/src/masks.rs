@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use popfib::IpPrefix;
 
 use crate::error::quote;
-use crate::names::{BARE_LENGTH, LENGTH, WILDCARD, rank};
+use crate::names::{BARE_LENGTH, LENGTH, WILDCARD, rank, rank_of_end};
 
 /// What says how many bits of an address count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,22 +23,32 @@ pub(crate) enum Length {
 impl Length {
     /// What a column or member called `name` holds of a length, and how good a name that is; 0 is the best.
     pub(crate) fn named(name: &str) -> Option<(usize, Self)> {
-        let lists = [
-            (LENGTH, Self::Plain),
-            (WILDCARD, Self::Wildcard),
-            (BARE_LENGTH, Self::Plain),
-        ];
-        let mut worse = 0;
-        lists.into_iter().find_map(|(names, kind)| {
-            let found = rank(name, names).map(|rank| (worse + rank, kind));
-            worse += names.len();
-            found
-        })
+        // A mask, a length, a wildcard: most members of JSON are none of them, and need no more of a look.
+        if !name
+            .trim_end()
+            .ends_with(['k', 'K', 'h', 'H', 'n', 'N', 'd', 'D'])
+        {
+            return None;
+        }
+        let exact = |names, kind, worse| Some((worse + rank(name, names)?, kind));
+        let end = |names, kind, worse| Some((worse + rank_of_end(name, names)?, kind));
+        let count = LENGTH.len() + WILDCARD.len();
+        exact(LENGTH, Self::Plain, 0)
+            .or_else(|| exact(WILDCARD, Self::Wildcard, LENGTH.len()))
+            // The maximum length is another one: that of routes that a VRP allows.
+            .or_else(
+                || match rank_of_end(name, &["maxprefixlength", "maxprefixlen"]) {
+                    Some(_) => None,
+                    None => end(LENGTH, Self::Plain, count),
+                },
+            )
+            .or_else(|| end(WILDCARD, Self::Wildcard, count + LENGTH.len()))
+            .or_else(|| exact(BARE_LENGTH, Self::Plain, 2 * count))
     }
 
     /// Whether a name so good says what it is beside any address.
     pub(crate) fn is_clear(rank: usize) -> bool {
-        rank < LENGTH.len() + WILDCARD.len()
+        rank < 2 * (LENGTH.len() + WILDCARD.len())
     }
 
     /// `address` and its `length` as one text; `address` alone if that has a length itself.
@@ -211,6 +221,11 @@ mod tests {
             ("Prefix-Len", Some(Length::Plain)),
             ("wildcard", Some(Length::Wildcard)),
             ("length", Some(Length::Plain)),
+            ("ip_prefix_length", Some(Length::Plain)),
+            ("IPv4 Netmask", Some(Length::Plain)),
+            ("acl wildcard", Some(Length::Wildcard)),
+            ("max_prefix_length", None),
+            ("max_length", None),
             ("prefix", None),
         ] {
             assert_eq!(Length::named(name).map(|(_, kind)| kind), kind, "{name}");

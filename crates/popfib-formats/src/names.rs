@@ -111,6 +111,15 @@ pub(crate) fn left_out(count: u64, what: &str, path: Option<&str>) -> Vec<String
 
 /// The rank of `name` among `names`; 0 is the best.
 pub(crate) fn rank(name: &str, names: &[&str]) -> Option<usize> {
+    rank_by(name, names, |name, known| name == known)
+}
+
+/// The rank among `names` of the first that `name` ends with: `ip_netmask` is a netmask.
+pub(crate) fn rank_of_end(name: &str, names: &[&str]) -> Option<usize> {
+    rank_by(name, names, |name, known| name.ends_with(known))
+}
+
+fn rank_by(name: &str, names: &[&str], is: impl Fn(&[u8], &[u8]) -> bool) -> Option<usize> {
     let mut plain = [0; 32];
     let mut len = 0;
     for byte in name
@@ -123,7 +132,7 @@ pub(crate) fn rank(name: &str, names: &[&str]) -> Option<usize> {
     }
     names
         .iter()
-        .position(|known| known.as_bytes() == &plain[..len])
+        .position(|known| is(&plain[..len], known.as_bytes()))
 }
 
 #[cfg(test)]

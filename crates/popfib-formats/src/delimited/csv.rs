@@ -76,22 +76,22 @@ fn detect(head: &[u8]) -> bool {
 /// Whether the text table would read this line of a prefix and other fields as something else: what has
 /// quotes, blanks in its value after a tab, or semicolons, before which a comment has a blank.
 fn is_more_than_text(line: &str, fields: &Fields) -> bool {
-    let has_semicolons = separator(line) == b';';
-    let is_comment = || {
-        line.split(';')
-            .next()
-            .is_some_and(|first| first.ends_with([' ', '\t']))
-    };
-    let value = fields.get(1);
+    let (separator, value) = (separator(line), fields.get(1));
+    let (first, rest) = line.split_once(char::from(separator)).unwrap_or_default();
     // An AS set in braces is one value of the text table.
-    if value.contains([',', '#', ';', '{']) || has_semicolons && (value.is_empty() || is_comment())
-    {
+    let signs: &[char] = match separator {
+        b';' => &['#'],
+        _ => &[',', '#', ';', '{'],
+    };
+    let is_quoted = rest.trim_start().starts_with('"');
+    let is_comment = separator == b';' && (value.is_empty() || first.ends_with([' ', '\t']));
+    if is_comment || value.contains(signs) && !is_quoted {
         return false;
     }
     fields.len() > 2
-        || has_semicolons
+        || separator == b';'
         || line.contains('"')
-        || separator(line) == b'\t' && value.contains(char::is_whitespace)
+        || separator == b'\t' && value.contains(char::is_whitespace)
 }
 
 /// Whether a line is empty or a comment.
@@ -100,7 +100,11 @@ fn is_skipped(line: &[u8]) -> bool {
 }
 
 fn separator(first: &str) -> u8 {
-    delimiter(first.as_bytes()).unwrap_or(b',')
+    // Right after a prefix it is a semicolon, however many commas the values have.
+    match first.split_once(';') {
+        Some((prefix, _)) if prefix.trim_matches('"').parse::<IpPrefix>().is_ok() => b';',
+        _ => delimiter(first.as_bytes()).unwrap_or(b','),
+    }
 }
 
 /// Where the columns are.

@@ -155,6 +155,18 @@ fn two_columns_that_text_would_read_otherwise() {
         let wanted = [format!("10.0.0.0/8 {east}"), format!("10.1.0.0/16 {west}")];
         assert_eq!(read_as("csv", text), wanted, "{text}");
     }
+    for (text, value) in [
+        ("10.0.0.0/8;\"x;y\"\n", "x;y"),
+        ("10.0.0.0/8;1,5\n", "1,5"),
+        ("\"10.0.0.0/8\";1,5,2\n", "1,5,2"),
+        ("10.0.0.0/8,\"a, b # c\"\n", "a, b # c"),
+    ] {
+        assert_eq!(
+            read_as("csv", text),
+            [format!("10.0.0.0/8 {value}")],
+            "{text}"
+        );
+    }
     // A comment has a blank before it.
     for list in [
         "10.0.0.0/8 ; SBL1\n",

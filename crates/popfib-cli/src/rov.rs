@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use popfib::{Address, IpPrefix, NextHop, Prefix, Rib, Validity, Vrps};
 use popfib_formats::{
     Escaped, Input, NextHopNames, Origin, RouteTable, RouteValue, VrpTable, load_vrps, origins,
+    quote,
 };
 use serde::Serialize;
 
@@ -408,8 +409,6 @@ impl Report<'_> {
 fn no_origin(table: &RouteTable, prefix: IpPrefix, value: NextHop, help: &str) -> String {
     let name = table.name.escape_debug();
     let value = table.next_hops.name(value).unwrap_or_default();
-    format!(
-        "{name}: {prefix}: \"{}\" is no origin AS; {help}",
-        Escaped(value)
-    )
+    let value = quote(value.as_bytes());
+    format!("{name}: {prefix}: {value} is no origin AS; {help}")
 }

@@ -27,6 +27,10 @@ pub(crate) const DELETE_NEXT_HOP: u16 = 105;
 /// The flag of a route or next hop whose link is down, so that the kernel does not use it.
 const DEAD: u32 = 1;
 
+/// The maximum number of next hops of a route, whose text no other limit then refuses. Routers have up to 256.
+const MAX_HOPS: usize = 512;
+const TOO_MANY: Wrong = "more than 512 next hops";
+
 pub(crate) const IPV4: u8 = 2;
 pub(crate) const IPV6: u8 = 10;
 
@@ -198,7 +202,12 @@ impl RouteMessages {
             },
             // FRR sends only the route that it chose, and may withdraw it with another metric or none.
             false => {
-                let target = is_new.then(|| self.target(&parts)).transpose()?;
+                let target = is_new.then(|| self.target(&parts)).transpose();
+                // With invalid next hops, it counts as withdrawn: the ones before are gone.
+                let target = target.unwrap_or_else(|reason| {
+                    self.leave_out(reason, message.body);
+                    None
+                });
                 (0, target.flatten())
             }
         };
@@ -347,6 +356,10 @@ impl RouteMessages {
         })?;
         let id = id.ok_or("a next hop without a number")?;
         self.has_changed = true;
+        if members.len() > MAX_HOPS {
+            self.objects.remove(id);
+            return Err(TOO_MANY);
+        }
         let object = match members.is_empty() {
             true if is_blackhole => Object::Blackhole,
             true => Object::Hop(hop),
@@ -445,6 +458,9 @@ fn multipath(mut bytes: &[u8]) -> Result<Vec<(Hop, bool)>, Wrong> {
             }
             Ok(())
         })?;
+        if hops.len() == MAX_HOPS {
+            return Err(TOO_MANY);
+        }
         hops.push((hop, u32::from(flags) & DEAD == 0));
         bytes = bytes.get(aligned(length)..).unwrap_or_default();
     }

@@ -65,6 +65,9 @@ enum Kind {
 static NEXT: AtomicU32 = AtomicU32::new(0);
 /// Seeded at random, since the hashed data comes from others.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+/// The maximum length of packed attributes. As text they take three times as much at most, which is less than
+/// [`MAX_NAME`](popfib_formats::MAX_NAME).
+const MAX_PATH: usize = 19_000;
 const HIGHEST: u32 = u32::MAX >> 1;
 
 impl Target {
@@ -109,6 +112,9 @@ impl Target {
     /// # Errors
     /// The reason why the attributes are invalid.
     pub fn path(bytes: &[u8]) -> Result<Self, &'static str> {
+        if bytes.len() > MAX_PATH {
+            return Err("attributes of more than 19000 bytes");
+        }
         let mut path = BgpPath::default();
         unpack_path(bytes, &mut path)?;
         Ok(Self::new(Kind::Path {

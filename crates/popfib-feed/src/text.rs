@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use popfib::IpPrefix;
+use popfib_formats::MAX_NAME;
 
 use crate::exabgp;
 use crate::ris::{self, Said};
@@ -24,9 +25,8 @@ use crate::transaction::{
     Change, Commit, Counts, Decoder, Flaw, Mark, Stream, StreamId, Streams, Transaction,
 };
 
-/// The maximum length of a line and of a value, as in tables.
+/// The maximum length of a line.
 const MAX_LINE: usize = 2 << 20;
-const MAX_VALUE: usize = 1_000_000;
 
 /// The [`Decoder`] of lines.
 #[derive(Debug, Default)]
@@ -287,8 +287,8 @@ impl Reader {
     }
 
     fn named(&mut self, value: &str) -> Result<Target, String> {
-        if value.len() > MAX_VALUE {
-            return Err(format!("a value of more than {MAX_VALUE} bytes"));
+        if value.len() > MAX_NAME {
+            return Err(format!("a value of more than {MAX_NAME} bytes"));
         }
         if value.contains(char::is_control) {
             return Err("a value with a control character".to_owned());

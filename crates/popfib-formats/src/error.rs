@@ -191,7 +191,7 @@ fn is_unprintable(c: char) -> bool {
 }
 
 /// The start of `bytes` in quotes, fit to be shown in a message.
-pub(crate) fn quote(bytes: &[u8]) -> String {
+pub fn quote(bytes: &[u8]) -> String {
     const SHOWN: usize = 60;
     let head = &bytes[..bytes.len().min(SHOWN)];
     let mut quoted = String::from('"');

@@ -68,12 +68,13 @@ pub use addresses::{
 };
 pub use bgp_path::{BgpPath, PathSource, Wanted};
 pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
-pub use error::{Escaped, ReadError};
+pub use error::{Escaped, ReadError, quote};
 pub use format::open_routes;
 pub use input::{Input, Progress};
 pub use ipv4::address as ipv4_address;
 pub use load::{RouteTable, image_table, load, load_from, load_text};
 pub use mrt::{BgpChange, BgpForm, BgpUpdate, pack_path, unpack_path};
+pub use name_rule::MAX_NAME;
 pub use next_hop_names::NextHopNames;
 pub use origins::{Origin, origins};
 pub use paths::open_paths;

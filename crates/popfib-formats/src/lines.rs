@@ -16,7 +16,7 @@ use crate::error::{Place, ReadError};
 use crate::input::Input;
 
 /// The longest line that is read, without its end.
-pub(crate) const MAX_LINE: usize = 64 << 10;
+pub(crate) const MAX_LINE: usize = 128 << 10;
 
 /// Room for the start of a line and a good deal more: few reads, still in the L2 cache.
 const BUFFER: usize = 256 << 10;
@@ -381,7 +381,7 @@ mod tests {
                 let after = if end.is_empty() { "" } else { "b" };
                 let long = format!("a\nx{longest}{end}{after}").into_bytes();
                 let seen = all(Input::from_reader("t", Pieces(Cursor::new(long), piece)));
-                let error = Err("t:2: the line is longer than 65536 bytes".to_string());
+                let error = Err("t:2: the line is longer than 131072 bytes".to_string());
                 assert_eq!(seen[..2], [Ok("a".into()), error]);
                 let rest: Vec<_> = if end.is_empty() {
                     vec![]

@@ -108,6 +108,9 @@ pub fn image_table(name: &str, image: Image) -> Result<RouteTable, ReadError> {
     insert_all(name.to_owned(), &mut source, &LoadOptions::new())
 }
 
+/// The maximum length of all next hops of a table in bytes: a compressed file of some hundred kilobytes may hold more.
+const MAX_NAMES: usize = 1 << 30;
+
 /// The table of all routes of `source`.
 fn insert_all(
     name: String,
@@ -124,6 +127,10 @@ fn insert_all(
         match source.next_route() {
             Ok(Some(route)) if wanted.is_empty() || wanted.contains(route.next_hop) => {
                 table.insert(route, options.all);
+                if table.next_hops.text_len() > MAX_NAMES {
+                    let reason = "its next hops take more than 1 GiB";
+                    return Err(ReadError::file(&table.name, reason));
+                }
             }
             Ok(Some(_)) => is_any_unwanted = true,
             Ok(None) => break,

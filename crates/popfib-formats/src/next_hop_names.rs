@@ -84,6 +84,11 @@ impl NextHopNames {
         self.names.ends.len()
     }
 
+    /// The length of all names in bytes.
+    pub(crate) fn text_len(&self) -> usize {
+        self.names.text.len()
+    }
+
     /// Whether there is no name.
     pub fn is_empty(&self) -> bool {
         self.names.ends.is_empty()

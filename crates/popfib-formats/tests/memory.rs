@@ -89,7 +89,7 @@ fn memory_is_bounded() {
             load_from(Repeated::input(vec![b'x'; MIB], rounds(500, 2000)), &STRICT).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "t:1: the line is longer than 65536 bytes"
+            "t:1: the line is longer than 131072 bytes"
         );
 
         // 10 million lines (250 MB), by default 2 million, for one prefix: the table stays small, and so must the rest.

@@ -3,6 +3,7 @@
 option=$1 file=$2 SOCKET=$PWD/live-$$.sock
 export SOCKET
 shift 2
+: > "$SOCKET.log"
 popfib follow "$option" 127.0.0.1:0 --socket "$SOCKET" 2> "$SOCKET.log" < /dev/null &
 trap 'kill $!; wait $! 2> /dev/null; rm -f "$SOCKET.log"' EXIT
 until grep -q answering "$SOCKET.log"; do sleep 0.02; done

@@ -120,7 +120,7 @@ fn wrong_lines_are_counted_and_the_next_is_read() {
         "{",
         "hello",
     ];
-    let long = [1_000_001, 3 << 20].map(|length| {
+    let long = [60_001, 3 << 20].map(|length| {
         let value = "x".repeat(length);
         format!("announce 10.0.0.0/8 {value}\n")
     });
@@ -134,7 +134,7 @@ fn wrong_lines_are_counted_and_the_next_is_read() {
     assert_eq!(decoder.counts().invalid, (wrong.len() + long.len()) as u64);
     assert_eq!(decoder.first_invalid(), Some((2, "no prefix in this line")));
     // A value may be long.
-    let value = "x".repeat(1_000_000);
+    let value = "x".repeat(60_000);
     assert_eq!(
         values(&format!("announce 10.0.0.0/8 {value}\n")),
         [format!("10.0.0.0/8 {value}")]
@@ -222,8 +222,8 @@ fn a_line_of_ris_live_does_not_multiply_what_its_announcements_share() {
     for (path, announcements, hops, fits) in [
         (3, 5000, 1, true),
         (3, 5000, 5000, true),
-        (10_000, 5000, 2, true),
-        (10_000, 5000, 100, false),
+        (4000, 5000, 2, true),
+        (4000, 5000, 200, false),
         (100_000, 1000, 1, false),
     ] {
         let line = line(path, announcements, hops) + "\n";

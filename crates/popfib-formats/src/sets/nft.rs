@@ -234,7 +234,7 @@ mod tests {
         assert!(value.capacity() < 100_000, "{}", value.capacity());
         let error = nft.read("", "}", &mut rows).unwrap_err();
         assert!(
-            error.contains("a next hop of more than 4096 bytes"),
+            error.contains("a next hop of more than 60000 bytes"),
             "{error}"
         );
     }

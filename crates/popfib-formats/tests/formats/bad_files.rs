@@ -246,7 +246,7 @@ fn a_line_of_100_mb() {
     let error = load_from(input(), &STRICT).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "t:2: the line is longer than 65536 bytes"
+        "t:2: the line is longer than 131072 bytes"
     );
     let table = load_from(input(), &SKIP).unwrap();
     assert_eq!(routes(&table), ["10.0.0.0/8 a", "11.0.0.0/8 b"]);

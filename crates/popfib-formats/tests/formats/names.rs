@@ -7,10 +7,10 @@ use popfib_formats::{UpdateOptions, open_updates};
 
 #[test]
 fn names_that_are_none_are_refused_at_their_line() {
-    let long = "x".repeat(4097);
+    let long = "x".repeat(60_001);
     let empty = "an empty next hop";
     let control = "a next hop with a control character";
-    let too_long = "a next hop of more than 4096 bytes";
+    let too_long = "a next hop of more than 60000 bytes";
     let json = |value: &str| {
         format!(
             "{{\"prefix\":\"10.0.0.0/8\",\"value\":\"a\"}}\n{{\"prefix\":\"11.0.0.0/8\",\"value\":{value}}}\n"
@@ -54,7 +54,7 @@ fn an_image_with_such_a_name_is_refused() {
     for (name, reason) in [
         ("a\x1b[2J", "a next hop with a control character"),
         (" ", "an empty next hop"),
-        (&"x".repeat(4097), "a next hop of more than 4096 bytes"),
+        (&"x".repeat(60_001), "a next hop of more than 60000 bytes"),
     ] {
         let mut rib = Rib::<u32>::new();
         rib.insert("10.0.0.0/8".parse().unwrap(), NextHop::MIN);
@@ -69,7 +69,7 @@ fn an_image_with_such_a_name_is_refused() {
 
 #[test]
 fn an_update_is_refused_at_its_line() {
-    let long = "x".repeat(4097);
+    let long = "x".repeat(60_001);
     let bgpdump =
         |hop: &str| format!("BGP4MP|1|A|10.0.0.2|64502|12.0.0.0/8|64502|IGP|{hop}|0|0||NAG||\n");
     for (data, reason) in [
@@ -83,7 +83,7 @@ fn an_update_is_refused_at_its_line() {
         ),
         (
             format!("A 10.0.0.0/8 {long}\n"),
-            "a next hop of more than 4096 bytes",
+            "a next hop of more than 60000 bytes",
         ),
         (
             "A 10.0.0.0/8 \u{2028}\n".to_owned(),

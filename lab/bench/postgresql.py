@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The PostgreSQL extension beside indexes by GiST, on the same data, in one server of its own.
 
-    lab/bench/postgresql.py [--fib FILE] [--addresses N] [--join-addresses N] [--runs N]
+    lab/bench/postgresql.py [--fib FILE] [--addresses N] [--join-addresses N,...] [--runs N]
 
 Looks up random hosts of random IPv4 routes, a column of inet, by sequential scans without parallel workers, and prints medians of the
 runs in millions a second, with the slowest and the fastest, by CPU time of the server's process. Beside it the index of inet (`inet_ops`) and,
-where it is installed (Debian: postgresql-15-ip4r), that of ip4r: the longest match of each of fewer addresses by a lateral
-join, with the same answers (of inet a twentieth of these, for it takes so long). FILE is an image by `popfib compile` with routes; the built-in table by default. Needs what the tests need.
+where it is installed (Debian: postgresql-15-ip4r), that of ip4r: the longest match of each of fewer addresses, of several numbers, by a
+lateral join, and `popfib.lookup` of as many, with the same answers (of inet those of 1,000 and fewer, for it takes so long). FILE is an image by `popfib compile` with routes; the built-in table by default. Needs what the tests need.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fib")
     parser.add_argument("--addresses", type=int, default=5_000_000)
-    parser.add_argument("--join-addresses", type=int, default=20_000)
+    parser.add_argument("--join-addresses", default="200000,20000,1000")
     parser.add_argument("--runs", type=int, default=5)
     args = parser.parse_args()
     with Server("release", settings="shared_buffers = '1GB'\nfsync = off\njit = off\nmax_wal_size = '8GB'") as server:
@@ -50,19 +50,19 @@ def measure_all(server, args):
     routes = server.files / "routes.csv"
     routes.write_text("".join(f"{prefix}\t{rest[0] if rest else ''}\n" for prefix, *rest in lines))
     routes.chmod(0o644)
-    few = min(args.join_addresses, args.addresses)
-    fewer = max(few // 20, 1)
+    numbers = sorted({min(int(number), args.addresses) for number in args.join_addresses.split(",")}, reverse=True)
+    few = "; ".join(f"CREATE TABLE few_{n} AS SELECT src, src AS src4 FROM hosts LIMIT {n}" for n in numbers)
     server.sql(f"""CREATE TABLE routes (prefix inet, value text); COPY routes FROM '{routes}';
         CREATE TABLE numbered AS SELECT prefix, row_number() OVER () - 1 AS id FROM routes; CREATE INDEX ON numbered (id); ANALYZE numbered;
         SELECT setseed(0.5);
         CREATE TABLE hosts AS SELECT set_masklen(prefix + floor(random() * (1::bigint << (32 - masklen(prefix))))::bigint, 32) AS src
             FROM (SELECT floor(random() * (SELECT count(*) FROM routes))::bigint AS id FROM generate_series(1, {args.addresses})) r
             JOIN numbered USING (id) ORDER BY random();
-        CREATE TABLE few AS SELECT src, src AS src4 FROM hosts LIMIT {few}; CREATE TABLE fewer AS SELECT * FROM few LIMIT {fewer};
+        {few};
         CREATE INDEX ON routes USING gist (prefix inet_ops); VACUUM ANALYZE""")
     values = server.sql("SELECT count(DISTINCT value) FROM routes")[0][0]
     print(f"{server.version}, 1 process; {ipv4} IPv4 and {ipv6} IPv6 routes, {values} values in IPv4;")
-    print(f"{args.addresses} hosts of random routes, {few} for indexes; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
+    print(f"{args.addresses} hosts of random routes; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
 
     def measure(name, count, sql):
         """By one connection, whose server process is asked for its CPU time before and after each run."""
@@ -87,26 +87,31 @@ def measure_all(server, args):
 
     measure("the column alone", args.addresses, "SELECT count(src) FROM hosts")
     measure("the column, host(src)", args.addresses, "SELECT count(host(src)) FROM hosts")
-    _, rate = measure("popfib.lookup", args.addresses, "SELECT count(popfib.lookup('t', src)) FROM hosts")
+    measure("popfib.lookup", args.addresses, "SELECT count(popfib.lookup('t', src)) FROM hosts")
     if server.sql("SELECT bool_and(value ~ '^[0-9]{1,18}$') FROM routes") == [("t",)]:
         measure("popfib.lookup_int", args.addresses, "SELECT count(popfib.lookup_int('t', src)) FROM hosts")
     measure("popfib.lookup_prefix", args.addresses, "SELECT count(popfib.lookup_prefix('t', src)) FROM hosts")
     # A sum over the answers, so that none can be left out and all can be compared.
     check = "SELECT count(v), sum(hashtext(v)::bigint) FROM"
     join = "(SELECT r.value AS v FROM {}, LATERAL (SELECT value FROM {} ORDER BY {} LIMIT 1) r) s"
-    others = [("GiST of inet", "fewer", fewer, join.format("fewer", "routes WHERE prefix >>= src", "masklen(prefix) DESC"))]
+    others = {"GiST of inet": ("routes WHERE prefix >>= src", "masklen(prefix) DESC")}
     try:
         server.sql("CREATE EXTENSION ip4r; CREATE TABLE ranges AS SELECT prefix::cidr::iprange::ip4r AS prefix, value FROM routes; "
-                   "CREATE INDEX ON ranges USING gist (prefix); ALTER TABLE few ALTER src4 TYPE ip4 USING host(src)::ip4; VACUUM ANALYZE")
-        others.append(("GiST of ip4r", "few", few, join.format("few", "ranges WHERE prefix >>= src4", "@ prefix")))
+                   "CREATE INDEX ON ranges USING gist (prefix); VACUUM ANALYZE")
+        for n in numbers:
+            server.sql(f"ALTER TABLE few_{n} ALTER src4 TYPE ip4 USING host(src)::ip4; VACUUM ANALYZE few_{n}")
+        others = {"GiST of ip4r": ("ranges WHERE prefix >>= src4", "@ prefix"), **others}
     except SqlError as error:
         print(f"GiST of ip4r: {error}")
-    for name, table, count, query in others:
-        answers, other = measure(name, count, f"{check} {query}")
-        [ours] = server.sql(f"{check} (SELECT popfib.lookup('t', src) AS v FROM {table}) s")
-        if answers != ",".join(ours):
-            raise SystemExit(f"{name}: {answers}, not {ours}")
-        print(f"{'':34} popfib.lookup has {rate / other:.0f} times its rate", flush=True)
+    for n in numbers:
+        ours, rate = measure(f"popfib.lookup, {n}", n, f"{check} (SELECT popfib.lookup('t', src) AS v FROM few_{n}) s")
+        for name, (where, order) in others.items():
+            if "inet" in name and n > 1000:
+                continue
+            answers, other = measure(f"{name}, {n}", n, f"{check} {join.format(f'few_{n}', where, order)}")
+            if answers != ours:
+                raise SystemExit(f"{name}, {n}: {answers}, not {ours}")
+            print(f"{'':34} popfib.lookup has {rate / other:.0f} times its rate", flush=True)
 
 
 def cpu(pid):

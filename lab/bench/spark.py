@@ -1,12 +1,13 @@
 """Rates of popfib in Spark beside one process of popfib, and beside Spark's own broadcast join by ranges.
 
-    python lab/bench/spark.py [--master local[2]] [--rows 50000000] [--join-rows 2000] [--runs 3]
+    python lab/bench/spark.py [--master local[2]] [--rows 50000000] [--join-rows 20000,2000,200] [--runs 3]
 
 The table is the built-in one, the addresses are random hosts of random IPv4 routes, as text in Parquet files. Spark reads them
 and hands its answers to a sink that drops them; one process reads the same files by pyarrow. A `mapInArrow` that does nothing shows
 what of it is Spark's own. Rates are in millions of
 rows a second of CPU time, that of all processes under this one together: medians of the runs, with the lowest and the highest,
-and the rate by the clock. The join has fewer rows, for it compares each with every range, and their answers are compared.
+and the rate by the clock. The join has fewer rows, for it compares each with every range: several numbers, each beside `lpm` of as many, as
+what either takes to begin weighs more the fewer there are. Their answers are compared.
 Needs pyspark 4.1 or later, Java, pyarrow and pandas.
 """
 
@@ -87,7 +88,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--rows", type=int, default=50_000_000)
-    parser.add_argument("--join-rows", type=int, default=2_000)
+    parser.add_argument("--join-rows", default="20000,2000,200")
     parser.add_argument("--runs", type=int, default=3)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -139,16 +140,18 @@ def measure_all(folder, args):
     cut = ranges([(int(prefix[0]), int(prefix[-1]), value) for prefix, value in routes])
     pq.write_table(pa.table(dict(zip(("first", "last", "value"), map(list, zip(*cut))))), folder / "ranges.parquet")
     spark.read.parquet(str(folder / "ranges.parquet")).createOrReplaceTempView("ranges")
-    pq.write_table(pq.read_table(hosts / "0.parquet").slice(0, args.join_rows), folder / "few.parquet")
-    spark.read.parquet(str(folder / "few.parquet")).repartition(2).cache().createOrReplaceTempView("few")
     check = "SELECT count(v), sum(hash(v) % 1000L) FROM"
     join = f"{check} (SELECT /*+ BROADCAST(ranges) */ value AS v FROM few LEFT JOIN ranges ON n BETWEEN first AND last)"
-    ours = spark.sql(f"{check} (SELECT lpm(src) AS v FROM few)").collect()
-    theirs = spark.sql(join).collect()
-    if ours != theirs:
-        raise SystemExit(f"the join: {theirs}, not {ours}")
-    other = measure(f"Spark, join with {len(cut)} ranges", args.join_rows, lambda: spark.sql(join).collect())
-    print(f"{'':44} lpm has {by_function / other:.0f} times its rate", flush=True)
+    lookup = f"{check} (SELECT lpm(src) AS v FROM few)"
+    for number in sorted(map(int, args.join_rows.split(",")), reverse=True):
+        pq.write_table(pq.read_table(hosts / "0.parquet").slice(0, number), folder / f"few-{number}.parquet")
+        spark.read.parquet(str(folder / f"few-{number}.parquet")).repartition(2).cache().createOrReplaceTempView("few")
+        answers = [spark.sql(query).collect() for query in (lookup, join)]
+        if answers[0] != answers[1]:
+            raise SystemExit(f"the join: {answers[1]}, not {answers[0]}")
+        ours = measure(f"Spark, lpm(src) of {number}", number, lambda: spark.sql(lookup).collect())
+        other = measure(f"Spark, join of {number} with {len(cut)} ranges", number, lambda: spark.sql(join).collect())
+        print(f"{'':44} lpm has {ours / other:.0f} times its rate", flush=True)
     spark.stop()
 
 

@@ -40,6 +40,7 @@ pub(super) fn values(line: &[u8], path: &str, each: &mut dyn FnMut(Range<usize>)
     let at = At {
         path: Some(path),
         each: &mut found,
+        is_in_list: false,
     };
     let mut json = serde_json::Deserializer::from_str(text);
     let is_read = at.deserialize(&mut json).is_ok();
@@ -102,6 +103,8 @@ pub(super) fn paths(line: &[u8]) -> Vec<String> {
 struct At<'p, 'f> {
     path: Option<&'p str>,
     each: &'f mut dyn FnMut(&RawValue),
+    /// In a list, whose other elements are to be read, too.
+    is_in_list: bool,
 }
 
 /// One more than how much of `path` is `key`, if that is all of it or a dot comes next; else 0.
@@ -146,7 +149,12 @@ impl<'de> Visitor<'de> for At<'_, '_> {
                 is_found = map.next_value_seed(At {
                     path: path[taken - 1..].strip_prefix('.'),
                     each: &mut *self.each,
+                    is_in_list: self.is_in_list,
                 })?;
+                if is_found && !self.is_in_list {
+                    // The rest of the line is not read: that it is left over is an error, which ends the reading.
+                    return Ok(true);
+                }
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -169,6 +177,7 @@ impl<'de> Visitor<'de> for At<'_, '_> {
                 list.next_element_seed(At {
                     path,
                     each: &mut *self.each,
+                    is_in_list: true,
                 })?
             } else {
                 list.next_element::<IgnoredAny>()?.map(|_| false)

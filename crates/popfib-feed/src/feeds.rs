@@ -23,6 +23,8 @@ pub(crate) struct Feed {
     /// When a stale path of any of its streams was last announced again: a router sends one table after the
     /// other, so a stream may have to wait for its turn.
     pub(crate) confirmed: Instant,
+    /// The number of its last connection.
+    pub(crate) last: u64,
     /// The connections that have not ended, the oldest first.
     pub(crate) connections: Vec<Connection>,
     pub(crate) sources: HashMap<Arc<Stream>, u16>,
@@ -44,6 +46,7 @@ impl Feed {
             name: name.to_owned(),
             is_followed: true,
             confirmed: now,
+            last: 0,
             connections: Vec::new(),
             sources: HashMap::new(),
         }

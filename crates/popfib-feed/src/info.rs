@@ -60,16 +60,21 @@ pub struct Totals {
     pub older: usize,
 }
 
-/// A peer that has announced more paths than allowed. Its paths are removed, and its announcements are refused until it comes
-/// up again or its feed connects again.
+/// Whose paths are removed because of a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dropped {
-    /// The name of its feed.
-    pub feed: String,
-    /// The peer; empty if the feed has only one.
-    pub peer: String,
-    /// The table.
-    pub table: String,
+pub enum Dropped {
+    /// A peer that has announced more paths than allowed. Its announcements are refused until it comes
+    /// up again or its feed connects again.
+    Peer {
+        /// The name of its feed.
+        feed: String,
+        /// The peer; empty if the feed has only one.
+        peer: String,
+        /// The table.
+        table: String,
+    },
+    /// The feed of this name, which has been away for the longest time: the places of its peers are needed for others.
+    Feed(String),
 }
 
 /// The name and the size of a table.

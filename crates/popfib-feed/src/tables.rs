@@ -388,14 +388,14 @@ impl Tables {
         self.totals.dropped += 1;
         let source = self.sources.at_mut(number.into());
         source.is_dropped = true;
-        self.dropped.push(Dropped {
+        self.dropped.push(Dropped::Peer {
             feed: self.feeds.at(source.feed).name.clone(),
             peer: source.name.peer.clone(),
             table: source.name.table.clone(),
         });
     }
 
-    /// Returns the peers that were dropped since the last call.
+    /// Returns what was dropped since the last call.
     pub fn take_dropped(&mut self) -> Vec<Dropped> {
         std::mem::take(&mut self.dropped)
     }

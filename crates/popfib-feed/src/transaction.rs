@@ -232,7 +232,7 @@ pub trait Decoder {
 pub type Commit<'a> = dyn FnMut(&[Stream], &mut Transaction) + 'a;
 
 /// The maximum number of streams of a connection; no router has more.
-const MAX_STREAMS: usize = 8192;
+pub(crate) const MAX_STREAMS: usize = 8192;
 
 /// Streams in the order in which they were found.
 #[derive(Debug, Default)]

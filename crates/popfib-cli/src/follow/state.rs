@@ -192,16 +192,21 @@ impl State {
     /// Reports problems since the last call, at most once a minute until the last one, and dropped peers at once.
     pub(super) fn note_troubles(&self, is_last: bool) {
         let dropped = self.tables().take_dropped();
-        for peer in dropped {
-            let Dropped { feed, peer, table } = peer;
-            let peer = if peer.is_empty() {
-                feed
-            } else {
-                format!("{feed}, peer {peer}")
-            };
-            note(format_args!(
-                "{peer}: dropped from table {table}, with more paths than --max-peer-paths"
-            ));
+        for dropped in dropped {
+            match dropped {
+                Dropped::Peer { feed, peer, table } => {
+                    let peer = match peer.is_empty() {
+                        true => feed,
+                        false => format!("{feed}, peer {peer}"),
+                    };
+                    note(format_args!(
+                        "{peer}: dropped from table {table}, with more paths than --max-peer-paths"
+                    ));
+                }
+                Dropped::Feed(feed) => note(format_args!(
+                    "{feed}: its routes are removed: it has been away for the longest time, and its place among 65,536 peers is needed"
+                )),
+            }
         }
         let mut troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
         let is_soon = |said: Instant| said.elapsed() < Duration::from_secs(60);

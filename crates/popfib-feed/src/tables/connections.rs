@@ -30,6 +30,7 @@ impl Tables {
         let known = self.feeds.at_mut(feed);
         self.totals.connected += usize::from(known.connections.is_empty());
         known.confirmed = now;
+        known.last = connection;
         known.connections.push(Connection {
             number: connection,
             began: now,

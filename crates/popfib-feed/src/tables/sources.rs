@@ -7,11 +7,15 @@ use super::{Source, Table, Tables, Tally};
 use crate::feeds::Feed;
 use crate::freshness::{Freshness, Status};
 use crate::held::Half;
-use crate::transaction::Stream;
+use crate::info::Dropped;
+use crate::transaction::{MAX_STREAMS, Stream};
 use crate::view::View;
 
 /// The maximum number of sources: their numbers have 16 bits.
 const MAX_SOURCES: usize = 1 << 16;
+
+/// Places that are kept free, if feeds that are away have others: as many as one connection may need.
+const SPARE_SOURCES: usize = MAX_STREAMS;
 
 /// The number of tables that are removed at a time.
 const TABLES: usize = 256;
@@ -157,6 +161,30 @@ impl Tables {
             && let Some(feed) = self.feeds.remove(feed)
         {
             self.feed_names.remove(&feed.name);
+        }
+    }
+
+    /// Makes places for sources while there still are some: all paths are gone of the feed that has been away for the longest time.
+    /// Routes of a router that is there come before those of one that may never return. O(feeds) if places are few.
+    pub(super) fn make_places(&mut self) {
+        if self.sources.len() <= MAX_SOURCES - SPARE_SOURCES || self.tally.gone > 0 {
+            return;
+        }
+        let away = |feed: &usize| {
+            let feed = self.feeds.get(*feed)?;
+            (feed.connections.is_empty() && !feed.sources.is_empty()).then_some(feed.last)
+        };
+        let feeds = (0..self.feeds.places()).filter(|feed| away(feed).is_some());
+        let Some(feed) = feeds.min_by_key(away) else {
+            return;
+        };
+        self.dropped
+            .push(Dropped::Feed(self.feeds.at(feed).name.clone()));
+        for number in self.sources_of(feed) {
+            self.edit_both(number, |side| {
+                side.lost();
+                side.disconnected();
+            });
         }
     }
 

@@ -39,6 +39,7 @@ impl Tables {
     pub fn sweep(&mut self, now: Instant, count: usize) -> Swept {
         let swept = self.totals.swept;
         self.wait(now);
+        self.make_places();
         let is_round = self.remove(count);
         self.free_tables();
         let has_swept = self.totals.swept > swept;

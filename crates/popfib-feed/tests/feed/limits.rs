@@ -2,7 +2,10 @@
 
 use std::time::Instant;
 
-use popfib_feed::{Bmp, Decoder, Dropped, FeedId, Limits, Tables};
+use popfib_feed::{
+    Bmp, Change, Decoder, Dropped, FeedId, Limits, Mark, Stream, StreamId, Tables, Target,
+    Transaction,
+};
 
 use crate::wire::{self, Peer};
 use crate::{answers, limits};
@@ -58,7 +61,7 @@ fn a_peer_with_too_many_paths_is_dropped_until_it_comes_up_again_and_no_other() 
     assert_eq!(tables.take_dropped(), []);
 
     push(&mut tables, id, &mut decoder, &ten(peer, 20));
-    let dropped = Dropped {
+    let dropped = Dropped::Peer {
         feed: "router".to_owned(),
         peer: "192.0.2.1".to_owned(),
         table: "pre-policy".to_owned(),
@@ -123,4 +126,102 @@ fn paths_beyond_the_memory_are_refused_and_those_there_change_and_leave() {
     tables.tick(Instant::now(), 1);
     push(&mut tables, id, &mut decoder, &ten(peer, 5));
     assert_eq!((tables.totals().paths, tables.totals().refused), (14, 5));
+}
+
+/// One stream.
+fn streams(peer: u32) -> [Stream; 1] {
+    [Stream {
+        table: "pre-policy".to_owned(),
+        peer: peer.to_string(),
+    }]
+}
+
+fn announce(tables: &mut Tables, id: FeedId, streams: &[Stream], prefix: &str) {
+    let mut transaction = Transaction::default();
+    transaction.change(Change {
+        stream: StreamId(streams.len() as u32 - 1),
+        prefix: prefix.parse().unwrap(),
+        path: 0,
+        target: Some(Target::name("a")),
+    });
+    tables.apply(id, streams, &mut transaction, Instant::now());
+}
+
+/// Routers by the thousand that come, announce a route and go: their routes stay until the places are needed.
+#[test]
+fn places_of_peers_that_are_away_are_for_those_that_are_there() {
+    let mut tables = Tables::new(limits());
+    let now = Instant::now();
+    let stays = tables.joined("stays", now);
+    announce(&mut tables, stays, &streams(0), "10.0.0.0/8");
+    for router in 0..30u32 {
+        let id = tables.joined(&format!("router {router}"), now);
+        let all: Vec<Stream> = (0..8000).flat_map(streams).collect();
+        let mut transaction = Transaction::default();
+        for stream in 0..8000 {
+            transaction.change(Change {
+                stream: StreamId(stream),
+                prefix: "10.1.0.0/16".parse().unwrap(),
+                path: 0,
+                target: Some(Target::name("a")),
+            });
+        }
+        tables.apply(id, &all, &mut transaction, now);
+        while tables.tick(now, usize::MAX) {}
+        tables.disconnected(id, now);
+        while tables.tick(now, usize::MAX) {}
+    }
+    let totals = tables.totals();
+    assert_eq!((totals.refused, totals.announced), (0, 240_001));
+    assert!(
+        (50_000..=1 << 16).contains(&totals.paths),
+        "{}",
+        totals.paths
+    );
+    let dropped = tables.take_dropped();
+    assert_eq!(
+        dropped[..2],
+        ["router 0", "router 1"].map(|name| Dropped::Feed(name.to_owned()))
+    );
+    assert!(dropped.len() > 20);
+    let last = tables.joined("last", now);
+    announce(&mut tables, last, &streams(0), "10.2.0.0/16");
+    assert_eq!(
+        tables
+            .paths("pre-policy", "10.2.0.0/16".parse().unwrap())
+            .len(),
+        1
+    );
+    assert_eq!(
+        tables
+            .paths("pre-policy", "10.0.0.0/8".parse().unwrap())
+            .len(),
+        1
+    );
+}
+
+/// What the sweep visits is counted by its steps: one walk, not one for each lost peer.
+#[test]
+fn the_paths_of_all_lost_peers_are_removed_by_one_walk() {
+    let mut tables = Tables::new(limits());
+    let now = Instant::now();
+    let good = tables.joined("good", now);
+    for number in 0..3000 {
+        let prefix = format!("10.{}.{}.0/24", number >> 8, number & 255);
+        announce(&mut tables, good, &streams(0), &prefix);
+    }
+    let bad = tables.joined("bad", now);
+    let all: Vec<Stream> = (0..300).flat_map(streams).collect();
+    for count in 1..=all.len() {
+        announce(&mut tables, bad, &all[..count], "223.255.255.0/24");
+    }
+    let mut lost = Transaction::default();
+    (0..300).for_each(|peer| lost.mark(Mark::Down(StreamId(peer))));
+    tables.apply(bad, &all, &mut lost, now);
+    let mut steps = 1;
+    while tables.tick(now, 100) {
+        steps += 1;
+    }
+    assert_eq!(tables.totals().paths, 3000);
+    assert!(steps <= 3300 / 100 + 1, "{steps} steps of 100 paths");
 }

@@ -2,6 +2,7 @@
 
 mod clients;
 mod greedy;
+mod hostile;
 #[cfg(target_os = "linux")]
 mod kernel;
 mod limits;

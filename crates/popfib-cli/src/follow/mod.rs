@@ -1,8 +1,9 @@
 //! `popfib follow`: live tables that follow routers, and the clients that query them.
 //!
-//! Each connection of a feed has a thread, which decodes its messages and applies them under one lock (`state.rs`). Each client
-//! has a thread that looks up in the live table without that lock, so neither waits for the other. Clients only take the lock
-//! to open a table, and for paths and counts. `tick` removes stale routes in steps.
+//! Each connection of a feed has a thread, which decodes its messages, applies them under one lock in short pieces (`feeding.rs`,
+//! `lock.rs`), and publishes them without it. Each client has a thread that looks up in the live table without that lock, so
+//! neither waits for the other. Clients only take the lock to open a table, and for paths and counts. `tick` removes routes that
+//! are gone in steps.
 
 mod accept;
 mod bulk;

@@ -100,3 +100,22 @@ fn reports_are_answered_right() {
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
+#[test]
+fn every_report_has_a_case() {
+    let files = files();
+    let lists = files.iter().filter(|file| file.ends_with(".cases"));
+    let commands: String = lists
+        .flat_map(|file| cases(file))
+        .map(|case| case.command + "\n")
+        .collect();
+    let later = fs::read_to_string(folder().join("later.txt")).expect("a list");
+    let later: BTreeSet<&str> = later.lines().collect();
+    for file in &files {
+        let is_ours = file.ends_with(".cases")
+            || ["README.md", "later.txt", "live.sh"].contains(&file.as_str());
+        assert!(
+            is_ours || commands.contains(file.as_str()) != later.contains(file.as_str()),
+            "{file}: in a case, or else in later.txt"
+        );
+    }
+}

@@ -179,10 +179,10 @@ impl Kernel {
         if self.is_dumping() {
             return Next::Send(self.request());
         }
-        if self.was_interrupted {
+        let is_right = !self.was_interrupted;
+        if !self.routes_of_kernel().end(is_right) {
             return Next::Dump;
         }
-        self.routes_of_kernel().end();
         // Without routes, the table is there and empty.
         let _ = self.routes.stream(MAIN);
         for stream in 0..self.routes.streams.0.len() as u32 {

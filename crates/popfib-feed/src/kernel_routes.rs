@@ -5,6 +5,10 @@
 //! except that routes through gateways are next hops of one route. Tables know only the route that is used. The others are kept
 //! here, and only for prefixes that have several: a message says whether there are others. The one that was there
 //! before is then not known. If it is needed, or if a message does not fit the list, a new dump has to tell.
+//!
+//! The kernel puts a part of a dump into the queue some time after it has read the routes: a message about a change in between comes
+//! before that part, which does not have the change. So the lists that messages have changed during a dump are kept to its
+//! end, and if a part differs from them, a new dump has to tell.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
@@ -40,6 +44,14 @@ impl Route {
         self.set.is_some()
     }
 
+    /// Whether the other is this route, its next hops included.
+    fn is_like(&self, other: &Self) -> bool {
+        match self.is_set() && other.is_set() {
+            true => self.set == other.set,
+            false => self.identity == other.identity,
+        }
+    }
+
     fn has_several(&self) -> bool {
         self.set.as_ref().is_some_and(|hops| hops.len() > 1)
     }
@@ -58,6 +70,9 @@ pub(crate) struct KernelRoutes {
     lists: HashMap<Key, (List, u32)>,
     /// The first route of the last key in the dump, and how many of that key have come.
     last: Option<(Key, Route, usize)>,
+    /// What messages have changed during the dump.
+    changed: HashMap<Key, List>,
+    is_dumping: bool,
     dump: u32,
     is_unsure: bool,
 }
@@ -67,12 +82,30 @@ impl KernelRoutes {
     pub(crate) fn begin(&mut self) {
         self.dump = self.dump.wrapping_add(1);
         self.last = None;
+        self.changed.clear();
+        self.is_dumping = true;
     }
 
-    /// A dump has ended: what it did not have is gone.
-    pub(crate) fn end(&mut self) {
-        self.lists.retain(|_, (_, dump)| *dump == self.dump);
-        self.last = None;
+    /// All parts of a dump have come. Whether they were right: otherwise a new dump has to tell.
+    pub(crate) fn end(&mut self, is_right: bool) -> bool {
+        self.end_key();
+        self.is_dumping = false;
+        self.changed = HashMap::new();
+        let is_right = is_right && !std::mem::take(&mut self.is_unsure);
+        if is_right {
+            // What it did not have is gone.
+            self.lists.retain(|_, (_, dump)| *dump == self.dump);
+        }
+        is_right
+    }
+
+    /// All routes of the last key in the dump have come.
+    fn end_key(&mut self) {
+        if let Some((key, _, count)) = self.last.take()
+            && let Some(list) = self.changed.get(&key)
+        {
+            self.is_unsure |= list.len() != count;
+        }
     }
 
     /// Whether only a new dump can tell which route is used, since the last call.
@@ -137,11 +170,20 @@ impl KernelRoutes {
 
     /// Takes a route of a dump, which has the routes of a key one after the other.
     fn dumped(&mut self, key: Key, route: Route) -> Shown {
-        let Some((_, first, before)) = self.last.take().filter(|(last, ..)| *last == key) else {
+        let is_next = self.last.as_ref().is_some_and(|(last, ..)| *last == key);
+        if !is_next {
+            self.end_key();
+        }
+        if let Some(list) = self.changed.get(&key) {
+            let count = self.last.as_ref().map_or(0, |(.., count)| *count);
+            let known = list.get(count).and_then(Option::as_ref);
+            self.is_unsure |= !known.is_some_and(|known| known.is_like(&route));
+        }
+        let Some((_, first, before)) = self.last.take() else {
             let target = route.target.clone();
             self.last = Some((key, route.clone(), 1));
             self.lists.remove(&key);
-            self.keep(key, vec![Some(route)]);
+            self.store(key, vec![Some(route)]);
             return Some(target);
         };
         let (mut list, _) = self.lists.remove(&key).unwrap_or_default();
@@ -155,7 +197,7 @@ impl KernelRoutes {
             None => list.push(Some(route)),
         }
         self.last = Some((key, first, before + 1));
-        self.keep(key, list)
+        self.store(key, list)
     }
 
     /// Takes a route that was withdrawn; `share` makes the target of next hops. If not all are withdrawn, `hop` is the one that was.
@@ -167,7 +209,7 @@ impl KernelRoutes {
         share: impl FnOnce(Hops) -> Target,
     ) -> Shown {
         let Some((mut list, _)) = self.lists.remove(&key) else {
-            return Some(None);
+            return self.keep(key, List::new());
         };
         let unknown = list.iter().position(Option::is_none);
         let Some(place) = place(&list, route).or(unknown) else {
@@ -202,8 +244,16 @@ impl KernelRoutes {
         self.keep(key, list)
     }
 
-    /// Stores the list if it says more than the table. Returns the target of the route that is used.
+    /// [Stores](Self::store) a list that a message has changed.
     fn keep(&mut self, key: Key, list: List) -> Shown {
+        if self.is_dumping {
+            self.changed.insert(key, list.clone());
+        }
+        self.store(key, list)
+    }
+
+    /// Stores the list if it says more than the table. Returns the target of the route that is used.
+    fn store(&mut self, key: Key, list: List) -> Shown {
         let usable = |route: &Option<Route>| route.as_ref().is_none_or(|r| r.target.is_some());
         let used = match list.iter().find(|route| usable(route)) {
             None => Some(None),

@@ -173,6 +173,43 @@ fn of_routes_with_one_metric_the_first_answers() {
 }
 
 #[test]
+fn a_part_of_a_dump_that_is_older_than_a_message_before_it_makes_another_dump() {
+    let message = |flags: u16, kind: u16, next_hop: &str| {
+        let mut bytes = route("10.1.0.0/16", next_hop);
+        bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
+        bytes[6..8].copy_from_slice(&flags.to_ne_bytes());
+        bytes
+    };
+    let dumped = |next_hop| message(2, 24, next_hop);
+    let [a, b] = ["192.0.2.1", "192.0.2.2"];
+    let replaced = message(0x100, 24, b);
+    let added = message(0x600, 24, b);
+    let appended = message(0xc00, 24, b);
+    let gone = message(0, 25, a);
+    // The message during the dump, the part after it, and whether that part has the change.
+    let cases: [(&[u8], &[&str], bool); 8] = [
+        (&replaced, &[b], true),
+        (&replaced, &[a], false),
+        (&added, &[b], true),
+        (&added, &[a], false),
+        (&appended, &[a, b], true),
+        (&appended, &[a], false),
+        (&gone, &[], true),
+        (&gone, &[a], false),
+    ];
+    for (at, (said, part, is_new)) in cases.into_iter().enumerate() {
+        let mut socket = Socket::new();
+        let before = [dumped(a)];
+        socket.dump(&done(), &before).unwrap();
+        let routes: Vec<Vec<u8>> = part.iter().map(|hop| dumped(hop)).collect();
+        let next = socket.dump(&done(), &[&[said.to_vec()], &routes[..]].concat());
+        // Of one that is appended, a message does not tell what was there before.
+        let is_right = is_new && at != 4;
+        assert_eq!(next == Ok(Next::Read), is_right, "case {at}: {next:?}");
+    }
+}
+
+#[test]
 fn messages_that_were_lost_make_a_dump_count_for_nothing() {
     let mut socket = Socket::new();
     socket

@@ -1,6 +1,6 @@
-//! The command `popfib`: one subcommand a file, and what they share: how the program ends ([`program`]), what it says
-//! ([`output`], [`failure`], [`progress`]), the options of a table ([`args`]) and how it is read ([`table`],
-//! [`image`]), where results go ([`destination`]).
+//! The command `popfib`: one subcommand a file, and what they share: how the program ends (`program`), what it says
+//! (`output`, `failure`, `progress`), the options of a table (`args`) and how it is read (`table`,
+//! `image`), where results go (`destination`).
 
 mod aggregate;
 mod annotate;

@@ -96,7 +96,8 @@ fn places_of_routers_that_have_gone_are_used_again() {
     follow.note("answering");
     for _ in 0..1100 {
         drop(TcpStream::connect(address).unwrap());
-        follow.note(" connected");
+        // One after the other: so many at a time would be refused.
+        follow.note(" disconnected");
     }
     let _router = router(address, &[up(ONE), announce(ONE, 1)]);
     let answer = "10.1.0.0\t10.1.0.0/16\t192.0.2.1 as-path 64500\n";

@@ -1,9 +1,9 @@
 //! The routes of a kernel, in a network namespace of the test's own.
 
 use std::fs;
-use std::io::{BufReader, Write};
+use std::io::Write;
 use std::net::IpAddr;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -34,20 +34,11 @@ impl Namespace {
             println!("skipped: {name}: no network namespace with `ip`");
             return None;
         }
-        let socket = std::env::temp_dir().join(format!("popfib-{}-{name}", std::process::id()));
-        let mut child = unshare(&[])
+        let mut command = unshare(&[]);
+        command
             .env("POPFIB", popfib(&[]).get_program())
-            .env("SOCKET", &socket)
-            .stdin(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it did before");
-        let notes = BufReader::new(child.stderr.take().expect("a pipe"));
-        let mut namespace = Self(Follow {
-            child,
-            notes,
-            socket,
-        });
+            .env("SOCKET", Follow::socket(name));
+        let mut namespace = Self(Follow::by(name, command));
         namespace.sh(try_one);
         namespace.sh("ip addr add 192.0.2.2/24 dev v0; ip addr add 2001:db8::2/64 dev v0 nodad");
         namespace.sh("ip link set v0 up; ip link set v1 up; ip link set lo up");

@@ -17,8 +17,9 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Command, Stdio};
-use std::thread::sleep;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 use popfib::Prefix;
@@ -28,7 +29,8 @@ use crate::common::{bad, file, good, popfib, run, run_with};
 /// A running command; it is ended when this is dropped.
 struct Follow {
     child: Child,
-    notes: BufReader<ChildStderr>,
+    /// The lines of its standard error, by a thread that reads them.
+    notes: Receiver<String>,
     socket: PathBuf,
 }
 
@@ -70,7 +72,13 @@ impl Follow {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the command starts");
-        let notes = BufReader::new(child.stderr.take().expect("a pipe"));
+        let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+        let (to, notes) = channel();
+        spawn(move || {
+            // A test may end before.
+            let lines = stderr.lines().map_while(Result::ok);
+            lines.for_each(|line| drop(to.send(line + "\n")));
+        });
         Self {
             child,
             notes,
@@ -79,14 +87,15 @@ impl Follow {
     }
 
     /// Waits for a note with this in it.
+    #[track_caller]
     fn note(&mut self, what: &str) -> String {
-        let mut line = String::new();
-        while !line.contains(what) {
-            line.clear();
-            let read = self.notes.read_line(&mut line).expect("notes are text");
-            assert!(read > 0, "the command ended");
+        loop {
+            let line = self.notes.recv_timeout(Duration::from_secs(120));
+            let line = line.unwrap_or_else(|error| panic!("no note of {what:?}: {error}"));
+            if line.contains(what) {
+                return line;
+            }
         }
-        line
     }
 
     /// Connects to the listener that is announced next with this word.

@@ -172,13 +172,12 @@ fn a_full_disk_leaves_the_snapshot_before() {
     sleep(Duration::from_millis(2200));
     follow.expect("10.0.7.1", "10.0.7.1\t10.0.7.0/24\thop-7\n");
     signal(&follow, "-TERM");
-    let mut rest = String::new();
-    std::io::Read::read_to_string(&mut follow.notes, &mut rest).unwrap();
+    let rest: Vec<String> = follow.notes.iter().collect();
     assert_eq!(follow.child.wait().unwrap().code(), Some(2));
     assert_eq!(
-        rest.lines().filter(|line| line.contains(&full)).count(),
+        rest.iter().filter(|line| line.contains(&full)).count(),
         1,
-        "{rest}"
+        "{rest:?}"
     );
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(fs::read_dir(&disk.0).unwrap().count(), 1);

@@ -8,7 +8,8 @@ use std::fmt::Write;
 use popfib::{Image, IpPrefix, NextHop};
 
 use crate::error::ReadError;
-use crate::name_rule::checked;
+use crate::error::quote;
+use crate::name_rule::check_characters;
 use crate::registry::Capabilities;
 use crate::route::{Route, RouteSource};
 use crate::table_format::Entry;
@@ -101,10 +102,11 @@ impl RouteSource for ImageRoutes {
         let next_hop = match self.image.name(next_hop) {
             // That of a list of prefixes.
             Some("") => "",
-            Some(name) => match checked(name) {
-                Ok(name) => name,
+            Some(name) => match check_characters(name) {
+                Ok(()) => name,
                 Err(reason) => {
-                    let reason = format!("route {prefix}: {reason}");
+                    let name = quote(name.as_bytes());
+                    let reason = format!("route {prefix}: {name}: {reason}");
                     return Err(ReadError::file(&self.name, reason));
                 }
             },

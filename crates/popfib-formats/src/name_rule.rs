@@ -22,6 +22,11 @@ pub(crate) fn check(name: &str) -> Result<(), &'static str> {
     if name.len() > MAX_NAME {
         return Err("a next hop of more than 60000 bytes");
     }
+    check_characters(name)
+}
+
+/// As [`check`], for a name of any length: that of an image, whose bytes bound it.
+pub(crate) fn check_characters(name: &str) -> Result<(), &'static str> {
     if name.contains(is_forbidden) {
         return Err("a next hop with a control character");
     }

@@ -215,6 +215,14 @@ def test_updates(tmp_path):
     )
     assert popfib.load_updates(dump, peer="AS64501") == [("10.0.0.0/8", "192.0.2.11")]
     assert popfib.load_updates(dump, peer=1) == [("10.0.0.0/8", None)]
+    # The withdrawal of one peer, or of one path, leaves the others.
+    assert popfib.load_updates(dump) == [("10.0.0.0/8", "192.0.2.11")] * 2
+    line = "BGP4MP_AP|{0}|A|192.0.2.1|64501|10.0.0.0/8|{0}|1|IGP|192.0.2.{0}|0|0||NAG||\n"
+    dump.write_text(
+        line.format(1) + line.format(2) + "BGP4MP_AP|3|W|192.0.2.1|64501|10.0.0.0/8|1\n"
+    )
+    hops = [hop for _, hop in popfib.load_updates(dump)]
+    assert hops == ["192.0.2.1", "192.0.2.1", "192.0.2.2"]
     path.write_text("A 10.0.0.0/8 1\nA 10.0.0.1/8 1\n")
     with pytest.raises(ValueError, match=r"updates\.txt:2: "):
         popfib.load_updates(path)

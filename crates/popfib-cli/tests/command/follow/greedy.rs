@@ -226,6 +226,13 @@ fn without_threads_clients_are_refused_and_the_next_are_answered() {
     let fpm = follow.connect("FPM on");
     let bmp = follow.connect("BMP on");
     let http = follow.connect("metrics on");
+    // An answer proves that the listener, the last, has its thread: the clients take all that are left.
+    let mut answered = TcpStream::connect(http).unwrap();
+    answered
+        .write_all(b"GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        .unwrap();
+    assert!(answered.read(&mut [0; 64]).unwrap() > 0);
+    drop(answered);
     let clients: Vec<_> = (0..20)
         .map(|_| UnixStream::connect(&follow.socket).unwrap())
         .collect();

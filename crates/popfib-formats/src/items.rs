@@ -17,6 +17,7 @@ const MAX_ITEM: usize = 16 << 20;
 const MAX_DEPTH: usize = 8;
 
 /// A reader of items: [`Items::advance`], then the rest.
+#[derive(Debug)]
 pub(crate) struct Items {
     input: Input,
     buffer: Box<[u8]>,
@@ -125,6 +126,18 @@ impl Items {
                 (Some(_), _) => return Err(self.unexpected()),
             }
         }
+    }
+
+    /// Whether going to the next item waits for more of the input, as far as is known before its first byte.
+    pub(crate) fn is_drained(&self) -> bool {
+        let rest = &self.buffer[self.at..self.end];
+        rest.iter()
+            .all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b']' | b'}'))
+    }
+
+    /// The bytes of the item.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.json
     }
 
     /// The text of the item.
@@ -251,14 +264,25 @@ impl Items {
         Ok(self.end > 0)
     }
 
-    fn unexpected(&self) -> ReadError {
-        let rest = &self.buffer[self.at..self.end];
-        let line = rest.split(|&b| b == b'\n').next().unwrap_or_default();
-        let reason = format!(
-            "{}: not what should stand here in JSON",
-            quote(line.trim_ascii_end())
-        );
-        self.stopped(&reason, io::ErrorKind::InvalidData)
+    /// The error shows the rest of the line, the same however the input comes in pieces.
+    fn unexpected(&mut self) -> ReadError {
+        /// One more than is quoted.
+        const SHOWN: usize = 61;
+        let mut shown = Vec::new();
+        loop {
+            let rest = &self.buffer[self.at..self.end];
+            let line = rest.split(|&b| b == b'\n').next().unwrap_or_default();
+            shown.extend_from_slice(&line[..line.len().min(SHOWN)]);
+            if line.len() < rest.len() || shown.len() >= SHOWN || !matches!(self.fill(), Ok(true)) {
+                break;
+            }
+        }
+        shown.truncate(SHOWN);
+        let shown = quote(shown.trim_ascii_end());
+        self.stopped(
+            &format!("{shown}: not what should stand here in JSON"),
+            io::ErrorKind::InvalidData,
+        )
     }
 
     fn cut(&self) -> ReadError {

@@ -18,7 +18,7 @@ use popfib_formats::{BgpChange, BgpForm, BgpUpdate};
 use self::open::Forms;
 use crate::buffer::Buffer;
 use crate::left_out::{LeftOut, Reasons};
-use crate::shared::SharedPaths;
+use crate::shared::SharedTargets;
 use crate::target::Target;
 use crate::transaction::{
     Change, Commit, Counts, Decoder, Flaw, Mark, Stream, StreamId, Streams, Transaction,
@@ -119,7 +119,7 @@ struct Peer {
 struct Reader {
     peers: HashMap<PeerKey, Peer>,
     router: Option<String>,
-    shared: SharedPaths,
+    shared: SharedTargets,
     streams: Streams,
     counts: Counts,
     left_out: Reasons,
@@ -321,7 +321,7 @@ impl Reader {
     /// The target of an UPDATE's routes with this next hop, or why its attributes are invalid.
     fn target(&mut self, update: &BgpUpdate<'_>, next_hop: IpAddr) -> Result<Target, &'static str> {
         update.pack_path(next_hop, &mut self.packed)?;
-        self.shared.target(&self.packed)
+        self.shared.packed(&self.packed)
     }
 }
 

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use popfib::IpPrefix;
 use popfib_formats::{Change as Said, ReadError, UpdateSource};
 
-use crate::shared::SharedPaths;
+use crate::shared::SharedTargets;
 use crate::target::Target;
 use crate::transaction::{Change, Flaw, Stream, StreamId, Streams, Transaction};
 
@@ -17,7 +17,7 @@ pub struct FileUpdates {
     peers: HashMap<Option<(IpAddr, u32)>, StreamId>,
     names: HashMap<Box<str>, Target>,
     sweep_names_at: usize,
-    shared: SharedPaths,
+    shared: SharedTargets,
     invalid: Option<(IpPrefix, &'static str)>,
 }
 
@@ -65,7 +65,7 @@ impl FileUpdates {
         self.invalid = None;
         let target = match (update.change, update.attributes) {
             (Said::Withdraw, _) => None,
-            (Said::Announce(_), Some(packed)) => match self.shared.target(packed) {
+            (Said::Announce(_), Some(packed)) => match self.shared.packed(packed) {
                 Ok(target) => Some(target),
                 Err(reason) => {
                     self.invalid = Some((update.prefix, reason));

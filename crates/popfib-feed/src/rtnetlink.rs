@@ -4,7 +4,7 @@
 //! of other objects. An object can change later without a message for any of its routes, so a route refers to the object
 //! and not to its current content.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use crate::left_out::Reasons;
 use crate::netlink::{Message, Wrong, aligned, attributes, number};
 use crate::objects::{Object, Objects};
 use crate::room::Room;
+use crate::shared::SharedTargets;
 use crate::target::Target;
 use crate::transaction::{Change, Counts, Flaw, StreamId, Streams, Transaction};
 
@@ -39,8 +40,7 @@ pub(crate) const IPV6: u8 = 10;
 pub(crate) struct RouteMessages {
     objects: Arc<Objects>,
     /// Next hops that routes contain or name; routes with equal ones share them.
-    shared: HashSet<Shared>,
-    sweep_shared_at: usize,
+    shared: SharedTargets,
     tables: HashMap<u32, StreamId>,
     has_changed: bool,
     /// Only for the kernel, whose routes differ by metric; FRR sends only the route that it chose.
@@ -49,10 +49,6 @@ pub(crate) struct RouteMessages {
     pub(crate) counts: Counts,
     pub(crate) left_out: Reasons,
 }
-
-/// A target, which a hash table finds by its content.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Shared(Target);
 
 /// The content of a route message.
 #[derive(Default)]
@@ -90,8 +86,7 @@ impl RouteMessages {
     pub(crate) fn new(room: &Arc<Room>) -> Self {
         Self {
             objects: Arc::new(Objects::new(room)),
-            shared: HashSet::new(),
-            sweep_shared_at: 1024,
+            shared: SharedTargets::default(),
             tables: HashMap::new(),
             has_changed: false,
             kernel: None,
@@ -258,7 +253,9 @@ impl RouteMessages {
             true => kernel.announced(key, flags, route),
             false => {
                 let is_whole = parts.paths.is_some();
-                kernel.withdrawn(key, &route, is_whole, |hops| self.share(Target::hops(hops)))
+                kernel.withdrawn(key, &route, is_whole, |hops| {
+                    self.shared.share(Target::hops(hops))
+                })
             }
         };
         self.kernel = Some(kernel);
@@ -295,7 +292,7 @@ impl RouteMessages {
             _ => {
                 if let Some(id) = parts.object {
                     self.counts.unknown_next_hops += u64::from(!self.objects.is_known(id));
-                    let target = self.share(Target::object(id, &self.objects));
+                    let target = self.shared.share(Target::object(id, &self.objects));
                     return Ok((parts.flags & DEAD == 0).then_some(target));
                 }
                 let hops = self.hops(parts)?;
@@ -304,21 +301,7 @@ impl RouteMessages {
             }
         };
         let is_usable = !matches!(&hops, Hops::Through(hops) if hops.is_empty());
-        Ok(is_usable.then(|| self.share(Target::hops(hops))))
-    }
-
-    fn share(&mut self, target: Target) -> Target {
-        let shared = Shared(target);
-        if let Some(Shared(target)) = self.shared.get(&shared) {
-            return target.clone();
-        }
-        if self.shared.len() >= self.sweep_shared_at {
-            self.shared.retain(|Shared(target)| !target.is_unused());
-            self.sweep_shared_at = (self.shared.len() * 2).max(1024);
-        }
-        let target = shared.0.clone();
-        self.shared.insert(shared);
-        target
+        Ok(is_usable.then(|| self.shared.share(Target::hops(hops))))
     }
 
     fn new_next_hop(&mut self, body: &[u8]) -> Result<(), Wrong> {

@@ -1,85 +1,70 @@
-//! BGP paths that many routes share: one target for equal attributes.
+//! Targets that many routes share: one for equal content.
 
-use std::borrow::Borrow;
-use std::collections::HashSet;
-use std::hash::{Hash, Hasher};
-
+use hashbrown::HashTable;
 use popfib_formats::{BgpPath, pack_path};
 
 use crate::target::Target;
 
 /// Unused targets are looked for when all have this many bytes.
-const SWEEP_AT: usize = 4 << 20;
+const SWEEP_AT: usize = 256 << 10;
 
-/// The bytes of a target beside its attributes, roughly.
-const A_TARGET: usize = 128;
-
-/// The paths of a connection or a file.
+/// The targets of a connection or a file.
 #[derive(Debug, Default)]
-pub(crate) struct SharedPaths {
-    targets: HashSet<Shared>,
+pub(crate) struct SharedTargets {
+    targets: HashTable<Target>,
     bytes: usize,
     sweep_at: usize,
     packed: Vec<u8>,
 }
 
-/// A BGP target, which a hash table finds by its bytes.
-#[derive(Debug)]
-struct Shared(Target);
-
-impl Borrow<[u8]> for Shared {
-    fn borrow(&self) -> &[u8] {
-        self.0.path_bytes().unwrap_or_default()
+impl SharedTargets {
+    /// The target that is equal to this one.
+    pub(crate) fn share(&mut self, target: Target) -> Target {
+        let known = self
+            .targets
+            .find(target.content_hash(), |known| *known == target);
+        match known {
+            Some(known) => known.clone(),
+            None => self.add(target),
+        }
     }
-}
 
-impl Hash for Shared {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        Borrow::<[u8]>::borrow(self).hash(state);
-    }
-}
-
-impl PartialEq for Shared {
-    fn eq(&self, other: &Self) -> bool {
-        Borrow::<[u8]>::borrow(self) == Borrow::<[u8]>::borrow(other)
-    }
-}
-
-impl Eq for Shared {}
-
-impl SharedPaths {
-    /// The target of packed attributes.
+    /// The target of packed attributes of BGP.
     ///
     /// # Errors
     /// The reason why the attributes are invalid.
-    pub(crate) fn target(&mut self, packed: &[u8]) -> Result<Target, &'static str> {
-        if let Some(Shared(target)) = self.targets.get(packed) {
-            return Ok(target.clone());
+    pub(crate) fn packed(&mut self, packed: &[u8]) -> Result<Target, &'static str> {
+        let is_same = |known: &Target| known.path_bytes() == Some(packed);
+        match self.targets.find(Target::hash_of_path(packed), is_same) {
+            Some(known) => Ok(known.clone()),
+            None => Ok(self.add(Target::path(packed)?)),
         }
-        if self.bytes >= self.sweep_at {
-            self.targets.retain(|Shared(target)| !target.is_unused());
-            let bytes =
-                |Shared(target): &Shared| A_TARGET + target.path_bytes().map_or(0, <[u8]>::len);
-            self.bytes = self.targets.iter().map(bytes).sum();
-            self.sweep_at = (self.bytes * 2).max(SWEEP_AT);
-        }
-        let target = Target::path(packed)?;
-        self.bytes += A_TARGET + packed.len();
-        self.targets.insert(Shared(target.clone()));
-        Ok(target)
     }
 
     /// The target of a path that was read from text.
     ///
     /// # Errors
     /// The reason why it is invalid.
-    pub(crate) fn of(&mut self, path: &BgpPath) -> Result<Target, &'static str> {
+    pub(crate) fn path(&mut self, path: &BgpPath) -> Result<Target, &'static str> {
         if path.next_hop.is_none() {
             return Err("no next hop");
         }
         let mut packed = std::mem::take(&mut self.packed);
-        let target = pack_path(path, &mut packed).and_then(|()| self.target(&packed));
+        let target = pack_path(path, &mut packed).and_then(|()| self.packed(&packed));
         self.packed = packed;
         target
+    }
+
+    fn add(&mut self, target: Target) -> Target {
+        if self.bytes >= self.sweep_at {
+            self.targets.retain(|known| !known.is_unused());
+            self.bytes = self.targets.iter().map(Target::bytes).sum();
+            self.sweep_at = (self.bytes * 2).max(SWEEP_AT);
+        }
+        self.bytes += target.bytes();
+        let added = target.clone();
+        self.targets
+            .insert_unique(target.content_hash(), target, Target::content_hash);
+        added
     }
 }

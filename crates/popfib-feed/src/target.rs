@@ -79,7 +79,7 @@ impl Target {
             Kind::Name(name) => HASHER.hash_one(name),
             Kind::Hops(hops) => HASHER.hash_one(hops),
             Kind::Object(id, objects) => HASHER.hash_one((id, Arc::as_ptr(objects))),
-            Kind::Path { bytes, .. } => HASHER.hash_one(bytes),
+            Kind::Path { bytes, .. } => Self::hash_of_path(bytes),
         };
         let inner = Inner {
             number,
@@ -192,6 +192,21 @@ impl Target {
     /// The number of the target. No other target has it now, except clones of this one.
     pub(crate) fn number(&self) -> NextHop {
         self.0.number
+    }
+
+    /// The hash of its content: equal targets have the same.
+    pub(crate) fn content_hash(&self) -> u64 {
+        self.0.hash
+    }
+
+    /// The [hash](Self::content_hash) of the target with these packed attributes.
+    pub(crate) fn hash_of_path(bytes: &[u8]) -> u64 {
+        HASHER.hash_one(bytes)
+    }
+
+    /// Heap bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.bytes()
     }
 
     /// Whether there are no clones of it.

@@ -19,7 +19,7 @@ use popfib_formats::MAX_NAME;
 
 use crate::exabgp;
 use crate::ris::{self, Said};
-use crate::shared::SharedPaths;
+use crate::shared::SharedTargets;
 use crate::target::Target;
 use crate::transaction::{
     Change, Commit, Counts, Decoder, Flaw, Mark, Stream, StreamId, Streams, Transaction,
@@ -48,7 +48,7 @@ struct Reader {
     /// The streams of peers that ExaBGP commands named.
     neighbors: Vec<StreamId>,
     streams: Streams,
-    shared: SharedPaths,
+    shared: SharedTargets,
     counts: Counts,
     /// The last target, since successive lines of a source often have the same one.
     last: Option<(String, Target)>,
@@ -212,7 +212,7 @@ impl Reader {
                         Some(target) if path.next_hop == Some(next_hop) => target,
                         _ => {
                             path.next_hop = Some(next_hop);
-                            let target = self.shared.of(&path)?;
+                            let target = self.shared.path(&path)?;
                             // A message has one next hop of each family; many of them would multiply a long path.
                             let length = target.path_bytes().map_or(0, <[u8]>::len);
                             room = room
@@ -252,7 +252,7 @@ impl Reader {
             words.next();
             let exabgp::Command { prefixes, id, path } = exabgp::read(&mut words, is_new)?;
             let target = match is_new {
-                true => Some(self.shared.of(&path)?),
+                true => Some(self.shared.path(&path)?),
                 false => None,
             };
             let stream = self.stream(peer)?;

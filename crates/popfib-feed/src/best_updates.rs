@@ -1,13 +1,13 @@
 //! The updates of a file as changes of one table, in which a prefix has one route.
 
-use std::collections::HashMap;
+use std::cmp::Ordering;
 
-use popfib::IpPrefix;
+use popfib::{Address, IpPrefix, MultiRib, NextHop, Prefix};
 use popfib_formats::UpdateSource;
 
 use crate::files::{FileUpdates, UpdateError};
 use crate::target::Target;
-use crate::transaction::{StreamId, Transaction};
+use crate::transaction::{Change, StreamId, Transaction};
 
 /// Applies updates to the paths of all peers. After each, the prefix has its best path: a withdrawal by one peer, or of one path
 /// identifier, leaves the paths of the others.
@@ -17,14 +17,31 @@ use crate::transaction::{StreamId, Transaction};
 pub struct BestUpdates {
     updates: FileUpdates,
     transaction: Transaction,
-    paths: HashMap<IpPrefix, Vec<Path>>,
+    ipv4: MultiRib<u32, Path>,
+    ipv6: MultiRib<u128, Path>,
 }
 
 #[derive(Debug)]
 struct Path {
-    /// The peer and the path identifier.
+    /// The peer and the path identifier. Of equal paths that of the peer seen first is the best, as in a live table.
     key: (StreamId, u32),
     target: Target,
+}
+
+impl popfib::Path for Path {
+    type Key = (StreamId, u32);
+
+    fn key(&self) -> Self::Key {
+        self.key
+    }
+
+    fn next_hop(&self) -> NextHop {
+        self.target.number()
+    }
+
+    fn preference(&self, other: &Self) -> Ordering {
+        self.target.preference(&other.target)
+    }
 }
 
 impl BestUpdates {
@@ -33,8 +50,8 @@ impl BestUpdates {
         Self::default()
     }
 
-    /// Reads the next update. Returns its prefix with the best path that it has now, if any; `None` at the end. Expected
-    /// O(paths of the prefix).
+    /// Reads the next update. Returns its prefix with the best path that it has now, if any; `None` at the end.
+    /// O(key width / 6 + log(paths of the prefix)).
     ///
     /// # Errors
     /// [`UpdateError`]. After an invalid line or record the next call continues after it.
@@ -48,31 +65,24 @@ impl BestUpdates {
         let [change] = self.transaction.changes() else {
             unreachable!("an update is one change");
         };
-        let paths = self.paths.entry(change.prefix).or_default();
-        let key = (change.stream, change.path);
-        let at = paths.iter().position(|path| path.key == key);
-        match (&change.target, at) {
-            (None, None) => {}
-            (None, Some(at)) => {
-                paths.remove(at);
-            }
-            (Some(target), Some(at)) => paths[at].target = target.clone(),
-            (Some(target), None) => paths.push(Path {
-                key,
-                target: target.clone(),
-            }),
-        }
-        let prefix = change.prefix;
-        // Of equal paths that of the peer seen first, then of the lowest identifier, as in a live table.
-        let better = |a: &&Path, b: &&Path| {
-            let by_key = b.key.cmp(&a.key);
-            a.target.preference(&b.target).then(by_key)
+        let best = match change.prefix {
+            IpPrefix::V4(prefix) => apply(&mut self.ipv4, prefix, change),
+            IpPrefix::V6(prefix) => apply(&mut self.ipv6, prefix, change),
         };
-        let best = paths.iter().max_by(better);
-        let best = best.map(|path| path.target.clone());
-        if best.is_none() {
-            self.paths.remove(&prefix);
-        }
-        Ok(Some((prefix, best)))
+        Ok(Some((change.prefix, best)))
     }
+}
+
+/// Applies a change, and returns what is the best then.
+fn apply<A: Address>(
+    paths: &mut MultiRib<A, Path>,
+    prefix: Prefix<A>,
+    change: &Change,
+) -> Option<Target> {
+    let key = (change.stream, change.path);
+    match change.target.clone() {
+        Some(target) => drop(paths.announce(prefix, Path { key, target })),
+        None => drop(paths.withdraw(prefix, &key)),
+    }
+    Some(paths.best(prefix)?.target.clone())
 }

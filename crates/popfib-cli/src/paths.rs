@@ -172,13 +172,13 @@ struct Report {
 
 impl Report {
     fn path(&mut self, path: &BgpPath) -> Result<(), Failure> {
-        let origin_as = path.origin_as();
         if let Some((prefix, _)) = &self.origins {
             if *prefix != Some(path.prefix) {
                 self.finish_prefix()?;
             }
             if let Some((prefix, origins)) = &mut self.origins {
                 *prefix = Some(path.prefix);
+                let origin_as = path.origin_as();
                 if !origins.contains(&origin_as) {
                     origins.push(origin_as);
                 }
@@ -194,7 +194,7 @@ impl Report {
                 time: path.seconds,
                 id: path.id,
                 as_path: &path.as_path,
-                origin_as: &origin_as,
+                origin_as: &path.origin_as(),
                 origin: &path.origin,
                 next_hop: path.next_hop,
                 local_preference: path.local_preference,

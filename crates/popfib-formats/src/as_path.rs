@@ -67,16 +67,12 @@ where
 /// An AS number: a number of 32 bits, or two of 16 joined by a dot.
 pub(crate) fn as_number(text: &str) -> Option<u32> {
     // Digits alone: `from_str` would take a sign.
-    if !text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
-        return None;
+    if let Ok(number) = text.parse() {
+        return (!text.starts_with('+')).then_some(number);
     }
-    match text.split_once('.') {
-        None => text.parse().ok(),
-        Some((high, low)) => {
-            let (high, low) = (high.parse::<u16>().ok()?, low.parse::<u16>().ok()?);
-            Some(u32::from(high) << 16 | u32::from(low))
-        }
-    }
+    let (high, low) = text.split_once('.').filter(|_| !text.contains('+'))?;
+    let (high, low) = (high.parse::<u16>().ok()?, low.parse::<u16>().ok()?);
+    Some(u32::from(high) << 16 | u32::from(low))
 }
 
 /// The text is no AS path.
@@ -150,11 +146,20 @@ pub(crate) fn write_origin_of(path: &str, peer_as: u32, to: &mut String) -> Resu
             last = Some((kind, numbers));
         }
     }
-    let last = match last {
-        Some((kind, segment)) => Some((kind, numbers(segment)?.into_iter())),
-        None => None,
-    };
-    write_origin(last, peer_as, to);
+    match last {
+        // Without a list of its numbers: most paths end in one.
+        Some((SegmentKind::Sequence, segment)) => {
+            let mut end = None;
+            for word in words(segment) {
+                end = Some(as_number(word).ok_or(NotAPath)?);
+            }
+            write_origin(Some((SegmentKind::Sequence, end.into_iter())), peer_as, to);
+        }
+        Some((kind, segment)) => {
+            write_origin(Some((kind, numbers(segment)?.into_iter())), peer_as, to);
+        }
+        None => write_origin(None::<(_, std::option::IntoIter<u32>)>, peer_as, to),
+    }
     Ok(())
 }
 

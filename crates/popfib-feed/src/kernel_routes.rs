@@ -9,6 +9,10 @@
 //! The kernel puts a part of a dump into the queue some time after it has read the routes: a message about a change in between comes
 //! before that part, which does not have the change. So the lists that messages have changed during a dump are kept to its
 //! end, and if a part differs from them, a new dump has to tell.
+//!
+//! The next hops of an IPv6 route lie in the kernel's list one by one, in the order in which they came. A dump has them at the place of
+//! the first one, and does not have what lies between the first and the last. So what a dump of such a route lacks may still be
+//! there. Only what no message has told, since it came before the first dump, is missed when the next hops are deleted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
@@ -63,13 +67,24 @@ pub(crate) type Shown = Option<Option<Target>>;
 /// The routes of a key in the kernel's order; `None` is one whose message was not seen.
 type List = Vec<Option<Route>>;
 
+/// A key whose routes are coming in a dump.
+#[derive(Debug)]
+struct Last {
+    key: Key,
+    first: Route,
+    /// How many have come.
+    count: usize,
+    /// Its list before the dump.
+    before: List,
+}
+
 /// The routes of keys that have several, or a route whose next hops come and go.
 #[derive(Debug, Default)]
 pub(crate) struct KernelRoutes {
     /// With the dump in which the list was last touched.
     lists: HashMap<Key, (List, u32)>,
-    /// The first route of the last key in the dump, and how many of that key have come.
-    last: Option<(Key, Route, usize)>,
+    /// The last key in the dump.
+    last: Option<Last>,
     /// What messages have changed during the dump.
     changed: HashMap<Key, List>,
     is_dumping: bool,
@@ -101,10 +116,24 @@ impl KernelRoutes {
 
     /// All routes of the last key in the dump have come.
     fn end_key(&mut self) {
-        if let Some((key, _, count)) = self.last.take()
-            && let Some(list) = self.changed.get(&key)
+        let Some(last) = self.last.take() else {
+            return;
+        };
+        if let Some(list) = self.changed.get(&last.key) {
+            self.is_unsure |= list.len() != last.count;
+        }
+        if let Some((list, _)) = self.lists.get_mut(&last.key)
+            && let Some(set) = list
+                .iter()
+                .position(|route| route.as_ref().is_some_and(Route::has_several))
         {
-            self.is_unsure |= list.len() != count;
+            let is_hidden = |route: &Option<Route>| {
+                let known = route.as_ref();
+                known.is_none_or(|route| !route.is_set() && place(list, route).is_none())
+            };
+            if last.before.iter().any(is_hidden) && list.iter().all(Option::is_some) {
+                list.insert(set + 1, None);
+            }
         }
     }
 
@@ -170,33 +199,37 @@ impl KernelRoutes {
 
     /// Takes a route of a dump, which has the routes of a key one after the other.
     fn dumped(&mut self, key: Key, route: Route) -> Shown {
-        let is_next = self.last.as_ref().is_some_and(|(last, ..)| *last == key);
+        let is_next = self.last.as_ref().is_some_and(|last| last.key == key);
         if !is_next {
             self.end_key();
         }
         if let Some(list) = self.changed.get(&key) {
-            let count = self.last.as_ref().map_or(0, |(.., count)| *count);
+            let count = self.last.as_ref().map_or(0, |last| last.count);
             let known = list.get(count).and_then(Option::as_ref);
             self.is_unsure |= !known.is_some_and(|known| known.is_like(&route));
         }
-        let Some((_, first, before)) = self.last.take() else {
+        let (mut list, _) = self.lists.remove(&key).unwrap_or_default();
+        let Some(last) = &mut self.last else {
             let target = route.target.clone();
-            self.last = Some((key, route.clone(), 1));
-            self.lists.remove(&key);
+            self.last = Some(Last {
+                key,
+                first: route.clone(),
+                count: 1,
+                before: list,
+            });
             self.store(key, vec![Some(route)]);
             return Some(target);
         };
-        let (mut list, _) = self.lists.remove(&key).unwrap_or_default();
         if list.is_empty() {
-            list.push(Some(first.clone()));
+            list.push(Some(last.first.clone()));
         }
         // The route may be there already, by a message between two parts of the dump.
-        let has_more = list.len() > before;
+        let has_more = list.len() > last.count;
+        last.count += 1;
         match place(&list, &route).filter(|_| has_more) {
             Some(place) => list[place] = Some(route),
             None => list.push(Some(route)),
         }
-        self.last = Some((key, first, before + 1));
         self.store(key, list)
     }
 
@@ -231,6 +264,8 @@ impl KernelRoutes {
         });
         match left {
             Some(hops) => {
+                // If it was the first one, another route may come before the next one.
+                self.is_unsure |= list.len() > 1;
                 list[place] = Some(Route {
                     identity: route.identity,
                     target: Some(share(Hops::Through(hops.clone()))),

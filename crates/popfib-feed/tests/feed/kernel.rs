@@ -210,6 +210,52 @@ fn a_part_of_a_dump_that_is_older_than_a_message_before_it_makes_another_dump() 
 }
 
 #[test]
+fn what_a_dump_hides_between_the_next_hops_of_an_ipv6_route_is_asked_for_when_they_go() {
+    const PREFIX: &str = "2001:db8:77::/48";
+    let route = |flags: u16, kind: u16, attributes: &[u8]| {
+        let mut bytes = wire::route(PREFIX.parse().unwrap(), 254, 1, Some(attributes));
+        bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
+        bytes[6..8].copy_from_slice(&flags.to_ne_bytes());
+        bytes
+    };
+    let [a, b] = ["2001:db8:3::1", "2001:db8:4::1"].map(|hop| hop.parse().unwrap());
+    let [first, last] = [wire::gateway(a, 3), wire::gateway(b, 4)];
+    let both = wire::multipath(&[(a, 3, 1), (b, 4, 1)]);
+    let between = wire::attribute(4, &7u32.to_ne_bytes());
+    let other = wire::attribute(4, &8u32.to_ne_bytes());
+    let is = |socket: &Socket, value: &str| {
+        assert_eq!(socket.answers(), [format!("{PREFIX} {value}")]);
+    };
+    let hops = "2001:db8:3::1 dev 3, 2001:db8:4::1 dev 4";
+    // What is deleted, and what is left by then.
+    for (deleted, left) in [(&both, &[&between][..]), (&first, &[&between, &last])] {
+        let mut socket = Socket::new();
+        let next = socket.dump(&done(), &[route(2, 24, &first), route(2, 24, &between)]);
+        assert_eq!(next, Ok(Next::Read));
+        is(&socket, "2001:db8:3::1 dev 3");
+        socket.push(&route(0xc00, 24, &both)).unwrap();
+        is(&socket, hops);
+        // Also after several dumps.
+        for _ in 0..2 {
+            let next = socket.dump(&done(), &[route(2, 24, &both), route(2, 24, &other)]);
+            assert_eq!(next, Ok(Next::Read));
+            is(&socket, hops);
+        }
+        assert_eq!(socket.push(&route(0, 25, deleted)), Ok(Next::Dump));
+        let left: Vec<_> = left
+            .iter()
+            .map(|attributes| route(2, 24, attributes))
+            .collect();
+        assert_eq!(socket.dump(&done(), &left), Ok(Next::Read));
+        is(&socket, "dev 7");
+        // Nothing is hidden any more.
+        socket.push(&route(0, 25, &last)).unwrap();
+        assert_eq!(socket.push(&route(0, 25, &between)), Ok(Next::Read));
+        assert_eq!(socket.answers(), [""; 0]);
+    }
+}
+
+#[test]
 fn messages_that_were_lost_make_a_dump_count_for_nothing() {
     let mut socket = Socket::new();
     socket

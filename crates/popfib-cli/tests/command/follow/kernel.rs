@@ -175,9 +175,9 @@ fn routes_of_the_kernel() {
     kernel.leads(down, "main", &left);
 }
 
-/// Two more interfaces, with addresses in 192.0.3.0/24 and 192.0.4.0/24.
+/// Two more interfaces, with addresses in 192.0.3.0/24, 192.0.4.0/24, 2001:db8:3::/64 and 2001:db8:4::/64.
 const THREE: &str = "for i in 3 4; do ip link add w$i index 1$i type veth peer name x$i; \
-    ip addr add 192.0.$i.2/24 dev w$i; ip link set w$i up; ip link set x$i up; done";
+    ip addr add 192.0.$i.2/24 dev w$i; ip addr add 2001:db8:$i::2/64 dev w$i nodad; ip link set w$i up; ip link set x$i up; done";
 
 #[test]
 fn of_several_routes_with_one_metric_the_first_is_used_until_it_is_deleted() {
@@ -256,9 +256,8 @@ fn used(json: &str) -> String {
 
 #[test]
 fn any_changes_of_routes_with_one_prefix_leave_the_kernels_choice() {
-    let more =
-        "ip addr add 2001:db8:3::2/64 dev w3 nodad; ip addr add 2001:db8:4::2/64 dev w4 nodad";
-    let Some(mut kernel) = Namespace::start("same-prefix", &format!("{THREE}; {more}")) else {
+    let before = format!("{THREE}; ip link add d0 type dummy");
+    let Some(mut kernel) = Namespace::start("same-prefix", &before) else {
         return;
     };
     let mut random = fastrand::Rng::with_seed(38);
@@ -294,6 +293,11 @@ fn any_changes_of_routes_with_one_prefix_leave_the_kernels_choice() {
             };
             said += &format!("ip {family} route {verb} {prefix} {through} metric {metric}; ");
         }
+        // A change of a link makes a dump.
+        let state = random.choice(["", "down", "up"]).unwrap();
+        if !state.is_empty() {
+            said += &format!("ip link set d0 {state}; ");
+        }
         kernel.sh(&format!("exec 3>&2 2> /dev/null; {said} exec 2>&3"));
         for (show, address, prefix) in [
             (
@@ -312,6 +316,31 @@ fn any_changes_of_routes_with_one_prefix_leave_the_kernels_choice() {
             println!("{round}: {said} {value}");
             kernel.leads("", "main", &[(address, prefix, &value)]);
         }
+    }
+}
+
+#[test]
+fn a_route_between_the_next_hops_of_another_is_used_when_they_are_deleted() {
+    let Some(mut kernel) = Namespace::start("between", THREE) else {
+        return;
+    };
+    let of = |hop| [("2001:db8:77::1", "2001:db8:77::/48", hop)];
+    for (link, deleted) in [
+        ("d0", "via 2001:db8:3::1 dev w3"),
+        ("d1", "dev w4 metric 1024"),
+    ] {
+        let add = "ip -6 route append 2001:db8:77::/48 via 2001:db8:3::1 dev w3; \
+            ip -6 route append 2001:db8:77::/48 dev v0; \
+            ip -6 route append 2001:db8:77::/48 via 2001:db8:4::1 dev w4";
+        let hops = "2001:db8:3::1 dev 13, 2001:db8:4::1 dev 14";
+        kernel.leads(add, "main", &of(hops));
+        // A new link makes a dump, which does not have the route through v0.
+        let dumped = format!("ip link add {link} type dummy; sleep 1");
+        kernel.leads(&dumped, "main", &of(hops));
+        let deleted = format!("ip -6 route del 2001:db8:77::/48 {deleted}");
+        kernel.leads(&deleted, "main", &of("dev 7"));
+        let flushed = "ip -6 route flush 2001:db8:77::/48";
+        kernel.leads(flushed, "main", &[("2001:db8:77::1", "-", "-")]);
     }
 }
 

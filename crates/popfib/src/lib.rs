@@ -83,7 +83,7 @@ mod sync;
 pub use address::Address;
 pub use batch::{Kernel, KernelError};
 pub use compile_error::CompileError;
-pub use fib::{CheckError, Fib, MAX_DIRECT_BITS, Options};
+pub use fib::{CheckError, Fib, MAX_DIRECT_BITS, Options, Size};
 pub use image::{Image, ImageError, ImageTable, ImageWriter};
 pub use intervals::{Interval, Intervals};
 pub use live::{Guard, LiveBytes, LiveFib, Reader};

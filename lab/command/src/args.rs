@@ -4,10 +4,26 @@ use std::sync::LazyLock;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use popfib::{Kernel, KernelError};
+use popfib::{Kernel, KernelError, Size};
 use popfib_eval::Algorithm;
 
 use crate::program::Failure;
+
+/// [`Size`] by its names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SizeArg {
+    Smallest,
+    Balanced,
+}
+
+impl From<SizeArg> for Size {
+    fn from(size: SizeArg) -> Self {
+        match size {
+            SizeArg::Smallest => Self::Smallest,
+            SizeArg::Balanced => Self::Balanced,
+        }
+    }
+}
 
 /// How the FIB is compiled and looked up.
 #[derive(Args)]
@@ -24,6 +40,10 @@ pub(crate) struct FormArgs {
     /// Compile every route as it is, without route aggregation (paper, section 3)
     #[arg(long)]
     pub(crate) no_aggregation: bool,
+
+    /// Whether popfib's own layout takes more memory for fewer steps: flat blocks, for IPv4 with 18 direct bits
+    #[arg(long, value_name = "SIZE", value_enum, default_value = "smallest")]
+    pub(crate) size: SizeArg,
 
     /// Lookup kernel [default: the one that `popfib kernels` shows]
     #[arg(long, value_name = "NAME", value_parser = parse_kernel)]

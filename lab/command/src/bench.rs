@@ -13,7 +13,7 @@ use popfib_eval::{
 };
 use serde::Serialize;
 
-use crate::args::{FormArgs, Selection, scalar};
+use crate::args::{FormArgs, Selection, SizeArg, scalar};
 use crate::program::{Failure, Verdict, note, print, print_json};
 use crate::structures::build;
 use crate::table::{Family, TableArgs};
@@ -413,10 +413,12 @@ const OWN_LOOP: &str = "own";
 fn algorithm_name(algorithm: Algorithm, form: &FormArgs) -> String {
     let name = algorithm.name();
     let is_poptrie = !matches!(algorithm, Algorithm::Baseline(_));
+    let is_flat = form.size == SizeArg::Balanced && algorithm == Algorithm::Popfib;
+    let size = if is_flat { "-balanced" } else { "" };
     if form.no_aggregation && is_poptrie {
-        format!("{name}-unaggregated")
+        format!("{name}{size}-unaggregated")
     } else {
-        name.to_owned()
+        format!("{name}{size}")
     }
 }
 

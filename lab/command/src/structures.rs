@@ -29,6 +29,7 @@ pub(crate) fn build<A: Key>(
 ) -> Result<Compiled<A>, CannotBuild> {
     let options = Options::default()
         .direct_bits(direct_bits)
-        .aggregation(!form.no_aggregation);
+        .aggregation(!form.no_aggregation)
+        .size(form.size.into());
     popfib_eval::build(rib, algorithm, &options)
 }

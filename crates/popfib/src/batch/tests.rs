@@ -10,10 +10,11 @@ use alloc::vec::Vec;
 use std::println;
 
 use super::{Kernel, KernelError, Kind, LAST_RUN};
-use crate::fib::layout::{IDLE_BLOCK, NODE, View, words};
+use crate::fib::layout::{Flat, IDLE_BLOCK, NODE, STRIDE, View, words};
 use crate::fib::lookup::lookup_each;
+use crate::memory::Global;
 use crate::rounds::rounds;
-use crate::{Address, Fib, Leaf, NextHop, Options, Prefix, Rib};
+use crate::{Address, Fib, Leaf, NextHop, Options, Prefix, Rib, Size};
 
 /// SplitMix64.
 struct Random(u64);
@@ -180,6 +181,46 @@ fn odd_tables<A: Address, L: Leaf>() {
     }
 }
 
+/// Flat tables, of both widths of entries, beside those that are not.
+fn flat_tables<A: Address, L: Leaf>() {
+    let mut random = Random(5 + u64::from(A::WIDTH));
+    let mut widths = [0; 2];
+    for root_bits in 0..=(A::WIDTH - STRIDE).min(rounds(12, 18)) {
+        for (count, max) in [
+            (0, 1),
+            (1, 1),
+            (40, 3),
+            (3000, 500),
+            (3000, L::MAX >> 1),
+            (3000, L::MAX),
+        ] {
+            let rib = match count {
+                0 => Rib::new(),
+                _ => rib::<A>(&mut random, count, max),
+            };
+            let options = Options::default()
+                .direct_bits(Some(root_bits))
+                .aggregation(random.below(2) == 0)
+                .size(Size::Smallest);
+            let plain = Fib::<A, L>::compile(&rib, &options).expect("fits");
+            let flat = Fib::<A, L>::flat(&rib, &options, usize::MAX, Global).expect("fits");
+            let flat = flat.expect("there is no limit");
+            let probes = probes(&mut random, &rib, 2001);
+            let expected: Vec<L> = probes.iter().map(|probe| plain.lookup(*probe)).collect();
+            let found: Vec<L> = probes.iter().map(|probe| flat.lookup(*probe)).collect();
+            assert_eq!(found, expected, "{root_bits} bits, {count} routes");
+            let slices = root_bits == 5 && count == 3000;
+            compare(&flat, &probes, slices);
+            let bytes = flat.bytes();
+            let limited = |max| Fib::<A, L>::flat(&rib, &options, max, Global).expect("fits");
+            assert!(limited(bytes).is_some());
+            assert!(limited(bytes / 2).is_none());
+            widths[usize::from(flat.arrays().flat.bits == 32)] += 1;
+        }
+    }
+    assert!(widths.iter().all(|count| *count > 0), "{widths:?}");
+}
+
 /// The tests of a key and a width of answers.
 macro_rules! suite {
     ($($name:ident: $key:ty, $leaf:ty;)+) => {$(
@@ -215,6 +256,24 @@ suite! {
     key_u128_leaf_u32: u128, u32;
 }
 
+/// The tests of flat tables.
+macro_rules! flat_suite {
+    ($($name:ident: $key:ty, $leaf:ty;)+) => {$(
+        #[test]
+        fn $name() {
+            flat_tables::<$key, $leaf>();
+        }
+    )+};
+}
+
+flat_suite! {
+    flat_tables_of_u8_u16: u8, u16;
+    flat_tables_of_u16_u16: u16, u16;
+    flat_tables_of_u16_u32: u16, u32;
+    flat_tables_of_u32_u16: u32, u16;
+    flat_tables_of_u32_u32: u32, u32;
+}
+
 /// No compiled Fib has them, since a leaf has one bit less; the layout may.
 #[test]
 fn values_of_32_bits() {
@@ -227,6 +286,7 @@ fn values_of_32_bits() {
         root_bits: 0,
         page_bits: 0,
         value_bits: 32,
+        flat: Flat::default(),
     };
     let probes: Vec<u32> = (0..100).map(|_| random.address()).collect();
     let expected: Vec<u32> = probes.iter().map(|p| values[(p >> 26) as usize]).collect();

@@ -11,6 +11,12 @@
 //! 4. No word belongs to two blocks or pages, and a block with children leaves
 //!    at least one bit of the key to them. So a lookup ends.
 //! 5. The arena begins with a block of one run without a next hop.
+//! 6. Of a flat table, each entry of the root is the place of a flat block, which begins at a cache line and lies inside the arena;
+//!    two may lead to the same one. There are no pages, and the key has the 6 bits of a slot below
+//!    those of the root. The entries of a block are pointers, or halves: next hops of the leaf's width, and numbers of children, each a
+//!    pointer to a block.
+
+mod limit;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -19,10 +25,14 @@ use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::layout::{
-    IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS, NODE, PLACE, STRIDE, View, WIDE, Word, root_bits,
+    Flat, IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS, NODE, PLACE, STRIDE, View, WIDE, Word, root_bits,
 };
 use crate::address::Address;
 use crate::next_hop::Leaf;
+use limit::Limit;
+
+/// Words of a cache line.
+const LINE: usize = 64 / size_of::<Word>();
 
 /// An invariant of the layout that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +105,9 @@ pub(crate) fn check_answers<A: Address>(
         todo: Vec::new(),
     };
     checker.own(0, IDLE_BLOCK.len())?;
+    if view.flat != Flat::default() {
+        return checker.flat_table();
+    }
     let depth = view.root_bits + view.page_bits;
     for entries in view.root.chunks(64) {
         // A bit for each pointer, as a branch for each entry would be mispredicted.
@@ -127,7 +140,14 @@ pub(crate) fn check_shape<A: Address>(view: View<'_>) -> Result<(), CheckError> 
             .map(load)
             .take(IDLE_BLOCK.len())
             .eq(IDLE_BLOCK);
-    if is_shaped {
+    let flat = view.flat;
+    let is_flat = matches!(flat.bits, 16 | 32)
+        && A::WIDTH <= 32
+        && view.page_bits == 0
+        && view.root_bits + STRIDE <= A::WIDTH
+        // Of entries of 16 bits, a list of children inside the arena.
+        && (flat.bits == 32) == (flat.children == 0);
+    if is_shaped && (is_flat || flat == Flat::default()) {
         Ok(())
     } else {
         Err(CheckError::Shape)
@@ -223,6 +243,67 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
+    /// All of a flat table. A block that several entries of the root lead to is verified once.
+    fn flat_table(&mut self) -> Result<(), CheckError> {
+        let View {
+            root,
+            root_bits,
+            flat,
+            ..
+        } = self.view;
+        let arena: &'a [Word] = self.view.arena;
+        let depth = root_bits + STRIDE;
+        let mut children = 0;
+        if flat.bits == 16 {
+            let first = flat.children as usize;
+            let len = arena.get(first - 1).map_or(0, load) as usize;
+            let list = arena.get(first..first.saturating_add(len));
+            let list = list.ok_or(nowhere(flat.children))?;
+            self.own(first - 1, len + 1)?;
+            for child in list.iter().map(load) {
+                if child & NODE == 0 {
+                    return Err(nowhere(child));
+                }
+                self.child(child, depth)?;
+            }
+            children = len as u32;
+        }
+        let is_seen_of = |place: usize| (place / LINE / 64, 1u64 << (place / LINE % 64));
+        let mut seen = vec![0u64; arena.len() / LINE / 64 + 1];
+        for place in root.iter().map(load) {
+            let (word, bit) = is_seen_of(place as usize);
+            let block = place as usize..place as usize + flat.block_len();
+            let Some(entries) = arena
+                .get(block)
+                .filter(|_| (place as usize).is_multiple_of(LINE))
+            else {
+                return Err(nowhere(place));
+            };
+            if seen[word] & bit != 0 {
+                continue;
+            }
+            seen[word] |= bit;
+            self.own(place as usize, entries.len())?;
+            for entry in entries.iter().map(load) {
+                if flat.bits == 32 {
+                    self.pointer(entry, depth)?;
+                    continue;
+                }
+                for half in [entry & 0xffff, entry >> 16] {
+                    if half & Flat::CHILD == 0 {
+                        self.next_hop(half)?;
+                    } else if half & !Flat::CHILD >= children {
+                        return Err(nowhere(half));
+                    }
+                }
+            }
+        }
+        while let Some((pointer, depth)) = self.todo.pop() {
+            self.block(pointer, depth)?;
+        }
+        Ok(())
+    }
+
     fn block(&mut self, pointer: u32, depth: u8) -> Result<(), CheckError> {
         let arena: &'a [Word] = self.view.arena;
         let place = (pointer & PLACE) as usize;
@@ -261,93 +342,6 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Finds packed values above a limit, as many at a time as most blocks have: a
-/// table has a million, and how often a short loop turns is hard to predict.
-///
-/// A value of `bits` bits is above the limit if adding `2^bits - 1 - limit`
-/// carries out of its bits. Every second value is masked out to make room for
-/// the carry.
-struct Limit {
-    limit: u32,
-    bits: u32,
-    /// Values in a step.
-    step: u32,
-    /// The bits of every second value of a step.
-    every_second: u128,
-    /// What is added to each of these.
-    addend: u128,
-    /// Where the carries arrive.
-    carries: u128,
-}
-
-impl Limit {
-    fn new(limit: u32, bits: u32) -> Self {
-        let mask = u32::MAX >> (32 - bits);
-        // One bit is left for the carry of the last.
-        let step = 127 / bits;
-        let repeated = |value: u32| {
-            let places = (0..step).step_by(2).map(|index| index * bits);
-            places.fold(0, |all, place| all | u128::from(value) << place)
-        };
-        Self {
-            limit,
-            bits,
-            step,
-            every_second: repeated(mask),
-            addend: repeated(mask - mask.min(limit)),
-            carries: repeated(1) << bits,
-        }
-    }
-
-    /// The first of the `count` values that are packed at the beginning of
-    /// `words` that is above the limit.
-    #[inline]
-    fn first_above(&self, words: &[Word], count: u32) -> Option<u32> {
-        let mut carries = 0;
-        if self.addend != 0 {
-            let mut first = 0;
-            while first < count {
-                let len = self.step.min(count - first) * self.bits;
-                let values = Self::bits_at(words, first * self.bits) & ((1 << len) - 1);
-                carries |= (values & self.every_second) + self.addend;
-                carries |= (values >> self.bits & self.every_second) + self.addend;
-                first += self.step;
-            }
-        }
-        if carries & self.carries == 0 {
-            return None;
-        }
-        let mask = u128::from(u32::MAX >> (32 - self.bits));
-        (0..count)
-            .map(|index| (Self::bits_at(words, index * self.bits) & mask) as u32)
-            .find(|value| *value > self.limit)
-    }
-
-    /// 128 bits from bit `at` on; zeros beyond the words.
-    #[inline]
-    fn bits_at(words: &[Word], at: u32) -> u128 {
-        let words = words.get((at / 32) as usize..).unwrap_or_default();
-        let shift = at % 32;
-        let (four, fifth) = match words {
-            [a, b, c, d, rest @ ..] => {
-                let low = u64::from(load(a)) | u64::from(load(b)) << 32;
-                let high = u64::from(load(c)) | u64::from(load(d)) << 32;
-                let four = u128::from(low) | u128::from(high) << 64;
-                (four, rest.first().map_or(0, load))
-            }
-            fewer => {
-                let fewer = fewer.iter().map(load).enumerate();
-                (
-                    fewer.fold(0, |all, (n, word)| all | u128::from(word) << (32 * n)),
-                    0,
-                )
-            }
-        };
-        // In two steps, as a shift by all bits is none.
-        four >> shift | (u128::from(fifth) << 1) << (127 - shift)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -363,6 +357,7 @@ mod tests {
                 root_bits: root.len().ilog2() as u8,
                 page_bits: 0,
                 value_bits,
+                flat: Flat::default(),
             },
             u16::MAX.into(),
         )
@@ -417,36 +412,76 @@ mod tests {
         );
     }
 
+    /// A flat table of 16-bit keys with two entries in the root, whose arena goes on with `rest` after the idle block.
+    fn check_flat(root: [u32; 2], rest: &[u32], bits: u8, children: u32) -> Result<(), CheckError> {
+        let arena = [&IDLE_BLOCK, rest].concat();
+        let view = View {
+            root: &words(root.to_vec()),
+            arena: &words(arena),
+            root_bits: 1,
+            page_bits: 0,
+            value_bits: 4,
+            flat: Flat { bits, children },
+        };
+        check_answers::<u16>(view, 100)
+    }
+
     #[test]
-    fn packed_values_above_a_limit_are_found() {
-        for bits in 1..=32u32 {
-            let mask = u32::MAX >> (32 - bits);
-            for limit in [0, 1, mask / 2, mask.saturating_sub(1), mask, u32::MAX] {
-                for count in [1, 2, 3, 63, 64] {
-                    for bad in 0..count {
-                        // All at the limit, one above it if there is such a value.
-                        let mut packed = [0u64; 64];
-                        for index in 0..count {
-                            let above = u32::from(index == bad && limit < mask);
-                            let value = u64::from(limit.min(mask) + above);
-                            let at = (index * bits) as usize;
-                            let value = u128::from(value) << (at % 64);
-                            packed[at / 64] |= value as u64;
-                            packed[at / 64 + 1] |= (value >> 64) as u64;
-                        }
-                        let len = (count * bits).div_ceil(32) as usize;
-                        let halves = packed.iter().flat_map(|n| [*n as u32, (*n >> 32) as u32]);
-                        let words = words(halves.take(len).collect());
-                        let expected = (limit < mask).then(|| limit + 1);
-                        let found = Limit::new(limit, bits).first_above(&words, count);
-                        assert_eq!(
-                            found, expected,
-                            "{bits} bits, limit {limit}, {bad} of {count}"
-                        );
-                    }
-                }
-            }
+    fn each_invariant_of_flat_tables_is_noticed() {
+        const CHILD: u32 = Flat::CHILD;
+        // The list of one child, the child (two runs), and blocks at words 16 and 48.
+        let table = |first: u32| {
+            let mut rest = vec![1, NODE | 5, 3, 0, 0x21];
+            rest.resize(16 - IDLE_BLOCK.len(), 0);
+            rest.extend([7 | 7 << 16; 32]);
+            rest.push(first);
+            rest.extend([9 | 9 << 16; 31]);
+            rest
+        };
+        let check = |root, first| check_flat(root, &table(first), 16, 4);
+        assert_eq!(check([16, 48], CHILD << 16 | 9), Ok(()));
+        assert_eq!(check([16, 16], 9), Ok(()));
+        let pointer = |pointer| Err(CheckError::Pointer { pointer });
+        assert_eq!(check([16, 47], 9), pointer(47));
+        assert_eq!(check([16, 64], 9), pointer(64));
+        assert_eq!(check([!15, 16], 9), pointer(!15));
+        assert_eq!(check([16, 48], 101), pointer(101));
+        assert_eq!(check([16, 48], 101 << 16), pointer(101));
+        assert_eq!(check([16, 48], CHILD | 1), pointer(CHILD | 1));
+        // Half a block farther, a block shares words with the one before.
+        let shared = |place| Err(CheckError::Shared { place });
+        assert_eq!(check([16, 32], 9), shared(32));
+        // The list, or its child, is in a block, is none, or lies beyond the arena.
+        let of = |list: u32, at: usize, word: u32| {
+            let mut rest = table(9);
+            rest[at - IDLE_BLOCK.len()] = word;
+            check_flat([16, 48], &rest, 16, list)
+        };
+        assert_eq!(of(4, 4, 7), pointer(7));
+        assert_eq!(of(4, 4, NODE | 16), shared(16));
+        assert_eq!(of(4, 4, NODE | 1000), pointer(NODE | 1000));
+        assert_eq!(of(4, 3, 1000), pointer(4));
+        assert_eq!(of(u32::MAX, 3, 1), pointer(u32::MAX));
+        assert_eq!(of(1, 3, 1), Err(CheckError::Shared { place: 0 }));
+        for (bits, children) in [(8, 4), (32, 4), (16, 0), (0, 4)] {
+            assert_eq!(
+                check_flat([16, 48], &table(9), bits, children),
+                Err(CheckError::Shape)
+            );
         }
+
+        let wide = |entry: u32| {
+            let mut rest = vec![0, 0, 3, 0, 0x21];
+            rest.resize(16 - IDLE_BLOCK.len(), 0);
+            rest.extend([7; 63]);
+            rest.push(entry);
+            check_flat([16, 16], &rest, 32, 0)
+        };
+        assert_eq!(wide(100), Ok(()));
+        assert_eq!(wide(NODE | 5), Ok(()));
+        assert_eq!(wide(101), pointer(101));
+        assert_eq!(wide(NODE | 1000), pointer(NODE | 1000));
+        assert_eq!(wide(NODE | 16), shared(16));
     }
 
     #[test]
@@ -463,6 +498,7 @@ mod tests {
                     root_bits: 16,
                     page_bits: 1,
                     value_bits: 4,
+                    flat: Flat::default(),
                 },
                 u16::MAX.into(),
             )
@@ -480,6 +516,7 @@ mod tests {
             root_bits: 1,
             page_bits: 1,
             value_bits: 1,
+            flat: Flat::default(),
         };
         assert_eq!(check_answers::<u32>(view, 9), Err(CheckError::Shape));
     }

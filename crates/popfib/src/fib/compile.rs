@@ -8,7 +8,7 @@ use allocator_api2::vec::Vec;
 use super::Options;
 use super::arena::Arena;
 use super::encode::Encoding;
-use super::layout::{MAX_DIRECT_BITS, NODE, View, as_words, root_bits};
+use super::layout::{Flat, MAX_DIRECT_BITS, NODE, View, as_words, root_bits};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fold::{Fold, Slot, Store};
@@ -20,11 +20,12 @@ use crate::rib::{Rib, Vertex};
 /// The arrays of a new Fib, and what they hold.
 #[derive(Debug)]
 pub(crate) struct Compiled<Al: Allocator = Global> {
-    root: Vec<u32, Al>,
-    arena: Vec<u32, Al>,
-    root_bits: u8,
-    page_bits: u8,
-    value_bits: u8,
+    pub(super) root: Vec<u32, Al>,
+    pub(super) arena: Vec<u32, Al>,
+    pub(super) root_bits: u8,
+    pub(super) page_bits: u8,
+    pub(super) value_bits: u8,
+    pub(super) flat: Flat,
     pub(crate) nodes: usize,
     pub(crate) leaves: usize,
 }
@@ -37,6 +38,7 @@ impl<Al: Allocator> Compiled<Al> {
             root_bits: self.root_bits,
             page_bits: self.page_bits,
             value_bits: self.value_bits,
+            flat: self.flat,
         }
     }
 }
@@ -97,6 +99,7 @@ pub(crate) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
         root_bits,
         page_bits,
         value_bits,
+        flat: Flat::default(),
         nodes,
         leaves,
     })
@@ -190,11 +193,11 @@ pub(crate) fn pointer(slot: Slot<u32>) -> u32 {
 }
 
 /// Nodes in the form of blocks.
-struct Blocks<Al: Allocator> {
-    arena: Arena<Al>,
-    value_bits: u8,
-    nodes: usize,
-    leaves: usize,
+pub(super) struct Blocks<Al: Allocator> {
+    pub(super) arena: Arena<Al>,
+    pub(super) value_bits: u8,
+    pub(super) nodes: usize,
+    pub(super) leaves: usize,
 }
 
 impl<Al: Allocator + Clone> Store for Blocks<Al> {

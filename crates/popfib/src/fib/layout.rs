@@ -20,6 +20,13 @@
 //! 2^16 entries, and the rest indexes a *page* of pointers in the arena. Pages
 //! exist only where there are routes; a whole table over, say, the first 24
 //! bits of IPv6 would be nearly empty.
+//!
+//! A table may be *flat* ([`Flat`], made by `flat.rs`): each entry of the root
+//! leads to a *flat block*, whose 64 entries are stored one by one, and equal
+//! blocks once. What the root itself would answer is a block of 64 equal
+//! entries, so that a lookup reads two words and tests only the second. That
+//! takes three times the memory and half the time. What lies deeper are blocks
+//! with `runs`.
 
 use alloc::sync::Arc;
 use core::any::Any;
@@ -95,6 +102,29 @@ pub(crate) struct View<'a> {
     pub(crate) page_bits: u8,
     /// Bits of a value in a narrow block, 1 to 32.
     pub(crate) value_bits: u8,
+    pub(crate) flat: Flat,
+}
+
+/// Whether the entries of the root are the places of flat blocks, and how these are stored.
+///
+/// An entry of 32 bits is a pointer. One of 16 bits is a next hop below [`CHILD`](Self::CHILD); else the rest of it numbers a word
+/// of the list of children, which is a pointer to a block. The word before that list is its length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flat {
+    /// Bits of an entry, 16 or 32; 0 if there are no flat blocks.
+    pub(crate) bits: u8,
+    /// Where the list of children begins in the arena; for entries of 16 bits only.
+    pub(crate) children: u32,
+}
+
+impl Flat {
+    /// The bit of an entry of 16 bits that says that it numbers a child.
+    pub(crate) const CHILD: u32 = 1 << 15;
+
+    /// Words of a flat block; each begins at a multiple of a cache line.
+    pub(crate) const fn block_len(self) -> usize {
+        64 * self.bits as usize / 32
+    }
 }
 
 /// The arrays of a Fib, side by side in one block of memory, or anywhere in
@@ -107,6 +137,7 @@ pub(crate) struct Arrays<Al: Allocator = Global> {
     root_bits: u8,
     page_bits: u8,
     value_bits: u8,
+    flat: Flat,
     /// Owns what the pointers point to.
     memory: Memory<Al>,
 }
@@ -176,6 +207,7 @@ impl<Al: Allocator> EmptyArrays<Al> {
             root_bits,
             page_bits,
             value_bits,
+            flat: Flat::default(),
             memory: Memory::Own(memory),
         }
     }
@@ -215,7 +247,10 @@ impl<Al: Allocator> Arrays<Al> {
         assert_eq!(view.root.len(), 1 << view.root_bits);
         assert!(arena_len >= view.arena.len());
         let form = (view.root_bits, view.page_bits, view.value_bits);
-        let arrays = Self::zeroed(form, arena_len, alloc)?;
+        let arrays = Self {
+            flat: view.flat,
+            ..Self::zeroed(form, arena_len, alloc)?
+        };
         // SAFETY: the memory is new, and the arrays are as long as the view's or longer.
         unsafe {
             arrays
@@ -250,6 +285,7 @@ impl<Al: Allocator> Arrays<Al> {
             root_bits: view.root_bits,
             page_bits: view.page_bits,
             value_bits: view.value_bits,
+            flat: view.flat,
             memory: Memory::Shared(owner, alloc),
         }
     }
@@ -265,6 +301,7 @@ impl<Al: Allocator> Arrays<Al> {
                 root_bits: self.root_bits,
                 page_bits: self.page_bits,
                 value_bits: self.value_bits,
+                flat: self.flat,
             }
         }
     }

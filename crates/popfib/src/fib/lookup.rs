@@ -16,18 +16,17 @@
 
 use core::sync::atomic::Ordering::Acquire;
 
-use super::layout::{NODE, PLACE, STRIDE, View, WIDE, Word};
+use super::layout::{Flat, NODE, PLACE, STRIDE, View, WIDE, Word};
 use crate::address::Address;
 use crate::next_hop::Leaf;
 
 /// The next hop of `address`; 0 if there is none.
 #[inline(always)]
 pub(crate) fn lookup<A: Address, L: Leaf>(view: View<'_>, address: A) -> L {
-    let entry = root_entry(view, address);
+    let (entry, rest) = first_pointer(view, address);
     if entry & NODE == 0 {
         return L::from_u32(entry);
     }
-    let rest = address.skip_bits(view.root_bits);
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     if has_popcnt() {
         // SAFETY: the CPU has what the function was compiled for.
@@ -65,6 +64,40 @@ pub(crate) fn root_entry<A: Address>(view: View<'_>, address: A) -> u32 {
     debug_assert!(index < view.root.len());
     // SAFETY: invariant 1: the root has as many entries as `root_bits` number.
     unsafe { view.root.get_unchecked(index).load(Acquire) }
+}
+
+/// What the root answers or leads to, or, of a flat table, what the flat block does; and the address without
+/// the bits above that.
+#[inline(always)]
+fn first_pointer<A: Address>(view: View<'_>, address: A) -> (u32, A) {
+    let entry = root_entry(view, address);
+    let rest = address.skip_bits(view.root_bits);
+    if !is_flat::<A>(view) {
+        return (entry, rest);
+    }
+    let slot = rest.leading(STRIDE) as usize;
+    let place = entry as usize;
+    // SAFETY: invariant 6: a whole flat block begins there, and an entry with the bit numbers a child.
+    let pointer = unsafe {
+        if view.flat.bits == 32 {
+            word(view.arena, place + slot)
+        } else {
+            let half = word(view.arena, place + slot / 2) >> (slot % 2 * 16) & 0xffff;
+            if half & Flat::CHILD == 0 {
+                half
+            } else {
+                let child = view.flat.children + (half & !Flat::CHILD);
+                word(view.arena, child as usize)
+            }
+        }
+    };
+    (pointer, rest.skip_bits(STRIDE))
+}
+
+/// Whether the entries of the root lead to flat blocks. Longer keys have none: no test for them.
+#[inline(always)]
+pub(crate) fn is_flat<A: Address>(view: View<'_>) -> bool {
+    A::WIDTH <= 32 && view.flat.bits != 0
 }
 
 /// From the root's pointer down to the next hop. `rest` is the address without
@@ -163,11 +196,10 @@ pub(crate) unsafe fn two_words(arena: &[Word], index: usize) -> u64 {
 #[inline(always)]
 fn each<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
     for (address, next_hop) in addresses.iter().zip(next_hops) {
-        let entry = root_entry(view, *address);
+        let (entry, rest) = first_pointer(view, *address);
         *next_hop = L::from_u32(if entry & NODE == 0 {
             entry
         } else {
-            let rest = address.skip_bits(view.root_bits);
             descend(view.arena, view.page_bits, view.value_bits, entry, rest)
         });
     }

@@ -10,6 +10,7 @@ pub(crate) mod block;
 pub(crate) mod check;
 pub(crate) mod compile;
 pub(crate) mod encode;
+mod flat;
 pub(crate) mod layout;
 pub(crate) mod lookup;
 
@@ -32,14 +33,29 @@ pub use layout::MAX_DIRECT_BITS;
 pub struct Options {
     direct_bits: Option<u8>,
     aggregation: bool,
+    size: Size,
+}
+
+/// What a compiled table trades memory for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Size {
+    /// The fewest bytes. Images, and tables that change, always have this size.
+    #[default]
+    Smallest,
+    /// About three times the bytes, and fewer steps: IPv4 tables with 18 direct bits, as those of 65,536 routes or more have, get
+    /// *flat* blocks, if they take at most 12 MiB by that. All others are as the smallest. It is quicker where a
+    /// cache of that size is near the core (docs/performance.md): measure it.
+    Balanced,
 }
 
 impl Default for Options {
-    /// Direct bits that follow the number of routes; route aggregation.
+    /// Direct bits that follow the number of routes; route aggregation; the smallest size.
     fn default() -> Self {
         Self {
             direct_bits: None,
             aggregation: true,
+            size: Size::default(),
         }
     }
 }
@@ -64,6 +80,13 @@ impl Options {
     #[must_use]
     pub fn aggregation(mut self, aggregation: bool) -> Self {
         self.aggregation = aggregation;
+        self
+    }
+
+    /// Whether a compiled table may take more memory for a higher rate. Answers are the same either way.
+    #[must_use]
+    pub fn size(mut self, size: Size) -> Self {
+        self.size = size;
         self
     }
 
@@ -143,13 +166,33 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
         options: &Options,
         alloc: Al,
     ) -> Result<Self, CompileError> {
-        let mut compiled: Compiled<Al> =
-            compile::compile::<A, L, Al>(rib, options, 0, MAX_WORDS, alloc.clone())?;
-        Ok(Self::from_arrays(
-            Arrays::copy_of(compiled.view(), alloc)?,
-            compiled.nodes,
-            compiled.leaves,
-        ))
+        if options.size == Size::Balanced {
+            let (root_bits, page_bits, _) = compile::form::<A, L>(rib, options, 0)?;
+            if flat::suits::<A>(root_bits, page_bits)
+                && let Some(fib) = Self::flat(rib, options, flat::MAX_BYTES, alloc.clone())?
+            {
+                return Ok(fib);
+            }
+        }
+        let compiled = compile::compile::<A, L, Al>(rib, options, 0, MAX_WORDS, alloc.clone())?;
+        Self::from_compiled(compiled, alloc)
+    }
+
+    /// With flat blocks, if that takes at most `max_bytes`. The direct bits leave a block to the key, which has no pages.
+    pub(crate) fn flat(
+        rib: &Rib<A, impl Allocator + Clone>,
+        options: &Options,
+        max_bytes: usize,
+        alloc: Al,
+    ) -> Result<Option<Self>, CompileError> {
+        let compiled = flat::compile::<A, L, Al>(rib, options, max_bytes, alloc.clone())?;
+        let fib = compiled.map(|compiled| Self::from_compiled(compiled, alloc));
+        fib.transpose()
+    }
+
+    fn from_compiled(mut compiled: Compiled<Al>, alloc: Al) -> Result<Self, CompileError> {
+        let arrays = Arrays::copy_of(compiled.view(), alloc)?;
+        Ok(Self::from_arrays(arrays, compiled.nodes, compiled.leaves))
     }
 
     /// The Fib of `arrays`, for which [`Fib::check`]'s invariants hold.

@@ -13,7 +13,7 @@ use super::format::{
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::layout::Word;
-use crate::fib::{Fib, Options};
+use crate::fib::{Fib, Options, Size};
 use crate::longest::LongestFib;
 use crate::memory::Allocator;
 use crate::rib::Rib;
@@ -101,8 +101,10 @@ impl ImageWriter {
             let next_hop = highest;
             return Err(CompileError::NextHop { next_hop, max });
         }
-        let fib = Fib::<A, u32>::compile(rib, options)?;
-        let longest = keep_routes.then(|| LongestFib::<A>::compile(rib, options));
+        // Version 2 of the format has no flat blocks.
+        let smallest = options.clone().size(Size::Smallest);
+        let fib = Fib::<A, u32>::compile(rib, &smallest)?;
+        let longest = keep_routes.then(|| LongestFib::<A>::compile(rib, &smallest));
         let longest = longest.transpose()?;
         let bits = u32::from(A::WIDTH);
         self.sections.retain(|id, _| id.key_bits != bits);

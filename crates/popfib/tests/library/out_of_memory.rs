@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::common::failing::{Failing, Refuse};
 use crate::common::random::Random;
 use popfib::{
-    Address, CompileError, Fib, LongestFib, MultiRib, NextHop, Options, Path, Prefix, Rib,
+    Address, CompileError, Fib, LongestFib, MultiRib, NextHop, Options, Path, Prefix, Rib, Size,
 };
 
 type Model<A> = BTreeMap<Prefix<A>, NextHop>;
@@ -159,7 +159,12 @@ fn compile<A: Address>(seed: u64, routes: usize, all_direct_bits: &[u8]) {
         for aggregation in [false, true] {
             let options = Options::default()
                 .direct_bits(direct_bits)
-                .aggregation(aggregation);
+                .aggregation(aggregation)
+                .size(if aggregation {
+                    Size::Balanced
+                } else {
+                    Size::Smallest
+                });
             let given_back = |_: &mut (), error| {
                 assert!(matches!(error, CompileError::OutOfMemory(_)), "{error}");
                 assert_eq!(memory.bytes(), 0);
@@ -211,7 +216,7 @@ fn compile_small_tables() {
     for routes in [0, 1, 10, 100] {
         compile::<u8>(11, routes, &[0, 4, 8]);
         compile::<u16>(12, routes, &[0, 6, 16]);
-        compile::<u32>(13, routes, &[0, 6, 12]);
+        compile::<u32>(13, routes, &[0, 6, 12, 18]);
         compile::<u64>(14, routes, &[0, 6, 18]);
         compile::<u128>(15, routes, &[0, 12, 17]);
     }

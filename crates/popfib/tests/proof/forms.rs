@@ -2,7 +2,7 @@
 
 use crate::judge::Compiled;
 pub(crate) use popfib::Address as Key;
-use popfib::{Address, CompileError, Fib, Kernel, Leaf, Options, Rib};
+use popfib::{Address, CompileError, Fib, Kernel, Leaf, Options, Rib, Size};
 
 /// The choices at compile time other than the direct bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +10,7 @@ pub(crate) struct Form {
     /// 32-bit leaves in place of 16.
     pub(crate) wide: bool,
     pub(crate) aggregation: bool,
+    pub(crate) size: Size,
 }
 
 impl Form {
@@ -21,6 +22,7 @@ impl Form {
         Self {
             wide: index & 1 != 0,
             aggregation: index & 2 != 0,
+            size: [Size::Smallest, Size::Balanced][index & 1],
         }
     }
 
@@ -33,6 +35,11 @@ impl Form {
         let default = Self {
             wide,
             aggregation: true,
+            size: Size::Smallest,
+        };
+        let balanced = Self {
+            size: Size::Balanced,
+            ..default
         };
         let scattered = Self {
             aggregation: false,
@@ -40,10 +47,11 @@ impl Form {
         };
         let widest = Self {
             wide: true,
-            ..default
+            ..balanced
         };
         vec![
             (default, None),
+            (balanced, None),
             (default, Some(18)),
             (default, Some(16)),
             (default, Some(0)),
@@ -60,7 +68,8 @@ impl Form {
     ) -> Result<Box<dyn Compiled<A>>, CompileError> {
         let options = Options::default()
             .direct_bits(direct_bits)
-            .aggregation(self.aggregation);
+            .aggregation(self.aggregation)
+            .size(self.size);
         Ok(if self.wide {
             Box::new(Fib::<A, u32>::compile(rib, &options)?)
         } else {

@@ -49,11 +49,18 @@ impl Keys {
         taken
     }
 
+    /// The first 6 bits, a slot.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    pub(super) fn slot(&self) -> __m512i {
+        _mm512_srli_epi32::<26>(self.high)
+    }
+
     /// Takes away the first 6 bits, a slot, and returns 63 minus it.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     #[inline]
     pub(super) fn take_slot<A: Address>(&mut self) -> __m512i {
-        let slot = _mm512_srli_epi32::<26>(self.high);
+        let slot = self.slot();
         self.high = _mm512_slli_epi32::<6>(self.high);
         if A::WIDTH > 32 {
             self.high = _mm512_or_si512(self.high, _mm512_srli_epi32::<26>(self.low));

@@ -5,9 +5,10 @@ use core::ptr;
 use core::slice;
 
 use super::{Random, kernels, probes, rib};
-use crate::fib::layout::View;
+use crate::fib::layout::{STRIDE, View};
+use crate::memory::Global;
 use crate::rounds::rounds;
-use crate::{Address, Fib, Leaf, Options};
+use crate::{Address, Fib, Leaf, Options, Rib};
 use alloc::vec::Vec;
 
 const PAGE: usize = 4096;
@@ -81,30 +82,38 @@ fn all_reads_are_inside<A: Address, L: Leaf>() {
             let rib = rib::<A>(&mut random, routes, u32::MAX >> (32 - bits));
             let options = Options::default().direct_bits(Some(direct_bits));
             let fib = Fib::<A, L>::compile(&rib, &options).expect("fits");
-            let view = fib.arrays();
-            for len in [1, 15, 16, 17, 31, 33, 64, 65, 300] {
-                let probes = probes(&mut random, &rib, len);
-                let expected: Vec<L> = probes.iter().map(|probe| fib.lookup(*probe)).collect();
-                for at_end in [false, true] {
-                    let mut root = Guarded::new(size_of_val(view.root));
-                    let mut arena = Guarded::new(size_of_val(view.arena));
-                    let mut from = Guarded::new(size_of_val(&*probes));
-                    let mut to = Guarded::new(size_of_val(&*expected));
-                    let view = View {
-                        root: root.place(view.root, at_end),
-                        arena: arena.place(view.arena, at_end),
-                        ..view
-                    };
-                    let from = from.place(&probes, at_end);
-                    for kernel in kernels() {
-                        let to = to.place(
-                            &probes.iter().map(|_| L::default()).collect::<Vec<_>>(),
-                            at_end,
-                        );
-                        kernel.lookup_batch(view, from, to);
-                        assert_eq!(to, &*expected, "{kernel}");
-                    }
-                }
+            reads_are_inside(&mut random, &rib, &fib);
+            if A::WIDTH <= 32 && direct_bits + STRIDE <= A::WIDTH {
+                let flat = Fib::<A, L>::flat(&rib, &options, usize::MAX, Global).expect("fits");
+                reads_are_inside(&mut random, &rib, &flat.expect("there is no limit"));
+            }
+        }
+    }
+}
+
+fn reads_are_inside<A: Address, L: Leaf>(random: &mut Random, rib: &Rib<A>, fib: &Fib<A, L>) {
+    let view = fib.arrays();
+    for len in [1, 15, 16, 17, 31, 33, 64, 65, 300] {
+        let probes = probes(random, rib, len);
+        let expected: Vec<L> = probes.iter().map(|probe| fib.lookup(*probe)).collect();
+        for at_end in [false, true] {
+            let mut root = Guarded::new(size_of_val(view.root));
+            let mut arena = Guarded::new(size_of_val(view.arena));
+            let mut from = Guarded::new(size_of_val(&*probes));
+            let mut to = Guarded::new(size_of_val(&*expected));
+            let view = View {
+                root: root.place(view.root, at_end),
+                arena: arena.place(view.arena, at_end),
+                ..view
+            };
+            let from = from.place(&probes, at_end);
+            for kernel in kernels() {
+                let to = to.place(
+                    &probes.iter().map(|_| L::default()).collect::<Vec<_>>(),
+                    at_end,
+                );
+                kernel.lookup_batch(view, from, to);
+                assert_eq!(to, &*expected, "{kernel}");
             }
         }
     }

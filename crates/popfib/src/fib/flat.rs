@@ -1,0 +1,281 @@
+//! Flat tables: compilation into a root whose entries all lead to flat blocks.
+//!
+//! Poptrie's direct pointing and route aggregation taken further: redundancy is removed between
+//! blocks as well as inside them. A block of 64 entries is looked for among those that are there,
+//! by a hash and a few probes; if there is none, it is added. Of the 262,144 blocks below 18
+//! bits of an IPv4 table of today, some 48,000 are different.
+//!
+//! A table is flat where that pays, else it has blocks with `runs` throughout: see [`suits`] and [`MAX_BYTES`].
+
+use allocator_api2::vec::Vec;
+
+use super::Options;
+use super::arena::Arena;
+use super::compile::{Blocks, Compiled, fill_page, form};
+use super::layout::{Flat, MAX_WORDS, NODE};
+use crate::address::{Address, STRIDE};
+use crate::compile_error::CompileError;
+use crate::fold::Fold;
+use crate::memory::{self, Allocator, OutOfMemory};
+use crate::next_hop::Leaf;
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+
+/// A larger table is not flat: many routes of single hosts, or very many different next hops, would make
+/// tens of MiB of it, which no cache near a core holds.
+pub(super) const MAX_BYTES: usize = 12 << 20;
+
+/// Words of a cache line.
+const LINE: usize = 64 / size_of::<u32>();
+
+/// How many places of the index are tried for a block. A block that is not found there is stored once more,
+/// so that routes that were made to collide cost memory up to the limit, and no time.
+const PROBES: usize = 16;
+
+/// Whether a table of this form is compiled flat: keys of 32 bits with 18 direct bits. The flat blocks then end at /24, where
+/// most routes end. With fewer direct bits, as small tables have, routes would go on below the flat blocks.
+pub(super) fn suits<A: Address>(root_bits: u8, page_bits: u8) -> bool {
+    A::WIDTH == 32 && (root_bits, page_bits) == (18, 0)
+}
+
+/// Compiles `rib` flat; `None` if that takes more than `max_bytes`.
+///
+/// The key has at least [`STRIDE`] bits below those of the root, at most 32 in all, and no pages.
+pub(super) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
+    rib: &Rib<A, impl Allocator + Clone>,
+    options: &Options,
+    max_bytes: usize,
+    alloc: Al,
+) -> Result<Option<Compiled<Al>>, CompileError> {
+    let form = form::<A, L>(rib, options, 0)?;
+    debug_assert!(A::WIDTH <= 32 && form.0 + STRIDE <= A::WIDTH && form.1 == 0);
+    // Half words, unless there are too many next hops or children for them.
+    let fits = u32::from(form.2) <= Flat::CHILD.ilog2();
+    for bits in if fits { &[16, 32][..] } else { &[32] } {
+        match table::<A, L, Al>(rib, options, form, *bits, max_bytes, alloc.clone())? {
+            Ok(compiled) => return Ok(Some(compiled)),
+            Err(Full::Memory) => return Ok(None),
+            Err(Full::Children) => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Why a table can't be flat.
+#[derive(Clone, Copy)]
+enum Full {
+    /// It takes too much memory.
+    Memory,
+    /// There are more children than an entry of 16 bits can number.
+    Children,
+}
+
+/// As [`compile`], with entries of so many bits.
+fn table<A: Address, L: Leaf, Al: Allocator + Clone>(
+    rib: &Rib<A, impl Allocator + Clone>,
+    options: &Options,
+    (root_bits, page_bits, value_bits): (u8, u8, u8),
+    bits: u8,
+    max_bytes: usize,
+    alloc: Al,
+) -> Result<Result<Compiled<Al>, Full>, CompileError> {
+    let mut root = Vec::new_in(alloc.clone());
+    memory::reserve(&mut root, 1 << root_bits)?;
+    root.resize(1 << root_bits, 0);
+    let max_words = (max_bytes / size_of::<u32>()).saturating_sub(root.len());
+    let mut flat = FlatBlocks::new_in(bits, root_bits, max_words, alloc.clone())?;
+    let store = Blocks {
+        arena: Arena::new_in(MAX_WORDS, alloc.clone())?,
+        value_bits,
+        nodes: 0,
+        leaves: 0,
+    };
+    let (vertex, default) = rib.root_vertex();
+    let has_routes = rib.surroundings(Prefix::clamped(A::MIN, 0)).1.is_some();
+    let mut fold = Fold::new_in(rib, options.aggregation, L::MAX, store, alloc);
+    let done = fold.table(vertex, default, &mut root, &mut |fold, leaf, below| {
+        let Some(vertex) = below.filter(|_| has_routes) else {
+            return flat.uniform(leaf);
+        };
+        let mut entries = [0; 64];
+        fill_page(fold, vertex, leaf, &mut entries)?;
+        flat.add(&entries, fold.store.arena.words().len())
+    });
+    if let Some(full) = flat.full {
+        return Ok(Err(full));
+    }
+    done?;
+    let Blocks {
+        arena,
+        mut nodes,
+        mut leaves,
+        ..
+    } = fold.store;
+    nodes += flat.nodes;
+    leaves += flat.leaves;
+    let mut arena = arena.finish();
+    let (flat, first) = flat.append_to(&mut arena)?;
+    for entry in &mut root {
+        *entry = (first + *entry as usize * flat.block_len()) as u32;
+    }
+    Ok(Ok(Compiled {
+        root,
+        arena,
+        root_bits,
+        page_bits,
+        value_bits,
+        flat,
+        nodes,
+        leaves,
+    }))
+}
+
+/// Flat blocks, each of them once.
+struct FlatBlocks<Al: Allocator> {
+    flat: Flat,
+    /// The blocks, one after the other.
+    words: Vec<u32, Al>,
+    children: Vec<u32, Al>,
+    /// Numbers of blocks plus one, at places by their hashes; 0 where there is none.
+    index: Vec<u32, Al>,
+    max_words: usize,
+    /// Why the compilation ended with an error, if for the blocks' sake.
+    full: Option<Full>,
+    /// The last next hop that filled a block alone, and the block.
+    last: Option<(u32, u32)>,
+    /// What `Fib::node_count` and `leaf_count` count.
+    nodes: usize,
+    leaves: usize,
+}
+
+impl<Al: Allocator + Clone> FlatBlocks<Al> {
+    fn new_in(bits: u8, root_bits: u8, max_words: usize, alloc: Al) -> Result<Self, OutOfMemory> {
+        let mut index = Vec::new_in(alloc.clone());
+        memory::reserve(&mut index, 2 << root_bits)?;
+        index.resize(2 << root_bits, 0);
+        Ok(Self {
+            flat: Flat { bits, children: 0 },
+            words: Vec::new_in(alloc.clone()),
+            children: Vec::new_in(alloc),
+            index,
+            max_words,
+            full: None,
+            last: None,
+            nodes: 0,
+            leaves: 0,
+        })
+    }
+
+    /// The number of the block whose entries are all `leaf`.
+    fn uniform(&mut self, leaf: u32) -> Result<u32, CompileError> {
+        match self.last {
+            Some((last, number)) if last == leaf => Ok(number),
+            _ => {
+                let number = self.add(&[leaf; 64], 0)?;
+                self.last = Some((leaf, number));
+                Ok(number)
+            }
+        }
+    }
+
+    /// The number of the block with these entries, pointers. There are `deeper` words of blocks below.
+    fn add(&mut self, entries: &[u32; 64], deeper: usize) -> Result<u32, CompileError> {
+        let len = self.flat.block_len();
+        let has_children = entries.iter().fold(0, |all, entry| all | entry) & NODE != 0;
+        let mut block = *entries;
+        if self.flat.bits == 16 {
+            if has_children {
+                for entry in &mut block {
+                    *entry = self.half(*entry)?;
+                }
+            }
+            for at in 0..len {
+                block[at] = block[2 * at] | block[2 * at + 1] << 16;
+            }
+        }
+        let block = &block[..len];
+        // Children differ, so a block with children is like no other.
+        if !has_children && let Some(number) = self.find_or_note(block) {
+            return Ok(number);
+        }
+        if self.words.len() + len + self.children.len() + deeper > self.max_words {
+            return Err(self.is_full(Full::Memory));
+        }
+        let number = (self.words.len() / len) as u32;
+        memory::grow(&mut self.words, len)?;
+        self.words.extend_from_slice(block);
+        let starts = (1..64).filter(|at| entries[*at] != entries[at - 1]).count();
+        if starts > 0 {
+            self.nodes += 1;
+            self.leaves += 1 + starts - entries.iter().filter(|entry| *entry & NODE != 0).count();
+        }
+        Ok(number)
+    }
+
+    /// The number of the block; if there is none, the next one is noted as its number.
+    fn find_or_note(&mut self, block: &[u32]) -> Option<u32> {
+        let (words, index) = (&self.words, &mut self.index);
+        // The highest bits are the best of a product.
+        let first = (hash(block) >> (u64::BITS - index.len().ilog2())) as usize;
+        // Their number is a power of two.
+        let last = index.len() - 1;
+        for place in first..first + PROBES {
+            let noted = &mut index[place & last];
+            let Some(number) = noted.checked_sub(1) else {
+                *noted = (words.len() / block.len()) as u32 + 1;
+                return None;
+            };
+            if words[number as usize * block.len()..][..block.len()] == *block {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    /// An entry of 16 bits.
+    fn half(&mut self, entry: u32) -> Result<u32, CompileError> {
+        if entry & NODE == 0 {
+            return Ok(entry);
+        }
+        let number = self.children.len() as u32;
+        if number == Flat::CHILD {
+            return Err(self.is_full(Full::Children));
+        }
+        memory::grow(&mut self.children, 1)?;
+        self.children.push(entry);
+        Ok(Flat::CHILD | number)
+    }
+
+    /// The compilation ends; its caller knows why.
+    fn is_full(&mut self, full: Full) -> CompileError {
+        self.full = Some(full);
+        CompileError::Words {
+            max: self.max_words as u64,
+        }
+    }
+
+    /// Appends the list of children, if entries number them, and the blocks to the arena of deeper blocks. Returns where
+    /// the blocks begin.
+    fn append_to(mut self, arena: &mut Vec<u32, Al>) -> Result<(Flat, usize), OutOfMemory> {
+        let list = 1 + self.children.len();
+        memory::grow(arena, list + LINE + self.words.len())?;
+        if self.flat.bits == 16 {
+            arena.push(self.children.len() as u32);
+            self.flat.children = arena.len() as u32;
+            arena.extend_from_slice(&self.children);
+        }
+        let first = arena.len().next_multiple_of(LINE);
+        arena.resize(first, 0);
+        arena.extend_from_slice(&self.words);
+        Ok((self.flat, first))
+    }
+}
+
+/// Multiplications and rotations, as rustc's own tables are hashed. Not seeded: see [`PROBES`].
+fn hash(block: &[u32]) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    block.as_chunks::<2>().0.iter().fold(0, |hash: u64, pair| {
+        let pair = u64::from(pair[0]) | u64::from(pair[1]) << 32;
+        (hash.rotate_left(5) ^ pair).wrapping_mul(FACTOR)
+    })
+}

@@ -3,7 +3,7 @@
 //! Poptrie's direct pointing and route aggregation taken further: redundancy is removed between
 //! blocks as well as inside them. A block of 64 entries is looked for among those that are there,
 //! by a hash and a few probes; if there is none, it is added. Of the 262,144 blocks below 18
-//! bits of an IPv4 table of today, some 48,000 are different.
+//! bits of an IPv4 table of 2026, some 48,000 are different.
 //!
 //! A table is flat where that pays, else it has blocks with `runs` throughout: see [`suits`] and [`MAX_BYTES`].
 

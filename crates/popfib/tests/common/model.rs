@@ -59,11 +59,18 @@ pub(crate) fn random_there<A: Address, V>(random: &mut Random, model: &Model<V>)
     narrow(there(model, wide(random.prefix::<A>())))
 }
 
-/// That these are all, in this order. By a trait object, so that it is compiled once for many iterators.
+/// That these are all, in this order.
 #[track_caller]
-pub(crate) fn same<T: PartialEq + Debug>(found: &mut dyn Iterator<Item = T>, expected: Vec<T>) {
+pub(crate) fn same<T: PartialEq + Debug>(mut found: impl Iterator<Item = T>, expected: Vec<T>) {
+    next_are(&mut || found.next(), expected);
+}
+
+/// Compiled once for many iterators, of which this needs one function each; the methods of a trait object would be more code
+/// than the walks themselves.
+#[track_caller]
+fn next_are<T: PartialEq + Debug>(next: &mut dyn FnMut() -> Option<T>, expected: Vec<T>) {
     for expected in expected {
-        assert_eq!(found.next(), Some(expected));
+        assert_eq!(next(), Some(expected));
     }
-    assert!(found.next().is_none());
+    assert!(next().is_none());
 }

@@ -140,7 +140,10 @@ fn change<A: Address, S: Stores<Counted>>(
                         (prefix, value)
                     })
                     .collect();
-                let last: BTreeMap<_, _> = changes.iter().map(|(p, v)| (wide(*p), *v)).collect();
+                let mut last = BTreeMap::new();
+                for (prefix, value) in &changes {
+                    last.insert(wide(*prefix), *value);
+                }
                 for (prefix, value) in last {
                     match value {
                         Some(value) => model.insert(prefix, value),
@@ -181,7 +184,7 @@ fn change<A: Address, S: Stores<Counted>>(
         models.push(model.clone());
         assert_eq!(map.len(), model.len());
         let all = model.iter().map(|(p, v)| (*p, *v)).collect();
-        same(&mut map.iter().map(plain), all);
+        same(map.iter().map(plain), all);
         assert_eq!(map.get(prefix).map(|v| v.0), model.get(&key).copied());
         answers_of_one(&reader.pin(), &models, prefix);
         if map.is_settled() {

@@ -11,6 +11,7 @@ mod live_out_of_memory;
 #[cfg(target_os = "linux")]
 mod live_refused;
 mod map;
+mod map_out_of_memory;
 mod multi_rib;
 #[cfg(unix)]
 mod new_file;
@@ -22,3 +23,7 @@ mod rib;
 mod serde;
 mod tools;
 mod walks;
+
+/// Refuses what `map_out_of_memory` asks it to, on the thread that asks; else it is the system's.
+#[global_allocator]
+static HEAP: common::failing::FailingHeap = common::failing::FailingHeap;

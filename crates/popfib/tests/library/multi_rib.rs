@@ -33,6 +33,11 @@ impl Path for FromPeer {
     }
 }
 
+/// The best first. Sorting is long, and compiled once here, not for each width of keys.
+fn by_preference(paths: &mut [FromPeer]) {
+    paths.sort_by_key(|path| (path.metric, path.key()));
+}
+
 /// The paths as they should be, and what the reports amount to.
 struct Model<A> {
     paths: BTreeMap<Prefix<A>, BTreeMap<(char, u8), FromPeer>>,
@@ -44,7 +49,7 @@ impl<A: Address> Model<A> {
     fn sorted(&self, prefix: Prefix<A>) -> Vec<FromPeer> {
         let paths = self.paths.get(&prefix).into_iter().flatten();
         let mut paths: Vec<_> = paths.map(|(_, path)| *path).collect();
-        paths.sort_by_key(|path| (path.metric, path.key()));
+        by_preference(&mut paths);
         paths
     }
 

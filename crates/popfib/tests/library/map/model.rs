@@ -144,7 +144,7 @@ fn step<A: Address, V: Value, S: Stores<V>>(
         }
         36 if random.below(8) == 0 => {
             let expected = std::mem::take(model).into_iter().collect();
-            same(&mut map.drain().map(|(p, v)| (wide(p), v)), expected);
+            same(map.drain().map(|(p, v)| (wide(p), v)), expected);
         }
         37 if random.below(8) == 0 => {
             map.clear();
@@ -248,8 +248,8 @@ fn hold<A: Address, V: Value, S: Stores<V>>(
     assert_eq!(map.get(at), model.get(&key));
     assert_eq!(map.contains_key(at), model.contains_key(&key));
     let (covering, inside) = (covering(model, key), inside(model, key));
-    same(&mut map.supernets(at).map(plain), covering.clone());
-    same(&mut map.subnets(at).map(plain), inside.clone());
+    same(map.supernets(at).map(plain), covering.clone());
+    same(map.subnets(at).map(plain), inside.clone());
     assert_eq!(map.covering(at).map(plain), covering.last().copied());
     assert_eq!(map.covers(at), !covering.is_empty());
     let overlaps = !covering.is_empty() || !inside.is_empty();
@@ -263,30 +263,24 @@ fn hold<A: Address, V: Value, S: Stores<V>>(
     if let Some((left, right)) = subtree.halves() {
         let own = subtree.value().map(|value| (at, value));
         let both = left.iter().chain(right.iter());
-        same(&mut own.into_iter().chain(both).map(plain), inside.clone());
+        same(own.into_iter().chain(both).map(plain), inside.clone());
     }
-    same(&mut subtree.iter().map(plain), inside);
+    same(subtree.iter().map(plain), inside);
     let to = prefix(random);
     let range = |from, to| {
         let range = model.range((from, to));
         range.map(|(prefix, value)| (*prefix, value)).collect()
     };
     let (from, end) = (Bound::Included(key), Bound::Excluded(wide(to)));
+    same(map.range(at..).map(plain), range(from, Bound::Unbounded));
+    same(map.range(..to).map(plain), range(Bound::Unbounded, end));
     same(
-        &mut map.range(at..).map(plain),
-        range(from, Bound::Unbounded),
-    );
-    same(
-        &mut map.range(..to).map(plain),
-        range(Bound::Unbounded, end),
-    );
-    same(
-        &mut map.iter_from(at, false).map(plain),
+        map.iter_from(at, false).map(plain),
         range(Bound::Excluded(key), Bound::Unbounded),
     );
     if at <= to {
         let end = Bound::Included(wide(to));
-        same(&mut map.range(at..=to).map(plain), range(from, end));
+        same(map.range(at..=to).map(plain), range(from, end));
     }
     let all = rows(model);
     assert_eq!(map.first().map(plain), all.first().copied());
@@ -297,10 +291,10 @@ fn hold<A: Address, V: Value, S: Stores<V>>(
 fn hold_all<A: Address, V: Value, S: Stores<V>>(map: &PrefixMap<A, V, S>, model: &Model<V>) {
     let keys = || model.keys().copied().collect();
     let owned = || model.clone().into_iter().collect();
-    same(&mut map.iter().map(plain), rows(model));
+    same(map.iter().map(plain), rows(model));
     assert_eq!(map.iter().len(), model.len());
-    same(&mut map.keys().map(wide), keys());
-    same(&mut map.values(), model.values().collect());
+    same(map.keys().map(wide), keys());
+    same(map.values(), model.values().collect());
     let shown = fmt::from_fn(|f| {
         let mut rows = f.debug_map();
         for (prefix, value) in model {
@@ -313,15 +307,9 @@ fn hold_all<A: Address, V: Value, S: Stores<V>>(map: &PrefixMap<A, V, S>, model:
         model.iter().map(|(p, v)| (narrow(*p), v.clone())).collect();
     assert_eq!(collected, *map);
     collected.check().unwrap();
-    same(
-        &mut collected.into_iter().map(|(p, v)| (wide(p), v)),
-        owned(),
-    );
-    same(&mut map.clone().into_keys().map(wide), keys());
-    same(
-        &mut map.clone().into_values(),
-        model.values().cloned().collect(),
-    );
+    same(collected.into_iter().map(|(p, v)| (wide(p), v)), owned());
+    same(map.clone().into_keys().map(wide), keys());
+    same(map.clone().into_values(), model.values().cloned().collect());
 }
 
 fn run<A: Address, V: Value, S: Stores<V>>(options: Options, seed: u64, steps: usize) {

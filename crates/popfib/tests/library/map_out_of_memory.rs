@@ -2,16 +2,11 @@
 //! that succeeds is right whether or not there was memory for the Poptrie, and what needs no memory
 //! never asks for it.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::failing::{FailingHeap, Refuse};
-use common::random::Random;
+use crate::common::failing::{FailingHeap, Refuse};
+use crate::common::random::Random;
 use popfib::{Address, LiveMap, Options, Own, Prefix, PrefixMap, Shared, Stores};
-
-#[global_allocator]
-static HEAP: FailingHeap = FailingHeap;
 
 type Model<A> = BTreeMap<Prefix<A>, u32>;
 

@@ -9,7 +9,9 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use ip_network_table_deps_treebitmap::IpLookupTable;
 use ip_network_table_deps_treebitmap::address::Address as TreeBitmapAddress;
-use popfib::{Address, CompileError, Fib, Kernel, Leaf, LongestFib, NextHop, Options, Prefix, Rib};
+use popfib::{
+    Address, CompileError, Fib, Kernel, Leaf, LongestFib, NextHop, Options, Prefix, Rib, Size,
+};
 use prefix_trie::PrefixMap;
 
 use crate::exchange::Family;
@@ -22,9 +24,9 @@ pub(crate) struct Algorithm {
 }
 
 pub(crate) enum Kind {
-    /// popfib with so many direct bits; `None` is its own choice.
+    /// popfib compiled with these options.
     Popfib {
-        direct_bits: Option<u8>,
+        options: Options,
         kernel: Kernel,
     },
     /// popfib's next hops from leaves that hold the length of the prefix too, as an image with one Fib would give them.
@@ -35,13 +37,10 @@ pub(crate) enum Kind {
 
 /// All that can be measured here, the fastest kernel of popfib first.
 pub(crate) fn algorithms() -> Vec<Algorithm> {
-    let popfib = |name: String, direct_bits, kernel: Kernel| Algorithm {
+    let popfib = |name: String, options, kernel: Kernel| Algorithm {
         name,
         kernel: kernel.name(),
-        kind: Kind::Popfib {
-            direct_bits,
-            kernel,
-        },
+        kind: Kind::Popfib { options, kernel },
     };
     let other = |name: &str, kind| Algorithm {
         name: name.to_owned(),
@@ -49,14 +48,17 @@ pub(crate) fn algorithms() -> Vec<Algorithm> {
         kind,
     };
     let mut all: Vec<_> = Kernel::list()
-        .map(|kernel| popfib(format!("popfib-{kernel}"), None, kernel))
+        .map(|kernel| popfib(format!("popfib-{kernel}"), Options::default(), kernel))
         .collect();
     all.reverse();
+    let mut best = |name: &str, options| all.push(popfib(name.into(), options, Kernel::best()));
+    let options = Options::default();
+    best("popfib-balanced", options.clone().size(Size::Balanced));
     // As large as the direct table of DIR-24-8 may be.
-    all.push(popfib("popfib-s22".into(), Some(22), Kernel::best()));
+    best("popfib-s22", options.clone().direct_bits(Some(22)));
     all.push(Algorithm {
         kind: Kind::Matches,
-        ..popfib("popfib-matches".into(), None, Kernel::best())
+        ..popfib("popfib-matches".into(), options, Kernel::best())
     });
     all.push(other("prefix-trie", Kind::PrefixTrie));
     all.push(other("treebitmap", Kind::TreeBitmap));
@@ -108,14 +110,14 @@ impl<A: Address, L: Leaf> Lookup<A> for Popfib<A, L> {
 /// A Rib filled and a Fib compiled from it.
 pub(crate) fn popfib<A: Address, L: Leaf>(
     routes: &Routes<A>,
-    direct_bits: Option<u8>,
+    options: &Options,
     kernel: Kernel,
 ) -> Result<Popfib<A, L>, CompileError> {
     let mut rib = Rib::new();
     for &(prefix, next_hop) in routes {
         rib.insert(prefix, next_hop);
     }
-    let fib = Fib::compile(&rib, &Options::default().direct_bits(direct_bits))?;
+    let fib = Fib::compile(&rib, options)?;
     Ok(Popfib { fib, kernel })
 }
 

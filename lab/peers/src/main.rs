@@ -4,6 +4,7 @@
 mod algorithms;
 mod exchange;
 mod maps;
+mod neighbour;
 mod prepare;
 mod run;
 
@@ -65,6 +66,14 @@ enum Command {
         /// Routes
         count: usize,
     },
+    /// Keep the shared cache busy until standard input ends
+    Disturb {
+        /// Memory that is written to at random
+        #[arg(long, default_value_t = 96)]
+        mib: usize,
+    },
+    /// Print the rate of random reads in 24 MiB, each of which waits for the one before: million a second
+    Probe,
     /// Print the names of the algorithms
     List,
     /// Measure one algorithm on one family
@@ -106,6 +115,11 @@ fn execute(command: Command) -> Result<(), Failure> {
             "ipv6" => maps::peak::print::<u128>(&values, &build, count),
             _ => Err(format!("there is no family `{family}`").into()),
         },
+        Command::Disturb { mib } => neighbour::disturb(mib),
+        Command::Probe => {
+            neighbour::probe();
+            Ok(())
+        }
         Command::List => {
             for algorithm in algorithms() {
                 println!("{}", algorithm.name);

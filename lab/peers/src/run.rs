@@ -45,17 +45,17 @@ pub(crate) fn run<A: PeerFamily>(
         streams: exchange::read_streams(folder)?,
         passes,
     };
-    match algorithm.kind {
-        Kind::Popfib {
-            direct_bits,
-            kernel,
-        } => match job.measure::<Popfib<A, u16>, _>(|r| algorithms::popfib(r, direct_bits, kernel))
-        {
-            Err(JobError::Build(CompileError::NextHop { .. })) => {
-                job.measure::<Popfib<A, u32>, _>(|r| algorithms::popfib(r, direct_bits, kernel))
+    match &algorithm.kind {
+        Kind::Popfib { options, kernel } => {
+            let narrow =
+                job.measure::<Popfib<A, u16>, _>(|r| algorithms::popfib(r, options, *kernel));
+            match narrow {
+                Err(JobError::Build(CompileError::NextHop { .. })) => {
+                    job.measure::<Popfib<A, u32>, _>(|r| algorithms::popfib(r, options, *kernel))
+                }
+                other => other,
             }
-            other => other,
-        },
+        }
         Kind::Matches => job.measure(algorithms::matches),
         Kind::PrefixTrie => job.measure(|routes| Ok(algorithms::prefix_trie(routes))),
         Kind::TreeBitmap => job.measure(|routes| Ok(algorithms::tree_bitmap(routes))),

@@ -3,7 +3,7 @@
 //! Usually a feed has one connection, and a new one replaces it. A router may also have several at a time (FRR has one for each
 //! target or VRF); each of them then has sources of its own, until another one sends the same streams.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -27,7 +27,10 @@ pub(crate) struct Feed {
     pub(crate) last: u64,
     /// The connections that have not ended, the oldest first.
     pub(crate) connections: Vec<Connection>,
-    pub(crate) sources: HashMap<Arc<Stream>, u16>,
+    /// In an order, so that a walk over them can be interrupted. Nothing here is moved when there are many.
+    pub(crate) sources: BTreeMap<Arc<Stream>, u16>,
+    /// What its events have left to do, in their order.
+    pub(crate) walks: VecDeque<Walk>,
 }
 
 pub(crate) struct Connection {
@@ -40,6 +43,38 @@ pub(crate) struct Connection {
     pub(crate) streams: Vec<Option<u16>>,
 }
 
+/// The rest of an event of a feed that concerns many of its sources.
+pub(crate) enum Walk {
+    /// These are no longer streams of a connection.
+    Leave(Vec<Option<u16>>),
+    /// Tables of the connection have changed, from this stream on.
+    Change { connection: u64, next: usize },
+    /// The event has reached all sources up to this one.
+    Sources {
+        event: SourceEvent,
+        after: Option<Arc<Stream>>,
+    },
+}
+
+/// What happens to each source of a feed.
+#[derive(Clone)]
+pub(crate) enum SourceEvent {
+    /// The connection has begun, beside others: those sources are its that belong to none of them.
+    Joined {
+        connection: u64,
+        others: Arc<[u64]>,
+        at: Instant,
+    },
+    /// The connection has ended, and the successor comes in its place.
+    Ended {
+        connection: u64,
+        successor: Option<u64>,
+        at: Instant,
+    },
+    /// All paths are gone.
+    Lost,
+}
+
 impl Feed {
     pub(crate) fn new(name: &str, now: Instant) -> Self {
         Self {
@@ -48,7 +83,8 @@ impl Feed {
             confirmed: now,
             last: 0,
             connections: Vec::new(),
-            sources: HashMap::new(),
+            sources: BTreeMap::new(),
+            walks: VecDeque::new(),
         }
     }
 

@@ -1,15 +1,19 @@
 //! Numbered places, which are used again after they are empty.
 
+/// The number of places in a block: when all are in use, another block is added and nothing is moved, so that adding takes the same
+/// time however many there are.
+const BLOCK: usize = 256;
+
 /// Values by number.
 pub(crate) struct Slots<T> {
-    places: Vec<Option<T>>,
+    blocks: Vec<Vec<Option<T>>>,
     free: Vec<usize>,
 }
 
 impl<T> Default for Slots<T> {
     fn default() -> Self {
         Self {
-            places: Vec::new(),
+            blocks: Vec::new(),
             free: Vec::new(),
         }
     }
@@ -18,30 +22,33 @@ impl<T> Default for Slots<T> {
 impl<T> Slots<T> {
     /// The number of places, those that are empty among them.
     pub(crate) fn places(&self) -> usize {
-        self.places.len()
+        match self.blocks.split_last() {
+            None => 0,
+            Some((last, full)) => full.len() * BLOCK + last.len(),
+        }
     }
 
     /// The number of values.
     pub(crate) fn len(&self) -> usize {
-        self.places.len() - self.free.len()
+        self.places() - self.free.len()
     }
 
     /// Adds a value; returns its number.
     pub(crate) fn add(&mut self, value: T) -> usize {
-        match self.free.pop() {
-            Some(number) => {
-                self.places[number] = Some(value);
-                number
-            }
-            None => {
-                self.places.push(Some(value));
-                self.places.len() - 1
-            }
+        if let Some(number) = self.free.pop() {
+            self.blocks[number / BLOCK][number % BLOCK] = Some(value);
+            return number;
         }
+        let number = self.places();
+        if number.is_multiple_of(BLOCK) {
+            self.blocks.push(Vec::with_capacity(BLOCK));
+        }
+        self.blocks[number / BLOCK].push(Some(value));
+        number
     }
 
     pub(crate) fn remove(&mut self, number: usize) -> Option<T> {
-        let taken = self.places.get_mut(number)?.take();
+        let taken = self.place_mut(number)?.take();
         if taken.is_some() {
             self.free.push(number);
         }
@@ -49,11 +56,14 @@ impl<T> Slots<T> {
     }
 
     pub(crate) fn get(&self, number: usize) -> Option<&T> {
-        self.places.get(number)?.as_ref()
+        self.blocks
+            .get(number / BLOCK)?
+            .get(number % BLOCK)?
+            .as_ref()
     }
 
     pub(crate) fn get_mut(&mut self, number: usize) -> Option<&mut T> {
-        self.places.get_mut(number)?.as_mut()
+        self.place_mut(number)?.as_mut()
     }
 
     /// The value of a number that is known to be in use.
@@ -67,7 +77,34 @@ impl<T> Slots<T> {
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (usize, &mut T)> {
-        let places = self.places.iter_mut().enumerate();
+        let places = self.blocks.iter_mut().flatten().enumerate();
         places.filter_map(|(number, place)| Some((number, place.as_mut()?)))
+    }
+
+    fn place_mut(&mut self, number: usize) -> Option<&mut Option<T>> {
+        self.blocks.get_mut(number / BLOCK)?.get_mut(number % BLOCK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_stay_where_they_are_and_places_are_used_again() {
+        let mut slots = Slots::default();
+        let all: Vec<usize> = (0..3 * BLOCK + 1).map(|value| slots.add(value)).collect();
+        assert!(all.iter().all(|&number| *slots.at(number) == number));
+        let first: *const usize = slots.at(0);
+        (0..BLOCK).for_each(|value| assert_eq!(slots.add(value), all.len() + value));
+        assert_eq!(first, slots.at(0) as *const usize);
+        assert_eq!(
+            (slots.remove(BLOCK), slots.remove(BLOCK)),
+            (Some(BLOCK), None)
+        );
+        assert_eq!((slots.len(), slots.places()), (4 * BLOCK, 4 * BLOCK + 1));
+        assert_eq!((slots.get(BLOCK), slots.get(9 * BLOCK)), (None, None));
+        assert_eq!((slots.add(7), slots.places()), (BLOCK, 4 * BLOCK + 1));
+        assert_eq!(slots.iter_mut().count(), slots.len());
     }
 }

@@ -10,25 +10,29 @@ pub(crate) mod queries;
 pub(crate) mod snapshot;
 mod sources;
 pub(crate) mod sweep;
+mod walks;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use popfib::{Address, IpPrefix, Prefix};
 
-use crate::feeds::{Feed, FeedId};
+use crate::feeds::{Feed, FeedId, Walk};
 use crate::freshness::{Freshness, Status};
 use crate::held::{Half, Held};
 use crate::info::{Dropped, Limits, Totals};
 use crate::room::Room;
 use crate::slots::Slots;
 use crate::transaction::{Change, Event, Mark, Stream, Transaction};
-use crate::view::{Batch, Publication, View};
+use crate::view::{Batch, Publication, Published, View};
 
-/// The number of changes and marks that are applied at a time.
+/// The number of changes and marks that are applied at a time, and of sources, feeds and tables that are visited.
 const PIECE: usize = 256;
+
+/// A change that makes a source, and perhaps its table, takes as long as some others.
+const OPENED: usize = 4;
 
 /// The maximum number of paths of one prefix from one source; no router sends more.
 const MAX_PREFIX_PATHS: usize = 1 << 16;
@@ -41,25 +45,29 @@ const LATE: Duration = Duration::from_millis(500);
 pub struct Tables {
     limits: Limits,
     feeds: Slots<Feed>,
-    feed_names: HashMap<String, usize>,
+    feed_names: BTreeMap<String, usize>,
+    /// Feeds without connections, by the number of the last one, and feeds whose events have not reached all sources.
+    away: BTreeSet<(u64, usize)>,
+    walking: BTreeSet<usize>,
     sources: Slots<Source>,
     /// The number of sources so far.
     serial: u64,
     tables: Slots<Table>,
     table_names: BTreeMap<String, usize>,
+    /// The names of tables that a followed feed has.
+    followed: BTreeSet<String>,
     totals: Totals,
     tally: Tally,
     version: u64,
     /// The time since which changes wait to be published, their number, and the tables that have some.
     waiting: Option<Instant>,
     waiting_count: usize,
-    changed: Vec<usize>,
-    /// The number of batches that are in queues of views.
-    queued: Arc<AtomicUsize>,
+    changed: VecDeque<usize>,
+    published: Arc<Published>,
     room: Arc<Room>,
     round: Round,
     /// Tables that had no source at some time since the last sweep, and views that nobody uses.
-    unused: Vec<usize>,
+    unused: VecDeque<usize>,
     old: Vec<Arc<View>>,
     dropped: Vec<Dropped>,
 }
@@ -75,6 +83,8 @@ pub(crate) struct Source {
     name: Arc<Stream>,
     /// How many connections have it as a stream.
     streams: usize,
+    /// Whether its table counts it as one whose feed is followed.
+    is_followed: bool,
     /// Whether it has announced more paths than allowed.
     is_dropped: bool,
     ipv4: Freshness,
@@ -213,11 +223,13 @@ impl Tables {
         now: Instant,
     ) {
         while self.take(id, streams, transaction, now) {}
+        transaction.clear();
         self.publish(now, false);
     }
 
-    /// Takes the next changes and marks out of a transaction, and applies them; returns whether there are more. Readers see the
-    /// changes after the next [`hand_over`](Self::hand_over). Many changes take less time if they are published together.
+    /// Takes the next changes and marks out of a transaction, and applies them; returns whether there are more. It leaves them if the
+    /// connection is not current. Before, it does what earlier events of the feed have left to do. Readers see the changes after the
+    /// next [`hand_over`](Self::hand_over). Many changes take less time if they are published together.
     pub fn take(
         &mut self,
         id: FeedId,
@@ -226,18 +238,25 @@ impl Tables {
         now: Instant,
     ) -> bool {
         if !self.hear(id, streams, now) {
-            transaction.clear();
             return false;
         }
         self.waiting.get_or_insert(now);
         self.version += 1;
-        if transaction.is_new() {
+        if transaction.begin() {
             self.totals.transactions += transaction.count();
             if transaction.has_objects() {
-                self.change_objects(id);
+                // Tables with routes of the connection have another version, since next-hop objects have changed.
+                let connection = id.connection;
+                let next = 0;
+                self.leave(id.feed, Walk::Change { connection, next });
             }
         }
-        for _ in 0..PIECE {
+        if self.walk(id.feed, now) {
+            return true;
+        }
+        let mut left = PIECE;
+        while left > 0 {
+            let sources = self.serial;
             match transaction.take() {
                 None => return false,
                 Some(Event::Mark(mark)) => self.mark(id, streams, mark, now),
@@ -246,6 +265,8 @@ impl Tables {
                     IpPrefix::V6(prefix) => self.change(id, streams, prefix, change, now),
                 },
             }
+            let cost = if self.serial == sources { 1 } else { OPENED };
+            left = left.saturating_sub(cost);
         }
         true
     }
@@ -335,24 +356,9 @@ impl Tables {
         self.waiting_count += more;
         if more > 0 && !table.is_changed {
             table.is_changed = true;
-            self.changed.push(source.table);
+            self.changed.push_back(source.table);
         }
         self.count(before, after);
-    }
-
-    /// Tables with routes of the connection have another version, since next-hop objects have changed.
-    fn change_objects(&mut self, id: FeedId) {
-        let feed = self.feeds.at(id.feed);
-        let connection = feed.connection(id.connection);
-        let streams = connection.map(|connection| connection.streams.iter().flatten());
-        for &number in streams.into_iter().flatten() {
-            let number = self.sources.at(number.into()).table;
-            let table = self.tables.at_mut(number);
-            if !table.is_changed {
-                table.is_changed = true;
-                self.changed.push(number);
-            }
-        }
     }
 
     /// Changes the state of a source in one family, and the sums.
@@ -424,25 +430,31 @@ impl Tables {
     /// Publishes all waiting changes to readers. If more changes have already arrived (`is_behind`), this does nothing until the
     /// first waiting change is half a second old.
     ///
-    /// It is [`hand_over`](Self::hand_over), run at once.
+    /// It is [`hand_over`](Self::hand_over), run at once, as often as needed.
     pub fn publish(&mut self, now: Instant, is_behind: bool) {
-        self.hand_over(now, is_behind).run();
+        while self.hand_over(now, is_behind).run() {}
     }
 
-    /// Hands over all waiting changes, which readers see after [`Publication::run`]. If more changes have already arrived
-    /// (`is_behind`), it hands over none until the first waiting change is half a second old. O(tables with changes).
+    /// Hands over waiting changes of some tables, which readers see after [`Publication::run`]; that returns whether other tables
+    /// have some, too. If more changes have already arrived (`is_behind`), it hands over none until the first waiting change is
+    /// half a second old.
     pub fn hand_over(&mut self, now: Instant, is_behind: bool) -> Publication {
         let is_early = |since| is_behind && now.saturating_duration_since(since) < LATE;
         let mut publication = Publication {
             views: Vec::new(),
             old: std::mem::take(&mut self.old),
+            has_more: false,
         };
         if self.waiting.is_none_or(is_early) {
             return publication;
         }
-        for number in std::mem::take(&mut self.changed) {
+        for _ in 0..PIECE {
+            let Some(number) = self.changed.pop_front() else {
+                break;
+            };
             let table = self.tables.at_mut(number);
             table.is_changed = false;
+            self.waiting_count -= table.ipv4.waiting.len() + table.ipv6.waiting.len();
             table.view.push(Batch {
                 ipv4: std::mem::take(&mut table.ipv4.waiting),
                 ipv6: std::mem::take(&mut table.ipv6.waiting),
@@ -450,14 +462,16 @@ impl Tables {
             });
             publication.views.push(table.view.clone());
         }
-        self.waiting = None;
-        self.waiting_count = 0;
+        publication.has_more = !self.changed.is_empty();
+        if self.changed.is_empty() {
+            self.waiting = None;
+        }
         publication
     }
 
     /// Whether all changes so far have been published.
     fn is_published(&self) -> bool {
-        self.waiting.is_none() && self.queued.load(Ordering::Relaxed) == 0
+        self.waiting.is_none() && self.published.queued.load(Ordering::Relaxed) == 0
     }
 }
 

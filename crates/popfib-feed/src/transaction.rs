@@ -60,6 +60,7 @@ pub struct Transaction {
     /// How many were put together in this one.
     parts: u64,
     has_objects: bool,
+    is_begun: bool,
 }
 
 /// What a [`Transaction`] contains.
@@ -149,9 +150,9 @@ impl Transaction {
         self.has_objects
     }
 
-    /// Whether nothing was taken out yet.
-    pub(crate) fn is_new(&self) -> bool {
-        self.taken == [0, 0]
+    /// Whether it is taken out for the first time.
+    pub(crate) fn begin(&mut self) -> bool {
+        !mem::replace(&mut self.is_begun, true)
     }
 
     /// Takes out the next change, or mark after the changes; at the end all are removed.
@@ -179,6 +180,7 @@ impl Transaction {
         self.taken = [0, 0];
         self.parts = 0;
         self.has_objects = false;
+        self.is_begun = false;
     }
 }
 

@@ -28,6 +28,15 @@ pub(crate) struct Batch {
     pub(crate) version: u64,
 }
 
+/// Counts of all views.
+#[derive(Debug, Default)]
+pub(crate) struct Published {
+    /// Batches in queues.
+    pub(crate) queued: AtomicUsize,
+    /// Changes that failed because there was no memory or no number left.
+    pub(crate) failed: AtomicU64,
+}
+
 /// What readers see of a table. It is shared: nothing here waits for the tables.
 pub struct View {
     name: String,
@@ -36,13 +45,10 @@ pub struct View {
     reader: Mutex<Option<TableReader<Target>>>,
     queue: Mutex<VecDeque<Batch>>,
     journal: Mutex<Journal>,
-    /// The number of batches of all views in queues.
-    queued: Arc<AtomicUsize>,
+    published: Arc<Published>,
     room: Arc<Room>,
     bytes: AtomicUsize,
     prefixes: [AtomicUsize; 2],
-    /// Changes that failed because there was no memory or no number left.
-    failed: AtomicU64,
     version: AtomicU64,
 }
 
@@ -55,7 +61,7 @@ impl View {
         name: &str,
         version: u64,
         room: &Arc<Room>,
-        queued: &Arc<AtomicUsize>,
+        published: &Arc<Published>,
     ) -> Self {
         // The table is made later, without a lock, but counted now.
         room.change(0, *EMPTY_BYTES);
@@ -65,11 +71,10 @@ impl View {
             reader: Mutex::default(),
             queue: Mutex::default(),
             journal: Mutex::default(),
-            queued: queued.clone(),
+            published: published.clone(),
             room: room.clone(),
             bytes: AtomicUsize::new(*EMPTY_BYTES),
             prefixes: Default::default(),
-            failed: AtomicU64::new(0),
             version: AtomicU64::new(version),
         }
     }
@@ -124,13 +129,9 @@ impl View {
         [0, 1].map(|family| self.prefixes[family].load(Ordering::Relaxed))
     }
 
-    pub(crate) fn failed(&self) -> u64 {
-        self.failed.load(Ordering::Relaxed)
-    }
-
     /// Puts changes into the queue.
     pub(crate) fn push(&self, batch: Batch) {
-        self.queued.fetch_add(1, Ordering::Relaxed);
+        self.published.queued.fetch_add(1, Ordering::Relaxed);
         lock(&self.queue).push_back(batch);
     }
 
@@ -144,7 +145,7 @@ impl View {
             self.note(&batch);
             let mut failed = publish(table.ipv4_mut(), batch.ipv4);
             failed += publish(table.ipv6_mut(), batch.ipv6);
-            self.failed.fetch_add(failed, Ordering::Relaxed);
+            self.published.failed.fetch_add(failed, Ordering::Relaxed);
             self.version.store(batch.version, Ordering::Relaxed);
             let prefixes = [table.ipv4().len(), table.ipv6().len()];
             for (to, prefixes) in self.prefixes.iter().zip(prefixes) {
@@ -153,7 +154,7 @@ impl View {
             let bytes = table.bytes();
             self.room
                 .change(self.bytes.swap(bytes, Ordering::Relaxed), bytes);
-            self.queued.fetch_sub(1, Ordering::Relaxed);
+            self.published.queued.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
@@ -228,12 +229,16 @@ pub struct Publication {
     pub(crate) views: Vec<Arc<View>>,
     /// What nobody uses any more.
     pub(crate) old: Vec<Arc<View>>,
+    /// Whether other tables have waiting changes.
+    pub(crate) has_more: bool,
 }
 
 impl Publication {
-    /// Publishes the changes to readers, which see them when it returns. Time as for a compilation of the tables, or less.
-    pub fn run(self) {
+    /// Publishes the changes to readers, which see them when it returns. Returns whether other tables have waiting changes. Time as
+    /// for a compilation of the tables, or less.
+    pub fn run(self) -> bool {
         self.views.iter().for_each(|view| view.publish());
         drop(self.old);
+        self.has_more
     }
 }

@@ -47,5 +47,7 @@ impl<'s> Feeding<'s> {
             self.state.tables().take(self.id, streams, pending, now)
         };
         while take(&mut self.pending) {}
+        // What a connection that is not current has left is dropped without the lock.
+        self.pending.clear();
     }
 }

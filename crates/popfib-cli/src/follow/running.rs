@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use crate::failure::Failure;
 use crate::program::Verdict;
@@ -69,7 +70,11 @@ impl Running {
             let opened = Some(super::kernel::follow(state));
             self.now.netlink = keep(opened, failed)?.is_some();
         }
-        state.tables().retain_feeds(|feed| to.follows(feed));
+        let mut next = Some(0);
+        while let Some(from) = next {
+            let now = Instant::now();
+            next = (state.tables()).retain_feeds(from, now, |feed| to.follows(feed));
+        }
         if (&before.socket, before.allowed()) != (&to.socket, to.allowed()) {
             self.socket = None;
             let path = to.socket.as_ref();

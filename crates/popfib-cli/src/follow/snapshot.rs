@@ -15,7 +15,7 @@ use super::settings::Settings;
 use super::state::State;
 
 /// The number of paths that are copied at a time, while changes wait.
-const PART: usize = 2048;
+const PART: usize = 512;
 
 /// Reads the tables of the file, without feeds that are no longer followed. If the file does not exist or is damaged, the tables
 /// are empty. Damage is reported, but the process starts, since it gets the routes from routers again.

@@ -16,8 +16,8 @@ use super::lock::{Held, Lock};
 use super::reasons::AllReasons;
 
 /// The numbers of paths that a sweep visits, and of tables that are listed, at a time under the lock.
-const SWEPT: usize = 2048;
-const LISTED: usize = 1024;
+const SWEPT: usize = 512;
+const LISTED: usize = 256;
 
 /// The state that threads share.
 pub(super) struct State {
@@ -94,8 +94,8 @@ impl State {
 
     /// Publishes the changes so far to readers, without the lock: see [`Tables::hand_over`].
     pub(super) fn publish(&self, now: Instant, is_behind: bool) {
-        let publication = self.tables().hand_over(now, is_behind);
-        publication.run();
+        let hand_over = || self.tables().hand_over(now, is_behind);
+        while hand_over().run() {}
     }
 
     /// Removes some of the routes that are gone; returns whether there is more to do at once.

@@ -2,9 +2,8 @@
 
 use std::time::Instant;
 
-use super::Tables;
-use crate::feeds::{Connection, FeedId};
-use crate::freshness::Freshness;
+use super::{PIECE, Tables};
+use crate::feeds::{Connection, Feed, FeedId, SourceEvent, Walk};
 use crate::transaction::{Stream, StreamId};
 
 /// There is no place for another source.
@@ -15,20 +14,25 @@ impl Tables {
     /// old one was lost without being noticed.
     pub fn connected(&mut self, name: &str, now: Instant) -> FeedId {
         let feed = self.feed(name, now);
-        let had = std::mem::take(&mut self.feeds.at_mut(feed).connections);
-        self.totals.connected -= usize::from(!had.is_empty());
-        had.iter().for_each(|connection| self.leave(connection));
+        self.end_all(feed);
         self.joined(name, now)
     }
 
     /// Like [`connected`](Self::connected), but other connections of the feed stay, with the streams that the new one does not send.
     pub fn joined(&mut self, name: &str, now: Instant) -> FeedId {
         let feed = self.feed(name, now);
-        self.follow(feed, true);
         self.totals.connections += 1;
         let connection = self.totals.connections;
         let known = self.feeds.at_mut(feed);
+        self.away.remove(&(known.last, feed));
         self.totals.connected += usize::from(known.connections.is_empty());
+        let others = known.connections.iter().map(|other| other.number);
+        let event = SourceEvent::Joined {
+            connection,
+            others: others.collect(),
+            at: now,
+        };
+        known.is_followed = true;
         known.confirmed = now;
         known.last = connection;
         known.connections.push(Connection {
@@ -37,13 +41,8 @@ impl Tables {
             heard: now,
             streams: Vec::new(),
         });
-        for number in self.sources_of(feed) {
-            let owner = self.sources.at(number.into()).owner;
-            if self.feeds.at(feed).connection(owner).is_none() {
-                self.begin(number, connection, now);
-                self.free_source(number);
-            }
-        }
+        self.leave_event(feed, event);
+        self.walk(feed, now);
         FeedId { feed, connection }
     }
 
@@ -60,42 +59,57 @@ impl Tables {
             return;
         };
         let ended = feed.connections.remove(place);
-        self.totals.connected -= usize::from(feed.connections.is_empty());
+        if feed.connections.is_empty() {
+            self.totals.connected -= 1;
+            self.away.insert((feed.last, id.feed));
+        }
         let mut later = feed.connections[place..].iter();
         let successor = later.find(|next| next.began >= ended.heard);
-        let successor = successor.map(|next| next.number);
-        self.leave(&ended);
-        for number in self.sources_of(id.feed) {
-            if self.sources.at(number.into()).owner == id.connection {
-                match successor {
-                    Some(next) => self.begin(number, next, now),
-                    None => self.edit_both(number, Freshness::disconnected),
-                }
-            }
-            self.free_source(number);
-        }
-        self.free_feed(id.feed);
+        let event = SourceEvent::Ended {
+            connection: ended.number,
+            successor: successor.map(|next| next.number),
+            at: now,
+        };
+        self.leave(id.feed, Walk::Leave(ended.streams));
+        self.leave_event(id.feed, event);
+        self.walk(id.feed, now);
     }
 
-    /// Ends the connections of feeds for whose names `keep` returns false; the next ticks remove their routes.
-    pub fn retain_feeds(&mut self, keep: impl Fn(&str) -> bool) {
-        for feed in 0..self.feeds.places() {
-            let Some(known) = self.feeds.get_mut(feed).filter(|feed| !keep(&feed.name)) else {
+    /// Ends the connections of feeds for whose names `keep` returns false; the next ticks remove their routes. It looks at some
+    /// feeds, from a place on that is 0 first, and returns the place where to go on.
+    pub fn retain_feeds(
+        &mut self,
+        from: usize,
+        now: Instant,
+        keep: impl Fn(&str) -> bool,
+    ) -> Option<usize> {
+        let end = self.feeds.places().min(from + PIECE);
+        let mut ended = None;
+        for feed in from..end {
+            let is_ended = |feed: &&mut Feed| feed.is_followed && !keep(&feed.name);
+            let Some(known) = self.feeds.get_mut(feed).filter(is_ended) else {
                 continue;
             };
-            let had = std::mem::take(&mut known.connections);
-            self.version += u64::from(known.is_followed);
-            self.totals.connected -= usize::from(!had.is_empty());
-            had.iter().for_each(|connection| self.leave(connection));
-            self.follow(feed, false);
-            for number in self.sources_of(feed) {
-                self.edit_both(number, |side| {
-                    side.lost();
-                    side.disconnected();
-                });
-                self.free_source(number);
-            }
-            self.free_feed(feed);
+            known.is_followed = false;
+            self.version += 1;
+            self.end_all(feed);
+            self.leave_event(feed, SourceEvent::Lost);
+            ended.get_or_insert(feed);
+        }
+        if let Some(feed) = ended {
+            self.walk(feed, now);
+        }
+        (end < self.feeds.places()).then_some(end)
+    }
+
+    /// Ends all connections of a feed.
+    fn end_all(&mut self, feed: usize) {
+        let known = self.feeds.at_mut(feed);
+        let ended = std::mem::take(&mut known.connections);
+        self.totals.connected -= usize::from(!ended.is_empty());
+        self.away.insert((known.last, feed));
+        for connection in ended {
+            self.leave(feed, Walk::Leave(connection.streams));
         }
     }
 
@@ -184,15 +198,8 @@ impl Tables {
         self.may_change(id, number).then_some(number)
     }
 
-    /// The streams of a connection that has ended are no streams any more.
-    fn leave(&mut self, ended: &Connection) {
-        for number in ended.streams.iter().flatten() {
-            self.sources.at_mut((*number).into()).streams -= 1;
-        }
-    }
-
     /// The source belongs to a connection, which will announce its paths again.
-    fn begin(&mut self, number: u16, owner: u64, now: Instant) {
+    pub(super) fn begin(&mut self, number: u16, owner: u64, now: Instant) {
         let source = self.sources.at_mut(number.into());
         source.owner = owner;
         source.is_claimed = false;

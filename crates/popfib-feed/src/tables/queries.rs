@@ -2,17 +2,18 @@
 
 use std::ops::Bound;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use popfib::{IpPrefix, Prefix};
 
-use super::{Family, Table, Tables};
+use super::{Family, Tables};
 use crate::freshness::Status;
 use crate::held::Held;
 use crate::info::{PathOf, Routes, TableInfo, Totals};
 use crate::view::View;
 
 /// The number of paths that a [`PathsQuery`] returns at a time.
-const PATHS: usize = 1024;
+const PATHS: usize = 256;
 
 /// A query for the paths of one prefix, which returns some at a time: a prefix may have many.
 #[derive(Debug)]
@@ -88,16 +89,11 @@ impl Tables {
     }
 
     /// The name of the table for queries that name none: the first of `main`, `loc-rib`, `post-policy` and `pre-policy` that
-    /// a feed has, otherwise the first by name. Tables whose feeds are no longer followed do not count. O(tables).
+    /// a feed has, otherwise the first by name. Tables whose feeds are no longer followed do not count.
     pub fn default_table(&self) -> Option<&str> {
         let order = ["main", "loc-rib", "post-policy", "pre-policy"];
-        let is_used = |name: &str| {
-            let table = self.table_names.get(name);
-            table.is_some_and(|&table| self.tables.at(table).followed > 0)
-        };
-        let preferred = order.into_iter().find(|name| is_used(name));
-        let mut names = self.table_names.keys().map(String::as_str);
-        preferred.or_else(|| names.find(|name| is_used(name)))
+        let preferred = order.into_iter().find(|&name| self.followed.contains(name));
+        preferred.or_else(|| self.followed.first().map(String::as_str))
     }
 
     /// All tables, ordered by name.
@@ -138,12 +134,10 @@ impl Tables {
         }
     }
 
-    /// Counts of all tables. O(tables).
+    /// Counts of all tables.
     pub fn totals(&self) -> Totals {
-        let tables = self.table_names.values();
-        let failed = |&table: &usize| -> u64 { Table::failed(self.tables.at(table)) };
         Totals {
-            failed: tables.map(failed).sum(),
+            failed: self.published.failed.load(Ordering::Relaxed),
             refused: self.totals.refused + self.room.refused(),
             ..self.totals
         }
@@ -161,17 +155,14 @@ impl Tables {
 
     /// Whether there is a table, and no stream is still sending its routes for the first time, as far as is known.
     pub fn is_whole(&self) -> bool {
-        self.is_published() && self.sources.len() > 0 && self.tally.loading == 0
+        self.is_published()
+            && self.walking.is_empty()
+            && self.sources.len() > 0
+            && self.tally.loading == 0
     }
 
     /// Whether every known stream is connected and has sent all its routes, as far as is known.
     pub fn is_fresh(&self) -> bool {
-        self.tally.unfresh == 0
-    }
-}
-
-impl Table {
-    fn failed(&self) -> u64 {
-        self.view.failed()
+        self.tally.unfresh == 0 && self.walking.is_empty()
     }
 }

@@ -16,7 +16,7 @@
 //! a truncated file is recognised. Restored paths are of an older generation than that of their feeds, as after a lost
 //! connection.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Write as _};
 use std::io::{self, BufRead, Write};
 use std::mem;
@@ -74,7 +74,7 @@ pub struct Snapshot {
     taken: Vec<Taken>,
     sources: Vec<Said>,
     /// By the number of a source and its serial number, since numbers are used again.
-    source_numbers: HashMap<(u16, u64), usize>,
+    source_numbers: BTreeMap<(u16, u64), usize>,
     /// The number of each value, and its word in a text table.
     values: HashMap<Target, (usize, Box<str>)>,
     text: String,
@@ -384,8 +384,9 @@ impl Tables {
             bytes += table.ipv4.paths.bytes() + table.ipv6.paths.bytes();
             table.ipv4.waiting = best(&table.ipv4);
             table.ipv6.waiting = best(&table.ipv6);
+            tables.waiting_count += table.ipv4.waiting.len() + table.ipv6.waiting.len();
             table.is_changed = true;
-            tables.changed.push(number);
+            tables.changed.push_back(number);
         }
         tables.room.change(0, bytes);
         tables.waiting = Some(now);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Source, Table, Tables, Tally};
-use crate::feeds::Feed;
+use crate::feeds::{Feed, SourceEvent};
 use crate::freshness::{Freshness, Status};
 use crate::held::Half;
 use crate::info::Dropped;
@@ -46,26 +46,30 @@ impl Tables {
         }
         let feed = self.feeds.add(Feed::new(name, now));
         self.feed_names.insert(name.to_owned(), feed);
+        self.away.insert((0, feed));
         feed
     }
 
-    /// The numbers of the sources of a feed.
-    pub(super) fn sources_of(&self, feed: usize) -> Vec<u16> {
-        let sources = self.feeds.get(feed).map(|feed| feed.sources.values());
-        sources.into_iter().flatten().copied().collect()
+    /// Has the table of a source count it as the feed is followed or not.
+    pub(super) fn follow(&mut self, number: u16) {
+        let source = self.sources.at_mut(number.into());
+        let is_followed = self.feeds.at(source.feed).is_followed;
+        if source.is_followed != is_followed {
+            source.is_followed = is_followed;
+            let table = source.table;
+            self.count_followed(table, is_followed);
+        }
     }
 
-    /// Notes whether the routes of a feed are wanted.
-    pub(super) fn follow(&mut self, feed: usize, is_followed: bool) {
-        let known = self.feeds.at_mut(feed);
-        if known.is_followed == is_followed {
-            return;
-        }
-        known.is_followed = is_followed;
-        for number in self.sources_of(feed) {
-            let table = self.sources.at(number.into()).table;
-            let followed = &mut self.tables.at_mut(table).followed;
-            *followed = *followed + usize::from(is_followed) - usize::from(!is_followed);
+    /// Counts one source more or less of a table whose feed is followed.
+    fn count_followed(&mut self, table: usize, is_more: bool) {
+        let table = self.tables.at_mut(table);
+        let before = table.followed;
+        table.followed = before + usize::from(is_more) - usize::from(!is_more);
+        match (before, table.followed) {
+            (0, _) => drop(self.followed.insert(table.view.name().to_owned())),
+            (_, 0) => drop(self.followed.remove(table.view.name())),
+            _ => {}
         }
     }
 
@@ -82,14 +86,12 @@ impl Tables {
         if let Some(&number) = known.sources.get(name) {
             return Some(number);
         }
-        let is_followed = known.is_followed;
         if self.sources.len() == MAX_SOURCES {
             return None;
         }
         let number = self.add_table(&name.table)?;
         let table = self.tables.at_mut(number);
         table.sources += 1;
-        table.followed += usize::from(is_followed);
         self.serial += 1;
         let name = Arc::new(name.clone());
         let source = Source {
@@ -100,6 +102,7 @@ impl Tables {
             table: number,
             name: name.clone(),
             streams: 0,
+            is_followed: false,
             is_dropped: false,
             ipv4: Freshness::new(now),
             ipv6: Freshness::new(now),
@@ -109,6 +112,7 @@ impl Tables {
         self.count(Tally::default(), Tally::of(&source.ipv6));
         let number = self.sources.add(source) as u16;
         self.feeds.at_mut(feed).sources.insert(name, number);
+        self.follow(number);
         Some(number)
     }
 
@@ -119,7 +123,7 @@ impl Tables {
         if self.room.is_full() {
             return None;
         }
-        let view = View::new(name, self.version, &self.room, &self.queued);
+        let view = View::new(name, self.version, &self.room, &self.published);
         let table = self.tables.add(Table {
             ipv4: Half::default(),
             ipv6: Half::default(),
@@ -146,67 +150,61 @@ impl Tables {
         self.count(Tally::of(&source.ipv6), Tally::default());
         let feed = self.feeds.at_mut(source.feed);
         feed.sources.remove(&source.name);
+        if source.is_followed {
+            self.count_followed(source.table, false);
+        }
         let table = self.tables.at_mut(source.table);
         table.sources -= 1;
-        table.followed -= usize::from(feed.is_followed);
         if table.sources == 0 {
-            self.unused.push(source.table);
+            self.unused.push_back(source.table);
         }
         self.free_feed(source.feed);
     }
 
     pub(super) fn free_feed(&mut self, feed: usize) {
         let is_free = |feed: &Feed| feed.connections.is_empty() && feed.sources.is_empty();
-        if self.feeds.get(feed).is_some_and(is_free)
-            && let Some(feed) = self.feeds.remove(feed)
+        if !self.walking.contains(&feed)
+            && self.feeds.get(feed).is_some_and(is_free)
+            && let Some(known) = self.feeds.remove(feed)
         {
-            self.feed_names.remove(&feed.name);
+            self.feed_names.remove(&known.name);
+            self.away.remove(&(known.last, feed));
         }
     }
 
     /// Makes places for sources while there still are some: all paths are gone of the feed that has been away for the longest time.
-    /// Routes of a router that is there come before those of one that may never return. O(feeds) if places are few.
+    /// Routes of a router that is there come before those of one that may never return.
     pub(super) fn make_places(&mut self) {
-        if self.sources.len() <= MAX_SOURCES - SPARE_SOURCES || self.tally.gone > 0 {
+        let has_places = self.sources.len() <= MAX_SOURCES - SPARE_SOURCES;
+        if has_places || self.tally.gone > 0 || !self.walking.is_empty() {
             return;
         }
-        let away = |feed: &usize| {
-            let feed = self.feeds.get(*feed)?;
-            (feed.connections.is_empty() && !feed.sources.is_empty()).then_some(feed.last)
-        };
-        let feeds = (0..self.feeds.places()).filter(|feed| away(feed).is_some());
-        let Some(feed) = feeds.min_by_key(away) else {
+        let Some(&(_, feed)) = self.away.first() else {
             return;
         };
-        self.dropped
-            .push(Dropped::Feed(self.feeds.at(feed).name.clone()));
-        for number in self.sources_of(feed) {
-            self.edit_both(number, |side| {
-                side.lost();
-                side.disconnected();
-            });
-        }
+        let name = self.feeds.at(feed).name.clone();
+        self.dropped.push(Dropped::Feed(name));
+        self.leave_event(feed, SourceEvent::Lost);
     }
 
     /// Removes tables without sources, unless changes wait or a client uses them: its reader would see nothing of a later table of
     /// this name.
     pub(super) fn free_tables(&mut self) {
-        let mut waiting = Vec::new();
-        let some = self.unused.len().saturating_sub(TABLES);
-        for number in self.unused.split_off(some) {
+        for _ in 0..self.unused.len().min(TABLES) {
+            let Some(number) = self.unused.pop_front() else {
+                return;
+            };
             let Some(table) = self.tables.get(number).filter(|table| table.sources == 0) else {
                 continue;
             };
             if table.is_changed || Arc::strong_count(&table.view) > 1 {
-                waiting.push(number);
+                // Others come first the next time.
+                self.unused.push_back(number);
             } else if let Some(table) = self.tables.remove(number) {
                 self.table_names.remove(table.view.name());
                 // It is dropped without the lock.
                 self.old.push(table.view);
             }
         }
-        // Others come first the next time.
-        waiting.append(&mut self.unused);
-        self.unused = waiting;
     }
 }

@@ -9,12 +9,12 @@ use crate::freshness::Status;
 const SETTLED: Duration = Duration::from_secs(5);
 
 /// The number of sources whose waits are checked by a step.
-const WAITS: usize = 4096;
+const WAITS: usize = 2048;
 
 /// The result of a step of the sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Swept {
-    /// Whether there are more paths to remove.
+    /// Whether there are more paths to remove, or events of feeds that have not reached all of their sources.
     pub has_more: bool,
     /// Whether a round over all tables has ended. What was lost meanwhile may be before its place: the next round removes it. Who
     /// begins rounds at intervals limits what a peer that comes and goes can cost.
@@ -38,6 +38,9 @@ impl Tables {
     /// A step of the sweep, which goes over all tables in rounds: it visits some `count` paths.
     pub fn sweep(&mut self, now: Instant, count: usize) -> Swept {
         let swept = self.totals.swept;
+        if let Some(&feed) = self.walking.first() {
+            self.walk(feed, now);
+        }
         self.wait(now);
         self.make_places();
         let is_round = self.remove(count);
@@ -47,7 +50,7 @@ impl Tables {
             self.waiting.get_or_insert(now);
             self.version += 1;
         }
-        let has_more = self.tally.gone > 0;
+        let has_more = self.tally.gone > 0 || !self.walking.is_empty();
         Swept {
             has_more,
             is_round,
@@ -155,7 +158,7 @@ impl Tables {
         self.waiting_count += more;
         if more > 0 && !table.is_changed {
             table.is_changed = true;
-            self.changed.push(number);
+            self.changed.push_back(number);
         }
         self.totals.swept += removed as u64;
         self.count(Tally::default(), Tally::default());

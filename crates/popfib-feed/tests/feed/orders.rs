@@ -396,7 +396,8 @@ impl World {
 
     /// The feed is no longer in the settings.
     fn retain(&mut self, feed: usize) {
-        self.tables.retain_feeds(|name| name != FEEDS[feed]);
+        let keep = |name: &str| name != FEEDS[feed];
+        assert_eq!(self.tables.retain_feeds(0, self.now, keep), None);
         let gone = self.connections.extract_if(.., |c| c.feed == feed);
         self.ended.extend(gone);
         for (name, source) in &mut self.sources {

@@ -16,7 +16,7 @@ use super::lock::{Held, Lock};
 use super::reasons::AllReasons;
 
 /// The numbers of paths that a sweep visits, and of tables that are listed, at a time under the lock.
-const SWEPT: usize = 512;
+const SWEPT: usize = 256;
 const LISTED: usize = 256;
 
 /// The state that threads share.

@@ -6,6 +6,7 @@
 //! Every call does a bounded piece of work, so that those who share the tables under a lock wait for a short time only.
 
 mod connections;
+pub(crate) mod publication;
 pub(crate) mod queries;
 pub(crate) mod snapshot;
 mod sources;
@@ -14,8 +15,7 @@ mod walks;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use popfib::{Address, IpPrefix, Prefix};
 
@@ -26,7 +26,7 @@ use crate::info::{Dropped, Limits, Totals};
 use crate::room::Room;
 use crate::slots::Slots;
 use crate::transaction::{Change, Event, Mark, Stream, Transaction};
-use crate::view::{Batch, Publication, Published, View};
+use crate::view::{Published, View};
 
 /// The number of changes and marks that are applied at a time, and of sources, feeds and tables that are visited.
 const PIECE: usize = 256;
@@ -36,9 +36,6 @@ const OPENED: usize = 4;
 
 /// The maximum number of paths of one prefix from one source; no router sends more.
 const MAX_PREFIX_PATHS: usize = 1 << 16;
-
-/// How long changes wait to be published, if they arrive faster than they can be published one by one.
-const LATE: Duration = Duration::from_millis(500);
 
 /// All tables with all of their paths. One thread at a time changes them; [`View`]s are read without waiting.
 #[derive(Default)]
@@ -66,9 +63,9 @@ pub struct Tables {
     published: Arc<Published>,
     room: Arc<Room>,
     round: Round,
-    /// Tables that had no source at some time since the last sweep, and views that nobody uses.
+    /// Tables that had no source at some time since the last sweep, and those that have been removed.
     unused: VecDeque<usize>,
-    old: Vec<Arc<View>>,
+    old: Vec<Table>,
     dropped: Vec<Dropped>,
 }
 
@@ -425,53 +422,6 @@ impl Tables {
     /// The number of changes that wait to be published.
     pub fn waiting(&self) -> usize {
         self.waiting_count
-    }
-
-    /// Publishes all waiting changes to readers. If more changes have already arrived (`is_behind`), this does nothing until the
-    /// first waiting change is half a second old.
-    ///
-    /// It is [`hand_over`](Self::hand_over), run at once, as often as needed.
-    pub fn publish(&mut self, now: Instant, is_behind: bool) {
-        while self.hand_over(now, is_behind).run() {}
-    }
-
-    /// Hands over waiting changes of some tables, which readers see after [`Publication::run`]; that returns whether other tables
-    /// have some, too. If more changes have already arrived (`is_behind`), it hands over none until the first waiting change is
-    /// half a second old.
-    pub fn hand_over(&mut self, now: Instant, is_behind: bool) -> Publication {
-        let is_early = |since| is_behind && now.saturating_duration_since(since) < LATE;
-        let mut publication = Publication {
-            views: Vec::new(),
-            old: std::mem::take(&mut self.old),
-            has_more: false,
-        };
-        if self.waiting.is_none_or(is_early) {
-            return publication;
-        }
-        for _ in 0..PIECE {
-            let Some(number) = self.changed.pop_front() else {
-                break;
-            };
-            let table = self.tables.at_mut(number);
-            table.is_changed = false;
-            self.waiting_count -= table.ipv4.waiting.len() + table.ipv6.waiting.len();
-            table.view.push(Batch {
-                ipv4: std::mem::take(&mut table.ipv4.waiting),
-                ipv6: std::mem::take(&mut table.ipv6.waiting),
-                version: self.version,
-            });
-            publication.views.push(table.view.clone());
-        }
-        publication.has_more = !self.changed.is_empty();
-        if self.changed.is_empty() {
-            self.waiting = None;
-        }
-        publication
-    }
-
-    /// Whether all changes so far have been published.
-    fn is_published(&self) -> bool {
-        self.waiting.is_none() && self.published.queued.load(Ordering::Relaxed) == 0
     }
 }
 

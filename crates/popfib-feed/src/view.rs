@@ -136,7 +136,7 @@ impl View {
     }
 
     /// Publishes all batches that are in the queue. When it returns, readers see them.
-    fn publish(&self) {
+    pub(crate) fn publish(&self) {
         let mut live = lock(&self.live);
         let table = self.open(&mut live);
         loop {
@@ -220,25 +220,4 @@ fn publish<A: Address>(map: &mut LiveMap<A, Target, Shared>, changes: Vec<Change
         }
     }
     failed
-}
-
-/// Changes that are in the queues of their views. [Run](Self::run) it without any lock of the tables.
-#[derive(Debug, Default)]
-#[must_use = "readers do not see the changes before"]
-pub struct Publication {
-    pub(crate) views: Vec<Arc<View>>,
-    /// What nobody uses any more.
-    pub(crate) old: Vec<Arc<View>>,
-    /// Whether other tables have waiting changes.
-    pub(crate) has_more: bool,
-}
-
-impl Publication {
-    /// Publishes the changes to readers, which see them when it returns. Returns whether other tables have waiting changes. Time as
-    /// for a compilation of the tables, or less.
-    pub fn run(self) -> bool {
-        self.views.iter().for_each(|view| view.publish());
-        drop(self.old);
-        self.has_more
-    }
 }

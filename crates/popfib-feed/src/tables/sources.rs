@@ -18,7 +18,7 @@ const MAX_SOURCES: usize = 1 << 16;
 const SPARE_SOURCES: usize = MAX_STREAMS;
 
 /// The number of tables that are removed at a time.
-const TABLES: usize = 256;
+const TABLES: usize = 128;
 
 impl Source {
     /// The number of its paths that are not gone.
@@ -202,8 +202,7 @@ impl Tables {
                 self.unused.push_back(number);
             } else if let Some(table) = self.tables.remove(number) {
                 self.table_names.remove(table.view.name());
-                // It is dropped without the lock.
-                self.old.push(table.view);
+                self.old.push(table);
             }
         }
     }

@@ -14,7 +14,7 @@
 //! 6. Of a flat table, each entry of the root is the place of a flat block, which begins at a cache line and lies inside the arena;
 //!    two may lead to the same one. There are no pages, and the key has the 6 bits of a slot below
 //!    those of the root. The entries of a block are pointers, or halves: next hops of the leaf's width, and numbers of children, each a
-//!    pointer to a block.
+//!    pointer to a block, in a list whose place the word after the idle block says.
 
 mod limit;
 
@@ -144,9 +144,7 @@ pub(crate) fn check_shape<A: Address>(view: View<'_>) -> Result<(), CheckError> 
     let is_flat = matches!(flat.bits, 16 | 32)
         && A::WIDTH <= 32
         && view.page_bits == 0
-        && view.root_bits + STRIDE <= A::WIDTH
-        // Of entries of 16 bits, a list of children inside the arena.
-        && (flat.bits == 32) == (flat.children == 0);
+        && view.root_bits + STRIDE <= A::WIDTH;
     if is_shaped && (is_flat || flat == Flat::default()) {
         Ok(())
     } else {
@@ -255,10 +253,13 @@ impl<'a> Checker<'a> {
         let depth = root_bits + STRIDE;
         let mut children = 0;
         if flat.bits == 16 {
-            let first = flat.children as usize;
-            let len = arena.get(first - 1).map_or(0, load) as usize;
+            let place = arena.get(Flat::CHILDREN).map_or(0, load);
+            let first = place as usize;
+            let len = first.checked_sub(1).and_then(|before| arena.get(before));
+            let len = len.map_or(0, load) as usize;
             let list = arena.get(first..first.saturating_add(len));
-            let list = list.ok_or(nowhere(flat.children))?;
+            let list = list.filter(|_| first > 0).ok_or(nowhere(place))?;
+            self.own(Flat::CHILDREN, 1)?;
             self.own(first - 1, len + 1)?;
             for child in list.iter().map(load) {
                 if child & NODE == 0 {
@@ -413,7 +414,7 @@ mod tests {
     }
 
     /// A flat table of 16-bit keys with two entries in the root, whose arena goes on with `rest` after the idle block.
-    fn check_flat(root: [u32; 2], rest: &[u32], bits: u8, children: u32) -> Result<(), CheckError> {
+    fn check_flat(root: [u32; 2], rest: &[u32], bits: u8) -> Result<(), CheckError> {
         let arena = [&IDLE_BLOCK, rest].concat();
         let view = View {
             root: &words(root.to_vec()),
@@ -421,7 +422,7 @@ mod tests {
             root_bits: 1,
             page_bits: 0,
             value_bits: 4,
-            flat: Flat { bits, children },
+            flat: Flat { bits },
         };
         check_answers::<u16>(view, 100)
     }
@@ -429,16 +430,16 @@ mod tests {
     #[test]
     fn each_invariant_of_flat_tables_is_noticed() {
         const CHILD: u32 = Flat::CHILD;
-        // The list of one child, the child (two runs), and blocks at words 16 and 48.
+        // The list's place, the list of one child, the child (two runs), and blocks at words 16 and 48.
         let table = |first: u32| {
-            let mut rest = vec![1, NODE | 5, 3, 0, 0x21];
+            let mut rest = vec![5, 1, NODE | 6, 3, 0, 0x21];
             rest.resize(16 - IDLE_BLOCK.len(), 0);
             rest.extend([7 | 7 << 16; 32]);
             rest.push(first);
             rest.extend([9 | 9 << 16; 31]);
             rest
         };
-        let check = |root, first| check_flat(root, &table(first), 16, 4);
+        let check = |root, first| check_flat(root, &table(first), 16);
         assert_eq!(check([16, 48], CHILD << 16 | 9), Ok(()));
         assert_eq!(check([16, 16], 9), Ok(()));
         let pointer = |pointer| Err(CheckError::Pointer { pointer });
@@ -452,20 +453,24 @@ mod tests {
         let shared = |place| Err(CheckError::Shared { place });
         assert_eq!(check([16, 32], 9), shared(32));
         // The list, or its child, is in a block, is none, or lies beyond the arena.
-        let of = |list: u32, at: usize, word: u32| {
+        let of = |at: usize, word: u32| {
             let mut rest = table(9);
             rest[at - IDLE_BLOCK.len()] = word;
-            check_flat([16, 48], &rest, 16, list)
+            check_flat([16, 48], &rest, 16)
         };
-        assert_eq!(of(4, 4, 7), pointer(7));
-        assert_eq!(of(4, 4, NODE | 16), shared(16));
-        assert_eq!(of(4, 4, NODE | 1000), pointer(NODE | 1000));
-        assert_eq!(of(4, 3, 1000), pointer(4));
-        assert_eq!(of(u32::MAX, 3, 1), pointer(u32::MAX));
-        assert_eq!(of(1, 3, 1), Err(CheckError::Shared { place: 0 }));
-        for (bits, children) in [(8, 4), (32, 4), (16, 0), (0, 4)] {
+        assert_eq!(of(5, 7), pointer(7));
+        assert_eq!(of(5, NODE | 16), shared(16));
+        assert_eq!(of(5, NODE | 1000), pointer(NODE | 1000));
+        assert_eq!(of(4, 1000), pointer(5));
+        for place in [0, 1000, u32::MAX] {
+            assert_eq!(of(3, place), pointer(place));
+        }
+        assert_eq!(of(3, 1), shared(0));
+        assert_eq!(of(3, 4), shared(3));
+        assert_eq!(check_flat([0, 0], &[], 16), pointer(0));
+        for bits in [8, 64] {
             assert_eq!(
-                check_flat([16, 48], &table(9), bits, children),
+                check_flat([16, 48], &table(9), bits),
                 Err(CheckError::Shape)
             );
         }
@@ -475,7 +480,7 @@ mod tests {
             rest.resize(16 - IDLE_BLOCK.len(), 0);
             rest.extend([7; 63]);
             rest.push(entry);
-            check_flat([16, 16], &rest, 32, 0)
+            check_flat([16, 16], &rest, 32)
         };
         assert_eq!(wide(100), Ok(()));
         assert_eq!(wide(NODE | 5), Ok(()));

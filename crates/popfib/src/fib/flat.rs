@@ -84,8 +84,11 @@ fn table<A: Address, L: Leaf, Al: Allocator + Clone>(
     root.resize(1 << root_bits, 0);
     let max_words = (max_bytes / size_of::<u32>()).saturating_sub(root.len());
     let mut flat = FlatBlocks::new_in(bits, root_bits, max_words, alloc.clone())?;
+    let mut arena = Arena::new_in(MAX_WORDS, alloc.clone())?;
+    let place = arena.alloc(1)?;
+    debug_assert_eq!(place, Flat::CHILDREN);
     let store = Blocks {
-        arena: Arena::new_in(MAX_WORDS, alloc.clone())?,
+        arena,
         value_bits,
         nodes: 0,
         leaves: 0,
@@ -154,7 +157,7 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         memory::reserve(&mut index, 2 << root_bits)?;
         index.resize(2 << root_bits, 0);
         Ok(Self {
-            flat: Flat { bits, children: 0 },
+            flat: Flat { bits },
             words: Vec::new_in(alloc.clone()),
             children: Vec::new_in(alloc),
             index,
@@ -256,12 +259,12 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
 
     /// Appends the list of children, if entries number them, and the blocks to the arena of deeper blocks. Returns where
     /// the blocks begin.
-    fn append_to(mut self, arena: &mut Vec<u32, Al>) -> Result<(Flat, usize), OutOfMemory> {
+    fn append_to(self, arena: &mut Vec<u32, Al>) -> Result<(Flat, usize), OutOfMemory> {
         let list = 1 + self.children.len();
         memory::grow(arena, list + LINE + self.words.len())?;
         if self.flat.bits == 16 {
             arena.push(self.children.len() as u32);
-            self.flat.children = arena.len() as u32;
+            arena[Flat::CHILDREN] = arena.len() as u32;
             arena.extend_from_slice(&self.children);
         }
         let first = arena.len().next_multiple_of(LINE);

@@ -108,18 +108,20 @@ pub(crate) struct View<'a> {
 /// Whether the entries of the root are the places of flat blocks, and how these are stored.
 ///
 /// An entry of 32 bits is a pointer. One of 16 bits is a next hop below [`CHILD`](Self::CHILD); else the rest of it numbers a word
-/// of the list of children, which is a pointer to a block. The word before that list is its length.
+/// of the list of children, which is a pointer to a block. The word after the idle block says where that list begins, and the word
+/// before the list how long it is. Rejected: the place in this struct, with which every table would take eight bytes more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flat {
     /// Bits of an entry, 16 or 32; 0 if there are no flat blocks.
     pub(crate) bits: u8,
-    /// Where the list of children begins in the arena; for entries of 16 bits only.
-    pub(crate) children: u32,
 }
 
 impl Flat {
     /// The bit of an entry of 16 bits that says that it numbers a child.
     pub(crate) const CHILD: u32 = 1 << 15;
+
+    /// The word that says where the list of children begins.
+    pub(crate) const CHILDREN: usize = IDLE_BLOCK.len();
 
     /// Words of a flat block; each begins at a multiple of a cache line.
     pub(crate) const fn block_len(self) -> usize {

@@ -86,8 +86,8 @@ fn first_pointer<A: Address>(view: View<'_>, address: A) -> (u32, A) {
             if half & Flat::CHILD == 0 {
                 half
             } else {
-                let child = view.flat.children + (half & !Flat::CHILD);
-                word(view.arena, child as usize)
+                let children = word(view.arena, Flat::CHILDREN);
+                word(view.arena, (children + (half & !Flat::CHILD)) as usize)
             }
         }
     };

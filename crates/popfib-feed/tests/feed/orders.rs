@@ -21,6 +21,9 @@ const PREFIXES: [&str; 4] = ["0.0.0.0/0", "10.0.0.0/8", "10.1.0.0/16", "2001:db8
 const IDLE: Duration = Duration::from_secs(60);
 const SETTLED: Duration = Duration::from_secs(5);
 
+/// The most connections of a feed.
+const MOST_CONNECTIONS: usize = 64;
+
 /// The number of kinds of events.
 pub(crate) const KINDS: u8 = 16;
 
@@ -176,6 +179,11 @@ impl World {
     }
 
     fn connect(&mut self, feed: usize) {
+        // The end of more, all at once, takes several sweeps, which the model does not have: see `tables/walks.rs`.
+        let live = self.connections.iter().filter(|c| c.feed == feed);
+        if live.count() == MOST_CONNECTIONS {
+            return;
+        }
         let name = FEEDS[feed];
         let id = match feed {
             0 => {

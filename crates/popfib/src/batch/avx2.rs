@@ -16,7 +16,7 @@
 //! keys that are narrower than a window. AVX2 counts no bits: that is done by
 //! nibbles, with a table in a register.
 
-mod flat;
+pub(super) mod flat;
 mod vectors;
 
 use core::arch::x86_64::*;
@@ -29,7 +29,7 @@ use self::vectors::{
 use super::{BYTE_READ_BITS, portable};
 use crate::address::Address;
 use crate::fib::layout::{PLACE, STRIDE, View};
-use crate::fib::lookup::{is_flat, lookup_each};
+use crate::fib::lookup::lookup_each;
 use crate::next_hop::Leaf;
 
 /// Lanes of a vector.
@@ -58,10 +58,6 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
     next_hops: &mut [L],
 ) {
     assert_eq!(addresses.len(), next_hops.len());
-    if is_flat::<A>(view) && A::WIDTH == 32 {
-        flat::lookup_batch(view, addresses, next_hops);
-        return;
-    }
     if A::WIDTH < 32 || view.value_bits > BYTE_READ_BITS {
         portable::lookup_batch(view, addresses, next_hops);
         return;

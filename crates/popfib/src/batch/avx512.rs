@@ -25,13 +25,13 @@ use core::arch::x86_64::{
     _mm512_sllv_epi32, _mm512_srai_epi32, _mm512_srlv_epi32, _mm512_sub_epi32,
 };
 
-mod flat;
+pub(super) mod flat;
 mod lanes;
 
 use super::{BYTE_READ_BITS, Kind};
 use crate::address::Address;
 use crate::fib::layout::{PLACE, STRIDE, View};
-use crate::fib::lookup::{descend_blocks, is_flat, lookup_each};
+use crate::fib::lookup::{descend_blocks, lookup_each};
 use crate::next_hop::Leaf;
 use lanes::{
     CountOnes, Keys, LANES, Nibbles, Vpopcntdq, all, count_runs, gather_bytes, gather_pairs,
@@ -79,9 +79,7 @@ fn lookup_in_groups<A: Address, L: Leaf, P: CountOnes>(
     next_hops: &mut [L],
     ones: P,
 ) {
-    if is_flat::<A>(view) {
-        flat::lookup_batch(view, addresses, next_hops);
-    } else if A::WIDTH <= 32 {
+    if A::WIDTH <= 32 {
         lookup_all::<A, L, P, 2>(view, addresses, next_hops, ones);
     } else {
         lookup_all::<A, L, P, 4>(view, addresses, next_hops, ones);

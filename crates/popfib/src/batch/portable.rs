@@ -26,7 +26,7 @@ use core::mem::MaybeUninit;
 use super::BYTE_READ_BITS;
 use crate::address::Address;
 use crate::fib::layout::{NODE, PLACE, STRIDE, View, Word};
-use crate::fib::lookup::{is_flat, lookup_each, two_words, word};
+use crate::fib::lookup::{two_words, word};
 use crate::next_hop::Leaf;
 use load::{acquire, byte_read, pointer_at, root_entry};
 
@@ -60,11 +60,6 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
     addresses: &[A],
     next_hops: &mut [L],
 ) {
-    if is_flat::<A>(view) {
-        // Nothing in it waits for what was read, so the CPU overlaps the lookups of a plain loop.
-        lookup_each(view, addresses, next_hops);
-        return;
-    }
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     if std::arch::is_x86_feature_detected!("popcnt")
         && std::arch::is_x86_feature_detected!("bmi1")

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use std::println;
 
 use super::{Kernel, KernelError, Kind, LAST_RUN};
-use crate::fib::layout::{Flat, IDLE_BLOCK, NODE, STRIDE, View, words};
+use crate::fib::layout::{IDLE_BLOCK, NODE, STRIDE, View, words};
 use crate::fib::lookup::lookup_each;
 use crate::memory::Global;
 use crate::rounds::rounds;
@@ -215,7 +215,7 @@ fn flat_tables<A: Address, L: Leaf>() {
             let limited = |max| Fib::<A, L>::flat(&rib, &options, max, Global).expect("fits");
             assert!(limited(bytes).is_some());
             assert!(limited(bytes / 2).is_none());
-            widths[usize::from(flat.arrays().flat.bits == 32)] += 1;
+            widths[usize::from(flat.arrays().flat_bits == 32)] += 1;
         }
     }
     assert!(widths.iter().all(|count| *count > 0), "{widths:?}");
@@ -286,7 +286,7 @@ fn values_of_32_bits() {
         root_bits: 0,
         page_bits: 0,
         value_bits: 32,
-        flat: Flat::default(),
+        flat_bits: 0,
     };
     let probes: Vec<u32> = (0..100).map(|_| random.address()).collect();
     let expected: Vec<u32> = probes.iter().map(|p| values[(p >> 26) as usize]).collect();

@@ -11,11 +11,12 @@
 //! 4. No word belongs to two blocks or pages, and a block with children leaves
 //!    at least one bit of the key to them. So a lookup ends.
 //! 5. The arena begins with a block of one run without a next hop.
-//! 6. Of a flat table, each entry of the root is the place of a flat block, which begins at a cache line and lies inside the arena;
-//!    two may lead to the same one. There are no pages, and the key has the 6 bits of a slot below
+//! 6. Of a flat table, all entries of the root lead to flat blocks, with entries of the same width, which begin at cache lines and lie
+//!    inside the arena; two may lead to the same one. There are no pages, and the key has the 6 bits of a slot below
 //!    those of the root. The entries of a block are pointers, or halves: next hops of the leaf's width, and numbers of children, each a
-//!    pointer to a block, in a list whose place the word after the idle block says.
+//!    pointer to a block, in a list whose place the last word of the arena says.
 
+mod flat;
 mod limit;
 
 use alloc::vec;
@@ -25,14 +26,11 @@ use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::layout::{
-    Flat, IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS, NODE, PLACE, STRIDE, View, WIDE, Word, root_bits,
+    IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS, NODE, PLACE, STRIDE, View, WIDE, Word, root_bits,
 };
 use crate::address::Address;
 use crate::next_hop::Leaf;
 use limit::Limit;
-
-/// Words of a cache line.
-const LINE: usize = 64 / size_of::<Word>();
 
 /// An invariant of the layout that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +103,7 @@ pub(crate) fn check_answers<A: Address>(
         todo: Vec::new(),
     };
     checker.own(0, IDLE_BLOCK.len())?;
-    if view.flat != Flat::default() {
+    if view.flat_bits != 0 {
         return checker.flat_table();
     }
     let depth = view.root_bits + view.page_bits;
@@ -140,12 +138,11 @@ pub(crate) fn check_shape<A: Address>(view: View<'_>) -> Result<(), CheckError> 
             .map(load)
             .take(IDLE_BLOCK.len())
             .eq(IDLE_BLOCK);
-    let flat = view.flat;
-    let is_flat = matches!(flat.bits, 16 | 32)
+    let may_be_flat = matches!(view.flat_bits, 16 | 32)
         && A::WIDTH <= 32
         && view.page_bits == 0
         && view.root_bits + STRIDE <= A::WIDTH;
-    if is_shaped && (is_flat || flat == Flat::default()) {
+    if is_shaped && (may_be_flat || view.flat_bits == 0) {
         Ok(())
     } else {
         Err(CheckError::Shape)
@@ -241,70 +238,6 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// All of a flat table. A block that several entries of the root lead to is verified once.
-    fn flat_table(&mut self) -> Result<(), CheckError> {
-        let View {
-            root,
-            root_bits,
-            flat,
-            ..
-        } = self.view;
-        let arena: &'a [Word] = self.view.arena;
-        let depth = root_bits + STRIDE;
-        let mut children = 0;
-        if flat.bits == 16 {
-            let place = arena.get(Flat::CHILDREN).map_or(0, load);
-            let first = place as usize;
-            let len = first.checked_sub(1).and_then(|before| arena.get(before));
-            let len = len.map_or(0, load) as usize;
-            let list = arena.get(first..first.saturating_add(len));
-            let list = list.filter(|_| first > 0).ok_or(nowhere(place))?;
-            self.own(Flat::CHILDREN, 1)?;
-            self.own(first - 1, len + 1)?;
-            for child in list.iter().map(load) {
-                if child & NODE == 0 {
-                    return Err(nowhere(child));
-                }
-                self.child(child, depth)?;
-            }
-            children = len as u32;
-        }
-        let is_seen_of = |place: usize| (place / LINE / 64, 1u64 << (place / LINE % 64));
-        let mut seen = vec![0u64; arena.len() / LINE / 64 + 1];
-        for place in root.iter().map(load) {
-            let (word, bit) = is_seen_of(place as usize);
-            let block = place as usize..place as usize + flat.block_len();
-            let Some(entries) = arena
-                .get(block)
-                .filter(|_| (place as usize).is_multiple_of(LINE))
-            else {
-                return Err(nowhere(place));
-            };
-            if seen[word] & bit != 0 {
-                continue;
-            }
-            seen[word] |= bit;
-            self.own(place as usize, entries.len())?;
-            for entry in entries.iter().map(load) {
-                if flat.bits == 32 {
-                    self.pointer(entry, depth)?;
-                    continue;
-                }
-                for half in [entry & 0xffff, entry >> 16] {
-                    if half & Flat::CHILD == 0 {
-                        self.next_hop(half)?;
-                    } else if half & !Flat::CHILD >= children {
-                        return Err(nowhere(half));
-                    }
-                }
-            }
-        }
-        while let Some((pointer, depth)) = self.todo.pop() {
-            self.block(pointer, depth)?;
-        }
-        Ok(())
-    }
-
     fn block(&mut self, pointer: u32, depth: u8) -> Result<(), CheckError> {
         let arena: &'a [Word] = self.view.arena;
         let place = (pointer & PLACE) as usize;
@@ -358,7 +291,7 @@ mod tests {
                 root_bits: root.len().ilog2() as u8,
                 page_bits: 0,
                 value_bits,
-                flat: Flat::default(),
+                flat_bits: 0,
             },
             u16::MAX.into(),
         )
@@ -413,82 +346,6 @@ mod tests {
         );
     }
 
-    /// A flat table of 16-bit keys with two entries in the root, whose arena goes on with `rest` after the idle block.
-    fn check_flat(root: [u32; 2], rest: &[u32], bits: u8) -> Result<(), CheckError> {
-        let arena = [&IDLE_BLOCK, rest].concat();
-        let view = View {
-            root: &words(root.to_vec()),
-            arena: &words(arena),
-            root_bits: 1,
-            page_bits: 0,
-            value_bits: 4,
-            flat: Flat { bits },
-        };
-        check_answers::<u16>(view, 100)
-    }
-
-    #[test]
-    fn each_invariant_of_flat_tables_is_noticed() {
-        const CHILD: u32 = Flat::CHILD;
-        // The list's place, the list of one child, the child (two runs), and blocks at words 16 and 48.
-        let table = |first: u32| {
-            let mut rest = vec![5, 1, NODE | 6, 3, 0, 0x21];
-            rest.resize(16 - IDLE_BLOCK.len(), 0);
-            rest.extend([7 | 7 << 16; 32]);
-            rest.push(first);
-            rest.extend([9 | 9 << 16; 31]);
-            rest
-        };
-        let check = |root, first| check_flat(root, &table(first), 16);
-        assert_eq!(check([16, 48], CHILD << 16 | 9), Ok(()));
-        assert_eq!(check([16, 16], 9), Ok(()));
-        let pointer = |pointer| Err(CheckError::Pointer { pointer });
-        assert_eq!(check([16, 47], 9), pointer(47));
-        assert_eq!(check([16, 64], 9), pointer(64));
-        assert_eq!(check([!15, 16], 9), pointer(!15));
-        assert_eq!(check([16, 48], 101), pointer(101));
-        assert_eq!(check([16, 48], 101 << 16), pointer(101));
-        assert_eq!(check([16, 48], CHILD | 1), pointer(CHILD | 1));
-        // Half a block farther, a block shares words with the one before.
-        let shared = |place| Err(CheckError::Shared { place });
-        assert_eq!(check([16, 32], 9), shared(32));
-        // The list, or its child, is in a block, is none, or lies beyond the arena.
-        let of = |at: usize, word: u32| {
-            let mut rest = table(9);
-            rest[at - IDLE_BLOCK.len()] = word;
-            check_flat([16, 48], &rest, 16)
-        };
-        assert_eq!(of(5, 7), pointer(7));
-        assert_eq!(of(5, NODE | 16), shared(16));
-        assert_eq!(of(5, NODE | 1000), pointer(NODE | 1000));
-        assert_eq!(of(4, 1000), pointer(5));
-        for place in [0, 1000, u32::MAX] {
-            assert_eq!(of(3, place), pointer(place));
-        }
-        assert_eq!(of(3, 1), shared(0));
-        assert_eq!(of(3, 4), shared(3));
-        assert_eq!(check_flat([0, 0], &[], 16), pointer(0));
-        for bits in [8, 64] {
-            assert_eq!(
-                check_flat([16, 48], &table(9), bits),
-                Err(CheckError::Shape)
-            );
-        }
-
-        let wide = |entry: u32| {
-            let mut rest = vec![0, 0, 3, 0, 0x21];
-            rest.resize(16 - IDLE_BLOCK.len(), 0);
-            rest.extend([7; 63]);
-            rest.push(entry);
-            check_flat([16, 16], &rest, 32)
-        };
-        assert_eq!(wide(100), Ok(()));
-        assert_eq!(wide(NODE | 5), Ok(()));
-        assert_eq!(wide(101), pointer(101));
-        assert_eq!(wide(NODE | 1000), pointer(NODE | 1000));
-        assert_eq!(wide(NODE | 16), shared(16));
-    }
-
     #[test]
     fn pages_are_for_long_keys() {
         let page_at = |place: u32, entry: u32| {
@@ -503,7 +360,7 @@ mod tests {
                     root_bits: 16,
                     page_bits: 1,
                     value_bits: 4,
-                    flat: Flat::default(),
+                    flat_bits: 0,
                 },
                 u16::MAX.into(),
             )
@@ -521,7 +378,7 @@ mod tests {
             root_bits: 1,
             page_bits: 1,
             value_bits: 1,
-            flat: Flat::default(),
+            flat_bits: 0,
         };
         assert_eq!(check_answers::<u32>(view, 9), Err(CheckError::Shape));
     }

@@ -8,7 +8,7 @@ use allocator_api2::vec::Vec;
 use super::Options;
 use super::arena::Arena;
 use super::encode::Encoding;
-use super::layout::{Flat, MAX_DIRECT_BITS, NODE, View, as_words, root_bits};
+use super::layout::{MAX_DIRECT_BITS, NODE, View, as_words, root_bits};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fold::{Fold, Slot, Store};
@@ -25,7 +25,7 @@ pub(crate) struct Compiled<Al: Allocator = Global> {
     pub(super) root_bits: u8,
     pub(super) page_bits: u8,
     pub(super) value_bits: u8,
-    pub(super) flat: Flat,
+    pub(super) flat_bits: u8,
     pub(crate) nodes: usize,
     pub(crate) leaves: usize,
 }
@@ -38,7 +38,7 @@ impl<Al: Allocator> Compiled<Al> {
             root_bits: self.root_bits,
             page_bits: self.page_bits,
             value_bits: self.value_bits,
-            flat: self.flat,
+            flat_bits: self.flat_bits,
         }
     }
 }
@@ -55,22 +55,9 @@ pub(crate) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
     max_words: usize,
     alloc: Al,
 ) -> Result<Compiled<Al>, CompileError> {
-    let (root_bits, page_bits, value_bits) = form::<A, L>(rib, options, highest)?;
-    let mut root = Vec::new_in(alloc.clone());
-    memory::reserve(&mut root, 1 << root_bits)?;
-    root.resize(1 << root_bits, 0);
-    let store = Blocks {
-        arena: Arena::new_in(max_words, alloc.clone())?,
-        value_bits,
-        nodes: 0,
-        leaves: 0,
-    };
-    let (vertex, default) = rib.root_vertex();
-    // No nodes where there are no routes, at the root as elsewhere.
-    let has_routes = rib.surroundings(Prefix::clamped(A::MIN, 0)).1.is_some();
-    let mut fold = Fold::new_in(rib, options.aggregation, L::MAX, store, alloc);
-    fold.table(vertex, default, &mut root, &mut |fold, leaf, below| {
-        let Some(vertex) = below.filter(|_| has_routes) else {
+    let form @ (_, page_bits, _) = form::<A, L>(rib, options, highest)?;
+    table::<A, L, Al>(rib, options, form, max_words, alloc, |fold, leaf, below| {
+        let Some(vertex) = below else {
             return Ok(leaf);
         };
         if page_bits == 0 {
@@ -86,6 +73,38 @@ pub(crate) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
         let place = fold.store.arena.alloc(page.len())?;
         fold.store.arena.words()[place..][..page.len()].copy_from_slice(page);
         Ok(NODE | place as u32)
+    })
+}
+
+/// Compiles `rib` in this form (as [`form`] returns it). `entry` makes an entry of the root, as [`Fold::table`] has it, and
+/// what is below it, in at most `max_words` words of blocks.
+pub(super) fn table<'r, A: Address, L: Leaf, Al: Allocator + Clone>(
+    rib: &'r Rib<A, impl Allocator + Clone>,
+    options: &Options,
+    (root_bits, page_bits, value_bits): (u8, u8, u8),
+    max_words: usize,
+    alloc: Al,
+    mut entry: impl FnMut(
+        &mut Fold<'r, A, Blocks<Al>, Al>,
+        u32,
+        Option<Vertex<'r, A>>,
+    ) -> Result<u32, CompileError>,
+) -> Result<Compiled<Al>, CompileError> {
+    let mut root = Vec::new_in(alloc.clone());
+    memory::reserve(&mut root, 1 << root_bits)?;
+    root.resize(1 << root_bits, 0);
+    let store = Blocks {
+        arena: Arena::new_in(max_words, alloc.clone())?,
+        value_bits,
+        nodes: 0,
+        leaves: 0,
+    };
+    let (vertex, default) = rib.root_vertex();
+    // No nodes where there are no routes, at the root as elsewhere.
+    let has_routes = rib.surroundings(Prefix::clamped(A::MIN, 0)).1.is_some();
+    let mut fold = Fold::new_in(rib, options.aggregation, L::MAX, store, alloc);
+    fold.table(vertex, default, &mut root, &mut |fold, leaf, below| {
+        entry(fold, leaf, below.filter(|_| has_routes))
     })?;
     let Blocks {
         arena,
@@ -99,7 +118,7 @@ pub(crate) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
         root_bits,
         page_bits,
         value_bits,
-        flat: Flat::default(),
+        flat_bits: 0,
         nodes,
         leaves,
     })

@@ -10,15 +10,12 @@
 use allocator_api2::vec::Vec;
 
 use super::Options;
-use super::arena::Arena;
-use super::compile::{Blocks, Compiled, fill_page, form};
-use super::layout::{Flat, MAX_WORDS, NODE};
+use super::compile::{self, Compiled, form};
+use super::layout::{CHILD, FLAT, HALF, MAX_WORDS, NODE, flat_len};
 use crate::address::{Address, STRIDE};
 use crate::compile_error::CompileError;
-use crate::fold::Fold;
 use crate::memory::{self, Allocator, OutOfMemory};
 use crate::next_hop::Leaf;
-use crate::prefix::Prefix;
 use crate::rib::Rib;
 
 /// A larger table is not flat: many routes of single hosts, or very many different next hops, would make
@@ -41,7 +38,7 @@ pub(super) fn suits<A: Address>(root_bits: u8, page_bits: u8) -> bool {
 /// Compiles `rib` flat; `None` if that takes more than `max_bytes`.
 ///
 /// The key has at least [`STRIDE`] bits below those of the root, at most 32 in all, and no pages.
-pub(super) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
+pub(super) fn flat<A: Address, L: Leaf, Al: Allocator + Clone>(
     rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
     max_bytes: usize,
@@ -50,7 +47,7 @@ pub(super) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
     let form = form::<A, L>(rib, options, 0)?;
     debug_assert!(A::WIDTH <= 32 && form.0 + STRIDE <= A::WIDTH && form.1 == 0);
     // Half words, unless there are too many next hops or children for them.
-    let fits = u32::from(form.2) <= Flat::CHILD.ilog2();
+    let fits = u32::from(form.2) <= CHILD.ilog2();
     for bits in if fits { &[16, 32][..] } else { &[32] } {
         match table::<A, L, Al>(rib, options, form, *bits, max_bytes, alloc.clone())? {
             Ok(compiled) => return Ok(Some(compiled)),
@@ -70,72 +67,36 @@ enum Full {
     Children,
 }
 
-/// As [`compile`], with entries of so many bits.
+/// As [`flat`], with entries of so many bits.
 fn table<A: Address, L: Leaf, Al: Allocator + Clone>(
     rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
-    (root_bits, page_bits, value_bits): (u8, u8, u8),
+    form: (u8, u8, u8),
     bits: u8,
     max_bytes: usize,
     alloc: Al,
 ) -> Result<Result<Compiled<Al>, Full>, CompileError> {
-    let mut root = Vec::new_in(alloc.clone());
-    memory::reserve(&mut root, 1 << root_bits)?;
-    root.resize(1 << root_bits, 0);
-    let max_words = (max_bytes / size_of::<u32>()).saturating_sub(root.len());
-    let mut flat = FlatBlocks::new_in(bits, root_bits, max_words, alloc.clone())?;
-    let mut arena = Arena::new_in(MAX_WORDS, alloc.clone())?;
-    let place = arena.alloc(1)?;
-    debug_assert_eq!(place, Flat::CHILDREN);
-    let store = Blocks {
-        arena,
-        value_bits,
-        nodes: 0,
-        leaves: 0,
-    };
-    let (vertex, default) = rib.root_vertex();
-    let has_routes = rib.surroundings(Prefix::clamped(A::MIN, 0)).1.is_some();
-    let mut fold = Fold::new_in(rib, options.aggregation, L::MAX, store, alloc);
-    let done = fold.table(vertex, default, &mut root, &mut |fold, leaf, below| {
-        let Some(vertex) = below.filter(|_| has_routes) else {
-            return flat.uniform(leaf);
-        };
-        let mut entries = [0; 64];
-        fill_page(fold, vertex, leaf, &mut entries)?;
-        flat.add(&entries, fold.store.arena.words().len())
-    });
+    let max_words = (max_bytes / size_of::<u32>()).saturating_sub(1 << form.0);
+    let mut flat = FlatBlocks::new_in(bits, form.0, max_words, alloc.clone())?;
+    let compiled =
+        compile::table::<A, L, Al>(rib, options, form, MAX_WORDS, alloc, |fold, leaf, below| {
+            let Some(vertex) = below else {
+                return flat.uniform(leaf);
+            };
+            let mut entries = [0; 64];
+            compile::fill_page(fold, vertex, leaf, &mut entries)?;
+            flat.add(&entries, fold.store.arena.words().len())
+        });
     if let Some(full) = flat.full {
         return Ok(Err(full));
     }
-    done?;
-    let Blocks {
-        arena,
-        mut nodes,
-        mut leaves,
-        ..
-    } = fold.store;
-    nodes += flat.nodes;
-    leaves += flat.leaves;
-    let mut arena = arena.finish();
-    let (flat, first) = flat.append_to(&mut arena)?;
-    for entry in &mut root {
-        *entry = (first + *entry as usize * flat.block_len()) as u32;
-    }
-    Ok(Ok(Compiled {
-        root,
-        arena,
-        root_bits,
-        page_bits,
-        value_bits,
-        flat,
-        nodes,
-        leaves,
-    }))
+    flat.append_to(compiled?).map(Ok)
 }
 
 /// Flat blocks, each of them once.
 struct FlatBlocks<Al: Allocator> {
-    flat: Flat,
+    /// Bits of an entry.
+    bits: u8,
     /// The blocks, one after the other.
     words: Vec<u32, Al>,
     children: Vec<u32, Al>,
@@ -157,7 +118,7 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         memory::reserve(&mut index, 2 << root_bits)?;
         index.resize(2 << root_bits, 0);
         Ok(Self {
-            flat: Flat { bits },
+            bits,
             words: Vec::new_in(alloc.clone()),
             children: Vec::new_in(alloc),
             index,
@@ -183,10 +144,10 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
 
     /// The number of the block with these entries, pointers. There are `deeper` words of blocks below.
     fn add(&mut self, entries: &[u32; 64], deeper: usize) -> Result<u32, CompileError> {
-        let len = self.flat.block_len();
+        let len = flat_len(self.bits);
         let has_children = entries.iter().fold(0, |all, entry| all | entry) & NODE != 0;
         let mut block = *entries;
-        if self.flat.bits == 16 {
+        if self.bits == 16 {
             if has_children {
                 for entry in &mut block {
                     *entry = self.half(*entry)?;
@@ -241,12 +202,12 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
             return Ok(entry);
         }
         let number = self.children.len() as u32;
-        if number == Flat::CHILD {
+        if number == CHILD {
             return Err(self.is_full(Full::Children));
         }
         memory::grow(&mut self.children, 1)?;
         self.children.push(entry);
-        Ok(Flat::CHILD | number)
+        Ok(CHILD | number)
     }
 
     /// The compilation ends; its caller knows why.
@@ -257,20 +218,25 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         }
     }
 
-    /// Appends the list of children, if entries number them, and the blocks to the arena of deeper blocks. Returns where
-    /// the blocks begin.
-    fn append_to(self, arena: &mut Vec<u32, Al>) -> Result<(Flat, usize), OutOfMemory> {
-        let list = 1 + self.children.len();
-        memory::grow(arena, list + LINE + self.words.len())?;
-        if self.flat.bits == 16 {
-            arena.push(self.children.len() as u32);
-            arena[Flat::CHILDREN] = arena.len() as u32;
-            arena.extend_from_slice(&self.children);
-        }
-        let first = arena.len().next_multiple_of(LINE);
+    /// Appends the list of children, the blocks, and the place of the list to the arena of deeper blocks; the root leads to the blocks.
+    fn append_to(self, mut compiled: Compiled<Al>) -> Result<Compiled<Al>, CompileError> {
+        let arena = &mut compiled.arena;
+        let list = arena.len() + 1;
+        let first = (list + self.children.len()).next_multiple_of(LINE);
+        memory::grow(arena, first + self.words.len() + 1 - arena.len())?;
+        arena.push(self.children.len() as u32);
+        arena.extend_from_slice(&self.children);
         arena.resize(first, 0);
         arena.extend_from_slice(&self.words);
-        Ok((self.flat, first))
+        arena.push(list as u32);
+        let mark = NODE | FLAT | if self.bits == 16 { HALF } else { 0 };
+        for entry in &mut compiled.root {
+            *entry = mark | (first + *entry as usize * flat_len(self.bits)) as u32;
+        }
+        compiled.flat_bits = self.bits;
+        compiled.nodes += self.nodes;
+        compiled.leaves += self.leaves;
+        Ok(compiled)
     }
 }
 

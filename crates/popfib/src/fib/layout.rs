@@ -21,7 +21,7 @@
 //! exist only where there are routes; a whole table over, say, the first 24
 //! bits of IPv6 would be nearly empty.
 //!
-//! A table may be *flat* ([`Flat`], made by `flat.rs`): each entry of the root
+//! A table may be *flat* ([`FLAT`], made by `flat.rs`): each entry of the root
 //! leads to a *flat block*, whose 64 entries are stored one by one, and equal
 //! blocks once. What the root itself would answer is a block of 64 equal
 //! entries, so that a lookup reads two words and tests only the second. That
@@ -50,6 +50,27 @@ pub(crate) const WIDE: u32 = 1 << 30;
 
 /// The other bits: the place in the arena, in words of 32 bits.
 pub(crate) const PLACE: u32 = WIDE - 1;
+
+/// The bit of a pointer of the root that says that it leads to a flat block: no arena is so long that a place has it.
+///
+/// The 64 entries of the block are pointers, or, if the pointer has the bit [`HALF`], halves of words: next hops below
+/// [`CHILD`], or with that bit the numbers of children. Those are words of a list, pointers to blocks: the last word
+/// of the arena says where the list begins, and the word before the list how long it is.
+pub(crate) const FLAT: u32 = 1 << 29;
+
+/// The bit of such a pointer that says that entries have 16 bits. Flat blocks begin at cache lines, so no place has it.
+pub(crate) const HALF: u32 = 1;
+
+/// The place that a pointer to a flat block contains.
+pub(crate) const FLAT_PLACE: u32 = FLAT - 1 - HALF;
+
+/// The bit of an entry of 16 bits that numbers a child.
+pub(crate) const CHILD: u32 = 1 << 15;
+
+/// The length in words of a flat block whose entries have so many bits.
+pub(crate) const fn flat_len(bits: u8) -> usize {
+    64 * bits as usize / 32
+}
 
 /// An arena has fewer words than this: kernels number its bytes by 31 bits.
 pub(crate) const MAX_WORDS: usize = 1 << 29;
@@ -102,31 +123,8 @@ pub(crate) struct View<'a> {
     pub(crate) page_bits: u8,
     /// Bits of a value in a narrow block, 1 to 32.
     pub(crate) value_bits: u8,
-    pub(crate) flat: Flat,
-}
-
-/// Whether the entries of the root are the places of flat blocks, and how these are stored.
-///
-/// An entry of 32 bits is a pointer. One of 16 bits is a next hop below [`CHILD`](Self::CHILD); else the rest of it numbers a word
-/// of the list of children, which is a pointer to a block. The word after the idle block says where that list begins, and the word
-/// before the list how long it is. Rejected: the place in this struct, with which every table would take eight bytes more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Flat {
-    /// Bits of an entry, 16 or 32; 0 if there are no flat blocks.
-    pub(crate) bits: u8,
-}
-
-impl Flat {
-    /// The bit of an entry of 16 bits that says that it numbers a child.
-    pub(crate) const CHILD: u32 = 1 << 15;
-
-    /// The word that says where the list of children begins.
-    pub(crate) const CHILDREN: usize = IDLE_BLOCK.len();
-
-    /// Words of a flat block; each begins at a multiple of a cache line.
-    pub(crate) const fn block_len(self) -> usize {
-        64 * self.bits as usize / 32
-    }
+    /// Bits of an entry in flat blocks, 16 or 32; 0 if the root does not lead to such blocks.
+    pub(crate) flat_bits: u8,
 }
 
 /// The arrays of a Fib, side by side in one block of memory, or anywhere in
@@ -139,7 +137,7 @@ pub(crate) struct Arrays<Al: Allocator = Global> {
     root_bits: u8,
     page_bits: u8,
     value_bits: u8,
-    flat: Flat,
+    flat_bits: u8,
     /// Owns what the pointers point to.
     memory: Memory<Al>,
 }
@@ -209,7 +207,7 @@ impl<Al: Allocator> EmptyArrays<Al> {
             root_bits,
             page_bits,
             value_bits,
-            flat: Flat::default(),
+            flat_bits: 0,
             memory: Memory::Own(memory),
         }
     }
@@ -250,7 +248,7 @@ impl<Al: Allocator> Arrays<Al> {
         assert!(arena_len >= view.arena.len());
         let form = (view.root_bits, view.page_bits, view.value_bits);
         let arrays = Self {
-            flat: view.flat,
+            flat_bits: view.flat_bits,
             ..Self::zeroed(form, arena_len, alloc)?
         };
         // SAFETY: the memory is new, and the arrays are as long as the view's or longer.
@@ -287,7 +285,7 @@ impl<Al: Allocator> Arrays<Al> {
             root_bits: view.root_bits,
             page_bits: view.page_bits,
             value_bits: view.value_bits,
-            flat: view.flat,
+            flat_bits: view.flat_bits,
             memory: Memory::Shared(owner, alloc),
         }
     }
@@ -303,7 +301,7 @@ impl<Al: Allocator> Arrays<Al> {
                 root_bits: self.root_bits,
                 page_bits: self.page_bits,
                 value_bits: self.value_bits,
-                flat: self.flat,
+                flat_bits: self.flat_bits,
             }
         }
     }

@@ -16,15 +16,19 @@
 
 use core::sync::atomic::Ordering::Acquire;
 
-use super::layout::{Flat, NODE, PLACE, STRIDE, View, WIDE, Word};
+use super::layout::{CHILD, FLAT, FLAT_PLACE, HALF, NODE, PLACE, STRIDE, View, WIDE, Word};
 use crate::address::Address;
 use crate::next_hop::Leaf;
 
 /// The next hop of `address`; 0 if there is none.
 #[inline(always)]
 pub(crate) fn lookup<A: Address, L: Leaf>(view: View<'_>, address: A) -> L {
-    let (entry, rest) = first_pointer(view, address);
+    let entry = root_entry(view, address);
     if entry & NODE == 0 {
+        return L::from_u32(entry);
+    }
+    let (entry, rest) = below_root(view, entry, address);
+    if A::WIDTH <= 32 && entry & NODE == 0 {
         return L::from_u32(entry);
     }
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -66,38 +70,17 @@ pub(crate) fn root_entry<A: Address>(view: View<'_>, address: A) -> u32 {
     unsafe { view.root.get_unchecked(index).load(Acquire) }
 }
 
-/// What the root answers or leads to, or, of a flat table, what the flat block does; and the address without
-/// the bits above that.
+/// The pointer that a flat block holds, if the root's leads to one, else this; and the address without the bits above it.
 #[inline(always)]
-fn first_pointer<A: Address>(view: View<'_>, address: A) -> (u32, A) {
-    let entry = root_entry(view, address);
+fn below_root<A: Address>(view: View<'_>, entry: u32, address: A) -> (u32, A) {
     let rest = address.skip_bits(view.root_bits);
-    if !is_flat::<A>(view) {
+    // Longer keys have no flat blocks: no test for them.
+    if A::WIDTH > 32 || entry & FLAT == 0 {
         return (entry, rest);
     }
-    let slot = rest.leading(STRIDE) as usize;
-    let place = entry as usize;
-    // SAFETY: invariant 6: a whole flat block begins there, and an entry with the bit numbers a child.
-    let pointer = unsafe {
-        if view.flat.bits == 32 {
-            word(view.arena, place + slot)
-        } else {
-            let half = word(view.arena, place + slot / 2) >> (slot % 2 * 16) & 0xffff;
-            if half & Flat::CHILD == 0 {
-                half
-            } else {
-                let children = word(view.arena, Flat::CHILDREN);
-                word(view.arena, (children + (half & !Flat::CHILD)) as usize)
-            }
-        }
-    };
+    // SAFETY: invariant 6: a whole flat block begins there.
+    let pointer = unsafe { flat_value(view.arena, entry, rest.leading(STRIDE)) };
     (pointer, rest.skip_bits(STRIDE))
-}
-
-/// Whether the entries of the root lead to flat blocks. Longer keys have none: no test for them.
-#[inline(always)]
-pub(crate) fn is_flat<A: Address>(view: View<'_>) -> bool {
-    A::WIDTH <= 32 && view.flat.bits != 0
 }
 
 /// From the root's pointer down to the next hop. `rest` is the address without
@@ -148,6 +131,27 @@ pub(crate) unsafe fn descend_blocks<A: Address>(
     pointer
 }
 
+/// The pointer that `slot` of the flat block holds that `pointer` leads to.
+///
+/// # Safety
+/// A flat block begins there, as invariant 6 has it.
+#[inline(always)]
+unsafe fn flat_value(arena: &[Word], pointer: u32, slot: u32) -> u32 {
+    let (place, slot) = ((pointer & FLAT_PLACE) as usize, slot as usize);
+    // SAFETY: as above: 64 entries, and those with the bit number a child.
+    unsafe {
+        if pointer & HALF == 0 {
+            return word(arena, place + slot);
+        }
+        let half = word(arena, place + slot / 2) >> (slot % 2 * 16) & 0xffff;
+        if half & CHILD == 0 {
+            return half;
+        }
+        let children = word(arena, arena.len() - 1);
+        word(arena, (children + (half & !CHILD)) as usize)
+    }
+}
+
 /// What `slot` of the block that `pointer` leads to holds.
 ///
 /// # Safety
@@ -196,10 +200,11 @@ pub(crate) unsafe fn two_words(arena: &[Word], index: usize) -> u64 {
 #[inline(always)]
 fn each<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
     for (address, next_hop) in addresses.iter().zip(next_hops) {
-        let (entry, rest) = first_pointer(view, *address);
+        let entry = root_entry(view, *address);
         *next_hop = L::from_u32(if entry & NODE == 0 {
             entry
         } else {
+            let (entry, rest) = below_root(view, entry, *address);
             descend(view.arena, view.page_bits, view.value_bits, entry, rest)
         });
     }

@@ -185,7 +185,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
         max_bytes: usize,
         alloc: Al,
     ) -> Result<Option<Self>, CompileError> {
-        let compiled = flat::compile::<A, L, Al>(rib, options, max_bytes, alloc.clone())?;
+        let compiled = flat::flat::<A, L, Al>(rib, options, max_bytes, alloc.clone())?;
         let fib = compiled.map(|compiled| Self::from_compiled(compiled, alloc));
         fib.transpose()
     }

@@ -16,7 +16,7 @@ use super::format::{
 use super::memory::{Array, Memory};
 use crate::address::Address;
 use crate::fib::check::{check_answers, check_shape};
-use crate::fib::layout::{Arrays, Flat, View, Word};
+use crate::fib::layout::{Arrays, View, Word};
 use crate::fib::{Fib, Options};
 use crate::longest::LongestFib;
 use crate::memory::Global;
@@ -291,7 +291,7 @@ unsafe fn read_fib<A: Address>(
         root_bits: description.root_bits,
         page_bits: description.page_bits,
         value_bits: description.value_bits,
-        flat: Flat::default(),
+        flat_bits: 0,
     };
     let max_answer = match description.answer_bits {
         16 => max_answer.min(u16::MAX.into()),

@@ -5,8 +5,8 @@ use core::arch::x86_64::*;
 use super::vectors::gather_words;
 use super::{AHEAD, LANES, LINE, windows, write_next_hops};
 use crate::address::Address;
-use crate::fib::layout::{Flat, STRIDE, View};
-use crate::fib::lookup::lookup_each;
+use crate::batch::flat::{deeper, in_groups};
+use crate::fib::layout::{CHILD, FLAT_PLACE, STRIDE, View};
 use crate::next_hop::Leaf;
 
 /// Vectors that advance together.
@@ -14,38 +14,30 @@ const VECTORS: usize = 4;
 
 /// Looks up each of `addresses`, of 32 bits, in a flat table; `next_hops` is as long.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
-pub(super) fn lookup_batch<A: Address, L: Leaf>(
+pub(in crate::batch) fn lookup_batch<A: Address, L: Leaf>(
     view: View<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
-    match view.flat.bits {
-        16 => lookup_all::<A, L, true>(view, addresses, next_hops),
-        _ => lookup_all::<A, L, false>(view, addresses, next_hops),
+    match view.flat_bits {
+        16 => in_groups::<A, L, LANES, VECTORS>(
+            view,
+            addresses,
+            next_hops,
+            |addresses, next_hops| group::<A, L, true, VECTORS>(view, addresses, next_hops),
+            |addresses, next_hops| group::<A, L, true, 1>(view, addresses, next_hops),
+        ),
+        _ => in_groups::<A, L, LANES, VECTORS>(
+            view,
+            addresses,
+            next_hops,
+            |addresses, next_hops| group::<A, L, false, VECTORS>(view, addresses, next_hops),
+            |addresses, next_hops| group::<A, L, false, 1>(view, addresses, next_hops),
+        ),
     }
 }
 
 /// `HALF`: entries have 16 bits.
-#[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
-#[inline]
-fn lookup_all<A: Address, L: Leaf, const HALF: bool>(
-    view: View<'_>,
-    addresses: &[A],
-    next_hops: &mut [L],
-) {
-    let (vectors, rest) = addresses.as_chunks::<LANES>();
-    let (to_vectors, to_rest) = next_hops.as_chunks_mut::<LANES>();
-    let (groups, vectors) = vectors.as_chunks::<VECTORS>();
-    let (to_groups, to_vectors) = to_vectors.as_chunks_mut::<VECTORS>();
-    for (addresses, next_hops) in groups.iter().zip(to_groups) {
-        group::<A, L, HALF, VECTORS>(view, addresses, next_hops);
-    }
-    for (addresses, next_hops) in vectors.iter().zip(to_vectors) {
-        group::<A, L, HALF, 1>(view, &[*addresses], core::array::from_mut(next_hops));
-    }
-    lookup_each(view, rest, to_rest);
-}
-
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
 fn group<A: Address, L: Leaf, const HALF: bool, const N: usize>(
@@ -65,7 +57,8 @@ fn group<A: Address, L: Leaf, const HALF: bool, const N: usize>(
         unsafe {
             let (leading, following) = windows(addresses[n].as_ptr(), view.root_bits);
             slots[n] = _mm256_srli_epi32::<{ 32 - STRIDE as i32 }>(following);
-            places[n] = gather_words(view.root.as_ptr(), _mm256_srl_epi32(leading, root_shift));
+            let pointers = gather_words(view.root.as_ptr(), _mm256_srl_epi32(leading, root_shift));
+            places[n] = _mm256_and_si256(pointers, _mm256_set1_epi32(FLAT_PLACE as i32));
         }
     }
     let mut entries = [zero; N];
@@ -89,29 +82,14 @@ fn group<A: Address, L: Leaf, const HALF: bool, const N: usize>(
         unsafe { write_next_hops(next_hops[n].as_mut_ptr(), entries[n]) };
         // The bit that says so, as the sign.
         let signs = if HALF {
-            const { assert!(Flat::CHILD == 1 << 15) };
+            const { assert!(CHILD == 1 << 15) };
             _mm256_slli_epi32::<16>(entries[n])
         } else {
             entries[n]
         };
         let on = _mm256_movemask_ps(_mm256_castsi256_ps(signs));
         if on != 0 {
-            deeper(view, &addresses[n], &mut next_hops[n], on as u8);
+            deeper(view, &addresses[n], &mut next_hops[n], on as u32);
         }
-    }
-}
-
-/// The lanes of `on` one by one.
-#[cold]
-fn deeper<A: Address, L: Leaf>(
-    view: View<'_>,
-    addresses: &[A; LANES],
-    next_hops: &mut [L; LANES],
-    mut on: u8,
-) {
-    while on != 0 {
-        let lane = on.trailing_zeros() as usize;
-        on &= on - 1;
-        lookup_each(view, &addresses[lane..=lane], &mut next_hops[lane..=lane]);
     }
 }

@@ -9,11 +9,11 @@ use core::arch::x86_64::{
     _mm512_test_epi32_mask,
 };
 
+use super::AHEAD;
 use super::lanes::{LANES, all, gather_words, load, store};
-use super::{AHEAD, SHORT};
 use crate::address::Address;
-use crate::fib::layout::{Flat, View};
-use crate::fib::lookup::lookup_each;
+use crate::batch::flat::{deeper, in_groups};
+use crate::fib::layout::{CHILD, FLAT_PLACE, View};
 use crate::next_hop::Leaf;
 
 /// Vectors that advance together. Four are a tenth slower.
@@ -21,46 +21,30 @@ const VECTORS: usize = 8;
 
 /// Looks up each of `addresses` in a flat table; `next_hops` is as long.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
-pub(super) fn lookup_batch<A: Address, L: Leaf>(
+pub(in crate::batch) fn lookup_batch<A: Address, L: Leaf>(
     view: View<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
-    match view.flat.bits {
-        16 => lookup_all::<A, L, true>(view, addresses, next_hops),
-        _ => lookup_all::<A, L, false>(view, addresses, next_hops),
+    match view.flat_bits {
+        16 => in_groups::<A, L, LANES, VECTORS>(
+            view,
+            addresses,
+            next_hops,
+            |addresses, next_hops| group::<A, L, true, VECTORS>(view, addresses, next_hops),
+            |addresses, next_hops| group::<A, L, true, 1>(view, addresses, next_hops),
+        ),
+        _ => in_groups::<A, L, LANES, VECTORS>(
+            view,
+            addresses,
+            next_hops,
+            |addresses, next_hops| group::<A, L, false, VECTORS>(view, addresses, next_hops),
+            |addresses, next_hops| group::<A, L, false, 1>(view, addresses, next_hops),
+        ),
     }
 }
 
 /// `HALF`: entries have 16 bits.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
-#[inline]
-fn lookup_all<A: Address, L: Leaf, const HALF: bool>(
-    view: View<'_>,
-    addresses: &[A],
-    next_hops: &mut [L],
-) {
-    let (vectors, rest) = addresses.as_chunks::<LANES>();
-    let (to_vectors, to_rest) = next_hops.as_chunks_mut::<LANES>();
-    let (groups, vectors) = vectors.as_chunks::<VECTORS>();
-    let (to_groups, to_vectors) = to_vectors.as_chunks_mut::<VECTORS>();
-    for (addresses, next_hops) in groups.iter().zip(to_groups) {
-        group::<A, L, HALF, VECTORS>(view, addresses, next_hops);
-    }
-    for (addresses, next_hops) in vectors.iter().zip(to_vectors) {
-        group::<A, L, HALF, 1>(view, &[*addresses], core::array::from_mut(next_hops));
-    }
-    if rest.len() <= SHORT {
-        lookup_each(view, rest, to_rest);
-        return;
-    }
-    let mut padded = [A::MIN; LANES];
-    let mut answers = [[L::default(); LANES]];
-    padded[..rest.len()].copy_from_slice(rest);
-    group::<A, L, HALF, 1>(view, &[padded], &mut answers);
-    to_rest.copy_from_slice(&answers[0][..rest.len()]);
-}
-
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
 #[inline]
 fn group<A: Address, L: Leaf, const HALF: bool, const N: usize>(
@@ -80,7 +64,8 @@ fn group<A: Address, L: Leaf, const HALF: bool, const N: usize>(
         let index = keys.take::<A>(view.root_bits);
         slots[n] = keys.slot();
         // SAFETY: invariant 1: the root has as many entries as `root_bits` number.
-        places[n] = unsafe { gather_words(view.root.as_ptr(), index, !0, zero) };
+        let pointers = unsafe { gather_words(view.root.as_ptr(), index, !0, zero) };
+        places[n] = _mm512_and_si512(pointers, all(FLAT_PLACE));
     }
     let mut entries = [zero; N];
     for n in 0..N {
@@ -90,12 +75,12 @@ fn group<A: Address, L: Leaf, const HALF: bool, const N: usize>(
     for n in 0..N {
         store(entries[n], &mut next_hops[n]);
         let on = if HALF {
-            _mm512_test_epi32_mask(entries[n], all(Flat::CHILD))
+            _mm512_test_epi32_mask(entries[n], all(CHILD))
         } else {
             _mm512_movepi32_mask(entries[n])
         };
         if on != 0 {
-            deeper(view, &addresses[n], &mut next_hops[n], on);
+            deeper(view, &addresses[n], &mut next_hops[n], on.into());
         }
     }
 }
@@ -119,19 +104,4 @@ unsafe fn read<const HALF: bool>(view: View<'_>, places: __m512i, slots: __m512i
     let words = unsafe { gather_words(arena, index, !0, zero) };
     let down = _mm512_slli_epi32::<4>(_mm512_and_si512(slots, all(1)));
     _mm512_and_si512(_mm512_srlv_epi32(words, down), all(0xffff))
-}
-
-/// The lanes of `on` one by one.
-#[cold]
-fn deeper<A: Address, L: Leaf>(
-    view: View<'_>,
-    addresses: &[A; LANES],
-    next_hops: &mut [L; LANES],
-    mut on: u16,
-) {
-    while on != 0 {
-        let lane = on.trailing_zeros() as usize;
-        on &= on - 1;
-        lookup_each(view, &addresses[lane..=lane], &mut next_hops[lane..=lane]);
-    }
 }

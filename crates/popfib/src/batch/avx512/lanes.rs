@@ -60,7 +60,7 @@ impl Keys {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     #[inline]
     pub(super) fn take_slot<A: Address>(&mut self) -> __m512i {
-        let slot = self.slot();
+        let slot = _mm512_srli_epi32::<26>(self.high);
         self.high = _mm512_slli_epi32::<6>(self.high);
         if A::WIDTH > 32 {
             self.high = _mm512_or_si512(self.high, _mm512_srli_epi32::<26>(self.low));

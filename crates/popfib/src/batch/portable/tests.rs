@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::fib::layout::{Flat, IDLE_BLOCK, MAX_DIRECT_BITS, WIDE, Word, root_bits, words};
+use crate::fib::layout::{IDLE_BLOCK, MAX_DIRECT_BITS, WIDE, Word, root_bits, words};
 use crate::fib::lookup::lookup_each;
 use crate::rounds::rounds;
 
@@ -88,7 +88,7 @@ impl Arrays {
             root_bits: self.root.len().ilog2() as u8,
             page_bits: self.page_bits,
             value_bits: self.value_bits,
-            flat: Flat::default(),
+            flat_bits: 0,
         }
     }
 

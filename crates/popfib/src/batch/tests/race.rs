@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::{Random, kernels};
 use crate::batch::Kernel;
-use crate::fib::layout::{Flat, IDLE_BLOCK, NODE, View, WIDE, Word, words};
+use crate::fib::layout::{IDLE_BLOCK, NODE, View, WIDE, Word, words};
 use crate::fib::lookup::lookup_each;
 use crate::rounds::rounds;
 use crate::{Address, Leaf};
@@ -90,7 +90,7 @@ impl Arrays {
             root_bits: 1,
             page_bits: u8::from(self.place == Place::Page),
             value_bits: self.value_bits,
-            flat: Flat::default(),
+            flat_bits: 0,
         }
     }
 

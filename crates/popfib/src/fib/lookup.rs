@@ -27,9 +27,13 @@ pub(crate) fn lookup<A: Address, L: Leaf>(view: View<'_>, address: A) -> L {
     if entry & NODE == 0 {
         return L::from_u32(entry);
     }
-    let (entry, rest) = below_root(view, entry, address);
-    if A::WIDTH <= 32 && entry & NODE == 0 {
-        return L::from_u32(entry);
+    let (mut entry, mut rest) = (entry, address.skip_bits(view.root_bits));
+    // Longer keys have no flat blocks: no test for them. Others are tested where the root has no answer only.
+    if A::WIDTH <= 32 && entry & FLAT != 0 {
+        (entry, rest) = flat_pointer(view, entry & HALF != 0, entry, address);
+        if entry & NODE == 0 {
+            return L::from_u32(entry);
+        }
     }
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     if has_popcnt() {
@@ -70,16 +74,12 @@ pub(crate) fn root_entry<A: Address>(view: View<'_>, address: A) -> u32 {
     unsafe { view.root.get_unchecked(index).load(Acquire) }
 }
 
-/// The pointer that a flat block holds, if the root's leads to one, else this; and the address without the bits above it.
+/// The pointer that the flat block holds which the root's pointer leads to, and the address without the bits above it.
 #[inline(always)]
-fn below_root<A: Address>(view: View<'_>, entry: u32, address: A) -> (u32, A) {
+fn flat_pointer<A: Address>(view: View<'_>, is_half: bool, entry: u32, address: A) -> (u32, A) {
     let rest = address.skip_bits(view.root_bits);
-    // Longer keys have no flat blocks: no test for them.
-    if A::WIDTH > 32 || entry & FLAT == 0 {
-        return (entry, rest);
-    }
     // SAFETY: invariant 6: a whole flat block begins there.
-    let pointer = unsafe { flat_value(view.arena, entry, rest.leading(STRIDE)) };
+    let pointer = unsafe { flat_value(view.arena, is_half, entry, rest.leading(STRIDE)) };
     (pointer, rest.skip_bits(STRIDE))
 }
 
@@ -131,16 +131,16 @@ pub(crate) unsafe fn descend_blocks<A: Address>(
     pointer
 }
 
-/// The pointer that `slot` of the flat block holds that `pointer` leads to.
+/// The pointer that `slot` of the flat block holds that `pointer` leads to; `is_half`: its entries have 16 bits.
 ///
 /// # Safety
 /// A flat block begins there, as invariant 6 has it.
 #[inline(always)]
-unsafe fn flat_value(arena: &[Word], pointer: u32, slot: u32) -> u32 {
+unsafe fn flat_value(arena: &[Word], is_half: bool, pointer: u32, slot: u32) -> u32 {
     let (place, slot) = ((pointer & FLAT_PLACE) as usize, slot as usize);
     // SAFETY: as above: 64 entries, and those with the bit number a child.
     unsafe {
-        if pointer & HALF == 0 {
+        if !is_half {
             return word(arena, place + slot);
         }
         let half = word(arena, place + slot / 2) >> (slot % 2 * 16) & 0xffff;
@@ -199,12 +199,18 @@ pub(crate) unsafe fn two_words(arena: &[Word], index: usize) -> u64 {
 
 #[inline(always)]
 fn each<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
+    let is_flat = A::WIDTH <= 32 && view.flat_bits != 0;
+    let is_half = view.flat_bits == 16;
     for (address, next_hop) in addresses.iter().zip(next_hops) {
         let entry = root_entry(view, *address);
-        *next_hop = L::from_u32(if entry & NODE == 0 {
+        *next_hop = L::from_u32(if is_flat {
+            let (pointer, rest) = flat_pointer(view, is_half, entry, *address);
+            // SAFETY: invariants 3, 4 and 6: the pointer leads to a whole block, if to any.
+            unsafe { descend_blocks(view.arena, view.value_bits, pointer, rest) }
+        } else if entry & NODE == 0 {
             entry
         } else {
-            let (entry, rest) = below_root(view, entry, *address);
+            let rest = address.skip_bits(view.root_bits);
             descend(view.arena, view.page_bits, view.value_bits, entry, rest)
         });
     }

@@ -21,7 +21,7 @@ const PREFIXES: [&str; 4] = ["0.0.0.0/0", "10.0.0.0/8", "10.1.0.0/16", "2001:db8
 const IDLE: Duration = Duration::from_secs(60);
 const SETTLED: Duration = Duration::from_secs(5);
 
-/// The most connections of a feed.
+/// The most connections of a feed: as many as listeners take from one address.
 const MOST_CONNECTIONS: usize = 64;
 
 /// The number of kinds of events.

@@ -49,28 +49,6 @@ impl<A: Address, L: ImageLeaf> Frozen<A, L> {
     }
 }
 
-/// The number of the first route at or after `prefix`; one more than there are if there is none.
-fn first_from<A: Address>(table: &ImageTable<A>, prefix: Prefix<A>) -> u32 {
-    let is_before = |number| table.route(number).is_some_and(|route| route.0 < prefix);
-    // `before` is the number of a route before the prefix, or 0.
-    let (mut before, mut behind) = (0, table.route_count() as u32 + 1);
-    while behind - before > 1 {
-        let middle = before + (behind - before) / 2;
-        if is_before(middle) {
-            before = middle;
-        } else {
-            behind = middle;
-        }
-    }
-    behind
-}
-
-/// The next hop of exactly `prefix`. O(log routes).
-fn exact<A: Address>(table: &ImageTable<A>, prefix: Prefix<A>) -> Option<NextHop> {
-    let (found, next_hop) = table.route(first_from(table, prefix))?;
-    (found == prefix).then_some(next_hop)
-}
-
 impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
     type Address = A;
     type NextHop = L;
@@ -118,7 +96,7 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
     }
 
     fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>> {
-        Ok(exact(self.lookups.with_routes()?, prefix))
+        Ok(self.lookups.with_routes()?.get(prefix))
     }
 
     fn longest_match(&self, address: A) -> Result<Option<Route<A>>> {
@@ -138,18 +116,11 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
     }
 
     fn supernets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
-        let table = self.lookups.with_routes()?;
-        Ok((0..=of.len()).filter_map(move |len| {
-            let prefix = Prefix::new_masked(of.address(), len).ok()?;
-            Some((prefix, exact(table, prefix)?))
-        }))
+        Ok(self.lookups.with_routes()?.supernets(of))
     }
 
     fn subnets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
-        let table = self.lookups.with_routes()?;
-        Ok((first_from(table, of)..)
-            .map_while(move |number| table.route(number))
-            .take_while(move |(prefix, _)| of.covers(prefix)))
+        Ok(self.lookups.with_routes()?.subnets(of))
     }
 
     fn save(&self, image: &mut ImageWriter, keep_routes: bool) -> Result<()> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use popfib::{ImageWriter, NextHop, Options};
+use popfib::{ImageWriter, Options};
 
 use crate::args::{TableArgs, is_stdin};
 use crate::failure::Failure;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &CompileArgs) -> Result<Verdict, Failure> {
     let output = args.output.display().to_string();
     let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", output.escape_debug());
     let mut writer = ImageWriter::new(&table.name, created);
-    let names = (1..).map_while(|n| table.next_hops.name(NextHop::new(n)?));
+    let names = table.next_hops.iter();
     writer.names(names).map_err(|error| failed(&error))?;
     let options = Options::default()
         .direct_bits(args.direct_bits)

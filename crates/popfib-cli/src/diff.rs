@@ -12,7 +12,8 @@ use std::path::PathBuf;
 use clap::Args;
 use popfib::diff::{AnswerChange, RouteChange};
 use popfib::{Address, IpPrefix, NextHop, Prefix, diff};
-use popfib_formats::{Escaped, NextHopNames, PeerFilter, RouteTable};
+use popfib_formats::{Escaped, PeerFilter, RouteTable};
+use popfib_table::Dictionary;
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -146,14 +147,14 @@ fn without(table: &RouteTable, prefixes: &[IpPrefix]) -> Result<RouteTable, Fail
 fn numbers_in_old(old: &RouteTable, new: &RouteTable) -> Vec<Option<NextHop>> {
     (1..=new.next_hops.len() as u32)
         .filter_map(NextHop::new)
-        .map(|number| old.next_hops.number(new.next_hops.name(number)?))
+        .map(|number| old.next_hops.number(new.next_hops.get(number)?))
         .collect()
 }
 
 /// Prints differences.
 struct Report<'a> {
-    old: &'a NextHopNames,
-    new: &'a NextHopNames,
+    old: &'a Dictionary,
+    new: &'a Dictionary,
     json: bool,
     output: Output,
     /// Where routes are counted in place of being printed.
@@ -186,8 +187,8 @@ impl<'a> Report<'a> {
         new: Option<NextHop>,
     ) -> (Option<&'a str>, Option<&'a str>) {
         (
-            old.and_then(|number| self.old.name(number)),
-            new.and_then(|number| self.new.name(number)),
+            old.and_then(|number| self.old.get(number)),
+            new.and_then(|number| self.new.get(number)),
         )
     }
 

@@ -209,7 +209,7 @@ fn draw<A: Address>(
         .transpose()
         .map_err(|error| error.to_string())?;
     let name = |next_hop: NextHop| {
-        let name = table.next_hops.name(next_hop);
+        let name = table.next_hops.get(next_hop);
         name.map_or_else(|| next_hop.to_string(), str::to_owned)
     };
     Ok(match picture {

@@ -253,7 +253,7 @@ impl Answers {
         };
         let name = next_hop.map(|number| {
             let name = match self {
-                Self::Table(table) => table.next_hops.name(number),
+                Self::Table(table) => table.next_hops.get(number),
                 Self::Image(image) => image.name(number),
             };
             // An image may have been made without names.

@@ -228,7 +228,7 @@ impl Report<'_> {
         route: Option<(IpPrefix, NextHop)>,
     ) -> Result<(), Failure> {
         self.is_found |= route.is_some();
-        let next_hop = route.map(|(_, to)| self.table.next_hops.name(to).unwrap_or("-"));
+        let next_hop = route.map(|(_, to)| self.table.next_hops.get(to).unwrap_or("-"));
         let prefix = route.map(|(prefix, _)| AsText(prefix));
         if self.json {
             let query = query.map(AsText);

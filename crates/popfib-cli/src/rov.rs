@@ -11,9 +11,9 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use popfib::{Address, IpPrefix, NextHop, Prefix, Rib, Validity, Vrps};
 use popfib_formats::{
-    Escaped, Input, NextHopNames, Origin, RouteTable, RouteValue, VrpTable, load_vrps, origins,
-    quote,
+    Escaped, Input, Origin, RouteTable, RouteValue, VrpTable, load_vrps, origins, quote,
 };
+use popfib_table::Dictionary;
 use serde::Serialize;
 
 use crate::args::{TableArgs, is_stdin};
@@ -195,14 +195,13 @@ struct Origins {
 }
 
 impl Origins {
-    fn of(names: &NextHopNames) -> Self {
-        let numbers = (1..=names.len() as u32).filter_map(NextHop::new);
-        let of = numbers.map(|number| {
+    fn of(names: &Dictionary) -> Self {
+        let of = names.iter().map(|name| {
             let origin = |(origin, text)| match origin {
                 Origin::As(asn) => (Some(asn), text),
                 Origin::Set => (None, text),
             };
-            let found = origins(names.name(number)?)?;
+            let found = origins(name)?;
             Some(found.into_iter().map(origin).collect())
         });
         Self { of: of.collect() }
@@ -408,7 +407,7 @@ impl Report<'_> {
 /// The error of a table with other values than origins.
 fn no_origin(table: &RouteTable, prefix: IpPrefix, value: NextHop, help: &str) -> String {
     let name = table.name.escape_debug();
-    let value = table.next_hops.name(value).unwrap_or_default();
+    let value = table.next_hops.get(value).unwrap_or_default();
     let value = quote(value.as_bytes());
     format!("{name}: {prefix}: {value} is no origin AS; {help}")
 }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use popfib::IpPrefix;
-use popfib_formats::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
+use popfib_table::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
 
 /// Room for the longest: `/128`.
 const LENGTH: usize = 4;

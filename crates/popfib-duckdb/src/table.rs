@@ -192,7 +192,7 @@ impl Table {
     }
 
     pub(crate) fn of_routes(table: RouteTable) -> Result<Self, String> {
-        let name = |number| table.next_hops.name(NextHop::new(number)?);
+        let name = |number| table.next_hops.get(NextHop::new(number)?);
         Ok(Self {
             values: Values::new((1..).map_while(name)),
             ipv4: Family::new(table.ipv4)?,

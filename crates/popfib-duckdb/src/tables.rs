@@ -266,7 +266,7 @@ impl RouteSource for BuiltIn {
         let route = route.or_else(|| take(&self.table.ipv6, &mut self.ipv6));
         Ok(route.map(|(prefix, number)| Route {
             prefix,
-            next_hop: self.table.next_hops.name(number).unwrap_or_default(),
+            next_hop: self.table.next_hops.get(number).unwrap_or_default(),
         }))
     }
 }

@@ -15,10 +15,10 @@ mod tests;
 mod unpack;
 
 use popfib::NextHop;
+use popfib_table::Dictionary;
 use unpack::Columns;
 
 use crate::load::RouteTable;
-use crate::next_hop_names::NextHopNames;
 
 /// The name of the [`default_table`], with the day of its AS numbers.
 pub const DEFAULT_TABLE_NAME: &str = "tier1-origin-20260617";
@@ -58,7 +58,7 @@ pub fn default_table() -> RouteTable {
 
 /// The next hop of each AS. An AS is spelled and interned once, not once per route.
 struct NextHops<'a> {
-    names: &'a mut NextHopNames,
+    names: &'a mut Dictionary,
     numbers: Vec<u32>,
     known: Vec<Option<NextHop>>,
 }

@@ -4,7 +4,7 @@
 //! The flow: an [`Input`] opens a file or standard input and decompresses it by
 //! its content; [`open_routes`] finds its [`Format`] and gives the
 //! [`RouteSource`] that turns it into [`Route`]s, one at a time; [`load`] puts them into the two Ribs of a
-//! [`RouteTable`], with the next hops numbered by [`NextHopNames`]. Addresses
+//! [`RouteTable`], with the next hops numbered by a [`Dictionary`](popfib_table::Dictionary). Addresses
 //! to look up come from an [`AddressFile`], VRPs of the RPKI from [`load_vrps`]. The other way, [`write_table`]
 //! writes a table in a [`WriteFormat`], to an [`OutputFile`] or anything else.
 //!
@@ -40,7 +40,6 @@ mod mmdb;
 mod mrt;
 mod name_rule;
 mod names;
-mod next_hop_names;
 mod origins;
 mod paths;
 mod peers;
@@ -62,9 +61,8 @@ mod write;
 
 pub use addresses::{
     AddressBatch, AddressFile, AddressFinder, AddressFormat, AddressOptions, AddressSource, Column,
-    CsvAddresses, CsvRecord, Found, IPV4_TEXT, IPV6_TEXT, LineAddresses, Part, PcapAddresses, Pick,
-    RawAddresses, Run, Side, TableForm, find_address, ipv4_in, parse_address, part_of, write_ipv4,
-    write_ipv6,
+    CsvAddresses, CsvRecord, Found, LineAddresses, Part, PcapAddresses, Pick, RawAddresses, Run,
+    Side, TableForm, find_address, ipv4_in, parse_address, part_of,
 };
 pub use bgp_path::{BgpPath, PathSource, Wanted};
 pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
@@ -75,7 +73,6 @@ pub use ipv4::address as ipv4_address;
 pub use load::{RouteTable, image_table, load, load_from, load_text};
 pub use mrt::{BgpChange, BgpForm, BgpUpdate, pack_path, unpack_path};
 pub use name_rule::MAX_NAME;
-pub use next_hop_names::NextHopNames;
 pub use origins::{Origin, origins};
 pub use paths::open_paths;
 pub use peers::{Peer, PeerFilter, RouteValue};

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use hashbrown::HashSet;
-use popfib::{Image, IpPrefix, NextHop, Rib};
+use popfib::{ByFamily, Image, IpPrefix, NextHop, Rib};
+use popfib_table::{Builder, Dictionary, Table};
 
 use crate::error::{ReadError, quote};
 use crate::format::open_routes;
 use crate::image::ImageRoutes;
 use crate::input::Input;
-use crate::next_hop_names::NextHopNames;
 use crate::route::{Route, RouteSource};
 use crate::table_format::LoadOptions;
 use crate::text_table::TextTable;
@@ -24,7 +24,7 @@ pub struct RouteTable {
     /// The IPv6 routes, v4-mapped ones among them.
     pub ipv6: Rib<u128>,
     /// The names of the Ribs' next hops; both families share the numbers.
-    pub next_hops: NextHopNames,
+    pub next_hops: Dictionary,
     /// How many routes were replaced by a later one for the same prefix.
     pub replaced: u64,
     /// How many invalid lines, or records of a binary file, were skipped.
@@ -50,6 +50,15 @@ impl RouteTable {
         });
         let counts = replaced.into_iter().chain(skipped);
         counts.chain(self.notes.iter().cloned()).collect()
+    }
+
+    /// The routes as a table for lookups. What was left out is forgotten.
+    pub fn into_table(self) -> Table {
+        let ribs = ByFamily {
+            ipv4: self.ipv4,
+            ipv6: self.ipv6,
+        };
+        Builder::from_parts(ribs, self.next_hops).build()
     }
 
     #[inline]

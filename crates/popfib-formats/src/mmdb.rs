@@ -12,6 +12,7 @@ use std::net::IpAddr;
 use hashbrown::HashMap;
 use maxminddb::{LookupResult, PathElement, Reader, Within, WithinOptions};
 use popfib::{IpPrefix, NextHop};
+use popfib_table::Dictionary;
 use self_cell::self_cell;
 use serde::Deserializer;
 use serde::de::{Deserialize, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -20,7 +21,6 @@ use crate::error::{Place, ReadError};
 use crate::input::Input;
 use crate::name_rule::checked;
 use crate::names::left_out;
-use crate::next_hop_names::NextHopNames;
 use crate::registry::Capabilities;
 use crate::route::{Route, RouteSource};
 use crate::table_format::Entry;
@@ -99,7 +99,7 @@ pub(crate) struct Mmdb {
     /// The numbers of the values of records seen before, by their offset: many
     /// networks share a record, and many records a value.
     values: HashMap<usize, Option<NextHop>>,
-    names: NextHopNames,
+    names: Dictionary,
     /// How many more bytes of names there can be, as no two lie in the same bytes.
     names_left: usize,
     value: NextHop,
@@ -146,7 +146,7 @@ impl Mmdb {
             name,
             walk,
             values: HashMap::new(),
-            names: NextHopNames::new(),
+            names: Dictionary::new(),
             names_left: NAME_GROWTH.saturating_mul(len),
             value: NextHop::MIN,
             path: path.map(|path| path.split('.').map(str::to_owned).collect()),
@@ -346,7 +346,7 @@ impl RouteSource for Mmdb {
         match self.advance() {
             Ok(Some(prefix)) => Ok(Some(Route {
                 prefix,
-                next_hop: self.names.name(self.value).unwrap_or_default(),
+                next_hop: self.names.get(self.value).unwrap_or_default(),
             })),
             Ok(None) => {
                 self.at_end = true;

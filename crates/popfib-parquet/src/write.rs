@@ -15,7 +15,8 @@ use parquet::basic::{
 use parquet::errors::{ParquetError as Error, Result};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
-use popfib_formats::{AddressBatch, IPV4_TEXT, IPV6_TEXT, Run, write_ipv4, write_ipv6};
+use popfib_formats::{AddressBatch, Run};
+use popfib_table::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
 
 use crate::answers::{AnswerColumns, Answers};
 use crate::error::ParquetError;

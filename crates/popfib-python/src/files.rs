@@ -168,7 +168,7 @@ fn of_routes(
     table: RouteTable,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
-    let name = |number| table.next_hops.name(number);
+    let name = |number| table.next_hops.get(number);
     let values = values(py, (1..).map_while(|n| name(NextHop::new(n)?)), decode)?;
     let RouteTable { ipv4, ipv6, .. } = table;
     let map = py.detach(|| Map::from_ribs(ipv4, ipv6))?;

@@ -6,7 +6,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use popfib::{IpPrefix, Prefix, PrefixError};
-use popfib_formats::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
+use popfib_table::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use popfib::{Address, ImageWriter, NextHop, NextHopMap, Options, Prefix};
-use popfib_formats::NextHopNames;
+use popfib_table::Dictionary;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
@@ -52,7 +52,7 @@ pub(crate) fn save(
 ) -> PyResult<()> {
     let state = table.copy(py)?;
     // Values that are written alike are one next hop of the image.
-    let mut names = NextHopNames::new();
+    let mut names = Dictionary::new();
     let mut numbers = Vec::new();
     for value in state.values.places().iter() {
         let Some(value) = value else {
@@ -79,7 +79,7 @@ pub(crate) fn save(
     let saved = py.detach(|| -> Result<(), SaveError> {
         let mut writer = ImageWriter::new("Python", created);
         let (ipv4, ipv6) = state.routes.map().ribs(number);
-        writer.names((1..).map_while(|n| names.name(NextHop::new(n)?)))?;
+        writer.names(names.iter())?;
         writer.table(&ipv4, &Options::default(), true)?;
         writer.table(&ipv6, &Options::default(), true)?;
         Ok(writer.save(path)?)

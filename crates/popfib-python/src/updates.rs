@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use popfib::{IpPrefix, NextHop};
 use popfib_feed::{BestUpdates, UpdateError};
-use popfib_formats::{Input, NextHopNames, UpdateOptions, open_updates};
+use popfib_formats::{Input, UpdateOptions, open_updates};
+use popfib_table::Dictionary;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -18,7 +19,7 @@ use crate::store::path_of;
 /// Updates in the order of their file: prefix and next hop of its best path then, none if it has no path any more.
 struct Read {
     updates: Vec<(IpPrefix, Option<NextHop>)>,
-    names: NextHopNames,
+    names: Dictionary,
 }
 
 fn read(input: Input, options: &UpdateOptions, skip_invalid: bool) -> Result<Read, UpdateError> {
@@ -26,7 +27,7 @@ fn read(input: Input, options: &UpdateOptions, skip_invalid: bool) -> Result<Rea
     let mut updates = BestUpdates::new();
     let mut read = Read {
         updates: Vec::new(),
-        names: NextHopNames::new(),
+        names: Dictionary::new(),
     };
     loop {
         match updates.next(&mut *source) {
@@ -73,11 +74,7 @@ pub(crate) fn load_updates<'py>(
             error => PyValueError::new_err(error.to_string()),
         })
     })??;
-    let objects = values(
-        py,
-        (1..).map_while(|n| names.name(NextHop::new(n)?)),
-        decode,
-    )?;
+    let objects = values(py, names.iter(), decode)?;
     let updates = updates.into_iter().map(|(prefix, next_hop)| {
         let value = next_hop.and_then(|next_hop| objects.get(next_hop.get()));
         Ok((

@@ -16,7 +16,7 @@ const NAME: &str = "table";
 pub(crate) fn compile(text: Vec<u8>) -> Result<Vec<u8>, String> {
     let input = Input::plain(NAME, Cursor::new(text));
     let table = load_text(input, &LoadOptions::new()).map_err(|error| error.to_string())?;
-    let name = |number| table.next_hops.name(NextHop::new(number)?);
+    let name = |number| table.next_hops.get(NextHop::new(number)?);
     let mut writer = ImageWriter::new(NAME, 0);
     let names = writer.names((1..).map_while(name));
     names.map_err(|error| error.to_string())?;

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use popfib::{IpPrefix, NextHop};
 use popfib_formats::{
-    Change, Format, Input, LoadOptions, NextHopNames, PeerFilter, RouteTable, RouteValue,
-    UpdateFormat, UpdateOptions, UpdateSource, load_from, open_updates,
+    Change, Format, Input, LoadOptions, PeerFilter, RouteTable, RouteValue, UpdateFormat,
+    UpdateOptions, UpdateSource, load_from, open_updates,
 };
+use popfib_table::Dictionary;
 
 use crate::program::{Failure, note};
 
@@ -155,7 +156,7 @@ impl Updates {
     /// The next update, `None` after the last; its next hop, if it announces one, by its number in `names`.
     pub(crate) fn next(
         &mut self,
-        names: &mut NextHopNames,
+        names: &mut Dictionary,
     ) -> Result<Option<(IpPrefix, Option<NextHop>)>, Failure> {
         loop {
             match self.source.next_update() {

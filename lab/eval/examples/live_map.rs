@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     drop(maps);
 
     let names: Vec<Arc<str>> = (1..)
-        .map_while(|n| routes.next_hops.name(popfib::NextHop::new(n)?))
+        .map_while(|n| routes.next_hops.get(popfib::NextHop::new(n)?))
         .map(Arc::from)
         .collect();
     let ipv4 = routes.ipv4.iter().map(|(p, n)| (IpPrefix::from(p), n));

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use popfib::{Address, Fib, Kernel, NextHop};
-use popfib_formats::IPV6_TEXT;
+use popfib_table::IPV6_TEXT;
 
 use super::routes::{Family, Routes, spell};
 use super::table::Table;

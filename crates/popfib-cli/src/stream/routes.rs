@@ -4,7 +4,8 @@
 //! hops, and that of longest matches.
 
 use popfib::{Address, Fib, ImageTable, LongestFib, NextHop, Options, Prefix, Rib};
-use popfib_formats::{IPV4_TEXT, IPV6_TEXT, RouteTable, write_ipv4, write_ipv6};
+use popfib_formats::RouteTable;
+use popfib_table::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
 
 use crate::failure::Failure;
 use crate::image::Opened;
@@ -88,7 +89,7 @@ impl Routes {
 
     pub(crate) fn name(&self, next_hop: NextHop) -> &str {
         let name = match self {
-            Self::Table(table) => table.next_hops.name(next_hop),
+            Self::Table(table) => table.next_hops.get(next_hop),
             Self::Image(opened) => opened.image.name(next_hop),
         };
         name.unwrap_or(NAMELESS)

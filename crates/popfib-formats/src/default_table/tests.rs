@@ -59,7 +59,7 @@ fn the_embedded_table_loads_whole() {
     assert_eq!(table.next_hops.len(), 73_345);
     assert_eq!((table.replaced, table.skipped), (0, 0));
 
-    let name = |next_hop| table.next_hops.name(next_hop);
+    let name = |next_hop| table.next_hops.get(next_hop);
     let first = table.ipv4.iter().next().expect("a route");
     assert_eq!(first.0.to_string(), "1.0.0.0/24");
     assert_eq!((first.1.get(), name(first.1)), (1, Some("13335")));

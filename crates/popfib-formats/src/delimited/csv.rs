@@ -21,6 +21,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use popfib::{IpPrefix, NextHop};
+use popfib_table::Dictionary;
 
 use super::fields::Fields;
 use super::geofeed;
@@ -32,7 +33,6 @@ use crate::lines::{Lines, text};
 use crate::masks::{self, Length};
 use crate::name_rule::checked;
 use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, left_out, rank};
-use crate::next_hop_names::NextHopNames;
 use crate::ranges::RangePrefixes;
 use crate::registry::Capabilities;
 use crate::route::{Route, RouteSource};
@@ -256,7 +256,7 @@ pub(crate) struct Delimited {
     /// The ranges, until all are there, and then.
     ranges: Ranges,
     sorted: Sorted,
-    names: NextHopNames,
+    names: Dictionary,
     /// What is left of the range that is handed out.
     range: Option<RangePrefixes>,
     value: NextHop,
@@ -284,7 +284,7 @@ impl Delimited {
             // Of equal ranges the caller chooses, if any.
             ranges: Ranges::new(options.all || !options.next_hops.is_empty()),
             sorted: Sorted::default(),
-            names: NextHopNames::new(),
+            names: Dictionary::new(),
             range: None,
             value: NextHop::MIN,
             without: 0,
@@ -473,7 +473,7 @@ impl RouteSource for Delimited {
         };
         Ok(Some(Route {
             prefix,
-            next_hop: self.names.name(self.value).unwrap_or_default(),
+            next_hop: self.names.get(self.value).unwrap_or_default(),
         }))
     }
 

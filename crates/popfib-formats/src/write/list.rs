@@ -7,12 +7,12 @@
 use std::io::Write;
 
 use popfib::IpPrefix;
+use popfib_table::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
 
 use super::bytes::push;
 use super::error::WriteError;
 
 use super::options::WriteOptions;
-use crate::addresses::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
 use crate::error::quote;
 use crate::load::RouteTable;
 

@@ -262,7 +262,7 @@ fn of_several_values_the_last_wins_the_chosen_or_all_are_kept() {
             ..STRICT
         };
         let table = read(text, &options).unwrap();
-        let name = |n| table.next_hops.name(n).unwrap();
+        let name = |n| table.next_hops.get(n).unwrap();
         let mut others: Vec<_> = table
             .others
             .iter()

@@ -47,7 +47,7 @@ fn every_table_is_read_as_it_is() {
         let v6 = table.ipv6.iter().map(|(p, n)| (IpPrefix::V6(p), n));
         let seen = v4
             .chain(v6)
-            .map(|(p, n)| ((p.address(), p.len()), table.next_hops.name(n).unwrap()));
+            .map(|(p, n)| ((p.address(), p.len()), table.next_hops.get(n).unwrap()));
         assert!(seen.eq(wanted), "{}", path.display());
         assert_eq!(
             (table.replaced, table.skipped),

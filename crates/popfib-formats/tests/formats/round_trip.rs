@@ -127,7 +127,7 @@ proptest! {
         let v4 = table.ipv4.iter().map(|(p, n)| (IpPrefix::V4(p), n));
         let v6 = table.ipv6.iter().map(|(p, n)| (IpPrefix::V6(p), n));
         let seen: BTreeMap<IpPrefix, &str> =
-            v4.chain(v6).map(|(p, n)| (p, table.next_hops.name(n).unwrap())).collect();
+            v4.chain(v6).map(|(p, n)| (p, table.next_hops.get(n).unwrap())).collect();
         prop_assert_eq!(&seen, &wanted);
         prop_assert_eq!(table.replaced, (routes.len() - wanted.len()) as u64);
         prop_assert_eq!(table.skipped, 0);

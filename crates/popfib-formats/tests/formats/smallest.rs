@@ -45,7 +45,7 @@ fn written(table: &RouteTable, form: &str) -> Result<Vec<u8>, WriteError> {
 fn image(table: &RouteTable) -> Vec<u8> {
     let mut writer = ImageWriter::new("t", 0);
     let names = (1..=table.next_hops.len())
-        .filter_map(|n| table.next_hops.name(popfib::NextHop::new(n as u32)?));
+        .filter_map(|n| table.next_hops.get(popfib::NextHop::new(n as u32)?));
     writer.names(names).unwrap();
     writer
         .table(&table.ipv4, &Options::default(), true)

@@ -96,7 +96,7 @@ fn renumbered<A: Address>(rib: &Rib<A>, table: &RouteTable, old: &mut RouteTable
         .map(|(prefix, n): (Prefix<A>, _)| {
             (
                 prefix,
-                old.next_hops.intern(table.next_hops.name(n).unwrap()),
+                old.next_hops.intern(table.next_hops.get(n).unwrap()),
             )
         })
         .collect()

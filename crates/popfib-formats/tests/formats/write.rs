@@ -28,7 +28,7 @@ fn table(routes: &[(IpPrefix, String)]) -> RouteTable {
 
 /// The routes as a writer is to hand them out, in order.
 fn wanted(table: &RouteTable) -> Vec<(IpPrefix, String)> {
-    let name = |n: NextHop| table.next_hops.name(n).unwrap().to_owned();
+    let name = |n: NextHop| table.next_hops.get(n).unwrap().to_owned();
     let v4 = table.ipv4.iter().map(|(p, n)| (p.into(), name(n)));
     let v6 = table.ipv6.iter().map(|(p, n)| (p.into(), name(n)));
     v4.chain(v6).collect()

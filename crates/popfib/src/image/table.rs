@@ -183,6 +183,49 @@ impl<A: Address> ImageTable<A> {
             .flat_map(|routes| (0..routes.addresses.len()).filter_map(|index| routes.get(index)))
     }
 
+    /// The next hop of exactly `prefix`. O(log routes).
+    pub fn get(&self, prefix: Prefix<A>) -> Option<NextHop> {
+        let (found, next_hop) = self.route(self.first_from(prefix))?;
+        (found == prefix).then_some(next_hop)
+    }
+
+    /// The routes that cover `prefix`, including `prefix` itself, the shortest first. O(width * log routes).
+    pub fn supernets(
+        &self,
+        prefix: Prefix<A>,
+    ) -> impl Iterator<Item = (Prefix<A>, NextHop)> + Clone + '_ {
+        (0..=prefix.len()).filter_map(move |len| {
+            let prefix = Prefix::clamped(prefix.address(), len);
+            Some((prefix, self.get(prefix)?))
+        })
+    }
+
+    /// The routes inside `prefix`, including `prefix` itself, in prefix order. O(log routes) to the first.
+    pub fn subnets(
+        &self,
+        prefix: Prefix<A>,
+    ) -> impl Iterator<Item = (Prefix<A>, NextHop)> + Clone + '_ {
+        (self.first_from(prefix)..)
+            .map_while(move |number| self.route(number))
+            .take_while(move |(route, _)| prefix.covers(route))
+    }
+
+    /// The number of the first route at or after `prefix`; one more than there are if there is none.
+    fn first_from(&self, prefix: Prefix<A>) -> u32 {
+        let is_before = |number| self.route(number).is_some_and(|route| route.0 < prefix);
+        // `before` is the number of a route before the prefix, or 0.
+        let (mut before, mut behind) = (0, self.route_count() as u32 + 1);
+        while behind - before > 1 {
+            let middle = before + (behind - before) / 2;
+            if is_before(middle) {
+                before = middle;
+            } else {
+                behind = middle;
+            }
+        }
+        behind
+    }
+
     /// A Rib of the [`routes`](Self::routes).
     pub fn rib(&self) -> Rib<A> {
         self.routes().collect()

@@ -2,7 +2,7 @@
 
 use popfib::IpPrefix;
 use popfib_eval::churn;
-use popfib_formats::NextHopNames;
+use popfib_table::Dictionary;
 
 use super::ReplayArgs;
 use super::family::Family;
@@ -59,7 +59,7 @@ impl Stream {
     /// Hands out the next updates; false if they were the last.
     pub(super) fn next_stretch(
         &mut self,
-        names: &mut NextHopNames,
+        names: &mut Dictionary,
         ipv4: &mut Family<u32>,
         ipv6: &mut Family<u128>,
     ) -> Result<bool, Failure> {

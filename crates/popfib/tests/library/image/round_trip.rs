@@ -48,6 +48,18 @@ fn round_trip<A: Address>(seed: u64, count: usize, next_hops: u64, options: &Opt
         let next_hop = wanted.map_or(0, |(_, next_hop)| next_hop.get());
         assert_eq!(table.fib().lookup(address), next_hop);
     }
+    let random = &mut Random(!seed);
+    let others = (0..100).map(|_| {
+        let len = random.below(u64::from(A::WIDTH) + 1) as u8;
+        Prefix::new_masked(random.address::<A>(), len).unwrap()
+    });
+    let others: Vec<_> = others.collect();
+    let there = rib.iter().map(|(prefix, _)| prefix);
+    for prefix in there.chain(others) {
+        assert_eq!(table.get(prefix), rib.get(prefix));
+        assert!(table.supernets(prefix).eq(rib.supernets(prefix)));
+        assert!(table.subnets(prefix).eq(rib.subnets(prefix)));
+    }
 }
 
 #[test]

@@ -1,0 +1,76 @@
+//! Routes that become a table.
+
+use popfib::{ByFamily, Family, IpPrefix, NextHop, Prefix};
+
+use crate::dictionary::Dictionary;
+use crate::family::Ribs;
+use crate::table::Table;
+
+/// Collects the routes of a [`Table`]. The last of two routes for one prefix stays.
+#[derive(Clone, Debug, Default)]
+pub struct Builder {
+    ribs: ByFamily<Ribs>,
+    values: Dictionary,
+}
+
+impl Builder {
+    /// No routes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Routes that are there already, whose next hops are numbers of `values`. One that is higher has no value.
+    pub fn from_parts(ribs: ByFamily<Ribs>, values: Dictionary) -> Self {
+        Self { ribs, values }
+    }
+
+    /// The number of a value: that of an equal one, or the next. Expected constant time.
+    #[inline]
+    pub fn value(&mut self, value: &str) -> NextHop {
+        self.values.intern(value)
+    }
+
+    /// The values so far.
+    pub fn values(&self) -> &Dictionary {
+        &self.values
+    }
+
+    /// Inserts a route; returns the number of the value that it replaces.
+    #[inline]
+    pub fn insert(&mut self, prefix: IpPrefix, value: &str) -> Option<NextHop> {
+        let number = self.value(value);
+        match prefix {
+            IpPrefix::V4(prefix) => self.ribs.ipv4.insert(prefix, number),
+            IpPrefix::V6(prefix) => self.ribs.ipv6.insert(prefix, number),
+        }
+    }
+
+    /// Inserts a route whose value has this [number](Self::value); returns the number of the value that it replaces.
+    ///
+    /// # Panics
+    /// If no value has the number.
+    #[inline]
+    pub fn insert_number<A: Family>(
+        &mut self,
+        prefix: Prefix<A>,
+        number: NextHop,
+    ) -> Option<NextHop> {
+        assert!(number.get() as usize <= self.values.len());
+        A::of_mut(&mut self.ribs).insert(prefix, number)
+    }
+
+    /// The number of the value of exactly `prefix`.
+    pub fn get<A: Family>(&self, prefix: Prefix<A>) -> Option<NextHop> {
+        A::of(&self.ribs).get(prefix)
+    }
+
+    /// The number of routes.
+    pub fn route_count(&self) -> usize {
+        self.ribs.ipv4.len() + self.ribs.ipv6.len()
+    }
+
+    /// The table of these routes. Nothing is compiled yet.
+    pub fn build(self) -> Table {
+        Table::of_ribs(self.ribs, self.values)
+    }
+}

@@ -1,0 +1,52 @@
+//! What keeps a table from an answer.
+
+use std::error::Error;
+use std::fmt;
+
+use popfib::{CompileError, ImageError};
+
+/// Why a table has no answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TableError {
+    /// It is an image that was compiled without its routes.
+    NoRoutes,
+    /// Its routes could not be compiled.
+    Compile(CompileError),
+    /// It could not be made an image.
+    Image(ImageError),
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRoutes => {
+                f.write_str("the image was compiled without its routes, which are needed here")
+            }
+            Self::Compile(error) => error.fmt(f),
+            Self::Image(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for TableError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::NoRoutes => None,
+            Self::Compile(error) => Some(error),
+            Self::Image(error) => Some(error),
+        }
+    }
+}
+
+impl From<CompileError> for TableError {
+    fn from(error: CompileError) -> Self {
+        Self::Compile(error)
+    }
+}
+
+impl From<ImageError> for TableError {
+    fn from(error: ImageError) -> Self {
+        Self::Image(error)
+    }
+}

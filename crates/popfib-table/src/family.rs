@@ -1,0 +1,274 @@
+//! The routes of one family, and what answers for them.
+//!
+//! They are in a Rib or in an image. A Fib of values and one of longest matches are there in an image; those of a Rib
+//! are compiled when they are first asked for, once, however many threads ask.
+
+use std::sync::{Arc, OnceLock};
+
+use popfib::{
+    CompileError, Family, Fib, Image, ImageTable, LongestFib, NextHop, Options, PerFamily, Prefix,
+    Rib,
+};
+
+use crate::error::TableError;
+
+/// Makes of [`ByFamily`](popfib::ByFamily) the Ribs of both families.
+#[derive(Clone, Copy, Debug)]
+pub enum Ribs {}
+
+impl PerFamily for Ribs {
+    type Of<A: Family> = Rib<A>;
+}
+
+/// The routes of one family of a [`Table`](crate::Table). Threads may share it.
+///
+/// Numbers are those of the values, from 1 on; 0 is no match.
+#[derive(Clone, Debug)]
+pub struct FamilyTable<A: Family> {
+    source: Source<A>,
+    fib: OnceLock<Result<Fib<A, u32>, CompileError>>,
+    longest: OnceLock<Result<LongestFib<A>, CompileError>>,
+}
+
+/// Where the routes are.
+#[derive(Clone, Debug)]
+enum Source<A: Family> {
+    Rib(Rib<A>),
+    /// The Rib is made when something asks for it that needs one.
+    Image(Arc<Image>, OnceLock<Rib<A>>),
+}
+
+impl<A: Family> From<Rib<A>> for FamilyTable<A> {
+    fn from(rib: Rib<A>) -> Self {
+        Self {
+            source: Source::Rib(rib),
+            fib: OnceLock::new(),
+            longest: OnceLock::new(),
+        }
+    }
+}
+
+impl<A: Family> FamilyTable<A> {
+    /// That of an image, which the Fibs share; without routes if the image has none of the family.
+    pub(crate) fn of_image(image: &Arc<Image>) -> Self {
+        let Some(table) = image.table::<A>() else {
+            return Self::from(Rib::new());
+        };
+        let longest = table.longest_fib().cloned();
+        Self {
+            source: Source::Image(Arc::clone(image), OnceLock::new()),
+            fib: OnceLock::from(Ok(table.fib().clone())),
+            longest: longest.map_or_else(OnceLock::new, |longest| OnceLock::from(Ok(longest))),
+        }
+    }
+
+    fn image(&self) -> Option<&ImageTable<A>> {
+        match &self.source {
+            Source::Rib(_) => None,
+            Source::Image(image, _) => image.table(),
+        }
+    }
+
+    fn own(&self) -> Option<&Rib<A>> {
+        match &self.source {
+            Source::Rib(rib) => Some(rib),
+            Source::Image(..) => None,
+        }
+    }
+
+    /// The number of routes, also of an image that was compiled without them. O(1).
+    pub fn route_count(&self) -> usize {
+        let own = self.own().map(Rib::len);
+        own.or_else(|| Some(self.image()?.route_count()))
+            .unwrap_or(0)
+    }
+
+    /// Whether there are no routes.
+    pub fn is_empty(&self) -> bool {
+        self.route_count() == 0
+    }
+
+    /// Whether the routes themselves are there: not in an image that was compiled without them.
+    pub fn has_routes(&self) -> bool {
+        self.image()
+            .is_none_or(|table| table.has_routes() || table.route_count() == 0)
+    }
+
+    /// The Fib of values. The first call compiles it, others wait.
+    ///
+    /// # Errors
+    /// As [`Fib::compile`].
+    #[inline]
+    pub fn fib(&self) -> Result<&Fib<A, u32>, TableError> {
+        let fib = self.fib.get_or_init(|| self.compile());
+        fib.as_ref().map_err(|error| error.clone().into())
+    }
+
+    #[cold]
+    fn compile(&self) -> Result<Fib<A, u32>, CompileError> {
+        match self.own() {
+            Some(rib) => Fib::compile(rib, &Options::default()),
+            // An image has its Fib from the start.
+            None => Fib::compile(&Rib::<A>::new(), &Options::default()),
+        }
+    }
+
+    /// The Fib of longest matches. The first call compiles it, others wait.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`], and as [`LongestFib::compile`].
+    #[inline]
+    pub fn longest(&self) -> Result<&LongestFib<A>, TableError> {
+        if let Some(Ok(longest)) = self.longest.get() {
+            return Ok(longest);
+        }
+        let rib = self.rib()?;
+        let compile = || LongestFib::compile(rib, &Options::default());
+        let longest = self.longest.get_or_init(compile);
+        longest.as_ref().map_err(|error| error.clone().into())
+    }
+
+    /// The number of the value of the longest match of `address`; 0 if there is none. By the Fib where it is compiled,
+    /// else by the routes: for a few addresses a compilation takes longer than all of their lookups.
+    #[inline]
+    pub fn lookup(&self, address: A) -> u32 {
+        match (self.fib.get(), self.own()) {
+            (Some(Ok(fib)), _) => fib.lookup(address),
+            (_, Some(rib)) => rib
+                .longest_match(address)
+                .map_or(0, |(_, number)| number.get()),
+            (_, None) => 0,
+        }
+    }
+
+    /// The longest prefix that contains `address`, and the number of its value. By a Fib as [`lookup`](Self::lookup).
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`].
+    #[inline]
+    pub fn longest_match(&self, address: A) -> Result<Option<(Prefix<A>, NextHop)>, TableError> {
+        match (self.longest.get(), self.own()) {
+            (Some(Ok(longest)), _) => Ok(longest.longest_match(address)),
+            (_, Some(rib)) => Ok(rib.longest_match(address)),
+            // Of an image with routes the Fib is there.
+            (_, None) if self.has_routes() => Ok(None),
+            (_, None) => Err(TableError::NoRoutes),
+        }
+    }
+
+    /// The number of the value of exactly `prefix`.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`].
+    pub fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>, TableError> {
+        let own = self.own().and_then(|rib| rib.get(prefix));
+        Ok(own.or_else(|| self.image()?.get(prefix))).and_then(|found| self.with_routes(found))
+    }
+
+    fn with_routes<T>(&self, found: T) -> Result<T, TableError> {
+        match self.has_routes() {
+            true => Ok(found),
+            false => Err(TableError::NoRoutes),
+        }
+    }
+
+    /// All routes in prefix order.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`].
+    pub fn routes(&self) -> Result<impl Iterator<Item = (Prefix<A>, NextHop)> + '_, TableError> {
+        let own = self.own().into_iter().flat_map(Rib::iter);
+        let image = self.image().into_iter().flat_map(ImageTable::routes);
+        self.with_routes(own.chain(image))
+    }
+
+    /// The routes that cover `prefix`, including `prefix` itself, the shortest first.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`].
+    pub fn supernets(
+        &self,
+        prefix: Prefix<A>,
+    ) -> Result<impl Iterator<Item = (Prefix<A>, NextHop)> + '_, TableError> {
+        let own = self.own().map(|rib| rib.supernets(prefix));
+        let image = self.image().map(|table| table.supernets(prefix));
+        let image = image.into_iter().flatten();
+        self.with_routes(own.into_iter().flatten().chain(image))
+    }
+
+    /// The routes inside `prefix`, including `prefix` itself, in prefix order.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`].
+    pub fn subnets(
+        &self,
+        prefix: Prefix<A>,
+    ) -> Result<impl Iterator<Item = (Prefix<A>, NextHop)> + '_, TableError> {
+        let own = self.own().map(|rib| rib.subnets(prefix));
+        let image = self.image().map(|table| table.subnets(prefix));
+        let image = image.into_iter().flatten();
+        self.with_routes(own.into_iter().flatten().chain(image))
+    }
+
+    /// A Rib of the routes: of an image, a copy that the first call makes.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`].
+    pub fn rib(&self) -> Result<&Rib<A>, TableError> {
+        self.with_routes(())?;
+        Ok(match &self.source {
+            Source::Rib(rib) => rib,
+            Source::Image(image, rib) => {
+                rib.get_or_init(|| image.table().map_or_else(Rib::new, ImageTable::rib))
+            }
+        })
+    }
+
+    /// As [`rib`](Self::rib), of a table that is no longer needed.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`].
+    pub fn into_rib(self) -> Result<Rib<A>, TableError> {
+        self.with_routes(())?;
+        Ok(match self.source {
+            Source::Rib(rib) => rib,
+            Source::Image(image, rib) => rib
+                .into_inner()
+                .unwrap_or_else(|| image.table().map_or_else(Rib::new, ImageTable::rib)),
+        })
+    }
+
+    /// A Fib of numbers of routes, from 1 on in prefix order, as they are handed to `each`: for those who keep something
+    /// for each route.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`], and as [`Fib::compile`].
+    pub fn number_routes(
+        &self,
+        mut each: impl FnMut(Prefix<A>, NextHop),
+    ) -> Result<Fib<A, u32>, TableError> {
+        let mut numbered = Rib::new();
+        let mut number = NextHop::MIN;
+        for (prefix, value) in self.routes()? {
+            each(prefix, value);
+            numbered.insert(prefix, number);
+            // A Rib holds fewer routes than there are numbers.
+            number = number.saturating_add(1);
+        }
+        Ok(Fib::compile(&numbered, &Options::default())?)
+    }
+
+    /// The bytes of the Rib and of the Fibs, as far as they are there and not in an image.
+    pub fn bytes(&self) -> usize {
+        let rib = match &self.source {
+            Source::Rib(rib) => Some(rib),
+            Source::Image(_, rib) => rib.get(),
+        };
+        let is_own = self.own().is_some();
+        let fib = self.fib.get().filter(|_| is_own);
+        let longest = self.longest.get().filter(|_| is_own);
+        rib.map_or(0, Rib::bytes)
+            + fib.map_or(0, |fib| fib.as_ref().map_or(0, Fib::bytes))
+            + longest.map_or(0, |longest| longest.as_ref().map_or(0, LongestFib::bytes))
+    }
+}

@@ -1,0 +1,53 @@
+//! Tables of IP prefixes as programs use them: both families, and a text for each route.
+//!
+//! A [`Table`] is made of routes ([`Builder`]) or of an image, and does not change. It answers one address at a time, or
+//! many, by whole columns; what a lookup needs is compiled when it is first asked for. The answer is a *number*, which
+//! stands for the text of the route that matches: a caller turns each text into its own type once, and a number into that
+//! by an index.
+//!
+//! The command, Python, SQL, C and JavaScript hold such a table and turn its answers into their own types. Files are read
+//! into tables by the crate `popfib-formats`, which programs with routes of their own do not need.
+//!
+//! ```
+//! use popfib_table::Builder;
+//!
+//! let mut builder = Builder::new();
+//! builder.insert("192.0.2.0/24".parse()?, "office");
+//! builder.insert("2001:db8::/32".parse()?, "lab");
+//! let table = builder.build();
+//!
+//! let (prefix, number) = table.longest_match("192.0.2.7".parse()?)?.expect("it matches");
+//! assert_eq!(prefix.to_string(), "192.0.2.0/24");
+//! assert_eq!(table.value(number), Some("office"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod addresses;
+mod builder;
+mod dictionary;
+mod error;
+mod family;
+mod prefix_text;
+mod table;
+mod text;
+mod values;
+
+pub use addresses::{Addresses, AllRows, Rows};
+pub use builder::Builder;
+pub use dictionary::Dictionary;
+pub use error::TableError;
+pub use family::{FamilyTable, Ribs};
+pub use prefix_text::PrefixText;
+pub use table::{FamilyTables, Table};
+pub use text::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
+
+#[cfg(test)]
+#[path = "../../popfib/tests/common/rounds.rs"]
+mod rounds;
+
+// The README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

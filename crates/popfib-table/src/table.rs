@@ -1,0 +1,224 @@
+//! A table of both families with a text for each route.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use popfib::{ByFamily, Family, Image, ImageWriter, IpPrefix, NextHop, Options, PerFamily, Prefix};
+
+use crate::dictionary::Dictionary;
+use crate::error::TableError;
+use crate::family::{FamilyTable, Ribs};
+use crate::values::Values;
+
+/// Makes of [`ByFamily`] the routes of both families of a table.
+#[derive(Clone, Copy, Debug)]
+pub enum FamilyTables {}
+
+impl PerFamily for FamilyTables {
+    type Of<A: Family> = FamilyTable<A>;
+}
+
+/// A table of both families, whose routes have a text each, their *value*. It never changes; threads may share it.
+///
+/// Answers are numbers of values, from 1 on; equal values have one number. Single lookups compile nothing. Lookups of
+/// many addresses go by [`family`](Self::family), whose Fibs are compiled when they are first asked for.
+#[derive(Clone, Debug)]
+pub struct Table {
+    families: ByFamily<FamilyTables>,
+    values: Values,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Self::of_ribs(ByFamily::default(), Dictionary::default())
+    }
+}
+
+impl Table {
+    pub(crate) fn of_ribs(ribs: ByFamily<Ribs>, values: Dictionary) -> Self {
+        Self {
+            families: ByFamily {
+                ipv4: ribs.ipv4.into(),
+                ipv6: ribs.ipv6.into(),
+            },
+            values: Values::Own(values),
+        }
+    }
+
+    /// The table in an image, whose memory it shares. An image may have been compiled without its routes, and then says
+    /// nothing of prefixes, or made without names, and then [has no values](Self::value_count).
+    pub fn of_image(image: impl Into<Arc<Image>>) -> Self {
+        let image = image.into();
+        Self {
+            families: ByFamily {
+                ipv4: FamilyTable::of_image(&image),
+                ipv6: FamilyTable::of_image(&image),
+            },
+            values: Values::Image(image),
+        }
+    }
+
+    /// The image that the table is in.
+    pub fn image(&self) -> Option<&Image> {
+        match &self.values {
+            Values::Own(_) => None,
+            Values::Image(image) => Some(image),
+        }
+    }
+
+    /// The routes of one family: `u32` is IPv4, `u128` IPv6.
+    #[inline]
+    pub fn family<A: Family>(&self) -> &FamilyTable<A> {
+        A::of(&self.families)
+    }
+
+    /// The routes of IPv4.
+    #[inline]
+    pub fn ipv4(&self) -> &FamilyTable<u32> {
+        &self.families.ipv4
+    }
+
+    /// The routes of IPv6.
+    #[inline]
+    pub fn ipv6(&self) -> &FamilyTable<u128> {
+        &self.families.ipv6
+    }
+
+    /// The number of routes of both families.
+    pub fn route_count(&self) -> usize {
+        self.ipv4().route_count() + self.ipv6().route_count()
+    }
+
+    /// Whether there are no routes.
+    pub fn is_empty(&self) -> bool {
+        self.route_count() == 0
+    }
+
+    /// Whether the routes themselves are there: not in an image that was compiled without them.
+    pub fn has_routes(&self) -> bool {
+        self.ipv4().has_routes() && self.ipv6().has_routes()
+    }
+
+    /// How many values there are, which is also the highest number; `None` in an image without names.
+    pub fn value_count(&self) -> Option<u32> {
+        self.values.count()
+    }
+
+    /// The value of this number. O(1).
+    #[inline]
+    pub fn value(&self, number: NextHop) -> Option<&str> {
+        self.values.get(number)
+    }
+
+    /// All values in the order of their numbers, from 1 on; none in an image without names.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        let numbers = (1..=self.value_count().unwrap_or(0)).filter_map(NextHop::new);
+        numbers.map(|number| self.value(number).unwrap_or_default())
+    }
+
+    /// The number of the value of the longest match of `address`.
+    #[inline]
+    pub fn lookup(&self, address: IpAddr) -> Option<NextHop> {
+        NextHop::new(match address {
+            IpAddr::V4(address) => self.ipv4().lookup(address.into()),
+            IpAddr::V6(address) => self.ipv6().lookup(address.into()),
+        })
+    }
+
+    /// The longest prefix that contains `address`, and the number of its value.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`].
+    #[inline]
+    pub fn longest_match(
+        &self,
+        address: IpAddr,
+    ) -> Result<Option<(IpPrefix, NextHop)>, TableError> {
+        Ok(match address {
+            IpAddr::V4(address) => self.ipv4().longest_match(address.into())?.map(ip),
+            IpAddr::V6(address) => self.ipv6().longest_match(address.into())?.map(ip),
+        })
+    }
+
+    /// The number of the value of exactly `prefix`.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`].
+    pub fn get(&self, prefix: IpPrefix) -> Result<Option<NextHop>, TableError> {
+        match prefix {
+            IpPrefix::V4(prefix) => self.ipv4().get(prefix),
+            IpPrefix::V6(prefix) => self.ipv6().get(prefix),
+        }
+    }
+
+    /// All routes in prefix order, IPv4 first, with the numbers of their values.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`].
+    pub fn routes(&self) -> Result<impl Iterator<Item = (IpPrefix, NextHop)>, TableError> {
+        let (ipv4, ipv6) = (self.ipv4().routes()?, self.ipv6().routes()?);
+        Ok(ipv4.map(ip).chain(ipv6.map(ip)))
+    }
+
+    /// Hands the routes that cover `prefix` to `each`, including `prefix` itself, the shortest first.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`].
+    pub fn supernets(
+        &self,
+        prefix: IpPrefix,
+        each: impl FnMut((IpPrefix, NextHop)),
+    ) -> Result<(), TableError> {
+        match prefix {
+            IpPrefix::V4(prefix) => self.ipv4().supernets(prefix)?.map(ip).for_each(each),
+            IpPrefix::V6(prefix) => self.ipv6().supernets(prefix)?.map(ip).for_each(each),
+        }
+        Ok(())
+    }
+
+    /// The routes of a table that is no longer needed, with the numbers of their values.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`].
+    pub fn into_ribs(self) -> Result<ByFamily<Ribs>, TableError> {
+        Ok(ByFamily {
+            ipv4: self.families.ipv4.into_rib()?,
+            ipv6: self.families.ipv6.into_rib()?,
+        })
+    }
+
+    /// The table as an image, with its routes if they are to be kept. `source` says where the routes come from, `created`
+    /// is in seconds since 1970, 0 if it is unknown.
+    ///
+    /// # Errors
+    /// [`TableError`].
+    pub fn to_image(
+        &self,
+        source: &str,
+        created: u64,
+        options: &Options,
+        keep_routes: bool,
+    ) -> Result<ImageWriter, TableError> {
+        let mut writer = ImageWriter::new(source, created);
+        if self.value_count().is_some() {
+            writer.names(self.values())?;
+        }
+        writer.table(self.ipv4().rib()?, options, keep_routes)?;
+        writer.table(self.ipv6().rib()?, options, keep_routes)?;
+        Ok(writer)
+    }
+
+    /// The bytes that the table takes, with its image.
+    pub fn bytes(&self) -> usize {
+        let values = match &self.values {
+            Values::Own(dictionary) => dictionary.bytes(),
+            Values::Image(image) => image.bytes(),
+        };
+        self.ipv4().bytes() + self.ipv6().bytes() + values
+    }
+}
+
+#[inline(always)]
+fn ip<A: Family>((prefix, number): (Prefix<A>, NextHop)) -> (IpPrefix, NextHop) {
+    (A::ip_prefix(prefix), number)
+}

@@ -1,0 +1,173 @@
+//! The two families of IP addresses, and what there is for each of them.
+//!
+//! A table of both families has a part for each, of one generic type: `Rib<u32>` and `Rib<u128>`. [`ByFamily`] is
+//! such a pair, written once, and code that is generic over the family finds its part by the type of the address.
+
+use core::fmt;
+use core::net::IpAddr;
+
+use crate::address::Address;
+use crate::prefix::{IpPrefix, Prefix};
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for u32 {}
+    impl Sealed for u128 {}
+}
+
+/// A family of IP addresses: `u32` is IPv4, `u128` IPv6.
+pub trait Family: Address + sealed::Sealed {
+    /// What users call it.
+    const NAME: &'static str;
+
+    /// The part of this family.
+    fn of<K: PerFamily + ?Sized>(both: &ByFamily<K>) -> &K::Of<Self>;
+
+    /// The part of this family, to change it.
+    fn of_mut<K: PerFamily + ?Sized>(both: &mut ByFamily<K>) -> &mut K::Of<Self>;
+
+    /// The prefix as one of this family; `None` if it is of the other.
+    fn prefix(prefix: IpPrefix) -> Option<Prefix<Self>>;
+
+    /// The prefix as one of either family.
+    fn ip_prefix(prefix: Prefix<Self>) -> IpPrefix;
+
+    /// The address as one of either family.
+    fn ip(self) -> IpAddr;
+}
+
+impl Family for u32 {
+    const NAME: &'static str = "IPv4";
+
+    #[inline(always)]
+    fn of<K: PerFamily + ?Sized>(both: &ByFamily<K>) -> &K::Of<Self> {
+        &both.ipv4
+    }
+
+    #[inline(always)]
+    fn of_mut<K: PerFamily + ?Sized>(both: &mut ByFamily<K>) -> &mut K::Of<Self> {
+        &mut both.ipv4
+    }
+
+    #[inline]
+    fn prefix(prefix: IpPrefix) -> Option<Prefix<Self>> {
+        match prefix {
+            IpPrefix::V4(prefix) => Some(prefix),
+            IpPrefix::V6(_) => None,
+        }
+    }
+
+    #[inline(always)]
+    fn ip_prefix(prefix: Prefix<Self>) -> IpPrefix {
+        prefix.into()
+    }
+
+    #[inline(always)]
+    fn ip(self) -> IpAddr {
+        IpAddr::V4(self.into())
+    }
+}
+
+impl Family for u128 {
+    const NAME: &'static str = "IPv6";
+
+    #[inline(always)]
+    fn of<K: PerFamily + ?Sized>(both: &ByFamily<K>) -> &K::Of<Self> {
+        &both.ipv6
+    }
+
+    #[inline(always)]
+    fn of_mut<K: PerFamily + ?Sized>(both: &mut ByFamily<K>) -> &mut K::Of<Self> {
+        &mut both.ipv6
+    }
+
+    #[inline]
+    fn prefix(prefix: IpPrefix) -> Option<Prefix<Self>> {
+        match prefix {
+            IpPrefix::V4(_) => None,
+            IpPrefix::V6(prefix) => Some(prefix),
+        }
+    }
+
+    #[inline(always)]
+    fn ip_prefix(prefix: Prefix<Self>) -> IpPrefix {
+        prefix.into()
+    }
+
+    #[inline(always)]
+    fn ip(self) -> IpAddr {
+        IpAddr::V6(self.into())
+    }
+}
+
+/// A type for each family, as `Rib<A>` for addresses `A`.
+///
+/// ```
+/// use popfib::{ByFamily, Family, NextHop, PerFamily, Prefix, Rib};
+///
+/// enum Ribs {}
+/// impl PerFamily for Ribs {
+///     type Of<A: Family> = Rib<A>;
+/// }
+///
+/// fn announce<A: Family>(ribs: &mut ByFamily<Ribs>, prefix: Prefix<A>) {
+///     A::of_mut(ribs).insert(prefix, NextHop::MIN);
+/// }
+///
+/// let mut ribs = ByFamily::<Ribs>::default();
+/// announce::<u32>(&mut ribs, "10.0.0.0/8".parse()?);
+/// announce::<u128>(&mut ribs, "2001:db8::/32".parse()?);
+/// assert_eq!((ribs.ipv4.len(), ribs.ipv6.len()), (1, 1));
+/// # Ok::<(), popfib::PrefixError>(())
+/// ```
+pub trait PerFamily {
+    /// The type for addresses `A`.
+    type Of<A: Family>;
+}
+
+/// A part for each family.
+pub struct ByFamily<K: PerFamily + ?Sized> {
+    /// The part of IPv4.
+    pub ipv4: K::Of<u32>,
+    /// The part of IPv6.
+    pub ipv6: K::Of<u128>,
+}
+
+impl<K: PerFamily + ?Sized> Clone for ByFamily<K>
+where
+    K::Of<u32>: Clone,
+    K::Of<u128>: Clone,
+{
+    fn clone(&self) -> Self {
+        Self {
+            ipv4: self.ipv4.clone(),
+            ipv6: self.ipv6.clone(),
+        }
+    }
+}
+
+impl<K: PerFamily + ?Sized> Default for ByFamily<K>
+where
+    K::Of<u32>: Default,
+    K::Of<u128>: Default,
+{
+    fn default() -> Self {
+        Self {
+            ipv4: Default::default(),
+            ipv6: Default::default(),
+        }
+    }
+}
+
+impl<K: PerFamily + ?Sized> fmt::Debug for ByFamily<K>
+where
+    K::Of<u32>: fmt::Debug,
+    K::Of<u128>: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ByFamily")
+            .field("ipv4", &self.ipv4)
+            .field("ipv6", &self.ipv6)
+            .finish()
+    }
+}

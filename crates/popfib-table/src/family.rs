@@ -3,11 +3,12 @@
 //! They are in a Rib or in an image. A Fib of values and one of longest matches are there in an image; those of a Rib
 //! are compiled when they are first asked for, once, however many threads ask.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use popfib::{
-    CompileError, Family, Fib, Image, ImageTable, LongestFib, NextHop, Options, PerFamily, Prefix,
-    Rib,
+    CompileError, Family, Fib, Image, ImageTable, Kernel, LongestFib, NextHop, Options, PerFamily,
+    Prefix, Rib,
 };
 
 use crate::error::TableError;
@@ -36,6 +37,17 @@ enum Source<A: Family> {
     Rib(Rib<A>),
     /// The Rib is made when something asks for it that needs one.
     Image(Arc<Image>, OnceLock<Rib<A>>),
+}
+
+/// Lookups that answer the numbers of routes, made by [`FamilyTable::number_routes`].
+#[derive(Clone, Debug)]
+pub struct RouteNumbers<A: Family>(Fib<A, u32>);
+
+impl<A: Family> RouteNumbers<A> {
+    /// Puts the number of each address's route into `numbers`, 0 for no match. `numbers` is as long as `addresses`.
+    pub fn numbers(&self, kernel: Kernel, addresses: &[A], numbers: &mut [u32]) {
+        self.0.lookup_batch_with(kernel, addresses, numbers);
+    }
 }
 
 impl<A: Family> From<Rib<A>> for FamilyTable<A> {
@@ -238,15 +250,58 @@ impl<A: Family> FamilyTable<A> {
         })
     }
 
-    /// A Fib of numbers of routes, from 1 on in prefix order, as they are handed to `each`: for those who keep something
-    /// for each route.
+    /// Puts the number of each address's value into `numbers`, 0 for no match. `numbers` is as long as `addresses`.
+    ///
+    /// # Errors
+    /// As [`fib`](Self::fib).
+    #[inline]
+    pub fn value_numbers(
+        &self,
+        kernel: Kernel,
+        addresses: &[A],
+        numbers: &mut [u32],
+    ) -> Result<(), TableError> {
+        self.fib()?.lookup_batch_with(kernel, addresses, numbers);
+        Ok(())
+    }
+
+    /// The same with numbers of matches: [`matched`](Self::matched) makes prefix and value of them.
+    ///
+    /// # Errors
+    /// As [`longest`](Self::longest).
+    #[inline]
+    pub fn match_numbers(
+        &self,
+        kernel: Kernel,
+        addresses: &[A],
+        numbers: &mut [u32],
+    ) -> Result<(), TableError> {
+        let fib = self.longest()?.fib();
+        fib.lookup_batch_with(kernel, addresses, numbers);
+        Ok(())
+    }
+
+    /// The prefix, and the number of the value, of the match of `address` with this number. O(1).
+    #[inline(always)]
+    pub fn matched(address: A, number: u32) -> Option<(Prefix<A>, NextHop)> {
+        LongestFib::<A>::matched(address, number)
+    }
+
+    /// The number of the value of the match with this number, 0 for no match. O(1).
+    #[inline(always)]
+    pub fn value_of_match(number: u32) -> u32 {
+        number / LongestFib::<A>::LENGTHS
+    }
+
+    /// Numbers the routes from 1 on in prefix order, as they are handed to `each`: for those who keep something for each
+    /// route.
     ///
     /// # Errors
     /// [`TableError::NoRoutes`], and as [`Fib::compile`].
     pub fn number_routes(
         &self,
         mut each: impl FnMut(Prefix<A>, NextHop),
-    ) -> Result<Fib<A, u32>, TableError> {
+    ) -> Result<RouteNumbers<A>, TableError> {
         let mut numbered = Rib::new();
         let mut number = NextHop::MIN;
         for (prefix, value) in self.routes()? {
@@ -255,7 +310,19 @@ impl<A: Family> FamilyTable<A> {
             // A Rib holds fewer routes than there are numbers.
             number = number.saturating_add(1);
         }
-        Ok(Fib::compile(&numbered, &Options::default())?)
+        let fib = Fib::compile(&numbered, &Options::default())?;
+        Ok(RouteNumbers(fib))
+    }
+
+    /// The number of different values of the routes. O(routes); O(1) in an image.
+    pub fn value_count(&self) -> usize {
+        match self.own() {
+            Some(rib) => {
+                let values: HashSet<_> = rib.iter().map(|(_, number)| number).collect();
+                values.len()
+            }
+            None => self.image().map_or(0, ImageTable::next_hop_count),
+        }
     }
 
     /// The bytes of the Rib and of the Fibs, as far as they are there and not in an image.

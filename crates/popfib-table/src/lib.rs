@@ -38,10 +38,10 @@ pub use addresses::{Addresses, AllRows, Rows};
 pub use builder::Builder;
 pub use dictionary::Dictionary;
 pub use error::TableError;
-pub use family::{FamilyTable, Ribs};
+pub use family::{FamilyTable, Ribs, RouteNumbers};
 pub use prefix_text::PrefixText;
 pub use table::{FamilyTables, Table};
-pub use text::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
+pub use text::{IPV4_TEXT, IPV6_TEXT, write_ip, write_ipv4, write_ipv6};
 
 #[cfg(test)]
 #[path = "../../popfib/tests/common/rounds.rs"]

@@ -2,7 +2,7 @@
 
 use popfib::IpPrefix;
 
-use crate::text::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
+use crate::text::{IPV6_TEXT, write_ip};
 
 /// The text of a prefix: as `Display` writes it, several times as fast.
 #[derive(Clone, Copy, Debug)]
@@ -30,13 +30,7 @@ impl PrefixText {
         let (address, _) = text
             .split_first_chunk_mut::<IPV6_TEXT>()
             .expect("there are as many");
-        let mut end = match prefix {
-            IpPrefix::V4(prefix) => {
-                let text = address.first_chunk_mut::<IPV4_TEXT>();
-                write_ipv4(prefix.address(), text.expect("IPv6 is longer"))
-            }
-            IpPrefix::V6(prefix) => write_ipv6(prefix.address(), address),
-        };
+        let mut end = write_ip(prefix.address(), address);
         text[end] = b'/';
         end += 1;
         let len = prefix.len();

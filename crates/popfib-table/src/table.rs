@@ -59,7 +59,7 @@ impl Table {
     }
 
     /// The image that the table is in.
-    pub fn image(&self) -> Option<&Image> {
+    pub fn image(&self) -> Option<&Arc<Image>> {
         match &self.values {
             Values::Own(_) => None,
             Values::Image(image) => Some(image),

@@ -2,7 +2,7 @@
 //! formatting goes through `fmt`, digit by digit.
 
 use std::io::Write;
-use std::net::Ipv6Addr;
+use std::net::{IpAddr, Ipv6Addr};
 
 /// Room for the longest IPv4 address, which is one byte shorter.
 pub const IPV4_TEXT: usize = 16;
@@ -30,6 +30,18 @@ const OCTETS: [[u8; 4]; 256] = {
 #[inline(always)]
 const fn octet_digits(octet: u8) -> usize {
     1 + (octet > 9) as usize + (octet > 99) as usize
+}
+
+/// Writes an address of either family to the start of `text`; says how many bytes it takes.
+#[inline]
+pub fn write_ip(address: IpAddr, text: &mut [u8; IPV6_TEXT]) -> usize {
+    match address {
+        IpAddr::V4(address) => {
+            let text = text.first_chunk_mut().expect("IPv6 is longer");
+            write_ipv4(address.into(), text)
+        }
+        IpAddr::V6(address) => write_ipv6(address.into(), text),
+    }
 }
 
 /// Writes an IPv4 address to the start of `text`; says how many bytes it takes.

@@ -4,10 +4,8 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use popfib::{
-    Family, Image, ImageWriter, IpPrefix, Kernel, LongestFib, NextHop, Options, Prefix, Rib,
-};
-use popfib_table::{Addresses, Builder, PrefixText, Table, TableError};
+use popfib::{Family, Image, ImageWriter, IpPrefix, Kernel, NextHop, Options, Prefix, Rib};
+use popfib_table::{Addresses, Builder, FamilyTable, PrefixText, Table, TableError};
 use proptest::prelude::*;
 
 /// What a table should answer.
@@ -82,8 +80,9 @@ fn check_batches<A: Family>(table: &Table, model: &Model, addresses: &[A]) {
     let family = table.family::<A>();
     let kernel = Kernel::best();
     let mut numbers = vec![9; addresses.len()];
-    let fib = family.fib().unwrap();
-    fib.lookup_batch_with(kernel, addresses, &mut numbers);
+    family
+        .value_numbers(kernel, addresses, &mut numbers)
+        .unwrap();
     for (&address, &number) in addresses.iter().zip(&numbers) {
         let wanted = model.longest_match(address.ip());
         let found = NextHop::new(number).map(|number| text(table, number));
@@ -93,18 +92,21 @@ fn check_batches<A: Family>(table: &Table, model: &Model, addresses: &[A]) {
     if !table.has_routes() {
         return;
     }
-    let longest = family.longest().unwrap().fib();
-    longest.lookup_batch_with(kernel, addresses, &mut numbers);
+    family
+        .match_numbers(kernel, addresses, &mut numbers)
+        .unwrap();
     for (&address, &number) in addresses.iter().zip(&numbers) {
         let wanted = model.longest_match(address.ip());
-        let found = LongestFib::<A>::matched(address, number);
+        let found = FamilyTable::<A>::matched(address, number);
+        let value = FamilyTable::<A>::value_of_match(number);
+        assert_eq!(value, found.map_or(0, |(_, number)| number.get()));
         let found = found.map(|(prefix, number)| (A::ip_prefix(prefix), text(table, number)));
         assert_eq!(found, wanted);
     }
     let mut routes = Vec::new();
     let each = |prefix, number| routes.push((A::ip_prefix(prefix), text(table, number)));
     let numbered = family.number_routes(each).unwrap();
-    numbered.lookup_batch_with(kernel, addresses, &mut numbers);
+    numbered.numbers(kernel, addresses, &mut numbers);
     for (address, number) in addresses.iter().zip(numbers) {
         let found = (number as usize).checked_sub(1).map(|place| routes[place]);
         assert_eq!(found, model.longest_match(address.ip()));
@@ -260,8 +262,13 @@ fn many_values() {
         assert_eq!(table.value_count(), Some(70_000));
         let addresses: Vec<u32> = (0..70_000).map(|at| at << 12 | 99).collect();
         let mut numbers = vec![0; addresses.len()];
-        let fib = table.ipv4().fib().unwrap();
-        fib.lookup_batch_with(Kernel::best(), &addresses, &mut numbers);
+        let ipv4 = table.ipv4();
+        ipv4.value_numbers(Kernel::best(), &addresses, &mut numbers)
+            .unwrap();
+        assert_eq!(
+            (ipv4.value_count(), table.ipv6().value_count()),
+            (70_000, 0)
+        );
         for (at, number) in numbers.into_iter().enumerate() {
             let number = NextHop::new(number).unwrap();
             assert_eq!(table.value(number), Some(format!("value {at}").as_str()));

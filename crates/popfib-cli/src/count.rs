@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use popfib::{Address, Kernel};
+use popfib::{Family, Kernel};
 use popfib_formats::{AddressBatch, Escaped, Run};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -15,11 +15,10 @@ use crate::args::kernel;
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use crate::program::Verdict;
-use crate::stream::answers::{Answers, Lazy, Looked};
-use crate::stream::routes::Family;
+use crate::stream::answers::{Lazy, Looked, Numbers};
 use crate::stream::seen::Seen;
 use crate::stream::source::Source;
-use crate::stream::table::Table;
+use crate::stream::table::NamedTable;
 use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs};
 use crate::table::counted;
@@ -145,7 +144,7 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
 struct Count<'t> {
     args: &'t CountArgs,
     kernel: Kernel,
-    tables: &'t [Table],
+    tables: &'t [NamedTable],
     /// With each table, how many of its labels come before those of the family.
     ipv4: Arc<Lazy<u32, u32>>,
     ipv6: Arc<Lazy<u128, u32>>,
@@ -215,12 +214,12 @@ impl Consumer for Count<'_> {
 fn look_up<'l, A: Family>(
     addresses: &'l [A],
     family: &'l Lazy<A, u32>,
-    tables: &[Table],
+    tables: &[NamedTable],
     kernel: Kernel,
     labels: &mut [Vec<(String, String)>],
     numbers: &'l mut Vec<Vec<u32>>,
 ) -> Result<Looked<'l, A, u32>, Failure> {
-    family.look_up(addresses, tables, numbers, |(index, table)| {
+    family.look_up(addresses, tables, kernel, numbers, |(index, table)| {
         let labels = &mut labels[index];
         // Values have the same numbers in both families, prefixes don't.
         let before = if table.with_prefixes {
@@ -228,23 +227,24 @@ fn look_up<'l, A: Family>(
         } else {
             0
         };
-        let routes = &table.routes;
         let answers = if table.with_prefixes {
-            Answers::numbered(routes, kernel, |prefix, next_hop| {
-                labels.push((prefix.to_owned(), routes.name(next_hop).to_owned()));
+            let value = |number| table.table.value(number).unwrap_or("-").to_owned();
+            Numbers::of_routes(&table.table, |prefix, number| {
+                labels.push((prefix.to_owned(), value(number)));
             })?
         } else {
             if labels.is_empty() {
-                labels.extend(routes.names().map(|name| (String::new(), name.to_owned())));
+                let values = table.table.values();
+                labels.extend(values.map(|value| (String::new(), value.to_owned())));
             }
-            Answers::values(routes, kernel)?
+            Numbers::Values
         };
         Ok((answers, before))
     })
 }
 
 /// The labels of the address at this place of the batch.
-fn fill<A: Address>(key: &mut [u32], looked: &Looked<'_, A, u32>, at: usize) {
+fn fill<A: Family>(key: &mut [u32], looked: &Looked<'_, A, u32>, at: usize) {
     let tables = looked.tables.iter().zip(looked.numbers);
     for (label, ((_, before), numbers)) in key.iter_mut().zip(tables) {
         *label = label_of(numbers[at], *before);
@@ -305,7 +305,7 @@ impl Count<'_> {
     }
 
     /// The usual case of [`Count::add_each`]: one table, each address once.
-    fn add_ones<A: Address>(&mut self, looked: &Looked<'_, A, u32>) {
+    fn add_ones<A: Family>(&mut self, looked: &Looked<'_, A, u32>) {
         for ((_, before), numbers) in looked.tables.iter().zip(looked.numbers) {
             let labels = self.labels[0].len() + 1;
             if self.single.len() < labels {

@@ -5,6 +5,7 @@ use std::io;
 
 use popfib::CompileError;
 use popfib_formats::ReadError;
+use popfib_table::TableError;
 
 /// The reason of an exit with status 2.
 #[derive(Debug)]
@@ -56,6 +57,12 @@ impl From<ReadError> for Failure {
 
 impl From<CompileError> for Failure {
     fn from(error: CompileError) -> Self {
+        Self::Message(error.to_string())
+    }
+}
+
+impl From<TableError> for Failure {
+    fn from(error: TableError) -> Self {
         Self::Message(error.to_string())
     }
 }

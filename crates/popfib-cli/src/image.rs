@@ -1,10 +1,12 @@
 //! Tables from images (`--fib`): opened once, then asked as they are.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use popfib::{Address, Fib, Image, Options, Rib};
+use popfib::{Image, ImageError};
 use popfib_formats::{RouteTable, image_table};
+use popfib_table::Table;
 
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
@@ -14,9 +16,10 @@ use crate::failure::Failure;
 pub(crate) struct Opened {
     /// Its file, as messages name it.
     pub(crate) name: String,
-    /// What is in it.
-    pub(crate) image: Image,
-    /// From the call to an image that can be asked.
+    pub(crate) image: Arc<Image>,
+    /// The table in it.
+    pub(crate) table: Table,
+    /// From the call to a table that can be asked.
     pub(crate) open_time: Duration,
 }
 
@@ -38,47 +41,43 @@ pub(crate) fn open_file(
         return Err("--fib takes a file; `--table -` reads an image from standard input".into());
     }
     let start = Instant::now();
-    let opened = if trust {
+    let image = if trust {
         // SAFETY: whoever says `--trust` promises what `Image::map_trusted` asks for.
         unsafe { Image::map_trusted(path) }
     } else {
         Image::open(path)
     };
-    let image = opened.map_err(|error| format!("{}: {error}", name.escape_debug()))?;
-    let open_time = start.elapsed();
-    Ok(Some(Opened {
-        name,
-        image,
-        open_time,
-    }))
+    let image = image.map_err(|error| format!("{}: {error}", name.escape_debug()))?;
+    Ok(Some(Opened::new(name, image, start)))
 }
 
 impl Opened {
+    fn new(name: String, image: Image, start: Instant) -> Self {
+        let image = Arc::new(image);
+        Self {
+            name,
+            table: Table::of_image(Arc::clone(&image)),
+            image,
+            open_time: start.elapsed(),
+        }
+    }
+
+    /// The image in `bytes`, for which somebody was asked at `start`.
+    pub(crate) fn of_bytes(name: &str, bytes: &[u8], start: Instant) -> Result<Self, ImageError> {
+        Ok(Self::new(name.to_owned(), Image::from_bytes(bytes)?, start))
+    }
+
     /// All routes of the image, for what needs more than lookups.
-    pub(crate) fn into_table(self) -> Result<RouteTable, Failure> {
+    pub(crate) fn into_routes(self) -> Result<RouteTable, Failure> {
         Ok(image_table(&self.name, self.image)?)
     }
 
-    /// The Fib of the image, which is not compiled here; an empty one for a family that is not in it.
-    pub(crate) fn fib<A: Address>(&self) -> Result<Fib<A, u32>, Failure> {
-        Ok(match self.image.table::<A>() {
-            Some(table) => table.fib().clone(),
-            None => Fib::compile(&Rib::new(), &Options::default())?,
-        })
-    }
-
-    /// The routes of the image with their next hops as the Fib answers them;
-    /// none if it was compiled without.
-    pub(crate) fn rib<A: Address>(&self) -> Rib<A> {
-        self.image
-            .table::<A>()
-            .map_or_else(Rib::new, |table| table.rib())
-    }
-
-    /// Whether the image has no routes of a family because it was compiled without.
-    pub(crate) fn lacks_routes<A: Address>(&self) -> bool {
-        let table = self.image.table::<A>();
-        table.is_some_and(|table| !table.has_routes())
+    /// Its table, whose values have texts: numbers where the image has none.
+    pub(crate) fn into_table(self) -> Result<Table, Failure> {
+        match self.table.value_count() {
+            Some(_) => Ok(self.table),
+            None => Ok(self.into_routes()?.into_table()),
+        }
     }
 
     /// Why this image does not do `to` something.

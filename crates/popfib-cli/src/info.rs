@@ -1,11 +1,11 @@
 //! `popfib info`: the compiled table in numbers, those of the paper's Table 2.
 
-use std::collections::HashSet;
 use std::fmt::Display;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use clap::Args;
-use popfib::{Address, Fib, ImageTable, Options, Prefix, Rib};
+use popfib::{Address, Family, Prefix};
+use popfib_table::FamilyTable;
 use serde::Serialize;
 
 use crate::args::TableArgs;
@@ -110,96 +110,48 @@ impl Space {
     }
 }
 
-/// A compiled structure in numbers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
-    /// Its nodes.
-    pub(crate) nodes: usize,
-    /// Its leaves.
-    pub(crate) leaves: usize,
-    /// Leading bits that its first array resolves.
-    pub(crate) direct_bits: u8,
-    /// Bytes of its arrays.
-    pub(crate) bytes: usize,
-}
-
-impl<A: Address> From<&Fib<A, u32>> for Shape {
-    fn from(fib: &Fib<A, u32>) -> Self {
-        Self {
-            nodes: fib.node_count(),
-            leaves: fib.leaf_count(),
-            direct_bits: fib.direct_bits(),
-            bytes: fib.bytes(),
-        }
-    }
-}
-
 pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
-    let info = match table::open_image(&args.table)? {
-        Some(opened) => Info {
-            ipv4: image_family::<u32>(&opened)?,
-            ipv6: image_family::<u128>(&opened)?,
-            image: Some(image_info(opened)),
-        },
-        None => {
-            let table = table::load(&args.table)?;
-            Info::of_table(family(&table.ipv4)?, family(&table.ipv6)?)
-        }
+    let (image, table) = match table::open_image(&args.table)? {
+        Some(opened) => (Some(image_info(&opened)), opened.table),
+        None => (None, table::load(&args.table)?.into_table()),
+    };
+    let is_image = image.is_some();
+    let info = Info {
+        image,
+        ipv4: FamilyInfo::of(table.ipv4(), is_image)?,
+        ipv6: FamilyInfo::of(table.ipv6(), is_image)?,
     };
     info.print(args.json, args.lengths)
 }
 
-fn family<A: Address>(rib: &Rib<A>) -> Result<FamilyInfo, Failure> {
-    let start = Instant::now();
-    let fib = Fib::compile(rib, &Options::default())?;
-    Ok(FamilyInfo::new(rib, Shape::from(&fib), start.elapsed()))
-}
-
-/// One family of an image, in which nothing is compiled and there is no RIB.
-fn image_family<A: Address>(opened: &Opened) -> Result<FamilyInfo, Failure> {
-    let table = opened.image.table::<A>();
-    let shape = Shape::from(&opened.fib::<A>()?);
-    Ok(FamilyInfo {
-        routes: table.map_or(0, ImageTable::route_count),
-        next_hops: table.map_or(0, ImageTable::next_hop_count),
-        rib_bytes: 0,
-        space: table
-            .filter(|table| table.has_routes())
-            .map_or_else(Space::default, |table| {
-                Space::of(table.routes().map(|(prefix, _)| prefix))
-            }),
-        ..FamilyInfo::new(&Rib::<A>::new(), shape, Duration::ZERO)
-    })
-}
-
 impl FamilyInfo {
-    /// The numbers of a structure that was compiled from `rib` in that time.
-    pub(crate) fn new<A: Address>(rib: &Rib<A>, shape: Shape, compile_time: Duration) -> Self {
-        let next_hops: HashSet<_> = rib.iter().map(|(_, next_hop)| next_hop).collect();
-        Self {
-            routes: rib.len(),
-            next_hops: next_hops.len(),
-            nodes: shape.nodes,
-            leaves: shape.leaves,
-            direct_bits: shape.direct_bits,
-            bytes: shape.bytes,
+    /// The numbers of a family. In an image nothing is compiled, and there is no RIB.
+    fn of<A: Family>(table: &FamilyTable<A>, is_image: bool) -> Result<Self, Failure> {
+        let start = Instant::now();
+        let fib = table.fib()?;
+        let compile_time = match is_image {
+            true => Duration::ZERO,
+            false => start.elapsed(),
+        };
+        let space = match table.routes() {
+            Ok(routes) if table.has_routes() => Space::of(routes.map(|(prefix, _)| prefix)),
+            _ => Space::default(),
+        };
+        Ok(Self {
+            routes: table.route_count(),
+            next_hops: table.value_count(),
+            nodes: fib.node_count(),
+            leaves: fib.leaf_count(),
+            direct_bits: fib.direct_bits(),
+            bytes: fib.bytes(),
             compile_ms: milliseconds(compile_time),
-            rib_bytes: rib.bytes(),
-            space: Space::of(rib.iter().map(|(prefix, _)| prefix)),
-        }
+            rib_bytes: if is_image { 0 } else { table.rib()?.bytes() },
+            space,
+        })
     }
 }
 
 impl Info {
-    /// What is printed about a table.
-    pub(crate) fn of_table(ipv4: FamilyInfo, ipv6: FamilyInfo) -> Self {
-        Self {
-            image: None,
-            ipv4,
-            ipv6,
-        }
-    }
-
     /// Prints it as text, with the routes of each prefix length if `by_length`, or JSON.
     pub(crate) fn print(&self, json: bool, by_length: bool) -> Result<Verdict, Failure> {
         let mut output = Output::new();
@@ -221,23 +173,16 @@ pub(crate) fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
-fn image_info(
-    Opened {
-        name,
-        image,
-        open_time,
-    }: Opened,
-) -> ImageInfo {
-    let has_routes = image.table::<u32>().is_some_and(ImageTable::has_routes)
-        || image.table::<u128>().is_some_and(ImageTable::has_routes);
+fn image_info(opened: &Opened) -> ImageInfo {
+    let image = &opened.image;
     ImageInfo {
-        file: name,
+        file: opened.name.clone(),
         bytes: image.bytes(),
         source: image.source().to_owned(),
         created: image.created(),
         writer: image.writer().to_owned(),
-        has_routes,
-        open_ms: milliseconds(open_time),
+        has_routes: opened.table.has_routes(),
+        open_ms: milliseconds(opened.open_time),
     }
 }
 

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use popfib::{Image, IpPrefix};
+use popfib::IpPrefix;
 
 use crate::args::ReadArgs;
 use crate::failure::Failure;
@@ -192,12 +192,8 @@ impl Live {
             Ok(_) => return Err(self.failed("it closed the connection within an image")),
             Err(error) => return Err(self.failed(error)),
         }
-        let image = Image::from_bytes(&bytes).map_err(|error| self.failed(error))?;
-        let opened = Opened {
-            name: self.name.clone(),
-            image,
-            open_time: start.elapsed(),
-        };
+        let opened = Opened::of_bytes(&self.name, &bytes, start);
+        let opened = opened.map_err(|error| self.failed(error))?;
         Ok(Some(Current { version, opened }))
     }
 }

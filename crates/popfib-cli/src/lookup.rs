@@ -8,8 +8,9 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use clap::Args;
-use popfib::{Address, Image, IpPrefix, NextHop, Prefix};
-use popfib_formats::{AddressBatch, Escaped, RouteTable, Run};
+use popfib::{IpPrefix, NextHop};
+use popfib_formats::{AddressBatch, Escaped, Run};
+use popfib_table::Table;
 use serde::Serialize;
 
 use crate::args::{TableArgs, kernel};
@@ -22,7 +23,7 @@ use crate::stream::form::Form;
 use crate::stream::lines::{Lines, Query, Work};
 use crate::stream::seen::Seen;
 use crate::stream::source::Source;
-use crate::stream::table::Table;
+use crate::stream::table::NamedTable;
 use crate::stream::{self, Consumer, InputArgs, Lead, Wanted};
 use crate::table;
 
@@ -88,11 +89,11 @@ pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
         return Ok(Verdict::Good);
     }
     let table = match table::open_image(&args.table)? {
-        Some(opened) => Answers::Image(opened.image),
-        None => Answers::Table(Box::new(table::load(&args.table)?)),
+        Some(opened) => opened.table,
+        None => table::load(&args.table)?.into_table(),
     };
     for address in addresses {
-        let (prefix, value) = table.longest_match(address);
+        let (prefix, value) = longest_match(&table, address);
         write_answer(&mut output, address, prefix, value.as_deref(), args.json)?;
     }
     output.flush()?;
@@ -182,7 +183,7 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
     let mut follower = place.transpose()?.map(|place| Follower::new(place, true));
     let tables = match &mut follower {
         Some(follower) => follower.fetch()?.unwrap_or_default(),
-        None => vec![Table::of(&args.table)?],
+        None => vec![NamedTable::of(&args.table)?],
     };
     let query = Query {
         tables: tables.into(),
@@ -236,49 +237,17 @@ fn write_answer(
     }
 }
 
-/// Where answers come from.
-enum Answers {
-    Table(Box<RouteTable>),
-    Image(Image),
-}
-
-impl Answers {
-    /// The matched prefix, if it is known, and the name of its next hop.
-    fn longest_match(&self, address: IpAddr) -> (Option<IpPrefix>, Option<Cow<'_, str>>) {
-        let (prefix, next_hop) = match (self, address) {
-            (Self::Table(table), IpAddr::V4(a)) => known(table.ipv4.longest_match(a.into())),
-            (Self::Table(table), IpAddr::V6(a)) => known(table.ipv6.longest_match(a.into())),
-            (Self::Image(image), IpAddr::V4(a)) => match_in(image, u32::from(a)),
-            (Self::Image(image), IpAddr::V6(a)) => match_in(image, u128::from(a)),
-        };
-        let name = next_hop.map(|number| {
-            let name = match self {
-                Self::Table(table) => table.next_hops.get(number),
-                Self::Image(image) => image.name(number),
-            };
-            // An image may have been made without names.
-            name.map_or_else(|| number.to_string().into(), Cow::Borrowed)
-        });
-        (prefix, name)
-    }
-}
-
-/// A match in an image; without the prefix if that is not in it.
-fn match_in<A: Address>(image: &Image, address: A) -> (Option<IpPrefix>, Option<NextHop>)
-where
-    IpPrefix: From<Prefix<A>>,
-{
-    match image.table::<A>() {
-        None => (None, None),
-        Some(table) if table.has_routes() => known(table.longest_match(address)),
-        Some(table) => (None, NextHop::new(table.fib().lookup(address))),
-    }
-}
-
-fn known<A>(found: Option<(Prefix<A>, NextHop)>) -> (Option<IpPrefix>, Option<NextHop>)
-where
-    IpPrefix: From<Prefix<A>>,
-{
-    let found = found.map(|(prefix, next_hop)| (IpPrefix::from(prefix), next_hop));
-    found.unzip()
+/// The matched prefix, if it is known, and the value.
+fn longest_match(table: &Table, address: IpAddr) -> (Option<IpPrefix>, Option<Cow<'_, str>>) {
+    let (prefix, number) = match table.longest_match(address) {
+        Ok(found) => found.unzip(),
+        // An image without its routes.
+        Err(_) => (None, table.lookup(address)),
+    };
+    // An image may have been made without names.
+    let text = |number: NextHop| match table.value(number) {
+        Some(value) => Cow::Borrowed(value),
+        None => number.to_string().into(),
+    };
+    (prefix, number.map(text))
 }

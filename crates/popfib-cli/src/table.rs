@@ -13,7 +13,7 @@ use crate::{live, progress};
 /// The table of `args`; replaced routes and skipped lines are noted on standard error.
 pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
     if let Some(opened) = open_image(args)? {
-        return opened.into_table();
+        return opened.into_routes();
     }
     load_or_default(args.table.as_deref(), &args.read)
 }

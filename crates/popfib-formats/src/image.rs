@@ -4,8 +4,10 @@
 //! The bytes are validated as a whole first, so no single route is ever invalid.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use popfib::{Image, IpPrefix, NextHop};
+use popfib_table::TableError;
 
 use crate::error::ReadError;
 use crate::error::quote;
@@ -43,7 +45,7 @@ fn check_length(bytes: &[u8]) -> Result<(), String> {
 /// The routes of both families, in prefix order.
 pub(crate) struct ImageRoutes {
     name: String,
-    image: Image,
+    image: Arc<Image>,
     is_ipv6: bool,
     /// The number of the next route.
     number: u32,
@@ -56,14 +58,14 @@ impl ImageRoutes {
     ///
     /// # Errors
     /// An image without routes.
-    pub(crate) fn new(name: &str, image: Image) -> Result<Self, ReadError> {
+    pub(crate) fn new(name: &str, image: impl Into<Arc<Image>>) -> Result<Self, ReadError> {
+        let image = image.into();
         let ipv4 = image.table::<u32>();
         let ipv6 = image.table::<u128>();
         let is_bare = ipv4.is_some_and(|table| !table.has_routes())
             || ipv6.is_some_and(|table| !table.has_routes());
         if is_bare {
-            let reason = "the image was compiled without its routes, which are needed here";
-            return Err(ReadError::file(name, reason));
+            return Err(ReadError::file(name, TableError::NoRoutes.to_string()));
         }
         Ok(Self {
             name: name.to_owned(),

@@ -1,6 +1,7 @@
 //! Routes into tables: the one place where formats meet Ribs.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use hashbrown::HashSet;
 use popfib::{ByFamily, Image, IpPrefix, NextHop, Rib};
@@ -112,7 +113,7 @@ pub fn load_text(input: Input, options: &LoadOptions) -> Result<RouteTable, Read
 ///
 /// # Errors
 /// An image without routes.
-pub fn image_table(name: &str, image: Image) -> Result<RouteTable, ReadError> {
+pub fn image_table(name: &str, image: impl Into<Arc<Image>>) -> Result<RouteTable, ReadError> {
     let mut source = ImageRoutes::new(name, image)?;
     insert_all(name.to_owned(), &mut source, &LoadOptions::new())
 }

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
+use popfib::Family;
 use popfib_formats::{AddressBatch, Run};
 use popfib_parquet::{self as parquet, ParquetAddresses, ParquetError, ParquetWriter};
 
 use super::AnnotateArgs;
 use crate::failure::Failure;
-use crate::stream::answers::{Answers, Lazy};
+use crate::stream::answers::{Lazy, Numbers};
 use crate::stream::lines::Query;
-use crate::stream::routes;
 use crate::stream::source::Source;
 
 impl From<ParquetError> for Failure {
@@ -23,15 +23,15 @@ pub(super) struct Columns {
     query: Query,
     writer: ParquetWriter,
     answers: parquet::Answers,
-    ipv4: Family<u32>,
-    ipv6: Family<u128>,
+    ipv4: Side<u32>,
+    ipv6: Side<u128>,
     /// The numbers of the answers of the batch at hand.
     numbers: Vec<u32>,
     taken: Vec<u8>,
 }
 
 /// The answers of one family, how many of the other come before, and the numbers of a batch.
-type Family<A> = (Lazy<A, u32>, Vec<Vec<u32>>);
+type Side<A> = (Lazy<A, u32>, Vec<Vec<u32>>);
 
 impl Columns {
     pub(super) fn new(
@@ -39,7 +39,7 @@ impl Columns {
         args: &AnnotateArgs,
         query: &Query,
     ) -> Result<Self, Failure> {
-        let routes = &query.tables[0].routes;
+        let table = &query.tables[0].table;
         let name = args
             .output_file
             .as_deref()
@@ -48,7 +48,7 @@ impl Columns {
         Ok(Self {
             query: query.clone(),
             writer: ParquetWriter::new(&name.display().to_string(), kept(source), with_prefixes)?,
-            answers: parquet::Answers::new(routes.names(), with_prefixes),
+            answers: parquet::Answers::new(table.values(), with_prefixes),
             ipv4: (Lazy::new(), Vec::new()),
             ipv6: (Lazy::new(), Vec::new()),
             numbers: Vec::new(),
@@ -100,22 +100,22 @@ fn kept(source: &Source) -> Option<&ParquetAddresses> {
 }
 
 /// The numbers of the answers within a family, and how many come before it.
-fn numbers<'f, A: routes::Family>(
+fn numbers<'f, A: Family>(
     addresses: &'f [A],
-    (lazy, numbers): &'f mut Family<A>,
+    (lazy, numbers): &'f mut Side<A>,
     query: &Query,
     all: &mut parquet::Answers,
 ) -> Result<(&'f [u32], u32), Failure> {
-    let looked = lazy.look_up(addresses, &query.tables, numbers, |(_, table)| {
+    let kernel = query.kernel;
+    let looked = lazy.look_up(addresses, &query.tables, kernel, numbers, |(_, table)| {
         let before = all.last();
-        let routes = &table.routes;
         let answers = if table.with_prefixes {
-            Answers::numbered(routes, query.kernel, |prefix, next_hop| {
-                all.push(prefix, next_hop.get() - 1);
+            Numbers::of_routes(&table.table, |prefix, value| {
+                all.push(prefix, value.get() - 1);
             })?
         } else {
-            (0..routes.name_count()).for_each(|value| all.push("", value));
-            Answers::values(routes, query.kernel)?
+            (0..table.table.value_count().unwrap_or(0)).for_each(|value| all.push("", value));
+            Numbers::Values
         };
         Ok((answers, before))
     })?;

@@ -13,7 +13,7 @@ use crate::stream::Lead;
 use crate::stream::form::{Dialect, Form};
 use crate::stream::lines::{Lines, Query, Work, there_already};
 use crate::stream::source::Source;
-use crate::stream::table::Table;
+use crate::stream::table::NamedTable;
 use crate::table::counted;
 
 /// Annotates in one form; all files have to be alike in their columns.
@@ -54,7 +54,7 @@ impl Sink {
     }
 
     /// Answers by these tables from now on, if it is lines that it makes.
-    pub(super) fn use_tables(&mut self, tables: Arc<[Table]>) {
+    pub(super) fn use_tables(&mut self, tables: Arc<[NamedTable]>) {
         match self {
             Self::Lines { lines, .. } => lines.use_tables(tables),
             #[cfg(feature = "parquet")]

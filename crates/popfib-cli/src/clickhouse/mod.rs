@@ -9,8 +9,9 @@ mod native;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use popfib::{Address, Kernel, LongestFib};
+use popfib::{Family, Kernel};
 use popfib_formats::{AddressBatch, Escaped, Run};
+use popfib_table::{FamilyTable, PrefixText};
 
 use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
@@ -18,11 +19,10 @@ use crate::live::Place;
 use crate::output::Output;
 use crate::program::Verdict;
 use crate::stream::answer_texts::{AnyAnswerTexts, Texts};
-use crate::stream::answers::{Answers, Lazy, Looked};
+use crate::stream::answers::{Lazy, Looked, Numbers};
 use crate::stream::follower::Follower;
 use crate::stream::page::Page;
-use crate::stream::routes::{Family, Routes, spell};
-use crate::stream::table::Table;
+use crate::stream::table::NamedTable;
 use crate::table;
 
 /// Run as a function of ClickHouse: read blocks of addresses, write blocks of answers, in its format Native.
@@ -122,26 +122,24 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
 }
 
 /// The table of the options.
-fn load(args: &TableArgs, with_prefixes: bool) -> Result<Table, Failure> {
-    let routes = match table::open_image(args)? {
-        Some(opened)
-            if with_prefixes && (opened.lacks_routes::<u32>() || opened.lacks_routes::<u128>()) =>
-        {
+fn load(args: &TableArgs, with_prefixes: bool) -> Result<NamedTable, Failure> {
+    let table = match table::open_image(args)? {
+        Some(opened) if with_prefixes && !opened.table.has_routes() => {
             return Err(opened.without_routes("name the matched prefix"));
         }
-        Some(opened) => Routes::of_image(opened, false)?,
-        None => Routes::Table(Box::new(table::load(args)?)),
+        Some(opened) => opened.into_table()?,
+        None => table::load(args)?.into_table(),
     };
-    Ok(Table {
+    Ok(NamedTable {
         name: None,
         with_prefixes,
-        routes,
+        table,
     })
 }
 
 /// A table as a function of a column.
 struct Function {
-    tables: Vec<Table>,
+    tables: Vec<NamedTable>,
     kernel: Kernel,
     answer: Answer,
     ipv4: Lazy<u32, Texted>,
@@ -154,7 +152,7 @@ struct Function {
 }
 
 impl Function {
-    fn new(tables: Vec<Table>, kernel: Kernel, answer: Answer) -> Self {
+    fn new(tables: Vec<NamedTable>, kernel: Kernel, answer: Answer) -> Self {
         Self {
             tables,
             kernel,
@@ -174,15 +172,17 @@ impl Function {
         let looked = (self.ipv4).look_up(
             batch.ipv4(),
             tables,
+            kernel,
             &mut self.ipv4_numbers,
-            |(_, table)| compile(table, kernel, answer),
+            |(_, table)| compile(table, answer),
         )?;
         let mut ipv4 = Column::new(&looked);
         let looked = (self.ipv6).look_up(
             batch.ipv6(),
             tables,
+            kernel,
             &mut self.ipv6_numbers,
-            |(_, table)| compile(table, kernel, answer),
+            |(_, table)| compile(table, answer),
         )?;
         let mut ipv6 = Column::new(&looked);
 
@@ -220,7 +220,7 @@ enum Texted {
 }
 
 /// What is left of the answers of a family.
-struct Column<'l, A: Address> {
+struct Column<'l, A: Family> {
     addresses: &'l [A],
     numbers: &'l [u32],
     /// `None` if there are no addresses of the family.
@@ -243,13 +243,15 @@ impl<'l, A: Family> Column<'l, A> {
         match self.texted {
             Some(Texted::Values(texts)) => texts.write_all(numbers, page),
             Some(Texted::Prefixes) => {
-                let mut text = [0; _];
+                let mut text = [0; PrefixText::ROOM];
                 for (&address, &number) in addresses.iter().zip(numbers) {
-                    let found = LongestFib::<A>::matched(address, number);
-                    let text = found.map_or("", |(prefix, _)| spell(prefix, &mut text));
-                    // Its length takes one byte.
-                    page.put(&[text.len() as u8]);
-                    page.put(text.as_bytes());
+                    let found = FamilyTable::<A>::matched(address, number);
+                    let len = found.map_or(0, |(prefix, _)| {
+                        PrefixText::write(A::ip_prefix(prefix), &mut text)
+                    });
+                    // The length takes one byte.
+                    page.put(&[len as u8]);
+                    page.put(&text[..len]);
                 }
             }
             None => {}
@@ -265,14 +267,10 @@ fn first<'n, T>(rest: &mut &'n [T], count: usize) -> &'n [T] {
 }
 
 /// A family of the table, and what is written for each of its answers.
-fn compile<A: Family>(
-    table: &Table,
-    kernel: Kernel,
-    form: Answer,
-) -> Result<(Answers<A>, Texted), Failure> {
+fn compile<A: Family>(table: &NamedTable, form: Answer) -> Result<(Numbers<A>, Texted), Failure> {
     let mut texts = Texts::default();
     texts.push(|to| to.extend_from_slice(form.null()));
-    for value in table.routes.names() {
+    for value in table.table.values() {
         let mut is_right = true;
         texts.push(|to| match form {
             Answer::Value => native::text(value, to),
@@ -286,10 +284,10 @@ fn compile<A: Family>(
         }
     }
     Ok(match form {
-        Answer::Prefix => (Answers::longest(&table.routes, kernel)?, Texted::Prefixes),
+        Answer::Prefix => (Numbers::Matches, Texted::Prefixes),
         _ => {
             let texts = Texted::Values(texts.into_answer_texts());
-            (Answers::values(&table.routes, kernel)?, texts)
+            (Numbers::Values, texts)
         }
     })
 }

@@ -8,18 +8,17 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use popfib::Kernel;
+use popfib::{Family, Kernel};
 use popfib_formats::{AddressBatch, Run};
 
 use crate::args::kernel;
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use crate::program::Verdict;
-use crate::stream::answers::{Answers, Lazy};
-use crate::stream::routes::Family;
+use crate::stream::answers::{Lazy, Numbers};
 use crate::stream::seen::Seen;
 use crate::stream::source::Source;
-use crate::stream::table::Table;
+use crate::stream::table::NamedTable;
 use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs, Wanted};
 
@@ -102,7 +101,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
     let tables = args.tables.load(false)?;
     for value in &args.values {
         let mut tables = tables.iter();
-        if !tables.any(|table| table.routes.names().any(|name| name == value)) {
+        if !tables.any(|table| table.table.values().any(|name| name == value)) {
             note(format_args!(
                 "--match-value: no route has the value {value}"
             ));
@@ -200,7 +199,7 @@ fn name(path: &Path) -> String {
 struct Grep<'t> {
     args: &'t GrepArgs,
     kernel: Kernel,
-    tables: &'t [Table],
+    tables: &'t [NamedTable],
     ipv4: Searched<u32>,
     ipv6: Searched<u128>,
     /// How many cells a row has where there are several.
@@ -351,15 +350,15 @@ type Searched<A> = (Lazy<A, Vec<bool>>, Vec<Vec<u32>>);
 fn hits<A: Family>(
     addresses: &[A],
     (lazy, numbers): &mut Searched<A>,
-    tables: &[Table],
+    tables: &[NamedTable],
     kernel: Kernel,
     args: &GrepArgs,
 ) -> Result<Vec<bool>, Failure> {
-    let looked = lazy.look_up(addresses, tables, numbers, |(_, table)| {
+    let looked = lazy.look_up(addresses, tables, kernel, numbers, |(_, table)| {
         let values = &args.values;
         let counts = |name: &str| values.is_empty() || values.iter().any(|value| value == name);
-        let counts = std::iter::once(false).chain(table.routes.names().map(counts));
-        Ok((Answers::values(&table.routes, kernel)?, counts.collect()))
+        let counts = std::iter::once(false).chain(table.table.values().map(counts));
+        Ok((Numbers::Values, counts.collect()))
     })?;
     let mut hits = vec![false; addresses.len()];
     for ((_, counts), numbers) in looked.tables.iter().zip(looked.numbers) {

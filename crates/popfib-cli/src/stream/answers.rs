@@ -1,64 +1,69 @@
-//! A family's answers: a FIB that gives each address a number.
+//! A family's answers: a number for each address, and what the numbers of each table mean.
 
 use std::sync::OnceLock;
 
-use popfib::{Address, Fib, Kernel, NextHop};
-use popfib_table::IPV6_TEXT;
+use popfib::{Family, Kernel, NextHop};
+use popfib_table::{PrefixText, RouteNumbers, Table, TableError};
 
-use super::routes::{Family, Routes, spell};
-use super::table::Table;
+use super::table::NamedTable;
 use crate::failure::Failure;
 
-/// The answers of one family. Number 0 stands for no match.
-pub(crate) struct Answers<A: Address> {
-    fib: Fib<A, u32>,
-    kernel: Kernel,
+/// Which numbers a table answers for the addresses of a family. Number 0 stands for no match.
+pub(crate) enum Numbers<A: Family> {
+    /// Those of values.
+    Values,
+    /// Those of matches, as [`FamilyTable::matched`](popfib_table::FamilyTable::matched) takes them apart.
+    Matches,
+    /// Those of routes.
+    Routes(RouteNumbers<A>),
 }
 
-impl<A: Family> Answers<A> {
-    /// By the numbers of the next hops.
-    pub(crate) fn values(routes: &Routes, kernel: Kernel) -> Result<Self, Failure> {
-        let fib = routes.fib()?;
-        Ok(Self { fib, kernel })
-    }
-
-    /// By the numbers of next hops and lengths, as [`LongestFib::matched`](popfib::LongestFib::matched) takes them apart.
-    pub(crate) fn longest(routes: &Routes, kernel: Kernel) -> Result<Self, Failure> {
-        let fib = routes.longest()?.into_fib();
-        Ok(Self { fib, kernel })
-    }
-
-    /// By the numbers of the routes, from 1 on in the order in which prefixes and next hops are handed to `each`.
-    pub(crate) fn numbered(
-        routes: &Routes,
-        kernel: Kernel,
+impl<A: Family> Numbers<A> {
+    /// By the numbers of the routes, from 1 on in the order in which prefixes and values are handed to `each`.
+    pub(crate) fn of_routes(
+        table: &Table,
         mut each: impl FnMut(&str, NextHop),
     ) -> Result<Self, Failure> {
-        let mut text = [0; IPV6_TEXT + 4];
-        let fib = routes.numbered(|prefix, next_hop| each(spell(prefix, &mut text), next_hop))?;
-        Ok(Self { fib, kernel })
+        let numbered = table.family::<A>().number_routes(|prefix, value| {
+            each(PrefixText::new(A::ip_prefix(prefix)).as_str(), value);
+        });
+        Ok(Self::Routes(numbered?))
     }
 
     /// Puts the number of each address's answer into `numbers`, 0 for none.
-    pub(crate) fn numbers(&self, addresses: &[A], numbers: &mut Vec<u32>) {
+    fn put(
+        &self,
+        table: &Table,
+        kernel: Kernel,
+        addresses: &[A],
+        numbers: &mut Vec<u32>,
+    ) -> Result<(), TableError> {
         numbers.resize(addresses.len(), 0);
-        self.fib.lookup_batch_with(self.kernel, addresses, numbers);
+        let family = table.family::<A>();
+        match self {
+            Self::Values => family.value_numbers(kernel, addresses, numbers),
+            Self::Matches => family.match_numbers(kernel, addresses, numbers),
+            Self::Routes(routes) => {
+                routes.numbers(kernel, addresses, numbers);
+                Ok(())
+            }
+        }
     }
 }
 
-/// What answers the addresses of one family: its tables, compiled when the first address comes, and with
-/// each what its numbers mean. Threads may share it.
-pub(crate) struct Lazy<A: Address, T> {
+/// What the numbers of the tables mean for the addresses of one family: made when the first address comes.
+/// Threads may share it.
+pub(crate) struct Lazy<A: Family, T> {
     tables: OnceLock<Result<Compiled<A, T>, String>>,
 }
 
-type Compiled<A, T> = Vec<(Answers<A>, T)>;
+type Compiled<A, T> = Vec<(Numbers<A>, T)>;
 
 /// The numbers of the answers to some addresses, table by table.
-pub(crate) struct Looked<'l, A: Address, T> {
+pub(crate) struct Looked<'l, A: Family, T> {
     pub(crate) addresses: &'l [A],
     /// Empty if there are no addresses, as are the numbers.
-    pub(crate) tables: &'l [(Answers<A>, T)],
+    pub(crate) tables: &'l [(Numbers<A>, T)],
     pub(crate) numbers: &'l [Vec<u32>],
 }
 
@@ -74,9 +79,10 @@ impl<A: Family, T> Lazy<A, T> {
     pub(crate) fn look_up<'l>(
         &'l self,
         addresses: &'l [A],
-        tables: &[Table],
+        tables: &[NamedTable],
+        kernel: Kernel,
         numbers: &'l mut Vec<Vec<u32>>,
-        compile: impl FnMut((usize, &Table)) -> Result<(Answers<A>, T), Failure>,
+        compile: impl FnMut((usize, &NamedTable)) -> Result<(Numbers<A>, T), Failure>,
     ) -> Result<Looked<'l, A, T>, Failure> {
         if addresses.is_empty() {
             return Ok(Looked {
@@ -90,14 +96,14 @@ impl<A: Family, T> Lazy<A, T> {
             let compiled: Result<_, Failure> = compile();
             compiled.map_err(|failure| failure.to_string())
         });
-        let tables = compiled.as_ref().map_err(|reason| reason.clone())?;
+        let compiled = compiled.as_ref().map_err(|reason| reason.clone())?;
         numbers.resize_with(tables.len(), Vec::new);
-        for ((answers, _), numbers) in tables.iter().zip(&mut *numbers) {
-            answers.numbers(addresses, numbers);
+        for ((table, (asked, _)), numbers) in tables.iter().zip(compiled).zip(&mut *numbers) {
+            asked.put(&table.table, kernel, addresses, numbers)?;
         }
         Ok(Looked {
             addresses,
-            tables,
+            tables: compiled,
             numbers,
         })
     }

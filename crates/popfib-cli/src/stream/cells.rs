@@ -7,7 +7,7 @@ use popfib_formats::{AddressBatch, Run};
 use super::form::{Form, address_name};
 use super::page::Page;
 use super::rows::Lead;
-use super::table::Table;
+use super::table::NamedTable;
 use super::written::Texted;
 
 /// Goes through the cells of a batch.
@@ -66,7 +66,12 @@ impl<'b> Cells<'b> {
     }
 
     /// The answers of the next row, whose cells have these names.
-    pub(super) fn row(&mut self, names: &[String], tables: &[Table], takes_all: bool) -> &[u8] {
+    pub(super) fn row(
+        &mut self,
+        names: &[String],
+        tables: &[NamedTable],
+        takes_all: bool,
+    ) -> &[u8] {
         self.text.clear();
         for name in names {
             self.next_cell();
@@ -130,7 +135,7 @@ impl<'b> Cells<'b> {
     }
 
     /// Writes the answers of a table to the addresses of the cell.
-    fn answers(&mut self, name: &str, index: usize, table: &Table, takes_all: bool) {
+    fn answers(&mut self, name: &str, index: usize, table: &NamedTable, takes_all: bool) {
         self.page.clear();
         self.ends.clear();
         for &found in &self.found {

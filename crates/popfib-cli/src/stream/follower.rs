@@ -10,8 +10,7 @@ use crate::failure::Failure;
 use crate::live::{Live, Place};
 use crate::output::note;
 
-use super::routes::Routes;
-use super::table::Table;
+use super::table::NamedTable;
 
 /// The least time from one image to the next, and how many times as long as the last one took to come.
 const EVERY: Duration = Duration::from_secs(1);
@@ -41,7 +40,7 @@ impl Follower {
     }
 
     /// The table as it is now; `None` if it has not changed since the last call.
-    pub(crate) fn fetch(&mut self) -> Result<Option<Vec<Table>>, Failure> {
+    pub(crate) fn fetch(&mut self) -> Result<Option<Vec<NamedTable>>, Failure> {
         let start = Instant::now();
         let live = match &mut self.live {
             Some(live) => live,
@@ -57,16 +56,13 @@ impl Follower {
             return Ok(None);
         };
         self.version = Some(current.version);
-        Ok(Some(vec![Table {
-            name: None,
-            with_prefixes: self.with_prefixes,
-            routes: Routes::of_image(current.opened, self.with_prefixes)?,
-        }]))
+        let table = NamedTable::of_image(current.opened, self.with_prefixes)?;
+        Ok(Some(vec![table]))
     }
 
     /// The same when it is time to ask again. Lines are not lost for a process that is gone: they are answered by what
     /// was fetched last, which is said once.
-    pub(crate) fn newer(&mut self) -> Option<Vec<Table>> {
+    pub(crate) fn newer(&mut self) -> Option<Vec<NamedTable>> {
         if Instant::now() < self.due {
             return None;
         }

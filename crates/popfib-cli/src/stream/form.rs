@@ -5,7 +5,7 @@ use std::io::Write;
 use popfib_formats::Escaped;
 use serde::Serialize;
 
-use super::table::Table;
+use super::table::NamedTable;
 
 /// A form of output as lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ pub(super) struct AnswerForm<'f> {
 
 impl<'f> AnswerForm<'f> {
     /// In `form`, of the cell of this name.
-    pub(super) fn new(form: &'f Form, cell: &str, table: &Table, is_first: bool) -> Self {
+    pub(super) fn new(form: &'f Form, cell: &str, table: &NamedTable, is_first: bool) -> Self {
         let mut columns = table.columns(cell);
         Self {
             form: Some(form),
@@ -130,7 +130,7 @@ impl<'f> AnswerForm<'f> {
     }
 
     /// The texts themselves.
-    pub(super) fn raw(table: &Table) -> Self {
+    pub(super) fn raw(table: &NamedTable) -> Self {
         Self {
             form: None,
             value_name: String::new(),

@@ -6,8 +6,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use popfib::Kernel;
+use popfib::{Family, Kernel};
 use popfib_formats::{AddressBatch, Run};
+use popfib_table::write_ip;
 
 use super::answer_texts::{AHEAD, AnswerTexts, AnyAnswerTexts};
 use super::answers::{Lazy, Looked};
@@ -15,16 +16,15 @@ use super::cells::Cells;
 use super::form::{AnswerForm, Form, address_name};
 use super::members::Members;
 use super::page::Page;
-use super::routes;
 use super::rows::{Lead, Row};
-use super::table::Table;
+use super::table::NamedTable;
 use super::written::{Texted, Written, compile, indices, lead};
 use crate::failure::Failure;
 
 /// What is asked about each address, and of whom.
 #[derive(Clone)]
 pub(crate) struct Query {
-    pub(crate) tables: Arc<[Table]>,
+    pub(crate) tables: Arc<[NamedTable]>,
     pub(crate) kernel: Kernel,
     /// What the cells of a row are called; one of no name where there is one.
     pub(crate) cells: Vec<String>,
@@ -142,7 +142,7 @@ impl Lines {
     }
 
     /// Answers by these tables from now on, which are called as those before.
-    pub(crate) fn use_tables(&mut self, tables: Arc<[Table]>) {
+    pub(crate) fn use_tables(&mut self, tables: Arc<[NamedTable]>) {
         self.query.tables = tables;
         self.ipv4 = Lazy::new();
         self.ipv6 = Lazy::new();
@@ -183,20 +183,20 @@ impl Lines {
     }
 
     /// Looks up `addresses` in all tables.
-    fn look_up<'w, A: routes::Family>(
+    fn look_up<'w, A: Family>(
         &'w self,
         family: &'w Lazy<A, Written>,
         addresses: &'w [A],
         numbers: &'w mut Vec<Vec<u32>>,
     ) -> Result<Texted<'w, A>, Failure> {
         let Query { tables, kernel, .. } = &self.query;
-        family.look_up(addresses, tables, numbers, |(index, table)| {
+        family.look_up(addresses, tables, *kernel, numbers, |(index, table)| {
             let is_first = self.lead == Lead::Nothing && index == 0;
             let form = match self.query.is_single() {
                 true => AnswerForm::new(&self.form, "", table, is_first),
                 false => AnswerForm::raw(table),
             };
-            compile(table, *kernel, &form)
+            Ok(compile(table, &form))
         })
     }
 
@@ -279,7 +279,7 @@ struct Writer<'b, R> {
 
 impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
     /// The lines of the `count` addresses from `at` on.
-    fn run<A: routes::Family>(&mut self, looked: &Texted<'_, A>, at: &mut usize, count: usize) {
+    fn run<A: Family>(&mut self, looked: &Texted<'_, A>, at: &mut usize, count: usize) {
         let start = *at;
         *at += count;
         let Looked {
@@ -320,7 +320,7 @@ impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
 
     /// The usual case of [`Writer::run`], without its loops over tables.
     #[inline(never)]
-    fn one_table<A: routes::Family, const SIZE: usize>(
+    fn one_table<A: Family, const SIZE: usize>(
         &mut self,
         addresses: &[A],
         numbers: &[u32],
@@ -339,7 +339,7 @@ impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
     }
 
     #[inline(always)]
-    fn line<A: routes::Family>(&mut self, address: Option<A>, answers: impl FnOnce(&mut Page)) {
+    fn line<A: Family>(&mut self, address: Option<A>, answers: impl FnOnce(&mut Page)) {
         let row = self.rows.next().unwrap_or_default();
         match self.lead {
             Lead::Row => match Row::new(row, self.form) {
@@ -371,8 +371,8 @@ impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
 
 /// Writes an address as text.
 #[inline(always)]
-fn put<A: routes::Family>(address: A, page: &mut Page) {
+fn put<A: Family>(address: A, page: &mut Page) {
     let text = page.room().first_chunk_mut();
-    let len = address.write(text.expect("there is room for an address"));
+    let len = write_ip(address.ip(), text.expect("there is room for an address"));
     page.fill(len);
 }

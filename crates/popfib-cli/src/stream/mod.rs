@@ -13,7 +13,6 @@ pub(crate) mod lines;
 mod members;
 pub(crate) mod page;
 mod parallel;
-pub(crate) mod routes;
 mod rows;
 pub(crate) mod seen;
 pub(crate) mod source;

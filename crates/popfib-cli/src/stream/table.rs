@@ -1,31 +1,45 @@
 //! A table that answers a stream, and what its columns are called.
 
+use popfib_table::Table;
+
 use crate::args::TableArgs;
 use crate::failure::Failure;
+use crate::image::Opened;
 use crate::table;
 
-use super::routes::Routes;
-
 /// A table, or one of several values that its records have.
-pub(crate) struct Table {
+pub(crate) struct NamedTable {
     /// What the columns of its answers are called; `None` for the only table.
     pub(crate) name: Option<String>,
     /// Whether the answer has the matched prefix, too.
     pub(crate) with_prefixes: bool,
-    pub(crate) routes: Routes,
+    pub(crate) table: Table,
 }
 
-impl Table {
+impl NamedTable {
     /// The table of these options, by prefixes if it has any.
     pub(crate) fn of(args: &TableArgs) -> Result<Self, Failure> {
-        let routes = match table::open_image(args)? {
-            Some(opened) => Routes::of_image(opened, false)?,
-            None => Routes::Table(Box::new(table::load(args)?)),
+        let table = match table::open_image(args)? {
+            Some(opened) => opened.into_table()?,
+            None => table::load(args)?.into_table(),
         };
         Ok(Self {
             name: None,
             with_prefixes: true,
-            routes,
+            table,
+        })
+    }
+
+    /// That of an image, which has to have its routes for prefixes.
+    pub(crate) fn of_image(opened: Opened, with_prefixes: bool) -> Result<Self, Failure> {
+        if with_prefixes && !opened.table.has_routes() {
+            let what = "name the matched prefix; --value-only does without";
+            return Err(opened.without_routes(what));
+        }
+        Ok(Self {
+            name: None,
+            with_prefixes,
+            table: opened.into_table()?,
         })
     }
 

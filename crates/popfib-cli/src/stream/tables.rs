@@ -15,8 +15,7 @@ use crate::live::Place;
 use crate::{image, table};
 
 use super::follower::Follower;
-use super::routes::Routes;
-use super::table::Table;
+use super::table::NamedTable;
 
 /// Which tables to read, and how.
 #[derive(Debug)]
@@ -165,26 +164,22 @@ impl TablesArgs {
     }
 
     /// Reads the tables; the answers have prefixes if `with_prefixes`.
-    pub(crate) fn load(&self, with_prefixes: bool) -> Result<Vec<Table>, Failure> {
+    pub(crate) fn load(&self, with_prefixes: bool) -> Result<Vec<NamedTable>, Failure> {
         if let Some(mut follower) = self.follower(with_prefixes)? {
             return Ok(follower.fetch()?.unwrap_or_default());
         }
         let opened = image::open_file(self.given.fib.as_deref(), self.given.trust, &self.read)?;
         if let Some(opened) = opened {
-            return Ok(vec![Table {
-                name: None,
-                with_prefixes,
-                routes: Routes::of_image(opened, with_prefixes)?,
-            }]);
+            return Ok(vec![NamedTable::of_image(opened, with_prefixes)?]);
         }
         if self.given.tables.is_empty() {
-            return Ok(vec![Table {
+            return Ok(vec![NamedTable {
                 name: None,
                 with_prefixes,
-                routes: Routes::Table(Box::new(table::load_or_default(None, &self.read)?)),
+                table: table::load_or_default(None, &self.read)?.into_table(),
             }]);
         }
-        let mut tables: Vec<Table> = Vec::new();
+        let mut tables: Vec<NamedTable> = Vec::new();
         for (table, read) in self.given.tables.iter().zip(&self.reads) {
             let (name, file) = split(table);
             let mut name = name.map(str::to_owned);
@@ -207,10 +202,10 @@ impl TablesArgs {
                 }
                 let read = read.with_value_path(path.map(String::as_str));
                 let loaded = table::load_file(Path::new(file), &read)?;
-                tables.push(Table {
+                tables.push(NamedTable {
                     name: name.clone(),
                     with_prefixes: with_prefixes && index == 0,
-                    routes: Routes::Table(Box::new(loaded)),
+                    table: loaded.into_table(),
                 });
             }
         }

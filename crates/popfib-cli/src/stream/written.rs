@@ -1,14 +1,13 @@
 //! What is written for the answers of a table: texts that are ready, and before each a prefix where one is wanted.
 
-use popfib::{Address, Kernel, LongestFib};
+use popfib::Family;
+use popfib_table::{FamilyTable, PrefixText};
 
 use super::answer_texts::{AnyAnswerTexts, Texts};
-use super::answers::{Answers, Looked};
+use super::answers::{Looked, Numbers};
 use super::form::AnswerForm;
 use super::page::Page;
-use super::routes::{self, spell};
-use super::table::Table;
-use crate::failure::Failure;
+use super::table::NamedTable;
 
 /// What is written for the answers of a table.
 pub(super) struct Written {
@@ -21,7 +20,7 @@ pub(super) struct Written {
 /// A family's answers to a batch.
 pub(super) type Texted<'l, A> = Looked<'l, A, Written>;
 
-impl<A: routes::Family> Texted<'_, A> {
+impl<A: Family> Texted<'_, A> {
     /// Writes the text of an answer of the table of this index; whether there is a match.
     pub(super) fn write(&self, table: usize, at: usize, page: &mut Page) -> bool {
         let number = self.numbers[table][at];
@@ -32,46 +31,44 @@ impl<A: routes::Family> Texted<'_, A> {
     }
 }
 
-/// The answers of a table and the text of each.
-pub(super) fn compile<A: routes::Family>(
-    table: &Table,
-    kernel: Kernel,
+/// What the numbers of a table mean, and the text of each.
+pub(super) fn compile<A: Family>(
+    table: &NamedTable,
     form: &AnswerForm<'_>,
-) -> Result<(Answers<A>, Written), Failure> {
-    let routes = &table.routes;
-    let with_prefixes = table.with_prefixes && routes.have_prefixes();
+) -> (Numbers<A>, Written) {
+    let with_prefixes = table.with_prefixes && table.table.has_routes();
     let (before, after) = form.around_prefix().filter(|_| with_prefixes).unzip();
     let mut texts = Texts::default();
     texts.push(|to| {
         form.prefix(None, to);
         form.value(None, to);
     });
-    for name in routes.names() {
+    for value in table.table.values() {
         texts.push(|to| {
             match &after {
                 Some(after) => to.extend_from_slice(after),
                 None => form.prefix(None, to),
             }
-            form.value(Some(name), to);
+            form.value(Some(value), to);
         });
     }
-    let answers = match before {
-        Some(_) => Answers::longest(routes, kernel)?,
-        None => Answers::values(routes, kernel)?,
+    let numbers = match before {
+        Some(_) => Numbers::Matches,
+        None => Numbers::Values,
     };
     let texts = texts.into_answer_texts();
-    Ok((answers, Written { before, texts }))
+    (numbers, Written { before, texts })
 }
 
 /// The numbers of the texts of these answers.
-pub(super) fn indices<A: Address>(
+pub(super) fn indices<A: Family>(
     numbers: &[u32],
     before: Option<&[u8]>,
 ) -> impl Iterator<Item = u32> {
     let with_lengths = before.is_some();
     numbers.iter().map(move |&number| {
         if with_lengths {
-            number / LongestFib::<A>::LENGTHS
+            FamilyTable::<A>::value_of_match(number)
         } else {
             number
         }
@@ -80,7 +77,7 @@ pub(super) fn indices<A: Address>(
 
 /// Writes what stands before the text of an answer: the prefix, if there is one. Returns the number of that text.
 #[inline(always)]
-pub(super) fn lead<A: routes::Family>(
+pub(super) fn lead<A: Family>(
     address: A,
     number: u32,
     before: Option<&[u8]>,
@@ -89,12 +86,13 @@ pub(super) fn lead<A: routes::Family>(
     let Some(before) = before else {
         return number;
     };
-    let Some((prefix, next_hop)) = LongestFib::<A>::matched(address, number) else {
+    let Some((prefix, next_hop)) = FamilyTable::<A>::matched(address, number) else {
         return 0;
     };
     page.put(before);
     let text = page.room().first_chunk_mut();
-    let len = spell(prefix, text.expect("there is room for a prefix")).len();
+    let text = text.expect("there is room for a prefix");
+    let len = PrefixText::write(A::ip_prefix(prefix), text);
     page.fill(len);
     next_hop.get()
 }

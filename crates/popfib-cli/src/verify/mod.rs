@@ -12,13 +12,13 @@ use std::fmt;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use popfib::{Address, Fib, Intervals, NextHop, Prefix, Rib};
+use popfib::{Address, Family, Intervals, NextHop, Prefix, Rib};
+use popfib_table::Table;
 use serde::Serialize;
 
 use self::probes::probes;
 use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
-use crate::image::Opened;
 use crate::output::{Output, note};
 use crate::program::Verdict;
 use crate::table;
@@ -80,45 +80,22 @@ pub(crate) struct Count {
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
-    let (ipv4, ipv6) = match table::open_image(&args.table)? {
-        Some(opened) => (
-            image_family::<u32>("IPv4", &opened, args)?,
-            image_family::<u128>("IPv6", &opened, args)?,
-        ),
-        None => {
-            let table = table::load(&args.table)?;
-            (
-                family("IPv4", &table.ipv4, args)?,
-                family("IPv6", &table.ipv6, args)?,
-            )
+    let table = match table::open_image(&args.table)? {
+        Some(opened) if !opened.table.has_routes() => {
+            return Err(opened.without_routes("verify it"));
         }
+        Some(opened) => opened.table,
+        None => table::load(&args.table)?.into_table(),
     };
+    let ipv4 = family::<u32>(&table, args)?;
+    let ipv6 = family::<u128>(&table, args)?;
     print(ipv4, ipv6, args.json)
 }
 
-fn family<A: Address>(name: &str, rib: &Rib<A>, args: &VerifyArgs) -> Result<Count, Failure> {
-    let fib = Fib::<A, u32>::compile(rib, &popfib::Options::default())?;
-    compared(name, &fib, rib, args)
-}
-
-/// Checks one family of an image against its routes.
-fn image_family<A: Address>(
-    name: &str,
-    opened: &Opened,
-    args: &VerifyArgs,
-) -> Result<Count, Failure> {
-    if opened.lacks_routes::<A>() {
-        return Err(opened.without_routes("verify it"));
-    }
-    compared(name, &opened.fib::<A>()?, &opened.rib(), args)
-}
-
-fn compared<A: Address>(
-    name: &str,
-    fib: &Fib<A, u32>,
-    rib: &Rib<A>,
-    args: &VerifyArgs,
-) -> Result<Count, Failure> {
+/// Checks one family of a table against its routes.
+fn family<A: Family>(table: &Table, args: &VerifyArgs) -> Result<Count, Failure> {
+    let (name, table) = (A::NAME, table.family::<A>());
+    let (fib, rib) = (table.fib()?, table.rib()?);
     let kernel = kernel()?;
     // The lookups rely on a sound structure, so an unsound one is not asked.
     if let Err(error) = fib.check() {
@@ -331,7 +308,7 @@ mod tests {
     ];
 
     fn compiled(rib: &Rib<u16>) -> impl FnMut(&[u16], &mut [u32]) {
-        let fib = Fib::<u16, u32>::compile(rib, &popfib::Options::default()).unwrap();
+        let fib = popfib::Fib::<u16, u32>::compile(rib, &popfib::Options::default()).unwrap();
         move |addresses, next_hops| fib.lookup_batch(addresses, next_hops)
     }
 

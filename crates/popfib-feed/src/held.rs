@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use popfib::{Address, BestChange, MultiRib, NextHop, Path, Position, Prefix};
+use popfib::{Address, BestChange, Family, MultiRib, NextHop, Path, PerFamily, Position, Prefix};
 
 use crate::target::Target;
 use crate::view::Change;
@@ -46,6 +46,13 @@ pub(crate) struct Half<A: Address> {
     pub(crate) gone: usize,
     /// What the sweep has reached.
     pub(crate) swept: After<A>,
+}
+
+/// Makes of [`ByFamily`](popfib::ByFamily) both halves.
+pub(crate) enum Halves {}
+
+impl PerFamily for Halves {
+    type Of<A: Family> = Half<A>;
 }
 
 impl<A: Address> Default for Half<A> {

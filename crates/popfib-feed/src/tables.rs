@@ -17,11 +17,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
-use popfib::{Address, IpPrefix, Prefix};
+use popfib::{ByFamily, Family, IpPrefix, PerFamily, Prefix};
 
 use crate::feeds::{Feed, FeedId, Walk};
 use crate::freshness::{Freshness, Status};
-use crate::held::{Half, Held};
+use crate::held::{Halves, Held};
 use crate::info::{Dropped, Limits, Totals};
 use crate::room::Room;
 use crate::slots::Slots;
@@ -84,13 +84,18 @@ pub(crate) struct Source {
     is_followed: bool,
     /// Whether it has announced more paths than allowed.
     is_dropped: bool,
-    ipv4: Freshness,
-    ipv6: Freshness,
+    sides: ByFamily<Sides>,
+}
+
+/// Makes of [`ByFamily`] what each family of a source has.
+enum Sides {}
+
+impl PerFamily for Sides {
+    type Of<A: Family> = Freshness;
 }
 
 pub(crate) struct Table {
-    ipv4: Half<u32>,
-    ipv6: Half<u128>,
+    halves: ByFamily<Halves>,
     view: Arc<View>,
     /// The number of its sources, and of those whose feeds are followed.
     sources: usize,
@@ -142,50 +147,6 @@ impl Tally {
         self.sending = self.sending + after.sending - before.sending;
         self.loading = self.loading + after.loading - before.loading;
         self.unfresh = self.unfresh + after.unfresh - before.unfresh;
-    }
-}
-
-/// The parts of a source and a table that belong to a family.
-trait Family: Address {
-    fn side(source: &Source) -> &Freshness;
-    fn side_mut(source: &mut Source) -> &mut Freshness;
-    fn half(table: &Table) -> &Half<Self>;
-    fn half_mut(table: &mut Table) -> &mut Half<Self>;
-}
-
-impl Family for u32 {
-    fn side(source: &Source) -> &Freshness {
-        &source.ipv4
-    }
-
-    fn side_mut(source: &mut Source) -> &mut Freshness {
-        &mut source.ipv4
-    }
-
-    fn half(table: &Table) -> &Half<Self> {
-        &table.ipv4
-    }
-
-    fn half_mut(table: &mut Table) -> &mut Half<Self> {
-        &mut table.ipv4
-    }
-}
-
-impl Family for u128 {
-    fn side(source: &Source) -> &Freshness {
-        &source.ipv6
-    }
-
-    fn side_mut(source: &mut Source) -> &mut Freshness {
-        &mut source.ipv6
-    }
-
-    fn half(table: &Table) -> &Half<Self> {
-        &table.ipv6
-    }
-
-    fn half_mut(table: &mut Table) -> &mut Half<Self> {
-        &mut table.ipv6
     }
 }
 
@@ -287,27 +248,29 @@ impl Tables {
         let is_peer_full = source.valid_paths() >= self.limits.max_peer_paths;
         let table = self.tables.at_mut(source.table);
         let key = (number, change.path);
-        let half = A::half_mut(table);
-        let old = match A::side(source) {
+        let half = A::of_mut(&mut table.halves);
+        let old = match A::of(&source.sides) {
             // All are fresh. Whether one is replaced is seen later.
             side if side.paths() == side.count(Status::Fresh) => None,
             _ => half.generation(prefix, &key),
         };
-        let generation = A::side(source).current().filter(|_| !source.is_dropped);
+        let generation = A::of(&source.sides)
+            .current()
+            .filter(|_| !source.is_dropped);
         let (bytes, waiting) = (half.paths.bytes(), half.waiting.len());
-        let was_stale = old.is_some_and(|old| A::side(source).status(old) == Status::Stale);
-        let before = Tally::of(A::side(source));
+        let was_stale = old.is_some_and(|old| A::of(&source.sides).status(old) == Status::Stale);
+        let before = Tally::of(A::of(&source.sides));
         match change.target {
             None => {
                 self.totals.withdrawn += 1;
                 if let Some(generation) = half.withdraw(prefix, key) {
-                    A::side_mut(source).removed(generation);
+                    A::of_mut(&mut source.sides).removed(generation);
                 }
             }
             Some(target) => {
                 let is_new = || match half.generation(prefix, &key) {
                     None => true,
-                    Some(held) => A::side(source).status(held) == Status::Gone,
+                    Some(held) => A::of(&source.sides).status(held) == Status::Gone,
                 };
                 let is_crowded = || {
                     let (low, high) = ((number, 0), (number, u32::MAX));
@@ -334,10 +297,10 @@ impl Tables {
                 half.announce(prefix, held);
                 let is_replaced = half.paths.path_count() == paths;
                 let old = old.or_else(|| is_replaced.then_some(generation));
-                A::side_mut(source).announced(old);
+                A::of_mut(&mut source.sides).announced(old);
             }
         }
-        let side = A::side_mut(source);
+        let side = A::of_mut(&mut source.sides);
         if was_stale {
             self.feeds.at_mut(id.feed).confirmed = now;
         } else if side.count(Status::Stale) == 0 {
@@ -361,10 +324,10 @@ impl Tables {
     /// Changes the state of a source in one family, and the sums.
     fn edit<A: Family>(&mut self, number: u16, edit: impl FnOnce(&mut Freshness)) {
         let source = self.sources.at_mut(number.into());
-        let before = Tally::of(A::side(source));
-        edit(A::side_mut(source));
-        let after = Tally::of(A::side(source));
-        let half = A::half_mut(self.tables.at_mut(source.table));
+        let before = Tally::of(A::of(&source.sides));
+        edit(A::of_mut(&mut source.sides));
+        let after = Tally::of(A::of(&source.sides));
+        let half = A::of_mut(&mut self.tables.at_mut(source.table).halves);
         half.gone = half.gone + after.gone - before.gone;
         self.count(before, after);
     }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use popfib::ByFamily;
+
 use super::{PIECE, Table, Tables};
 use crate::view::{Batch, View};
 
@@ -67,10 +69,11 @@ impl Tables {
             };
             let table = self.tables.at_mut(number);
             table.is_changed = false;
-            self.waiting_count -= table.ipv4.waiting.len() + table.ipv6.waiting.len();
+            let ByFamily { ipv4, ipv6 } = &mut table.halves;
+            self.waiting_count -= ipv4.waiting.len() + ipv6.waiting.len();
             table.view.push(Batch {
-                ipv4: std::mem::take(&mut table.ipv4.waiting),
-                ipv6: std::mem::take(&mut table.ipv6.waiting),
+                ipv4: std::mem::take(&mut ipv4.waiting),
+                ipv6: std::mem::take(&mut ipv6.waiting),
                 version: self.version,
             });
             publication.views.push(table.view.clone());

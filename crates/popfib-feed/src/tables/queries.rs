@@ -4,9 +4,9 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use popfib::{IpPrefix, Prefix};
+use popfib::{ByFamily, Family, IpPrefix, Prefix};
 
-use super::{Family, Tables};
+use super::Tables;
 use crate::freshness::Status;
 use crate::held::Held;
 use crate::info::{PathOf, Routes, TableInfo, Totals};
@@ -52,7 +52,7 @@ impl PathsQuery {
         prefix: Prefix<A>,
         to: &mut Vec<PathOf>,
     ) -> bool {
-        let paths = &A::half(tables.tables.at(table)).paths;
+        let paths = &A::of(&tables.tables.at(table).halves).paths;
         let last = self.last.take();
         let held: Vec<Held> = match &last {
             None => paths.paths(prefix).take(PATHS).cloned().collect(),
@@ -65,7 +65,7 @@ impl PathsQuery {
         let has_more = held.len() == PATHS;
         for held in &held {
             let source = tables.sources.at(held.source.into());
-            let status = A::side(source).status(held.generation);
+            let status = A::of(&source.sides).status(held.generation);
             if status != Status::Gone {
                 to.push(PathOf {
                     feed: tables.feeds.at(source.feed).name.clone(),
@@ -107,10 +107,11 @@ impl Tables {
         let names = self.table_names.range::<str, _>((begin, Bound::Unbounded));
         names.map(|(name, &table)| {
             let table = self.tables.at(table);
+            let ByFamily { ipv4, ipv6 } = &table.halves;
             TableInfo {
                 name: name.clone(),
                 prefixes: table.view.prefixes(),
-                paths: [table.ipv4.paths.path_count(), table.ipv6.paths.path_count()],
+                paths: [ipv4.paths.path_count(), ipv6.paths.path_count()],
             }
         })
     }

@@ -24,10 +24,10 @@ use std::net::IpAddr;
 use std::ops::Bound;
 use std::time::Instant;
 
-use popfib::{Address, IpPrefix, Prefix};
+use popfib::{Address, ByFamily, Family, IpPrefix, PerFamily, Prefix};
 use serde::{Deserialize, Serialize};
 
-use super::{Family, Limits, Stream, Tables};
+use super::{Limits, Stream, Tables};
 use crate::freshness::Status;
 use crate::held::{After, Half, Held};
 use crate::hops::{Hop, Hops};
@@ -68,8 +68,7 @@ pub struct Snapshot {
     table: Option<String>,
     is_done: bool,
     is_ipv6: bool,
-    ipv4: After<u32>,
-    ipv6: After<u128>,
+    after: ByFamily<Afters>,
     /// The paths that were taken and not yet written.
     taken: Vec<Taken>,
     sources: Vec<Said>,
@@ -79,6 +78,13 @@ pub struct Snapshot {
     values: HashMap<Target, (usize, Box<str>)>,
     text: String,
     written: u64,
+}
+
+/// Makes of [`ByFamily`] the position in each family of a table.
+enum Afters {}
+
+impl PerFamily for Afters {
+    type Of<A: Family> = After<A>;
 }
 
 struct Taken {
@@ -124,39 +130,24 @@ impl Snapshot {
         };
         if self.is_done || self.table.as_ref() != Some(name) {
             self.table = Some(name.clone());
-            (self.is_ipv6, self.ipv4, self.ipv6) = (false, None, None);
+            (self.is_ipv6, self.after) = (false, ByFamily::default());
         }
         let is_end = match self.is_ipv6 {
-            false => {
-                let after = self.ipv4.take();
-                self.ipv4 = self.walk(tables, number, after, count);
-                self.ipv4.is_none()
-            }
-            true => {
-                let after = self.ipv6.take();
-                self.ipv6 = self.walk(tables, number, after, count);
-                self.ipv6.is_none()
-            }
+            false => self.walk::<u32>(tables, number, count),
+            true => self.walk::<u128>(tables, number, count),
         };
         self.is_done = is_end && self.is_ipv6;
         self.is_ipv6 |= is_end;
         true
     }
 
-    fn walk<A: Family>(
-        &mut self,
-        tables: &mut Tables,
-        number: usize,
-        after: After<A>,
-        count: usize,
-    ) -> After<A>
-    where
-        IpPrefix: From<Prefix<A>>,
-    {
-        let paths = &mut A::half_mut(tables.tables.at_mut(number)).paths;
+    /// Takes paths of one table and family; returns whether the last is taken.
+    fn walk<A: Family>(&mut self, tables: &mut Tables, number: usize, count: usize) -> bool {
+        let after = A::of_mut(&mut self.after);
+        let paths = &mut A::of_mut(&mut tables.tables.at_mut(number).halves).paths;
         let take = |prefix: Prefix<A>, path: &Held| {
             let source = tables.sources.at(path.source.into());
-            if A::side(source).status(path.generation) != Status::Gone {
+            if A::of(&source.sides).status(path.generation) != Status::Gone {
                 let next = self.source_numbers.len();
                 let key = (path.source, source.serial);
                 let number = *self.source_numbers.entry(key).or_insert_with(|| {
@@ -168,7 +159,7 @@ impl Snapshot {
                     next
                 });
                 self.taken.push(Taken {
-                    prefix: prefix.into(),
+                    prefix: A::ip_prefix(prefix),
                     source: number,
                     id: path.id,
                     target: path.target.clone(),
@@ -177,7 +168,8 @@ impl Snapshot {
             true
         };
         // Removes nothing: it is used because this walk can be interrupted.
-        paths.retain_some(after, count, take, |_, _| {})
+        *after = paths.retain_some(after.take(), count, take, |_, _| {});
+        after.is_none()
     }
 
     /// Writes the paths that were taken.
@@ -381,10 +373,11 @@ impl Tables {
         }
         let mut bytes = 0;
         for (number, table) in tables.tables.iter_mut() {
-            bytes += table.ipv4.paths.bytes() + table.ipv6.paths.bytes();
-            table.ipv4.waiting = best(&table.ipv4);
-            table.ipv6.waiting = best(&table.ipv6);
-            tables.waiting_count += table.ipv4.waiting.len() + table.ipv6.waiting.len();
+            let ByFamily { ipv4, ipv6 } = &mut table.halves;
+            bytes += ipv4.paths.bytes() + ipv6.paths.bytes();
+            ipv4.waiting = best(ipv4);
+            ipv6.waiting = best(ipv6);
+            tables.waiting_count += ipv4.waiting.len() + ipv6.waiting.len();
             table.is_changed = true;
             tables.changed.push_back(number);
         }
@@ -466,10 +459,10 @@ impl Restoring<'_> {
             return;
         }
         let at = tables.sources.at(source.into());
-        let Some(generation) = A::side(at).current() else {
+        let Some(generation) = A::of(&at.sides).current() else {
             return;
         };
-        let paths = &mut A::half_mut(tables.tables.at_mut(at.table)).paths;
+        let paths = &mut A::of_mut(&mut tables.tables.at_mut(at.table).halves).paths;
         let before = paths.path_count();
         let _ = paths.announce(
             prefix,

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use popfib::ByFamily;
+
 use super::{Source, Table, Tables, Tally};
 use crate::feeds::{Feed, SourceEvent};
 use crate::freshness::{Freshness, Status};
-use crate::held::Half;
 use crate::info::Dropped;
 use crate::transaction::{MAX_STREAMS, Stream};
 use crate::view::View;
@@ -24,11 +25,11 @@ impl Source {
     /// The number of its paths that are not gone.
     pub(super) fn valid_paths(&self) -> usize {
         let of = |side: &Freshness| side.paths() - side.count(Status::Gone);
-        of(&self.ipv4) + of(&self.ipv6)
+        of(&self.sides.ipv4) + of(&self.sides.ipv6)
     }
 
     fn is_empty(&self) -> bool {
-        self.ipv4.paths() + self.ipv6.paths() == 0
+        self.sides.ipv4.paths() + self.sides.ipv6.paths() == 0
     }
 
     /// About the heap bytes that it takes.
@@ -104,12 +105,14 @@ impl Tables {
             streams: 0,
             is_followed: false,
             is_dropped: false,
-            ipv4: Freshness::new(now),
-            ipv6: Freshness::new(now),
+            sides: ByFamily {
+                ipv4: Freshness::new(now),
+                ipv6: Freshness::new(now),
+            },
         };
         self.room.change(0, source.bytes());
-        self.count(Tally::default(), Tally::of(&source.ipv4));
-        self.count(Tally::default(), Tally::of(&source.ipv6));
+        self.count(Tally::default(), Tally::of(&source.sides.ipv4));
+        self.count(Tally::default(), Tally::of(&source.sides.ipv6));
         let number = self.sources.add(source) as u16;
         self.feeds.at_mut(feed).sources.insert(name, number);
         self.follow(number);
@@ -125,8 +128,7 @@ impl Tables {
         }
         let view = View::new(name, self.version, &self.room, &self.published);
         let table = self.tables.add(Table {
-            ipv4: Half::default(),
-            ipv6: Half::default(),
+            halves: ByFamily::default(),
             view: Arc::new(view),
             sources: 0,
             followed: 0,
@@ -146,8 +148,8 @@ impl Tables {
             return;
         };
         self.room.change(source.bytes(), 0);
-        self.count(Tally::of(&source.ipv4), Tally::default());
-        self.count(Tally::of(&source.ipv6), Tally::default());
+        self.count(Tally::of(&source.sides.ipv4), Tally::default());
+        self.count(Tally::of(&source.sides.ipv6), Tally::default());
         let feed = self.feeds.at_mut(source.feed);
         feed.sources.remove(&source.name);
         if source.is_followed {

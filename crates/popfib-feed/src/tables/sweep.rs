@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Family, Source, Tables, Tally};
+use popfib::Family;
+
+use super::{Source, Tables, Tally};
 use crate::freshness::Status;
 
 /// How long a stream without stale paths has to be silent to be complete, if its protocol has no mark for that.
@@ -77,7 +79,7 @@ impl Tables {
         let Some(source) = self.sources.get(number.into()) else {
             return;
         };
-        let side = A::side(source);
+        let side = A::of(&source.sides);
         if !side.is_sending() {
             return;
         }
@@ -121,7 +123,7 @@ impl Tables {
         let Some(table) = self.tables.get_mut(number) else {
             return (0, true);
         };
-        let half = A::half_mut(table);
+        let half = A::of_mut(&mut table.halves);
         if half.gone == 0 {
             half.swept = None;
             return (0, true);
@@ -134,7 +136,7 @@ impl Tables {
         let is_end = half.sweep(count, |path| {
             seen += 1;
             let source: &mut Source = sources.at_mut(path.source.into());
-            let side = A::side_mut(source);
+            let side = A::of_mut(&mut source.sides);
             if side.status(path.generation) != Status::Gone {
                 return true;
             }

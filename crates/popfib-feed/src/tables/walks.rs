@@ -260,7 +260,11 @@ mod tests {
 
         let is_sending = |side: &Freshness| side.is_sending();
         let end = then_sweep(now, |tables| tables.disconnected(id, now));
-        in_pieces(&mut tables, sources(move |s| is_sending(&s.ipv4)), end);
+        in_pieces(
+            &mut tables,
+            sources(move |s| is_sending(&s.sides.ipv4)),
+            end,
+        );
         assert_eq!(sources(|source| source.streams > 0)(&tables), 0);
 
         // What a new connection sends waits until it has reached all of them: then one route is fresh.
@@ -270,7 +274,7 @@ mod tests {
         one.change(route(MANY - 1, Some("b")));
         in_pieces(
             &mut tables,
-            sources(move |source| is_sending(&source.ipv4)),
+            sources(move |source| is_sending(&source.sides.ipv4)),
             |tables| match again {
                 None => {
                     again = Some(tables.joined("router", now));

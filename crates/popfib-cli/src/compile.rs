@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use popfib::{ImageWriter, Options};
+use popfib::Options;
 
 use crate::args::{TableArgs, is_stdin};
 use crate::failure::Failure;
@@ -54,16 +54,14 @@ pub(crate) fn run(args: &CompileArgs) -> Result<Verdict, Failure> {
     let created = created()?;
     let table = table::load(&args.table)?;
     let output = args.output.display().to_string();
-    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", output.escape_debug());
-    let mut writer = ImageWriter::new(&table.name, created);
-    let names = table.next_hops.iter();
-    writer.names(names).map_err(|error| failed(&error))?;
+    let failed = |error| format!("{}: {error}", output.escape_debug());
+    let name = table.name.clone();
     let options = Options::default()
         .direct_bits(args.direct_bits)
         .aggregation(!args.no_aggregation);
-    writer.table(&table.ipv4, &options, !args.no_routes)?;
-    writer.table(&table.ipv6, &options, !args.no_routes)?;
-    writer.save(&args.output).map_err(|error| failed(&error))?;
+    let table = table.into_table();
+    let writer = table.to_image(&name, created, &options, !args.no_routes)?;
+    writer.save(&args.output).map_err(failed)?;
     Ok(Verdict::Good)
 }
 

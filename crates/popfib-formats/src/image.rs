@@ -16,11 +16,16 @@ use crate::registry::Capabilities;
 use crate::route::{Route, RouteSource};
 use crate::table_format::Entry;
 
+/// Whether a file that begins with these bytes is an image.
+pub fn is_image(head: &[u8]) -> bool {
+    head.starts_with(&Image::MAGIC)
+}
+
 pub(crate) const FORMAT: Entry = Entry {
     name: "image",
     description: "image made by `popfib compile`, with its routes",
     can: Capabilities::NONE,
-    detect: |head| head.starts_with(&Image::MAGIC),
+    detect: is_image,
     open: |mut input, _| {
         let name = input.name().to_owned();
         let image = Image::from_bytes(&input.read_whole(check_length)?)

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::RandomState;
-use popfib::{Address, TableGuard, TableReader};
+use popfib::{Address, MapGuard, TableGuard, TableReader};
 use popfib_feed::{Place, Target};
 
 /// The maximum number of addresses in one query.
@@ -25,50 +25,9 @@ const MAX_BYTES: usize = 512 << 20;
 /// The number of addresses that are looked up in one read-side section.
 const BURST: usize = 1024;
 
-/// Addresses in network byte order.
-pub(super) trait Key: Address {
-    const BYTES: usize;
-
-    fn unpack(bytes: &[u8]) -> Self;
-
-    fn look_up<'g>(
-        guard: &'g TableGuard<'_, Target>,
-        addresses: &[Self],
-        values: &mut [Option<&'g Target>],
-    );
-}
-
-impl Key for u32 {
-    const BYTES: usize = 4;
-
-    fn unpack(bytes: &[u8]) -> Self {
-        Self::from_be_bytes(bytes.try_into().expect("four bytes"))
-    }
-
-    fn look_up<'g>(
-        guard: &'g TableGuard<'_, Target>,
-        addresses: &[Self],
-        values: &mut [Option<&'g Target>],
-    ) {
-        guard.ipv4().lookup_batch(addresses, values);
-    }
-}
-
-impl Key for u128 {
-    const BYTES: usize = 16;
-
-    fn unpack(bytes: &[u8]) -> Self {
-        Self::from_be_bytes(bytes.try_into().expect("sixteen bytes"))
-    }
-
-    fn look_up<'g>(
-        guard: &'g TableGuard<'_, Target>,
-        addresses: &[Self],
-        values: &mut [Option<&'g Target>],
-    ) {
-        guard.ipv6().lookup_batch(addresses, values);
-    }
-}
+/// The routes of one family.
+pub(super) type Routes<A> =
+    for<'a, 'r> fn(&'a TableGuard<'r, Target>) -> &'a MapGuard<'r, A, Target>;
 
 /// The memory of a value that has a number, besides its text.
 const OVERHEAD: usize = 256;
@@ -141,21 +100,22 @@ impl Numbers {
         (before + 1..).zip(&self.values[before..])
     }
 
-    /// Appends the number of each packed address, 0 without a match; false if there are more values than numbers.
-    pub(super) fn answer<A: Key>(
+    /// Appends the number of each address in network byte order, 0 without a match; false if there are more values than numbers.
+    pub(super) fn answer<A: Address<Bytes = [u8; N]>, const N: usize>(
         &mut self,
         reader: &mut TableReader<Target>,
-        packed: &[u8],
+        routes: Routes<A>,
+        packed: &[[u8; N]],
         to: &mut Vec<u8>,
     ) -> bool {
         let mut addresses = Vec::with_capacity(BURST);
-        for packed in packed.chunks(BURST * A::BYTES) {
+        for packed in packed.chunks(BURST) {
             addresses.clear();
-            addresses.extend(packed.chunks_exact(A::BYTES).map(A::unpack));
+            addresses.extend(packed.iter().copied().map(A::from_be_bytes));
             let guard = reader.pin();
             let mut values = [None; BURST];
             let values = &mut values[..addresses.len()];
-            A::look_up(&guard, &addresses, values);
+            routes(&guard).lookup_batch(&addresses, values);
             for value in values {
                 let number = match value {
                     None => 0,

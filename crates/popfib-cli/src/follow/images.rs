@@ -1,13 +1,13 @@
 //! Tables compiled as images, for files (`publish.rs`) and for clients that look up in their own process.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use popfib::{Address, ImageWriter, NextHop, Options, Rib};
+use popfib::{Family, ImageWriter, NextHop, Options};
 use popfib_feed::{Routes, Target, View};
+use popfib_table::{Builder, TableError};
 
 /// The minimum time between two images for clients, since each takes the time of a compilation.
 const EVERY: Duration = Duration::from_secs(1);
@@ -82,8 +82,7 @@ impl Images {
         }
         let wait = made.last.map(|last| EVERY.saturating_sub(last.elapsed()));
         thread::sleep(wait.unwrap_or_default());
-        let failed = |error: &dyn fmt::Display| error.to_string();
-        let (version, writer) = compile(view).map_err(|error| failed(&*error))?;
+        let (version, writer) = compile(view).map_err(|error| error.to_string())?;
         let image = Arc::new(Compiled {
             version,
             bytes: writer.to_bytes(),
@@ -97,48 +96,32 @@ impl Images {
 }
 
 /// Compiles a table. Returns its version and its image, which has no routes if the table does not exist.
-pub(super) fn compile(
-    view: Option<&View>,
-) -> Result<(u64, ImageWriter), Box<dyn std::error::Error>> {
-    let name = view.map_or("", View::name);
-    let source = format!("popfib follow, table {name}");
+pub(super) fn compile(view: Option<&View>) -> Result<(u64, ImageWriter), TableError> {
+    let source = format!("popfib follow, table {}", view.map_or("", View::name));
     let (version, ipv4, ipv6) = view.map_or((0, Vec::new(), Vec::new()), View::routes);
+    let mut collected = Collected::default();
+    collected.insert(ipv4);
+    collected.insert(ipv6);
     let created = SystemTime::now().duration_since(UNIX_EPOCH);
-    let mut writer = ImageWriter::new(&source, created.map_or(0, |since| since.as_secs()));
-    let mut numbers = Numbers::default();
-    let ipv4 = rib(ipv4, &mut numbers);
-    let ipv6 = rib(ipv6, &mut numbers);
-    let mut names: Vec<(&String, &NextHop)> = numbers.names.iter().collect();
-    names.sort_by_key(|(_, number)| **number);
-    writer.names(names.into_iter().map(|(name, _)| name.as_str()))?;
-    let options = Options::default();
-    writer.table(&ipv4, &options, true)?;
-    writer.table(&ipv6, &options, true)?;
+    let created = created.map_or(0, |since| since.as_secs());
+    let table = collected.builder.build();
+    let writer = table.to_image(&source, created, &Options::default(), true)?;
     Ok((version, writer))
 }
 
-/// Values numbered from 1 on, by their text.
 #[derive(Default)]
-struct Numbers {
-    names: HashMap<String, NextHop>,
-    /// The same by target, so that a value is converted to text only once and not for each of its routes.
-    targets: HashMap<Target, NextHop>,
+struct Collected {
+    builder: Builder,
+    /// By target, so that a value is converted to text only once and not for each of its routes.
+    numbers: HashMap<Target, NextHop>,
 }
 
-impl Numbers {
-    fn number(&mut self, target: Target) -> NextHop {
-        let Self { names, targets } = self;
-        *targets.entry(target).or_insert_with_key(|target| {
-            let next = NextHop::new(names.len() as u32 + 1).expect("fewer values than routes");
-            *names.entry(target.to_string()).or_insert(next)
-        })
+impl Collected {
+    fn insert<A: Family>(&mut self, routes: Routes<A>) {
+        for (prefix, target) in routes {
+            let number = self.numbers.entry(target);
+            let number = number.or_insert_with_key(|t| self.builder.value(&t.to_string()));
+            self.builder.insert_number(prefix, *number);
+        }
     }
-}
-
-fn rib<A: Address>(routes: Routes<A>, numbers: &mut Numbers) -> Rib<A> {
-    let mut rib = Rib::new();
-    for (prefix, target) in routes {
-        rib.insert(prefix, numbers.number(target));
-    }
-    rib
 }

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use popfib::Image;
 use popfib_feed::View;
 
 use crate::output::note;
@@ -61,7 +60,7 @@ impl Publisher {
         }
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", self.path.display());
         let compiled = images::compile(view.as_deref());
-        let (version, writer) = compiled.map_err(|error| failed(&*error))?;
+        let (version, writer) = compiled.map_err(|error| failed(&error))?;
         writer.save(&self.path).map_err(|error| failed(&error))?;
         self.written = Some((name, version));
         Ok(())
@@ -70,7 +69,7 @@ impl Publisher {
 
 /// Whether the file is an image, by its beginning.
 fn is_image(path: &Path) -> bool {
-    let mut magic = Image::MAGIC;
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
-    read.is_ok() && magic == Image::MAGIC
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut head));
+    read.is_ok() && popfib_formats::is_image(&head)
 }

@@ -4,10 +4,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use popfib::{IpPrefix, TableReader};
+use popfib::{Address, IpPrefix, TableReader};
 use popfib_feed::{PathOf, Target, View};
 
-use super::bulk::{Key, Numbers};
+use super::bulk::{Numbers, Routes};
 use super::images::{Compiled, Failed};
 use super::state::State;
 
@@ -75,19 +75,22 @@ impl Session {
     }
 
     /// Appends the number of the value of each of the packed addresses; false if there are more values than numbers.
-    pub(super) fn look_up_packed<A: Key>(
+    pub(super) fn look_up_packed<A: Address<Bytes = [u8; N]>, const N: usize>(
         &mut self,
         state: &State,
+        routes: Routes<A>,
         packed: &[u8],
         to: &mut Vec<u8>,
     ) -> bool {
-        let count = packed.len() / A::BYTES;
-        state.lookups.fetch_add(count as u64, Ordering::Relaxed);
+        let (packed, _) = packed.as_chunks();
+        state
+            .lookups
+            .fetch_add(packed.len() as u64, Ordering::Relaxed);
         self.open(state);
         match &mut self.reader {
-            Some(reader) => self.numbers.answer::<A>(&mut reader.table, packed, to),
+            Some(reader) => self.numbers.answer(&mut reader.table, routes, packed, to),
             None => {
-                to.resize(to.len() + count * 4, 0);
+                to.resize(to.len() + packed.len() * 4, 0);
                 true
             }
         }

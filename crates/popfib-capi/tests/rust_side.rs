@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let dir = std::env::args().nth(1).ok_or("rust_side DIR")?;
     let dir = Path::new(&dir);
     let table = popfib_formats::default_table();
-    let (ipv4, ipv6) = (narrow(&table.ipv4), narrow(&table.ipv6));
+    let (ipv4, ipv6) = (narrow(&table.ribs.ipv4), narrow(&table.ribs.ipv6));
     answers(dir, &ipv4, 4)?;
     answers(dir, &ipv6, 6)?;
     let mut image = ImageWriter::new("", 0);

@@ -1,9 +1,10 @@
 //! `popfib aggregate`: a smaller table with the same answers.
 
 use clap::{Args, ValueEnum};
-use popfib::{Address, Rib, aggregate};
+use popfib::{Family, aggregate};
+use popfib_formats::RouteTable;
 
-use crate::args::{Family, TableArgs};
+use crate::args::TableArgs;
 use crate::destination::DestinationArgs;
 use crate::failure::Failure;
 use crate::output::note;
@@ -41,7 +42,9 @@ enum Method {
 }
 
 impl Method {
-    fn aggregate<A: Address>(self, family: Family, rib: &Rib<A>) -> Rib<A> {
+    /// Aggregates the routes of one family.
+    fn aggregate<A: Family>(self, table: &mut RouteTable) {
+        let rib = A::of_mut(&mut table.ribs);
         let aggregated = match self {
             Self::Ortc => aggregate::ortc(rib),
             Self::Simple => aggregate::simple(rib),
@@ -50,21 +53,21 @@ impl Method {
             let saved = rib.len() - aggregated.len();
             note(format_args!(
                 "{}: {} in, {} out, {saved} saved ({:.1} %)",
-                family.name(),
+                A::NAME.to_ascii_lowercase(),
                 counted(rib.len() as u64, "route"),
                 aggregated.len(),
                 100.0 * saved as f64 / rib.len() as f64
             ));
         }
-        aggregated
+        *rib = aggregated;
     }
 }
 
 pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
     let destination = args.destination.open()?;
     let mut table = table::load(&args.table)?;
-    table.ipv4 = args.method.aggregate(Family::Ipv4, &table.ipv4);
-    table.ipv6 = args.method.aggregate(Family::Ipv6, &table.ipv6);
+    args.method.aggregate::<u32>(&mut table);
+    args.method.aggregate::<u128>(&mut table);
     args.destination.write(destination, &table)?;
     Ok(Verdict::Good)
 }

@@ -142,11 +142,8 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    /// The name as rows and JSON show it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Ipv4 => "ipv4",
-            Self::Ipv6 => "ipv6",
-        }
+    /// Whether it is that of addresses `A`.
+    pub(crate) fn is<A: popfib::Family>(self) -> bool {
+        (self == Self::Ipv4) == (A::WIDTH == 32)
     }
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use popfib::diff::{AnswerChange, RouteChange};
-use popfib::{Address, IpPrefix, NextHop, Prefix, diff};
+use popfib::{Address, Family, IpPrefix, NextHop, diff};
 use popfib_formats::{Escaped, PeerFilter, RouteTable};
 use popfib_table::Dictionary;
 use serde::ser::Error;
@@ -105,13 +105,19 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         summary: args.summary.then(Summary::default),
     };
     let summary = if args.effective {
-        let ipv4 = report.answers(diff::answers(&old.ipv4, &new.ipv4, same))?;
-        let ipv6 = report.answers(diff::answers(&old.ipv6, &new.ipv6, same))?;
+        let ipv4 = report.answers(diff::answers(&old.ribs.ipv4, &new.ribs.ipv4, same))?;
+        let ipv6 = report.answers(diff::answers(&old.ribs.ipv6, &new.ribs.ipv6, same))?;
         effective_summary(&ipv4, &ipv6)
     } else {
         let mut count = Routes::default();
-        report.routes(diff::routes(&old.ipv4, &new.ipv4, same), &mut count)?;
-        report.routes(diff::routes(&old.ipv6, &new.ipv6, same), &mut count)?;
+        report.routes(
+            diff::routes(&old.ribs.ipv4, &new.ribs.ipv4, same),
+            &mut count,
+        )?;
+        report.routes(
+            diff::routes(&old.ribs.ipv6, &new.ribs.ipv6, same),
+            &mut count,
+        )?;
         if let Some(summary) = report.summary.take() {
             summary.print(&mut report.output, args.json)?;
         }
@@ -132,8 +138,8 @@ fn without(table: &RouteTable, prefixes: &[IpPrefix]) -> Result<RouteTable, Fail
     let mut rest = table.clone();
     for prefix in prefixes {
         let removed = match *prefix {
-            IpPrefix::V4(prefix) => rest.ipv4.remove(prefix),
-            IpPrefix::V6(prefix) => rest.ipv6.remove(prefix),
+            IpPrefix::V4(prefix) => rest.ribs.ipv4.remove(prefix),
+            IpPrefix::V6(prefix) => rest.ribs.ipv6.remove(prefix),
         };
         if removed.is_none() {
             let name = table.name.escape_debug();
@@ -192,16 +198,13 @@ impl<'a> Report<'a> {
         )
     }
 
-    fn routes<A: Address>(
+    fn routes<A: Family>(
         &mut self,
         changes: impl Iterator<Item = RouteChange<A>>,
         count: &mut Routes,
-    ) -> Result<(), Failure>
-    where
-        IpPrefix: From<Prefix<A>>,
-    {
+    ) -> Result<(), Failure> {
         for RouteChange { prefix, old, new } in changes {
-            let prefix = IpPrefix::from(prefix);
+            let prefix = A::ip_prefix(prefix);
             let (old, new) = self.names(old, new);
             let (change, sign, counter) = match (old, new) {
                 (None, _) => ("added", '+', &mut count.added),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use popfib::{Address, NextHop, Prefix, Rib};
+use popfib::{IpPrefix, NextHop};
 use popfib_draw::{Colouring, Depths, Hilbert, Lookup, Radial, heat_map, hilbert, lookup, radial};
 use popfib_formats::RouteTable;
 
@@ -92,7 +92,7 @@ struct LookupArgs {
 struct PartArgs {
     /// Draw the addresses of this prefix only [default: all of IPv4, 2000::/3 of IPv6]
     #[arg(long, value_name = "PREFIX")]
-    prefix: Option<popfib::IpPrefix>,
+    prefix: Option<IpPrefix>,
 
     /// Side of the map, or of each trie (at most 2048), in pixels
     #[arg(long, value_name = "PIXELS", default_value_t = 1024,
@@ -131,22 +131,8 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
     let mut destination = Destination::open(Some(&common.output))?;
     let table = table::load(&common.table)?;
     let svg = match family.unwrap_or(present(&table)) {
-        Family::Ipv4 => draw(
-            &args.picture,
-            &table,
-            &table.ipv4,
-            Family::Ipv4,
-            common,
-            prefix,
-        )?,
-        Family::Ipv6 => draw(
-            &args.picture,
-            &table,
-            &table.ipv6,
-            Family::Ipv6,
-            common,
-            prefix,
-        )?,
+        Family::Ipv4 => draw::<u32>(&args.picture, &table, common, prefix)?,
+        Family::Ipv6 => draw::<u128>(&args.picture, &table, common, prefix)?,
     };
     destination.bytes(svg.as_bytes())?;
     destination.finish()?;
@@ -156,11 +142,11 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
 /// The family that the options ask for, if they do.
 fn chosen_family(
     family: Option<Family>,
-    prefix: Option<popfib::IpPrefix>,
+    prefix: Option<IpPrefix>,
 ) -> Result<Option<Family>, Failure> {
     let of_prefix = prefix.map(|prefix| match prefix {
-        popfib::IpPrefix::V4(_) => Family::Ipv4,
-        popfib::IpPrefix::V6(_) => Family::Ipv6,
+        IpPrefix::V4(_) => Family::Ipv4,
+        IpPrefix::V6(_) => Family::Ipv6,
     });
     match (family, of_prefix) {
         (Some(family), Some(of_prefix)) if family != of_prefix => {
@@ -172,25 +158,20 @@ fn chosen_family(
 
 /// The family that a table has.
 fn present(table: &RouteTable) -> Family {
-    if table.ipv4.is_empty() {
+    if table.ribs.ipv4.is_empty() {
         Family::Ipv6
     } else {
         Family::Ipv4
     }
 }
 
-fn draw<A: Address>(
+fn draw<A: popfib::Family>(
     picture: &Picture,
     table: &RouteTable,
-    rib: &Rib<A>,
-    family: Family,
     common: &CommonArgs,
-    prefix: Option<popfib::IpPrefix>,
+    prefix: Option<IpPrefix>,
 ) -> Result<String, Failure> {
-    let family = match family {
-        Family::Ipv4 => "IPv4",
-        Family::Ipv6 => "IPv6",
-    };
+    let (family, rib) = (A::NAME, A::of(&table.ribs));
     let name = match &common.table.table {
         _ if common.table.fib.is_some() => "image".to_owned(),
         _ if common.table.live.is_some() => "live table".to_owned(),
@@ -204,10 +185,7 @@ fn draw<A: Address>(
         "{name}, {}",
         popfib_draw::counted(rib.len() as u64, &format!("{family} route"))
     );
-    let within = prefix
-        .map(|prefix| Prefix::<A>::new(A::truncate(bits_of(prefix)), prefix.len()))
-        .transpose()
-        .map_err(|error| error.to_string())?;
+    let within = prefix.and_then(A::prefix);
     let name = |next_hop: NextHop| {
         let name = table.next_hops.get(next_hop);
         name.map_or_else(|| next_hop.to_string(), str::to_owned)
@@ -244,7 +222,7 @@ fn draw<A: Address>(
             hilbert(rib, &what)
         }
         Picture::Lookup(args) => {
-            let address = A::truncate(bits_of(args.address.into()));
+            let address = within.unwrap_or_default().address();
             let answer = rib
                 .longest_match(address)
                 .map(|(prefix, next_hop)| format!("{prefix}: {}", name(next_hop)));
@@ -268,12 +246,4 @@ fn file_name(path: &Path) -> String {
         return "standard input".to_owned();
     }
     name.to_string_lossy().into_owned()
-}
-
-/// A prefix's address as a number.
-fn bits_of(prefix: popfib::IpPrefix) -> u128 {
-    match prefix {
-        popfib::IpPrefix::V4(prefix) => prefix.address().into(),
-        popfib::IpPrefix::V6(prefix) => prefix.address(),
-    }
 }

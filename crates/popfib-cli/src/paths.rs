@@ -4,14 +4,14 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use popfib::{Address, IpPrefix, Prefix, Rib};
+use popfib::IpPrefix;
 use popfib_formats::{BgpPath, Format, Input, LoadOptions, PeerFilter, Wanted, open_paths};
 use serde::Serialize;
 
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
 use crate::output::{AsText, Output};
-use crate::places::{PlaceArgs, Relation, ipv4, ipv6, set_of};
+use crate::places::{PlaceArgs, set_of};
 use crate::program::Verdict;
 use crate::progress;
 use crate::table::{note_skipped, take_all};
@@ -70,15 +70,6 @@ pub(crate) struct PathsArgs {
     json: bool,
 }
 
-/// The prefixes of one family that paths are asked for, by where they have to be.
-type Places<A> = Vec<(Relation, Rib<A>)>;
-
-fn holds<A: Address>(places: &Places<A>, prefix: Prefix<A>) -> bool {
-    places
-        .iter()
-        .all(|(relation, set)| relation.holds(prefix, set))
-}
-
 impl PathsArgs {
     fn wanted(&self) -> Result<Wanted, Failure> {
         let read = ReadArgs {
@@ -92,11 +83,10 @@ impl PathsArgs {
             max_size: self.max_size,
         };
         let places = self.places.read(&read, is_stdin(&self.table))?;
-        let of_ipv4: Places<u32> = places.iter().map(|(r, p)| (*r, set_of(p, ipv4))).collect();
-        let of_ipv6: Places<u128> = places.iter().map(|(r, p)| (*r, set_of(p, ipv6))).collect();
+        let places: Vec<_> = places.iter().map(|(r, p)| (*r, set_of(p))).collect();
         Ok(Box::new(move |prefix| match prefix {
-            IpPrefix::V4(prefix) => holds(&of_ipv4, prefix),
-            IpPrefix::V6(prefix) => holds(&of_ipv6, prefix),
+            IpPrefix::V4(prefix) => places.iter().all(|(r, set)| r.holds(prefix, set)),
+            IpPrefix::V6(prefix) => places.iter().all(|(r, set)| r.holds(prefix, set)),
         }))
     }
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use clap::Args;
-use popfib::{Address, IpPrefix, NextHop, Prefix, Rib};
+use popfib::{ByFamily, Family, IpPrefix, NextHop, Prefix};
+use popfib_table::Ribs;
 
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
@@ -83,7 +84,8 @@ pub(crate) enum Relation {
 
 impl Relation {
     /// Whether `route` is where it has to be, seen from one of `places`.
-    pub(crate) fn holds<A: Address>(self, route: Prefix<A>, places: &Rib<A>) -> bool {
+    pub(crate) fn holds<A: Family>(self, route: Prefix<A>, places: &ByFamily<Ribs>) -> bool {
+        let places = A::of(places);
         match self {
             Self::Exact => places.contains_key(route),
             Self::Covering => places.subnets(route).next().is_some(),
@@ -92,12 +94,13 @@ impl Relation {
         }
     }
 
-    /// The routes of `rib` that are there, seen from `place`, in prefix order.
-    pub(crate) fn find<A: Address>(
+    /// The routes of `ribs` that are there, seen from `place`, in prefix order.
+    pub(crate) fn find<A: Family>(
         self,
-        rib: &Rib<A>,
+        ribs: &ByFamily<Ribs>,
         place: Prefix<A>,
     ) -> Vec<(Prefix<A>, NextHop)> {
+        let rib = A::of(ribs);
         match self {
             Self::Exact => rib.get(place).map(|to| (place, to)).into_iter().collect(),
             Self::Covering => rib.supernets(place).collect(),
@@ -111,30 +114,16 @@ impl Relation {
     }
 }
 
-/// Those of `prefixes` that `key` takes, the ones of a family, as routes to anywhere: nobody looks up addresses in
-/// them, so they need no Fib as a `PrefixSet` has one.
-pub(crate) fn set_of<A: Address>(
-    prefixes: &[IpPrefix],
-    key: impl Fn(IpPrefix) -> Option<Prefix<A>>,
-) -> Rib<A> {
-    let prefixes = prefixes.iter().copied().filter_map(key);
-    prefixes.map(|prefix| (prefix, NextHop::MIN)).collect()
-}
-
-/// An IPv4 prefix.
-pub(crate) fn ipv4(prefix: IpPrefix) -> Option<Prefix<u32>> {
-    match prefix {
-        IpPrefix::V4(prefix) => Some(prefix),
-        IpPrefix::V6(_) => None,
+/// `prefixes` as routes to anywhere: nobody looks up addresses in them, so they need no Fib as a `PrefixSet` has one.
+pub(crate) fn set_of(prefixes: &[IpPrefix]) -> ByFamily<Ribs> {
+    let mut set = ByFamily::<Ribs>::default();
+    for &prefix in prefixes {
+        match prefix {
+            IpPrefix::V4(prefix) => set.ipv4.insert(prefix, NextHop::MIN),
+            IpPrefix::V6(prefix) => set.ipv6.insert(prefix, NextHop::MIN),
+        };
     }
-}
-
-/// An IPv6 prefix.
-pub(crate) fn ipv6(prefix: IpPrefix) -> Option<Prefix<u128>> {
-    match prefix {
-        IpPrefix::V6(prefix) => Some(prefix),
-        IpPrefix::V4(_) => None,
-    }
+    set
 }
 
 /// The prefixes of the list or table in the file at `path`, IPv4 before IPv6, each in prefix order.
@@ -148,7 +137,5 @@ fn prefixes_of(path: &Path, read: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
         ..read.clone()
     };
     let list = table::load_file(path, &read)?;
-    let ipv4 = list.ipv4.iter().map(|(prefix, _)| IpPrefix::from(prefix));
-    let ipv6 = list.ipv6.iter().map(|(prefix, _)| IpPrefix::from(prefix));
-    Ok(ipv4.chain(ipv6).collect())
+    Ok(list.routes().map(|(prefix, _)| prefix).collect())
 }

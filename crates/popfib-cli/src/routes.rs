@@ -7,14 +7,15 @@
 use std::collections::{HashMap, HashSet};
 
 use clap::Args;
-use popfib::{Address, IpPrefix, NextHop, Prefix, Rib};
+use popfib::{ByFamily, IpPrefix, NextHop, Prefix};
 use popfib_formats::{Escaped, RouteTable};
+use popfib_table::Ribs;
 use serde::Serialize;
 
 use crate::args::{Family, TableArgs};
 use crate::failure::Failure;
 use crate::output::{AsText, Output, is_listed};
-use crate::places::{PlaceArgs, Relation, ipv4, ipv6, set_of};
+use crate::places::{PlaceArgs, Relation, set_of};
 use crate::program::Verdict;
 use crate::table;
 
@@ -106,7 +107,7 @@ impl<'a> Conditions<'a> {
     }
 
     /// Whether a route meets the conditions that are not about where it is.
-    fn allow<A: Address>(&self, prefix: Prefix<A>, to: NextHop) -> bool {
+    fn allow<A: popfib::Family>(&self, prefix: Prefix<A>, to: NextHop) -> bool {
         self.next_hops
             .as_ref()
             .is_none_or(|wanted| wanted.contains(&to))
@@ -117,30 +118,25 @@ impl<'a> Conditions<'a> {
                 .is_none_or(|bits| prefix.len() < bits)
     }
 
-    /// Whether routes of `family` are asked for.
-    fn wants(&self, family: Family) -> bool {
-        self.args.family.is_none_or(|wanted| wanted == family)
+    /// Whether routes of the family are asked for.
+    fn wants<A: popfib::Family>(&self) -> bool {
+        self.args.family.is_none_or(Family::is::<A>)
     }
 
-    /// The routes of `rib` that meet the conditions, in prefix order.
-    fn select<A: Address>(
+    /// The routes of a family that meet the conditions, which are about the prefixes of these sets, in prefix order.
+    fn select<A: popfib::Family>(
         &self,
-        rib: &Rib<A>,
-        family: Family,
-        key: impl Fn(IpPrefix) -> Option<Prefix<A>>,
-    ) -> Vec<(Prefix<A>, NextHop)> {
-        if !self.wants(family) {
+        table: &RouteTable,
+        places: &[(Relation, ByFamily<Ribs>)],
+    ) -> Vec<(IpPrefix, NextHop)> {
+        if !self.wants::<A>() {
             return Vec::new();
         }
-        let places = self.places.iter().map(|(relation, prefixes)| {
-            let set = set_of(prefixes, &key);
-            (*relation, set)
-        });
-        let places: Vec<_> = places.collect();
         let mut found = Vec::new();
         match places.first() {
-            None => found.extend(rib.iter()),
+            None => found.extend(A::of(&table.ribs).iter()),
             Some((relation, set)) => {
+                let set = A::of(set);
                 for (place, _) in set {
                     // What lies inside another place comes with that one.
                     let is_inside = set
@@ -149,7 +145,7 @@ impl<'a> Conditions<'a> {
                         .is_some_and(|(widest, _)| widest != place);
                     match relation {
                         Relation::CoveredBy | Relation::Overlapping if is_inside => {}
-                        _ => found.extend(relation.find(rib, place)),
+                        _ => found.extend(relation.find(&table.ribs, place)),
                     }
                 }
                 // Several places are covered by the same routes.
@@ -160,30 +156,27 @@ impl<'a> Conditions<'a> {
         found.retain(|&(prefix, to)| {
             self.allow(prefix, to) && places.iter().all(|(r, set)| r.holds(prefix, set))
         });
-        found
+        found.into_iter().map(ip).collect()
     }
 
     /// The routes that `place` alone finds, in prefix order.
-    fn answer<A: Address>(
+    fn answer<A: popfib::Family>(
         &self,
-        rib: &Rib<A>,
-        family: Family,
+        table: &RouteTable,
         relation: Relation,
         place: Prefix<A>,
-    ) -> Vec<(IpPrefix, NextHop)>
-    where
-        IpPrefix: From<Prefix<A>>,
-    {
-        if !self.wants(family) {
+    ) -> Vec<(IpPrefix, NextHop)> {
+        if !self.wants::<A>() {
             return Vec::new();
         }
-        let mut found = relation.find(rib, place);
-        found.retain(|&(prefix, to)| self.allow(prefix, to));
-        found
-            .into_iter()
-            .map(|(prefix, to)| (prefix.into(), to))
-            .collect()
+        let found = relation.find(&table.ribs, place).into_iter();
+        let found = found.filter(|&(prefix, to)| self.allow(prefix, to));
+        found.map(ip).collect()
     }
+}
+
+fn ip<A: popfib::Family>((prefix, to): (Prefix<A>, NextHop)) -> (IpPrefix, NextHop) {
+    (A::ip_prefix(prefix), to)
 }
 
 #[derive(Serialize)]
@@ -261,8 +254,8 @@ fn others(table: &RouteTable) -> HashMap<IpPrefix, Vec<NextHop>> {
     let mut known = HashSet::new();
     for &(prefix, to) in &table.others {
         let last = match prefix {
-            IpPrefix::V4(prefix) => table.ipv4.get(prefix),
-            IpPrefix::V6(prefix) => table.ipv6.get(prefix),
+            IpPrefix::V4(prefix) => table.ribs.ipv4.get(prefix),
+            IpPrefix::V6(prefix) => table.ribs.ipv6.get(prefix),
         };
         if last != Some(to) && known.insert((prefix, to)) {
             others.entry(prefix).or_default().push(to);
@@ -285,12 +278,8 @@ pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
         for (relation, prefixes) in &conditions.places {
             for &query in prefixes {
                 let found = match query {
-                    IpPrefix::V4(place) => {
-                        conditions.answer(&table.ipv4, Family::Ipv4, *relation, place)
-                    }
-                    IpPrefix::V6(place) => {
-                        conditions.answer(&table.ipv6, Family::Ipv6, *relation, place)
-                    }
+                    IpPrefix::V4(place) => conditions.answer(&table, *relation, place),
+                    IpPrefix::V6(place) => conditions.answer(&table, *relation, place),
                 };
                 if found.is_empty() {
                     report.route(Some(query), None)?;
@@ -301,11 +290,13 @@ pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
             }
         }
     } else {
-        for (prefix, to) in conditions.select(&table.ipv4, Family::Ipv4, ipv4) {
-            report.route(None, Some((prefix.into(), to)))?;
+        let places = conditions.places.iter();
+        let places: Vec<_> = places.map(|(r, p)| (*r, set_of(p))).collect();
+        for route in conditions.select::<u32>(&table, &places) {
+            report.route(None, Some(route))?;
         }
-        for (prefix, to) in conditions.select(&table.ipv6, Family::Ipv6, ipv6) {
-            report.route(None, Some((prefix.into(), to)))?;
+        for route in conditions.select::<u128>(&table, &places) {
+            report.route(None, Some(route))?;
         }
     }
     report.output.flush()?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use popfib::{Address, IpPrefix, NextHop, Prefix, Rib, Validity, Vrps};
+use popfib::{Family, IpPrefix, NextHop, Prefix, Validity, Vrps};
 use popfib_formats::{
     Escaped, Input, Origin, RouteTable, RouteValue, VrpTable, load_vrps, origins, quote,
 };
@@ -152,20 +152,8 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
     };
     let old = before.as_ref();
     let summary = Summary {
-        ipv4: report.family(
-            &table,
-            &origins,
-            &table.ipv4,
-            &vrps.ipv4,
-            old.map(|old| &old.ipv4),
-        )?,
-        ipv6: report.family(
-            &table,
-            &origins,
-            &table.ipv6,
-            &vrps.ipv6,
-            old.map(|old| &old.ipv6),
-        )?,
+        ipv4: report.family(&table, &origins, &vrps, old, |vrps| &vrps.ipv4)?,
+        ipv6: report.family(&table, &origins, &vrps, old, |vrps| &vrps.ipv6)?,
     };
     let verdict = report.end(&summary, before.is_some())?;
     report.output.flush()?;
@@ -246,19 +234,17 @@ struct ChangeLine<'a> {
 
 impl Report<'_> {
     /// Validates the routes of a family.
-    fn family<A: Address>(
+    fn family<A: Family>(
         &mut self,
         table: &RouteTable,
         origins: &Origins,
-        routes: &Rib<A>,
-        vrps: &Vrps<A>,
-        before: Option<&Vrps<A>>,
-    ) -> Result<Counts, Failure>
-    where
-        IpPrefix: From<Prefix<A>>,
-    {
+        vrps: &VrpTable,
+        before: Option<&VrpTable>,
+        of: fn(&VrpTable) -> &Vrps<A>,
+    ) -> Result<Counts, Failure> {
+        let (vrps, before) = (of(vrps), before.map(of));
         let mut counts = Counts::default();
-        for (prefix, value) in routes {
+        for (prefix, value) in A::of(&table.ribs) {
             let Some(found) = origins.get(value) else {
                 if self.args.table.read.skip_invalid {
                     self.left_out += 1;
@@ -270,7 +256,7 @@ impl Report<'_> {
                     }
                     Some(_) => "without --value, origins are taken from AS paths",
                 };
-                return Err(no_origin(table, prefix.into(), value, help).into());
+                return Err(no_origin(table, A::ip_prefix(prefix), value, help).into());
             };
             for (origin, text) in found {
                 let origin = *origin;
@@ -278,7 +264,8 @@ impl Report<'_> {
                 counts.add(state);
                 match before {
                     Some(before) => {
-                        self.change(prefix.into(), text, before.validate(prefix, origin), state)?;
+                        let before = before.validate(prefix, origin);
+                        self.change(A::ip_prefix(prefix), text, before, state)?;
                     }
                     None if self.args.state.contains(&State(state)) => {
                         self.route(prefix, (origin, text), state, vrps)?;
@@ -290,26 +277,23 @@ impl Report<'_> {
         Ok(counts)
     }
 
-    fn route<A: Address>(
+    fn route<A: Family>(
         &mut self,
         prefix: Prefix<A>,
         (origin, text): (Option<u32>, &str),
         state: Validity,
         vrps: &Vrps<A>,
-    ) -> Result<(), Failure>
-    where
-        IpPrefix: From<Prefix<A>>,
-    {
+    ) -> Result<(), Failure> {
         self.printed += 1;
         let deciding = vrps.deciding(prefix, origin, state);
         if self.args.json {
             let vrps = deciding.map(|vrp| VrpCell {
-                prefix: AsText(vrp.prefix().into()),
+                prefix: AsText(A::ip_prefix(vrp.prefix())),
                 max_length: vrp.max_length(),
                 asn: vrp.asn(),
             });
             return self.output.json(&RouteLine {
-                prefix: AsText(prefix.into()),
+                prefix: AsText(A::ip_prefix(prefix)),
                 origin: text,
                 state: State(state).name(),
                 vrps: vrps.collect(),

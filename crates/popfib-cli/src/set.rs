@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use popfib::algebra::{self, Coverage};
-use popfib::{Address, IpPrefix, NextHop, Prefix, Rib};
+use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::RouteTable;
 use serde::Serialize;
 
@@ -135,14 +135,14 @@ enum Rule {
 
 type Prefixes<'a, A> = Box<dyn Iterator<Item = Prefix<A>> + 'a>;
 
-fn prefixes<A: Address>(rib: &Rib<A>) -> Prefixes<'_, A> {
-    Box::new(rib.iter().map(|(prefix, _)| prefix))
+fn prefixes<A: popfib::Family>(list: &RouteTable) -> Prefixes<'_, A> {
+    Box::new(A::of(&list.ribs).iter().map(|(prefix, _)| prefix))
 }
 
 impl Rule {
     /// The addresses of `lists`, of which there is at least one, under this rule.
-    fn of<'a, A: Address>(self, lists: &[&'a Rib<A>]) -> Prefixes<'a, A> {
-        let all = |start: Prefixes<'a, A>, lists: &[&'a Rib<A>], rule: Self| {
+    fn of<'a, A: popfib::Family>(self, lists: &'a [RouteTable]) -> Prefixes<'a, A> {
+        let all = |start: Prefixes<'a, A>, lists: &'a [RouteTable], rule: Self| {
             lists.iter().fold(start, |found, list| {
                 let list = prefixes(list);
                 match rule {
@@ -155,13 +155,16 @@ impl Rule {
         };
         match self {
             Self::Union | Self::Symmetric => all(Box::new(empty()), lists, self),
-            Self::Intersect | Self::Subtract => all(prefixes(lists[0]), &lists[1..], self),
+            Self::Intersect | Self::Subtract => all(prefixes(&lists[0]), &lists[1..], self),
             Self::Complement => Box::new(algebra::complement(all(Box::new(empty()), lists, self))),
         }
     }
 
     /// The routes of the first of `lists` that are kept as they are.
-    fn routes<A: Address>(self, lists: &[&Rib<A>]) -> Rib<A> {
+    fn routes<A: popfib::Family>(
+        self,
+        lists: &[RouteTable],
+    ) -> impl Iterator<Item = (Prefix<A>, NextHop)> {
         let (others, wanted) = match self {
             Self::Intersect => {
                 let others = &lists[1..];
@@ -169,14 +172,22 @@ impl Rule {
             }
             _ => (Self::Union.of(&lists[1..]), false),
         };
-        let routes = lists[0].iter();
-        let found = algebra::compare(prefixes(lists[0]), others);
+        let routes = A::of(&lists[0].ribs).iter();
+        let found = algebra::compare(prefixes::<A>(&lists[0]), others);
         // Both walk the same Rib.
         routes
             .zip(found)
-            .filter(|(_, (_, how))| (*how == Coverage::Whole) == wanted)
+            .filter(move |(_, (_, how))| (*how == Coverage::Whole) == wanted)
             .map(|(route, _)| route)
-            .collect()
+    }
+
+    /// Puts one family into the result: prefixes without a value, or routes of the first list.
+    fn put<A: popfib::Family>(self, lists: &[RouteTable], keep_routes: bool, to: &mut RouteTable) {
+        let name = to.next_hops.intern("");
+        *A::of_mut(&mut to.ribs) = match keep_routes {
+            true => self.routes(lists).collect(),
+            false => self.of(lists).map(|prefix| (prefix, name)).collect(),
+        };
     }
 }
 
@@ -208,42 +219,24 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
     };
     let destination = common.destination.open()?;
     let mut tables = load(&files.iter().collect::<Vec<_>>(), &common.read)?;
-    let ipv4: Vec<_> = tables.iter().map(|table| &table.ipv4).collect();
-    let ipv6: Vec<_> = tables.iter().map(|table| &table.ipv6).collect();
-    let is_wanted = |family| common.family.is_none_or(|wanted| wanted == family);
     let mut result = RouteTable::default();
-    let name = result.next_hops.intern("");
-    if is_wanted(Family::Ipv4) {
-        result.ipv4 = one_family(rule, &ipv4, keep_routes, name);
+    if common.family != Some(Family::Ipv6) {
+        rule.put::<u32>(&tables, keep_routes, &mut result);
     }
-    if is_wanted(Family::Ipv6) {
-        result.ipv6 = one_family(rule, &ipv6, keep_routes, name);
+    if common.family != Some(Family::Ipv4) {
+        rule.put::<u128>(&tables, keep_routes, &mut result);
     }
     if keep_routes {
         let first = tables.swap_remove(0);
         (result.name, result.next_hops) = (first.name, first.next_hops);
     }
     common.destination.write(destination, &result)?;
-    Ok(if result.ipv4.is_empty() && result.ipv6.is_empty() {
+    Ok(if result.route_count() == 0 {
         note(format_args!("no prefix is left"));
         Verdict::Bad
     } else {
         Verdict::Good
     })
-}
-
-/// The result of one family: prefixes without a value, or routes of the first list.
-fn one_family<A: Address>(
-    rule: Rule,
-    lists: &[&Rib<A>],
-    keep_routes: bool,
-    name: NextHop,
-) -> Rib<A> {
-    if keep_routes {
-        rule.routes(lists)
-    } else {
-        rule.of(lists).map(|prefix| (prefix, name)).collect()
-    }
 }
 
 fn load(files: &[&PathBuf], read: &ReadArgs) -> Result<Vec<RouteTable>, Failure> {
@@ -269,15 +262,13 @@ struct Counts {
 }
 
 fn compare(tables: &[RouteTable], family: Option<Family>, json: bool) -> Result<Verdict, Failure> {
-    let ipv4: Vec<_> = tables.iter().map(|table| &table.ipv4).collect();
-    let ipv6: Vec<_> = tables.iter().map(|table| &table.ipv6).collect();
     let mut output = Output::new();
     let mut counts = Counts::default();
     if family != Some(Family::Ipv6) {
-        compare_family(&ipv4, json, &mut output, &mut counts)?;
+        compare_family::<u32>(tables, json, &mut output, &mut counts)?;
     }
     if family != Some(Family::Ipv4) {
-        compare_family(&ipv6, json, &mut output, &mut counts)?;
+        compare_family::<u128>(tables, json, &mut output, &mut counts)?;
     }
     output.flush()?;
     let Counts { whole, part, none } = counts;
@@ -297,17 +288,14 @@ fn counted_prefixes(count: u64) -> String {
     }
 }
 
-fn compare_family<A: Address>(
-    lists: &[&Rib<A>],
+fn compare_family<A: popfib::Family>(
+    lists: &[RouteTable],
     json: bool,
     output: &mut Output,
     counts: &mut Counts,
-) -> Result<(), Failure>
-where
-    IpPrefix: From<Prefix<A>>,
-{
+) -> Result<(), Failure> {
     let others = Rule::Union.of(&lists[1..]);
-    for (prefix, how) in algebra::compare(prefixes(lists[0]), others) {
+    for (prefix, how) in algebra::compare(prefixes::<A>(&lists[0]), others) {
         let (covered, count) = match how {
             Coverage::Whole => ("whole", &mut counts.whole),
             Coverage::Part => ("part", &mut counts.part),
@@ -315,7 +303,7 @@ where
         };
         *count += 1;
         if json {
-            let prefix = AsText(IpPrefix::from(prefix));
+            let prefix = AsText(A::ip_prefix(prefix));
             output.json(&Line { prefix, covered })?;
         } else {
             output.text(format_args!("{prefix}\t{covered}\n"))?;

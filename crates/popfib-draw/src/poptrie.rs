@@ -191,8 +191,8 @@ mod tests {
     #[test]
     fn nodes_are_those_of_the_fib() {
         let table = popfib_formats::default_table();
-        same_as_the_fib(&table.ipv4);
-        same_as_the_fib(&table.ipv6);
+        same_as_the_fib(&table.ribs.ipv4);
+        same_as_the_fib(&table.ribs.ipv6);
         same_as_the_fib(&Rib::<u32>::new());
         for text in ["0.0.0.0/0", "10.0.0.0/8", "10.1.2.3/32"] {
             same_as_the_fib::<u32>(&Rib::from_iter([(text.parse().unwrap(), NextHop::MIN)]));

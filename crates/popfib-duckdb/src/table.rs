@@ -195,8 +195,8 @@ impl Table {
         let name = |number| table.next_hops.get(NextHop::new(number)?);
         Ok(Self {
             values: Values::new((1..).map_while(name)),
-            ipv4: Family::new(table.ipv4)?,
-            ipv6: Family::new(table.ipv6)?,
+            ipv4: Family::new(table.ribs.ipv4)?,
+            ipv6: Family::new(table.ribs.ipv6)?,
             replaced: table.replaced,
             skipped: table.skipped,
             notes: table.notes,

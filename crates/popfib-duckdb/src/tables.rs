@@ -245,8 +245,8 @@ impl Default for BuiltIn {
     fn default() -> Self {
         let table = popfib_formats::default_table();
         Self {
-            ipv4: table.ipv4.first().map(|(prefix, _)| prefix),
-            ipv6: table.ipv6.first().map(|(prefix, _)| prefix),
+            ipv4: table.ribs.ipv4.first().map(|(prefix, _)| prefix),
+            ipv6: table.ribs.ipv6.first().map(|(prefix, _)| prefix),
             table,
         }
     }
@@ -262,8 +262,8 @@ impl RouteSource for BuiltIn {
             *at = rib.next(prefix).map(|(next, _)| next);
             Some((prefix.into(), rib.get(prefix)?))
         }
-        let route = take(&self.table.ipv4, &mut self.ipv4);
-        let route = route.or_else(|| take(&self.table.ipv6, &mut self.ipv6));
+        let route = take(&self.table.ribs.ipv4, &mut self.ipv4);
+        let route = route.or_else(|| take(&self.table.ribs.ipv6, &mut self.ipv6));
         Ok(route.map(|(prefix, number)| Route {
             prefix,
             next_hop: self.table.next_hops.get(number).unwrap_or_default(),

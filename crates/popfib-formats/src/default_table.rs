@@ -48,10 +48,10 @@ pub fn default_table() -> RouteTable {
         numbers,
     };
     columns.family(|prefix, place| {
-        table.ipv4.insert(prefix, next_hops.get(place));
+        table.ribs.ipv4.insert(prefix, next_hops.get(place));
     });
     columns.family(|prefix, place| {
-        table.ipv6.insert(prefix, next_hops.get(place));
+        table.ribs.ipv6.insert(prefix, next_hops.get(place));
     });
     table
 }

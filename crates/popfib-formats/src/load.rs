@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
-use popfib::{ByFamily, Image, IpPrefix, NextHop, Rib};
-use popfib_table::{Builder, Dictionary, Table};
+use popfib::{ByFamily, Image, IpPrefix, NextHop};
+use popfib_table::{Builder, Dictionary, Ribs, Table};
 
 use crate::error::{ReadError, quote};
 use crate::format::open_routes;
@@ -20,10 +20,8 @@ use crate::text_table::TextTable;
 pub struct RouteTable {
     /// Its source: the name of the file.
     pub name: String,
-    /// The IPv4 routes.
-    pub ipv4: Rib<u32>,
-    /// The IPv6 routes, v4-mapped ones among them.
-    pub ipv6: Rib<u128>,
+    /// The routes of both families; v4-mapped ones are IPv6.
+    pub ribs: ByFamily<Ribs>,
     /// The names of the Ribs' next hops; both families share the numbers.
     pub next_hops: Dictionary,
     /// How many routes were replaced by a later one for the same prefix.
@@ -55,19 +53,27 @@ impl RouteTable {
 
     /// The routes as a table for lookups. What was left out is forgotten.
     pub fn into_table(self) -> Table {
-        let ribs = ByFamily {
-            ipv4: self.ipv4,
-            ipv6: self.ipv6,
-        };
-        Builder::from_parts(ribs, self.next_hops).build()
+        Builder::from_parts(self.ribs, self.next_hops).build()
+    }
+
+    /// All routes in prefix order, IPv4 first.
+    pub fn routes(&self) -> impl Iterator<Item = (IpPrefix, NextHop)> + Clone {
+        let ipv4 = self.ribs.ipv4.iter().map(|(p, n)| (IpPrefix::V4(p), n));
+        let ipv6 = self.ribs.ipv6.iter().map(|(p, n)| (IpPrefix::V6(p), n));
+        ipv4.chain(ipv6)
+    }
+
+    /// The number of routes of both families. O(1).
+    pub fn route_count(&self) -> usize {
+        self.ribs.ipv4.len() + self.ribs.ipv6.len()
     }
 
     #[inline]
     fn insert(&mut self, route: Route<'_>, all: bool) {
         let next_hop = self.next_hops.intern(route.next_hop);
         let replaced = match route.prefix {
-            IpPrefix::V4(prefix) => self.ipv4.insert(prefix, next_hop),
-            IpPrefix::V6(prefix) => self.ipv6.insert(prefix, next_hop),
+            IpPrefix::V4(prefix) => self.ribs.ipv4.insert(prefix, next_hop),
+            IpPrefix::V6(prefix) => self.ribs.ipv6.insert(prefix, next_hop),
         };
         if let Some(replaced) = replaced {
             match all {
@@ -155,7 +161,7 @@ fn insert_all(
         }
     }
     table.notes.extend(source.notes());
-    if table.ipv4.is_empty() && table.ipv6.is_empty() && !is_any_unwanted {
+    if table.route_count() == 0 && !is_any_unwanted {
         let mut reason = match table.skipped {
             0 => "there is no route in it".to_owned(),
             1 => "there is no valid route in it (1 invalid line skipped)".to_owned(),

@@ -96,7 +96,7 @@ fn memory_is_bounded() {
         let times = rounds(200, 1000);
         let table = load_from(Repeated::input(lines, times), &STRICT).unwrap();
         assert_eq!(
-            (table.ipv4.len(), table.replaced),
+            (table.ribs.ipv4.len(), table.replaced),
             (1, times as u64 * 10_000 - 1)
         );
     });

@@ -14,7 +14,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use popfib::{Address, Image, ImageError, NextHop};
+use popfib::{Address, ByFamily, Image, ImageError, NextHop};
 use popfib_formats::{Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -170,7 +170,7 @@ fn of_routes(
 ) -> PyResult<Table> {
     let name = |number| table.next_hops.get(number);
     let values = values(py, (1..).map_while(|n| name(NextHop::new(n)?)), decode)?;
-    let RouteTable { ipv4, ipv6, .. } = table;
+    let ByFamily { ipv4, ipv6 } = table.ribs;
     let map = py.detach(|| Map::from_ribs(ipv4, ipv6))?;
     Ok(Table::of(State::new(py, map, values)))
 }

@@ -21,8 +21,8 @@ pub(crate) fn compile(text: Vec<u8>) -> Result<Vec<u8>, String> {
     let names = writer.names((1..).map_while(name));
     names.map_err(|error| error.to_string())?;
     let options = Options::default();
-    let ipv4 = writer.table(&table.ipv4, &options, true);
-    let both = ipv4.and_then(|()| writer.table(&table.ipv6, &options, true));
+    let ipv4 = writer.table(&table.ribs.ipv4, &options, true);
+    let both = ipv4.and_then(|()| writer.table(&table.ribs.ipv6, &options, true));
     both.map_err(|error| format!("{NAME}: {error}"))?;
     // The image takes their place.
     drop(table);

@@ -162,8 +162,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
     };
     for family in &args.family {
         match family {
-            Family::Ipv4 => bench.family(*family, &table.ipv4, 1 << 24)?,
-            Family::Ipv6 => bench.family(*family, &table.ipv6, 1 << 23)?,
+            Family::Ipv4 => bench.family(*family, &table.ribs.ipv4, 1 << 24)?,
+            Family::Ipv6 => bench.family(*family, &table.ribs.ipv6, 1 << 23)?,
         }
     }
     if bench.rows.is_empty() {

@@ -143,16 +143,16 @@ fn tables(args: &EvaluateArgs) -> Result<Vec<Table>, Failure> {
 /// Gives the routes of `table` next hops of a router's kind.
 fn draw_next_hops(table: &mut Table, count: u32) {
     let routes = &mut table.routes;
-    routes.ipv4 = skewed_next_hops(&routes.ipv4, count, 4);
-    routes.ipv6 = skewed_next_hops(&routes.ipv6, count, 6);
+    routes.ribs.ipv4 = skewed_next_hops(&routes.ribs.ipv4, count, 4);
+    routes.ribs.ipv6 = skewed_next_hops(&routes.ribs.ipv6, count, 6);
     table.name = format!("{}, {count} next hops", table.name);
 }
 
 /// Notes that structures with narrow entries cannot hold the table.
 fn note_many(table: &Table) {
     let bounds = [
-        table.routes.ipv4.next_hop_bound(),
-        table.routes.ipv6.next_hop_bound(),
+        table.routes.ribs.ipv4.next_hop_bound(),
+        table.routes.ribs.ipv6.next_hop_bound(),
     ];
     if bounds.into_iter().any(|bound| bound > NARROW) {
         note(format_args!(

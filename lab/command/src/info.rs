@@ -63,8 +63,8 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
     }
     let table = args.table.load()?;
     let info = Info {
-        ipv4: family(&table.ipv4, &args.fib)?,
-        ipv6: family(&table.ipv6, &args.fib)?,
+        ipv4: family(&table.ribs.ipv4, &args.fib)?,
+        ipv6: family(&table.ribs.ipv6, &args.fib)?,
     };
     match args.json {
         true => print_json(&info)?,

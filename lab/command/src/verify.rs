@@ -109,8 +109,8 @@ struct Report {
 pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
     let table = args.table.load()?;
     let report = Report {
-        ipv4: family("IPv4", &table.ipv4, args)?,
-        ipv6: family("IPv6", &table.ipv6, args)?,
+        ipv4: family("IPv4", &table.ribs.ipv4, args)?,
+        ipv6: family("IPv6", &table.ribs.ipv6, args)?,
     };
     if args.json {
         print_json(&report)?;

@@ -53,12 +53,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         pin(*core)?;
     }
 
-    if routes.ipv4.len() < ROUTES {
+    if routes.ribs.ipv4.len() < ROUTES {
         return Err("the table has too few IPv4 routes".into());
     }
 
     // Before all else, which would leave memory to use again. Random routes, as a customer's are.
-    let some = shuffled(&routes.ipv4);
+    let some = shuffled(&routes.ribs.ipv4);
     let before = resident();
     let mut maps = Vec::with_capacity(MAPS);
     for routes in some.chunks_exact(ROUTES).cycle().take(MAPS) {
@@ -86,8 +86,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .map_while(|n| routes.next_hops.get(popfib::NextHop::new(n)?))
         .map(Arc::from)
         .collect();
-    let ipv4 = routes.ipv4.iter().map(|(p, n)| (IpPrefix::from(p), n));
-    let ipv6 = routes.ipv6.iter().map(|(p, n)| (IpPrefix::from(p), n));
+    let ipv4 = routes.ribs.ipv4.iter().map(|(p, n)| (IpPrefix::from(p), n));
+    let ipv6 = routes.ribs.ipv6.iter().map(|(p, n)| (IpPrefix::from(p), n));
     let value = |(prefix, number): (IpPrefix, popfib::NextHop)| {
         (prefix, Some(Arc::clone(&names[number.get() as usize - 1])))
     };
@@ -163,7 +163,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     // All routes lead to one group.
-    let ids: Vec<_> = routes.ipv4.iter().map(|(p, _)| (p, Some(7))).collect();
+    let ids: Vec<_> = routes.ribs.ipv4.iter().map(|(p, _)| (p, Some(7))).collect();
     let mut table: LiveTable<u32, popfib::Shared> = LiveTable::shared();
     table.apply(ids)?;
     let mut groups = LiveGroups::new();

@@ -77,7 +77,7 @@ fn compare(data: Vec<u8>) -> Result<String> {
 
 fn count_routes(data: &[u8]) -> Result<u64> {
     let table = load_from(input(data), &options(None, RouteValue::NextHop))?;
-    Ok((table.ipv4.len() + table.ipv6.len()) as u64)
+    Ok(table.route_count() as u64)
 }
 
 fn count_updates(data: &[u8]) -> Result<u64> {

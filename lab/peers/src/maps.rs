@@ -13,9 +13,9 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Instant;
 
-use popfib::{LiveMap, MapReader, Own, Prefix, PrefixMap, Shared, Stores, Table};
+use popfib::{ByFamily, LiveMap, MapReader, Own, Prefix, PrefixMap, Shared, Stores, Table};
 use popfib_eval::{Random, Spread, Traffic, generate};
-use popfib_formats::{LoadOptions, RouteTable, default_table, load};
+use popfib_formats::{LoadOptions, default_table, load};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::algorithms::PeerFamily;
@@ -53,7 +53,7 @@ pub(crate) fn maps(table: &str, count: usize, passes: usize) -> Result<(), Failu
             .into_owned();
         (name, load(path, &LoadOptions::default())?)
     };
-    let RouteTable { ipv4, ipv6, .. } = table;
+    let ByFamily { ipv4, ipv6 } = table.ribs;
     if !ipv4.is_empty() {
         let addresses = generate(&Traffic::Routes, &ipv4, count, 1)?.unwrap_or_default();
         family(

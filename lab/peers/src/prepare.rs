@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use popfib::Rib;
+use popfib::{ByFamily, Rib};
 use popfib_eval::{Traffic, generate, skewed_next_hops};
-use popfib_formats::{LoadOptions, RouteTable, default_table, load};
+use popfib_formats::{LoadOptions, default_table, load};
 use serde_json::json;
 
 use crate::exchange::Failure;
@@ -19,10 +19,9 @@ const NEXT_HOPS: u32 = 500;
 /// `output`, and prints what they are, one JSON line a family.
 pub(crate) fn prepare(table: &str, output: &Path, counts: (usize, usize)) -> Result<(), Failure> {
     if table == "default" {
-        let RouteTable {
-            name, ipv4, ipv6, ..
-        } = default_table();
-        let name = format!("{name}, {NEXT_HOPS} next hops");
+        let table = default_table();
+        let name = format!("{}, {NEXT_HOPS} next hops", table.name);
+        let ByFamily { ipv4, ipv6 } = table.ribs;
         family(
             &name,
             &skewed_next_hops(&ipv4, NEXT_HOPS, 4),
@@ -37,7 +36,7 @@ pub(crate) fn prepare(table: &str, output: &Path, counts: (usize, usize)) -> Res
         )
     } else {
         let path = Path::new(table);
-        let RouteTable { ipv4, ipv6, .. } = load(path, &LoadOptions::default())?;
+        let ByFamily { ipv4, ipv6 } = load(path, &LoadOptions::default())?.ribs;
         // The rows of a report need a name, not a place.
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         family(&name, &ipv4, output, counts.0)?;

@@ -53,7 +53,7 @@ macro_rules! of_family {
             const FAMILY: Family = Family::$family;
 
             fn rib(table: &RouteTable) -> &Rib<Self> {
-                &table.$field
+                &table.ribs.$field
             }
 
             fn trace(trace: &Trace) -> &[Self] {

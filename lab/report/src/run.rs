@@ -128,8 +128,8 @@ fn facts(table: &Table) -> TableFacts {
     let routes = &table.routes;
     TableFacts {
         name: table.name.clone(),
-        routes: [routes.ipv4.len(), routes.ipv6.len()],
-        next_hops: [next_hops(&routes.ipv4), next_hops(&routes.ipv6)],
+        routes: [routes.ribs.ipv4.len(), routes.ribs.ipv6.len()],
+        next_hops: [next_hops(&routes.ribs.ipv4), next_hops(&routes.ribs.ipv6)],
     }
 }
 

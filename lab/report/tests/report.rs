@@ -43,11 +43,17 @@ fn table(name: &str, routes: u32) -> Table {
         let next_hop = NextHop::new(i % 7 + 1).unwrap();
         let len = [8, 12, 16, 20, 24, 28][i as usize % 6];
         let bits = i.wrapping_mul(0x9e37_79b9) & (u32::MAX << (32 - len));
-        table.ipv4.insert(Prefix::new(bits, len).unwrap(), next_hop);
+        table
+            .ribs
+            .ipv4
+            .insert(Prefix::new(bits, len).unwrap(), next_hop);
         let len = [32, 40, 48][i as usize % 3];
         let bits = (0x2001u128 << 112 | u128::from(i.wrapping_mul(0x9e37_79b9)) << 80)
             & (u128::MAX << (128 - len));
-        table.ipv6.insert(Prefix::new(bits, len).unwrap(), next_hop);
+        table
+            .ribs
+            .ipv6
+            .insert(Prefix::new(bits, len).unwrap(), next_hop);
     }
     Table {
         name: name.into(),
@@ -330,6 +336,7 @@ fn a_table_with_one_route() {
     let folder = tempfile::tempdir().unwrap();
     let mut routes = RouteTable::default();
     routes
+        .ribs
         .ipv4
         .insert("192.0.2.0/24".parse().unwrap(), NextHop::MIN);
     let table = Table {

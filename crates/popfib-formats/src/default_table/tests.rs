@@ -54,23 +54,23 @@ fn the_embedded_file_is_small() {
 #[test]
 fn the_embedded_table_loads_whole() {
     let table = default_table();
-    assert_eq!(table.ipv4.len(), 901_899);
-    assert_eq!(table.ipv6.len(), 160_147);
+    assert_eq!(table.ribs.ipv4.len(), 901_899);
+    assert_eq!(table.ribs.ipv6.len(), 160_147);
     assert_eq!(table.next_hops.len(), 73_345);
     assert_eq!((table.replaced, table.skipped), (0, 0));
 
     let name = |next_hop| table.next_hops.get(next_hop);
-    let first = table.ipv4.iter().next().expect("a route");
+    let first = table.ribs.ipv4.iter().next().expect("a route");
     assert_eq!(first.0.to_string(), "1.0.0.0/24");
     assert_eq!((first.1.get(), name(first.1)), (1, Some("13335")));
-    let (prefix, next_hop) = table.ipv4.longest_match(0x0808_0808).expect("a route");
+    let (prefix, next_hop) = table.ribs.ipv4.longest_match(0x0808_0808).expect("a route");
     assert_eq!(prefix.to_string(), "8.8.8.0/24");
     assert_eq!(name(next_hop), Some("15169"));
     let dns = Address::parse("2001:4860:4860::8888").expect("an address");
-    let (prefix, next_hop) = table.ipv6.longest_match(dns).expect("a route");
+    let (prefix, next_hop) = table.ribs.ipv6.longest_match(dns).expect("a route");
     assert_eq!(prefix.to_string(), "2001:4860::/32");
     assert_eq!(name(next_hop), Some("15169"));
-    assert_eq!(table.ipv4.longest_match(0x0a00_0001), None);
+    assert_eq!(table.ribs.ipv4.longest_match(0x0a00_0001), None);
 }
 
 /// Data that is kept beside a checkout, not in it.

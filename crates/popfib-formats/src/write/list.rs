@@ -6,7 +6,7 @@
 
 use std::io::Write;
 
-use popfib::IpPrefix;
+use popfib::{ByFamily, IpPrefix, Prefix};
 use popfib_table::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
 
 use super::bytes::push;
@@ -92,7 +92,7 @@ fn check(list: &List, table: &RouteTable, options: &WriteOptions) -> Result<(), 
                 "{name}: not a name there, which is a letter, then letters, digits, _{signs}"
             ));
         }
-        let longest = match list.is_apart && !table.ipv6.is_empty() {
+        let longest = match list.is_apart && !table.ribs.ipv6.is_empty() {
             true => rule.longest - IPV6_NAME.len(),
             false => rule.longest,
         };
@@ -112,8 +112,8 @@ fn check(list: &List, table: &RouteTable, options: &WriteOptions) -> Result<(), 
         return Err(format!("no length is at least {ge} and at most {le}"));
     }
     let widths = [
-        ("IPv4", 32, table.ipv4.is_empty()),
-        ("IPv6", 128, table.ipv6.is_empty()),
+        ("IPv4", 32, table.ribs.ipv4.is_empty()),
+        ("IPv6", 128, table.ribs.ipv6.is_empty()),
     ];
     for (family, width, is_empty) in widths {
         let bound = options.ge.max(options.le);
@@ -121,14 +121,12 @@ fn check(list: &List, table: &RouteTable, options: &WriteOptions) -> Result<(), 
             return Err(format!("no prefix of {family} has the length {bound}"));
         }
     }
-    let defaults = [
-        table.ipv4.iter().next().is_some_and(|(p, _)| p.len() == 0),
-        table.ipv6.iter().next().is_some_and(|(p, _)| p.len() == 0),
-    ];
-    if !list.takes_default && defaults != [false; 2] {
+    let ByFamily { ipv4, ipv6 } = &table.ribs;
+    let has_default = ipv4.contains_key(Prefix::default()) || ipv6.contains_key(Prefix::default());
+    if has_default && !list.takes_default {
         return Err("the form holds no prefix of length 0".to_owned());
     }
-    if table.ipv4.is_empty() && table.ipv6.is_empty() {
+    if table.route_count() == 0 {
         return Err("a list without a prefix".to_owned());
     }
     Ok(())
@@ -150,27 +148,24 @@ pub(super) fn write(
         block: Vec::with_capacity(BLOCK + 1024),
         out,
     };
-    let ipv4 = table.ipv4.iter().map(|(prefix, _)| IpPrefix::V4(prefix));
-    let ipv6 = table.ipv6.iter().map(|(prefix, _)| IpPrefix::V6(prefix));
+    let prefixes = table.routes().map(|(prefix, _)| prefix);
+    let ipv4 = table.ribs.ipv4.len();
     writer.fill(list.start, None);
     if list.is_apart {
-        for (family, len) in [table.ipv4.len(), table.ipv6.len()].into_iter().enumerate() {
+        for (family, len) in [ipv4, table.route_count() - ipv4].into_iter().enumerate() {
             if len == 0 {
                 continue;
             }
             writer.count = len;
             writer.is_first = true;
             writer.fill(list.open[family], None);
-            match family {
-                0 => writer.prefixes(ipv4.clone())?,
-                _ => writer.prefixes(ipv6.clone())?,
-            }
+            writer.prefixes(prefixes.clone().skip(family * ipv4).take(len))?;
             writer.fill(list.close[family], None);
         }
     } else {
-        writer.count = table.ipv4.len() + table.ipv6.len();
+        writer.count = table.route_count();
         writer.fill(list.open[0], None);
-        writer.prefixes(ipv4.chain(ipv6))?;
+        writer.prefixes(prefixes)?;
         writer.fill(list.close[0], None);
     }
     writer.fill(list.end, None);

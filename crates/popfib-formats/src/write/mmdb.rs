@@ -83,22 +83,22 @@ fn write(table: &RouteTable, out: &mut dyn Write) -> Result<(), WriteError> {
 /// Writes the table with sides of as many bits as the first of `sizes` that are enough.
 fn write_in(table: &RouteTable, sizes: &[u64], out: &mut dyn Write) -> Result<(), WriteError> {
     let mut tree = Tree(vec![[0; 2]]);
-    let has_ipv6 = !table.ipv6.is_empty();
+    let has_ipv6 = !table.ribs.ipv6.is_empty();
     if has_ipv6 {
         let ipv4 = Prefix::new_masked(0u128, IPV4_BITS).unwrap_or_default();
-        if let Some((inside, _)) = table.ipv6.subnets(ipv4).next() {
+        if let Some((inside, _)) = table.ribs.ipv6.subnets(ipv4).next() {
             let reason = "is where the form has the IPv4 addresses";
             return Err(WriteError::Form(format!(
                 "the route of {inside}: ::/96 {reason}"
             )));
         }
-        tree.add(0, &table.ipv6)?;
+        tree.add(0, &table.ribs.ipv6)?;
         let root = tree.node(0, 0u128, IPV4_BITS);
         // No IPv6 route answers for them.
         tree.0[root] = [0; 2];
-        tree.add(root, &table.ipv4)?;
+        tree.add(root, &table.ribs.ipv4)?;
     } else {
-        tree.add(0, &table.ipv4)?;
+        tree.add(0, &table.ribs.ipv4)?;
     }
 
     let records = Records::of(table)?;
@@ -321,10 +321,13 @@ mod tests {
         );
         let again = again.expect("a database");
         let same = |old, new| table.next_hops.get(old) == again.next_hops.get(new);
-        assert_eq!(diff::answers(&table.ipv4, &again.ipv4, same).count(), 0);
+        assert_eq!(
+            diff::answers(&table.ribs.ipv4, &again.ribs.ipv4, same).count(),
+            0
+        );
         // ::/96 is IPv4's.
-        let others =
-            diff::answers(&table.ipv6, &again.ipv6, same).filter(|change| change.last >> 32 != 0);
+        let others = diff::answers(&table.ribs.ipv6, &again.ribs.ipv6, same)
+            .filter(|change| change.last >> 32 != 0);
         assert_eq!(others.count(), 0);
     }
 

@@ -23,8 +23,6 @@ mod text;
 use std::io::Write;
 use std::str::FromStr;
 
-use popfib::IpPrefix;
-
 use crate::load::RouteTable;
 use crate::name_rule::check;
 use crate::route::Route;
@@ -183,11 +181,9 @@ pub fn write_table(
             append,
         } => (header, list, append),
     };
-    let ipv4 = table.ipv4.iter().map(|(p, n)| (IpPrefix::V4(p), n));
-    let ipv6 = table.ipv6.iter().map(|(p, n)| (IpPrefix::V6(p), n));
     // A number without a name was not made by a reader; no form holds an empty one.
     let name = |next_hop| table.next_hops.get(next_hop).unwrap_or_default();
-    let mut routes = ipv4.chain(ipv6).map(|(p, n)| (p, name(n))).peekable();
+    let mut routes = table.routes().map(|(p, n)| (p, name(n))).peekable();
     // As readers have it: where the first route has no next hop, none has.
     let is_list = routes.peek().is_some_and(|(_, first)| first.is_empty());
     let header = match (is_list, list) {

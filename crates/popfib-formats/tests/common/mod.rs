@@ -45,9 +45,8 @@ pub(crate) fn error(data: impl Into<Vec<u8>>, options: &LoadOptions) -> String {
 /// The routes as `PREFIX NEXTHOP` lines in prefix order, IPv4 first.
 pub(crate) fn routes(table: &RouteTable) -> Vec<String> {
     let name = |n| table.next_hops.get(n).expect("every next hop has a name");
-    let v4 = table.ipv4.iter().map(|(p, n)| format!("{p} {}", name(n)));
-    let v6 = table.ipv6.iter().map(|(p, n)| format!("{p} {}", name(n)));
-    v4.chain(v6).collect()
+    let lines = table.routes().map(|(p, n)| format!("{p} {}", name(n)));
+    lines.collect()
 }
 
 /// Reads `text`, and expects it to be recognised as this format.

@@ -88,7 +88,7 @@ fn lines_that_are_invalid() {
         assert_eq!(error(data.clone(), &STRICT), format!("t:6: {reason}"));
         let table = read(data, &SKIP).unwrap();
         assert_eq!(
-            (table.ipv4.len(), table.ipv6.len(), table.skipped),
+            (table.ribs.ipv4.len(), table.ribs.ipv6.len(), table.skipped),
             (2, 1, 1)
         );
     }

@@ -43,7 +43,7 @@ fn several_members_are_one_file() {
         skippable.clone(),
     ]
     .concat();
-    assert_eq!(read(data, &STRICT).unwrap().ipv4.len(), 2);
+    assert_eq!(read(data, &STRICT).unwrap().route_count(), 2);
     let data = [zstd(a), skippable[..9].to_vec()].concat();
     let message = crate::common::error(data, &STRICT);
     assert!(

@@ -203,7 +203,7 @@ fn other_records_are_left_out_and_counted() {
     .concat();
     assert_eq!(Format::detect(&data).name(), "mrt");
     let table = read(data, &STRICT).unwrap();
-    assert_eq!(table.ipv4.len() + table.ipv6.len(), 6);
+    assert_eq!(table.route_count(), 6);
     assert_eq!(
         table.notes,
         ["4 records that hold no unicast routes left out"]
@@ -338,11 +338,11 @@ fn hostile_lengths() {
         },
     );
     let table = table.unwrap();
-    assert_eq!((table.ipv4.len(), table.skipped), (5, 1));
+    assert_eq!((table.ribs.ipv4.len(), table.skipped), (5, 1));
     // As is a great one that is allowed.
     let great = record(13, 99, &vec![0; 15 << 20]);
     let table = read([peer_table(&[]), great, self::table()].concat(), &STRICT).unwrap();
-    assert_eq!(table.ipv4.len(), 5);
+    assert_eq!(table.ribs.ipv4.len(), 5);
 }
 
 #[test]

@@ -176,6 +176,7 @@ fn the_narrowest_range_answers() {
         let table = read(format!("first,last,value\n{text}\n"), &STRICT).unwrap();
         let name = |address: [u8; 4]| {
             let next_hop = table
+                .ribs
                 .ipv4
                 .longest_match(u32::from_be_bytes(address))
                 .unwrap()
@@ -191,7 +192,7 @@ fn the_narrowest_range_answers() {
         "t:3: the range 10.0.0.5 to 10.0.0.19 overlaps 10.0.0.0 to 10.0.0.9 of line 2, and neither lies in the other"
     );
     let table = read(text, &SKIP).unwrap();
-    assert_eq!((table.skipped, table.ipv4.len()), (1, 3));
+    assert_eq!((table.skipped, table.ribs.ipv4.len()), (1, 3));
     assert_eq!(
         table.notes,
         ["1 range replaced by another with the same ends"]
@@ -210,7 +211,7 @@ fn zeros_after_compressed_data() {
             ["10.0.0.0/8 a"]
         );
         let more = [parts.concat(), compress(b"11.0.0.0/8 b\n")].concat();
-        assert_eq!(read(more, &STRICT).unwrap().ipv4.len(), 2);
+        assert_eq!(read(more, &STRICT).unwrap().ribs.ipv4.len(), 2);
         let garbage = [parts.concat(), b"x".to_vec()].concat();
         assert!(read(garbage, &STRICT).is_err());
     }

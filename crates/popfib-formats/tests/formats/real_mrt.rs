@@ -78,7 +78,7 @@ fn table_dump_of_2002() {
     assert_same(&routes(&load(&file, &options).unwrap()), &wanted);
 
     let table = load(&file, &STRICT).unwrap();
-    assert_eq!(table.ipv4.len(), 112_988);
+    assert_eq!(table.ribs.ipv4.len(), 112_988);
     // Routes for one prefix lie together.
     assert_eq!((table.replaced, table.skipped), (0, 0));
     let mut source = open_routes(Input::open(&file).unwrap(), &STRICT).unwrap();

@@ -6,7 +6,6 @@ use std::net::IpAddr;
 
 use crate::common::rounds::rounds;
 use crate::common::{STRICT, shared_data};
-use popfib::IpPrefix;
 use popfib_formats::{
     AddressBatch, AddressOptions, AddressSource, Input, LineAddresses, Run, load,
 };
@@ -43,10 +42,8 @@ fn every_table_is_read_as_it_is() {
             })
             .collect();
         wanted.sort_unstable();
-        let v4 = table.ipv4.iter().map(|(p, n)| (IpPrefix::V4(p), n));
-        let v6 = table.ipv6.iter().map(|(p, n)| (IpPrefix::V6(p), n));
-        let seen = v4
-            .chain(v6)
+        let seen = table
+            .routes()
             .map(|(p, n)| ((p.address(), p.len()), table.next_hops.get(n).unwrap()));
         assert!(seen.eq(wanted), "{}", path.display());
         assert_eq!(

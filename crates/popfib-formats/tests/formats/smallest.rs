@@ -48,10 +48,10 @@ fn image(table: &RouteTable) -> Vec<u8> {
         .filter_map(|n| table.next_hops.get(popfib::NextHop::new(n as u32)?));
     writer.names(names).unwrap();
     writer
-        .table(&table.ipv4, &Options::default(), true)
+        .table(&table.ribs.ipv4, &Options::default(), true)
         .unwrap();
     writer
-        .table(&table.ipv6, &Options::default(), true)
+        .table(&table.ribs.ipv6, &Options::default(), true)
         .unwrap();
     writer.to_bytes()
 }
@@ -82,8 +82,8 @@ fn one_route_in_every_form() {
             let mut table = RouteTable::default();
             let number = table.next_hops.intern(value);
             match prefix {
-                IpPrefix::V4(prefix) => table.ipv4.insert(prefix, number),
-                IpPrefix::V6(prefix) => table.ipv6.insert(prefix, number),
+                IpPrefix::V4(prefix) => table.ribs.ipv4.insert(prefix, number),
+                IpPrefix::V6(prefix) => table.ribs.ipv6.insert(prefix, number),
             };
             let images = [("image", image(&table), "image", value)];
             let forms = FORMS.iter().filter_map(|&(form, format, fixed)| {
@@ -134,8 +134,8 @@ fn a_list_leaves_in_every_form_or_the_refusal_says_why() {
                 let again = read(bytes, &STRICT).unwrap();
                 let prefixes = |table: &RouteTable| {
                     (
-                        table.ipv4.iter().map(|(p, _)| p).collect::<Vec<_>>(),
-                        table.ipv6.len(),
+                        table.ribs.ipv4.iter().map(|(p, _)| p).collect::<Vec<_>>(),
+                        table.ribs.ipv6.len(),
                     )
                 };
                 assert_eq!(prefixes(&again), prefixes(&list), "{form}");

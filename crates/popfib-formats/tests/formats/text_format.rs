@@ -122,7 +122,7 @@ fn v4_mapped_stays_ipv6() {
         &STRICT,
     )
     .unwrap();
-    assert_eq!((table.ipv4.len(), table.ipv6.len()), (1, 2));
+    assert_eq!((table.ribs.ipv4.len(), table.ribs.ipv6.len()), (1, 2));
     assert_eq!(
         routes(&table),
         [
@@ -161,8 +161,8 @@ fn next_hops_are_shared_by_the_families() {
     let table = read("10.0.0.0/8 a\n::/0 b\n2000::/3 a\n11.0.0.0/8 b\n", &STRICT).unwrap();
     assert_eq!(table.next_hops.len(), 2);
     assert_eq!(
-        table.ipv4.lookup(10 << 24),
-        table.ipv6.lookup(0x2000 << 112)
+        table.ribs.ipv4.lookup(10 << 24),
+        table.ribs.ipv6.lookup(0x2000 << 112)
     );
 }
 
@@ -337,7 +337,7 @@ fn invalid_lines() {
             let table = read(data, &SKIP).unwrap();
             assert_eq!(table.skipped, 1, "{reason}");
             assert_eq!(
-                table.ipv4.len(),
+                table.ribs.ipv4.len(),
                 if end.is_empty() { 1 } else { 2 },
                 "{reason}"
             );

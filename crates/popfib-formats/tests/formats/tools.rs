@@ -70,8 +70,8 @@ fn heavy_real_tables_aggregated() {
         let path = entry.unwrap().path();
         let table = load(&path, &STRICT).unwrap();
         let name = path.file_name().unwrap().to_string_lossy();
-        aggregation_is_right(&format!("{name} ipv4"), &table.ipv4);
-        aggregation_is_right(&format!("{name} ipv6"), &table.ipv6);
+        aggregation_is_right(&format!("{name} ipv4"), &table.ribs.ipv4);
+        aggregation_is_right(&format!("{name} ipv6"), &table.ribs.ipv6);
         files += 1;
     }
     assert!(files >= 20, "{files} tables");
@@ -112,18 +112,18 @@ fn heavy_differences_of_real_tables() {
     let table = |name: &str| load(&data.join("tables").join(name), &STRICT).unwrap();
     let mut old = table("bart-tier1-v46.origin.txt.gz");
     let new = table("rotonda-dfz-v4.txt.gz");
-    let ipv4 = renumbered(&new.ipv4, &new, &mut old);
-    assert_eq!(patched(&old.ipv4, &ipv4), ipv4);
-    assert_eq!(patched(&ipv4, &old.ipv4), old.ipv4);
-    assert_eq!(patched(&old.ipv6, &Rib::new()), Rib::new());
-    let changes: Vec<_> = diff::answers(&old.ipv4, &ipv4, same).collect();
+    let ipv4 = renumbered(&new.ribs.ipv4, &new, &mut old);
+    assert_eq!(patched(&old.ribs.ipv4, &ipv4), ipv4);
+    assert_eq!(patched(&ipv4, &old.ribs.ipv4), old.ribs.ipv4);
+    assert_eq!(patched(&old.ribs.ipv6, &Rib::new()), Rib::new());
+    let changes: Vec<_> = diff::answers(&old.ribs.ipv4, &ipv4, same).collect();
     assert!(changes.len() > 1000, "{}", changes.len());
     // Every route's ends are in a change exactly if the answers there differ.
-    for (prefix, _) in old.ipv4.iter().chain(&ipv4) {
+    for (prefix, _) in old.ribs.ipv4.iter().chain(&ipv4) {
         for address in [prefix.first(), prefix.last()] {
             let at = changes.partition_point(|change| change.last < address);
             let told = changes.get(at).filter(|change| change.first <= address);
-            let (was, is) = (old.ipv4.lookup(address), ipv4.lookup(address));
+            let (was, is) = (old.ribs.ipv4.lookup(address), ipv4.lookup(address));
             assert_eq!(
                 told.map(|c| (c.old, c.new)),
                 (was != is).then_some((was, is))

@@ -19,8 +19,8 @@ fn table(routes: &[(IpPrefix, String)]) -> RouteTable {
     for (prefix, next_hop) in routes {
         let next_hop = table.next_hops.intern(next_hop);
         match prefix {
-            IpPrefix::V4(prefix) => table.ipv4.insert(*prefix, next_hop),
-            IpPrefix::V6(prefix) => table.ipv6.insert(*prefix, next_hop),
+            IpPrefix::V4(prefix) => table.ribs.ipv4.insert(*prefix, next_hop),
+            IpPrefix::V6(prefix) => table.ribs.ipv6.insert(*prefix, next_hop),
         };
     }
     table
@@ -29,9 +29,7 @@ fn table(routes: &[(IpPrefix, String)]) -> RouteTable {
 /// The routes as a writer is to hand them out, in order.
 fn wanted(table: &RouteTable) -> Vec<(IpPrefix, String)> {
     let name = |n: NextHop| table.next_hops.get(n).unwrap().to_owned();
-    let v4 = table.ipv4.iter().map(|(p, n)| (p.into(), name(n)));
-    let v6 = table.ipv6.iter().map(|(p, n)| (p.into(), name(n)));
-    v4.chain(v6).collect()
+    table.routes().map(|(p, n)| (p, name(n))).collect()
 }
 
 fn written(table: &RouteTable, format: WriteFormat) -> Result<String, WriteError> {
@@ -224,6 +222,7 @@ fn large() -> RouteTable {
     for n in 0..rounds(90_000, 250_000u32) {
         let next_hop = table.next_hops.intern(&format!("hop{}", n % 1000));
         table
+            .ribs
             .ipv4
             .insert(Prefix::new(n << 8, 24).unwrap(), next_hop);
     }

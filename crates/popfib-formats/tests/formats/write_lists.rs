@@ -31,9 +31,7 @@ fn table<'a>(prefixes: impl IntoIterator<Item = &'a str>) -> RouteTable {
 }
 
 fn prefixes(table: &RouteTable) -> BTreeSet<IpPrefix> {
-    let v4 = table.ipv4.iter().map(|(p, _)| IpPrefix::V4(p));
-    let v6 = table.ipv6.iter().map(|(p, _)| IpPrefix::V6(p));
-    v4.chain(v6).collect()
+    table.routes().map(|(p, _)| p).collect()
 }
 
 fn written(table: &RouteTable, form: &str, options: &WriteOptions) -> Result<String, String> {
@@ -304,6 +302,7 @@ fn large_sets() {
     let next_hop = table.next_hops.intern("x");
     for n in 0..70_000u32 {
         table
+            .ribs
             .ipv4
             .insert(Prefix::new(n << 8, 24).unwrap(), next_hop);
     }

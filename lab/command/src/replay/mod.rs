@@ -194,8 +194,16 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
         false => args.table.load()?,
     };
     let mut stream = Stream::open(args)?;
-    let mut ipv4 = Family::new(std::mem::take(&mut table.ipv4), args.options(), args.step)?;
-    let mut ipv6 = Family::new(std::mem::take(&mut table.ipv6), args.options(), args.step)?;
+    let mut ipv4 = Family::new(
+        std::mem::take(&mut table.ribs.ipv4),
+        args.options(),
+        args.step,
+    )?;
+    let mut ipv6 = Family::new(
+        std::mem::take(&mut table.ribs.ipv6),
+        args.options(),
+        args.step,
+    )?;
     let reading = std::thread::scope(|scope| -> Result<_, Failure> {
         let mut team = None;
         loop {
@@ -223,8 +231,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
     stream.note();
     let report = report(stream.out_of_order(), &mut ipv4, &mut ipv6, reading)?;
     if let Some((path, mut file)) = destination {
-        table.ipv4 = ipv4.into_rib();
-        table.ipv6 = ipv6.into_rib();
+        table.ribs.ipv4 = ipv4.into_rib();
+        table.ribs.ipv6 = ipv6.into_rib();
         let options = WriteOptions::default();
         write_table(&table, WriteFormat::Text, &options, &mut file)
             .map_err(|error| at(path, error))?;

@@ -59,8 +59,8 @@ pub(crate) fn run(args: &CompileArgs) -> Result<Verdict, Failure> {
     let options = Options::default()
         .direct_bits(args.direct_bits)
         .aggregation(!args.no_aggregation);
-    let table = table.into_table();
-    let writer = table.to_image(&name, created, &options, !args.no_routes)?;
+    let builder = table.into_builder();
+    let writer = builder.to_image(&name, created, &options, !args.no_routes)?;
     writer.save(&args.output).map_err(failed)?;
     Ok(Verdict::Good)
 }

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use popfib_formats::parse_address;
+use popfib_table::Rows;
 
 use crate::api::TypeId;
 use crate::vector::Column;
@@ -10,10 +11,8 @@ use crate::vector::Column;
 /// The addresses of a column's rows, by family, each with its row. Rows without one are left out.
 #[derive(Default)]
 pub(crate) struct Addresses {
-    pub(crate) ipv4: Vec<u32>,
-    pub(crate) ipv4_rows: Vec<u32>,
-    pub(crate) ipv6: Vec<u128>,
-    pub(crate) ipv6_rows: Vec<u32>,
+    pub(crate) ipv4: Rows<u32>,
+    pub(crate) ipv6: Rows<u128>,
     /// The first row that is neither null nor an address.
     pub(crate) invalid: Option<usize>,
 }
@@ -25,9 +24,7 @@ impl Addresses {
     /// A column of a type that holds no addresses.
     pub(crate) fn read(&mut self, column: &Column<'_>) -> Result<(), String> {
         self.ipv4.clear();
-        self.ipv4_rows.clear();
         self.ipv6.clear();
-        self.ipv6_rows.clear();
         self.invalid = None;
         let id = column.type_id();
         // SAFETY: of each the column is of the type that its rows are taken for.
@@ -55,27 +52,8 @@ impl Addresses {
 
     /// Becomes those of `all` whose rows are chosen.
     pub(crate) fn choose(&mut self, all: &Self, is_chosen: impl Fn(u32) -> bool) {
-        fn family<A: Copy>(
-            from: (&[A], &[u32]),
-            to: (&mut Vec<A>, &mut Vec<u32>),
-            is_chosen: impl Fn(u32) -> bool,
-        ) {
-            let pairs = from
-                .0
-                .iter()
-                .zip(from.1)
-                .filter(|(_, row)| is_chosen(**row));
-            to.0.clear();
-            to.1.clear();
-            for (&address, &row) in pairs {
-                to.0.push(address);
-                to.1.push(row);
-            }
-        }
-        let ipv4 = (&mut self.ipv4, &mut self.ipv4_rows);
-        let ipv6 = (&mut self.ipv6, &mut self.ipv6_rows);
-        family((&all.ipv4, &all.ipv4_rows), ipv4, &is_chosen);
-        family((&all.ipv6, &all.ipv6_rows), ipv6, &is_chosen);
+        self.ipv4.choose(&all.ipv4, &is_chosen);
+        self.ipv6.choose(&all.ipv6, is_chosen);
     }
 
     /// # Safety
@@ -84,8 +62,8 @@ impl Addresses {
         // SAFETY: the caller's.
         let rows = unsafe { column.rows::<u32>() };
         if !column.has_nulls() {
-            self.ipv4.extend_from_slice(rows);
-            self.ipv4_rows.extend(0..rows.len() as u32);
+            self.ipv4.addresses.extend_from_slice(rows);
+            self.ipv4.rows.extend(0..rows.len() as u32);
             return;
         }
         for (row, &bits) in rows
@@ -93,8 +71,7 @@ impl Addresses {
             .enumerate()
             .filter(|(row, _)| !column.is_null(*row))
         {
-            self.ipv4.push(bits);
-            self.ipv4_rows.push(row as u32);
+            self.ipv4.push(row as u32, bits);
         }
     }
 
@@ -135,25 +112,25 @@ impl Addresses {
     #[inline(always)]
     fn each(&mut self, column: &Column<'_>, address: impl Fn(usize) -> Option<IpAddr>) {
         let len = column.len();
-        self.ipv4.resize(len, 0);
-        self.ipv4_rows.resize(len, 0);
+        let ipv4 = &mut self.ipv4;
+        ipv4.addresses.resize(len, 0);
+        ipv4.rows.resize(len, 0);
         let mut count = 0;
         for row in (0..len).filter(|&row| !column.is_null(row)) {
             match address(row) {
                 Some(IpAddr::V4(address)) => {
-                    self.ipv4[count] = address.into();
-                    self.ipv4_rows[count] = row as u32;
+                    ipv4.addresses[count] = address.into();
+                    ipv4.rows[count] = row as u32;
                     count += 1;
                 }
                 Some(IpAddr::V6(address)) => {
-                    self.ipv6.push(address.into());
-                    self.ipv6_rows.push(row as u32);
+                    self.ipv6.push(row as u32, address.into());
                 }
                 None => self.invalid = self.invalid.or(Some(row)),
             }
         }
-        self.ipv4.truncate(count);
-        self.ipv4_rows.truncate(count);
+        ipv4.addresses.truncate(count);
+        ipv4.rows.truncate(count);
     }
 }
 

@@ -7,14 +7,13 @@
 //! |---|---|
 //! | `api.rs`, `border.rs`, `vector.rs`, `file.rs` | DuckDB: its functions, errors, columns, files |
 //! | `table.rs`, `registry.rs` | what is looked up in |
-//! | `addresses.rs`, `scalar.rs`, `prefix_text.rs` | `lpm`, `lpm_int`, `lpm_prefix`, `lpm_all` |
+//! | `addresses.rs`, `scalar.rs` | `lpm`, `lpm_int`, `lpm_prefix`, `lpm_all` |
 //! | `request.rs`, `tables.rs` | `popfib_table`, `popfib_tables`, `popfib_drop`, `popfib_routes` |
 
 mod addresses;
 mod api;
 mod border;
 mod file;
-mod prefix_text;
 mod registry;
 mod request;
 mod scalar;

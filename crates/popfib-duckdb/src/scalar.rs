@@ -5,18 +5,17 @@
 
 use core::ffi::CStr;
 use std::cell::RefCell;
-use std::net::IpAddr;
 use std::sync::Arc;
 
-use popfib::{Address, Kernel};
+use popfib::{Family, IpPrefix, Kernel};
 use popfib_formats::Escaped;
+use popfib_table::{FamilyTable, PrefixText};
 
 use crate::addresses::Addresses;
 use crate::api::{Handle, TypeId, api};
 use crate::border::{border, drop_box, into_raw};
-use crate::prefix_text::PrefixText;
 use crate::registry::Registry;
-use crate::table::{Family, Table};
+use crate::table::Table;
 use crate::vector::{Column, LogicalType, Output, Rows, Text};
 
 /// What a function answers.
@@ -230,7 +229,7 @@ impl Scratch {
                     if !table.values.has_long() {
                         self.numbers(table, addresses, |row, number| {
                             rows.set(row, texts[number as usize]);
-                        });
+                        })?;
                         return Ok(());
                     }
                     // The rows that have the long texts written last.
@@ -244,43 +243,25 @@ impl Scratch {
                         if place.0 == number {
                             return rows.set(row, rows.get(place.1));
                         }
-                        output.put_long(row, table.values.text(number).as_bytes());
+                        output.put_long(row, table.text(number).as_bytes());
                         *place = (number, row);
-                    });
+                    })?;
                 }
                 Answer::Integer => {
-                    let integers = table.values.integers()?;
+                    let integers = table.integers()?;
                     let rows = output.rows::<i64>(len);
                     self.numbers(table, addresses, |row, number| {
                         rows.set(row, integers[number as usize]);
-                    });
+                    })?;
                 }
                 Answer::Prefix => {
                     let rows = output.rows::<Text>(len);
-                    let (ipv4, ipv6) = (&addresses.ipv4, &addresses.ipv6);
-                    self.prefixes(&table.ipv4, ipv4, &addresses.ipv4_rows, output, &rows)?;
-                    self.prefixes(&table.ipv6, ipv6, &addresses.ipv6_rows, output, &rows)?;
+                    self.prefixes(table, &addresses.ipv4, output, &rows)?;
+                    self.prefixes(table, &addresses.ipv6, output, &rows)?;
                 }
                 Answer::Covering => {
-                    let ipv4 = addresses
-                        .ipv4
-                        .iter()
-                        .map(|&address| IpAddr::V4(address.into()));
-                    let ipv6 = addresses
-                        .ipv6
-                        .iter()
-                        .map(|&address| IpAddr::V6(address.into()));
-                    let rows = addresses.ipv4_rows.iter().chain(&addresses.ipv6_rows);
-                    let mut found = Vec::new();
-                    for (address, &row) in ipv4.chain(ipv6).zip(rows) {
-                        table.covering(address, &mut found)?;
-                        self.answered[row as usize] = !found.is_empty();
-                        self.covering
-                            .extend(found.drain(..).map(|(prefix, number)| {
-                                let value = table.values.text(number).to_owned();
-                                (row as usize, PrefixText::new(prefix), value)
-                            }));
-                    }
+                    self.covering(table, &addresses.ipv4)?;
+                    self.covering(table, &addresses.ipv6)?;
                 }
             }
         }
@@ -289,11 +270,15 @@ impl Scratch {
 
     /// Looks up every address, and hands out its number, with its row; 0 is none, whatever is written for it.
     #[inline(always)]
-    fn numbers(&mut self, table: &Table, addresses: &Addresses, mut put: impl FnMut(usize, u32)) {
+    fn numbers(
+        &mut self,
+        table: &Table,
+        addresses: &Addresses,
+        mut put: impl FnMut(usize, u32),
+    ) -> Result<(), String> {
         let (ipv4, ipv6) = (&addresses.ipv4, &addresses.ipv6);
-        self.numbers.resize(ipv4.len(), 0);
-        table.ipv4.fib.lookup_batch(ipv4, &mut self.numbers);
-        if ipv4.len() == self.answered.len() {
+        self.look_up(table, &ipv4.addresses)?;
+        if ipv4.rows.len() == self.answered.len() {
             // Every row is an IPv4 address: the usual case, in which nothing is sorted by families.
             for (row, &number) in self.numbers.iter().enumerate() {
                 put(row, number);
@@ -301,45 +286,80 @@ impl Scratch {
             for (answered, &number) in self.answered.iter_mut().zip(&self.numbers) {
                 *answered = number != 0;
             }
-            return;
+            return Ok(());
         }
-        let mut family = |numbers: &[u32], rows: &[u32]| {
-            for (&number, &row) in numbers.iter().zip(rows) {
-                self.answered[row as usize] = number != 0;
-                put(row as usize, number);
-            }
-        };
-        family(&self.numbers, &addresses.ipv4_rows);
-        self.numbers.resize(ipv6.len(), 0);
-        table.ipv6.fib.lookup_batch(ipv6, &mut self.numbers);
-        family(&self.numbers, &addresses.ipv6_rows);
+        self.put_back(&ipv4.rows, &mut put);
+        self.look_up(table, &ipv6.addresses)?;
+        self.put_back(&ipv6.rows, &mut put);
+        Ok(())
+    }
+
+    /// The numbers of the values of addresses.
+    fn look_up<A: Family>(&mut self, table: &Table, addresses: &[A]) -> Result<(), String> {
+        self.numbers.resize(addresses.len(), 0);
+        let family = table.table.family::<A>();
+        let looked_up = family.value_numbers(Kernel::best(), addresses, &mut self.numbers);
+        looked_up.map_err(|error| error.to_string())
+    }
+
+    /// Hands out the numbers of these rows.
+    #[inline(always)]
+    fn put_back(&mut self, rows: &[u32], put: &mut impl FnMut(usize, u32)) {
+        for (&number, &row) in self.numbers.iter().zip(rows) {
+            self.answered[row as usize] = number != 0;
+            put(row as usize, number);
+        }
     }
 
     /// # Safety
     /// The output is of texts, and these are its rows.
-    unsafe fn prefixes<A: Address>(
+    unsafe fn prefixes<A: Family>(
         &mut self,
-        family: &Family<A>,
-        addresses: &[A],
-        places: &[u32],
+        table: &Table,
+        addresses: &popfib_table::Rows<A>,
         output: Output,
         rows: &Rows<'_, Text>,
-    ) -> Result<(), String>
-    where
-        popfib::IpPrefix: From<popfib::Prefix<A>>,
-    {
-        if addresses.is_empty() {
+    ) -> Result<(), String> {
+        if addresses.rows.is_empty() {
             return Ok(());
         }
-        let longest = family.longest()?;
-        longest.longest_matches_with(Kernel::best(), addresses, |at, found| {
-            let row = places[at] as usize;
-            self.answered[row] = found.is_some();
+        let family = table.table.family::<A>();
+        self.numbers.resize(addresses.rows.len(), 0);
+        let (numbers, addresses, places) =
+            (&mut self.numbers, &addresses.addresses, &addresses.rows);
+        let found = family.match_numbers(Kernel::best(), addresses, numbers);
+        found.map_err(|error| error.to_string())?;
+        for ((&address, &number), &row) in addresses.iter().zip(&*numbers).zip(places) {
+            let found = FamilyTable::<A>::matched(address, number);
+            self.answered[row as usize] = found.is_some();
             if let Some((prefix, _)) = found {
+                let prefix = PrefixText::new(A::ip_prefix(prefix));
                 // SAFETY: the caller's.
-                unsafe { output.put(rows, row, PrefixText::new(prefix.into()).as_bytes()) }
+                unsafe { output.put(rows, row as usize, prefix.as_bytes()) }
             }
-        });
+        }
+        Ok(())
+    }
+
+    /// Collects the routes that cover the addresses.
+    fn covering<A: Family>(
+        &mut self,
+        table: &Table,
+        addresses: &popfib_table::Rows<A>,
+    ) -> Result<(), String> {
+        for (&address, &row) in addresses.addresses.iter().zip(&addresses.rows) {
+            let before = self.covering.len();
+            let covering =
+                table
+                    .table
+                    .supernets(IpPrefix::host(address.ip()), |(prefix, number)| {
+                        let value = table.text(number.get()).to_owned();
+                        self.covering
+                            .push((row as usize, PrefixText::new(prefix), value));
+                    });
+            covering.map_err(|error| error.to_string())?;
+            self.answered[row as usize] = self.covering.len() > before;
+        }
         Ok(())
     }
 

@@ -6,12 +6,12 @@
 use core::ffi::CStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use popfib::{Address, IpPrefix, NextHop, Prefix, Rib};
-use popfib_formats::{Input, LoadOptions, ReadError, Route, RouteSource, RouteTable, open_routes};
+use popfib::{IpPrefix, NextHop};
+use popfib_formats::{Input, LoadOptions, ReadError, Route, RouteSource, open_routes};
+use popfib_table::PrefixText;
 
 use crate::api::{Handle, TypeId, api};
 use crate::border::{border, drop_box, into_raw};
-use crate::prefix_text::PrefixText;
 use crate::registry::Registry;
 use crate::request::{self, OPTIONS, Source};
 use crate::table::Table;
@@ -211,7 +211,7 @@ impl Bound {
         match self {
             Self::Table(registry, name, source, options) => {
                 let table = match source.open()? {
-                    None => Table::built_in()?,
+                    None => Table::built_in(),
                     Some(reader) => Table::load(source.name(), reader, options)?,
                 };
                 let table = Arc::new(table);
@@ -222,7 +222,7 @@ impl Bound {
             Self::Drop(registry, name) => Ok(Running::Dropped(registry.remove(name))),
             Self::Routes(source, options) => {
                 let routes: Box<dyn RouteSource> = match source.open()? {
-                    None => Box::new(BuiltIn::default()),
+                    None => Box::new(BuiltIn::new()?),
                     Some(reader) => {
                         let input = Input::from_reader(source.name(), reader);
                         open_routes(input, options).map_err(|error| error.to_string())?
@@ -236,37 +236,25 @@ impl Bound {
 
 /// The routes of the built-in table, IPv4 first.
 struct BuiltIn {
-    table: RouteTable,
-    ipv4: Option<Prefix<u32>>,
-    ipv6: Option<Prefix<u128>>,
+    table: popfib_table::Table,
+    routes: std::vec::IntoIter<(IpPrefix, NextHop)>,
 }
 
-impl Default for BuiltIn {
-    fn default() -> Self {
-        let table = popfib_formats::default_table();
-        Self {
-            ipv4: table.ribs.ipv4.first().map(|(prefix, _)| prefix),
-            ipv6: table.ribs.ipv6.first().map(|(prefix, _)| prefix),
-            table,
-        }
+impl BuiltIn {
+    fn new() -> Result<Self, String> {
+        let table = popfib_formats::default_table().into_table();
+        let routes = table.routes().map_err(|error| error.to_string())?;
+        let routes = routes.collect::<Vec<_>>().into_iter();
+        Ok(Self { table, routes })
     }
 }
 
 impl RouteSource for BuiltIn {
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        fn take<A: Address>(rib: &Rib<A>, at: &mut Option<Prefix<A>>) -> Option<(IpPrefix, NextHop)>
-        where
-            IpPrefix: From<Prefix<A>>,
-        {
-            let prefix = at.take()?;
-            *at = rib.next(prefix).map(|(next, _)| next);
-            Some((prefix.into(), rib.get(prefix)?))
-        }
-        let route = take(&self.table.ribs.ipv4, &mut self.ipv4);
-        let route = route.or_else(|| take(&self.table.ribs.ipv6, &mut self.ipv6));
+        let route = self.routes.next();
         Ok(route.map(|(prefix, number)| Route {
             prefix,
-            next_hop: self.table.next_hops.get(number).unwrap_or_default(),
+            next_hop: self.table.value(number).unwrap_or_default(),
         }))
     }
 }
@@ -312,8 +300,8 @@ unsafe fn fill_tables(
     let mut has_notes = Vec::new();
     for (row, (name, table)) in tables.take(room).enumerate() {
         let numbers = [
-            table.ipv4.route_count as u64,
-            table.ipv6.route_count as u64,
+            table.table.ipv4().route_count() as u64,
+            table.table.ipv6().route_count() as u64,
             table.replaced,
             table.skipped,
         ];

@@ -6,11 +6,12 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use popfib::{Image, IpPrefix, NextHop};
+use popfib::{Image, ImageError, IpPrefix, NextHop};
 use popfib_table::TableError;
 
 use crate::error::ReadError;
 use crate::error::quote;
+use crate::input::Input;
 use crate::name_rule::check_characters;
 use crate::registry::Capabilities;
 use crate::route::{Route, RouteSource};
@@ -27,12 +28,18 @@ pub(crate) const FORMAT: Entry = Entry {
     can: Capabilities::NONE,
     detect: is_image,
     open: |mut input, _| {
-        let name = input.name().to_owned();
-        let image = Image::from_bytes(&input.read_whole(check_length)?)
-            .map_err(|e| ReadError::file(&name, e.to_string()).with_source(e))?;
-        Ok(Box::new(ImageRoutes::new(&name, image)?))
+        let image = read(&mut input)?;
+        Ok(Box::new(ImageRoutes::new(input.name(), image)?))
     },
 };
+
+/// Reads the whole image.
+pub(crate) fn read(input: &mut Input) -> Result<Image, ReadError> {
+    let bytes = input.read_whole(check_length)?;
+    let failed =
+        |error: ImageError| ReadError::file(input.name(), error.to_string()).with_source(error);
+    Image::from_bytes(&bytes).map_err(failed)
+}
 
 /// Refuses more bytes than the header states (docs/image-format.md).
 ///

@@ -51,9 +51,14 @@ impl RouteTable {
         counts.chain(self.notes.iter().cloned()).collect()
     }
 
+    /// The routes as what becomes an image or a table. What was left out is forgotten.
+    pub fn into_builder(self) -> Builder {
+        Builder::from_parts(self.ribs, self.next_hops)
+    }
+
     /// The routes as a table for lookups. What was left out is forgotten.
     pub fn into_table(self) -> Table {
-        Builder::from_parts(self.ribs, self.next_hops).build()
+        self.into_builder().build()
     }
 
     /// All routes in prefix order, IPv4 first.

@@ -1,12 +1,13 @@
-//! Routes that become a table.
+//! Routes that become a table or an image.
 
-use popfib::{ByFamily, Family, IpPrefix, NextHop, Prefix};
+use popfib::{ByFamily, Family, ImageWriter, IpPrefix, NextHop, Options, Prefix};
 
 use crate::dictionary::Dictionary;
+use crate::error::TableError;
 use crate::family::Ribs;
 use crate::table::Table;
 
-/// Collects the routes of a [`Table`]. The last of two routes for one prefix stays.
+/// Collects the routes of a [`Table`] or an image. The last of two routes for one prefix stays.
 #[derive(Clone, Debug, Default)]
 pub struct Builder {
     ribs: ByFamily<Ribs>,
@@ -67,6 +68,25 @@ impl Builder {
     /// The number of routes.
     pub fn route_count(&self) -> usize {
         self.ribs.ipv4.len() + self.ribs.ipv6.len()
+    }
+
+    /// The routes as an image, which has them too if they are to be kept. `source` says where they come from, `created` is
+    /// in seconds since 1970, 0 if it is unknown.
+    ///
+    /// # Errors
+    /// Those of [`ImageWriter::table`] and [`ImageWriter::names`].
+    pub fn to_image(
+        &self,
+        source: &str,
+        created: u64,
+        options: &Options,
+        keep_routes: bool,
+    ) -> Result<ImageWriter, TableError> {
+        let mut writer = ImageWriter::new(source, created);
+        writer.names(self.values.iter())?;
+        writer.table(&self.ribs.ipv4, options, keep_routes)?;
+        writer.table(&self.ribs.ipv6, options, keep_routes)?;
+        Ok(writer)
     }
 
     /// The table of these routes. Nothing is compiled yet.

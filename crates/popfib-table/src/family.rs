@@ -3,6 +3,7 @@
 //! They are in a Rib or in an image. A Fib of values and one of longest matches are there in an image; those of a Rib
 //! are compiled when they are first asked for, once, however many threads ask.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
@@ -25,18 +26,23 @@ impl PerFamily for Ribs {
 ///
 /// Numbers are those of the values, from 1 on; 0 is no match.
 #[derive(Clone, Debug)]
-pub struct FamilyTable<A: Family> {
-    source: Source<A>,
-    fib: OnceLock<Result<Fib<A, u32>, CompileError>>,
-    longest: OnceLock<Result<LongestFib<A>, CompileError>>,
-}
+pub struct FamilyTable<A: Family>(Source<A>);
 
-/// Where the routes are.
+/// Where the routes are, and their Fibs.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant)] // A table has two, and a box would be a step of each lookup.
 enum Source<A: Family> {
-    Rib(Rib<A>),
-    /// The Rib is made when something asks for it that needs one.
-    Image(Arc<Image>, OnceLock<Rib<A>>),
+    Rib {
+        rib: Rib<A>,
+        fib: OnceLock<Result<Fib<A, u32>, CompileError>>,
+        longest: OnceLock<Result<LongestFib<A>, CompileError>>,
+    },
+    /// The Fibs share the image's memory.
+    Image {
+        image: Arc<Image>,
+        fib: Fib<A, u32>,
+        longest: Option<LongestFib<A>>,
+    },
 }
 
 /// Lookups that answer the numbers of routes, made by [`FamilyTable::number_routes`].
@@ -52,39 +58,39 @@ impl<A: Family> RouteNumbers<A> {
 
 impl<A: Family> From<Rib<A>> for FamilyTable<A> {
     fn from(rib: Rib<A>) -> Self {
-        Self {
-            source: Source::Rib(rib),
+        Self(Source::Rib {
+            rib,
             fib: OnceLock::new(),
             longest: OnceLock::new(),
-        }
+        })
     }
 }
 
 impl<A: Family> FamilyTable<A> {
-    /// That of an image, which the Fibs share; without routes if the image has none of the family.
+    /// That of an image; without routes if the image has none of the family.
     pub(crate) fn of_image(image: &Arc<Image>) -> Self {
-        let Some(table) = image.table::<A>() else {
+        let table = image.table::<A>();
+        let Some(table) = table.filter(|table| table.route_count() > 0) else {
             return Self::from(Rib::new());
         };
-        let longest = table.longest_fib().cloned();
-        Self {
-            source: Source::Image(Arc::clone(image), OnceLock::new()),
-            fib: OnceLock::from(Ok(table.fib().clone())),
-            longest: longest.map_or_else(OnceLock::new, |longest| OnceLock::from(Ok(longest))),
-        }
+        Self(Source::Image {
+            image: Arc::clone(image),
+            fib: table.fib().clone(),
+            longest: table.longest_fib().cloned(),
+        })
     }
 
     fn image(&self) -> Option<&ImageTable<A>> {
-        match &self.source {
-            Source::Rib(_) => None,
-            Source::Image(image, _) => image.table(),
+        match &self.0 {
+            Source::Rib { .. } => None,
+            Source::Image { image, .. } => image.table(),
         }
     }
 
     fn own(&self) -> Option<&Rib<A>> {
-        match &self.source {
-            Source::Rib(rib) => Some(rib),
-            Source::Image(..) => None,
+        match &self.0 {
+            Source::Rib { rib, .. } => Some(rib),
+            Source::Image { .. } => None,
         }
     }
 
@@ -102,8 +108,7 @@ impl<A: Family> FamilyTable<A> {
 
     /// Whether the routes themselves are there: not in an image that was compiled without them.
     pub fn has_routes(&self) -> bool {
-        self.image()
-            .is_none_or(|table| table.has_routes() || table.route_count() == 0)
+        self.image().is_none_or(ImageTable::has_routes)
     }
 
     /// The Fib of values. The first call compiles it, others wait.
@@ -112,16 +117,12 @@ impl<A: Family> FamilyTable<A> {
     /// As [`Fib::compile`].
     #[inline]
     pub fn fib(&self) -> Result<&Fib<A, u32>, TableError> {
-        let fib = self.fib.get_or_init(|| self.compile());
-        fib.as_ref().map_err(|error| error.clone().into())
-    }
-
-    #[cold]
-    fn compile(&self) -> Result<Fib<A, u32>, CompileError> {
-        match self.own() {
-            Some(rib) => Fib::compile(rib, &Options::default()),
-            // An image has its Fib from the start.
-            None => Fib::compile(&Rib::<A>::new(), &Options::default()),
+        match &self.0 {
+            Source::Image { fib, .. } => Ok(fib),
+            Source::Rib { rib, fib, .. } => {
+                let fib = fib.get_or_init(|| Fib::compile(rib, &Options::default()));
+                fib.as_ref().map_err(|error| error.clone().into())
+            }
         }
     }
 
@@ -131,25 +132,33 @@ impl<A: Family> FamilyTable<A> {
     /// [`TableError::NoRoutes`], and as [`LongestFib::compile`].
     #[inline]
     pub fn longest(&self) -> Result<&LongestFib<A>, TableError> {
-        if let Some(Ok(longest)) = self.longest.get() {
-            return Ok(longest);
+        match &self.0 {
+            Source::Image {
+                longest: Some(longest),
+                ..
+            } => Ok(longest),
+            Source::Image { .. } => Err(TableError::NoRoutes),
+            Source::Rib { rib, longest, .. } => {
+                let compile = || LongestFib::compile(rib, &Options::default());
+                let longest = longest.get_or_init(compile);
+                longest.as_ref().map_err(|error| error.clone().into())
+            }
         }
-        let rib = self.rib()?;
-        let compile = || LongestFib::compile(rib, &Options::default());
-        let longest = self.longest.get_or_init(compile);
-        longest.as_ref().map_err(|error| error.clone().into())
     }
 
     /// The number of the value of the longest match of `address`; 0 if there is none. By the Fib where it is compiled,
     /// else by the routes: for a few addresses a compilation takes longer than all of their lookups.
     #[inline]
     pub fn lookup(&self, address: A) -> u32 {
-        match (self.fib.get(), self.own()) {
-            (Some(Ok(fib)), _) => fib.lookup(address),
-            (_, Some(rib)) => rib
-                .longest_match(address)
+        let compiled = match &self.0 {
+            Source::Image { fib, .. } => Some(fib),
+            Source::Rib { fib, .. } => fib.get().and_then(|fib| fib.as_ref().ok()),
+        };
+        match compiled {
+            Some(fib) => fib.lookup(address),
+            None => self
+                .match_in_rib(address)
                 .map_or(0, |(_, number)| number.get()),
-            (_, None) => 0,
         }
     }
 
@@ -159,13 +168,21 @@ impl<A: Family> FamilyTable<A> {
     /// [`TableError::NoRoutes`].
     #[inline]
     pub fn longest_match(&self, address: A) -> Result<Option<(Prefix<A>, NextHop)>, TableError> {
-        match (self.longest.get(), self.own()) {
-            (Some(Ok(longest)), _) => Ok(longest.longest_match(address)),
-            (_, Some(rib)) => Ok(rib.longest_match(address)),
-            // Of an image with routes the Fib is there.
-            (_, None) if self.has_routes() => Ok(None),
-            (_, None) => Err(TableError::NoRoutes),
+        let compiled = match &self.0 {
+            Source::Image { longest, .. } => longest.as_ref(),
+            Source::Rib { longest, .. } => longest.get().and_then(|fib| fib.as_ref().ok()),
+        };
+        match compiled {
+            Some(longest) => Ok(longest.longest_match(address)),
+            // An image with routes has the Fib.
+            None => self.with_routes(self.match_in_rib(address)),
         }
+    }
+
+    /// The longest match in the Rib, if there is one.
+    #[inline(never)]
+    fn match_in_rib(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
+        self.own()?.longest_match(address)
     }
 
     /// The number of the value of exactly `prefix`.
@@ -222,17 +239,14 @@ impl<A: Family> FamilyTable<A> {
         self.with_routes(own.into_iter().flatten().chain(image))
     }
 
-    /// A Rib of the routes: of an image, a copy that the first call makes.
+    /// A Rib of the routes, which is made of those of an image.
     ///
     /// # Errors
     /// [`TableError::NoRoutes`].
-    pub fn rib(&self) -> Result<&Rib<A>, TableError> {
-        self.with_routes(())?;
-        Ok(match &self.source {
-            Source::Rib(rib) => rib,
-            Source::Image(image, rib) => {
-                rib.get_or_init(|| image.table().map_or_else(Rib::new, ImageTable::rib))
-            }
+    pub fn rib(&self) -> Result<Cow<'_, Rib<A>>, TableError> {
+        self.with_routes(match self.own() {
+            Some(rib) => Cow::Borrowed(rib),
+            None => Cow::Owned(self.image().map_or_else(Rib::new, ImageTable::rib)),
         })
     }
 
@@ -241,13 +255,10 @@ impl<A: Family> FamilyTable<A> {
     /// # Errors
     /// [`TableError::NoRoutes`].
     pub fn into_rib(self) -> Result<Rib<A>, TableError> {
-        self.with_routes(())?;
-        Ok(match self.source {
-            Source::Rib(rib) => rib,
-            Source::Image(image, rib) => rib
-                .into_inner()
-                .unwrap_or_else(|| image.table().map_or_else(Rib::new, ImageTable::rib)),
-        })
+        match self.0 {
+            Source::Rib { rib, .. } => Ok(rib),
+            Source::Image { .. } => Ok(self.rib()?.into_owned()),
+        }
     }
 
     /// Puts the number of each address's value into `numbers`, 0 for no match. `numbers` is as long as `addresses`.
@@ -327,15 +338,13 @@ impl<A: Family> FamilyTable<A> {
 
     /// The bytes of the Rib and of the Fibs, as far as they are there and not in an image.
     pub fn bytes(&self) -> usize {
-        let rib = match &self.source {
-            Source::Rib(rib) => Some(rib),
-            Source::Image(_, rib) => rib.get(),
-        };
-        let is_own = self.own().is_some();
-        let fib = self.fib.get().filter(|_| is_own);
-        let longest = self.longest.get().filter(|_| is_own);
-        rib.map_or(0, Rib::bytes)
-            + fib.map_or(0, |fib| fib.as_ref().map_or(0, Fib::bytes))
-            + longest.map_or(0, |longest| longest.as_ref().map_or(0, LongestFib::bytes))
+        match &self.0 {
+            Source::Image { .. } => 0,
+            Source::Rib { rib, fib, longest } => {
+                let fib = fib.get().and_then(|fib| fib.as_ref().ok());
+                let longest = longest.get().and_then(|longest| longest.as_ref().ok());
+                rib.bytes() + fib.map_or(0, Fib::bytes) + longest.map_or(0, LongestFib::bytes)
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use popfib::{ByFamily, Family, Image, ImageWriter, IpPrefix, NextHop, Options, PerFamily, Prefix};
+use popfib::{ByFamily, Family, Image, IpPrefix, NextHop, PerFamily, Prefix};
 
 use crate::dictionary::Dictionary;
 use crate::error::TableError;
@@ -185,27 +185,6 @@ impl Table {
             ipv4: self.families.ipv4.into_rib()?,
             ipv6: self.families.ipv6.into_rib()?,
         })
-    }
-
-    /// The table as an image, with its routes if they are to be kept. `source` says where the routes come from, `created`
-    /// is in seconds since 1970, 0 if it is unknown.
-    ///
-    /// # Errors
-    /// [`TableError`].
-    pub fn to_image(
-        &self,
-        source: &str,
-        created: u64,
-        options: &Options,
-        keep_routes: bool,
-    ) -> Result<ImageWriter, TableError> {
-        let mut writer = ImageWriter::new(source, created);
-        if self.value_count().is_some() {
-            writer.names(self.values())?;
-        }
-        writer.table(self.ipv4().rib()?, options, keep_routes)?;
-        writer.table(self.ipv6().rib()?, options, keep_routes)?;
-        Ok(writer)
     }
 
     /// The bytes that the table takes, with its image.

@@ -25,7 +25,7 @@ impl Model {
         self.covering(IpPrefix::host(address)).pop()
     }
 
-    fn build(&self) -> Table {
+    fn builder(&self) -> Builder {
         let mut builder = Builder::new();
         for (prefix, value) in &self.0 {
             // What the route replaces is gone.
@@ -33,7 +33,7 @@ impl Model {
             builder.insert(*prefix, value);
         }
         assert_eq!(builder.route_count(), self.0.len());
-        builder.build()
+        builder
     }
 }
 
@@ -45,9 +45,9 @@ fn covers(route: IpPrefix, prefix: IpPrefix) -> bool {
     }
 }
 
-/// The table as an image, opened again.
-fn image(table: &Table, keep_routes: bool) -> Table {
-    let writer = table.to_image("model", 7, &Options::default(), keep_routes);
+/// The routes as an image, opened again.
+fn image(builder: &Builder, keep_routes: bool) -> Table {
+    let writer = builder.to_image("model", 7, &Options::default(), keep_routes);
     Table::of_image(Image::from_bytes(&writer.unwrap().to_bytes()).unwrap())
 }
 
@@ -182,10 +182,10 @@ fn check_subnets<A: Family>(table: &Table, model: &Model, prefix: Prefix<A>) {
 }
 
 fn check_all(model: &Model) {
-    let table = model.build();
-    check(&table, model);
-    check(&image(&table, true), model);
-    let bare = image(&table, false);
+    let builder = model.builder();
+    check(&image(&builder, true), model);
+    let bare = image(&builder, false);
+    check(&builder.build(), model);
     check(&bare, model);
     if bare.ipv4().is_empty() && bare.ipv6().is_empty() {
         assert!(bare.has_routes());
@@ -257,8 +257,8 @@ fn many_values() {
         let prefix = Prefix::new_masked(at << 12, 20).unwrap();
         builder.insert(prefix.into(), &format!("value {at}"));
     }
-    let table = builder.build();
-    for table in [&table, &image(&table, true), &image(&table, false)] {
+    let images = [true, false].map(|keep_routes| image(&builder, keep_routes));
+    for table in [builder.build()].iter().chain(&images) {
         assert_eq!(table.value_count(), Some(70_000));
         let addresses: Vec<u32> = (0..70_000).map(|at| at << 12 | 99).collect();
         let mut numbers = vec![0; addresses.len()];

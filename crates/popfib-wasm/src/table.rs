@@ -3,8 +3,9 @@
 use std::io::Cursor;
 use std::net::IpAddr;
 
-use popfib::{Address, Fib, Image, ImageWriter, Kernel, NextHop, Options, Prefix};
+use popfib::{Family, Image, Kernel, NextHop, Options};
 use popfib_formats::{Input, LoadOptions, load_text, parse_address};
+use popfib_table::{Addresses, FamilyTable, Rows};
 
 /// The name of the text in errors: `table:7: ...`.
 const NAME: &str = "table";
@@ -16,17 +17,9 @@ const NAME: &str = "table";
 pub(crate) fn compile(text: Vec<u8>) -> Result<Vec<u8>, String> {
     let input = Input::plain(NAME, Cursor::new(text));
     let table = load_text(input, &LoadOptions::new()).map_err(|error| error.to_string())?;
-    let name = |number| table.next_hops.get(NextHop::new(number)?);
-    let mut writer = ImageWriter::new(NAME, 0);
-    let names = writer.names((1..).map_while(name));
-    names.map_err(|error| error.to_string())?;
-    let options = Options::default();
-    let ipv4 = writer.table(&table.ribs.ipv4, &options, true);
-    let both = ipv4.and_then(|()| writer.table(&table.ribs.ipv6, &options, true));
-    both.map_err(|error| format!("{NAME}: {error}"))?;
-    // The image takes their place.
-    drop(table);
-    Ok(writer.to_bytes())
+    let image = (table.into_builder()).to_image(NAME, 0, &Options::default(), true);
+    let image = image.map_err(|error| format!("{NAME}: {error}"))?;
+    Ok(image.to_bytes())
 }
 
 /// The number of what is no address.
@@ -56,22 +49,11 @@ pub(crate) enum Matched {
     Route(String, u32),
 }
 
-/// An image, and its Fibs at hand.
+/// A table, and the addresses of a call.
 #[derive(Default)]
 pub(crate) struct Table {
-    image: Option<Image>,
-    ipv4: Option<Fib<u32, u32>>,
-    ipv6: Option<Fib<u128, u32>>,
-    cells: Cells,
-}
-
-/// The addresses of a call by family, each with its place.
-#[derive(Default)]
-struct Cells {
-    ipv4: Vec<u32>,
-    ipv4_at: Vec<u32>,
-    ipv6: Vec<u128>,
-    ipv6_at: Vec<u32>,
+    table: popfib_table::Table,
+    cells: Addresses,
 }
 
 impl Table {
@@ -81,140 +63,110 @@ impl Table {
     /// Anything that is no image, or one without a table of addresses.
     pub(crate) fn open(bytes: &[u8]) -> Result<Self, String> {
         let image = Image::from_bytes(bytes).map_err(|error| format!("{NAME}: {error}"))?;
-        let ipv4 = image.table::<u32>().map(|table| table.fib().clone());
-        let ipv6 = image.table::<u128>().map(|table| table.fib().clone());
-        if ipv4.is_none() && ipv6.is_none() {
+        if image.table::<u32>().is_none() && image.table::<u128>().is_none() {
             return Err(format!("{NAME}: the image has no table of IP addresses"));
         }
         Ok(Self {
-            image: Some(image),
-            ipv4,
-            ipv6,
-            cells: Cells::default(),
+            table: popfib_table::Table::of_image(image),
+            cells: Addresses::default(),
         })
     }
 
     pub(crate) fn route_count(&self) -> usize {
-        fn count<A: Address>(image: &Image) -> usize {
-            image.table::<A>().map_or(0, |table| table.route_count())
-        }
-        let image = self.image.as_ref();
-        image.map_or(0, |image| count::<u32>(image) + count::<u128>(image))
+        self.table.route_count()
     }
 
     /// The number of the value; 0 if there is none.
     pub(crate) fn lookup(&self, address: IpAddr) -> u32 {
-        match address {
-            IpAddr::V4(address) => self.ipv4.as_ref().map(|fib| fib.lookup(address.into())),
-            IpAddr::V6(address) => self.ipv6.as_ref().map(|fib| fib.lookup(address.into())),
-        }
-        .unwrap_or(0)
+        self.table.lookup(address).map_or(0, NextHop::get)
     }
 
     /// The longest match; `None` is no address.
     pub(crate) fn longest_match(&self, address: Option<IpAddr>) -> Matched {
-        fn family<A: Address>(image: &Image, address: A) -> Matched
-        where
-            Prefix<A>: ToString,
-        {
-            let Some(table) = image.table::<A>() else {
-                return Matched::Nothing;
-            };
-            if !table.has_routes() && table.route_count() > 0 {
-                return Matched::NoRoutes;
-            }
-            match table.longest_match(address) {
-                Some((prefix, number)) => Matched::Route(prefix.to_string(), number.get()),
-                None => Matched::Nothing,
-            }
-        }
-        match (&self.image, address) {
-            (_, None) => Matched::NoAddress,
-            (None, _) => Matched::Nothing,
-            (Some(image), Some(IpAddr::V4(address))) => family::<u32>(image, address.into()),
-            (Some(image), Some(IpAddr::V6(address))) => family::<u128>(image, address.into()),
+        match address.map(|address| self.table.longest_match(address)) {
+            None => Matched::NoAddress,
+            Some(Err(_)) => Matched::NoRoutes,
+            Some(Ok(None)) => Matched::Nothing,
+            Some(Ok(Some((prefix, number)))) => Matched::Route(prefix.to_string(), number.get()),
         }
     }
 
     /// The text of a number's value: where the image has no names, the number itself.
     pub(crate) fn value(&self, number: u32) -> Option<String> {
-        let image = self.image.as_ref()?;
         let number = NextHop::new(number)?;
-        match image.name_count() {
-            Some(_) => image.name(number).map(str::to_owned),
+        match self.table.value_count() {
+            Some(_) => self.table.value(number).map(str::to_owned),
             None => Some(number.to_string()),
         }
     }
 
     /// The numbers of the values of IPv4 addresses.
     pub(crate) fn lookup_many(&self, addresses: &[u32], numbers: &mut [u32]) {
-        match &self.ipv4 {
-            Some(fib) => fib.lookup_batch(addresses, numbers),
-            None => numbers.fill(0),
-        }
+        numbers_of(self.table.ipv4(), addresses, numbers);
     }
 
     /// The numbers of the values of as many IPv6 addresses, each of 16 bytes of `input`.
     pub(crate) fn lookup_packed(&mut self, input: &[u8], numbers: &mut [u32]) {
-        let Some(fib) = &self.ipv6 else {
-            return numbers.fill(0);
-        };
         let packed = input.as_chunks().0.iter().take(numbers.len());
-        self.cells.ipv6.clear();
-        (self.cells.ipv6).extend(packed.map(|bytes| u128::from_be_bytes(*bytes)));
-        fib.lookup_batch(&self.cells.ipv6, numbers);
+        let addresses = &mut self.cells.ipv6.addresses;
+        addresses.clear();
+        addresses.extend(packed.map(|bytes| u128::from_be_bytes(*bytes)));
+        numbers_of(self.table.ipv6(), addresses, numbers);
     }
 
     /// The numbers of the values of the addresses in as many cells, [`INVALID`] for those that hold none; returns how many
     /// these are.
     pub(crate) fn lookup_cells(&mut self, input: &[u8], numbers: &mut [u32]) -> usize {
-        numbers.fill(0);
-        let invalid = self.cells.read(input, numbers);
-        let cells = &self.cells;
-        if let Some(fib) = &self.ipv4 {
-            let put = |at: usize, number| numbers[cells.ipv4_at[at] as usize] = number;
-            fib.lookup_each_with(Kernel::best(), &cells.ipv4, put);
-        }
-        if let Some(fib) = &self.ipv6 {
-            let put = |at: usize, number| numbers[cells.ipv6_at[at] as usize] = number;
-            fib.lookup_each_with(Kernel::best(), &cells.ipv6, put);
-        }
+        let invalid = read(&mut self.cells, input, numbers);
+        put(self.table.ipv4(), &self.cells.ipv4, numbers);
+        put(self.table.ipv6(), &self.cells.ipv6, numbers);
         invalid
     }
 }
 
-impl Cells {
-    /// Reads as many cells as there are numbers, and marks those that hold no address; returns how many these are.
-    fn read(&mut self, mut input: &[u8], numbers: &mut [u32]) -> usize {
-        self.ipv4.clear();
-        self.ipv4_at.clear();
-        self.ipv6.clear();
-        self.ipv6_at.clear();
-        let mut invalid = 0;
-        for (at, number) in (0..).zip(numbers) {
-            match cell(&mut input) {
-                Some(IpAddr::V4(address)) => {
-                    self.ipv4.push(address.into());
-                    self.ipv4_at.push(at);
-                }
-                Some(IpAddr::V6(address)) => {
-                    self.ipv6.push(address.into());
-                    self.ipv6_at.push(at);
-                }
-                None => {
-                    *number = INVALID;
-                    invalid += 1;
-                }
+/// An image has its Fib, so nothing is compiled here that could fail.
+fn numbers_of<A: Family>(family: &FamilyTable<A>, addresses: &[A], numbers: &mut [u32]) {
+    if family
+        .value_numbers(Kernel::best(), addresses, numbers)
+        .is_err()
+    {
+        numbers.fill(0);
+    }
+}
+
+/// Puts the numbers of rows into their places.
+fn put<A: Family>(family: &FamilyTable<A>, rows: &Rows<A>, numbers: &mut [u32]) {
+    let Ok(fib) = family.fib() else {
+        return;
+    };
+    fib.lookup_each_with(Kernel::best(), &rows.addresses, |at, number| {
+        numbers[rows.rows[at] as usize] = number;
+    });
+}
+
+/// Reads as many cells as there are numbers, and marks those that hold no address; returns how many these are.
+fn read(cells: &mut Addresses, mut input: &[u8], numbers: &mut [u32]) -> usize {
+    cells.ipv4.clear();
+    cells.ipv6.clear();
+    let mut invalid = 0;
+    for (at, number) in (0..).zip(numbers) {
+        *number = 0;
+        match cell(&mut input) {
+            Some(IpAddr::V4(address)) => cells.ipv4.push(at, address.into()),
+            Some(IpAddr::V6(address)) => cells.ipv6.push(at, address.into()),
+            None => {
+                *number = INVALID;
+                invalid += 1;
             }
         }
-        invalid
     }
+    invalid
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use popfib::Rib;
+    use popfib::{Address, ImageWriter, Prefix, Rib};
 
     fn rib<A: Address>(prefix: Prefix<A>, next_hop: u32) -> Rib<A> {
         [(prefix, NextHop::new(next_hop).unwrap())]

@@ -104,8 +104,8 @@ pub(super) fn compile(view: Option<&View>) -> Result<(u64, ImageWriter), TableEr
     collected.insert(ipv6);
     let created = SystemTime::now().duration_since(UNIX_EPOCH);
     let created = created.map_or(0, |since| since.as_secs());
-    let table = collected.builder.build();
-    let writer = table.to_image(&source, created, &Options::default(), true)?;
+    let builder = collected.builder;
+    let writer = builder.to_image(&source, created, &Options::default(), true)?;
     Ok((version, writer))
 }
 

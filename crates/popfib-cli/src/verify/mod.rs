@@ -95,7 +95,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
 /// Checks one family of a table against its routes.
 fn family<A: Family>(table: &Table, args: &VerifyArgs) -> Result<Count, Failure> {
     let (name, table) = (A::NAME, table.family::<A>());
-    let (fib, rib) = (table.fib()?, table.rib()?);
+    let (fib, rib) = (table.fib()?, &*table.rib()?);
     let kernel = kernel()?;
     // The lookups rely on a sound structure, so an unsound one is not asked.
     if let Err(error) = fib.check() {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use popfib::ByFamily;
 use popfib_eval::{Trace, skewed_next_hops};
 use popfib_formats::RouteTable;
 use popfib_report::{
@@ -166,7 +167,8 @@ fn traces(args: &EvaluateArgs) -> Result<Vec<NamedTrace>, Failure> {
     let mut names = Names::default();
     let read = |path: &PathBuf| {
         let trace = Trace::read(path, &args.exclude_source, Some(MOST_ADDRESSES))?;
-        if trace.ipv4.is_empty() && trace.ipv6.is_empty() {
+        let ByFamily { ipv4, ipv6 } = &trace.addresses;
+        if ipv4.is_empty() && ipv6.is_empty() {
             return Err(format!("{}: there is no address in it", path.display()).into());
         }
         Ok(NamedTrace {

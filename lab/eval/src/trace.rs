@@ -3,17 +3,24 @@
 use std::net::IpAddr;
 use std::path::Path;
 
+use popfib::{ByFamily, Family, PerFamily};
 use popfib_formats::{AddressBatch, AddressFile, AddressOptions, AddressSource, Input, ReadError};
 
 /// The addresses of a file, in its order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Trace {
-    /// Those of IPv4.
-    pub ipv4: Vec<u32>,
-    /// Those of IPv6.
-    pub ipv6: Vec<u128>,
+    /// Those of each family.
+    pub addresses: ByFamily<Lists>,
     /// Packets left out because of where they come from.
     pub excluded: u64,
+}
+
+/// Makes of [`ByFamily`] the addresses of both families.
+#[derive(Clone, Debug)]
+pub enum Lists {}
+
+impl PerFamily for Lists {
+    type Of<A: Family> = Vec<A>;
 }
 
 impl Trace {
@@ -33,17 +40,21 @@ impl Trace {
         };
         let mut source = AddressFile::open(Input::open(path)?, None, &options)?;
         let mut batch = AddressBatch::new();
-        let mut trace = Self::default();
+        let mut addresses = ByFamily::<Lists>::default();
         let most = most.unwrap_or(usize::MAX);
         while source.next_batch(&mut batch)? {
-            let room = |len: usize, more: usize| more.min(most - len);
-            let (ipv4, ipv6) = (batch.ipv4(), batch.ipv6());
-            let of_4 = room(trace.ipv4.len(), ipv4.len());
-            let of_6 = room(trace.ipv6.len(), ipv6.len());
-            trace.ipv4.extend_from_slice(&ipv4[..of_4]);
-            trace.ipv6.extend_from_slice(&ipv6[..of_6]);
+            extend(&mut addresses, batch.ipv4(), most);
+            extend(&mut addresses, batch.ipv6(), most);
         }
-        trace.excluded = source.excluded();
-        Ok(trace)
+        let excluded = source.excluded();
+        Ok(Self {
+            addresses,
+            excluded,
+        })
     }
+}
+
+fn extend<A: Family>(all: &mut ByFamily<Lists>, more: &[A], most: usize) {
+    let all = A::of_mut(all);
+    all.extend(more.iter().take(most - all.len()));
 }

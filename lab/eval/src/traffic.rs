@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use bytemuck::Pod;
-use popfib::{Address, Prefix, Rib};
+use popfib::{Family, Prefix, Rib};
 use popfib_formats::ReadError;
 
 use crate::random::Random;
@@ -91,15 +91,12 @@ impl Traffic {
 }
 
 /// A family with what its traffic depends on.
-pub trait TrafficAddress: Address + Pod {
+pub trait TrafficAddress: Family + Pod {
     /// Hosts that `zipf` draws from.
     const ZIPF_HOSTS: usize;
 
     /// Where uniform addresses are drawn from.
     fn uniform() -> Prefix<Self>;
-
-    /// The addresses of this family.
-    fn of_trace(trace: Trace) -> Vec<Self>;
 }
 
 impl TrafficAddress for u32 {
@@ -107,10 +104,6 @@ impl TrafficAddress for u32 {
 
     fn uniform() -> Prefix<u32> {
         Prefix::DEFAULT_ROUTE
-    }
-
-    fn of_trace(trace: Trace) -> Vec<u32> {
-        trace.ipv4
     }
 }
 
@@ -120,10 +113,6 @@ impl TrafficAddress for u128 {
     fn uniform() -> Prefix<u128> {
         // Uniform over all of IPv6 would hardly ever meet what is routed.
         Prefix::new(0x20 << 120, 8).expect("2000::/8 is a prefix")
-    }
-
-    fn of_trace(trace: Trace) -> Vec<u128> {
-        trace.ipv6
     }
 }
 
@@ -155,11 +144,12 @@ pub fn generate<A: TrafficAddress>(
             .take(count)
             .collect(),
         Traffic::File(path) => {
-            let pool = A::of_trace(Trace::read(path, &[], Some(count))?);
+            let trace = Trace::read(path, &[], Some(count))?;
+            let pool = A::of(&trace.addresses);
             if pool.is_empty() {
                 return Ok(None);
             }
-            pool.into_iter().cycle().take(count).collect()
+            pool.iter().copied().cycle().take(count).collect()
         }
         _ if prefixes.is_empty() => return Ok(None),
         Traffic::Sequential => {
@@ -193,7 +183,7 @@ mod tests {
 
     const COUNT: usize = 100_000;
 
-    fn rib<A: Address>(prefixes: &[&str]) -> Rib<A> {
+    fn rib<A: Family>(prefixes: &[&str]) -> Rib<A> {
         let mut rib = Rib::new();
         for text in prefixes {
             rib.insert(text.parse().unwrap(), NextHop::MIN);

@@ -152,7 +152,7 @@ pub(crate) trait PeerFamily: Family {
     fn bits(key: &Self::Key) -> Self;
 
     type Ip: TreeBitmapAddress;
-    fn ip(self) -> Self::Ip;
+    fn peer_ip(self) -> Self::Ip;
     fn of_ip(ip: Self::Ip) -> Self;
 }
 
@@ -167,7 +167,7 @@ impl PeerFamily for u32 {
     }
 
     type Ip = Ipv4Addr;
-    fn ip(self) -> Ipv4Addr {
+    fn peer_ip(self) -> Ipv4Addr {
         self.into()
     }
 
@@ -187,7 +187,7 @@ impl PeerFamily for u128 {
     }
 
     type Ip = Ipv6Addr;
-    fn ip(self) -> Ipv6Addr {
+    fn peer_ip(self) -> Ipv6Addr {
         self.into()
     }
 
@@ -227,7 +227,11 @@ impl<A: PeerFamily> Lookup<A> for PrefixMap<A::Key, u32> {
 pub(crate) fn tree_bitmap<A: PeerFamily>(routes: &Routes<A>) -> IpLookupTable<A::Ip, u32> {
     let mut table = IpLookupTable::new();
     for (prefix, next_hop) in routes {
-        table.insert(prefix.address().ip(), prefix.len().into(), next_hop.get());
+        table.insert(
+            prefix.address().peer_ip(),
+            prefix.len().into(),
+            next_hop.get(),
+        );
     }
     table
 }
@@ -238,7 +242,7 @@ impl<A: PeerFamily> Lookup<A> for IpLookupTable<A::Ip, u32> {
     #[inline]
     fn lookup(&self, addresses: &[A], next_hops: &mut [u32]) {
         for (&address, next_hop) in addresses.iter().zip(next_hops) {
-            let found = self.longest_match(address.ip());
+            let found = self.longest_match(address.peer_ip());
             *next_hop = found.map_or(0, |(_, _, &next_hop)| next_hop);
         }
     }

@@ -28,20 +28,16 @@ pub(crate) const STREAMS: [&str; 3] = ["random", "routes", "zipf"];
 /// A family as the files have it.
 pub(crate) trait Family: TrafficAddress {
     /// The name of its folder.
-    const NAME: &'static str;
+    const FOLDER: &'static str;
 
     /// An address of a stream, as it stands in the file.
     type Stored: Pod;
     fn store(self) -> Self::Stored;
     fn restore(stored: Self::Stored) -> Self;
-
-    /// The first bytes of the address in network order, and back.
-    fn to_network(self) -> [u8; 16];
-    fn from_network(bytes: [u8; 16]) -> Self;
 }
 
 impl Family for u32 {
-    const NAME: &'static str = "ipv4";
+    const FOLDER: &'static str = "ipv4";
     type Stored = u32;
 
     fn store(self) -> u32 {
@@ -51,34 +47,18 @@ impl Family for u32 {
     fn restore(stored: u32) -> Self {
         stored
     }
-
-    fn to_network(self) -> [u8; 16] {
-        (u128::from(self) << 96).to_be_bytes()
-    }
-
-    fn from_network(bytes: [u8; 16]) -> Self {
-        (u128::from_be_bytes(bytes) >> 96) as u32
-    }
 }
 
 impl Family for u128 {
-    const NAME: &'static str = "ipv6";
+    const FOLDER: &'static str = "ipv6";
     type Stored = [u8; 16];
 
     fn store(self) -> [u8; 16] {
-        self.to_network()
-    }
-
-    fn restore(stored: [u8; 16]) -> Self {
-        Self::from_network(stored)
-    }
-
-    fn to_network(self) -> [u8; 16] {
         self.to_be_bytes()
     }
 
-    fn from_network(bytes: [u8; 16]) -> Self {
-        u128::from_be_bytes(bytes)
+    fn restore(stored: [u8; 16]) -> Self {
+        Self::from_be_bytes(stored)
     }
 }
 
@@ -87,14 +67,16 @@ type StoredRoute = [u8; 24];
 
 fn store_route<A: Family>(prefix: Prefix<A>, next_hop: NextHop) -> StoredRoute {
     let mut stored = [0; 24];
-    stored[..16].copy_from_slice(&prefix.address().to_network());
+    let address = prefix.address().to_be_bytes();
+    stored[..size_of::<A>()].copy_from_slice(address.as_ref());
     stored[16..20].copy_from_slice(&u32::from(prefix.len()).to_ne_bytes());
     stored[20..].copy_from_slice(&next_hop.get().to_ne_bytes());
     stored
 }
 
 fn restore_route<A: Family>(stored: &StoredRoute) -> Option<(Prefix<A>, NextHop)> {
-    let address = A::from_network(*stored.first_chunk()?);
+    let bits = u128::from_be_bytes(*stored.first_chunk()?);
+    let address = A::truncate(bits >> (128 - A::WIDTH));
     let len = u32::from_ne_bytes(*stored[16..].first_chunk()?);
     let next_hop = u32::from_ne_bytes(*stored[20..].first_chunk()?);
     let prefix = Prefix::new(address, u8::try_from(len).ok()?).ok()?;

@@ -77,7 +77,7 @@ pub(crate) fn maps(table: &str, count: usize, passes: usize) -> Result<(), Failu
 
 type Routes<A> = [(Prefix<A>, u32)];
 
-fn family<A: MapFamily>(
+fn family<A: PeerFamily>(
     table: &str,
     routes: &Routes<A>,
     addresses: &[A],
@@ -89,7 +89,7 @@ fn family<A: MapFamily>(
         .collect();
     println!(
         "### {table}: {}, {} routes, {} addresses",
-        A::NAME,
+        A::FOLDER,
         routes.len(),
         addresses.len()
     );
@@ -102,33 +102,7 @@ fn family<A: MapFamily>(
     Ok(())
 }
 
-/// A family, and how its addresses stand among those of both.
-pub(crate) trait MapFamily: PeerFamily + Into<u128> {
-    fn ip_address(self) -> IpAddr;
-    fn table<S: Stores<u32>>(routes: &[(Prefix<Self>, u32)]) -> Table<u32, S>;
-}
-
-impl MapFamily for u32 {
-    fn ip_address(self) -> IpAddr {
-        IpAddr::V4(self.into())
-    }
-
-    fn table<S: Stores<u32>>(routes: &[(Prefix<u32>, u32)]) -> Table<u32, S> {
-        routes.iter().copied().collect()
-    }
-}
-
-impl MapFamily for u128 {
-    fn ip_address(self) -> IpAddr {
-        IpAddr::V6(self.into())
-    }
-
-    fn table<S: Stores<u32>>(routes: &[(Prefix<u128>, u32)]) -> Table<u32, S> {
-        routes.iter().copied().collect()
-    }
-}
-
-fn storage<A: MapFamily, S: Stores<u32>>(
+fn storage<A: PeerFamily, S: Stores<u32>>(
     values: &str,
     routes: &Routes<A>,
     addresses: &[A],
@@ -220,11 +194,9 @@ fn storage<A: MapFamily, S: Stores<u32>>(
     against("match, batches", match_batch, [trie_match, bitmap_match]);
 
     // Both families' map, addresses as they are parsed.
-    let table = A::table::<S>(routes);
-    let mixed: Vec<IpAddr> = addresses
-        .iter()
-        .map(|address| address.ip_address())
-        .collect();
+    let both = routes.iter().map(|(p, value)| (A::ip_prefix(*p), *value));
+    let table: Table<u32, S> = both.collect();
+    let mixed: Vec<IpAddr> = addresses.iter().copied().map(A::ip).collect();
     let (mut one, mut batch) = (Vec::new(), Vec::new());
     for _ in 0..passes {
         one.push(rate(&mixed, |part| table_match_each(&table, part)).1);
@@ -311,7 +283,7 @@ fn rate<K>(addresses: &[K], mut part: impl FnMut(&[K]) -> u64) -> (u64, f64) {
 }
 
 #[inline(never)]
-fn value_each<A: MapFamily, M: Map<A>>(map: &M, addresses: &[A]) -> u64 {
+fn value_each<A: PeerFamily, M: Map<A>>(map: &M, addresses: &[A]) -> u64 {
     let mut sum = 0u64;
     for address in addresses {
         sum = sum.wrapping_add(map.value(*address));
@@ -320,7 +292,7 @@ fn value_each<A: MapFamily, M: Map<A>>(map: &M, addresses: &[A]) -> u64 {
 }
 
 #[inline(never)]
-fn match_each<A: MapFamily, M: Map<A>>(map: &M, addresses: &[A]) -> u64 {
+fn match_each<A: PeerFamily, M: Map<A>>(map: &M, addresses: &[A]) -> u64 {
     let mut sum = 0u64;
     for address in addresses {
         sum = sum.wrapping_add(map.matched(*address));
@@ -330,7 +302,7 @@ fn match_each<A: MapFamily, M: Map<A>>(map: &M, addresses: &[A]) -> u64 {
 
 /// A guard for each burst, as a reader does that others wait for.
 #[inline(never)]
-fn live_match_each<A: MapFamily>(reader: &mut MapReader<A, u32>, addresses: &[A]) -> u64 {
+fn live_match_each<A: PeerFamily>(reader: &mut MapReader<A, u32>, addresses: &[A]) -> u64 {
     let mut sum = 0u64;
     for burst in addresses.chunks(BURST) {
         let guard = reader.pin();
@@ -344,7 +316,7 @@ fn live_match_each<A: MapFamily>(reader: &mut MapReader<A, u32>, addresses: &[A]
 }
 
 #[inline(never)]
-fn live_match_batches<A: MapFamily>(reader: &mut MapReader<A, u32>, addresses: &[A]) -> u64 {
+fn live_match_batches<A: PeerFamily>(reader: &mut MapReader<A, u32>, addresses: &[A]) -> u64 {
     let mut sum = 0u64;
     for burst in addresses.chunks(BURST) {
         let guard = reader.pin();
@@ -358,7 +330,10 @@ fn live_match_batches<A: MapFamily>(reader: &mut MapReader<A, u32>, addresses: &
 }
 
 #[inline(never)]
-fn value_batches<A: MapFamily, S: Stores<u32>>(map: &PrefixMap<A, u32, S>, addresses: &[A]) -> u64 {
+fn value_batches<A: PeerFamily, S: Stores<u32>>(
+    map: &PrefixMap<A, u32, S>,
+    addresses: &[A],
+) -> u64 {
     let mut sum = 0u64;
     let mut values = [None; BURST];
     for burst in addresses.chunks(BURST) {
@@ -372,7 +347,10 @@ fn value_batches<A: MapFamily, S: Stores<u32>>(map: &PrefixMap<A, u32, S>, addre
 }
 
 #[inline(never)]
-fn match_batches<A: MapFamily, S: Stores<u32>>(map: &PrefixMap<A, u32, S>, addresses: &[A]) -> u64 {
+fn match_batches<A: PeerFamily, S: Stores<u32>>(
+    map: &PrefixMap<A, u32, S>,
+    addresses: &[A],
+) -> u64 {
     let mut sum = 0u64;
     let mut matches = [None; BURST];
     for burst in addresses.chunks(BURST) {
@@ -421,7 +399,7 @@ struct Mixed {
 ///
 /// Bursts are timed by the wall clock, as asking for the thread's takes longer than they do;
 /// their median leaves out those in which the thread was stopped.
-fn mixed_pass<A: MapFamily, M: Map<A>>(
+fn mixed_pass<A: PeerFamily, M: Map<A>>(
     map: &mut M,
     routes: &Routes<A>,
     addresses: &[A],
@@ -475,7 +453,7 @@ impl Mixed {
 }
 
 /// A pass without changes and the same with them.
-fn mixed_passes<A: MapFamily, M: Map<A>>(
+fn mixed_passes<A: PeerFamily, M: Map<A>>(
     map: &mut M,
     routes: &Routes<A>,
     addresses: &[A],

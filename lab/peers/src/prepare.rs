@@ -53,7 +53,7 @@ fn family<A: Family>(
     if rib.is_empty() {
         return Ok(());
     }
-    let folder = output.join(A::NAME);
+    let folder = output.join(A::FOLDER);
     fs::create_dir_all(&folder)?;
     exchange::write_table(&folder, rib)?;
     for name in STREAMS {
@@ -64,7 +64,7 @@ fn family<A: Family>(
     let highest = rib.iter().map(|(_, next_hop)| next_hop.get()).max();
     let line = json!({
         "table": table,
-        "family": A::NAME,
+        "family": A::FOLDER,
         "folder": folder,
         "routes": rib.len(),
         "highest_next_hop": highest,

@@ -6,8 +6,7 @@ use std::time::Duration;
 use popfib::Rib;
 use popfib_eval::datasets::syn::Syn;
 use popfib_eval::datasets::synthetic::Synthetic;
-use popfib_eval::{Counters, Event, ReferenceLoop, Trace, Traffic, Update};
-use popfib_formats::RouteTable;
+use popfib_eval::{Counters, Event, ReferenceLoop, Traffic, Update};
 
 use crate::error::ReportError;
 use crate::experiments::{
@@ -41,8 +40,6 @@ pub(crate) struct Part<'a> {
 /// A family, and what of a plan is of it.
 trait OfFamily: Synthetic {
     const FAMILY: Family;
-    fn rib(table: &RouteTable) -> &Rib<Self>;
-    fn trace(trace: &Trace) -> &[Self];
     fn updates(updates: &NamedUpdates) -> &[Update<Self>];
     fn largest(effort: &Effort) -> usize;
 }
@@ -51,14 +48,6 @@ macro_rules! of_family {
     ($key:ty, $family:ident, $field:ident, $place:tt) => {
         impl OfFamily for $key {
             const FAMILY: Family = Family::$family;
-
-            fn rib(table: &RouteTable) -> &Rib<Self> {
-                &table.ribs.$field
-            }
-
-            fn trace(trace: &Trace) -> &[Self] {
-                &trace.$field
-            }
 
             fn updates(updates: &NamedUpdates) -> &[Update<Self>] {
                 &updates.$field
@@ -91,10 +80,15 @@ impl<'a, A: OfFamily> Site<'a, A> {
     /// `None` where there is no route.
     fn new(plan: &'a Plan, place: usize) -> Option<Self> {
         let table = &plan.tables[place];
-        let rib = A::rib(&table.routes);
+        let rib = A::of(&table.routes.ribs);
         let traces = plan.traces.iter();
         let mut traces: Vec<_> = traces
-            .map(|trace| (trace.name.as_str(), A::trace(&trace.trace)))
+            .map(|trace| {
+                (
+                    trace.name.as_str(),
+                    A::of(&trace.trace.addresses).as_slice(),
+                )
+            })
             .collect();
         traces.retain(|(_, addresses)| !addresses.is_empty());
         (!rib.is_empty()).then(|| Self {

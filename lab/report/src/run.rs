@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use popfib::Rib;
+use popfib::{ByFamily, Rib};
 use popfib_eval::{ReferenceLoop, TrafficAddress, cores, pin};
 
 use crate::error::ReportError;
@@ -138,7 +138,8 @@ fn notes(plan: &Plan) -> Vec<String> {
     let mut notes = Vec::new();
     for trace in &plan.traces {
         let (name, trace) = (&trace.name, &trace.trace);
-        for (family, count) in [("IPv4", trace.ipv4.len()), ("IPv6", trace.ipv6.len())] {
+        let ByFamily { ipv4, ipv6 } = &trace.addresses;
+        for (family, count) in [("IPv4", ipv4.len()), ("IPv6", ipv6.len())] {
             if count == 0 {
                 notes.push(format!("trace {name}: no {family} address"));
             }

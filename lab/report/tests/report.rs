@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use popfib::{NextHop, Prefix};
+use popfib::{ByFamily, NextHop, Prefix};
 use popfib_eval::{Counter, Counters, Event, Trace};
 use popfib_formats::RouteTable;
 use popfib_report::{
@@ -68,8 +68,10 @@ fn plan(tables: Vec<Table>) -> Plan {
         traces: vec![NamedTrace {
             name: "v4 only".into(),
             trace: Trace {
-                ipv4: vec![0x0a00_0001; 3],
-                ipv6: Vec::new(),
+                addresses: ByFamily {
+                    ipv4: vec![0x0a00_0001; 3],
+                    ipv6: Vec::new(),
+                },
                 excluded: 2,
             },
         }],

@@ -4,7 +4,7 @@ use ip_network_table_deps_treebitmap::IpLookupTable;
 use popfib::{Address, Prefix, PrefixMap, Stores};
 use prefix_trie::Prefix as _;
 
-use super::{MapFamily, Routes};
+use super::Routes;
 use crate::algorithms::{Lookup, PeerFamily};
 
 pub(super) type Trie<A> = prefix_trie::PrefixMap<<A as PeerFamily>::Key, u32>;
@@ -25,7 +25,7 @@ pub(super) trait Map<A: Address> {
     fn matched(&self, address: A) -> u64;
 }
 
-pub(super) fn filled<A: MapFamily, M: Map<A>>(routes: &Routes<A>) -> M {
+pub(super) fn filled<A: PeerFamily, M: Map<A>>(routes: &Routes<A>) -> M {
     let mut map = M::empty();
     for (prefix, value) in routes {
         map.insert(*prefix, *value);
@@ -35,12 +35,12 @@ pub(super) fn filled<A: MapFamily, M: Map<A>>(routes: &Routes<A>) -> M {
 
 /// What makes an answer count: nothing of it can be left out.
 #[inline(always)]
-pub(super) fn used<A: Into<u128>>(address: A, len: u8, value: u32) -> u64 {
-    let address: u128 = address.into();
+pub(super) fn used<A: Address>(address: A, len: u8, value: u32) -> u64 {
+    let address = address.to_u128();
     (address as u64).rotate_left(len.into()) ^ (address >> 64) as u64 ^ u64::from(value)
 }
 
-impl<A: MapFamily, S: Stores<u32>> Map<A> for PrefixMap<A, u32, S> {
+impl<A: PeerFamily, S: Stores<u32>> Map<A> for PrefixMap<A, u32, S> {
     fn empty() -> Self {
         Self::default()
     }
@@ -71,7 +71,7 @@ impl<A: MapFamily, S: Stores<u32>> Map<A> for PrefixMap<A, u32, S> {
     }
 }
 
-impl<A: MapFamily> Map<A> for Trie<A> {
+impl<A: PeerFamily> Map<A> for Trie<A> {
     fn empty() -> Self {
         Self::new()
     }
@@ -103,17 +103,17 @@ impl<A: MapFamily> Map<A> for Trie<A> {
     }
 }
 
-impl<A: MapFamily> Map<A> for Bitmap<A> {
+impl<A: PeerFamily> Map<A> for Bitmap<A> {
     fn empty() -> Self {
         Self::new()
     }
 
     fn insert(&mut self, prefix: Prefix<A>, value: u32) {
-        self.insert(prefix.address().ip(), prefix.len().into(), value);
+        self.insert(prefix.address().peer_ip(), prefix.len().into(), value);
     }
 
     fn remove(&mut self, prefix: Prefix<A>) {
-        self.remove(prefix.address().ip(), prefix.len().into());
+        self.remove(prefix.address().peer_ip(), prefix.len().into());
     }
 
     fn heap_bytes(&self) -> usize {
@@ -122,13 +122,13 @@ impl<A: MapFamily> Map<A> for Bitmap<A> {
 
     #[inline(always)]
     fn value(&self, address: A) -> u64 {
-        let found = self.longest_match(address.ip());
+        let found = self.longest_match(address.peer_ip());
         found.map_or(0, |(_, _, value)| (*value).into())
     }
 
     #[inline(always)]
     fn matched(&self, address: A) -> u64 {
-        let found = self.longest_match(address.ip());
+        let found = self.longest_match(address.peer_ip());
         found.map_or(0, |(network, len, value)| {
             used(A::of_ip(network), len as u8, *value)
         })

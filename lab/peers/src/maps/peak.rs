@@ -9,8 +9,9 @@ use std::process::{Command, Stdio};
 use popfib::{Own, Prefix, PrefixMap, Shared, Stores};
 use popfib_eval::Random;
 
+use super::Routes;
 use super::contestants::{Bitmap, Map, Trie, filled};
-use super::{MapFamily, Routes};
+use crate::algorithms::PeerFamily;
 use crate::exchange::Failure;
 
 /// Changes after a map is built.
@@ -20,20 +21,19 @@ const CHANGES: usize = 100_000;
 pub(super) const BUILDS: [&str; 4] = ["collect", "insert", "prefix-trie", "treebitmap"];
 
 /// The bytes that the map takes at most, in a new process, which reads the routes from its input.
-pub(super) fn ask<A: MapFamily>(
+pub(super) fn ask<A: PeerFamily>(
     routes: &Routes<A>,
     values: &str,
     build: &str,
 ) -> Result<f64, Failure> {
     let mut child = Command::new(std::env::current_exe()?)
-        .args(["peak", A::NAME, values, build, &routes.len().to_string()])
+        .args(["peak", A::FOLDER, values, build, &routes.len().to_string()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
     let mut input = BufWriter::new(child.stdin.take().ok_or("no input")?);
     for (prefix, value) in routes {
-        let address: u128 = prefix.address().into();
-        input.write_all(&address.to_le_bytes())?;
+        input.write_all(&prefix.address().to_u128().to_le_bytes())?;
         input.write_all(&[prefix.len()])?;
         input.write_all(&value.to_le_bytes())?;
     }
@@ -47,7 +47,7 @@ pub(super) fn ask<A: MapFamily>(
 }
 
 /// Reads the routes, builds the map, changes it and prints the bytes that this took at most.
-pub(crate) fn print<A: MapFamily>(values: &str, build: &str, count: usize) -> Result<(), Failure> {
+pub(crate) fn print<A: PeerFamily>(values: &str, build: &str, count: usize) -> Result<(), Failure> {
     let mut input = BufReader::new(stdin().lock());
     let mut routes = Vec::with_capacity(count);
     for _ in 0..count {
@@ -76,13 +76,13 @@ pub(crate) fn print<A: MapFamily>(values: &str, build: &str, count: usize) -> Re
     Ok(())
 }
 
-fn collected<A: MapFamily, S: Stores<u32>>(routes: &Routes<A>) {
+fn collected<A: PeerFamily, S: Stores<u32>>(routes: &Routes<A>) {
     let map: PrefixMap<A, u32, S> = routes.iter().copied().collect();
     changed(map, routes);
 }
 
 /// Random routes go and come back, as in the mixed passes.
-fn changed<A: MapFamily, M: Map<A>>(mut map: M, routes: &Routes<A>) {
+fn changed<A: PeerFamily, M: Map<A>>(mut map: M, routes: &Routes<A>) {
     let mut random = Random::new(1);
     for _ in 0..CHANGES / 2 {
         let (prefix, _) = routes[random.below(routes.len())];

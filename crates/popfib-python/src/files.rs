@@ -14,14 +14,14 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use popfib::{Address, ByFamily, Image, ImageError, NextHop};
+use popfib::{Image, ImageError, NextHop};
 use popfib_formats::{Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
 use crate::quote::Quoted;
-use crate::routes::{Map, routes};
+use crate::routes::{Map, lacking};
 use crate::state::State;
 use crate::store::{os_error, path_of, without_number};
 use crate::table::Table;
@@ -168,10 +168,8 @@ fn of_routes(
     table: RouteTable,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
-    let name = |number| table.next_hops.get(number);
-    let values = values(py, (1..).map_while(|n| name(NextHop::new(n)?)), decode)?;
-    let ByFamily { ipv4, ipv6 } = table.ribs;
-    let map = py.detach(|| Map::from_ribs(ipv4, ipv6))?;
+    let values = values(py, table.next_hops.iter(), decode)?;
+    let map = py.detach(|| Map::from_ribs(table.ribs))?;
     Ok(Table::of(State::new(py, map, values)))
 }
 
@@ -213,24 +211,26 @@ pub(crate) fn open(
         (true, false) => unsafe { Image::map(&path) },
         (false, false) => Image::open(&path),
     })?;
-    let image = Arc::new(opened.map_err(|error| match error {
+    let image = opened.map_err(|error| match error {
         ImageError::Io(error) => os_error(&name, &error),
         error => PyValueError::new_err(format!("{}: {error}", name.escape_debug())),
-    })?);
-    Ok(Table::of(match image.name_count() {
-        Some(count) => {
-            let name = |n| image.name(NextHop::new(n)?);
-            let values = values(py, (1..=count).map_while(name), decode)?;
-            State::of_image(&image, values)
+    })?;
+    let table = popfib_table::Table::of_image(image);
+    Ok(Table::of(match table.value_count() {
+        Some(_) => {
+            let values = values(py, table.values(), decode)?;
+            State::of_image(table, values)
         }
-        None => of_numbers(py, &image)?,
+        None => of_numbers(py, table)?,
     }))
 }
 
 /// The table of an image without names: its next hops as ints.
-fn of_numbers(py: Python<'_>, image: &Arc<Image>) -> PyResult<State> {
-    let mut found = next_hops::<u32>(image)?;
-    found.extend(next_hops::<u128>(image)?);
+fn of_numbers(py: Python<'_>, table: popfib_table::Table) -> PyResult<State> {
+    let routes = table.routes().map_err(|_| {
+        PyValueError::new_err("the image has neither names of its next hops nor routes")
+    })?;
+    let mut found: Vec<_> = routes.map(|(_, next_hop)| next_hop).collect();
     let count = found.len();
     found.sort_unstable();
     found.dedup();
@@ -240,29 +240,18 @@ fn of_numbers(py: Python<'_>, image: &Arc<Image>) -> PyResult<State> {
         PyResult::Ok(Values::numbered(py, objects.collect::<PyResult<_>>()?))
     };
     if highest as usize <= count {
-        return Ok(State::of_image(image, ints(&mut (1..=highest))?));
+        return Ok(State::of_image(table, ints(&mut (1..=highest))?));
     }
     // An object for each number up to the highest would be any amount of memory. So the next hops are
     // numbered one by one, at the price of compiling the table again.
     let number = |next_hop| found.binary_search(&next_hop).map_or(0, |place| place + 1);
     let number = |next_hop| NextHop::new(number(next_hop) as u32).unwrap_or(NextHop::MIN);
+    let ipv4 = table.ipv4().routes().map_err(lacking)?;
+    let ipv6 = table.ipv6().routes().map_err(lacking)?;
     let map = Map::new(
-        routes(image).map(|(prefix, next_hop)| (prefix, number(next_hop))),
-        routes(image).map(|(prefix, next_hop)| (prefix, number(next_hop))),
+        ipv4.map(|(prefix, next_hop)| (prefix, number(next_hop))),
+        ipv6.map(|(prefix, next_hop)| (prefix, number(next_hop))),
     )?;
     let values = ints(&mut found.iter().map(|next_hop| next_hop.get()))?;
     Ok(State::new(py, map, values))
-}
-
-/// The next hop of each route of a family.
-fn next_hops<A: Address>(image: &Image) -> PyResult<Vec<NextHop>> {
-    let Some(table) = image.table::<A>() else {
-        return Ok(Vec::new());
-    };
-    if table.route_count() > 0 && !table.has_routes() {
-        return Err(PyValueError::new_err(
-            "the image has neither names of its next hops nor routes",
-        ));
-    }
-    Ok(table.routes().map(|(_, next_hop)| next_hop).collect())
 }

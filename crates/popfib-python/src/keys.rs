@@ -6,7 +6,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use popfib::{IpPrefix, Prefix, PrefixError};
-use popfib_table::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
+use popfib_table::PrefixText;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -152,49 +152,10 @@ fn with_len(address: IpAddr, len: Option<u8>) -> PyResult<IpPrefix> {
     }
 }
 
-/// Room for the text of any prefix.
-const TEXT: usize = IPV6_TEXT + 4;
-
-/// A prefix as text: what its `Display` shows, several times as fast.
-pub(crate) struct Text {
-    bytes: [u8; TEXT],
-    len: usize,
-}
-
-impl Text {
-    #[inline]
-    pub(crate) fn of(prefix: IpPrefix) -> Self {
-        const { assert!(IPV4_TEXT < IPV6_TEXT) };
-        let mut bytes = [0; TEXT];
-        let (end, len) = match prefix {
-            IpPrefix::V4(prefix) => {
-                let text = bytes.first_chunk_mut().expect("IPv6 is longer");
-                (write_ipv4(prefix.address(), text), prefix.len())
-            }
-            IpPrefix::V6(prefix) => {
-                let text = bytes.first_chunk_mut().expect("there is more");
-                (write_ipv6(prefix.address(), text), prefix.len())
-            }
-        };
-        bytes[end] = b'/';
-        let digits = [b'0' + len / 100, b'0' + len / 10 % 10, b'0' + len % 10];
-        let skipped = usize::from(len < 100) + usize::from(len < 10);
-        let digits = &digits[skipped..];
-        bytes[end + 1..][..digits.len()].copy_from_slice(digits);
-        let len = end + 1 + digits.len();
-        Self { bytes, len }
-    }
-
-    #[inline]
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
-    }
-}
-
 /// A prefix as Python sees it.
 #[inline]
 pub(crate) fn text(py: Python<'_>, prefix: IpPrefix) -> PyResult<Bound<'_, PyString>> {
-    PyString::from_bytes(py, Text::of(prefix).as_bytes())
+    PyString::from_bytes(py, PrefixText::new(prefix).as_bytes())
 }
 
 /// The address of 4 or 16 bytes in network order.

@@ -1,15 +1,16 @@
 //! The routes of a table and the numbers of their values, and what answers for them.
 //!
-//! A map of the library, which is right and fast after every change; or an image, until a walk or a change needs
-//! the routes in memory. Either is shared with lookups under way, so to copy it costs nothing: the first change
+//! A map of the library, which is right and fast after every change; or the table of an image, until a walk or a change
+//! needs the routes in memory. Either is shared with lookups under way, so to copy it costs nothing: the first change
 //! afterwards copies the map.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use popfib::{
-    Address, CompileError, Image, ImageTable, IpPrefix, NextHop, NextHopMap, Prefix, Rib,
+    ByFamily, CompileError, Family, IpPrefix, Kernel, NextHop, NextHopMap, PerFamily, Prefix,
 };
+use popfib_table::{FamilyTable, Ribs, Table, TableError};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -25,18 +26,28 @@ pub(crate) fn refused(error: CompileError) -> PyErr {
     }
 }
 
-/// The numbers of values by prefix.
-#[derive(Clone, Default)]
-pub(crate) struct Map {
-    pub(crate) ipv4: NextHopMap<u32>,
-    pub(crate) ipv6: NextHopMap<u128>,
+/// The error of a table that was asked for what it has not.
+pub(crate) fn lacking(error: TableError) -> PyErr {
+    match error {
+        TableError::Compile(error) => refused(error),
+        error => PyValueError::new_err(error.to_string()),
+    }
 }
 
-fn ip<A: Address>((prefix, number): (Prefix<A>, NextHop)) -> Route
-where
-    IpPrefix: From<Prefix<A>>,
-{
-    (prefix.into(), number)
+/// Makes of [`ByFamily`] the maps of both families.
+#[derive(Clone)]
+pub(crate) enum Maps {}
+
+impl PerFamily for Maps {
+    type Of<A: Family> = NextHopMap<A>;
+}
+
+/// The numbers of values by prefix.
+#[derive(Clone, Default)]
+pub(crate) struct Map(pub(crate) ByFamily<Maps>);
+
+fn ip<A: Family>((prefix, number): (Prefix<A>, NextHop)) -> Route {
+    (A::ip_prefix(prefix), number)
 }
 
 impl Map {
@@ -47,32 +58,31 @@ impl Map {
         ipv6: impl IntoIterator<Item = (Prefix<u128>, NextHop)>,
     ) -> PyResult<Self> {
         let mut map = Self::default();
-        map.ipv4.extend(ipv4).map_err(refused)?;
-        map.ipv6.extend(ipv6).map_err(refused)?;
+        map.0.ipv4.extend(ipv4).map_err(refused)?;
+        map.0.ipv6.extend(ipv6).map_err(refused)?;
         Ok(map)
     }
 
     /// # Errors
     /// As [`Self::new`].
-    pub(crate) fn from_ribs(ipv4: Rib<u32>, ipv6: Rib<u128>) -> PyResult<Self> {
-        let ipv4 = NextHopMap::from_rib(ipv4).map_err(refused)?;
-        let ipv6 = NextHopMap::from_rib(ipv6).map_err(refused)?;
-        Ok(Self { ipv4, ipv6 })
+    pub(crate) fn from_ribs(ribs: ByFamily<Ribs>) -> PyResult<Self> {
+        Ok(Self(ByFamily {
+            ipv4: NextHopMap::from_rib(ribs.ipv4).map_err(refused)?,
+            ipv6: NextHopMap::from_rib(ribs.ipv6).map_err(refused)?,
+        }))
     }
 
     /// # Errors
     /// As [`Self::new`].
     pub(crate) fn extend(&mut self, routes: Vec<Route>) -> PyResult<()> {
-        let ipv4 = routes.iter().filter_map(|(prefix, number)| match prefix {
-            IpPrefix::V4(prefix) => Some((*prefix, *number)),
-            IpPrefix::V6(_) => None,
-        });
-        self.ipv4.extend(ipv4).map_err(refused)?;
-        let ipv6 = routes.iter().filter_map(|(prefix, number)| match prefix {
-            IpPrefix::V4(_) => None,
-            IpPrefix::V6(prefix) => Some((*prefix, *number)),
-        });
-        self.ipv6.extend(ipv6).map_err(refused)
+        self.extend_family::<u32>(&routes)?;
+        self.extend_family::<u128>(&routes)
+    }
+
+    fn extend_family<A: Family>(&mut self, routes: &[Route]) -> PyResult<()> {
+        let routes = routes.iter();
+        let routes = routes.filter_map(|(prefix, number)| Some((A::prefix(*prefix)?, *number)));
+        A::of_mut(&mut self.0).extend(routes).map_err(refused)
     }
 
     /// # Errors
@@ -83,97 +93,74 @@ impl Map {
         number: NextHop,
     ) -> PyResult<Option<NextHop>> {
         let inserted = match prefix {
-            IpPrefix::V4(prefix) => self.ipv4.insert(prefix, number),
-            IpPrefix::V6(prefix) => self.ipv6.insert(prefix, number),
+            IpPrefix::V4(prefix) => self.0.ipv4.insert(prefix, number),
+            IpPrefix::V6(prefix) => self.0.ipv6.insert(prefix, number),
         };
         inserted.map_err(refused)
     }
 
     pub(crate) fn remove(&mut self, prefix: IpPrefix) -> Option<NextHop> {
         match prefix {
-            IpPrefix::V4(prefix) => self.ipv4.remove(prefix),
-            IpPrefix::V6(prefix) => self.ipv6.remove(prefix),
+            IpPrefix::V4(prefix) => self.0.ipv4.remove(prefix),
+            IpPrefix::V6(prefix) => self.0.ipv6.remove(prefix),
         }
     }
 
     pub(crate) fn get(&self, prefix: IpPrefix) -> Option<NextHop> {
         match prefix {
-            IpPrefix::V4(prefix) => self.ipv4.get(prefix),
-            IpPrefix::V6(prefix) => self.ipv6.get(prefix),
+            IpPrefix::V4(prefix) => self.0.ipv4.get(prefix),
+            IpPrefix::V6(prefix) => self.0.ipv6.get(prefix),
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.ipv4.len() + self.ipv6.len()
+        self.0.ipv4.len() + self.0.ipv6.len()
     }
 
     pub(crate) fn numbers(&self) -> impl Iterator<Item = NextHop> {
-        let ipv4 = self.ipv4.iter().map(|(_, number)| number);
-        ipv4.chain(self.ipv6.iter().map(|(_, number)| number))
+        let ipv4 = self.0.ipv4.iter().map(|(_, number)| number);
+        ipv4.chain(self.0.ipv6.iter().map(|(_, number)| number))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Route> {
-        self.ipv4.iter().map(ip).chain(self.ipv6.iter().map(ip))
+        self.0.ipv4.iter().map(ip).chain(self.0.ipv6.iter().map(ip))
     }
 
     /// The first route, or the first after `prefix`, IPv4 before IPv6.
     pub(crate) fn next(&self, prefix: Option<IpPrefix>) -> Option<Route> {
         let route = match prefix {
-            None => self.ipv4.first().map(ip),
-            Some(IpPrefix::V4(prefix)) => self.ipv4.next(prefix).map(ip),
-            Some(IpPrefix::V6(prefix)) => return self.ipv6.next(prefix).map(ip),
+            None => self.0.ipv4.first().map(ip),
+            Some(IpPrefix::V4(prefix)) => self.0.ipv4.next(prefix).map(ip),
+            Some(IpPrefix::V6(prefix)) => return self.0.ipv6.next(prefix).map(ip),
         };
-        route.or_else(|| self.ipv6.first().map(ip))
+        route.or_else(|| self.0.ipv6.first().map(ip))
     }
 
     /// The routes that cover `prefix`, including `prefix` itself, the shortest first.
     pub(crate) fn supernets(&self, prefix: IpPrefix) -> Vec<Route> {
         match prefix {
-            IpPrefix::V4(prefix) => self.ipv4.supernets(prefix).map(ip).collect(),
-            IpPrefix::V6(prefix) => self.ipv6.supernets(prefix).map(ip).collect(),
+            IpPrefix::V4(prefix) => self.0.ipv4.supernets(prefix).map(ip).collect(),
+            IpPrefix::V6(prefix) => self.0.ipv6.supernets(prefix).map(ip).collect(),
         }
     }
 
     /// The routes inside `prefix`, including `prefix` itself, in prefix order.
     pub(crate) fn subnets(&self, prefix: IpPrefix) -> Vec<Route> {
         match prefix {
-            IpPrefix::V4(prefix) => self.ipv4.subnets(prefix).map(ip).collect(),
-            IpPrefix::V6(prefix) => self.ipv6.subnets(prefix).map(ip).collect(),
+            IpPrefix::V4(prefix) => self.0.ipv4.subnets(prefix).map(ip).collect(),
+            IpPrefix::V6(prefix) => self.0.ipv6.subnets(prefix).map(ip).collect(),
         }
     }
 
     /// The same for what works on Ribs, with other numbers.
-    pub(crate) fn ribs(&self, number: impl Fn(NextHop) -> NextHop) -> (Rib<u32>, Rib<u128>) {
+    pub(crate) fn ribs(&self, number: impl Fn(NextHop) -> NextHop) -> ByFamily<Ribs> {
         fn other<P>(number: impl Fn(NextHop) -> NextHop) -> impl Fn((P, NextHop)) -> (P, NextHop) {
             move |(prefix, old)| (prefix, number(old))
         }
-        (
-            self.ipv4.iter().map(other(&number)).collect(),
-            self.ipv6.iter().map(other(&number)).collect(),
-        )
-    }
-}
-
-/// The routes of a family in an image.
-pub(crate) fn routes<A: Address>(image: &Image) -> impl Iterator<Item = (Prefix<A>, NextHop)> {
-    image.table().into_iter().flat_map(ImageTable::routes)
-}
-
-/// Addresses of a family.
-pub(crate) trait Key: Address {
-    /// Its part of a map.
-    fn of(map: &Map) -> &NextHopMap<Self>;
-}
-
-impl Key for u32 {
-    fn of(map: &Map) -> &NextHopMap<u32> {
-        &map.ipv4
-    }
-}
-
-impl Key for u128 {
-    fn of(map: &Map) -> &NextHopMap<u128> {
-        &map.ipv6
+        ByFamily {
+            ipv4: self.0.ipv4.iter().map(other(&number)).collect(),
+            ipv6: self.0.ipv6.iter().map(other(&number)).collect(),
+        }
     }
 }
 
@@ -182,7 +169,7 @@ impl Key for u128 {
 pub(crate) struct Routes {
     /// Empty as long as they are in an image.
     map: Arc<Map>,
-    image: Option<Arc<Image>>,
+    image: Option<Arc<Table>>,
 }
 
 impl Default for Routes {
@@ -199,9 +186,9 @@ impl From<Map> for Routes {
 }
 
 impl Routes {
-    pub(crate) fn of_image(image: &Arc<Image>) -> Self {
+    pub(crate) fn of_image(table: Table) -> Self {
         Self {
-            image: Some(Arc::clone(image)),
+            image: Some(Arc::new(table)),
             ..Self::default()
         }
     }
@@ -216,10 +203,10 @@ impl Routes {
     }
 
     #[inline]
-    pub(crate) fn family<A: Key>(&self) -> Family<'_, A> {
+    pub(crate) fn family<A: Family>(&self) -> Side<'_, A> {
         match &self.image {
-            None => Family::Map(A::of(&self.map)),
-            Some(image) => Family::Image(image.table()),
+            None => Side::Map(A::of(&self.map.0)),
+            Some(table) => Side::Image(table.family()),
         }
     }
 
@@ -246,18 +233,16 @@ impl Routes {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        let map = self.map.ipv4.bytes() + self.map.ipv6.bytes();
+        let map = self.map.0.ipv4.bytes() + self.map.0.ipv6.bytes();
         map + self.image.as_ref().map_or(0, |image| image.bytes())
     }
 
     /// # Errors
     /// `ValueError` for an image without its routes, for what needs them.
     pub(crate) fn check(&self) -> PyResult<()> {
-        match self.family::<u32>().is_whole() && self.family::<u128>().is_whole() {
+        match self.image.as_ref().is_none_or(|table| table.has_routes()) {
             true => Ok(()),
-            false => Err(PyValueError::new_err(
-                "the image was compiled without its routes, which are needed here",
-            )),
+            false => Err(lacking(TableError::NoRoutes)),
         }
     }
 
@@ -266,9 +251,10 @@ impl Routes {
     /// # Errors
     /// As [`Self::check`].
     pub(crate) fn thaw(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.check()?;
-        if let Some(image) = &self.image {
-            let map = py.detach(|| Map::new(routes(image), routes(image)))?;
+        if let Some(table) = &self.image {
+            let (ipv4, ipv6) = (table.ipv4().routes(), table.ipv6().routes());
+            let (ipv4, ipv6) = (ipv4.map_err(lacking)?, ipv6.map_err(lacking)?);
+            let map = py.detach(|| Map::new(ipv4, ipv6))?;
             *self = map.into();
         }
         Ok(())
@@ -285,19 +271,44 @@ impl Routes {
 
 /// The routes of one family.
 #[derive(Clone, Copy)]
-pub(crate) enum Family<'a, A: Address> {
+pub(crate) enum Side<'a, A: Family> {
     Map(&'a NextHopMap<A>),
-    /// None of a family that an image has not.
-    Image(Option<&'a ImageTable<A>>),
+    Image(&'a FamilyTable<A>),
 }
 
-impl<A: Address> Family<'_, A> {
+impl<A: Family> Side<'_, A> {
     /// The number of the longest match; 0 if there is none.
     #[inline]
     fn lookup(self, address: A) -> u32 {
         match self {
             Self::Map(map) => map.lookup(address).map_or(0, NextHop::get),
-            Self::Image(table) => table.map_or(0, |table| table.fib().lookup(address)),
+            Self::Image(table) => table.lookup(address),
+        }
+    }
+
+    /// The numbers of the longest matches; 0 if there is none.
+    pub(crate) fn lookup_batch(self, addresses: &[A], numbers: &mut [u32]) {
+        match self {
+            Self::Map(map) => map.lookup_batch(addresses, numbers),
+            Self::Image(table) => {
+                let found = table.value_numbers(Kernel::best(), addresses, numbers);
+                found.expect("an image has its FIB");
+            }
+        }
+    }
+
+    /// Hands out the longest match of each address, with its place; none where the routes are not [there](Routes::check).
+    pub(crate) fn longest_match_each(
+        self,
+        addresses: &[A],
+        mut found: impl FnMut(usize, Option<(Prefix<A>, NextHop)>),
+    ) {
+        match self {
+            Self::Map(map) => map.longest_match_each(addresses, found),
+            Self::Image(table) => match table.longest() {
+                Ok(longest) => longest.longest_matches_with(Kernel::best(), addresses, found),
+                Err(_) => (0..addresses.len()).for_each(|at| found(at, None)),
+            },
         }
     }
 
@@ -305,22 +316,14 @@ impl<A: Address> Family<'_, A> {
     fn longest_match(self, address: A) -> Option<(Prefix<A>, NextHop)> {
         match self {
             Self::Map(map) => map.longest_match(address),
-            Self::Image(table) => table?.longest_match(address),
+            Self::Image(table) => table.longest_match(address).ok()?,
         }
     }
 
     pub(crate) fn len(self) -> usize {
         match self {
             Self::Map(map) => map.len(),
-            Self::Image(table) => table.map_or(0, ImageTable::route_count),
-        }
-    }
-
-    /// Whether all routes are there, and not their number alone.
-    fn is_whole(self) -> bool {
-        match self {
-            Self::Image(Some(table)) => table.has_routes() || table.route_count() == 0,
-            _ => true,
+            Self::Image(table) => table.route_count(),
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use popfib::{Image, IpPrefix};
+use popfib::IpPrefix;
+use popfib_table::Table;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
@@ -40,9 +41,9 @@ impl State {
     }
 
     /// The table in an image, whose next hops are the numbers of `values`.
-    pub(crate) fn of_image(image: &Arc<Image>, values: Values) -> Self {
+    pub(crate) fn of_image(table: Table, values: Values) -> Self {
         Self {
-            routes: Routes::of_image(image),
+            routes: Routes::of_image(table),
             values,
             ..Self::default()
         }

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use popfib::{Address, ImageWriter, NextHop, NextHopMap, Options, Prefix};
-use popfib_table::Dictionary;
+use popfib::{Address, NextHop, Options, Prefix};
+use popfib_table::{Builder, Dictionary};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
@@ -77,11 +77,8 @@ pub(crate) fn save(
     let created = created.map_or(0, |since| since.as_secs());
     let number = |old: NextHop| numbers[old.get() as usize - 1];
     let saved = py.detach(|| -> Result<(), SaveError> {
-        let mut writer = ImageWriter::new("Python", created);
-        let (ipv4, ipv6) = state.routes.map().ribs(number);
-        writer.names(names.iter())?;
-        writer.table(&ipv4, &Options::default(), true)?;
-        writer.table(&ipv6, &Options::default(), true)?;
+        let builder = Builder::from_parts(state.routes.map().ribs(number), names);
+        let writer = builder.to_image("Python", created, &Options::default(), true)?;
         Ok(writer.save(path)?)
     });
     let name = path.display().to_string();
@@ -103,15 +100,18 @@ pub(crate) fn pickle<'py>(py: Python<'py>, state: &State) -> PyResult<Bound<'py,
         numbers.push(values.len() as u32);
     }
     let map = state.routes.map();
-    let ipv4 = PyBytes::new(py, &to_bytes(&map.ipv4, &numbers));
-    let ipv6 = PyBytes::new(py, &to_bytes(&map.ipv6, &numbers));
+    let ipv4 = PyBytes::new(py, &to_bytes(map.0.ipv4.iter(), &numbers));
+    let ipv6 = PyBytes::new(py, &to_bytes(map.0.ipv6.iter(), &numbers));
     (ipv4, ipv6, PyList::new(py, values)?).into_pyobject(py)
 }
 
 /// A route: address in network order, length in 1 byte, number in 4, little-endian.
-fn to_bytes<A: Address>(map: &NextHopMap<A>, numbers: &[u32]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(map.len() * (size_of::<A>() + 5));
-    for (prefix, number) in map.iter() {
+fn to_bytes<A: Address>(
+    routes: impl Iterator<Item = (Prefix<A>, NextHop)>,
+    numbers: &[u32],
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (prefix, number) in routes {
         bytes.extend(prefix.address().to_be_bytes().as_ref());
         bytes.push(prefix.len());
         bytes.extend(numbers[number.get() as usize - 1].to_le_bytes());

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use popfib::algebra::{self, Coverage};
 use popfib::diff::RouteChange;
-use popfib::{Address, IpPrefix, NextHop, NextHopMap, Prefix, aggregate as aggregation};
+use popfib::{Address, ByFamily, Family, IpPrefix, NextHop, Prefix, aggregate as aggregation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
@@ -24,8 +24,8 @@ pub(crate) fn copy(table: &Bound<'_, Table>) -> PyResult<State> {
     table.get().shared.copy(py)
 }
 
-fn prefixes<A: Address>(map: &NextHopMap<A>) -> impl Iterator<Item = Prefix<A>> {
-    map.iter().map(|(prefix, _)| prefix)
+fn prefixes<A: Family>(map: &Map) -> impl Iterator<Item = Prefix<A>> {
+    A::of(&map.0).iter().map(|(prefix, _)| prefix)
 }
 
 /// A table of prefixes, whose value is True.
@@ -58,8 +58,8 @@ macro_rules! operations {
         ) -> PyResult<Table> {
             let (one, other) = (copy(one)?, copy(other)?);
             let (one, other) = (one.routes.map(), other.routes.map());
-            let ipv4 = algebra::$name(prefixes(&one.ipv4), prefixes(&other.ipv4));
-            let ipv6 = algebra::$name(prefixes(&one.ipv6), prefixes(&other.ipv6));
+            let ipv4 = algebra::$name(prefixes::<u32>(one), prefixes::<u32>(other));
+            let ipv6 = algebra::$name(prefixes::<u128>(one), prefixes::<u128>(other));
             set(py, ipv4, ipv6)
         })*
     };
@@ -82,8 +82,8 @@ operations! {
 pub(crate) fn complement(py: Python<'_>, table: &Bound<'_, Table>) -> PyResult<Table> {
     let state = copy(table)?;
     let map = state.routes.map();
-    let ipv4 = algebra::complement(prefixes(&map.ipv4));
-    set(py, ipv4, algebra::complement(prefixes(&map.ipv6)))
+    let ipv4 = algebra::complement(prefixes::<u32>(map));
+    set(py, ipv4, algebra::complement(prefixes::<u128>(map)))
 }
 
 type Pairs<'py> = Vec<(Bound<'py, PyString>, &'static str)>;
@@ -98,8 +98,8 @@ pub(crate) fn compare<'py>(
 ) -> PyResult<Pairs<'py>> {
     let (one, other) = (copy(one)?, copy(other)?);
     let (one, other) = (one.routes.map(), other.routes.map());
-    let ipv4 = algebra::compare(prefixes(&one.ipv4), prefixes(&other.ipv4));
-    let ipv6 = algebra::compare(prefixes(&one.ipv6), prefixes(&other.ipv6));
+    let ipv4 = algebra::compare(prefixes::<u32>(one), prefixes::<u32>(other));
+    let ipv6 = algebra::compare(prefixes::<u128>(one), prefixes::<u128>(other));
     let ipv4 = ipv4.map(|(prefix, how)| (IpPrefix::V4(prefix), how));
     let ipv6 = ipv6.map(|(prefix, how)| (IpPrefix::V6(prefix), how));
     let pairs = ipv4.chain(ipv6).map(|(prefix, how)| {
@@ -129,7 +129,7 @@ pub(crate) fn aggregate(py: Python<'_>, table: &Bound<'_, Table>, method: &str) 
     let state = copy(table)?;
     let State { routes, values, .. } = state;
     let map = py.detach(|| {
-        let (ipv4, ipv6) = routes.map().ribs(|number| number);
+        let ByFamily { ipv4, ipv6 } = routes.map().ribs(|number| number);
         if is_ortc {
             Map::new(&aggregation::ortc(&ipv4), &aggregation::ortc(&ipv6))
         } else {
@@ -171,18 +171,18 @@ pub(crate) fn diff<'py>(
         same
     };
     let (of_old, of_new) = (old.routes.map(), new.routes.map());
-    let ((old4, old6), (new4, new6)) =
+    let (of_old, of_new) =
         py.detach(|| (of_old.ribs(|number| number), of_new.ribs(|number| number)));
     let mut changes = Vec::new();
     add(
         py,
-        popfib::diff::routes(&old4, &new4, same),
+        popfib::diff::routes(&of_old.ipv4, &of_new.ipv4, same),
         [&old, &new],
         &mut changes,
     )?;
     add(
         py,
-        popfib::diff::routes(&old6, &new6, same),
+        popfib::diff::routes(&of_old.ipv6, &of_new.ipv6, same),
         [&old, &new],
         &mut changes,
     )?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use popfib::{Address, IpPrefix, NextHopMap, Prefix, Validity};
+use popfib::{Family, IpPrefix, Prefix, Validity};
 use popfib_formats::{Origin, VrpTable, load_vrps as read_vrps, origins};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,6 +13,7 @@ use pyo3::types::{PyInt, PyString};
 use crate::files::{in_background, input, read_error};
 use crate::keys;
 use crate::quote::Quoted;
+use crate::routes::Map;
 use crate::store::path_of;
 use crate::table::Table;
 use crate::tools::copy;
@@ -71,16 +72,13 @@ impl Vrps {
     }
 }
 
-fn rows<'py, A: Address>(
+fn rows<'py, A: Family>(
     py: Python<'py>,
     vrps: &popfib::Vrps<A>,
     prefix: Prefix<A>,
-) -> PyResult<Vec<Row<'py>>>
-where
-    IpPrefix: From<Prefix<A>>,
-{
+) -> PyResult<Vec<Row<'py>>> {
     let rows = vrps.covering(prefix).map(|vrp| {
-        let prefix = keys::text(py, vrp.prefix().into())?;
+        let prefix = keys::text(py, A::ip_prefix(vrp.prefix()))?;
         Ok((prefix, vrp.max_length(), vrp.asn()))
     });
     rows.collect()
@@ -155,22 +153,19 @@ pub(crate) fn rov<'py>(
     let map = state.routes.map();
     let mut rows = Vec::with_capacity(map.len());
     let vrps = &vrps.get().vrps;
-    validate_all(py, &map.ipv4, &vrps.ipv4, &places, &mut rows)?;
-    validate_all(py, &map.ipv6, &vrps.ipv6, &places, &mut rows)?;
+    validate_all(py, map, &vrps.ipv4, &places, &mut rows)?;
+    validate_all(py, map, &vrps.ipv6, &places, &mut rows)?;
     Ok(rows)
 }
 
 /// Validates the routes of a family, whose values have these origins.
-fn validate_all<'py, A: Address>(
+fn validate_all<'py, A: Family>(
     py: Python<'py>,
-    map: &NextHopMap<A>,
+    map: &Map,
     vrps: &popfib::Vrps<A>,
     origins: &[Option<PyResult<Vec<Option<u32>>>>],
     rows: &mut Vec<Validated<'py>>,
-) -> PyResult<()>
-where
-    IpPrefix: From<Prefix<A>>,
-{
+) -> PyResult<()> {
     let states = [
         Validity::Valid,
         Validity::InvalidAs,
@@ -178,8 +173,8 @@ where
         Validity::NotFound,
     ];
     let states = states.map(|state| (state, PyString::intern(py, name(state))));
-    for (prefix, value) in map.iter() {
-        let text = keys::text(py, prefix.into())?;
+    for (prefix, value) in A::of(&map.0).iter() {
+        let text = keys::text(py, A::ip_prefix(prefix))?;
         let found = match origins.get(value.get() as usize - 1) {
             Some(Some(Ok(found))) => &found[..],
             Some(Some(Err(error))) => {

@@ -7,13 +7,13 @@
 use std::net::IpAddr;
 use std::thread;
 
-use popfib::Address;
+use popfib::{Address, Family};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::cells::{Cell, Cells, Wrong};
 use crate::quote::Quoted;
-use crate::routes::Family;
+use crate::routes::Side;
 
 /// Rows that are gathered before they are looked up.
 pub(super) const BLOCK: usize = 256;
@@ -56,17 +56,13 @@ pub(super) trait Lpm<A: Address>: Copy + Sync {
 
 /// Where numbers of values are found.
 #[derive(Clone, Copy)]
-pub(super) struct Values<'a, A: Address>(pub(super) Family<'a, A>);
+pub(super) struct Values<'a, A: Family>(pub(super) Side<'a, A>);
 
-impl<A: Address> Lpm<A> for Values<'_, A> {
+impl<A: Family> Lpm<A> for Values<'_, A> {
     type Answer = u32;
 
     fn batch(&self, addresses: &[A], numbers: &mut [u32]) {
-        match self.0 {
-            Family::Map(map) => map.lookup_batch(addresses, numbers),
-            Family::Image(Some(table)) => table.fib().lookup_batch(addresses, numbers),
-            Family::Image(None) => numbers.fill(0),
-        }
+        self.0.lookup_batch(addresses, numbers);
     }
 
     fn batch_be(&self, addresses: &[A::Bytes], numbers: &mut [u32]) {

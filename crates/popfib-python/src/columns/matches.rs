@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use arrow_array::StringArray;
 use arrow_buffer::{NullBuffer, OffsetBuffer};
-use popfib::{Address, ImageTable, IpPrefix, Kernel, NextHop, Prefix};
+use popfib::{Address, Family, IpPrefix, NextHop, Prefix};
+use popfib_table::PrefixText;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -13,7 +14,7 @@ use super::arrow::ArrowColumn;
 use super::lookup::{Lpm, in_blocks};
 use super::room::{ask_for_memory, out_without_indices};
 use crate::keys;
-use crate::routes::Family;
+use crate::routes::Side;
 use crate::values::Places;
 
 /// A longest match; 24 bytes, as there is one for each row.
@@ -63,25 +64,15 @@ impl Match {
 
 /// Where longest matches are found.
 #[derive(Clone, Copy)]
-pub(super) struct Matches<'a, A: Address>(pub(super) Family<'a, A>);
+pub(super) struct Matches<'a, A: Family>(pub(super) Side<'a, A>);
 
-impl<A: Address> Lpm<A> for Matches<'_, A> {
+impl<A: Family> Lpm<A> for Matches<'_, A> {
     type Answer = Match;
 
     fn batch(&self, addresses: &[A], answers: &mut [Match]) {
-        match self.0 {
-            Family::Map(map) => map.longest_match_each(addresses, |row, found| {
-                answers[row] = found.map_or_else(Match::default, Match::of);
-            }),
-            Family::Image(table) => {
-                answers.fill(Match::default());
-                if let Some(longest) = table.and_then(ImageTable::longest_fib) {
-                    longest.longest_matches_with(Kernel::best(), addresses, |row, found| {
-                        answers[row] = found.map_or_else(Match::default, Match::of);
-                    });
-                }
-            }
-        }
+        self.0.longest_match_each(addresses, |row, found| {
+            answers[row] = found.map_or_else(Match::default, Match::of);
+        });
     }
 
     fn batch_be(&self, addresses: &[A::Bytes], answers: &mut [Match]) {
@@ -151,7 +142,7 @@ fn column(found: &[Match]) -> PyResult<StringArray> {
     ends.push(0);
     for found in found {
         if let Some(prefix) = found.prefix() {
-            bytes.extend_from_slice(keys::Text::of(prefix).as_bytes());
+            bytes.extend_from_slice(PrefixText::new(prefix).as_bytes());
         }
         let end = i32::try_from(bytes.len());
         ends.push(end.map_err(|_| PyValueError::new_err("more than 2 GiB of prefixes"))?);

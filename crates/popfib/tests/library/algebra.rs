@@ -97,7 +97,6 @@ fn operations_are_those_of_sets_of_addresses() {
     operations_hold_for_every_address::<u8>(rounds(600, 3000));
     operations_hold_for_every_address::<u16>(rounds(200, 1000));
     operations_hold_for_every_address::<u32>(rounds(200, 1000));
-    operations_hold_for_every_address::<u64>(rounds(100, 500));
     operations_hold_for_every_address::<u128>(rounds(100, 500));
 }
 

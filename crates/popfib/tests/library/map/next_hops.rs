@@ -122,10 +122,8 @@ fn run<A: Address>(seed: u64) {
 }
 
 #[test]
-fn changes_and_lookups_of_every_width() {
+fn changes_and_lookups_of_three_widths() {
     for seed in 1..3 {
-        run::<u8>(seed);
-        run::<u16>(seed);
         run::<u32>(seed);
         run::<u64>(seed);
         run::<u128>(seed);

@@ -1,5 +1,5 @@
 /*
- * Rates of a reader's bulk lookups from C and, by rust_bench.rs, from Rust: the same addresses into the same place by
+ * Rates of a reader's bulk lookups from C and, by src/lib.rs, from Rust: the same addresses into the same place by
  * turns, a pass of a few milliseconds each. Prints medians, in million a second of CPU time, and the median
  * of the ratios of neighbouring passes. Then what a lookup of one address costs by a reader that is online, by one that
  * comes in and leaves each time, and the difference, in nanoseconds.

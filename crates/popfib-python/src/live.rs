@@ -12,7 +12,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use popfib::{CompileError, IpPrefix, LiveTable, MapReader, NextHop, Shared, TableSweep};
+use popfib::{CompileError, IpPrefix, LiveTable, NextHop, Shared, TableReader, TableSweep};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -272,29 +272,6 @@ impl Writer {
     }
 }
 
-/// What a thread looks up with.
-pub(crate) struct Readers {
-    pub(crate) ipv4: MapReader<u32, Value>,
-    pub(crate) ipv6: MapReader<u128, Value>,
-}
-
-impl Readers {
-    fn of(table: &LiveTable<Value, Shared>) -> Self {
-        Self {
-            ipv4: table.ipv4().reader(),
-            ipv6: table.ipv6().reader(),
-        }
-    }
-
-    fn try_clone(&self) -> PyResult<Self> {
-        let refused = |error| PyMemoryError::new_err(format!("a reader: {error}"));
-        Ok(Self {
-            ipv4: self.ipv4.try_clone().map_err(refused)?,
-            ipv6: self.ipv6.try_clone().map_err(refused)?,
-        })
-    }
-}
-
 /// The kinds of values, by the number that is kept of them.
 const KINDS: [Kind; 4] = [Kind::Text, Kind::Number, Kind::Wide, Kind::Other];
 
@@ -302,7 +279,7 @@ const KINDS: [Kind; 4] = [Kind::Text, Kind::Number, Kind::Wide, Kind::Other];
 pub(crate) struct Live {
     writer: Mutex<Writer>,
     /// Readers that nobody uses, and the first, which is there for others to be cloned of.
-    readers: Mutex<Vec<Readers>>,
+    readers: Mutex<Vec<TableReader<Value>>>,
     /// What all values are.
     kind: AtomicU8,
 }
@@ -311,7 +288,7 @@ impl Live {
     pub(crate) fn new() -> Self {
         let writer = Writer::default();
         Self {
-            readers: Mutex::new(vec![Readers::of(&writer.table)]),
+            readers: Mutex::new(vec![writer.table.reader()]),
             kind: AtomicU8::new(writer.values.kind() as u8),
             writer: Mutex::new(writer),
         }
@@ -349,36 +326,27 @@ impl Live {
         address: IpPrefix,
         f: impl FnOnce(Option<(IpPrefix, &Value)>) -> R,
     ) -> R {
-        let readers = &mut self.pool()[0];
-        match address {
-            IpPrefix::V4(address) => {
-                let guard = readers.ipv4.pin();
-                let found = guard.longest_match(address.address());
-                f(found.map(|(prefix, value)| (prefix.into(), value)))
-            }
-            IpPrefix::V6(address) => {
-                let guard = readers.ipv6.pin();
-                let found = guard.longest_match(address.address());
-                f(found.map(|(prefix, value)| (prefix.into(), value)))
-            }
-        }
+        let reader = &mut self.pool()[0];
+        let guard = reader.pin();
+        f(guard.longest_match(address.address()))
     }
 
-    /// Readers for a lookup that lets the interpreter go.
-    pub(crate) fn readers(&self) -> PyResult<Readers> {
+    /// A reader for a lookup that lets the interpreter go.
+    pub(crate) fn reader(&self) -> PyResult<TableReader<Value>> {
+        let refused = |error| PyMemoryError::new_err(format!("a reader: {error}"));
         let mut pool = self.pool();
         match pool.len() {
-            1 => pool[0].try_clone(),
+            1 => pool[0].try_clone().map_err(refused),
             _ => Ok(pool.pop().expect("more than one")),
         }
     }
 
-    /// Takes readers back.
-    pub(crate) fn give_back(&self, readers: Readers) {
-        self.pool().push(readers);
+    /// Takes a reader back.
+    pub(crate) fn give_back(&self, reader: TableReader<Value>) {
+        self.pool().push(reader);
     }
 
-    fn pool(&self) -> MutexGuard<'_, Vec<Readers>> {
+    fn pool(&self) -> MutexGuard<'_, Vec<TableReader<Value>>> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -395,7 +363,7 @@ impl Live {
     /// Lets go of all routes, for the garbage collector.
     pub(crate) fn clear(&self) {
         let new = Writer::default();
-        let readers = vec![Readers::of(&new.table)];
+        let readers = vec![new.table.reader()];
         let old = self.try_with(|writer| {
             let old = std::mem::replace(writer, new);
             (old, std::mem::replace(&mut *self.pool(), readers))

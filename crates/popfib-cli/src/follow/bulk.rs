@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::RandomState;
-use popfib::{Address, MapGuard, TableGuard, TableReader};
+use popfib::{Family, TableReader};
 use popfib_feed::{Place, Target};
 
 /// The maximum number of addresses in one query.
@@ -24,10 +24,6 @@ const MAX_BYTES: usize = 512 << 20;
 
 /// The number of addresses that are looked up in one read-side section.
 const BURST: usize = 1024;
-
-/// The routes of one family.
-pub(super) type Routes<A> =
-    for<'a, 'r> fn(&'a TableGuard<'r, Target>) -> &'a MapGuard<'r, A, Target>;
 
 /// The memory of a value that has a number, besides its text.
 const OVERHEAD: usize = 256;
@@ -101,10 +97,9 @@ impl Numbers {
     }
 
     /// Appends the number of each address in network byte order, 0 without a match; false if there are more values than numbers.
-    pub(super) fn answer<A: Address<Bytes = [u8; N]>, const N: usize>(
+    pub(super) fn answer<A: Family<Bytes = [u8; N]>, const N: usize>(
         &mut self,
         reader: &mut TableReader<Target>,
-        routes: Routes<A>,
         packed: &[[u8; N]],
         to: &mut Vec<u8>,
     ) -> bool {
@@ -115,7 +110,7 @@ impl Numbers {
             let guard = reader.pin();
             let mut values = [None; BURST];
             let values = &mut values[..addresses.len()];
-            routes(&guard).lookup_batch(&addresses, values);
+            guard.family::<A>().lookup_batch(&addresses, values);
             for value in values {
                 let number = match value {
                     None => 0,

@@ -102,8 +102,8 @@ pub(super) fn answer_packed(
     let head = to.len();
     to.extend_from_slice(b"ok 0000000\n");
     let is_done = match is_ipv6 {
-        false => session.look_up_packed(state, |guard| guard.ipv4(), packed, to),
-        true => session.look_up_packed(state, |guard| guard.ipv6(), packed, to),
+        false => session.look_up_packed::<u32, 4>(state, packed, to),
+        true => session.look_up_packed::<u128, 16>(state, packed, to),
     };
     if is_done {
         let text = format!("ok {:07}\n", session.numbers.count());

@@ -4,10 +4,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use popfib::{Address, IpPrefix, TableReader};
+use popfib::{Family, IpPrefix, TableReader};
 use popfib_feed::{PathOf, Target, View};
 
-use super::bulk::{Numbers, Routes};
+use super::bulk::Numbers;
 use super::images::{Compiled, Failed};
 use super::state::State;
 
@@ -75,10 +75,9 @@ impl Session {
     }
 
     /// Appends the number of the value of each of the packed addresses; false if there are more values than numbers.
-    pub(super) fn look_up_packed<A: Address<Bytes = [u8; N]>, const N: usize>(
+    pub(super) fn look_up_packed<A: Family<Bytes = [u8; N]>, const N: usize>(
         &mut self,
         state: &State,
-        routes: Routes<A>,
         packed: &[u8],
         to: &mut Vec<u8>,
     ) -> bool {
@@ -88,7 +87,7 @@ impl Session {
             .fetch_add(packed.len() as u64, Ordering::Relaxed);
         self.open(state);
         match &mut self.reader {
-            Some(reader) => self.numbers.answer(&mut reader.table, routes, packed, to),
+            Some(reader) => self.numbers.answer::<A, N>(&mut reader.table, packed, to),
             None => {
                 to.resize(to.len() + packed.len() * 4, 0);
                 true

@@ -4,69 +4,45 @@
 //! gone. A batch numbers its objects itself, then makes of the numbers what is made of those of a `Table`.
 
 use hashbrown::HashTable;
-use popfib::{Address, MapGuard};
+use popfib::{Family, TableGuard};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::Lookup;
-use super::lookup::{self, BLOCK, Lpm, Source, in_blocks};
+use super::lookup::{self, BLOCK, Source};
 use super::matches::Match;
 use super::room::ask_for_memory;
 use crate::live::{Live, Value};
 use crate::values::{Known, Values};
 
-/// Where objects of one family are found.
-struct Objects<'g, A: Address>(&'g MapGuard<'g, A, Value>);
+/// Where objects are found.
+struct Objects<'g, 'r>(&'g TableGuard<'r, Value>);
 
-impl<A: Address> Clone for Objects<'_, A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<A: Address> Copy for Objects<'_, A> {}
-
-impl<'g, A: Address> Lpm<A> for Objects<'g, A> {
+impl<'g> Source for Objects<'g, '_> {
     type Answer = Option<&'g Value>;
 
-    fn batch(&self, addresses: &[A], answers: &mut [Self::Answer]) {
-        self.0.lookup_batch(addresses, answers);
-    }
-
-    fn batch_be(&self, addresses: &[A::Bytes], answers: &mut [Self::Answer]) {
-        in_blocks(self, addresses, answers);
+    fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Self::Answer]) {
+        self.0.family::<A>().lookup_batch(addresses, answers);
     }
 }
 
-/// Where longest matches of one family are found.
-struct Matches<'g, A: Address>(&'g MapGuard<'g, A, Value>);
+/// Where longest matches are found.
+struct Matches<'g, 'r>(&'g TableGuard<'r, Value>);
 
-impl<A: Address> Clone for Matches<'_, A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<A: Address> Copy for Matches<'_, A> {}
-
-impl<'g, A: Address> Lpm<A> for Matches<'g, A> {
+impl<'g> Source for Matches<'g, '_> {
     type Answer = (Match, Option<&'g Value>);
 
-    fn batch(&self, addresses: &[A], answers: &mut [Self::Answer]) {
+    fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Self::Answer]) {
         let mut found = [const { None }; BLOCK];
         for (addresses, answers) in addresses.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
             let found = &mut found[..addresses.len()];
-            self.0.longest_match_batch(addresses, found);
+            self.0.family::<A>().longest_match_batch(addresses, found);
             for (found, answer) in found.iter().zip(answers) {
                 *answer = found.map_or_else(Default::default, |(prefix, value)| {
                     (Match::of((prefix, value.number())), Some(value))
                 });
             }
         }
-    }
-
-    fn batch_be(&self, addresses: &[A::Bytes], answers: &mut [Self::Answer]) {
-        in_blocks(self, addresses, answers);
     }
 }
 
@@ -125,31 +101,31 @@ fn hash(identity: usize) -> u64 {
 impl Lookup<'_, '_> {
     /// Finds the objects of all rows, and numbers them.
     pub(super) fn live_numbers(&self, live: &Live, numbers: &mut [u32]) -> PyResult<Known> {
-        let mut readers = live.readers()?;
+        let mut reader = live.reader()?;
         let mut objects = Numbering::new(self.py);
         {
-            let (ipv4, ipv6) = (readers.ipv4.pin(), readers.ipv6.pin());
-            let found = self.find_all(&(Objects(&ipv4), Objects(&ipv6)), numbers.len())?;
+            let guard = reader.pin();
+            let found = self.find_all(&Objects(&guard), numbers.len())?;
             for (number, value) in numbers.iter_mut().zip(found) {
                 *number = objects.number(value);
             }
         }
-        live.give_back(readers);
+        live.give_back(reader);
         Ok(objects.known(live))
     }
 
     /// Finds the longest matches of all rows, and numbers their objects.
     pub(super) fn live_matches(&self, live: &Live, matches: &mut [Match]) -> PyResult<Known> {
-        let mut readers = live.readers()?;
+        let mut reader = live.reader()?;
         let mut objects = Numbering::new(self.py);
         {
-            let (ipv4, ipv6) = (readers.ipv4.pin(), readers.ipv6.pin());
-            let found = self.find_all(&(Matches(&ipv4), Matches(&ipv6)), matches.len())?;
+            let guard = reader.pin();
+            let found = self.find_all(&Matches(&guard), matches.len())?;
             for (place, (matched, value)) in matches.iter_mut().zip(found) {
                 *place = matched.with_number(objects.number(value));
             }
         }
-        live.give_back(readers);
+        live.give_back(reader);
         Ok(objects.known(live))
     }
 

@@ -7,13 +7,13 @@
 use std::net::IpAddr;
 use std::thread;
 
-use popfib::{Address, Family};
+use popfib::Family;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::cells::{Cell, Cells, Wrong};
 use crate::quote::Quoted;
-use crate::routes::Side;
+use crate::routes::Routes;
 
 /// Rows that are gathered before they are looked up.
 pub(super) const BLOCK: usize = 256;
@@ -46,84 +46,44 @@ pub(super) trait Answer: Copy + Default + PartialEq + Send {}
 
 impl<T: Copy + Default + PartialEq + Send> Answer for T {}
 
-/// Where addresses of one family are looked up, many at a time.
-pub(super) trait Lpm<A: Address>: Copy + Sync {
-    type Answer: Answer;
-
-    fn batch(&self, addresses: &[A], answers: &mut [Self::Answer]);
-    fn batch_be(&self, addresses: &[A::Bytes], answers: &mut [Self::Answer]);
-}
-
-/// Where numbers of values are found.
-#[derive(Clone, Copy)]
-pub(super) struct Values<'a, A: Family>(pub(super) Side<'a, A>);
-
-impl<A: Family> Lpm<A> for Values<'_, A> {
-    type Answer = u32;
-
-    fn batch(&self, addresses: &[A], numbers: &mut [u32]) {
-        self.0.lookup_batch(addresses, numbers);
-    }
-
-    fn batch_be(&self, addresses: &[A::Bytes], numbers: &mut [u32]) {
-        in_blocks(self, addresses, numbers);
-    }
-}
-
-/// Looks up addresses in network order a block at a time, as numbers.
-pub(super) fn in_blocks<A: Address, L: Lpm<A>>(
-    lpm: &L,
-    addresses: &[A::Bytes],
-    answers: &mut [L::Answer],
-) {
-    let mut block = [A::MIN; BLOCK];
-    for (addresses, answers) in addresses.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
-        for (address, bytes) in block.iter_mut().zip(addresses) {
-            *address = A::from_be_bytes(*bytes);
-        }
-        lpm.batch(&block[..addresses.len()], answers);
-    }
-}
-
-/// Where both families are looked up.
+/// Where addresses of either family are looked up, many at a time.
 pub(super) trait Source: Sync {
     type Answer: Answer;
 
-    fn ipv4(&self) -> impl Lpm<u32, Answer = Self::Answer>;
-    fn ipv6(&self) -> impl Lpm<u128, Answer = Self::Answer>;
+    fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Self::Answer]);
+
+    /// The same of addresses in network order: a block at a time, as numbers.
+    fn batch_be<A: Family>(&self, addresses: &[A::Bytes], answers: &mut [Self::Answer]) {
+        let mut block = [A::MIN; BLOCK];
+        for (addresses, answers) in addresses.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
+            for (address, bytes) in block.iter_mut().zip(addresses) {
+                *address = A::from_be_bytes(*bytes);
+            }
+            self.batch(&block[..addresses.len()], answers);
+        }
+    }
 }
 
-impl<V4: Lpm<u32>, V6: Lpm<u128, Answer = V4::Answer>> Source for (V4, V6) {
-    type Answer = V4::Answer;
+/// Where numbers of values are found.
+pub(super) struct Values<'a>(pub(super) &'a Routes);
 
-    fn ipv4(&self) -> impl Lpm<u32, Answer = Self::Answer> {
-        self.0
-    }
+impl Source for Values<'_> {
+    type Answer = u32;
 
-    fn ipv6(&self) -> impl Lpm<u128, Answer = Self::Answer> {
-        self.1
+    fn batch<A: Family>(&self, addresses: &[A], numbers: &mut [u32]) {
+        self.0.family::<A>().lookup_batch(addresses, numbers);
     }
 }
 
 /// Answers an address by itself.
-#[derive(Clone, Copy)]
 struct Itself;
 
-impl<A: Address> Lpm<A> for Itself
-where
-    IpAddr: From<A::Bytes>,
-{
+impl Source for Itself {
     type Answer = Option<IpAddr>;
 
-    fn batch(&self, addresses: &[A], answers: &mut [Self::Answer]) {
+    fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Self::Answer]) {
         for (address, answer) in addresses.iter().zip(answers) {
-            *answer = Some(address.to_be_bytes().into());
-        }
-    }
-
-    fn batch_be(&self, addresses: &[A::Bytes], answers: &mut [Self::Answer]) {
-        for (address, answer) in addresses.iter().zip(answers) {
-            *answer = Some((*address).into());
+            *answer = Some(address.ip());
         }
     }
 }
@@ -136,7 +96,7 @@ pub(super) fn addresses(
     threads: usize,
 ) -> Result<Vec<Option<IpAddr>>, String> {
     let mut addresses = vec![None; count];
-    lookup(rows, &(Itself, Itself), invalid, threads, &mut addresses)?;
+    lookup(rows, &Itself, invalid, threads, &mut addresses)?;
     Ok(addresses)
 }
 
@@ -183,9 +143,9 @@ impl Rows<'_> {
     ) -> Result<(), (usize, String)> {
         let end = start + answers.len();
         match self {
-            Self::Numbers(rows) => source.ipv4().batch(&rows[start..end], answers),
-            Self::Bytes4(rows) => source.ipv4().batch_be(&rows[start..end], answers),
-            Self::Bytes16(rows) => source.ipv6().batch_be(&rows[start..end], answers),
+            Self::Numbers(rows) => source.batch::<u32>(&rows[start..end], answers),
+            Self::Bytes4(rows) => source.batch_be::<u32>(&rows[start..end], answers),
+            Self::Bytes16(rows) => source.batch_be::<u128>(&rows[start..end], answers),
             Self::Addresses(rows) => {
                 let rows = &rows[start..end];
                 return blocks(source, answers, |row| Ok(rows[row]));
@@ -284,7 +244,7 @@ fn in_cells<S: Source>(
     };
     if let Some(values) = cells.numbers() {
         let values = &values[start..start + answers.len()];
-        source.ipv4().batch(values, answers);
+        source.batch::<u32>(values, answers);
         for (row, answer) in answers.iter_mut().enumerate() {
             let is_valid = cells.is_valid(start + row);
             *answer = if is_valid {
@@ -352,8 +312,8 @@ fn blocks<S: Source>(
                 Err(reason) => return Err((row, reason)),
             }
         }
-        ipv4.lookup(source.ipv4(), answers);
-        ipv6.lookup(source.ipv6(), answers);
+        ipv4.lookup(source, answers);
+        ipv6.lookup(source, answers);
     }
     Ok(())
 }
@@ -366,7 +326,7 @@ struct Part<A, T> {
     len: usize,
 }
 
-impl<A: Address, T: Answer> Part<A, T> {
+impl<A: Family, T: Answer> Part<A, T> {
     fn new() -> Self {
         Self {
             addresses: [A::MIN; BLOCK],
@@ -383,9 +343,9 @@ impl<A: Address, T: Answer> Part<A, T> {
         self.len += 1;
     }
 
-    fn lookup(&mut self, lpm: impl Lpm<A, Answer = T>, answers: &mut [T]) {
+    fn lookup(&mut self, source: &impl Source<Answer = T>, answers: &mut [T]) {
         let found = &mut self.answers[..self.len];
-        lpm.batch(&self.addresses[..self.len], found);
+        source.batch(&self.addresses[..self.len], found);
         for (found, place) in found.iter().zip(&self.places) {
             answers[usize::from(*place)] = *found;
         }

@@ -11,10 +11,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use super::arrow::ArrowColumn;
-use super::lookup::{Lpm, in_blocks};
+use super::lookup::Source;
 use super::room::{ask_for_memory, out_without_indices};
 use crate::keys;
-use crate::routes::Side;
+use crate::routes::Routes;
 use crate::values::Places;
 
 /// A longest match; 24 bytes, as there is one for each row.
@@ -63,20 +63,17 @@ impl Match {
 }
 
 /// Where longest matches are found.
-#[derive(Clone, Copy)]
-pub(super) struct Matches<'a, A: Family>(pub(super) Side<'a, A>);
+pub(super) struct Matches<'a>(pub(super) &'a Routes);
 
-impl<A: Family> Lpm<A> for Matches<'_, A> {
+impl Source for Matches<'_> {
     type Answer = Match;
 
-    fn batch(&self, addresses: &[A], answers: &mut [Match]) {
-        self.0.longest_match_each(addresses, |row, found| {
-            answers[row] = found.map_or_else(Match::default, Match::of);
-        });
-    }
-
-    fn batch_be(&self, addresses: &[A::Bytes], answers: &mut [Match]) {
-        in_blocks(self, addresses, answers);
+    fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Match]) {
+        self.0
+            .family::<A>()
+            .longest_match_each(addresses, |row, found| {
+                answers[row] = found.map_or_else(Match::default, Match::of);
+            });
     }
 }
 

@@ -72,7 +72,7 @@ impl Question for OfValues {
     type Answer = u32;
 
     fn source(routes: &Routes) -> PyResult<impl Source<Answer = u32>> {
-        Ok((Values(routes.family()), Values(routes.family())))
+        Ok(Values(routes))
     }
 }
 
@@ -84,7 +84,7 @@ impl Question for OfPrefixes {
 
     fn source(routes: &Routes) -> PyResult<impl Source<Answer = Match>> {
         routes.check()?;
-        Ok((Matches(routes.family()), Matches(routes.family())))
+        Ok(Matches(routes))
     }
 }
 

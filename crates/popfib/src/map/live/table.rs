@@ -2,10 +2,12 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+use core::marker::PhantomData;
 use core::net::IpAddr;
 
 use super::{LiveMap, MapGuard, MapReader};
 use crate::compile_error::CompileError;
+use crate::family::{ByFamily, Family, PerFamily};
 use crate::fib::{CheckError, Options};
 use crate::map::Both;
 use crate::map::batch::Mixed;
@@ -281,10 +283,10 @@ impl<V> TableReader<V> {
     /// Enters a read-side section; see [`MapReader::pin`].
     #[inline]
     pub fn pin(&mut self) -> TableGuard<'_, V> {
-        TableGuard {
+        TableGuard(ByFamily {
             ipv4: self.ipv4.pin(),
             ipv6: self.ipv6.pin(),
-        }
+        })
     }
 }
 
@@ -306,28 +308,38 @@ impl<V> fmt::Debug for TableReader<V> {
 }
 
 /// A [`TableReader`] inside of the table; see [`MapGuard`].
-pub struct TableGuard<'r, V> {
-    ipv4: MapGuard<'r, u32, V>,
-    ipv6: MapGuard<'r, u128, V>,
+pub struct TableGuard<'r, V>(ByFamily<Guards<'r, V>>);
+
+/// Makes of [`ByFamily`] the guards of both families.
+struct Guards<'r, V>(PhantomData<&'r V>);
+
+impl<'r, V> PerFamily for Guards<'r, V> {
+    type Of<A: Family> = MapGuard<'r, A, V>;
 }
 
 impl<'r, V> TableGuard<'r, V> {
+    /// The routes of one family: `u32` is IPv4, `u128` IPv6.
+    #[inline]
+    pub fn family<A: Family>(&self) -> &MapGuard<'r, A, V> {
+        A::of(&self.0)
+    }
+
     /// The IPv4 routes.
     pub fn ipv4(&self) -> &MapGuard<'r, u32, V> {
-        &self.ipv4
+        &self.0.ipv4
     }
 
     /// The IPv6 routes.
     pub fn ipv6(&self) -> &MapGuard<'r, u128, V> {
-        &self.ipv6
+        &self.0.ipv6
     }
 
     /// The value of the longest prefix that contains `address`.
     #[inline]
     pub fn lookup(&self, address: impl Into<IpAddr>) -> Option<&V> {
         match address.into() {
-            IpAddr::V4(address) => self.ipv4.lookup(address),
-            IpAddr::V6(address) => self.ipv6.lookup(address),
+            IpAddr::V4(address) => self.0.ipv4.lookup(address),
+            IpAddr::V6(address) => self.0.ipv6.lookup(address),
         }
     }
 
@@ -335,8 +347,8 @@ impl<'r, V> TableGuard<'r, V> {
     #[inline]
     pub fn longest_match(&self, address: impl Into<IpAddr>) -> Option<(IpPrefix, &V)> {
         match address.into() {
-            IpAddr::V4(address) => self.ipv4.longest_match(address).map(ip),
-            IpAddr::V6(address) => self.ipv6.longest_match(address).map(ip),
+            IpAddr::V4(address) => self.0.ipv4.longest_match(address).map(ip),
+            IpAddr::V6(address) => self.0.ipv6.longest_match(address).map(ip),
         }
     }
 
@@ -349,7 +361,7 @@ impl<'r, V> TableGuard<'r, V> {
         addresses: &[K],
         values: &mut [Option<&'g V>],
     ) {
-        Mixed(&self.ipv4, &self.ipv6).values(addresses, values);
+        Mixed(&self.0.ipv4, &self.0.ipv6).values(addresses, values);
     }
 
     /// As [`Table::longest_match_batch`](crate::Table::longest_match_batch).
@@ -361,15 +373,15 @@ impl<'r, V> TableGuard<'r, V> {
         addresses: &[K],
         matches: &mut [Option<(IpPrefix, &'g V)>],
     ) {
-        Mixed(&self.ipv4, &self.ipv6).matches(addresses, matches);
+        Mixed(&self.0.ipv4, &self.0.ipv6).matches(addresses, matches);
     }
 
     /// Reports a quiescent state: nothing that was found so far is still in use. The guard stays in its
     /// read-side section.
     #[inline]
     pub fn quiescent(&mut self) {
-        self.ipv4.quiescent();
-        self.ipv6.quiescent();
+        self.0.ipv4.quiescent();
+        self.0.ipv6.quiescent();
     }
 }
 

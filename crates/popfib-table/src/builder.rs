@@ -31,11 +31,6 @@ impl Builder {
         self.values.intern(value)
     }
 
-    /// The values so far.
-    pub fn values(&self) -> &Dictionary {
-        &self.values
-    }
-
     /// Inserts a route; returns the number of the value that it replaces.
     #[inline]
     pub fn insert(&mut self, prefix: IpPrefix, value: &str) -> Option<NextHop> {
@@ -58,16 +53,6 @@ impl Builder {
     ) -> Option<NextHop> {
         assert!(number.get() as usize <= self.values.len());
         A::of_mut(&mut self.ribs).insert(prefix, number)
-    }
-
-    /// The number of the value of exactly `prefix`.
-    pub fn get<A: Family>(&self, prefix: Prefix<A>) -> Option<NextHop> {
-        A::of(&self.ribs).get(prefix)
-    }
-
-    /// The number of routes.
-    pub fn route_count(&self) -> usize {
-        self.ribs.ipv4.len() + self.ribs.ipv6.len()
     }
 
     /// The routes as an image, which has them too if they are to be kept. `source` says where they come from, `created` is

@@ -101,11 +101,6 @@ impl<A: Family> FamilyTable<A> {
             .unwrap_or(0)
     }
 
-    /// Whether there are no routes.
-    pub fn is_empty(&self) -> bool {
-        self.route_count() == 0
-    }
-
     /// Whether the routes themselves are there: not in an image that was compiled without them.
     pub fn has_routes(&self) -> bool {
         self.image().is_none_or(ImageTable::has_routes)
@@ -185,15 +180,6 @@ impl<A: Family> FamilyTable<A> {
         self.own()?.longest_match(address)
     }
 
-    /// The number of the value of exactly `prefix`.
-    ///
-    /// # Errors
-    /// [`TableError::NoRoutes`].
-    pub fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>, TableError> {
-        let own = self.own().and_then(|rib| rib.get(prefix));
-        Ok(own.or_else(|| self.image()?.get(prefix))).and_then(|found| self.with_routes(found))
-    }
-
     fn with_routes<T>(&self, found: T) -> Result<T, TableError> {
         match self.has_routes() {
             true => Ok(found),
@@ -225,20 +211,6 @@ impl<A: Family> FamilyTable<A> {
         self.with_routes(own.into_iter().flatten().chain(image))
     }
 
-    /// The routes inside `prefix`, including `prefix` itself, in prefix order.
-    ///
-    /// # Errors
-    /// [`TableError::NoRoutes`].
-    pub fn subnets(
-        &self,
-        prefix: Prefix<A>,
-    ) -> Result<impl Iterator<Item = (Prefix<A>, NextHop)> + '_, TableError> {
-        let own = self.own().map(|rib| rib.subnets(prefix));
-        let image = self.image().map(|table| table.subnets(prefix));
-        let image = image.into_iter().flatten();
-        self.with_routes(own.into_iter().flatten().chain(image))
-    }
-
     /// A Rib of the routes, which is made of those of an image.
     ///
     /// # Errors
@@ -248,17 +220,6 @@ impl<A: Family> FamilyTable<A> {
             Some(rib) => Cow::Borrowed(rib),
             None => Cow::Owned(self.image().map_or_else(Rib::new, ImageTable::rib)),
         })
-    }
-
-    /// As [`rib`](Self::rib), of a table that is no longer needed.
-    ///
-    /// # Errors
-    /// [`TableError::NoRoutes`].
-    pub fn into_rib(self) -> Result<Rib<A>, TableError> {
-        match self.0 {
-            Source::Rib { rib, .. } => Ok(rib),
-            Source::Image { .. } => Ok(self.rib()?.into_owned()),
-        }
     }
 
     /// Puts the number of each address's value into `numbers`, 0 for no match. `numbers` is as long as `addresses`.

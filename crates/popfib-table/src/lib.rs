@@ -40,7 +40,7 @@ pub use dictionary::Dictionary;
 pub use error::TableError;
 pub use family::{FamilyTable, Ribs, RouteNumbers};
 pub use prefix_text::PrefixText;
-pub use table::{FamilyTables, Table};
+pub use table::Table;
 pub use text::{IPV4_TEXT, IPV6_TEXT, write_ip, write_ipv4, write_ipv6};
 
 #[cfg(test)]

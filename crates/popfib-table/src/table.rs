@@ -12,7 +12,7 @@ use crate::values::Values;
 
 /// Makes of [`ByFamily`] the routes of both families of a table.
 #[derive(Clone, Copy, Debug)]
-pub enum FamilyTables {}
+pub(crate) enum FamilyTables {}
 
 impl PerFamily for FamilyTables {
     type Of<A: Family> = FamilyTable<A>;
@@ -58,14 +58,6 @@ impl Table {
         }
     }
 
-    /// The image that the table is in.
-    pub fn image(&self) -> Option<&Arc<Image>> {
-        match &self.values {
-            Values::Own(_) => None,
-            Values::Image(image) => Some(image),
-        }
-    }
-
     /// The routes of one family: `u32` is IPv4, `u128` IPv6.
     #[inline]
     pub fn family<A: Family>(&self) -> &FamilyTable<A> {
@@ -87,11 +79,6 @@ impl Table {
     /// The number of routes of both families.
     pub fn route_count(&self) -> usize {
         self.ipv4().route_count() + self.ipv6().route_count()
-    }
-
-    /// Whether there are no routes.
-    pub fn is_empty(&self) -> bool {
-        self.route_count() == 0
     }
 
     /// Whether the routes themselves are there: not in an image that was compiled without them.
@@ -140,17 +127,6 @@ impl Table {
         })
     }
 
-    /// The number of the value of exactly `prefix`.
-    ///
-    /// # Errors
-    /// [`TableError::NoRoutes`].
-    pub fn get(&self, prefix: IpPrefix) -> Result<Option<NextHop>, TableError> {
-        match prefix {
-            IpPrefix::V4(prefix) => self.ipv4().get(prefix),
-            IpPrefix::V6(prefix) => self.ipv6().get(prefix),
-        }
-    }
-
     /// All routes in prefix order, IPv4 first, with the numbers of their values.
     ///
     /// # Errors
@@ -174,17 +150,6 @@ impl Table {
             IpPrefix::V6(prefix) => self.ipv6().supernets(prefix)?.map(ip).for_each(each),
         }
         Ok(())
-    }
-
-    /// The routes of a table that is no longer needed, with the numbers of their values.
-    ///
-    /// # Errors
-    /// [`TableError::NoRoutes`].
-    pub fn into_ribs(self) -> Result<ByFamily<Ribs>, TableError> {
-        Ok(ByFamily {
-            ipv4: self.families.ipv4.into_rib()?,
-            ipv6: self.families.ipv6.into_rib()?,
-        })
     }
 
     /// The bytes that the table takes, with its image.

@@ -32,7 +32,6 @@ impl Model {
             builder.insert(*prefix, "replaced");
             builder.insert(*prefix, value);
         }
-        assert_eq!(builder.route_count(), self.0.len());
         builder
     }
 }
@@ -124,7 +123,6 @@ fn check(table: &Table, model: &Model) {
         }
     }
     assert_eq!(table.route_count(), model.0.len());
-    assert_eq!(table.is_empty(), model.0.is_empty());
     // Before and after a Fib is there.
     for _ in 0..2 {
         for &address in &addresses {
@@ -148,9 +146,6 @@ fn check(table: &Table, model: &Model) {
     let all = table.routes().unwrap().map(|(p, n)| (p, text(table, n)));
     assert!(all.eq(model.0.iter().map(|(p, value)| (*p, value.as_str()))));
     for prefix in prefixes {
-        let exact = table.get(prefix).unwrap();
-        let wanted = model.0.get(&prefix).map(String::as_str);
-        assert_eq!(exact.map(|number| text(table, number)), wanted);
         let mut found = Vec::new();
         table.supernets(prefix, |route| found.push(route)).unwrap();
         let found: Vec<_> = found
@@ -158,27 +153,7 @@ fn check(table: &Table, model: &Model) {
             .map(|(p, n)| (p, text(table, n)))
             .collect();
         assert_eq!(found, model.covering(prefix));
-        match prefix {
-            IpPrefix::V4(prefix) => check_subnets(table, model, prefix),
-            IpPrefix::V6(prefix) => check_subnets(table, model, prefix),
-        }
     }
-    let ribs = table.clone().into_ribs().unwrap();
-    assert!(ribs.ipv4.iter().eq(table.ipv4().rib().unwrap().iter()));
-    assert_eq!(ribs.ipv4.len() + ribs.ipv6.len(), table.route_count());
-}
-
-fn check_subnets<A: Family>(table: &Table, model: &Model, prefix: Prefix<A>) {
-    let found = table.family().subnets(prefix).unwrap();
-    let found: Vec<_> = found
-        .map(|(p, n)| (A::ip_prefix(p), text(table, n)))
-        .collect();
-    let inside = model
-        .0
-        .iter()
-        .filter(|(p, _)| covers(A::ip_prefix(prefix), **p));
-    let inside: Vec<_> = inside.map(|(p, value)| (*p, value.as_str())).collect();
-    assert_eq!(found, inside);
 }
 
 fn check_all(model: &Model) {
@@ -187,23 +162,19 @@ fn check_all(model: &Model) {
     let bare = image(&builder, false);
     check(&builder.build(), model);
     check(&bare, model);
-    if bare.ipv4().is_empty() && bare.ipv6().is_empty() {
+    if bare.route_count() == 0 {
         assert!(bare.has_routes());
         return;
     }
     assert!(!bare.has_routes());
     assert!(matches!(bare.routes().err(), Some(TableError::NoRoutes)));
-    assert!(matches!(
-        bare.clone().into_ribs().err(),
-        Some(TableError::NoRoutes)
-    ));
     let is_there = |prefix: &IpPrefix| match prefix {
         IpPrefix::V4(_) => bare.ipv4().longest().is_ok(),
         IpPrefix::V6(_) => bare.ipv6().longest().is_ok(),
     };
     for prefix in model.0.keys() {
         assert!(!is_there(prefix));
-        assert!(bare.get(*prefix).is_err() && bare.longest_match(prefix.address()).is_err());
+        assert!(bare.longest_match(prefix.address()).is_err());
     }
 }
 
@@ -339,7 +310,6 @@ fn images_without_names_or_a_family() {
         (table.ipv4().route_count(), table.ipv6().route_count()),
         (1, 0)
     );
-    assert!(table.image().is_some());
 }
 
 #[test]

@@ -127,7 +127,7 @@ pub(crate) fn is_wrong<A, L>(
 /// As [`each`], for all cases.
 ///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As for [`each`].
 #[inline(never)]
 unsafe fn each_of_many<A: Address, L: Leaf>(
     from: *const c_void,

@@ -39,10 +39,8 @@ unsafe fn to_change<'a>(groups: *mut Groups) -> Result<&'a mut LiveGroups<u32>> 
     unsafe { Ok(&mut *required(groups)?.groups.get()) }
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_groups_create(groups: *mut *mut Groups) -> c_int {
     border(|| {
@@ -59,10 +57,8 @@ unsafe extern "C" fn popfib_groups_create(groups: *mut *mut Groups) -> c_int {
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_groups_free(groups: *mut Groups) {
     border_or((), || {
@@ -73,10 +69,8 @@ unsafe extern "C" fn popfib_groups_free(groups: *mut Groups) {
     });
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_groups_set(
     groups: *mut Groups,
@@ -105,10 +99,8 @@ unsafe extern "C" fn popfib_groups_set(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_groups_remove(groups: *mut Groups, id: u32) -> c_int {
     border(|| {
@@ -120,10 +112,8 @@ unsafe extern "C" fn popfib_groups_remove(groups: *mut Groups, id: u32) -> c_int
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_group_reader_create(
     groups: *const Groups,
@@ -140,10 +130,8 @@ unsafe extern "C" fn popfib_group_reader_create(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_group_reader_free(reader: *mut GroupReader<u32>) {
     border_or((), || {
@@ -154,10 +142,8 @@ unsafe extern "C" fn popfib_group_reader_free(reader: *mut GroupReader<u32>) {
     });
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_group_reader_select(
     reader: *mut GroupReader<u32>,
@@ -176,10 +162,8 @@ unsafe extern "C" fn popfib_group_reader_select(
 /// Flows whose members are chosen at a time, on the stack.
 const BURST: usize = 256;
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_group_reader_select_bulk(
     reader: *mut GroupReader<u32>,

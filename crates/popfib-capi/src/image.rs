@@ -56,10 +56,8 @@ unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
     text.to_str().map_err(|_| Errno::BAD_TEXT)
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_save(
     file: *const c_char,
@@ -121,10 +119,8 @@ unsafe fn save(
     Ok(image.save(path)?)
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_open(
     file: *const c_char,
@@ -150,10 +146,8 @@ unsafe extern "C" fn popfib_image_open(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_memory(
     memory: *const c_void,
@@ -185,10 +179,8 @@ unsafe extern "C" fn popfib_image_memory(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_free(image: *mut ImageHandle) {
     border_or((), || {
@@ -203,14 +195,12 @@ fn frozen<A: Address, L: ImageLeaf>(image: &Arc<Image>, config: &Config) -> Resu
     // SAFETY: the caller of `popfib_image_table` promises that the name is one.
     let kernel = unsafe { config.kernel()? };
     let engine = Frozen::<A, L>::new(image, kernel)?;
-    let readers = engine.readers();
+    let readers = engine.clone();
     Table::new(engine, readers, Memory::Heap)
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_table(
     image: *const ImageHandle,
@@ -240,10 +230,8 @@ unsafe extern "C" fn popfib_image_table(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_name(
     image: *const ImageHandle,

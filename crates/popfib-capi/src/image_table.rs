@@ -26,9 +26,13 @@ impl ImageLeaf for u32 {
     }
 }
 
-/// The table of one family of an image.
+/// The table of one family of an image: also a reader, since nobody changes it, and what makes more of them.
+#[derive(Clone)]
 pub(crate) struct Frozen<A: Address, L: Leaf> {
-    lookups: FrozenReader<A, L>,
+    image: Arc<Image>,
+    /// Shares the image's memory and keeps it.
+    fib: Arc<Fib<A, L>>,
+    kernel: Kernel,
 }
 
 impl<A: Address, L: ImageLeaf> Frozen<A, L> {
@@ -36,16 +40,20 @@ impl<A: Address, L: ImageLeaf> Frozen<A, L> {
         let table = image.table::<A>().ok_or(Errno::NO_ENTRY)?;
         let fib = L::fib(table).ok_or(Errno::RANGE)?;
         Ok(Self {
-            lookups: FrozenReader {
-                image: Arc::clone(image),
-                fib: Arc::new(fib.try_clone()?),
-                kernel,
-            },
+            image: Arc::clone(image),
+            fib: Arc::new(fib.try_clone()?),
+            kernel,
         })
     }
+}
 
-    pub(crate) fn readers(&self) -> FrozenReader<A, L> {
-        self.lookups.clone()
+impl<A: Address, L: Leaf> Frozen<A, L> {
+    /// The table, if it has its routes.
+    fn with_routes(&self) -> Result<&ImageTable<A>> {
+        self.image
+            .table()
+            .filter(|table| table.has_routes())
+            .ok_or(Errno::NO_DATA)
     }
 }
 
@@ -54,18 +62,15 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
     type NextHop = L;
 
     fn kernel(&self) -> Kernel {
-        self.lookups.kernel
+        self.kernel
     }
 
     fn route_count(&self) -> usize {
-        self.lookups
-            .image
-            .table::<A>()
-            .map_or(0, ImageTable::route_count)
+        self.image.table::<A>().map_or(0, ImageTable::route_count)
     }
 
     fn bytes(&self) -> usize {
-        self.lookups.image.bytes()
+        self.image.bytes()
     }
 
     fn announce(&mut self, _: Prefix<A>, _: NextHop) -> Result<()> {
@@ -84,74 +89,21 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
 
     /// An image has what longest matches need.
     fn compile_prefixes(&mut self) -> Result<()> {
-        self.lookups.with_routes().map(drop)
+        self.with_routes().map(drop)
     }
 
     fn lookup(&self, address: A) -> L {
-        self.lookups.fib.lookup(address)
+        self.fib.lookup(address)
     }
 
-    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
-        self.lookups.batch(addresses, next_hops);
-    }
-
-    fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>> {
-        Ok(self.lookups.with_routes()?.get(prefix))
-    }
-
-    fn longest_match(&self, address: A) -> Result<Option<Route<A>>> {
-        self.lookups.longest_match(address)
-    }
-
-    fn longest_matches(
-        &self,
-        addresses: &[A],
-        found: impl FnMut(usize, Option<Route<A>>),
-    ) -> Result<()> {
-        self.lookups.longest_matches(addresses, found)
-    }
-
-    fn routes(&self) -> Result<impl Iterator<Item = Route<A>>> {
-        Ok(self.lookups.with_routes()?.routes())
-    }
-
-    fn supernets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
-        Ok(self.lookups.with_routes()?.supernets(of))
-    }
-
-    fn subnets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
-        Ok(self.lookups.with_routes()?.subnets(of))
-    }
-
-    fn save(&self, image: &mut ImageWriter, keep_routes: bool) -> Result<()> {
-        let table = self.lookups.with_routes()?;
-        image.table(&table.rib(), &table.options(), keep_routes)?;
-        Ok(())
-    }
-}
-
-/// A reader of a table that nobody changes, and what makes more of them.
-#[derive(Clone)]
-pub(crate) struct FrozenReader<A: Address, L: Leaf> {
-    image: Arc<Image>,
-    /// Shares the image's memory and keeps it.
-    fib: Arc<Fib<A, L>>,
-    kernel: Kernel,
-}
-
-impl<A: Address, L: Leaf> FrozenReader<A, L> {
     #[inline(always)]
-    fn batch(&self, addresses: &[A], next_hops: &mut [L]) {
+    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
         self.fib
             .lookup_batch_with(self.kernel, addresses, next_hops);
     }
 
-    /// The table, if it has its routes.
-    fn with_routes(&self) -> Result<&ImageTable<A>> {
-        self.image
-            .table()
-            .filter(|table| table.has_routes())
-            .ok_or(Errno::NO_DATA)
+    fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>> {
+        Ok(self.with_routes()?.get(prefix))
     }
 
     fn longest_match(&self, address: A) -> Result<Option<Route<A>>> {
@@ -167,33 +119,51 @@ impl<A: Address, L: Leaf> FrozenReader<A, L> {
         longest.longest_matches_with(self.kernel, addresses, found);
         Ok(())
     }
+
+    fn routes(&self) -> Result<impl Iterator<Item = Route<A>>> {
+        Ok(self.with_routes()?.routes())
+    }
+
+    fn supernets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
+        Ok(self.with_routes()?.supernets(of))
+    }
+
+    fn subnets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
+        Ok(self.with_routes()?.subnets(of))
+    }
+
+    fn save(&self, image: &mut ImageWriter, keep_routes: bool) -> Result<()> {
+        let table = self.with_routes()?;
+        image.table(&table.rib(), &table.options(), keep_routes)?;
+        Ok(())
+    }
 }
 
-impl<A: Address, L: Leaf> Readers for FrozenReader<A, L> {
+impl<A: Address, L: ImageLeaf> Readers for Frozen<A, L> {
     fn reader(&self) -> Result<*mut Reader> {
         Reader::make(self.clone(), Memory::Heap)
     }
 }
 
-impl<A: Address, L: Leaf> Answers for FrozenReader<A, L> {
+impl<A: Address, L: ImageLeaf> Answers for Frozen<A, L> {
     type Address = A;
     type NextHop = L;
 
     fn kernel(&self) -> Kernel {
-        self.kernel
+        Routes::kernel(self)
     }
 
     fn lookup(&mut self, address: A) -> L {
-        self.fib.lookup(address)
+        Routes::lookup(self, address)
     }
 
     #[inline(always)]
     fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [L]) {
-        self.batch(addresses, next_hops);
+        Routes::lookup_batch(self, addresses, next_hops);
     }
 
     fn longest_match(&mut self, address: A) -> Result<Option<Route<A>>> {
-        FrozenReader::longest_match(self, address)
+        Routes::longest_match(self, address)
     }
 
     fn longest_matches(
@@ -201,6 +171,6 @@ impl<A: Address, L: Leaf> Answers for FrozenReader<A, L> {
         addresses: &[A],
         found: impl FnMut(usize, Option<Route<A>>),
     ) -> Result<()> {
-        FrozenReader::longest_matches(self, addresses, found)
+        Routes::longest_matches(self, addresses, found)
     }
 }

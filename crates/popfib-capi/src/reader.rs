@@ -91,10 +91,8 @@ unsafe extern "C" fn bulk_host<T: Lookup>(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_free(reader: *mut Reader) {
     border_or((), || {
@@ -105,10 +103,8 @@ unsafe extern "C" fn popfib_reader_free(reader: *mut Reader) {
     });
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_lookup(reader: *mut Reader, address: *const u8) -> u32 {
     border_or(0, || {
@@ -121,10 +117,8 @@ unsafe extern "C" fn popfib_reader_lookup(reader: *mut Reader, address: *const u
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_lookup_bulk(
     reader: *mut Reader,
@@ -146,10 +140,8 @@ unsafe extern "C" fn popfib_reader_lookup_bulk(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_lookup_bulk_host(
     reader: *mut Reader,
@@ -164,10 +156,8 @@ unsafe extern "C" fn popfib_reader_lookup_bulk_host(
     unsafe { ((*reader).bulk_host)(reader, addresses, next_hops, count) }
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_longest_match(
     reader: *mut Reader,
@@ -188,10 +178,8 @@ unsafe extern "C" fn popfib_reader_longest_match(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_longest_match_bulk(
     reader: *mut Reader,
@@ -210,30 +198,24 @@ unsafe extern "C" fn popfib_reader_longest_match_bulk(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_online(reader: *mut Reader) -> c_int {
     // SAFETY: the caller's.
     border(|| unsafe { state(reader, |reader| reader.online()) })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_offline(reader: *mut Reader) -> c_int {
     // SAFETY: the caller's.
     border(|| unsafe { state(reader, |reader| reader.offline()) })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_quiescent(reader: *mut Reader) -> c_int {
     // SAFETY: the caller's.
@@ -249,10 +231,8 @@ unsafe fn state(reader: *mut Reader, set: impl FnOnce(&mut dyn Lookup)) -> Resul
     Ok(0)
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_kernel(reader: *const Reader) -> *const c_char {
     border_or(ptr::null(), || {

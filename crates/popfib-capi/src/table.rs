@@ -119,10 +119,8 @@ fn live<A: Address, L: Leaf, N: Numbers<A>>(config: &Config) -> Result<Own<Table
     Table::new(engine, readers, memory)
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_create(config: *const Config, table: *mut *mut Table) -> c_int {
     border(|| {
@@ -144,10 +142,8 @@ unsafe extern "C" fn popfib_create(config: *const Config, table: *mut *mut Table
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_free(table: *mut Table) {
     border_or((), || {
@@ -158,10 +154,8 @@ unsafe extern "C" fn popfib_free(table: *mut Table) {
     });
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_create(table: *const Table, reader: *mut *mut Reader) -> c_int {
     border(|| {
@@ -175,10 +169,8 @@ unsafe extern "C" fn popfib_reader_create(table: *const Table, reader: *mut *mut
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_add(
     table: *mut Table,
@@ -194,10 +186,8 @@ unsafe extern "C" fn popfib_add(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_delete(table: *mut Table, bytes: *const u8, len: u8) -> c_int {
     border(|| {
@@ -208,10 +198,8 @@ unsafe extern "C" fn popfib_delete(table: *mut Table, bytes: *const u8, len: u8)
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_apply(
     table: *mut Table,
@@ -228,10 +216,8 @@ unsafe extern "C" fn popfib_apply(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reclaim(table: *mut Table) -> c_int {
     border(|| {
@@ -246,10 +232,8 @@ unsafe extern "C" fn popfib_reclaim(table: *mut Table) -> c_int {
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_get(
     table: *const Table,
@@ -265,10 +249,8 @@ unsafe extern "C" fn popfib_get(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_lookup(table: *const Table, address: *const u8) -> u32 {
     border_or(0, || {
@@ -281,10 +263,8 @@ unsafe extern "C" fn popfib_lookup(table: *const Table, address: *const u8) -> u
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_lookup_bulk(
     table: *const Table,
@@ -296,10 +276,8 @@ unsafe extern "C" fn popfib_lookup_bulk(
     unsafe { lookup_bulk(table, addresses, next_hops, count, Order::Network) }
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_lookup_bulk_host(
     table: *const Table,
@@ -332,10 +310,8 @@ unsafe fn lookup_bulk(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_longest_match(
     table: *const Table,
@@ -356,10 +332,8 @@ unsafe extern "C" fn popfib_longest_match(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_longest_match_bulk(
     table: *const Table,
@@ -378,10 +352,8 @@ unsafe extern "C" fn popfib_longest_match_bulk(
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_compile_prefixes(table: *mut Table) -> c_int {
     border(|| {
@@ -391,50 +363,40 @@ unsafe extern "C" fn popfib_compile_prefixes(table: *mut Table) -> c_int {
     })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_family(table: *const Table) -> u32 {
     // SAFETY: the caller's.
     unsafe { ask(table, 0, |table| table.family) }
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_next_hop_bits(table: *const Table) -> u32 {
     // SAFETY: the caller's.
     unsafe { ask(table, 0, |table| table.next_hop_bits) }
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_count(table: *const Table) -> usize {
     // SAFETY: the caller's.
     unsafe { ask(table, 0, |table| table.engine().route_count()) }
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_bytes(table: *const Table) -> usize {
     // SAFETY: the caller's.
     unsafe { ask(table, 0, |table| table.engine().bytes()) }
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_kernel(table: *const Table) -> *const c_char {
     // SAFETY: the caller's.

@@ -40,10 +40,8 @@ unsafe fn walk(
     }
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_walk(
     table: *const Table,
@@ -54,10 +52,8 @@ unsafe extern "C" fn popfib_walk(
     border(|| unsafe { walk(table, Walk::All, callback, user) })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_walk_covering(
     table: *const Table,
@@ -71,10 +67,8 @@ unsafe extern "C" fn popfib_walk_covering(
     border(|| unsafe { walk(table, Walk::Covering(of), callback, user) })
 }
 
-/// See popfib.h.
-///
 /// # Safety
-/// As [`LongestFib::compile_in`].
+/// As popfib.h says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_walk_covered(
     table: *const Table,

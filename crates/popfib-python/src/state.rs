@@ -227,7 +227,7 @@ impl Shared {
     /// As [`Self::with`], beside others who change nothing either.
     ///
     /// # Errors
-    /// As [`LongestFib::compile_in`].
+    /// As [`Self::with`].
     #[inline]
     pub(crate) fn read<R>(
         &self,

@@ -4,7 +4,6 @@ mod weight;
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, IsTerminal};
-use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use popfib::{Family, Kernel};
@@ -15,7 +14,7 @@ use crate::args::kernel;
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use crate::program::Verdict;
-use crate::stream::answers::{Lazy, Looked, Numbers};
+use crate::stream::answers::{self, Ask, Routes};
 use crate::stream::seen::Seen;
 use crate::stream::source::Source;
 use crate::stream::table::NamedTable;
@@ -106,10 +105,10 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
         args,
         kernel: kernel()?,
         tables: &tables,
-        ipv4: Arc::new(Lazy::new()),
-        ipv6: Arc::new(Lazy::new()),
+        ipv4: tables.iter().map(|_| Routes::new()).collect(),
+        ipv6: tables.iter().map(|_| Routes::new()).collect(),
         numbers: Default::default(),
-        labels: vec![vec![]; tables.len()],
+        labels: tables.iter().map(labels).collect(),
         crossed: HashMap::new(),
         single: Vec::new(),
         seen: (HashSet::new(), HashSet::new()),
@@ -145,9 +144,10 @@ struct Count<'t> {
     args: &'t CountArgs,
     kernel: Kernel,
     tables: &'t [NamedTable],
-    /// With each table, how many of its labels come before those of the family.
-    ipv4: Arc<Lazy<u32, u32>>,
-    ipv6: Arc<Lazy<u128, u32>>,
+    /// The routes of each table, where prefixes are counted.
+    ipv4: Vec<Routes<u32>>,
+    ipv6: Vec<Routes<u128>>,
+    /// By family and table, the numbers of the labels of the batch at hand.
     numbers: [Vec<Vec<u32>>; 2],
     /// What each number of a table means, from 1.
     labels: Vec<Vec<(String, String)>>,
@@ -173,30 +173,28 @@ impl Consumer for Count<'_> {
     }
 
     fn take(&mut self, batch: &AddressBatch, _: &Source) -> Result<bool, Failure> {
-        let (tables, kernel) = (self.tables, self.kernel);
+        let (tables, kernel, labels) = (self.tables, self.kernel, &mut self.labels);
         // Out of `self` while that adds up.
-        let [mut numbers_4, mut numbers_6] = std::mem::take(&mut self.numbers);
-        let labels = &mut self.labels;
-        let (lazy_4, lazy_6) = (Arc::clone(&self.ipv4), Arc::clone(&self.ipv6));
-        let of_4 = look_up(
+        let [mut of_4, mut of_6] = std::mem::take(&mut self.numbers);
+        look_up(
             batch.ipv4(),
-            &lazy_4,
             tables,
+            &mut self.ipv4,
             kernel,
             labels,
-            &mut numbers_4,
+            &mut of_4,
         )?;
-        let of_6 = look_up(
+        look_up(
             batch.ipv6(),
-            &lazy_6,
             tables,
+            &mut self.ipv6,
             kernel,
             labels,
-            &mut numbers_6,
+            &mut of_6,
         )?;
         if tables.len() == 1 && self.weight.is_none() && !self.args.unique {
-            self.add_ones(&of_4);
-            self.add_ones(&of_6);
+            self.add_ones(&of_4[0]);
+            self.add_ones(&of_6[0]);
             let missing = batch.len() - batch.ipv4().len() - batch.ipv6().len();
             if missing > 0 {
                 self.single.resize(self.single.len().max(1), None);
@@ -205,65 +203,62 @@ impl Consumer for Count<'_> {
         } else {
             self.add_each(batch, &of_4, &of_6);
         }
-        self.numbers = [numbers_4, numbers_6];
+        self.numbers = [of_4, of_6];
         Ok(true)
     }
 }
 
-/// Looks up `addresses` in all tables: the numbers of their labels within the family, 0 for none.
-fn look_up<'l, A: Family>(
-    addresses: &'l [A],
-    family: &'l Lazy<A, u32>,
+/// What the numbers of a table's answers mean, from 1: values, or, later, prefixes as their families come.
+fn labels(table: &NamedTable) -> Vec<(String, String)> {
+    let values = table.table.values().filter(|_| !table.with_prefixes);
+    values
+        .map(|value| (String::new(), value.to_owned()))
+        .collect()
+}
+
+/// Looks up `addresses` in all tables: the numbers of their labels, 0 for none.
+fn look_up<A: Family>(
+    addresses: &[A],
     tables: &[NamedTable],
+    routes: &mut [Routes<A>],
     kernel: Kernel,
     labels: &mut [Vec<(String, String)>],
-    numbers: &'l mut Vec<Vec<u32>>,
-) -> Result<Looked<'l, A, u32>, Failure> {
-    family.look_up(addresses, tables, kernel, numbers, |(index, table)| {
+    numbers: &mut Vec<Vec<u32>>,
+) -> Result<(), Failure> {
+    numbers.resize_with(tables.len(), Vec::new);
+    for (
+        index,
+        NamedTable {
+            table,
+            with_prefixes,
+            ..
+        },
+    ) in tables.iter().enumerate()
+    {
+        let numbers = &mut numbers[index];
+        if !with_prefixes {
+            answers::look_up(table, Ask::Value, kernel, addresses, numbers)?;
+            continue;
+        }
         let labels = &mut labels[index];
-        // Values have the same numbers in both families, prefixes don't.
-        let before = if table.with_prefixes {
-            labels.len() as u32
-        } else {
-            0
-        };
-        let answers = if table.with_prefixes {
-            let value = |number| table.table.value(number).unwrap_or("-").to_owned();
-            Numbers::of_routes(&table.table, |prefix, number| {
-                labels.push((prefix.to_owned(), value(number)));
-            })?
-        } else {
-            if labels.is_empty() {
-                let values = table.table.values();
-                labels.extend(values.map(|value| (String::new(), value.to_owned())));
-            }
-            Numbers::Values
-        };
-        Ok((answers, before))
-    })
+        let before = labels.len();
+        let value = |number| table.value(number).unwrap_or("-").to_owned();
+        let push = |prefix: &str, number| labels.push((prefix.to_owned(), value(number)));
+        routes[index].look_up(table, kernel, addresses, numbers, before, push)?;
+    }
+    Ok(())
 }
 
 /// The labels of the address at this place of the batch.
-fn fill<A: Family>(key: &mut [u32], looked: &Looked<'_, A, u32>, at: usize) {
-    let tables = looked.tables.iter().zip(looked.numbers);
-    for (label, ((_, before), numbers)) in key.iter_mut().zip(tables) {
-        *label = label_of(numbers[at], *before);
+fn fill(key: &mut [u32], numbers: &[Vec<u32>], at: usize) {
+    for (label, numbers) in key.iter_mut().zip(numbers) {
+        *label = numbers[at];
     }
-}
-
-#[inline]
-fn label_of(number: u32, before: u32) -> u32 {
-    if number == 0 { 0 } else { number + before }
 }
 
 impl Count<'_> {
     /// Counts the addresses of a batch, row by row.
-    fn add_each(
-        &mut self,
-        batch: &AddressBatch,
-        of_4: &Looked<'_, u32, u32>,
-        of_6: &Looked<'_, u128, u32>,
-    ) {
+    fn add_each(&mut self, batch: &AddressBatch, of_4: &[Vec<u32>], of_6: &[Vec<u32>]) {
         // One a row, and so one an address.
         let weights = self.weight.as_mut().map(|weight| weight.of_rows(batch));
         let mut weights = weights.iter().flatten();
@@ -305,15 +300,13 @@ impl Count<'_> {
     }
 
     /// The usual case of [`Count::add_each`]: one table, each address once.
-    fn add_ones<A: Family>(&mut self, looked: &Looked<'_, A, u32>) {
-        for ((_, before), numbers) in looked.tables.iter().zip(looked.numbers) {
-            let labels = self.labels[0].len() + 1;
-            if self.single.len() < labels {
-                self.single.resize(labels, None);
-            }
-            for &number in numbers {
-                *self.single[label_of(number, *before) as usize].get_or_insert(0) += 1;
-            }
+    fn add_ones(&mut self, numbers: &[u32]) {
+        let labels = self.labels[0].len() + 1;
+        if self.single.len() < labels {
+            self.single.resize(labels, None);
+        }
+        for &number in numbers {
+            *self.single[number as usize].get_or_insert(0) += 1;
         }
     }
 

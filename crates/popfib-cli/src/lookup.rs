@@ -155,8 +155,8 @@ impl Consumer for Stream {
                 }
             }
         }
-        if let Some(tables) = self.follower.as_mut().and_then(Follower::newer) {
-            self.lines.use_tables(tables.into());
+        if let Some(table) = self.follower.as_mut().and_then(Follower::newer) {
+            self.lines.use_tables([table].into());
         }
         self.output
             .bytes(self.lines.lines(&found, &mut self.work)?)?;
@@ -182,7 +182,7 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
     let place = live.map(|socket| Place::new(socket, &args.table.read));
     let mut follower = place.transpose()?.map(|place| Follower::new(place, true));
     let tables = match &mut follower {
-        Some(follower) => follower.fetch()?.unwrap_or_default(),
+        Some(follower) => vec![follower.first()?],
         None => vec![NamedTable::of(&args.table)?],
     };
     let query = Query {

@@ -101,7 +101,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
     let kernel = kernel()?;
     let mut follower = args.tables.follower(!args.value_only)?;
     let tables = match &mut follower {
-        Some(follower) => follower.fetch()?.unwrap_or_default(),
+        Some(follower) => vec![follower.first()?],
         None => args.tables.load(!args.value_only)?,
     };
     let mut annotator = Annotator {
@@ -196,8 +196,8 @@ impl Consumer for Annotator<'_> {
 
     fn take(&mut self, batch: &AddressBatch, source: &Source) -> Result<bool, Failure> {
         if let Some(sink) = &mut self.sink {
-            if let Some(tables) = self.follower.as_mut().and_then(Follower::newer) {
-                self.query.tables = tables.into();
+            if let Some(table) = self.follower.as_mut().and_then(Follower::newer) {
+                self.query.tables = [table].into();
                 sink.use_tables(self.query.tables.clone());
             }
             self.target.bytes(sink.answer(batch, source)?)?;

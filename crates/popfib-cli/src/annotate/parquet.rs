@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use popfib::Family;
+use popfib::{Family, NextHop};
 use popfib_formats::{AddressBatch, Run};
 use popfib_parquet::{self as parquet, ParquetAddresses, ParquetError, ParquetWriter};
 
 use super::AnnotateArgs;
 use crate::failure::Failure;
-use crate::stream::answers::{Lazy, Numbers};
+use crate::stream::answers::{self, Ask, Routes};
 use crate::stream::lines::Query;
 use crate::stream::source::Source;
 
@@ -18,7 +18,7 @@ impl From<ParquetError> for Failure {
     }
 }
 
-/// Annotates as columns. A family is compiled when its first address comes.
+/// Annotates as columns.
 pub(super) struct Columns {
     query: Query,
     writer: ParquetWriter,
@@ -30,8 +30,8 @@ pub(super) struct Columns {
     taken: Vec<u8>,
 }
 
-/// The answers of one family, how many of the other come before, and the numbers of a batch.
-type Side<A> = (Lazy<A, u32>, Vec<Vec<u32>>);
+/// The routes of one family, where prefixes are asked for, and the numbers of its answers of the batch at hand.
+type Side<A> = (Routes<A>, Vec<u32>);
 
 impl Columns {
     pub(super) fn new(
@@ -45,12 +45,16 @@ impl Columns {
             .as_deref()
             .unwrap_or(Path::new("standard output"));
         let with_prefixes = !args.value_only;
+        let mut answers = parquet::Answers::new(table.values(), with_prefixes);
+        if !query.tables[0].with_prefixes {
+            (0..table.value_count().unwrap_or(0)).for_each(|value| answers.push("", value));
+        }
         Ok(Self {
             query: query.clone(),
+            answers,
             writer: ParquetWriter::new(&name.display().to_string(), kept(source), with_prefixes)?,
-            answers: parquet::Answers::new(table.values(), with_prefixes),
-            ipv4: (Lazy::new(), Vec::new()),
-            ipv6: (Lazy::new(), Vec::new()),
+            ipv4: (Routes::new(), Vec::new()),
+            ipv6: (Routes::new(), Vec::new()),
             numbers: Vec::new(),
             taken: Vec::new(),
         })
@@ -67,16 +71,15 @@ impl Columns {
         source: &Source,
     ) -> Result<&[u8], Failure> {
         let (query, answers) = (&self.query, &mut self.answers);
-        let (of_4, before_4) = numbers(batch.ipv4(), &mut self.ipv4, query, answers)?;
-        let (of_6, before_6) = numbers(batch.ipv6(), &mut self.ipv6, query, answers)?;
+        let of_4 = numbers(batch.ipv4(), &mut self.ipv4, query, answers)?;
+        let of_6 = numbers(batch.ipv6(), &mut self.ipv6, query, answers)?;
         self.numbers.clear();
         let (mut of_4, mut of_6) = (of_4.iter(), of_6.iter());
         let all = &mut self.numbers;
         for &run in batch.runs() {
-            let moved = |before| move |&number| if number == 0 { 0 } else { before + number };
             match run {
-                Run::Ipv4(count) => all.extend(of_4.by_ref().take(count).map(moved(before_4))),
-                Run::Ipv6(count) => all.extend(of_6.by_ref().take(count).map(moved(before_6))),
+                Run::Ipv4(count) => all.extend(of_4.by_ref().take(count)),
+                Run::Ipv6(count) => all.extend(of_6.by_ref().take(count)),
                 Run::Missing(count) => all.resize(all.len() + count, 0),
             }
         }
@@ -99,28 +102,21 @@ fn kept(source: &Source) -> Option<&ParquetAddresses> {
     }
 }
 
-/// The numbers of the answers within a family, and how many come before it.
+/// The numbers of the answers to addresses of a family.
 fn numbers<'f, A: Family>(
-    addresses: &'f [A],
-    (lazy, numbers): &'f mut Side<A>,
+    addresses: &[A],
+    (routes, numbers): &'f mut Side<A>,
     query: &Query,
-    all: &mut parquet::Answers,
-) -> Result<(&'f [u32], u32), Failure> {
-    let kernel = query.kernel;
-    let looked = lazy.look_up(addresses, &query.tables, kernel, numbers, |(_, table)| {
-        let before = all.last();
-        let answers = if table.with_prefixes {
-            Numbers::of_routes(&table.table, |prefix, value| {
-                all.push(prefix, value.get() - 1);
-            })?
-        } else {
-            (0..table.table.value_count().unwrap_or(0)).for_each(|value| all.push("", value));
-            Numbers::Values
-        };
-        Ok((answers, before))
-    })?;
-    Ok(match (looked.tables, looked.numbers) {
-        ([(_, before)], [numbers]) => (numbers, *before),
-        _ => (&[], 0),
-    })
+    answers: &mut parquet::Answers,
+) -> Result<&'f [u32], Failure> {
+    let (table, kernel) = (&query.tables[0], query.kernel);
+    match table.with_prefixes {
+        false => answers::look_up(&table.table, Ask::Value, kernel, addresses, numbers)?,
+        true => {
+            let before = answers.last() as usize;
+            let push = |prefix: &str, value: NextHop| answers.push(prefix, value.get() - 1);
+            routes.look_up(&table.table, kernel, addresses, numbers, before, push)?;
+        }
+    }
+    Ok(numbers)
 }

@@ -19,7 +19,7 @@ use crate::live::Place;
 use crate::output::Output;
 use crate::program::Verdict;
 use crate::stream::answer_texts::{AnyAnswerTexts, Texts};
-use crate::stream::answers::{Lazy, Looked, Numbers};
+use crate::stream::answers::{self, Ask};
 use crate::stream::follower::Follower;
 use crate::stream::page::Page;
 use crate::stream::table::NamedTable;
@@ -102,17 +102,17 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
     let mut follower = place
         .transpose()?
         .map(|place| Follower::new(place, with_prefixes));
-    let tables = match &mut follower {
-        Some(follower) => follower.fetch()?.unwrap_or_default(),
-        None => vec![load(&args.table, with_prefixes)?],
+    let table = match &mut follower {
+        Some(follower) => follower.first()?,
+        None => load(&args.table, with_prefixes)?,
     };
-    let mut function = Function::new(tables, kernel()?, args.answer);
+    let mut function = Function::new(table, kernel()?, args.answer)?;
     let mut blocks = native::Blocks::new(std::io::stdin().lock(), args.unmap);
     let mut batch = AddressBatch::new();
     let mut output = Output::new();
     while blocks.next(&mut batch)? {
-        if let Some(tables) = follower.as_mut().and_then(Follower::newer) {
-            function = Function::new(tables, function.kernel, args.answer);
+        if let Some(table) = follower.as_mut().and_then(Follower::newer) {
+            function = Function::new(table, function.kernel, args.answer)?;
         }
         output.bytes(function.answer(&batch)?)?;
         // ClickHouse waits for these rows before it sends others.
@@ -139,52 +139,52 @@ fn load(args: &TableArgs, with_prefixes: bool) -> Result<NamedTable, Failure> {
 
 /// A table as a function of a column.
 struct Function {
-    tables: Vec<NamedTable>,
+    table: NamedTable,
     kernel: Kernel,
     answer: Answer,
-    ipv4: Lazy<u32, Texted>,
-    ipv6: Lazy<u128, Texted>,
+    /// By the numbers of values, 0 for null, what is written for them; none where prefixes are.
+    texts: AnyAnswerTexts,
     /// The numbers of the answers of the block at hand.
-    ipv4_numbers: Vec<Vec<u32>>,
-    ipv6_numbers: Vec<Vec<u32>>,
+    ipv4: Vec<u32>,
+    ipv6: Vec<u32>,
     nulls: Vec<u8>,
     page: Page,
 }
 
 impl Function {
-    fn new(tables: Vec<NamedTable>, kernel: Kernel, answer: Answer) -> Self {
-        Self {
-            tables,
+    fn new(table: NamedTable, kernel: Kernel, answer: Answer) -> Result<Self, Failure> {
+        Ok(Self {
+            texts: texts(&table, answer)?,
+            table,
             kernel,
             answer,
-            ipv4: Lazy::new(),
-            ipv6: Lazy::new(),
-            ipv4_numbers: Vec::new(),
-            ipv6_numbers: Vec::new(),
+            ipv4: Vec::new(),
+            ipv6: Vec::new(),
             nulls: Vec::new(),
             page: Page::new(),
-        }
+        })
     }
 
     /// The block of the answers to these addresses.
     fn answer(&mut self, batch: &AddressBatch) -> Result<&[u8], Failure> {
-        let (tables, kernel, answer) = (&self.tables, self.kernel, self.answer);
-        let looked = (self.ipv4).look_up(
-            batch.ipv4(),
-            tables,
-            kernel,
-            &mut self.ipv4_numbers,
-            |(_, table)| compile(table, answer),
-        )?;
-        let mut ipv4 = Column::new(&looked);
-        let looked = (self.ipv6).look_up(
-            batch.ipv6(),
-            tables,
-            kernel,
-            &mut self.ipv6_numbers,
-            |(_, table)| compile(table, answer),
-        )?;
-        let mut ipv6 = Column::new(&looked);
+        let (table, kernel, answer) = (&self.table.table, self.kernel, self.answer);
+        let ask = match answer {
+            Answer::Prefix => Ask::Match,
+            _ => Ask::Value,
+        };
+        answers::look_up(table, ask, kernel, batch.ipv4(), &mut self.ipv4)?;
+        answers::look_up(table, ask, kernel, batch.ipv6(), &mut self.ipv6)?;
+        let texts = (ask == Ask::Value).then_some(&self.texts);
+        let mut ipv4 = Column {
+            addresses: batch.ipv4(),
+            numbers: &self.ipv4,
+            texts,
+        };
+        let mut ipv6 = Column {
+            addresses: batch.ipv6(),
+            numbers: &self.ipv6,
+            texts,
+        };
 
         let (nulls, page) = (&mut self.nulls, &mut self.page);
         nulls.clear();
@@ -211,38 +211,22 @@ impl Function {
     }
 }
 
-/// What is written for answers.
-enum Texted {
-    /// The texts of values by the numbers of next hops, 0 for null.
-    Values(AnyAnswerTexts),
-    /// The prefix that a number stands for.
-    Prefixes,
-}
-
 /// What is left of the answers of a family.
-struct Column<'l, A: Family> {
+struct Column<'l, A> {
     addresses: &'l [A],
     numbers: &'l [u32],
-    /// `None` if there are no addresses of the family.
-    texted: Option<&'l Texted>,
+    /// The texts of values; prefixes are written if there are none.
+    texts: Option<&'l AnyAnswerTexts>,
 }
 
-impl<'l, A: Family> Column<'l, A> {
-    fn new(looked: &Looked<'l, A, Texted>) -> Self {
-        Self {
-            addresses: looked.addresses,
-            numbers: looked.numbers.first().map_or(&[], Vec::as_slice),
-            texted: looked.tables.first().map(|(_, texted)| texted),
-        }
-    }
-
+impl<A: Family> Column<'_, A> {
     /// Writes the next `count`.
     fn write(&mut self, count: usize, page: &mut Page) {
         let numbers = first(&mut self.numbers, count);
         let addresses = first(&mut self.addresses, count);
-        match self.texted {
-            Some(Texted::Values(texts)) => texts.write_all(numbers, page),
-            Some(Texted::Prefixes) => {
+        match self.texts {
+            Some(texts) => texts.write_all(numbers, page),
+            None => {
                 let mut text = [0; PrefixText::ROOM];
                 for (&address, &number) in addresses.iter().zip(numbers) {
                     let found = FamilyTable::<A>::matched(address, number);
@@ -254,7 +238,6 @@ impl<'l, A: Family> Column<'l, A> {
                     page.put(&text[..len]);
                 }
             }
-            None => {}
         }
     }
 }
@@ -266,8 +249,8 @@ fn first<'n, T>(rest: &mut &'n [T], count: usize) -> &'n [T] {
     first
 }
 
-/// A family of the table, and what is written for each of its answers.
-fn compile<A: Family>(table: &NamedTable, form: Answer) -> Result<(Numbers<A>, Texted), Failure> {
+/// What is written for each value of the table.
+fn texts(table: &NamedTable, form: Answer) -> Result<AnyAnswerTexts, Failure> {
     let mut texts = Texts::default();
     texts.push(|to| to.extend_from_slice(form.null()));
     for value in table.table.values() {
@@ -283,13 +266,7 @@ fn compile<A: Family>(table: &NamedTable, form: Answer) -> Result<(Numbers<A>, T
             return Err(format!("the value '{value}' is no number of the type {name}").into());
         }
     }
-    Ok(match form {
-        Answer::Prefix => (Numbers::Matches, Texted::Prefixes),
-        _ => {
-            let texts = Texted::Values(texts.into_answer_texts());
-            (Numbers::Values, texts)
-        }
-    })
+    Ok(texts.into_answer_texts())
 }
 
 /// Writes a value as a number, or nothing and says so.

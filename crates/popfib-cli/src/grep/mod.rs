@@ -15,7 +15,7 @@ use crate::args::kernel;
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use crate::program::Verdict;
-use crate::stream::answers::{Lazy, Numbers};
+use crate::stream::answers::{self, Ask};
 use crate::stream::seen::Seen;
 use crate::stream::source::Source;
 use crate::stream::table::NamedTable;
@@ -111,8 +111,8 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
         args,
         kernel: kernel()?,
         tables: &tables,
-        ipv4: (Lazy::new(), Vec::new()),
-        ipv6: (Lazy::new(), Vec::new()),
+        selected_values: tables.iter().map(|table| selected(table, args)).collect(),
+        numbers: Vec::new(),
         cells: args.input.cells().len(),
         context: Context::new(
             args.before_context.or(args.context),
@@ -200,8 +200,10 @@ struct Grep<'t> {
     args: &'t GrepArgs,
     kernel: Kernel,
     tables: &'t [NamedTable],
-    ipv4: Searched<u32>,
-    ipv6: Searched<u128>,
+    /// By table, whether a match with the value of a number counts; 0 is no match.
+    selected_values: Vec<Vec<bool>>,
+    /// Those of a batch and a table.
+    numbers: Vec<u32>,
     /// How many cells a row has where there are several.
     cells: usize,
     context: Context,
@@ -239,9 +241,9 @@ impl Consumer for Grep<'_> {
     }
 
     fn take(&mut self, batch: &AddressBatch, _: &Source) -> Result<bool, Failure> {
-        let (tables, kernel, args) = (self.tables, self.kernel, self.args);
-        let hits_4 = hits(batch.ipv4(), &mut self.ipv4, tables, kernel, args)?;
-        let hits_6 = hits(batch.ipv6(), &mut self.ipv6, tables, kernel, args)?;
+        let args = self.args;
+        let hits_4 = self.hits(batch.ipv4())?;
+        let hits_6 = self.hits(batch.ipv6())?;
         let mut addresses = addresses(batch, &hits_4, &hits_6);
         let mut rows = batch.rows();
         let is_text = rows.len() > 0;
@@ -289,6 +291,19 @@ impl Consumer for Grep<'_> {
 }
 
 impl Grep<'_> {
+    /// Whether each address has a match in one of the tables.
+    fn hits<A: Family>(&mut self, addresses: &[A]) -> Result<Vec<bool>, Failure> {
+        let mut hits = vec![false; addresses.len()];
+        for (table, counts) in self.tables.iter().zip(&self.selected_values) {
+            let numbers = &mut self.numbers;
+            answers::look_up(&table.table, Ask::Value, self.kernel, addresses, numbers)?;
+            for (hit, &number) in hits.iter_mut().zip(&*numbers) {
+                *hit |= counts[number as usize];
+            }
+        }
+        Ok(hits)
+    }
+
     fn shows_lines(&self) -> bool {
         !(self.args.quiet || self.args.count || self.args.files_with_matches)
     }
@@ -343,30 +358,12 @@ impl Grep<'_> {
     }
 }
 
-/// The tables of one family with the answers that count, by number from 0 for no match; the numbers of a batch.
-type Searched<A> = (Lazy<A, Vec<bool>>, Vec<Vec<u32>>);
-
-/// Whether each address has a match in one of the tables.
-fn hits<A: Family>(
-    addresses: &[A],
-    (lazy, numbers): &mut Searched<A>,
-    tables: &[NamedTable],
-    kernel: Kernel,
-    args: &GrepArgs,
-) -> Result<Vec<bool>, Failure> {
-    let looked = lazy.look_up(addresses, tables, kernel, numbers, |(_, table)| {
-        let values = &args.values;
-        let counts = |name: &str| values.is_empty() || values.iter().any(|value| value == name);
-        let counts = std::iter::once(false).chain(table.table.values().map(counts));
-        Ok((Numbers::Values, counts.collect()))
-    })?;
-    let mut hits = vec![false; addresses.len()];
-    for ((_, counts), numbers) in looked.tables.iter().zip(looked.numbers) {
-        for (hit, &number) in hits.iter_mut().zip(numbers) {
-            *hit |= counts[number as usize];
-        }
-    }
-    Ok(hits)
+/// By the numbers of the values, whether a match counts; 0 is no match.
+fn selected(table: &NamedTable, args: &GrepArgs) -> Vec<bool> {
+    let values = &args.values;
+    let counts = |name: &str| values.is_empty() || values.iter().any(|value| value == name);
+    let counts = table.table.values().map(counts);
+    std::iter::once(false).chain(counts).collect()
 }
 
 /// An address, and whether it has a match.

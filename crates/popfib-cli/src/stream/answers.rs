@@ -1,110 +1,82 @@
-//! A family's answers: a number for each address, and what the numbers of each table mean.
-
-use std::sync::OnceLock;
+//! The numbers of a family's answers, of which 0 stands for no match.
+//!
+//! Nothing is compiled for a family of which no address comes.
 
 use popfib::{Family, Kernel, NextHop};
-use popfib_table::{PrefixText, RouteNumbers, Table, TableError};
+use popfib_table::{PrefixText, RouteNumbers, Table};
 
-use super::table::NamedTable;
 use crate::failure::Failure;
 
-/// Which numbers a table answers for the addresses of a family. Number 0 stands for no match.
-pub(crate) enum Numbers<A: Family> {
-    /// Those of values.
-    Values,
-    /// Those of matches, as [`FamilyTable::matched`](popfib_table::FamilyTable::matched) takes them apart.
-    Matches,
-    /// Those of routes.
-    Routes(RouteNumbers<A>),
+/// What an answer is the number of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ask {
+    Value,
+    /// Prefix and value, as [`FamilyTable::matched`](popfib_table::FamilyTable::matched) takes the number apart.
+    Match,
 }
 
-impl<A: Family> Numbers<A> {
-    /// By the numbers of the routes, from 1 on in the order in which prefixes and values are handed to `each`.
-    pub(crate) fn of_routes(
-        table: &Table,
-        mut each: impl FnMut(&str, NextHop),
-    ) -> Result<Self, Failure> {
-        let numbered = table.family::<A>().number_routes(|prefix, value| {
-            each(PrefixText::new(A::ip_prefix(prefix)).as_str(), value);
-        });
-        Ok(Self::Routes(numbered?))
+/// Puts the number of each address's answer into `numbers`.
+pub(crate) fn look_up<A: Family>(
+    table: &Table,
+    ask: Ask,
+    kernel: Kernel,
+    addresses: &[A],
+    numbers: &mut Vec<u32>,
+) -> Result<(), Failure> {
+    numbers.resize(addresses.len(), 0);
+    let family = table.family::<A>();
+    match ask {
+        _ if addresses.is_empty() => {}
+        Ask::Value => family.value_numbers(kernel, addresses, numbers)?,
+        Ask::Match => family.match_numbers(kernel, addresses, numbers)?,
+    }
+    Ok(())
+}
+
+/// The routes of one family by numbers, made when the first address comes.
+pub(crate) struct Routes<A: Family> {
+    numbered: Option<RouteNumbers<A>>,
+    /// How many numbers come before those of the routes.
+    before: u32,
+}
+
+impl<A: Family> Routes<A> {
+    pub(crate) fn new() -> Self {
+        Self {
+            numbered: None,
+            before: 0,
+        }
     }
 
-    /// Puts the number of each address's answer into `numbers`, 0 for none.
-    fn put(
-        &self,
+    /// Puts the number of each address's route into `numbers`. The first time the routes are numbered after `before`, in the
+    /// order in which prefixes and values are handed to `each`.
+    pub(crate) fn look_up(
+        &mut self,
         table: &Table,
         kernel: Kernel,
         addresses: &[A],
         numbers: &mut Vec<u32>,
-    ) -> Result<(), TableError> {
+        before: usize,
+        mut each: impl FnMut(&str, NextHop),
+    ) -> Result<(), Failure> {
         numbers.resize(addresses.len(), 0);
-        let family = table.family::<A>();
-        match self {
-            Self::Values => family.value_numbers(kernel, addresses, numbers),
-            Self::Matches => family.match_numbers(kernel, addresses, numbers),
-            Self::Routes(routes) => {
-                routes.numbers(kernel, addresses, numbers);
-                Ok(())
-            }
-        }
-    }
-}
-
-/// What the numbers of the tables mean for the addresses of one family: made when the first address comes.
-/// Threads may share it.
-pub(crate) struct Lazy<A: Family, T> {
-    tables: OnceLock<Result<Compiled<A, T>, String>>,
-}
-
-type Compiled<A, T> = Vec<(Numbers<A>, T)>;
-
-/// The numbers of the answers to some addresses, table by table.
-pub(crate) struct Looked<'l, A: Family, T> {
-    pub(crate) addresses: &'l [A],
-    /// Empty if there are no addresses, as are the numbers.
-    pub(crate) tables: &'l [(Numbers<A>, T)],
-    pub(crate) numbers: &'l [Vec<u32>],
-}
-
-impl<A: Family, T> Lazy<A, T> {
-    pub(crate) fn new() -> Self {
-        Self {
-            tables: OnceLock::new(),
-        }
-    }
-
-    /// Looks up `addresses` in all `tables`; `compile` is called for each in order, the first time. The
-    /// numbers are put into `numbers`.
-    pub(crate) fn look_up<'l>(
-        &'l self,
-        addresses: &'l [A],
-        tables: &[NamedTable],
-        kernel: Kernel,
-        numbers: &'l mut Vec<Vec<u32>>,
-        compile: impl FnMut((usize, &NamedTable)) -> Result<(Numbers<A>, T), Failure>,
-    ) -> Result<Looked<'l, A, T>, Failure> {
         if addresses.is_empty() {
-            return Ok(Looked {
-                addresses,
-                tables: &[],
-                numbers: &[],
-            });
+            return Ok(());
         }
-        let compile = || tables.iter().enumerate().map(compile).collect();
-        let compiled = self.tables.get_or_init(|| {
-            let compiled: Result<_, Failure> = compile();
-            compiled.map_err(|failure| failure.to_string())
-        });
-        let compiled = compiled.as_ref().map_err(|reason| reason.clone())?;
-        numbers.resize_with(tables.len(), Vec::new);
-        for ((table, (asked, _)), numbers) in tables.iter().zip(compiled).zip(&mut *numbers) {
-            asked.put(&table.table, kernel, addresses, numbers)?;
+        let numbered = match &self.numbered {
+            Some(numbered) => numbered,
+            None => {
+                let numbered = table.family::<A>().number_routes(|prefix, value| {
+                    each(PrefixText::new(A::ip_prefix(prefix)).as_str(), value);
+                })?;
+                self.before = before as u32;
+                self.numbered.insert(numbered)
+            }
+        };
+        numbered.numbers(kernel, addresses, numbers);
+        for number in numbers.iter_mut().filter(|number| **number != 0) {
+            *number += self.before;
         }
-        Ok(Looked {
-            addresses,
-            tables: compiled,
-            numbers,
-        })
+        Ok(())
     }
 }

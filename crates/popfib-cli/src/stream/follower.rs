@@ -39,8 +39,14 @@ impl Follower {
         }
     }
 
-    /// The table as it is now; `None` if it has not changed since the last call.
-    pub(crate) fn fetch(&mut self) -> Result<Option<Vec<NamedTable>>, Failure> {
+    /// The table as it is now.
+    pub(crate) fn first(&mut self) -> Result<NamedTable, Failure> {
+        self.version = None;
+        Ok(self.fetch()?.expect("no version of it is known"))
+    }
+
+    /// The same; `None` if it has not changed since the last call.
+    fn fetch(&mut self) -> Result<Option<NamedTable>, Failure> {
         let start = Instant::now();
         let live = match &mut self.live {
             Some(live) => live,
@@ -56,20 +62,19 @@ impl Follower {
             return Ok(None);
         };
         self.version = Some(current.version);
-        let table = NamedTable::of_image(current.opened, self.with_prefixes)?;
-        Ok(Some(vec![table]))
+        NamedTable::of_image(current.opened, self.with_prefixes).map(Some)
     }
 
     /// The same when it is time to ask again. Lines are not lost for a process that is gone: they are answered by what
     /// was fetched last, which is said once.
-    pub(crate) fn newer(&mut self) -> Option<Vec<NamedTable>> {
+    pub(crate) fn newer(&mut self) -> Option<NamedTable> {
         if Instant::now() < self.due {
             return None;
         }
         match self.fetch() {
-            Ok(tables) => {
+            Ok(table) => {
                 self.has_failed = false;
-                tables
+                table
             }
             Err(failure) => {
                 if !self.has_failed {

@@ -11,7 +11,6 @@ use popfib_formats::{AddressBatch, Run};
 use popfib_table::write_ip;
 
 use super::answer_texts::{AHEAD, AnswerTexts, AnyAnswerTexts};
-use super::answers::{Lazy, Looked};
 use super::cells::Cells;
 use super::form::{AnswerForm, Form, address_name};
 use super::members::Members;
@@ -58,14 +57,13 @@ impl Query {
     }
 }
 
-/// Annotates as lines of one form, on any number of threads. A family is compiled when its first
-/// address comes.
+/// Annotates as lines of one form, on any number of threads.
 pub(crate) struct Lines {
     query: Query,
     form: Form,
     lead: Lead,
-    ipv4: Lazy<u32, Written>,
-    ipv6: Lazy<u128, Written>,
+    /// What is written for the answers of each table.
+    written: Vec<Written>,
     /// What stands for the answers where there is no address.
     missing: Vec<u8>,
     /// What members are called that are added to the objects of the input, if it is JSON.
@@ -109,17 +107,18 @@ impl Lines {
             form.value(None, &mut missing);
         }
         let is_added = form == Form::Json && lead == Lead::Row;
-        Self {
+        let mut lines = Self {
             members: is_added.then(|| Members::new(query.columns())),
             query,
             form,
             lead,
-            ipv4: Lazy::new(),
-            ipv6: Lazy::new(),
+            written: Vec::new(),
             missing,
             file: String::new(),
             kept: AtomicU64::new(0),
-        }
+        };
+        lines.written = lines.write();
+        lines
     }
 
     /// The file `name` begins.
@@ -144,8 +143,21 @@ impl Lines {
     /// Answers by these tables from now on, which are called as those before.
     pub(crate) fn use_tables(&mut self, tables: Arc<[NamedTable]>) {
         self.query.tables = tables;
-        self.ipv4 = Lazy::new();
-        self.ipv6 = Lazy::new();
+        self.written = self.write();
+    }
+
+    /// What is written for the answers of each table.
+    fn write(&self) -> Vec<Written> {
+        let tables = self.query.tables.iter().enumerate();
+        let written = tables.map(|(index, table)| {
+            let is_first = self.lead == Lead::Nothing && index == 0;
+            let form = match self.query.is_single() {
+                true => AnswerForm::new(&self.form, "", table, is_first),
+                false => AnswerForm::raw(table),
+            };
+            compile(table, &form)
+        });
+        written.collect()
     }
 
     /// Whether its output goes on as this.
@@ -171,8 +183,9 @@ impl Lines {
         {
             return Err(there_already(&self.file, "member", name));
         }
-        let ipv4 = self.look_up(&self.ipv4, batch.ipv4(), ipv4)?;
-        let ipv6 = self.look_up(&self.ipv6, batch.ipv6(), ipv6)?;
+        let Query { tables, kernel, .. } = &self.query;
+        let ipv4 = Texted::new(batch.ipv4(), tables, &self.written, *kernel, ipv4)?;
+        let ipv6 = Texted::new(batch.ipv6(), tables, &self.written, *kernel, ipv6)?;
         let kept = if self.query.is_single() {
             self.single(batch, ipv4, ipv6, page)
         } else {
@@ -180,24 +193,6 @@ impl Lines {
         };
         self.kept.fetch_add(kept, Ordering::Relaxed);
         Ok(page.bytes())
-    }
-
-    /// Looks up `addresses` in all tables.
-    fn look_up<'w, A: Family>(
-        &'w self,
-        family: &'w Lazy<A, Written>,
-        addresses: &'w [A],
-        numbers: &'w mut Vec<Vec<u32>>,
-    ) -> Result<Texted<'w, A>, Failure> {
-        let Query { tables, kernel, .. } = &self.query;
-        family.look_up(addresses, tables, *kernel, numbers, |(index, table)| {
-            let is_first = self.lead == Lead::Nothing && index == 0;
-            let form = match self.query.is_single() {
-                true => AnswerForm::new(&self.form, "", table, is_first),
-                false => AnswerForm::raw(table),
-            };
-            Ok(compile(table, &form))
-        })
     }
 
     /// Rows of one address or none. How many stayed as they were.
@@ -282,12 +277,12 @@ impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
     fn run<A: Family>(&mut self, looked: &Texted<'_, A>, at: &mut usize, count: usize) {
         let start = *at;
         *at += count;
-        let Looked {
+        let Texted {
             addresses,
-            tables,
+            written,
             numbers,
         } = looked;
-        if let [(_, Written { before, texts })] = tables {
+        if let [Written { before, texts }] = written {
             let (addresses, numbers) = (&addresses[start..*at], &numbers[0][start..*at]);
             let before = before.as_deref();
             match texts {
@@ -302,7 +297,7 @@ impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
         }
         for from in (start..*at).step_by(AHEAD) {
             let to = (from + AHEAD).min(*at);
-            for ((_, written), numbers) in tables.iter().zip(*numbers) {
+            for (written, numbers) in written.iter().zip(*numbers) {
                 let before = written.before.as_deref();
                 written
                     .texts
@@ -310,7 +305,7 @@ impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
             }
             for index in from..to {
                 self.line(Some(addresses[index]), |page| {
-                    for table in 0..tables.len() {
+                    for table in 0..written.len() {
                         looked.write(table, index, page);
                     }
                 });

@@ -166,7 +166,7 @@ impl TablesArgs {
     /// Reads the tables; the answers have prefixes if `with_prefixes`.
     pub(crate) fn load(&self, with_prefixes: bool) -> Result<Vec<NamedTable>, Failure> {
         if let Some(mut follower) = self.follower(with_prefixes)? {
-            return Ok(follower.fetch()?.unwrap_or_default());
+            return Ok(vec![follower.first()?]);
         }
         let opened = image::open_file(self.given.fib.as_deref(), self.given.trust, &self.read)?;
         if let Some(opened) = opened {

@@ -1,13 +1,14 @@
 //! What is written for the answers of a table: texts that are ready, and before each a prefix where one is wanted.
 
-use popfib::Family;
+use popfib::{Family, Kernel};
 use popfib_table::{FamilyTable, PrefixText};
 
 use super::answer_texts::{AnyAnswerTexts, Texts};
-use super::answers::{Looked, Numbers};
+use super::answers::{self, Ask};
 use super::form::AnswerForm;
 use super::page::Page;
 use super::table::NamedTable;
+use crate::failure::Failure;
 
 /// What is written for the answers of a table.
 pub(super) struct Written {
@@ -17,25 +18,57 @@ pub(super) struct Written {
     pub(super) texts: AnyAnswerTexts,
 }
 
-/// A family's answers to a batch.
-pub(super) type Texted<'l, A> = Looked<'l, A, Written>;
+impl Written {
+    /// What the texts are of.
+    fn ask(&self) -> Ask {
+        match self.before {
+            Some(_) => Ask::Match,
+            None => Ask::Value,
+        }
+    }
+}
+
+/// The numbers of a family's answers to a batch, table by table, and their texts.
+pub(super) struct Texted<'l, A: Family> {
+    pub(super) addresses: &'l [A],
+    pub(super) written: &'l [Written],
+    pub(super) numbers: &'l [Vec<u32>],
+}
+
+impl<'l, A: Family> Texted<'l, A> {
+    /// Looks up `addresses` in all tables; the numbers are put into `numbers`.
+    pub(super) fn new(
+        addresses: &'l [A],
+        tables: &[NamedTable],
+        written: &'l [Written],
+        kernel: Kernel,
+        numbers: &'l mut Vec<Vec<u32>>,
+    ) -> Result<Self, Failure> {
+        numbers.resize_with(tables.len(), Vec::new);
+        for ((table, written), numbers) in tables.iter().zip(written).zip(&mut *numbers) {
+            answers::look_up(&table.table, written.ask(), kernel, addresses, numbers)?;
+        }
+        Ok(Self {
+            addresses,
+            written,
+            numbers,
+        })
+    }
+}
 
 impl<A: Family> Texted<'_, A> {
     /// Writes the text of an answer of the table of this index; whether there is a match.
     pub(super) fn write(&self, table: usize, at: usize, page: &mut Page) -> bool {
         let number = self.numbers[table][at];
-        let Written { before, texts } = &self.tables[table].1;
+        let Written { before, texts } = &self.written[table];
         let number = lead(self.addresses[at], number, before.as_deref(), page);
         texts.write(number, page);
         number != 0
     }
 }
 
-/// What the numbers of a table mean, and the text of each.
-pub(super) fn compile<A: Family>(
-    table: &NamedTable,
-    form: &AnswerForm<'_>,
-) -> (Numbers<A>, Written) {
+/// What is written for the answers of a table.
+pub(super) fn compile(table: &NamedTable, form: &AnswerForm<'_>) -> Written {
     let with_prefixes = table.with_prefixes && table.table.has_routes();
     let (before, after) = form.around_prefix().filter(|_| with_prefixes).unzip();
     let mut texts = Texts::default();
@@ -52,12 +85,8 @@ pub(super) fn compile<A: Family>(
             form.value(Some(value), to);
         });
     }
-    let numbers = match before {
-        Some(_) => Numbers::Matches,
-        None => Numbers::Values,
-    };
     let texts = texts.into_answer_texts();
-    (numbers, Written { before, texts })
+    Written { before, texts }
 }
 
 /// The numbers of the texts of these answers.

@@ -11,8 +11,6 @@ use crate::prefix::{IpPrefix, Prefix};
 
 mod sealed {
     pub trait Sealed {}
-    impl Sealed for u32 {}
-    impl Sealed for u128 {}
 }
 
 /// A family of IP addresses: `u32` is IPv4, `u128` IPv6.
@@ -36,69 +34,45 @@ pub trait Family: Address + sealed::Sealed {
     fn ip(self) -> IpAddr;
 }
 
-impl Family for u32 {
-    const NAME: &'static str = "IPv4";
+macro_rules! family {
+    ($type:ty, $name:expr, $part:ident, $version:ident) => {
+        impl sealed::Sealed for $type {}
 
-    #[inline(always)]
-    fn of<K: PerFamily + ?Sized>(both: &ByFamily<K>) -> &K::Of<Self> {
-        &both.ipv4
-    }
+        impl Family for $type {
+            const NAME: &'static str = $name;
 
-    #[inline(always)]
-    fn of_mut<K: PerFamily + ?Sized>(both: &mut ByFamily<K>) -> &mut K::Of<Self> {
-        &mut both.ipv4
-    }
+            #[inline(always)]
+            fn of<K: PerFamily + ?Sized>(both: &ByFamily<K>) -> &K::Of<Self> {
+                &both.$part
+            }
 
-    #[inline]
-    fn prefix(prefix: IpPrefix) -> Option<Prefix<Self>> {
-        match prefix {
-            IpPrefix::V4(prefix) => Some(prefix),
-            IpPrefix::V6(_) => None,
+            #[inline(always)]
+            fn of_mut<K: PerFamily + ?Sized>(both: &mut ByFamily<K>) -> &mut K::Of<Self> {
+                &mut both.$part
+            }
+
+            #[inline]
+            fn prefix(prefix: IpPrefix) -> Option<Prefix<Self>> {
+                match prefix {
+                    IpPrefix::$version(prefix) => Some(prefix),
+                    _ => None,
+                }
+            }
+
+            #[inline(always)]
+            fn ip_prefix(prefix: Prefix<Self>) -> IpPrefix {
+                prefix.into()
+            }
+
+            #[inline(always)]
+            fn ip(self) -> IpAddr {
+                IpAddr::$version(self.into())
+            }
         }
-    }
-
-    #[inline(always)]
-    fn ip_prefix(prefix: Prefix<Self>) -> IpPrefix {
-        prefix.into()
-    }
-
-    #[inline(always)]
-    fn ip(self) -> IpAddr {
-        IpAddr::V4(self.into())
-    }
+    };
 }
-
-impl Family for u128 {
-    const NAME: &'static str = "IPv6";
-
-    #[inline(always)]
-    fn of<K: PerFamily + ?Sized>(both: &ByFamily<K>) -> &K::Of<Self> {
-        &both.ipv6
-    }
-
-    #[inline(always)]
-    fn of_mut<K: PerFamily + ?Sized>(both: &mut ByFamily<K>) -> &mut K::Of<Self> {
-        &mut both.ipv6
-    }
-
-    #[inline]
-    fn prefix(prefix: IpPrefix) -> Option<Prefix<Self>> {
-        match prefix {
-            IpPrefix::V4(_) => None,
-            IpPrefix::V6(prefix) => Some(prefix),
-        }
-    }
-
-    #[inline(always)]
-    fn ip_prefix(prefix: Prefix<Self>) -> IpPrefix {
-        prefix.into()
-    }
-
-    #[inline(always)]
-    fn ip(self) -> IpAddr {
-        IpAddr::V6(self.into())
-    }
-}
+family!(u32, "IPv4", ipv4, V4);
+family!(u128, "IPv6", ipv6, V6);
 
 /// A type for each family, as `Rib<A>` for addresses `A`.
 ///

@@ -178,9 +178,7 @@ fn is_blank(line: &[u8]) -> bool {
 }
 
 fn stream(args: &LookupArgs) -> Result<(), Failure> {
-    let live = args.table.live.as_deref();
-    let place = live.map(|socket| Place::new(socket, &args.table.read));
-    let mut follower = place.transpose()?.map(|place| Follower::new(place, true));
+    let mut follower = Follower::of(args.table.live.as_deref(), &args.table.read, true)?;
     let tables = match &mut follower {
         Some(follower) => vec![follower.first()?],
         None => vec![NamedTable::of(&args.table)?],

@@ -225,8 +225,8 @@ impl Scratch {
             match answer {
                 Answer::Value => {
                     let rows = output.rows::<Text>(len);
-                    let texts = &*table.values.texts;
-                    if !table.values.has_long() {
+                    let texts = &*table.texts;
+                    if !table.has_long {
                         self.numbers(table, addresses, |row, number| {
                             rows.set(row, texts[number as usize]);
                         })?;
@@ -297,7 +297,7 @@ impl Scratch {
     /// The numbers of the values of addresses.
     fn look_up<A: Family>(&mut self, table: &Table, addresses: &[A]) -> Result<(), String> {
         self.numbers.resize(addresses.len(), 0);
-        let family = table.table.family::<A>();
+        let family = table.loaded.table.family::<A>();
         let looked_up = family.value_numbers(Kernel::best(), addresses, &mut self.numbers);
         looked_up.map_err(|error| error.to_string())
     }
@@ -323,7 +323,7 @@ impl Scratch {
         if addresses.rows.is_empty() {
             return Ok(());
         }
-        let family = table.table.family::<A>();
+        let family = table.loaded.table.family::<A>();
         self.numbers.resize(addresses.rows.len(), 0);
         let (numbers, addresses, places) =
             (&mut self.numbers, &addresses.addresses, &addresses.rows);
@@ -351,6 +351,7 @@ impl Scratch {
             let before = self.covering.len();
             let covering =
                 table
+                    .loaded
                     .table
                     .supernets(IpPrefix::host(address.ip()), |(prefix, number)| {
                         let value = table.text(number.get()).to_owned();

@@ -10,48 +10,24 @@ use crate::vector::Text;
 
 /// A table of both families.
 pub(crate) struct Table {
-    pub(crate) table: popfib_table::Table,
-    pub(crate) values: Values,
-    /// Routes replaced by later ones for the same prefix, and invalid lines skipped.
-    pub(crate) replaced: u64,
-    pub(crate) skipped: u64,
-    /// What else was left out.
-    pub(crate) notes: Vec<String>,
-}
-
-/// The values by their numbers from 1 on.
-pub(crate) struct Values {
-    /// What is written for each; number 0 has the empty one.
+    /// With what was left out of it.
+    pub(crate) loaded: LookupTable,
+    /// What is written for each value, by its number; 0 has the empty one.
     pub(crate) texts: Vec<Text>,
-    has_long: bool,
-    integers: OnceLock<Result<Vec<i64>, String>>,
-}
-
-impl Values {
-    fn of(table: &popfib_table::Table) -> Self {
-        let texts = [""].into_iter().chain(table.values());
-        let texts: Vec<_> = texts.map(|text| Text::new(text.as_bytes())).collect();
-        Self {
-            has_long: texts.iter().any(Text::is_long),
-            texts,
-            integers: OnceLock::new(),
-        }
-    }
-
     /// Whether there is one that does not lie inside of its [`Text`].
-    pub(crate) fn has_long(&self) -> bool {
-        self.has_long
-    }
+    pub(crate) has_long: bool,
+    integers: OnceLock<Result<Vec<i64>, String>>,
 }
 
 impl From<LookupTable> for Table {
     fn from(loaded: LookupTable) -> Self {
+        let texts = [""].into_iter().chain(loaded.table.values());
+        let texts: Vec<_> = texts.map(|text| Text::new(text.as_bytes())).collect();
         Self {
-            values: Values::of(&loaded.table),
-            table: loaded.table,
-            replaced: loaded.replaced,
-            skipped: loaded.skipped,
-            notes: loaded.notes,
+            has_long: texts.iter().any(Text::is_long),
+            texts,
+            loaded,
+            integers: OnceLock::new(),
         }
     }
 }
@@ -79,7 +55,7 @@ impl Table {
     pub(crate) fn text(&self, number: u32) -> &str {
         let number = NextHop::new(number);
         number
-            .and_then(|number| self.table.value(number))
+            .and_then(|number| self.loaded.table.value(number))
             .unwrap_or_default()
     }
 
@@ -94,13 +70,9 @@ impl Table {
                 format!("the value '{text}' is no integer of 64 bits")
             })
         };
-        let all = || {
-            [Ok(0)]
-                .into_iter()
-                .chain(self.table.values().map(parse))
-                .collect()
-        };
-        let integers = self.values.integers.get_or_init(all);
+        let values = self.loaded.table.values().map(parse);
+        let all = || [Ok(0)].into_iter().chain(values).collect();
+        let integers = self.integers.get_or_init(all);
         integers
             .as_ref()
             .map_or_else(|error| Err(&**error), |all| Ok(all.as_slice()))

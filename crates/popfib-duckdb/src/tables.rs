@@ -299,11 +299,12 @@ unsafe fn fill_tables(
     let (names, notes) = (column(0), column(5));
     let mut has_notes = Vec::new();
     for (row, (name, table)) in tables.take(room).enumerate() {
+        let loaded = &table.loaded;
         let numbers = [
-            table.table.ipv4().route_count() as u64,
-            table.table.ipv6().route_count() as u64,
-            table.replaced,
-            table.skipped,
+            loaded.table.ipv4().route_count() as u64,
+            loaded.table.ipv6().route_count() as u64,
+            loaded.replaced,
+            loaded.skipped,
         ];
         // SAFETY: the caller's; the types are those of `TABLE`.
         unsafe {
@@ -311,10 +312,10 @@ unsafe fn fill_tables(
             for (at, number) in (1..).zip(numbers) {
                 column(at).rows::<u64>(room).set(row, number);
             }
-            let text = table.notes.join("; ");
+            let text = loaded.notes.join("; ");
             notes.put(&notes.rows(room), row, text.as_bytes());
         }
-        has_notes.push(!table.notes.is_empty());
+        has_notes.push(!loaded.notes.is_empty());
     }
     // SAFETY: as above.
     unsafe { notes.set_nulls(&has_notes) }

@@ -6,8 +6,8 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use popfib::{Image, ImageError, IpPrefix, NextHop};
-use popfib_table::TableError;
+use popfib::{Family, Image, ImageError, ImageTable, IpPrefix, NextHop};
+use popfib_table::{Table, TableError};
 
 use crate::error::ReadError;
 use crate::error::quote;
@@ -58,9 +58,8 @@ fn check_length(bytes: &[u8]) -> Result<(), String> {
 pub(crate) struct ImageRoutes {
     name: String,
     image: Arc<Image>,
-    is_ipv6: bool,
-    /// The number of the next route.
-    number: u32,
+    /// How many routes have been read.
+    count: u32,
     /// What stands for the name of a next hop that has none.
     text: String,
 }
@@ -72,46 +71,33 @@ impl ImageRoutes {
     /// An image without routes.
     pub(crate) fn new(name: &str, image: impl Into<Arc<Image>>) -> Result<Self, ReadError> {
         let image = image.into();
-        let ipv4 = image.table::<u32>();
-        let ipv6 = image.table::<u128>();
-        let is_bare = ipv4.is_some_and(|table| !table.has_routes())
-            || ipv6.is_some_and(|table| !table.has_routes());
-        if is_bare {
+        if !Table::of_image(Arc::clone(&image)).has_routes() {
             return Err(ReadError::file(name, TableError::NoRoutes.to_string()));
         }
         Ok(Self {
             name: name.to_owned(),
             image,
-            is_ipv6: false,
-            number: 1,
+            count: 0,
             text: String::new(),
         })
     }
 
-    fn route(&self) -> Option<(IpPrefix, NextHop)> {
-        if self.is_ipv6 {
-            let (prefix, next_hop) = self.image.table::<u128>()?.route(self.number)?;
-            Some((prefix.into(), next_hop))
-        } else {
-            let (prefix, next_hop) = self.image.table::<u32>()?.route(self.number)?;
-            Some((prefix.into(), next_hop))
-        }
+    fn route<A: Family>(&self, number: u32) -> Option<(IpPrefix, NextHop)> {
+        let (prefix, next_hop) = self.image.table::<A>()?.route(number)?;
+        Some((A::ip_prefix(prefix), next_hop))
     }
 }
 
 impl RouteSource for ImageRoutes {
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        let (prefix, next_hop) = loop {
-            if let Some(route) = self.route() {
-                break route;
-            }
-            if self.is_ipv6 {
-                return Ok(None);
-            }
-            self.is_ipv6 = true;
-            self.number = 1;
+        let number = self.count + 1;
+        let ipv4 = self.image.table::<u32>().map_or(0, ImageTable::route_count) as u32;
+        let route = self.route::<u32>(number);
+        let route = route.or_else(|| self.route::<u128>(number - ipv4));
+        let Some((prefix, next_hop)) = route else {
+            return Ok(None);
         };
-        self.number += 1;
+        self.count = number;
         self.text.clear();
         let next_hop = match self.image.name(next_hop) {
             // That of a list of prefixes.

@@ -32,7 +32,6 @@ mod family;
 mod prefix_text;
 mod table;
 mod text;
-mod values;
 
 pub use addresses::{Addresses, AllRows, Rows};
 pub use builder::Builder;

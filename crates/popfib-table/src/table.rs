@@ -8,7 +8,6 @@ use popfib::{ByFamily, Family, Image, IpPrefix, NextHop, PerFamily, Prefix};
 use crate::dictionary::Dictionary;
 use crate::error::TableError;
 use crate::family::{FamilyTable, Ribs};
-use crate::values::Values;
 
 /// Makes of [`ByFamily`] the routes of both families of a table.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +25,13 @@ impl PerFamily for FamilyTables {
 pub struct Table {
     families: ByFamily<FamilyTables>,
     values: Values,
+}
+
+/// Where the texts of values are.
+#[derive(Clone, Debug)]
+enum Values {
+    Own(Dictionary),
+    Image(Arc<Image>),
 }
 
 impl Default for Table {
@@ -88,13 +94,19 @@ impl Table {
 
     /// How many values there are, which is also the highest number; `None` in an image without names.
     pub fn value_count(&self) -> Option<u32> {
-        self.values.count()
+        match &self.values {
+            Values::Own(dictionary) => Some(dictionary.len() as u32),
+            Values::Image(image) => image.name_count(),
+        }
     }
 
     /// The value of this number. O(1).
     #[inline]
     pub fn value(&self, number: NextHop) -> Option<&str> {
-        self.values.get(number)
+        match &self.values {
+            Values::Own(dictionary) => dictionary.get(number),
+            Values::Image(image) => image.name(number),
+        }
     }
 
     /// All values in the order of their numbers, from 1 on; none in an image without names.

@@ -53,8 +53,8 @@ impl Columns {
             query: query.clone(),
             answers,
             writer: ParquetWriter::new(&name.display().to_string(), kept(source), with_prefixes)?,
-            ipv4: (Routes::new(), Vec::new()),
-            ipv6: (Routes::new(), Vec::new()),
+            ipv4: (Routes::default(), Vec::new()),
+            ipv6: (Routes::default(), Vec::new()),
             numbers: Vec::new(),
             taken: Vec::new(),
         })

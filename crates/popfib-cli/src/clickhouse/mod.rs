@@ -15,7 +15,6 @@ use popfib_table::{FamilyTable, PrefixText};
 
 use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
-use crate::live::Place;
 use crate::output::Output;
 use crate::program::Verdict;
 use crate::stream::answer_texts::{AnyAnswerTexts, Texts};
@@ -98,10 +97,7 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
     }
     let with_prefixes = args.answer == Answer::Prefix;
     let live = args.table.live.as_deref();
-    let place = live.map(|socket| Place::new(socket, &args.table.read));
-    let mut follower = place
-        .transpose()?
-        .map(|place| Follower::new(place, with_prefixes));
+    let mut follower = Follower::of(live, &args.table.read, with_prefixes)?;
     let table = match &mut follower {
         Some(follower) => follower.first()?,
         None => load(&args.table, with_prefixes)?,
@@ -130,11 +126,7 @@ fn load(args: &TableArgs, with_prefixes: bool) -> Result<NamedTable, Failure> {
         Some(opened) => opened.into_table()?,
         None => table::load(args)?.into_table(),
     };
-    Ok(NamedTable {
-        name: None,
-        with_prefixes,
-        table,
-    })
+    Ok(NamedTable::only(table, with_prefixes))
 }
 
 /// A table as a function of a column.

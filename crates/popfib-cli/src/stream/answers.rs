@@ -34,6 +34,7 @@ pub(crate) fn look_up<A: Family>(
 }
 
 /// The routes of one family by numbers, made when the first address comes.
+#[derive(Default)]
 pub(crate) struct Routes<A: Family> {
     numbered: Option<RouteNumbers<A>>,
     /// How many numbers come before those of the routes.
@@ -41,13 +42,6 @@ pub(crate) struct Routes<A: Family> {
 }
 
 impl<A: Family> Routes<A> {
-    pub(crate) fn new() -> Self {
-        Self {
-            numbered: None,
-            before: 0,
-        }
-    }
-
     /// Puts the number of each address's route into `numbers`. The first time the routes are numbered after `before`, in the
     /// order in which prefixes and values are handed to `each`.
     pub(crate) fn look_up(

@@ -4,8 +4,10 @@
 //! the same code. Asking the other process for each batch would answer from the table of that moment, but texts of
 //! answers could not be made before addresses come, and the process would answer for all of its clients.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::args::ReadArgs;
 use crate::failure::Failure;
 use crate::live::{Live, Place};
 use crate::output::note;
@@ -27,16 +29,21 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// Of that place; nothing is asked yet.
-    pub(crate) fn new(place: Place, with_prefixes: bool) -> Self {
-        Self {
+    /// Of the socket of `--live`, if there is one; nothing is asked yet.
+    pub(crate) fn of(
+        socket: Option<&Path>,
+        read: &ReadArgs,
+        with_prefixes: bool,
+    ) -> Result<Option<Self>, Failure> {
+        let place = socket.map(|socket| Place::new(socket, read)).transpose()?;
+        Ok(place.map(|place| Self {
             place,
             with_prefixes,
             live: None,
             version: None,
             due: Instant::now(),
             has_failed: false,
-        }
+        }))
     }
 
     /// The table as it is now.

@@ -17,17 +17,22 @@ pub(crate) struct NamedTable {
 }
 
 impl NamedTable {
+    /// The only table.
+    pub(crate) fn only(table: Table, with_prefixes: bool) -> Self {
+        Self {
+            name: None,
+            with_prefixes,
+            table,
+        }
+    }
+
     /// The table of these options, by prefixes if it has any.
     pub(crate) fn of(args: &TableArgs) -> Result<Self, Failure> {
         let table = match table::open_image(args)? {
             Some(opened) => opened.into_table()?,
             None => table::load(args)?.into_table(),
         };
-        Ok(Self {
-            name: None,
-            with_prefixes: true,
-            table,
-        })
+        Ok(Self::only(table, true))
     }
 
     /// That of an image, which has to have its routes for prefixes.
@@ -36,11 +41,7 @@ impl NamedTable {
             let what = "name the matched prefix; --value-only does without";
             return Err(opened.without_routes(what));
         }
-        Ok(Self {
-            name: None,
-            with_prefixes,
-            table: opened.into_table()?,
-        })
+        Ok(Self::only(opened.into_table()?, with_prefixes))
     }
 
     /// The names of its columns for the cell of this name, which is empty where there is one cell.

@@ -11,7 +11,6 @@ use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
-use crate::live::Place;
 use crate::{image, table};
 
 use super::follower::Follower;
@@ -153,14 +152,7 @@ impl TablesArgs {
 
     /// Where the table comes from again and again, if it is that of another process.
     pub(crate) fn follower(&self, with_prefixes: bool) -> Result<Option<Follower>, Failure> {
-        let place = self
-            .given
-            .live
-            .as_deref()
-            .map(|socket| Place::new(socket, &self.read));
-        Ok(place
-            .transpose()?
-            .map(|place| Follower::new(place, with_prefixes)))
+        Follower::of(self.given.live.as_deref(), &self.read, with_prefixes)
     }
 
     /// Reads the tables; the answers have prefixes if `with_prefixes`.
@@ -173,11 +165,8 @@ impl TablesArgs {
             return Ok(vec![NamedTable::of_image(opened, with_prefixes)?]);
         }
         if self.given.tables.is_empty() {
-            return Ok(vec![NamedTable {
-                name: None,
-                with_prefixes,
-                table: table::load_or_default(None, &self.read)?.into_table(),
-            }]);
+            let table = table::load_or_default(None, &self.read)?.into_table();
+            return Ok(vec![NamedTable::only(table, with_prefixes)]);
         }
         let mut tables: Vec<NamedTable> = Vec::new();
         for (table, read) in self.given.tables.iter().zip(&self.reads) {

@@ -5,11 +5,10 @@
 
 use hashbrown::HashTable;
 use popfib::{Family, TableGuard};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::Lookup;
-use super::lookup::{self, BLOCK, Source};
+use super::lookup::{BLOCK, Source};
 use super::matches::Match;
 use super::room::ask_for_memory;
 use crate::live::{Live, Value};
@@ -130,16 +129,9 @@ impl Lookup<'_, '_> {
     }
 
     fn find_all<S: Source>(&self, source: &S, count: usize) -> PyResult<Vec<S::Answer>> {
-        let &Self {
-            py,
-            rows,
-            invalid,
-            threads,
-        } = self;
         ask_for_memory(count, size_of::<S::Answer>())?;
         let mut found = vec![S::Answer::default(); count];
-        py.detach(|| lookup::lookup(rows, source, invalid, threads, &mut found))
-            .map_err(PyValueError::new_err)?;
+        self.look_up(source, &mut found)?;
         Ok(found)
     }
 }

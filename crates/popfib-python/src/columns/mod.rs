@@ -269,19 +269,9 @@ impl<'py> Lookup<'_, 'py> {
         answers: &mut [Q::Answer],
         ask: impl FnOnce(&State) -> T,
     ) -> PyResult<T> {
-        let &Self {
-            py,
-            rows,
-            invalid,
-            threads,
-        } = self;
         let count = answers.len();
-        let mut look_up = |routes: &Routes| {
-            let source = Q::source(routes)?;
-            let found = py.detach(|| lookup::lookup(rows, &source, invalid, threads, answers));
-            found.map_err(PyValueError::new_err)
-        };
-        let (asked, kept) = table.read(py, |state| {
+        let mut look_up = |routes: &Routes| self.look_up(&Q::source(routes)?, answers);
+        let (asked, kept) = table.read(self.py, |state| {
             let (asked, routes) = (ask(state), &state.routes);
             if count >= routes.len() / ROUTES_A_ROW {
                 return Ok((asked, Some(routes.clone())));
@@ -291,5 +281,17 @@ impl<'py> Lookup<'_, 'py> {
         })?;
         kept.as_ref().map_or(Ok(()), look_up)?;
         Ok(asked)
+    }
+
+    /// Looks up all rows, while other threads have the interpreter.
+    fn look_up<S: Source>(&self, source: &S, answers: &mut [S::Answer]) -> PyResult<()> {
+        let &Self {
+            py,
+            rows,
+            invalid,
+            threads,
+        } = self;
+        let found = py.detach(|| lookup::lookup(rows, source, invalid, threads, answers));
+        found.map_err(PyValueError::new_err)
     }
 }

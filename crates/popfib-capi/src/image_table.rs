@@ -92,6 +92,7 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
         self.with_routes().map(drop)
     }
 
+    #[inline(always)]
     fn lookup(&self, address: A) -> L {
         self.fib.lookup(address)
     }
@@ -153,6 +154,7 @@ impl<A: Address, L: ImageLeaf> Answers for Frozen<A, L> {
         Routes::kernel(self)
     }
 
+    #[inline(always)]
     fn lookup(&mut self, address: A) -> L {
         Routes::lookup(self, address)
     }

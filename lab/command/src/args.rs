@@ -14,6 +14,7 @@ use crate::program::Failure;
 pub(crate) enum SizeArg {
     Smallest,
     Balanced,
+    Fastest,
 }
 
 impl From<SizeArg> for Size {
@@ -21,6 +22,7 @@ impl From<SizeArg> for Size {
         match size {
             SizeArg::Smallest => Self::Smallest,
             SizeArg::Balanced => Self::Balanced,
+            SizeArg::Fastest => Self::Fastest,
         }
     }
 }
@@ -41,7 +43,8 @@ pub(crate) struct FormArgs {
     #[arg(long)]
     pub(crate) no_aggregation: bool,
 
-    /// Whether popfib's own layout takes more memory for fewer steps: flat blocks, for IPv4 with 18 direct bits
+    /// Whether popfib's own layout takes more memory for fewer steps, for IPv4 with 18 direct bits: flat blocks below those
+    /// (balanced), or one over 24 bits (fastest)
     #[arg(long, value_name = "SIZE", value_enum, default_value = "smallest")]
     pub(crate) size: SizeArg,
 

@@ -413,8 +413,11 @@ const OWN_LOOP: &str = "own";
 fn algorithm_name(algorithm: Algorithm, form: &FormArgs) -> String {
     let name = algorithm.name();
     let is_poptrie = !matches!(algorithm, Algorithm::Baseline(_));
-    let is_flat = form.size == SizeArg::Balanced && algorithm == Algorithm::Popfib;
-    let size = if is_flat { "-balanced" } else { "" };
+    let size = match form.size {
+        SizeArg::Balanced if algorithm == Algorithm::Popfib => "-balanced",
+        SizeArg::Fastest if algorithm == Algorithm::Popfib => "-fastest",
+        _ => "",
+    };
     if form.no_aggregation && is_poptrie {
         format!("{name}{size}-unaggregated")
     } else {

@@ -54,8 +54,7 @@ pub(crate) fn algorithms() -> Vec<Algorithm> {
     let mut best = |name: &str, options| all.push(popfib(name.into(), options, Kernel::best()));
     let options = Options::default();
     best("popfib-balanced", options.clone().size(Size::Balanced));
-    // As large as the direct table of DIR-24-8 may be.
-    best("popfib-s22", options.clone().direct_bits(Some(22)));
+    best("popfib-fastest", options.clone().size(Size::Fastest));
     all.push(Algorithm {
         kind: Kind::Matches,
         ..popfib("popfib-matches".into(), options, Kernel::best())

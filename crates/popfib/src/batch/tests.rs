@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use std::println;
 
 use super::{Kernel, KernelError, Kind, LAST_RUN};
+use crate::fib::flat::FlatKind;
 use crate::fib::layout::{IDLE_BLOCK, NODE, STRIDE, View, words};
 use crate::fib::lookup::lookup_each;
 use crate::memory::Global;
@@ -181,11 +182,13 @@ fn odd_tables<A: Address, L: Leaf>() {
     }
 }
 
-/// Flat tables, of both widths of entries, beside those that are not.
+/// Flat tables, of both kinds and widths of entries, beside those that are not.
 fn flat_tables<A: Address, L: Leaf>() {
     let mut random = Random(5 + u64::from(A::WIDTH));
     let mut widths = [0; 2];
-    for root_bits in 0..=(A::WIDTH - STRIDE).min(rounds(12, 18)) {
+    let last = (A::WIDTH - STRIDE).min(18);
+    let shared = (1..=last.min(rounds(12, 18))).map(|root_bits| (FlatKind::Shared, root_bits));
+    for (kind, root_bits) in shared.chain([(FlatKind::One, last)]) {
         for (count, max) in [
             (0, 1),
             (1, 1),
@@ -203,18 +206,26 @@ fn flat_tables<A: Address, L: Leaf>() {
                 .aggregation(random.below(2) == 0)
                 .size(Size::Smallest);
             let plain = Fib::<A, L>::compile(&rib, &options).expect("fits");
-            let flat = Fib::<A, L>::flat(&rib, &options, usize::MAX, Global).expect("fits");
-            let flat = flat.expect("there is no limit");
+            let compile = |max| Fib::<A, L>::flat(&rib, &options, kind, max, Global).expect("fits");
+            let flat = compile(usize::MAX).expect("there is no limit");
             let probes = probes(&mut random, &rib, 2001);
             let expected: Vec<L> = probes.iter().map(|probe| plain.lookup(*probe)).collect();
             let found: Vec<L> = probes.iter().map(|probe| flat.lookup(*probe)).collect();
-            assert_eq!(found, expected, "{root_bits} bits, {count} routes");
-            let slices = root_bits == 5 && count == 3000;
+            assert_eq!(
+                found, expected,
+                "{root_bits} bits, {kind:?}, {count} routes"
+            );
+            assert_eq!(
+                flat.direct_bits(),
+                root_bits + if kind == FlatKind::One { STRIDE } else { 0 }
+            );
+            let slices = (root_bits == 5 || kind == FlatKind::One) && count == 3000;
             compare(&flat, &probes, slices);
-            let bytes = flat.bytes();
-            let limited = |max| Fib::<A, L>::flat(&rib, &options, max, Global).expect("fits");
-            assert!(limited(bytes).is_some());
-            assert!(limited(bytes / 2).is_none());
+            if kind == FlatKind::Shared {
+                let bytes = flat.bytes();
+                assert!(compile(bytes).is_some());
+                assert!(compile(bytes / 2).is_none());
+            }
             widths[usize::from(flat.arrays().flat_bits == 32)] += 1;
         }
     }

@@ -13,8 +13,9 @@
 //! 5. The arena begins with a block of one run without a next hop.
 //! 6. Of a flat table, all entries of the root lead to flat blocks, with entries of the same width, which begin at cache lines and lie
 //!    inside the arena; two may lead to the same one. There are no pages, and the key has the 6 bits of a slot below
-//!    those of the root. The entries of a block are pointers, or halves: next hops of the leaf's width, and numbers of children, each a
-//!    pointer to a block, in a list whose place the last word of the arena says.
+//!    those of the root; or the root has one entry, whose block resolves all direct bits that the key can have. The entries
+//!    of a block are pointers, or halves: next hops of the leaf's width, and numbers of children, each a pointer to a block, in
+//!    a list whose place the last word of the arena says.
 
 mod flat;
 mod limit;
@@ -26,7 +27,8 @@ use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::layout::{
-    IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS, NODE, PLACE, STRIDE, View, WIDE, Word, root_bits,
+    IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS, NODE, PLACE, STRIDE, View, WIDE, Word, flat_stride,
+    root_bits,
 };
 use crate::address::Address;
 use crate::next_hop::Leaf;
@@ -104,7 +106,7 @@ pub(crate) fn check_answers<A: Address>(
     };
     checker.own(0, IDLE_BLOCK.len())?;
     if view.flat_bits != 0 {
-        return checker.flat_table();
+        return checker.flat_table(flat_stride::<A>(view.root_bits));
     }
     let depth = view.root_bits + view.page_bits;
     for entries in view.root.chunks(64) {
@@ -141,7 +143,7 @@ pub(crate) fn check_shape<A: Address>(view: View<'_>) -> Result<(), CheckError> 
     let may_be_flat = matches!(view.flat_bits, 16 | 32)
         && A::WIDTH <= 32
         && view.page_bits == 0
-        && view.root_bits + STRIDE <= A::WIDTH;
+        && view.root_bits + flat_stride::<A>(view.root_bits) <= A::WIDTH;
     if is_shaped && (may_be_flat || view.flat_bits == 0) {
         Ok(())
     } else {

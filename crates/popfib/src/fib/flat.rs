@@ -5,22 +5,39 @@
 //! by a hash and a few probes; if there is none, it is added. Of the 262,144 blocks below 18
 //! bits of an IPv4 table of 2026, some 48,000 are different.
 //!
-//! A table is flat where that pays, else it has blocks with `runs` throughout: see [`suits`] and [`MAX_BYTES`].
+//! A table is flat where that pays, else it has blocks with `runs` throughout: see [`suits`] and [`FlatKind`].
+//! The largest and fastest is one flat block over 24 bits: the blocks below 18 bits, one after the other.
 
 use allocator_api2::vec::Vec;
 
 use super::Options;
 use super::compile::{self, Compiled, form};
-use super::layout::{CHILD, FLAT, HALF, MAX_WORDS, NODE, flat_len};
+use super::layout::{CHILD, FLAT, HALF, MAX_DIRECT_BITS, MAX_WORDS, NODE, flat_len};
 use crate::address::{Address, STRIDE};
 use crate::compile_error::CompileError;
 use crate::memory::{self, Allocator, OutOfMemory};
 use crate::next_hop::Leaf;
 use crate::rib::Rib;
 
-/// A larger table is not flat: many routes of single hosts, or very many different next hops, would make
-/// tens of MiB of it, which no cache near a core holds.
-pub(super) const MAX_BYTES: usize = 12 << 20;
+/// Where the flat blocks are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FlatKind {
+    /// Below the root, equal ones once.
+    Shared,
+    /// One, in place of a root: its entries are numbered by all direct bits.
+    One,
+}
+
+impl FlatKind {
+    /// The most bytes of shared blocks and what lies deeper, with which a table is flat. Many routes of single hosts, or very
+    /// many different next hops, would make tens of MiB of shared blocks, which no cache near a core holds.
+    pub(super) const fn max_bytes(self) -> usize {
+        match self {
+            Self::Shared => 12 << 20,
+            Self::One => 128 << 20,
+        }
+    }
+}
 
 /// Words of a cache line.
 const LINE: usize = 64 / size_of::<u32>();
@@ -29,27 +46,41 @@ const LINE: usize = 64 / size_of::<u32>();
 /// so that routes that were made to collide cost memory up to the limit, and no time.
 const PROBES: usize = 16;
 
-/// Whether a table of this form is compiled flat: keys of 32 bits with 18 direct bits. The flat blocks then end at /24, where
-/// most routes end. With fewer direct bits, as small tables have, routes would go on below the flat blocks.
-pub(super) fn suits<A: Address>(root_bits: u8, page_bits: u8) -> bool {
-    A::WIDTH == 32 && (root_bits, page_bits) == (18, 0)
+/// The direct bits above shared blocks that end at /24, where most IPv4 routes end.
+const DIRECT_BITS: u8 = MAX_DIRECT_BITS - STRIDE;
+
+/// Whether a table of keys of 32 bits is flat of this kind: with `direct_bits`, and those that were asked for. With fewer, as small tables
+/// have, routes would go on below the flat blocks.
+pub(super) fn suits<A: Address>(kind: FlatKind, direct_bits: u8, asked: Option<u8>) -> bool {
+    let is_large = direct_bits == DIRECT_BITS;
+    A::WIDTH == 32
+        && match kind {
+            FlatKind::Shared => is_large,
+            FlatKind::One => asked.map_or(is_large, |asked| asked == MAX_DIRECT_BITS),
+        }
 }
 
-/// Compiles `rib` flat; `None` if that takes more than `max_bytes`.
+/// Compiles `rib` flat; `None` if shared blocks and what lies deeper take more than `max_bytes`.
 ///
-/// The key has at least [`STRIDE`] bits below those of the root, at most 32 in all, and no pages.
+/// The key has at least [`STRIDE`] bits below those of the root, at most 32 in all, and no pages. One block is made of
+/// those that lie below a root with [`STRIDE`] bits less.
 pub(super) fn flat<A: Address, L: Leaf, Al: Allocator + Clone>(
     rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
+    kind: FlatKind,
     max_bytes: usize,
     alloc: Al,
 ) -> Result<Option<Compiled<Al>>, CompileError> {
-    let form = form::<A, L>(rib, options, 0)?;
+    let mut form = form::<A, L>(rib, options, 0)?;
+    if kind == FlatKind::One {
+        form.0 = A::WIDTH.min(MAX_DIRECT_BITS) - STRIDE;
+    }
     debug_assert!(A::WIDTH <= 32 && form.0 + STRIDE <= A::WIDTH && form.1 == 0);
+    debug_assert!(kind == FlatKind::One || form.0 > 0);
     // Half words, unless there are too many next hops or children for them.
     let fits = u32::from(form.2) <= CHILD.ilog2();
     for bits in if fits { &[16, 32][..] } else { &[32] } {
-        match table::<A, L, Al>(rib, options, form, *bits, max_bytes, alloc.clone())? {
+        match table::<A, L, Al>(rib, options, form, *bits, kind, max_bytes, alloc.clone())? {
             Ok(compiled) => return Ok(Some(compiled)),
             Err(Full::Memory) => return Ok(None),
             Err(Full::Children) => {}
@@ -73,6 +104,7 @@ fn table<A: Address, L: Leaf, Al: Allocator + Clone>(
     options: &Options,
     form: (u8, u8, u8),
     bits: u8,
+    kind: FlatKind,
     max_bytes: usize,
     alloc: Al,
 ) -> Result<Result<Compiled<Al>, Full>, CompileError> {
@@ -90,7 +122,7 @@ fn table<A: Address, L: Leaf, Al: Allocator + Clone>(
     if let Some(full) = flat.full {
         return Ok(Err(full));
     }
-    flat.append_to(compiled?).map(Ok)
+    flat.append_to(compiled?, kind).map(Ok)
 }
 
 /// Flat blocks, each of them once.
@@ -144,7 +176,7 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
 
     /// The number of the block with these entries, pointers. There are `deeper` words of blocks below.
     fn add(&mut self, entries: &[u32; 64], deeper: usize) -> Result<u32, CompileError> {
-        let len = flat_len(self.bits);
+        let len = flat_len(STRIDE, self.bits);
         let has_children = entries.iter().fold(0, |all, entry| all | entry) & NODE != 0;
         let mut block = *entries;
         if self.bits == 16 {
@@ -218,21 +250,43 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         }
     }
 
-    /// Appends the list of children, the blocks, and the place of the list to the arena of deeper blocks; the root leads to the blocks.
-    fn append_to(self, mut compiled: Compiled<Al>) -> Result<Compiled<Al>, CompileError> {
-        let arena = &mut compiled.arena;
+    /// Appends the list of children, the blocks, and the place of the list to the arena of deeper blocks; the root leads to the blocks,
+    /// or, if that is the kind, there is one block, of the root's one after the other.
+    fn append_to(
+        self,
+        mut compiled: Compiled<Al>,
+        kind: FlatKind,
+    ) -> Result<Compiled<Al>, CompileError> {
+        let (arena, root) = (&mut compiled.arena, &mut compiled.root);
         let list = arena.len() + 1;
         let first = (list + self.children.len()).next_multiple_of(LINE);
-        memory::grow(arena, first + self.words.len() + 1 - arena.len())?;
+        let len = flat_len(STRIDE, self.bits);
+        let words = match kind {
+            FlatKind::Shared => self.words.len(),
+            FlatKind::One => root.len() * len,
+        };
+        memory::grow(arena, first + words + 1 - arena.len())?;
         arena.push(self.children.len() as u32);
         arena.extend_from_slice(&self.children);
         arena.resize(first, 0);
-        arena.extend_from_slice(&self.words);
-        arena.push(list as u32);
         let mark = NODE | FLAT | if self.bits == 16 { HALF } else { 0 };
-        for entry in &mut compiled.root {
-            *entry = mark | (first + *entry as usize * flat_len(self.bits)) as u32;
+        match kind {
+            FlatKind::Shared => {
+                arena.extend_from_slice(&self.words);
+                for entry in root {
+                    *entry = mark | (first + *entry as usize * len) as u32;
+                }
+            }
+            FlatKind::One => {
+                for number in &*root {
+                    arena.extend_from_slice(&self.words[*number as usize * len..][..len]);
+                }
+                root.truncate(1);
+                root[0] = mark | first as u32;
+                compiled.root_bits = 0;
+            }
         }
+        arena.push(list as u32);
         compiled.flat_bits = self.bits;
         compiled.nodes += self.nodes;
         compiled.leaves += self.leaves;

@@ -26,7 +26,8 @@
 //! blocks once. What the root itself would answer is a block of 64 equal
 //! entries, so that a lookup reads two words and tests only the second. That
 //! takes three times the memory and half the time. What lies deeper are blocks
-//! with `runs`.
+//! with `runs`. With no root bits, one flat block of 2^24 entries is the table, as
+//! in DIR-24-8: a lookup reads one word.
 
 use alloc::sync::Arc;
 use core::any::Any;
@@ -53,7 +54,7 @@ pub(crate) const PLACE: u32 = WIDE - 1;
 
 /// The bit of a pointer of the root that says that it leads to a flat block: no arena is so long that a place has it.
 ///
-/// The 64 entries of the block are pointers, or, if the pointer has the bit [`HALF`], halves of words: next hops below
+/// The entries of the block are pointers, or, if the pointer has the bit [`HALF`], halves of words: next hops below
 /// [`CHILD`], or with that bit the numbers of children. Those are words of a list, pointers to blocks: the last word
 /// of the arena says where the list begins, and the word before the list how long it is.
 pub(crate) const FLAT: u32 = 1 << 29;
@@ -67,9 +68,22 @@ pub(crate) const FLAT_PLACE: u32 = FLAT - 1 - HALF;
 /// The bit of an entry of 16 bits that numbers a child.
 pub(crate) const CHILD: u32 = 1 << 15;
 
-/// The length in words of a flat block whose entries have so many bits.
-pub(crate) const fn flat_len(bits: u8) -> usize {
-    64 * bits as usize / 32
+/// How many bits of an address a flat block resolves below a root of so many bits: those of a slot, or, if the root resolves
+/// none, all direct bits that there can be, as that block is the whole table.
+#[inline(always)]
+pub(crate) const fn flat_stride<A: Address>(root_bits: u8) -> u8 {
+    if root_bits > 0 {
+        STRIDE
+    } else if A::WIDTH < MAX_DIRECT_BITS {
+        A::WIDTH
+    } else {
+        MAX_DIRECT_BITS
+    }
+}
+
+/// The length in words of a flat block that resolves `stride` bits, whose entries have so many bits.
+pub(crate) const fn flat_len(stride: u8, bits: u8) -> usize {
+    ((bits as usize / 16) << stride).div_ceil(2)
 }
 
 /// An arena has fewer words than this: kernels number its bytes by 31 bits.

@@ -16,7 +16,9 @@
 
 use core::sync::atomic::Ordering::Acquire;
 
-use super::layout::{CHILD, FLAT, FLAT_PLACE, HALF, NODE, PLACE, STRIDE, View, WIDE, Word};
+use super::layout::{
+    CHILD, FLAT, FLAT_PLACE, HALF, NODE, PLACE, STRIDE, View, WIDE, Word, flat_stride,
+};
 use crate::address::Address;
 use crate::next_hop::Leaf;
 
@@ -77,10 +79,11 @@ pub(crate) fn root_entry<A: Address>(view: View<'_>, address: A) -> u32 {
 /// The pointer that the flat block holds which the root's pointer leads to, and the address without the bits above it.
 #[inline(always)]
 fn flat_pointer<A: Address>(view: View<'_>, is_half: bool, entry: u32, address: A) -> (u32, A) {
+    let stride = flat_stride::<A>(view.root_bits);
     let rest = address.skip_bits(view.root_bits);
     // SAFETY: invariant 6: a whole flat block begins there.
-    let pointer = unsafe { flat_value(view.arena, is_half, entry, rest.leading(STRIDE)) };
-    (pointer, rest.skip_bits(STRIDE))
+    let pointer = unsafe { flat_value(view.arena, is_half, entry, rest.leading(stride)) };
+    (pointer, rest.skip_bits(stride))
 }
 
 /// From the root's pointer down to the next hop. `rest` is the address without
@@ -134,11 +137,11 @@ pub(crate) unsafe fn descend_blocks<A: Address>(
 /// The pointer that `slot` of the flat block holds that `pointer` leads to; `is_half`: its entries have 16 bits.
 ///
 /// # Safety
-/// A flat block begins there, as invariant 6 has it.
+/// A flat block with that slot begins there, as invariant 6 has it.
 #[inline(always)]
 unsafe fn flat_value(arena: &[Word], is_half: bool, pointer: u32, slot: u32) -> u32 {
     let (place, slot) = ((pointer & FLAT_PLACE) as usize, slot as usize);
-    // SAFETY: as above: 64 entries, and those with the bit number a child.
+    // SAFETY: as above; entries with the bit number a child.
     unsafe {
         if !is_half {
             return word(arena, place + slot);

@@ -10,7 +10,7 @@ pub(crate) mod block;
 pub(crate) mod check;
 pub(crate) mod compile;
 pub(crate) mod encode;
-mod flat;
+pub(crate) mod flat;
 pub(crate) mod layout;
 pub(crate) mod lookup;
 
@@ -23,7 +23,8 @@ use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::Leaf;
 use crate::rib::Rib;
 use compile::Compiled;
-use layout::{Arrays, MAX_WORDS};
+use flat::FlatKind;
+use layout::{Arrays, MAX_WORDS, flat_stride};
 
 pub use check::CheckError;
 pub use layout::MAX_DIRECT_BITS;
@@ -47,6 +48,11 @@ pub enum Size {
     /// *flat* blocks, if they take at most 12 MiB by that. All others are as the smallest. It is quicker where a
     /// cache of that size is near the core (docs/performance.md): measure it.
     Balanced,
+    /// 32 MiB for an IPv4 table of 65,536 routes or more, or for which 24 direct bits are asked: entries of 16 bits, or 64 MiB if the next
+    /// hops need more, are numbered by the first 24 bits of an address, as in DIR-24-8, and a lookup mostly reads one
+    /// of them. All others are as the balanced. It is the quickest where a cache of that size is near the core and nobody
+    /// else fills it.
+    Fastest,
 }
 
 impl Default for Options {
@@ -166,10 +172,16 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
         options: &Options,
         alloc: Al,
     ) -> Result<Self, CompileError> {
-        if options.size == Size::Balanced {
-            let (root_bits, page_bits, _) = compile::form::<A, L>(rib, options, 0)?;
-            if flat::suits::<A>(root_bits, page_bits)
-                && let Some(fib) = Self::flat(rib, options, flat::MAX_BYTES, alloc.clone())?
+        let kinds: &[FlatKind] = match options.size {
+            Size::Smallest => &[],
+            Size::Balanced => &[FlatKind::Shared],
+            Size::Fastest => &[FlatKind::One, FlatKind::Shared],
+        };
+        for kind in kinds {
+            let direct_bits = compile::direct_bits::<A>(options.direct_bits, rib.len())?;
+            let max_bytes = kind.max_bytes();
+            if flat::suits::<A>(*kind, direct_bits, options.direct_bits)
+                && let Some(fib) = Self::flat(rib, options, *kind, max_bytes, alloc.clone())?
             {
                 return Ok(fib);
             }
@@ -178,14 +190,15 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
         Self::from_compiled(compiled, alloc)
     }
 
-    /// With flat blocks, if that takes at most `max_bytes`. The direct bits leave a block to the key, which has no pages.
+    /// With flat blocks, if that takes at most `max_bytes`, as [`flat::flat`] has it.
     pub(crate) fn flat(
         rib: &Rib<A, impl Allocator + Clone>,
         options: &Options,
+        kind: FlatKind,
         max_bytes: usize,
         alloc: Al,
     ) -> Result<Option<Self>, CompileError> {
-        let compiled = flat::flat::<A, L, Al>(rib, options, max_bytes, alloc.clone())?;
+        let compiled = flat::flat::<A, L, Al>(rib, options, kind, max_bytes, alloc.clone())?;
         let fib = compiled.map(|compiled| Self::from_compiled(compiled, alloc));
         fib.transpose()
     }
@@ -297,7 +310,10 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     /// The number of leading bits that tables resolve (the paper's s).
     pub fn direct_bits(&self) -> u8 {
         let view = self.arrays.view();
-        view.root_bits + view.page_bits
+        match (view.flat_bits, view.root_bits) {
+            (1.., 0) => flat_stride::<A>(0),
+            _ => view.root_bits + view.page_bits,
+        }
     }
 
     /// The number of nodes (the paper's "inodes"): blocks of 64 slots.

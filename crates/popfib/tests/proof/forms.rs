@@ -22,7 +22,12 @@ impl Form {
         Self {
             wide: index & 1 != 0,
             aggregation: index & 2 != 0,
-            size: [Size::Smallest, Size::Balanced][index & 1],
+            size: [
+                Size::Smallest,
+                Size::Balanced,
+                Size::Fastest,
+                Size::Balanced,
+            ][index],
         }
     }
 
@@ -41,6 +46,10 @@ impl Form {
             size: Size::Balanced,
             ..default
         };
+        let fastest = Self {
+            size: Size::Fastest,
+            ..default
+        };
         let scattered = Self {
             aggregation: false,
             ..default
@@ -52,6 +61,7 @@ impl Form {
         vec![
             (default, None),
             (balanced, None),
+            (fastest, None),
             (default, Some(18)),
             (default, Some(16)),
             (default, Some(0)),

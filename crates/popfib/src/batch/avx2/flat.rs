@@ -1,12 +1,13 @@
-//! Flat tables: a read of the root and one of a block for each lookup, as in `avx512/flat.rs`.
+//! Flat tables: a read of the root, if it has more than one entry, and one of a block for each lookup, as in `avx512/flat.rs`.
 
 use core::arch::x86_64::*;
+use core::sync::atomic::Ordering::Acquire;
 
 use super::vectors::gather_words;
 use super::{AHEAD, LANES, LINE, windows, write_next_hops};
 use crate::address::Address;
 use crate::batch::flat::{deeper, in_groups};
-use crate::fib::layout::{CHILD, FLAT_PLACE, STRIDE, View};
+use crate::fib::layout::{CHILD, FLAT_PLACE, View, flat_stride};
 use crate::next_hop::Leaf;
 
 /// Vectors that advance together.
@@ -50,14 +51,19 @@ fn group<A: Address, L: Leaf, const HALF: bool, const N: usize>(
         _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_byte_add(line * LINE).cast());
     }
     let root_shift = _mm_cvtsi32_si128(32 - i32::from(view.root_bits));
+    let slot_shift = _mm_cvtsi32_si128(32 - i32::from(flat_stride::<A>(view.root_bits)));
     let zero = _mm256_setzero_si256();
     let (mut places, mut slots) = ([zero; N], [zero; N]);
     for n in 0..N {
         // SAFETY: eight addresses; indices into the root have `root_bits` (invariant 1).
         unsafe {
             let (leading, following) = windows(addresses[n].as_ptr(), view.root_bits);
-            slots[n] = _mm256_srli_epi32::<{ 32 - STRIDE as i32 }>(following);
-            let pointers = gather_words(view.root.as_ptr(), _mm256_srl_epi32(leading, root_shift));
+            slots[n] = _mm256_srl_epi32(following, slot_shift);
+            let pointers = if view.root_bits == 0 {
+                _mm256_set1_epi32(view.root[0].load(Acquire) as i32)
+            } else {
+                gather_words(view.root.as_ptr(), _mm256_srl_epi32(leading, root_shift))
+            };
             places[n] = _mm256_and_si256(pointers, _mm256_set1_epi32(FLAT_PLACE as i32));
         }
     }
@@ -65,7 +71,7 @@ fn group<A: Address, L: Leaf, const HALF: bool, const N: usize>(
     for n in 0..N {
         let low = _mm256_set1_epi32(1);
         let arena = view.arena.as_ptr();
-        // SAFETY: invariant 6: whole flat blocks begin there, of 32 or 64 words.
+        // SAFETY: invariant 6: whole flat blocks with these slots begin there.
         unsafe {
             entries[n] = if HALF {
                 let index = _mm256_add_epi32(places[n], _mm256_srli_epi32::<1>(slots[n]));

@@ -1,4 +1,4 @@
-//! Flat tables: a read of the root and one of a block for each lookup, and a test that nearly always fails.
+//! Flat tables: a read of the root, if it has more than one entry, and one of a block for each lookup, and a test that nearly always fails.
 //!
 //! Eight vectors advance together. Nothing depends on what was read but the addresses of the second reads, so the CPU overlaps
 //! these groups by itself. The few lanes that lead deeper are looked up again one by one.
@@ -8,12 +8,13 @@ use core::arch::x86_64::{
     _mm512_setzero_si512, _mm512_slli_epi32, _mm512_srli_epi32, _mm512_srlv_epi32,
     _mm512_test_epi32_mask,
 };
+use core::sync::atomic::Ordering::Acquire;
 
 use super::AHEAD;
 use super::lanes::{LANES, all, gather_words, load, store};
 use crate::address::Address;
 use crate::batch::flat::{deeper, in_groups};
-use crate::fib::layout::{CHILD, FLAT_PLACE, View};
+use crate::fib::layout::{CHILD, FLAT_PLACE, View, flat_stride};
 use crate::next_hop::Leaf;
 
 /// Vectors that advance together. Four are a tenth slower.
@@ -58,13 +59,18 @@ fn group<A: Address, L: Leaf, const HALF: bool, const N: usize>(
         _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(64 * line));
     }
     let zero = _mm512_setzero_si512();
+    let stride = flat_stride::<A>(view.root_bits);
     let (mut places, mut slots) = ([zero; N], [zero; N]);
     for n in 0..N {
         let mut keys = load(&addresses[n]);
         let index = keys.take::<A>(view.root_bits);
-        slots[n] = keys.slot();
-        // SAFETY: invariant 1: the root has as many entries as `root_bits` number.
-        let pointers = unsafe { gather_words(view.root.as_ptr(), index, !0, zero) };
+        slots[n] = keys.take::<A>(stride);
+        let pointers = if view.root_bits == 0 {
+            all(view.root[0].load(Acquire))
+        } else {
+            // SAFETY: invariant 1: the root has as many entries as `root_bits` number.
+            unsafe { gather_words(view.root.as_ptr(), index, !0, zero) }
+        };
         places[n] = _mm512_and_si512(pointers, all(FLAT_PLACE));
     }
     let mut entries = [zero; N];
@@ -88,19 +94,19 @@ fn group<A: Address, L: Leaf, const HALF: bool, const N: usize>(
 /// The entries `slots` of the blocks at `places`.
 ///
 /// # Safety
-/// Flat blocks begin at the places.
+/// Flat blocks with these slots begin at the places.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
 unsafe fn read<const HALF: bool>(view: View<'_>, places: __m512i, slots: __m512i) -> __m512i {
     let zero = _mm512_setzero_si512();
     let arena = view.arena.as_ptr();
     if !HALF {
-        // SAFETY: as this function's: 64 words.
+        // SAFETY: as this function's: as many words as slots.
         return unsafe { gather_words(arena, _mm512_add_epi32(places, slots), !0, zero) };
     }
     // A whole word, as a read of 32 bits at the second half would touch the next word.
     let index = _mm512_add_epi32(places, _mm512_srli_epi32::<1>(slots));
-    // SAFETY: as this function's: 32 words.
+    // SAFETY: as this function's: half as many words.
     let words = unsafe { gather_words(arena, index, !0, zero) };
     let down = _mm512_slli_epi32::<4>(_mm512_and_si512(slots, all(1)));
     _mm512_and_si512(_mm512_srlv_epi32(words, down), all(0xffff))

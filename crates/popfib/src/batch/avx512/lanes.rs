@@ -49,13 +49,6 @@ impl Keys {
         taken
     }
 
-    /// The first 6 bits, a slot.
-    #[target_feature(enable = "avx512f")]
-    #[inline]
-    pub(super) fn slot(&self) -> __m512i {
-        _mm512_srli_epi32::<26>(self.high)
-    }
-
     /// Takes away the first 6 bits, a slot, and returns 63 minus it.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     #[inline]

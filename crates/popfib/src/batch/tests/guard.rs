@@ -5,6 +5,7 @@ use core::ptr;
 use core::slice;
 
 use super::{Random, kernels, probes, rib};
+use crate::fib::flat::FlatKind;
 use crate::fib::layout::{STRIDE, View};
 use crate::memory::Global;
 use crate::rounds::rounds;
@@ -83,9 +84,19 @@ fn all_reads_are_inside<A: Address, L: Leaf>() {
             let options = Options::default().direct_bits(Some(direct_bits));
             let fib = Fib::<A, L>::compile(&rib, &options).expect("fits");
             reads_are_inside(&mut random, &rib, &fib);
-            if A::WIDTH <= 32 && direct_bits + STRIDE <= A::WIDTH {
-                let flat = Fib::<A, L>::flat(&rib, &options, usize::MAX, Global).expect("fits");
-                reads_are_inside(&mut random, &rib, &flat.expect("there is no limit"));
+            let last = A::WIDTH.saturating_sub(STRIDE).min(18);
+            let kinds = [
+                (FlatKind::Shared, direct_bits),
+                // Of 32 bits it is 32 MiB.
+                (FlatKind::One, if A::WIDTH < 32 { last } else { 0 }),
+            ];
+            for (kind, root_bits) in kinds {
+                if A::WIDTH <= 32 && (1..=last).contains(&root_bits) {
+                    let options = Options::default().direct_bits(Some(root_bits));
+                    let flat = Fib::<A, L>::flat(&rib, &options, kind, usize::MAX, Global);
+                    let flat = flat.expect("fits").expect("there is no limit");
+                    reads_are_inside(&mut random, &rib, &flat);
+                }
             }
         }
     }

@@ -3,14 +3,14 @@
 use alloc::vec;
 
 use super::{CheckError, Checker, load, nowhere};
-use crate::fib::layout::{CHILD, FLAT, FLAT_PLACE, HALF, NODE, STRIDE, View, Word, flat_len};
+use crate::fib::layout::{CHILD, FLAT, FLAT_PLACE, HALF, NODE, View, Word, flat_len};
 
 /// Words of a cache line.
 const LINE: usize = 64 / size_of::<Word>();
 
 impl<'a> Checker<'a> {
-    /// All of a flat table. A block that several entries of the root lead to is verified once.
-    pub(super) fn flat_table(&mut self) -> Result<(), CheckError> {
+    /// All of a flat table, whose blocks resolve `stride` bits. A block that several entries of the root lead to is verified once.
+    pub(super) fn flat_table(&mut self, stride: u8) -> Result<(), CheckError> {
         let View {
             root,
             root_bits,
@@ -18,7 +18,7 @@ impl<'a> Checker<'a> {
             ..
         } = self.view;
         let arena: &'a [Word] = self.view.arena;
-        let depth = root_bits + STRIDE;
+        let depth = root_bits + stride;
         let mut children = 0;
         if bits == 16 {
             let last = arena.len() - 1;
@@ -44,7 +44,7 @@ impl<'a> Checker<'a> {
         for entry in root.iter().map(load) {
             let place = entry & FLAT_PLACE;
             let (word, bit) = is_seen_of(place as usize);
-            let block = place as usize..place as usize + flat_len(bits);
+            let block = place as usize..place as usize + flat_len(stride, bits);
             let Some(entries) = arena
                 .get(block)
                 .filter(|_| entry & !FLAT_PLACE == mark && (place as usize).is_multiple_of(LINE))

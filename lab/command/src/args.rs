@@ -43,8 +43,8 @@ pub(crate) struct FormArgs {
     #[arg(long)]
     pub(crate) no_aggregation: bool,
 
-    /// Whether popfib's own layout takes more memory for fewer steps, for IPv4 with 18 direct bits: flat blocks below those
-    /// (balanced), or one over 24 bits (fastest)
+    /// Whether popfib's own layout takes more memory for fewer steps: flat blocks below 18 direct bits of IPv4 and 24 of IPv6
+    /// (balanced), or one over 24 bits of IPv4 (fastest)
     #[arg(long, value_name = "SIZE", value_enum, default_value = "smallest")]
     pub(crate) size: SizeArg,
 

@@ -28,7 +28,7 @@ use self::vectors::{
 };
 use super::{BYTE_READ_BITS, portable};
 use crate::address::Address;
-use crate::fib::layout::{PLACE, STRIDE, View};
+use crate::fib::layout::{FLAT_PLACE, PLACE, STRIDE, View};
 use crate::fib::lookup::lookup_each;
 use crate::next_hop::Leaf;
 
@@ -62,6 +62,27 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
         portable::lookup_batch(view, addresses, next_hops);
         return;
     }
+    in_blocks::<A, L, false>(view, addresses, next_hops);
+}
+
+/// Looks up each of `addresses`, of more than 32 bits, in a flat table; `next_hops` is as long.
+#[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
+pub(super) fn lookup_batch_flat<A: Address, L: Leaf>(
+    view: View<'_>,
+    addresses: &[A],
+    next_hops: &mut [L],
+) {
+    in_blocks::<A, L, true>(view, addresses, next_hops);
+}
+
+/// The slice block by block. `FLAT`: all blocks of the table are flat.
+#[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
+#[inline]
+fn in_blocks<A: Address, L: Leaf, const FLAT: bool>(
+    view: View<'_>,
+    addresses: &[A],
+    next_hops: &mut [L],
+) {
     let mut lanes = Lanes::new();
     let whole = addresses.len() / LANES * LANES;
     let blocks = addresses[..whole].chunks(BLOCK);
@@ -69,9 +90,9 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
         // SAFETY: as long, a multiple of LANES and at most BLOCK.
         unsafe {
             if portable::mostly_beyond_root(view, addresses) {
-                block::<A, L, true>(view, addresses, next_hops, &mut lanes);
+                block::<A, L, true, FLAT>(view, addresses, next_hops, &mut lanes);
             } else {
-                block::<A, L, false>(view, addresses, next_hops, &mut lanes);
+                block::<A, L, false, FLAT>(view, addresses, next_hops, &mut lanes);
             }
         }
     }
@@ -166,7 +187,7 @@ static PACKING: [[u8; LANES]; 1 << LANES] = {
 /// `next_hops` is as long as `addresses`, a multiple of LANES and at most BLOCK.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
-unsafe fn block<A: Address, L: Leaf, const ALL: bool>(
+unsafe fn block<A: Address, L: Leaf, const ALL: bool, const FLAT: bool>(
     view: View<'_>,
     addresses: &[A],
     next_hops: &mut [L],
@@ -176,16 +197,18 @@ unsafe fn block<A: Address, L: Leaf, const ALL: bool>(
     // SAFETY: the addresses from `at` on are as many as each step takes.
     unsafe {
         while at + VECTORS * LANES <= addresses.len() {
-            count = first_pass::<A, L, ALL, VECTORS>(view, addresses, next_hops, at, lanes, count);
+            count = first_pass::<A, L, ALL, FLAT, VECTORS>(
+                view, addresses, next_hops, at, lanes, count,
+            );
             at += VECTORS * LANES;
         }
         while at < addresses.len() {
-            count = first_pass::<A, L, ALL, 1>(view, addresses, next_hops, at, lanes, count);
+            count = first_pass::<A, L, ALL, FLAT, 1>(view, addresses, next_hops, at, lanes, count);
             at += LANES;
         }
         if count > 0 {
             let depth = view.root_bits + view.page_bits;
-            levels(
+            levels::<A, L, FLAT>(
                 view,
                 addresses,
                 next_hops,
@@ -206,7 +229,7 @@ unsafe fn block<A: Address, L: Leaf, const ALL: bool>(
 /// before `at`.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
-unsafe fn first_pass<A: Address, L: Leaf, const ALL: bool, const N: usize>(
+unsafe fn first_pass<A: Address, L: Leaf, const ALL: bool, const FLAT: bool, const N: usize>(
     view: View<'_>,
     addresses: &[A],
     next_hops: &mut [L],
@@ -252,7 +275,7 @@ unsafe fn first_pass<A: Address, L: Leaf, const ALL: bool, const N: usize>(
             masked[n] = _mm256_and_si256(pointers[n], _mm256_srai_epi32::<31>(pointers[n]));
         }
         // SAFETY: pointers to blocks, and 0 where a lookup has ended.
-        let values = unsafe { values(view, masked, following) };
+        let values = unsafe { values::<FLAT, N>(view, masked, following) };
         for n in 0..N {
             pointers[n] =
                 _mm256_blendv_epi8(pointers[n], values[n], _mm256_srai_epi32::<31>(pointers[n]));
@@ -327,11 +350,11 @@ unsafe fn windows<A: Address>(addresses: *const A, depth: u8) -> (__m256i, __m25
 /// their memory accesses overlap.
 ///
 /// # Safety
-/// The pointers lead to whole blocks, as invariants 3 and 4 have it, or are 0:
+/// The pointers lead to whole blocks, as invariants 3 and 4, or 7, have it, or are 0:
 /// the idle block (invariant 5).
 #[target_feature(enable = "avx2")]
 #[inline]
-unsafe fn values<const N: usize>(
+unsafe fn values<const FLAT: bool, const N: usize>(
     view: View<'_>,
     pointers: [__m256i; N],
     windows: [__m256i; N],
@@ -340,6 +363,18 @@ unsafe fn values<const N: usize>(
     let zero = [_mm256_setzero_si256(); N];
     let (mut low, mut high, mut end, mut values) = (zero, zero, zero, zero);
     let all = _mm256_set1_epi32;
+    if FLAT {
+        for n in 0..N {
+            let slots = _mm256_srli_epi32::<{ 32 - STRIDE as i32 }>(windows[n]);
+            let places = _mm256_and_si256(pointers[n], all(FLAT_PLACE as i32));
+            // Idle lanes read the first word for nothing.
+            let live = _mm256_srai_epi32::<31>(pointers[n]);
+            let index = _mm256_and_si256(_mm256_add_epi32(places, slots), live);
+            // SAFETY: 64 entries.
+            values[n] = unsafe { gather_words(arena, index) };
+        }
+        return values;
+    }
     for n in 0..N {
         let places = _mm256_and_si256(pointers[n], _mm256_set1_epi32(PLACE as i32));
         // SAFETY: a block has two words of `runs`.
@@ -389,7 +424,7 @@ unsafe fn values<const N: usize>(
 /// lead to blocks; `next_hops` is as long as `addresses`.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
-unsafe fn levels<A: Address, L: Leaf>(
+unsafe fn levels<A: Address, L: Leaf, const FLAT: bool>(
     view: View<'_>,
     addresses: &[A],
     next_hops: &mut [L],
@@ -411,7 +446,7 @@ unsafe fn levels<A: Address, L: Leaf>(
             lanes.write(count, zero, zero, zero);
             let mut left = 0;
             for at in (0..count).step_by(LANES) {
-                left = level(view, next_hops, lanes, at, count, left);
+                left = level::<L, FLAT>(view, next_hops, lanes, at, count, left);
             }
             count = left;
             used += 1;
@@ -429,7 +464,7 @@ unsafe fn levels<A: Address, L: Leaf>(
 /// As for [`levels`]; `left` is at most `at`.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
-unsafe fn level<L: Leaf>(
+unsafe fn level<L: Leaf, const FLAT: bool>(
     view: View<'_>,
     next_hops: &mut [L],
     lanes: &mut Lanes,
@@ -444,7 +479,7 @@ unsafe fn level<L: Leaf>(
         let pointers = _mm256_loadu_si256(lanes.pointers.as_ptr().add(at).cast());
         let windows = _mm256_loadu_si256(lanes.windows.as_ptr().add(at).cast());
         let indices = _mm256_loadu_si256(lanes.indices.as_ptr().add(at).cast());
-        let [values] = values(view, [pointers], [windows]);
+        let [values] = values::<FLAT, 1>(view, [pointers], [windows]);
         _mm256_storeu_si256(results.as_mut_ptr().cast(), values);
         let whole = (count - at).min(LANES);
         for (lane, result) in results[..whole].iter().enumerate() {

@@ -30,8 +30,8 @@ mod lanes;
 
 use super::{BYTE_READ_BITS, Kind};
 use crate::address::Address;
-use crate::fib::layout::{PLACE, STRIDE, View};
-use crate::fib::lookup::{descend_blocks, lookup_each};
+use crate::fib::layout::{FLAT_PLACE, PLACE, STRIDE, View};
+use crate::fib::lookup::{descend_blocks, descend_flat, lookup_each};
 use crate::next_hop::Leaf;
 use lanes::{
     CountOnes, Keys, LANES, Nibbles, Vpopcntdq, all, count_runs, gather_bytes, gather_pairs,
@@ -69,6 +69,17 @@ pub(super) fn lookup_batch_bw<A: Address, L: Leaf>(
     lookup_in_groups(view, addresses, next_hops, Nibbles::new());
 }
 
+/// Looks up each of `addresses`, of more than 32 bits, in a flat table; `next_hops` is as long.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
+pub(super) fn lookup_batch_flat<A: Address, L: Leaf>(
+    view: View<'_>,
+    addresses: &[A],
+    next_hops: &mut [L],
+) {
+    // There is nothing to count.
+    lookup_all::<A, L, Nibbles, 4, true>(view, addresses, next_hops, Nibbles::new());
+}
+
 /// Groups of two vectors for short keys, which end after one block mostly, of
 /// four for long ones. Two are 10 % quicker for IPv4, four 30 % for IPv6.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
@@ -80,16 +91,16 @@ fn lookup_in_groups<A: Address, L: Leaf, P: CountOnes>(
     ones: P,
 ) {
     if A::WIDTH <= 32 {
-        lookup_all::<A, L, P, 2>(view, addresses, next_hops, ones);
+        lookup_all::<A, L, P, 2, false>(view, addresses, next_hops, ones);
     } else {
-        lookup_all::<A, L, P, 4>(view, addresses, next_hops, ones);
+        lookup_all::<A, L, P, 4, false>(view, addresses, next_hops, ones);
     }
 }
 
-/// The slice group by group.
+/// The slice group by group. `FLAT`: all blocks are flat.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
 #[inline]
-fn lookup_all<A: Address, L: Leaf, P: CountOnes, const VECTORS: usize>(
+fn lookup_all<A: Address, L: Leaf, P: CountOnes, const VECTORS: usize, const FLAT: bool>(
     view: View<'_>,
     addresses: &[A],
     next_hops: &mut [L],
@@ -128,7 +139,7 @@ fn lookup_all<A: Address, L: Leaf, P: CountOnes, const VECTORS: usize>(
             if let Some(addresses) = groups.get(n + 1) {
                 next = Group::start(view, addresses);
             }
-            group.finish(view, addresses, next_hops, ones);
+            group.finish::<A, L, P, FLAT>(view, addresses, next_hops, ones);
         }
     }
     if is_long {
@@ -172,7 +183,7 @@ impl<const VECTORS: usize> Group<VECTORS> {
     /// The lookups to their end. `addresses` are those of the start.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
     #[inline]
-    fn finish<A: Address, L: Leaf, P: CountOnes>(
+    fn finish<A: Address, L: Leaf, P: CountOnes, const FLAT: bool>(
         mut self,
         view: View<'_>,
         addresses: &[[A; LANES]; VECTORS],
@@ -189,8 +200,14 @@ impl<const VECTORS: usize> Group<VECTORS> {
         }
         let mut depth = view.root_bits + view.page_bits;
         while on.count_ones() > few && (A::WIDTH <= 64 || depth <= 64 - STRIDE) {
-            // SAFETY: invariants 2 to 4: pointers below root and pages lead to whole blocks.
-            unsafe { self.step::<A, L, P>(view, ones) };
+            // SAFETY: invariants 2 to 4, and 7 for flat tables: pointers below root and pages lead to whole blocks.
+            unsafe {
+                if FLAT {
+                    self.step_flat::<A>(view);
+                } else {
+                    self.step::<A, L, P>(view, ones);
+                }
+            }
             depth += STRIDE;
             on = self.lanes_on();
         }
@@ -199,7 +216,9 @@ impl<const VECTORS: usize> Group<VECTORS> {
         }
         if on != 0 {
             // SAFETY: as for the steps, to `depth`.
-            unsafe { self.finish_one_by_one(view, addresses, next_hops, on, depth) };
+            unsafe {
+                self.finish_one_by_one::<A, L, FLAT>(view, addresses, next_hops, on, depth);
+            }
         }
     }
 
@@ -293,13 +312,28 @@ impl<const VECTORS: usize> Group<VECTORS> {
         }
     }
 
+    /// All lanes one flat block down.
+    ///
+    /// # Safety
+    /// Pointers that are not next hops lead to whole flat blocks.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
+    #[inline]
+    unsafe fn step_flat<A: Address>(&mut self, view: View<'_>) {
+        for (pointer, rest) in self.pointers.iter_mut().zip(&mut self.rest) {
+            let place = _mm512_and_si512(*pointer, all(FLAT_PLACE));
+            let index = _mm512_add_epi32(place, rest.take::<A>(STRIDE));
+            // SAFETY: as this function's: 64 entries. Other lanes don't read.
+            *pointer = unsafe { gather_words(view.arena.as_ptr(), index, on(*pointer), *pointer) };
+        }
+    }
+
     /// The lanes of `on` one by one, from `depth` to their next hops.
     ///
     /// # Safety
     /// The pointers of `on` lead to whole blocks at `depth`.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
     #[inline]
-    unsafe fn finish_one_by_one<A: Address, L: Leaf>(
+    unsafe fn finish_one_by_one<A: Address, L: Leaf, const FLAT: bool>(
         &self,
         view: View<'_>,
         addresses: &[[A; LANES]; VECTORS],
@@ -317,7 +351,13 @@ impl<const VECTORS: usize> Group<VECTORS> {
             let rest = addresses.as_flattened()[lane].skip_bits(depth);
             let word = words.0.as_flattened()[lane];
             // SAFETY: as this function's.
-            let next_hop = unsafe { descend_blocks(view.arena, view.value_bits, word, rest) };
+            let next_hop = unsafe {
+                if FLAT {
+                    descend_flat(view.arena, word, rest)
+                } else {
+                    descend_blocks(view.arena, view.value_bits, word, rest)
+                }
+            };
             next_hops.as_flattened_mut()[lane] = L::from_u32(next_hop);
         }
     }

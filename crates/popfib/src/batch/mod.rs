@@ -269,7 +269,7 @@ impl Kernel {
 
     /// [`Kernel::lookup_batch`] of slices of the same length.
     fn run<A: Address, L: Leaf>(self, view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
-        if A::WIDTH <= 32 && view.flat_bits != 0 {
+        if view.flat_bits != 0 {
             return self.run_flat(view, addresses, next_hops);
         }
         match self.0 {
@@ -330,16 +330,28 @@ impl Kernel {
             ))]
             Kind::Avx512 | Kind::Avx512Bw => {
                 // SAFETY: a `Kernel` is made only where the CPU has the instructions.
-                unsafe { avx512::flat::lookup_batch(view, addresses, next_hops) }
+                unsafe {
+                    if A::WIDTH > 32 {
+                        avx512::lookup_batch_flat(view, addresses, next_hops);
+                    } else {
+                        avx512::flat::lookup_batch(view, addresses, next_hops);
+                    }
+                }
             }
             #[cfg(all(
                 target_arch = "x86_64",
                 target_pointer_width = "64",
                 target_feature = "sse2"
             ))]
-            Kind::Avx2 if A::WIDTH == 32 => {
+            Kind::Avx2 if A::WIDTH >= 32 => {
                 // SAFETY: as above.
-                unsafe { avx2::flat::lookup_batch(view, addresses, next_hops) }
+                unsafe {
+                    if A::WIDTH > 32 {
+                        avx2::lookup_batch_flat(view, addresses, next_hops);
+                    } else {
+                        avx2::flat::lookup_batch(view, addresses, next_hops);
+                    }
+                }
             }
             // Nothing waits for what was read, so the CPU overlaps the lookups of a plain loop.
             _ => lookup_each(view, addresses, next_hops),

@@ -11,11 +11,13 @@
 //! 4. No word belongs to two blocks or pages, and a block with children leaves
 //!    at least one bit of the key to them. So a lookup ends.
 //! 5. The arena begins with a block of one run without a next hop.
-//! 6. Of a flat table, all entries of the root lead to flat blocks, with entries of the same width, which begin at cache lines and lie
+//! 6. Of a flat table of keys of up to 32 bits, all entries of the root lead to flat blocks, with entries of the same width, which begin at cache lines and lie
 //!    inside the arena; two may lead to the same one. There are no pages, and the key has the 6 bits of a slot below
 //!    those of the root; or the root has one entry, whose block resolves all direct bits that the key can have. The entries
 //!    of a block are pointers, or halves: next hops of the leaf's width, and numbers of children, each a pointer to a block, in
 //!    a list whose place the last word of the arena says.
+//! 7. Of a flat table of longer keys, all blocks are flat, have 64 pointers, begin at cache lines and lie inside the arena. Several
+//!    pointers may lead to the same block, at several depths; those in blocks lead to lower places, so a lookup ends.
 
 mod flat;
 mod limit;
@@ -106,7 +108,10 @@ pub(crate) fn check_answers<A: Address>(
     };
     checker.own(0, IDLE_BLOCK.len())?;
     if view.flat_bits != 0 {
-        return checker.flat_table(flat_stride::<A>(view.root_bits));
+        return match A::WIDTH {
+            ..=32 => checker.flat_table(flat_stride::<A>(view.root_bits)),
+            33.. => checker.long_flat_table(),
+        };
     }
     let depth = view.root_bits + view.page_bits;
     for entries in view.root.chunks(64) {
@@ -140,10 +145,13 @@ pub(crate) fn check_shape<A: Address>(view: View<'_>) -> Result<(), CheckError> 
             .map(load)
             .take(IDLE_BLOCK.len())
             .eq(IDLE_BLOCK);
-    let may_be_flat = matches!(view.flat_bits, 16 | 32)
-        && A::WIDTH <= 32
-        && view.page_bits == 0
-        && view.root_bits + flat_stride::<A>(view.root_bits) <= A::WIDTH;
+    let may_be_flat = match view.flat_bits {
+        16 | 32 if A::WIDTH <= 32 => {
+            view.page_bits == 0 && view.root_bits + flat_stride::<A>(view.root_bits) <= A::WIDTH
+        }
+        32 => true,
+        _ => false,
+    };
     if is_shaped && (may_be_flat || view.flat_bits == 0) {
         Ok(())
     } else {

@@ -8,7 +8,8 @@ use allocator_api2::vec::Vec;
 use super::Options;
 use super::arena::Arena;
 use super::encode::Encoding;
-use super::layout::{MAX_DIRECT_BITS, NODE, View, as_words, root_bits};
+use super::index::Index;
+use super::layout::{FLAT, MAX_DIRECT_BITS, NODE, View, as_words, root_bits};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fold::{Fold, Slot, Store};
@@ -55,34 +56,57 @@ pub(crate) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
     max_words: usize,
     alloc: Al,
 ) -> Result<Compiled<Al>, CompileError> {
-    let form @ (_, page_bits, _) = form::<A, L>(rib, options, highest)?;
-    table::<A, L, Al>(rib, options, form, max_words, alloc, |fold, leaf, below| {
-        let Some(vertex) = below else {
-            return Ok(leaf);
-        };
-        if page_bits == 0 {
-            return Ok(pointer(fold.node(vertex, leaf)?));
-        }
-        let mut entries = [0; MAX_PAGE];
-        let page = &mut entries[..1 << page_bits];
-        fill_page(fold, vertex, leaf, page)?;
-        if options.aggregation && page[0] & NODE == 0 && page.iter().all(|entry| *entry == page[0])
-        {
-            return Ok(page[0]);
-        }
-        let place = fold.store.arena.alloc(page.len())?;
-        fold.store.arena.words()[place..][..page.len()].copy_from_slice(page);
-        Ok(NODE | place as u32)
-    })
+    let form = form::<A, L>(rib, options, highest)?;
+    of_form::<A, L, Al>(rib, options, form, max_words, None, alloc)
 }
 
-/// Compiles `rib` in this form (as [`form`] returns it). `entry` makes an entry of the root, as [`Fold::table`] has it, and
-/// what is below it, in at most `max_words` words of blocks.
+/// [`compile`] in this form (as [`form()`] returns it); with an index all blocks are flat.
+pub(super) fn of_form<A: Address, L: Leaf, Al: Allocator + Clone>(
+    rib: &Rib<A, impl Allocator + Clone>,
+    options: &Options,
+    form @ (_, page_bits, _): (u8, u8, u8),
+    max_words: usize,
+    flat: Option<Index<Al>>,
+    alloc: Al,
+) -> Result<Compiled<Al>, CompileError> {
+    table::<A, L, Al>(
+        rib,
+        options,
+        form,
+        max_words,
+        flat,
+        alloc,
+        |fold, leaf, below| {
+            let Some(vertex) = below else {
+                return Ok(leaf);
+            };
+            if page_bits == 0 {
+                return Ok(pointer(fold.node(vertex, leaf)?));
+            }
+            let mut entries = [0; MAX_PAGE];
+            let page = &mut entries[..1 << page_bits];
+            fill_page(fold, vertex, leaf, page)?;
+            if options.aggregation
+                && page[0] & NODE == 0
+                && page.iter().all(|entry| *entry == page[0])
+            {
+                return Ok(page[0]);
+            }
+            let place = fold.store.arena.alloc(page.len())?;
+            fold.store.arena.words()[place..][..page.len()].copy_from_slice(page);
+            Ok(NODE | place as u32)
+        },
+    )
+}
+
+/// Compiles `rib` in this form (as [`form()`] returns it). `entry` makes an entry of the root, as [`Fold::table`] has it, and
+/// what is below it, in at most `max_words` words of blocks; with an index all blocks are flat.
 pub(super) fn table<'r, A: Address, L: Leaf, Al: Allocator + Clone>(
     rib: &'r Rib<A, impl Allocator + Clone>,
     options: &Options,
     (root_bits, page_bits, value_bits): (u8, u8, u8),
     max_words: usize,
+    flat: Option<Index<Al>>,
     alloc: Al,
     mut entry: impl FnMut(
         &mut Fold<'r, A, Blocks<Al>, Al>,
@@ -93,16 +117,17 @@ pub(super) fn table<'r, A: Address, L: Leaf, Al: Allocator + Clone>(
     let mut root = Vec::new_in(alloc.clone());
     memory::reserve(&mut root, 1 << root_bits)?;
     root.resize(1 << root_bits, 0);
-    let store = Blocks {
+    let blocks = Blocks {
         arena: Arena::new_in(max_words, alloc.clone())?,
         value_bits,
         nodes: 0,
         leaves: 0,
+        flat,
     };
     let (vertex, default) = rib.root_vertex();
     // No nodes where there are no routes, at the root as elsewhere.
     let has_routes = rib.surroundings(Prefix::clamped(A::MIN, 0)).1.is_some();
-    let mut fold = Fold::new_in(rib, options.aggregation, L::MAX, store, alloc);
+    let mut fold = Fold::new_in(rib, options.aggregation, L::MAX, blocks, alloc);
     fold.table(vertex, default, &mut root, &mut |fold, leaf, below| {
         entry(fold, leaf, below.filter(|_| has_routes))
     })?;
@@ -217,6 +242,8 @@ pub(super) struct Blocks<Al: Allocator> {
     pub(super) value_bits: u8,
     pub(super) nodes: usize,
     pub(super) leaves: usize,
+    /// The blocks that are there, if they are flat.
+    flat: Option<Index<Al>>,
 }
 
 impl<Al: Allocator + Clone> Store for Blocks<Al> {
@@ -224,7 +251,20 @@ impl<Al: Allocator + Clone> Store for Blocks<Al> {
     type Node = u32;
 
     fn store(&mut self, slots: &[Slot<u32>; 64]) -> Result<u32, CompileError> {
-        let encoding = Encoding::of(&slots.map(pointer), self.value_bits);
+        let slots = slots.map(pointer);
+        if let Some(index) = &mut self.flat {
+            let at = match index.find(self.arena.words(), &slots) {
+                Ok(place) => return Ok(NODE | FLAT | place),
+                Err(at) => at,
+            };
+            let place = self.arena.alloc(slots.len())?;
+            self.arena.words()[place..][..slots.len()].copy_from_slice(&slots);
+            index.note(at, place);
+            self.nodes += 1;
+            self.leaves += Encoding::of(&slots, self.value_bits).leaves();
+            return Ok(NODE | FLAT | place as u32);
+        }
+        let encoding = Encoding::of(&slots, self.value_bits);
         self.nodes += 1;
         self.leaves += encoding.leaves();
         let place = self.arena.alloc(encoding.len())?;

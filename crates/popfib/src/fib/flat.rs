@@ -1,4 +1,5 @@
-//! Flat tables: compilation into a root whose entries all lead to flat blocks.
+//! Flat tables: compilation into a root whose entries all lead to flat blocks, or, for long keys, into a root and pages with flat blocks
+//! below.
 //!
 //! Poptrie's direct pointing and route aggregation taken further: redundancy is removed between
 //! blocks as well as inside them. A block of 64 entries is looked for among those that are there,
@@ -12,6 +13,7 @@ use allocator_api2::vec::Vec;
 
 use super::Options;
 use super::compile::{self, Compiled, form};
+use super::index::Index;
 use super::layout::{CHILD, FLAT, HALF, MAX_DIRECT_BITS, MAX_WORDS, NODE, flat_len};
 use crate::address::{Address, STRIDE};
 use crate::compile_error::CompileError;
@@ -42,28 +44,24 @@ impl FlatKind {
 /// Words of a cache line.
 const LINE: usize = 64 / size_of::<u32>();
 
-/// How many places of the index are tried for a block. A block that is not found there is stored once more,
-/// so that routes that were made to collide cost memory up to the limit, and no time.
-const PROBES: usize = 16;
-
 /// The direct bits above shared blocks that end at /24, where most IPv4 routes end.
 const DIRECT_BITS: u8 = MAX_DIRECT_BITS - STRIDE;
 
-/// Whether a table of keys of 32 bits is flat of this kind: with `direct_bits`, and those that were asked for. With fewer, as small tables
-/// have, routes would go on below the flat blocks.
+/// Whether a table is flat of this kind: with `direct_bits`, and those that were asked for. With fewer, as small tables
+/// have, IPv4 routes would go on below the flat blocks.
 pub(super) fn suits<A: Address>(kind: FlatKind, direct_bits: u8, asked: Option<u8>) -> bool {
     let is_large = direct_bits == DIRECT_BITS;
-    A::WIDTH == 32
-        && match kind {
-            FlatKind::Shared => is_large,
-            FlatKind::One => asked.map_or(is_large, |asked| asked == MAX_DIRECT_BITS),
-        }
+    match kind {
+        FlatKind::Shared if A::WIDTH > 32 => direct_bits == MAX_DIRECT_BITS,
+        FlatKind::Shared => A::WIDTH == 32 && is_large,
+        FlatKind::One => A::WIDTH == 32 && asked.map_or(is_large, |asked| asked == MAX_DIRECT_BITS),
+    }
 }
 
 /// Compiles `rib` flat; `None` if shared blocks and what lies deeper take more than `max_bytes`.
 ///
-/// The key has at least [`STRIDE`] bits below those of the root, at most 32 in all, and no pages. One block is made of
-/// those that lie below a root with [`STRIDE`] bits less.
+/// A key of up to 32 bits has at least [`STRIDE`] bits below those of the root. One block is made of those that lie below a
+/// root with [`STRIDE`] bits less.
 pub(super) fn flat<A: Address, L: Leaf, Al: Allocator + Clone>(
     rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
@@ -72,10 +70,13 @@ pub(super) fn flat<A: Address, L: Leaf, Al: Allocator + Clone>(
     alloc: Al,
 ) -> Result<Option<Compiled<Al>>, CompileError> {
     let mut form = form::<A, L>(rib, options, 0)?;
+    if A::WIDTH > 32 {
+        return long::<A, L, Al>(rib, options, form, max_bytes, alloc);
+    }
     if kind == FlatKind::One {
         form.0 = A::WIDTH.min(MAX_DIRECT_BITS) - STRIDE;
     }
-    debug_assert!(A::WIDTH <= 32 && form.0 + STRIDE <= A::WIDTH && form.1 == 0);
+    debug_assert!(form.0 + STRIDE <= A::WIDTH && form.1 == 0);
     debug_assert!(kind == FlatKind::One || form.0 > 0);
     // Half words, unless there are too many next hops or children for them.
     let fits = u32::from(form.2) <= CHILD.ilog2();
@@ -87,6 +88,30 @@ pub(super) fn flat<A: Address, L: Leaf, Al: Allocator + Clone>(
         }
     }
     Ok(None)
+}
+
+/// As [`flat`], for keys of more than 32 bits: all blocks are flat, with entries of 32 bits, and equal ones are stored once. The root
+/// and the pages are those of other tables, as they are nearly empty.
+fn long<A: Address, L: Leaf, Al: Allocator + Clone>(
+    rib: &Rib<A, impl Allocator + Clone>,
+    options: &Options,
+    form: (u8, u8, u8),
+    max_bytes: usize,
+    alloc: Al,
+) -> Result<Option<Compiled<Al>>, CompileError> {
+    let max_words = (max_bytes / size_of::<u32>()).saturating_sub(1 << form.0);
+    let max_words = max_words.min(MAX_WORDS);
+    let blocks = (max_words / flat_len(STRIDE, 32)).max(1);
+    // Twice as many places as there may be blocks, but for tests without a limit.
+    let index = Index::new_in((blocks.ilog2() as u8 + 2).min(20), alloc.clone())?;
+    match compile::of_form::<A, L, Al>(rib, options, form, max_words, Some(index), alloc) {
+        Ok(compiled) => Ok(Some(Compiled {
+            flat_bits: 32,
+            ..compiled
+        })),
+        Err(CompileError::Words { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Why a table can't be flat.
@@ -110,15 +135,22 @@ fn table<A: Address, L: Leaf, Al: Allocator + Clone>(
 ) -> Result<Result<Compiled<Al>, Full>, CompileError> {
     let max_words = (max_bytes / size_of::<u32>()).saturating_sub(1 << form.0);
     let mut flat = FlatBlocks::new_in(bits, form.0, max_words, alloc.clone())?;
-    let compiled =
-        compile::table::<A, L, Al>(rib, options, form, MAX_WORDS, alloc, |fold, leaf, below| {
+    let compiled = compile::table::<A, L, Al>(
+        rib,
+        options,
+        form,
+        MAX_WORDS,
+        None,
+        alloc,
+        |fold, leaf, below| {
             let Some(vertex) = below else {
                 return flat.uniform(leaf);
             };
             let mut entries = [0; 64];
             compile::fill_page(fold, vertex, leaf, &mut entries)?;
             flat.add(&entries, fold.store.arena.words().len())
-        });
+        },
+    );
     if let Some(full) = flat.full {
         return Ok(Err(full));
     }
@@ -132,8 +164,7 @@ struct FlatBlocks<Al: Allocator> {
     /// The blocks, one after the other.
     words: Vec<u32, Al>,
     children: Vec<u32, Al>,
-    /// Numbers of blocks plus one, at places by their hashes; 0 where there is none.
-    index: Vec<u32, Al>,
+    index: Index<Al>,
     max_words: usize,
     /// Why the compilation ended with an error, if for the blocks' sake.
     full: Option<Full>,
@@ -146,14 +177,11 @@ struct FlatBlocks<Al: Allocator> {
 
 impl<Al: Allocator + Clone> FlatBlocks<Al> {
     fn new_in(bits: u8, root_bits: u8, max_words: usize, alloc: Al) -> Result<Self, OutOfMemory> {
-        let mut index = Vec::new_in(alloc.clone());
-        memory::reserve(&mut index, 2 << root_bits)?;
-        index.resize(2 << root_bits, 0);
         Ok(Self {
             bits,
             words: Vec::new_in(alloc.clone()),
-            children: Vec::new_in(alloc),
-            index,
+            children: Vec::new_in(alloc.clone()),
+            index: Index::new_in(root_bits + 1, alloc)?,
             max_words,
             full: None,
             last: None,
@@ -191,8 +219,11 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         }
         let block = &block[..len];
         // Children differ, so a block with children is like no other.
-        if !has_children && let Some(number) = self.find_or_note(block) {
-            return Ok(number);
+        if !has_children {
+            match self.index.find(&self.words, block) {
+                Ok(place) => return Ok(place / len as u32),
+                Err(at) => self.index.note(at, self.words.len()),
+            }
         }
         if self.words.len() + len + self.children.len() + deeper > self.max_words {
             return Err(self.is_full(Full::Memory));
@@ -206,26 +237,6 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
             self.leaves += 1 + starts - entries.iter().filter(|entry| *entry & NODE != 0).count();
         }
         Ok(number)
-    }
-
-    /// The number of the block; if there is none, the next one is noted as its number.
-    fn find_or_note(&mut self, block: &[u32]) -> Option<u32> {
-        let (words, index) = (&self.words, &mut self.index);
-        // The highest bits are the best of a product.
-        let first = (hash(block) >> (u64::BITS - index.len().ilog2())) as usize;
-        // Their number is a power of two.
-        let last = index.len() - 1;
-        for place in first..first + PROBES {
-            let noted = &mut index[place & last];
-            let Some(number) = noted.checked_sub(1) else {
-                *noted = (words.len() / block.len()) as u32 + 1;
-                return None;
-            };
-            if words[number as usize * block.len()..][..block.len()] == *block {
-                return Some(number);
-            }
-        }
-        None
     }
 
     /// An entry of 16 bits.
@@ -292,13 +303,4 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         compiled.leaves += self.leaves;
         Ok(compiled)
     }
-}
-
-/// Multiplications and rotations, as rustc's own tables are hashed. Not seeded: see [`PROBES`].
-fn hash(block: &[u32]) -> u64 {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    block.as_chunks::<2>().0.iter().fold(0, |hash: u64, pair| {
-        let pair = u64::from(pair[0]) | u64::from(pair[1]) << 32;
-        (hash.rotate_left(5) ^ pair).wrapping_mul(FACTOR)
-    })
 }

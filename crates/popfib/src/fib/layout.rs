@@ -27,7 +27,9 @@
 //! entries, so that a lookup reads two words and tests only the second. That
 //! takes three times the memory and half the time. What lies deeper are blocks
 //! with `runs`. With no root bits, one flat block of 2^24 entries is the table, as
-//! in DIR-24-8: a lookup reads one word.
+//! in DIR-24-8: a lookup reads one word. Long keys keep root and pages, which are
+//! nearly empty; all blocks below are flat, and equal ones are stored once, whatever
+//! lies above them.
 
 use alloc::sync::Arc;
 use core::any::Any;
@@ -52,7 +54,8 @@ pub(crate) const WIDE: u32 = 1 << 30;
 /// The other bits: the place in the arena, in words of 32 bits.
 pub(crate) const PLACE: u32 = WIDE - 1;
 
-/// The bit of a pointer of the root that says that it leads to a flat block: no arena is so long that a place has it.
+/// The bit of a pointer that says that it leads to a flat block: no arena is so long that a place has it. Of keys of up to 32
+/// bits only the root has such pointers.
 ///
 /// The entries of the block are pointers, or, if the pointer has the bit [`HALF`], halves of words: next hops below
 /// [`CHILD`], or with that bit the numbers of children. Those are words of a list, pointers to blocks: the last word
@@ -137,7 +140,7 @@ pub(crate) struct View<'a> {
     pub(crate) page_bits: u8,
     /// Bits of a value in a narrow block, 1 to 32.
     pub(crate) value_bits: u8,
-    /// Bits of an entry in flat blocks, 16 or 32; 0 if the root does not lead to such blocks.
+    /// Bits of an entry in flat blocks, 16 or 32 (of long keys 32); 0 if there are none.
     pub(crate) flat_bits: u8,
 }
 

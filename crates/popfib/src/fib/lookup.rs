@@ -30,7 +30,7 @@ pub(crate) fn lookup<A: Address, L: Leaf>(view: View<'_>, address: A) -> L {
         return L::from_u32(entry);
     }
     let (mut entry, mut rest) = (entry, address.skip_bits(view.root_bits));
-    // Longer keys have no flat blocks: no test for them. Others are tested where the root has no answer only.
+    // Of longer keys what is below the pages is tested. All are tested where the root has no answer only.
     if A::WIDTH <= 32 && entry & FLAT != 0 {
         (entry, rest) = flat_pointer(view, entry & HALF != 0, entry, address);
         if entry & NODE == 0 {
@@ -109,8 +109,32 @@ fn descend<A: Address>(
         };
         rest = rest.skip_bits(page_bits);
     }
+    // A next hop may have the bit of flat blocks.
+    if A::WIDTH > 32 && pointer & (NODE | FLAT) == NODE | FLAT {
+        // SAFETY: invariant 7: the pointer leads to a whole flat block.
+        return unsafe { descend_flat(arena, pointer, rest) };
+    }
     // SAFETY: invariants 2 to 4: the pointer leads to a whole block, if to any.
     unsafe { descend_blocks(arena, value_bits, pointer, rest) }
+}
+
+/// [`descend_blocks`] where all blocks are flat.
+///
+/// # Safety
+/// The pointer is a next hop or leads to a whole flat block of `arena`, and so on below it, as invariant 7 has it.
+#[inline(always)]
+pub(crate) unsafe fn descend_flat<A: Address>(
+    arena: &[Word],
+    mut pointer: u32,
+    mut rest: A,
+) -> u32 {
+    while pointer & NODE != 0 {
+        let at = (pointer & FLAT_PLACE) + rest.leading(STRIDE);
+        // SAFETY: as above: 64 entries.
+        pointer = unsafe { word(arena, at as usize) };
+        rest = rest.skip_bits(STRIDE);
+    }
+    pointer
 }
 
 /// From a pointer below all tables down to the next hop. `rest` is the address

@@ -11,6 +11,7 @@ pub(crate) mod check;
 pub(crate) mod compile;
 pub(crate) mod encode;
 pub(crate) mod flat;
+mod index;
 pub(crate) mod layout;
 pub(crate) mod lookup;
 
@@ -44,9 +45,9 @@ pub enum Size {
     /// The fewest bytes. Images, and tables that change, always have this size.
     #[default]
     Smallest,
-    /// About three times the bytes, and fewer steps: IPv4 tables with 18 direct bits, as those of 65,536 routes or more have, get
-    /// *flat* blocks, if they take at most 12 MiB by that. All others are as the smallest. It is quicker where a
-    /// cache of that size is near the core (docs/performance.md): measure it.
+    /// About three times the bytes, and fewer steps: IPv4 tables with 18 direct bits, as those of 65,536 routes or more have, and IPv6
+    /// tables with 24, as those of 16,384 routes or more have, get *flat* blocks, if they take at most 12 MiB by that. All others
+    /// are as the smallest. It is quicker where a cache of that size is near the core (docs/performance.md): measure it.
     Balanced,
     /// 32 MiB for an IPv4 table of 65,536 routes or more, or for which 24 direct bits are asked: entries of 16 bits, or 64 MiB if the next
     /// hops need more, are numbered by the first 24 bits of an address, as in DIR-24-8, and a lookup mostly reads one
@@ -311,7 +312,7 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     pub fn direct_bits(&self) -> u8 {
         let view = self.arrays.view();
         match (view.flat_bits, view.root_bits) {
-            (1.., 0) => flat_stride::<A>(0),
+            (1.., 0) if A::WIDTH <= 32 => flat_stride::<A>(0),
             _ => view.root_bits + view.page_bits,
         }
     }

@@ -91,7 +91,7 @@ fn all_reads_are_inside<A: Address, L: Leaf>() {
                 (FlatKind::One, if A::WIDTH < 32 { last } else { 0 }),
             ];
             for (kind, root_bits) in kinds {
-                if A::WIDTH <= 32 && (1..=last).contains(&root_bits) {
+                if A::WIDTH > 32 && kind == FlatKind::Shared || (1..=last).contains(&root_bits) {
                     let options = Options::default().direct_bits(Some(root_bits));
                     let flat = Fib::<A, L>::flat(&rib, &options, kind, usize::MAX, Global);
                     let flat = flat.expect("fits").expect("there is no limit");

@@ -269,7 +269,7 @@ impl Kernel {
 
     /// [`Kernel::lookup_batch`] of slices of the same length.
     fn run<A: Address, L: Leaf>(self, view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
-        if view.flat_bits != 0 {
+        if view.is_flat {
             return self.run_flat(view, addresses, next_hops);
         }
         match self.0 {

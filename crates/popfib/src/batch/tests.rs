@@ -7,11 +7,12 @@ mod race;
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::sync::atomic::Ordering::Relaxed;
 use std::println;
 
 use super::{Kernel, KernelError, Kind, LAST_RUN};
 use crate::fib::flat::FlatKind;
-use crate::fib::layout::{IDLE_BLOCK, NODE, STRIDE, View, words};
+use crate::fib::layout::{HALF, IDLE_BLOCK, NODE, STRIDE, View, Word, words};
 use crate::fib::lookup::lookup_each;
 use crate::memory::Global;
 use crate::rounds::rounds;
@@ -234,7 +235,15 @@ fn flat_tables<A: Address, L: Leaf>() {
                 // Of long keys, tables without blocks have a root only.
                 assert!(is_long && count < 40 || compile(bytes / 2).is_none());
             }
-            widths[usize::from(flat.arrays().flat_bits == 32)] += 1;
+            let is_half = |entry: &Word| entry.load(Relaxed) & HALF != 0;
+            let halves = flat
+                .arrays()
+                .root
+                .iter()
+                .filter(|entry| is_half(entry))
+                .count();
+            widths[0] += halves;
+            widths[1] += flat.arrays().root.len() - halves;
         }
     }
     assert!(widths[1] > 0 && (is_long || widths[0] > 0), "{widths:?}");
@@ -308,7 +317,7 @@ fn values_of_32_bits() {
         root_bits: 0,
         page_bits: 0,
         value_bits: 32,
-        flat_bits: 0,
+        is_flat: false,
     };
     let probes: Vec<u32> = (0..100).map(|_| random.address()).collect();
     let expected: Vec<u32> = probes.iter().map(|p| values[(p >> 26) as usize]).collect();

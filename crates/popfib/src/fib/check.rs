@@ -11,11 +11,11 @@
 //! 4. No word belongs to two blocks or pages, and a block with children leaves
 //!    at least one bit of the key to them. So a lookup ends.
 //! 5. The arena begins with a block of one run without a next hop.
-//! 6. Of a flat table of keys of up to 32 bits, all entries of the root lead to flat blocks, with entries of the same width, which begin at cache lines and lie
+//! 6. Of a flat table of keys of up to 32 bits, all entries of the root lead to flat blocks, which begin at cache lines and lie
 //!    inside the arena; two may lead to the same one. There are no pages, and the key has the 6 bits of a slot below
 //!    those of the root; or the root has one entry, whose block resolves all direct bits that the key can have. The entries
-//!    of a block are pointers, or halves: next hops of the leaf's width, and numbers of children, each a pointer to a block, in
-//!    a list whose place the last word of the arena says.
+//!    of a block are pointers, or halves: next hops of the leaf's width, and, if that block is the whole table, numbers of
+//!    children, each a pointer to a block, in a list whose place the last word of the arena says.
 //! 7. Of a flat table of longer keys, all blocks are flat, have 64 pointers, begin at cache lines and lie inside the arena. Several
 //!    pointers may lead to the same block, at several depths; those in blocks lead to lower places, so a lookup ends.
 
@@ -107,7 +107,7 @@ pub(crate) fn check_answers<A: Address>(
         todo: Vec::new(),
     };
     checker.own(0, IDLE_BLOCK.len())?;
-    if view.flat_bits != 0 {
+    if view.is_flat {
         return match A::WIDTH {
             ..=32 => checker.flat_table(flat_stride::<A>(view.root_bits)),
             33.. => checker.long_flat_table(),
@@ -145,14 +145,9 @@ pub(crate) fn check_shape<A: Address>(view: View<'_>) -> Result<(), CheckError> 
             .map(load)
             .take(IDLE_BLOCK.len())
             .eq(IDLE_BLOCK);
-    let may_be_flat = match view.flat_bits {
-        16 | 32 if A::WIDTH <= 32 => {
-            view.page_bits == 0 && view.root_bits + flat_stride::<A>(view.root_bits) <= A::WIDTH
-        }
-        32 => true,
-        _ => false,
-    };
-    if is_shaped && (may_be_flat || view.flat_bits == 0) {
+    let may_be_flat = A::WIDTH > 32
+        || view.page_bits == 0 && view.root_bits + flat_stride::<A>(view.root_bits) <= A::WIDTH;
+    if is_shaped && (may_be_flat || !view.is_flat) {
         Ok(())
     } else {
         Err(CheckError::Shape)
@@ -301,7 +296,7 @@ mod tests {
                 root_bits: root.len().ilog2() as u8,
                 page_bits: 0,
                 value_bits,
-                flat_bits: 0,
+                is_flat: false,
             },
             u16::MAX.into(),
         )
@@ -370,7 +365,7 @@ mod tests {
                     root_bits: 16,
                     page_bits: 1,
                     value_bits: 4,
-                    flat_bits: 0,
+                    is_flat: false,
                 },
                 u16::MAX.into(),
             )
@@ -388,7 +383,7 @@ mod tests {
             root_bits: 1,
             page_bits: 1,
             value_bits: 1,
-            flat_bits: 0,
+            is_flat: false,
         };
         assert_eq!(check_answers::<u32>(view, 9), Err(CheckError::Shape));
     }

@@ -26,7 +26,7 @@ pub(crate) struct Compiled<Al: Allocator = Global> {
     pub(super) root_bits: u8,
     pub(super) page_bits: u8,
     pub(super) value_bits: u8,
-    pub(super) flat_bits: u8,
+    pub(super) is_flat: bool,
     pub(crate) nodes: usize,
     pub(crate) leaves: usize,
 }
@@ -39,7 +39,7 @@ impl<Al: Allocator> Compiled<Al> {
             root_bits: self.root_bits,
             page_bits: self.page_bits,
             value_bits: self.value_bits,
-            flat_bits: self.flat_bits,
+            is_flat: self.is_flat,
         }
     }
 }
@@ -143,7 +143,7 @@ pub(super) fn table<'r, A: Address, L: Leaf, Al: Allocator + Clone>(
         root_bits,
         page_bits,
         value_bits,
-        flat_bits: 0,
+        is_flat: false,
         nodes,
         leaves,
     })
@@ -259,7 +259,7 @@ impl<Al: Allocator + Clone> Store for Blocks<Al> {
             };
             let place = self.arena.alloc(slots.len())?;
             self.arena.words()[place..][..slots.len()].copy_from_slice(&slots);
-            index.note(at, place);
+            index.note(at, &slots, place);
             self.nodes += 1;
             self.leaves += Encoding::of(&slots, self.value_bits).leaves();
             return Ok(NODE | FLAT | place as u32);

@@ -60,8 +60,8 @@ pub(super) fn suits<A: Address>(kind: FlatKind, direct_bits: u8, asked: Option<u
 
 /// Compiles `rib` flat; `None` if shared blocks and what lies deeper take more than `max_bytes`.
 ///
-/// A key of up to 32 bits has at least [`STRIDE`] bits below those of the root. One block is made of those that lie below a
-/// root with [`STRIDE`] bits less.
+/// A key of up to 32 bits has at least [`STRIDE`] bits below those of the root, which has some. One block is made of those that lie
+/// below a root with [`STRIDE`] bits less than there can be direct bits.
 pub(super) fn flat<A: Address, L: Leaf, Al: Allocator + Clone>(
     rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
@@ -70,78 +70,41 @@ pub(super) fn flat<A: Address, L: Leaf, Al: Allocator + Clone>(
     alloc: Al,
 ) -> Result<Option<Compiled<Al>>, CompileError> {
     let mut form = form::<A, L>(rib, options, 0)?;
-    if A::WIDTH > 32 {
-        return long::<A, L, Al>(rib, options, form, max_bytes, alloc);
-    }
     if kind == FlatKind::One {
         form.0 = A::WIDTH.min(MAX_DIRECT_BITS) - STRIDE;
     }
-    debug_assert!(form.0 + STRIDE <= A::WIDTH && form.1 == 0);
-    debug_assert!(kind == FlatKind::One || form.0 > 0);
-    // Half words, unless there are too many next hops or children for them.
-    let fits = u32::from(form.2) <= CHILD.ilog2();
-    for bits in if fits { &[16, 32][..] } else { &[32] } {
-        match table::<A, L, Al>(rib, options, form, *bits, kind, max_bytes, alloc.clone())? {
-            Ok(compiled) => return Ok(Some(compiled)),
-            Err(Full::Memory) => return Ok(None),
-            Err(Full::Children) => {}
-        }
-    }
-    Ok(None)
-}
-
-/// As [`flat`], for keys of more than 32 bits: all blocks are flat, with entries of 32 bits, and equal ones are stored once. The root
-/// and the pages are those of other tables, as they are nearly empty.
-fn long<A: Address, L: Leaf, Al: Allocator + Clone>(
-    rib: &Rib<A, impl Allocator + Clone>,
-    options: &Options,
-    form: (u8, u8, u8),
-    max_bytes: usize,
-    alloc: Al,
-) -> Result<Option<Compiled<Al>>, CompileError> {
     let max_words = (max_bytes / size_of::<u32>()).saturating_sub(1 << form.0);
     let max_words = max_words.min(MAX_WORDS);
-    let blocks = (max_words / flat_len(STRIDE, 32)).max(1);
-    // Twice as many places as there may be blocks, but for tests without a limit.
-    let index = Index::new_in((blocks.ilog2() as u8 + 2).min(20), alloc.clone())?;
-    match compile::of_form::<A, L, Al>(rib, options, form, max_words, Some(index), alloc) {
-        Ok(compiled) => Ok(Some(Compiled {
-            flat_bits: 32,
-            ..compiled
-        })),
+    let compiled = if A::WIDTH > 32 {
+        long::<A, L, Al>(rib, options, form, max_words, alloc)
+    } else {
+        short::<A, L, Al>(rib, options, form, kind, max_words, alloc)
+    };
+    match compiled {
+        Ok(compiled) => Ok(Some(compiled)),
         Err(CompileError::Words { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Why a table can't be flat.
-#[derive(Clone, Copy)]
-enum Full {
-    /// It takes too much memory.
-    Memory,
-    /// There are more children than an entry of 16 bits can number.
-    Children,
-}
-
-/// As [`flat`], with entries of so many bits.
-fn table<A: Address, L: Leaf, Al: Allocator + Clone>(
+/// As [`flat`], for keys of up to 32 bits: in at most `max_words` words.
+fn short<A: Address, L: Leaf, Al: Allocator + Clone>(
     rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
     form: (u8, u8, u8),
-    bits: u8,
     kind: FlatKind,
-    max_bytes: usize,
+    max_words: usize,
     alloc: Al,
-) -> Result<Result<Compiled<Al>, Full>, CompileError> {
-    let max_words = (max_bytes / size_of::<u32>()).saturating_sub(1 << form.0);
-    let mut flat = FlatBlocks::new_in(bits, form.0, max_words, alloc.clone())?;
+) -> Result<Compiled<Al>, CompileError> {
+    debug_assert!(form.0 > 0 && form.0 + STRIDE <= A::WIDTH && form.1 == 0);
+    let mut flat = FlatBlocks::new_in(form.0, max_words, alloc.clone())?;
     let compiled = compile::table::<A, L, Al>(
         rib,
         options,
         form,
-        MAX_WORDS,
+        max_words,
         None,
-        alloc,
+        alloc.clone(),
         |fold, leaf, below| {
             let Some(vertex) = below else {
                 return flat.uniform(leaf);
@@ -150,24 +113,48 @@ fn table<A: Address, L: Leaf, Al: Allocator + Clone>(
             compile::fill_page(fold, vertex, leaf, &mut entries)?;
             flat.add(&entries, fold.store.arena.words().len())
         },
-    );
-    if let Some(full) = flat.full {
-        return Ok(Err(full));
+    )?;
+    match kind {
+        FlatKind::Shared => flat.append_to(compiled),
+        FlatKind::One => flat.append_one_to(compiled, alloc),
     }
-    flat.append_to(compiled?, kind).map(Ok)
 }
 
-/// Flat blocks, each of them once.
+/// As [`flat`], for keys of more than 32 bits: all blocks are flat, with entries of 32 bits, and equal ones are stored once. The root
+/// and the pages are those of other tables, as they are nearly empty.
+fn long<A: Address, L: Leaf, Al: Allocator + Clone>(
+    rib: &Rib<A, impl Allocator + Clone>,
+    options: &Options,
+    form: (u8, u8, u8),
+    max_words: usize,
+    alloc: Al,
+) -> Result<Compiled<Al>, CompileError> {
+    let blocks = (max_words / flat_len(STRIDE, 32)).max(1);
+    // Twice as many places as there may be blocks, but for tests without a limit.
+    let index = Index::new_in((blocks.ilog2() as u8 + 2).min(20), alloc.clone())?;
+    let compiled = compile::of_form::<A, L, Al>(rib, options, form, max_words, Some(index), alloc)?;
+    Ok(Compiled {
+        is_flat: true,
+        ..compiled
+    })
+}
+
+/// The 64 entries of a block with entries of 32 bits, pointers, as halves, if all are next hops below [`CHILD`].
+pub(crate) fn halves(entries: &[u32; 64]) -> Option<[u32; 32]> {
+    if entries.iter().fold(0, |all, entry| all | entry) >= CHILD {
+        return None;
+    }
+    Some(core::array::from_fn(|at| {
+        entries[2 * at] | entries[2 * at + 1] << 16
+    }))
+}
+
+/// Flat blocks, each of them once: with entries of 16 bits where these hold it, else of 32.
 struct FlatBlocks<Al: Allocator> {
-    /// Bits of an entry.
-    bits: u8,
     /// The blocks, one after the other.
     words: Vec<u32, Al>,
-    children: Vec<u32, Al>,
     index: Index<Al>,
     max_words: usize,
-    /// Why the compilation ended with an error, if for the blocks' sake.
-    full: Option<Full>,
     /// The last next hop that filled a block alone, and the block.
     last: Option<(u32, u32)>,
     /// What `Fib::node_count` and `leaf_count` count.
@@ -176,131 +163,143 @@ struct FlatBlocks<Al: Allocator> {
 }
 
 impl<Al: Allocator + Clone> FlatBlocks<Al> {
-    fn new_in(bits: u8, root_bits: u8, max_words: usize, alloc: Al) -> Result<Self, OutOfMemory> {
+    fn new_in(root_bits: u8, max_words: usize, alloc: Al) -> Result<Self, OutOfMemory> {
         Ok(Self {
-            bits,
             words: Vec::new_in(alloc.clone()),
-            children: Vec::new_in(alloc.clone()),
             index: Index::new_in(root_bits + 1, alloc)?,
             max_words,
-            full: None,
             last: None,
             nodes: 0,
             leaves: 0,
         })
     }
 
-    /// The number of the block whose entries are all `leaf`.
+    /// The place of the block whose entries are all `leaf`, as [`Self::add`] has it.
     fn uniform(&mut self, leaf: u32) -> Result<u32, CompileError> {
         match self.last {
-            Some((last, number)) if last == leaf => Ok(number),
+            Some((last, place)) if last == leaf => Ok(place),
             _ => {
-                let number = self.add(&[leaf; 64], 0)?;
-                self.last = Some((leaf, number));
-                Ok(number)
+                let place = self.add(&[leaf; 64], 0)?;
+                self.last = Some((leaf, place));
+                Ok(place)
             }
         }
     }
 
-    /// The number of the block with these entries, pointers. There are `deeper` words of blocks below.
+    /// The place of the block with these entries, pointers, among the words, with the bit [`HALF`] if its entries have 16 bits. There
+    /// are `deeper` words of blocks below.
     fn add(&mut self, entries: &[u32; 64], deeper: usize) -> Result<u32, CompileError> {
-        let len = flat_len(STRIDE, self.bits);
-        let has_children = entries.iter().fold(0, |all, entry| all | entry) & NODE != 0;
-        let mut block = *entries;
-        if self.bits == 16 {
-            if has_children {
-                for entry in &mut block {
-                    *entry = self.half(*entry)?;
-                }
-            }
-            for at in 0..len {
-                block[at] = block[2 * at] | block[2 * at + 1] << 16;
-            }
+        let halves = halves(entries);
+        let (block, mark) = match &halves {
+            Some(halves) => (&halves[..], HALF),
+            None => (&entries[..], 0),
+        };
+        let at = match self.index.find(&self.words, block) {
+            Ok(place) => return Ok(place | mark),
+            Err(at) => at,
+        };
+        let place = self.words.len();
+        if deeper.next_multiple_of(LINE) + place + block.len() > self.max_words {
+            return Err(CompileError::Words {
+                max: self.max_words as u64,
+            });
         }
-        let block = &block[..len];
-        // Children differ, so a block with children is like no other.
-        if !has_children {
-            match self.index.find(&self.words, block) {
-                Ok(place) => return Ok(place / len as u32),
-                Err(at) => self.index.note(at, self.words.len()),
-            }
-        }
-        if self.words.len() + len + self.children.len() + deeper > self.max_words {
-            return Err(self.is_full(Full::Memory));
-        }
-        let number = (self.words.len() / len) as u32;
-        memory::grow(&mut self.words, len)?;
+        memory::grow(&mut self.words, block.len())?;
         self.words.extend_from_slice(block);
+        self.index.note(at, block, place);
         let starts = (1..64).filter(|at| entries[*at] != entries[at - 1]).count();
         if starts > 0 {
             self.nodes += 1;
-            self.leaves += 1 + starts - entries.iter().filter(|entry| *entry & NODE != 0).count();
+            self.leaves += 1 + starts - children(entries);
         }
-        Ok(number)
+        Ok(place as u32 | mark)
     }
 
-    /// An entry of 16 bits.
-    fn half(&mut self, entry: u32) -> Result<u32, CompileError> {
-        if entry & NODE == 0 {
-            return Ok(entry);
+    /// Appends the blocks to the arena of deeper ones; the root leads to them.
+    fn append_to(self, mut compiled: Compiled<Al>) -> Result<Compiled<Al>, CompileError> {
+        let arena = &mut compiled.arena;
+        let first = arena.len().next_multiple_of(LINE);
+        memory::grow(arena, first + self.words.len() - arena.len())?;
+        arena.resize(first, 0);
+        arena.extend_from_slice(&self.words);
+        for entry in &mut compiled.root {
+            *entry += NODE | FLAT | first as u32;
         }
-        let number = self.children.len() as u32;
-        if number == CHILD {
-            return Err(self.is_full(Full::Children));
-        }
-        memory::grow(&mut self.children, 1)?;
-        self.children.push(entry);
-        Ok(CHILD | number)
+        Ok(self.counted(compiled))
     }
 
-    /// The compilation ends; its caller knows why.
-    fn is_full(&mut self, full: Full) -> CompileError {
-        self.full = Some(full);
-        CompileError::Words {
-            max: self.max_words as u64,
-        }
-    }
-
-    /// Appends the list of children, the blocks, and the place of the list to the arena of deeper blocks; the root leads to the blocks,
-    /// or, if that is the kind, there is one block, of the root's one after the other.
-    fn append_to(
+    /// Appends one block, that of the root's one after the other, to the arena of deeper ones: with halves if they hold it, and then
+    /// with the list of children before it and its place after it.
+    fn append_one_to(
         self,
         mut compiled: Compiled<Al>,
-        kind: FlatKind,
+        alloc: Al,
     ) -> Result<Compiled<Al>, CompileError> {
         let (arena, root) = (&mut compiled.arena, &mut compiled.root);
-        let list = arena.len() + 1;
-        let first = (list + self.children.len()).next_multiple_of(LINE);
-        let len = flat_len(STRIDE, self.bits);
-        let words = match kind {
-            FlatKind::Shared => self.words.len(),
-            FlatKind::One => root.len() * len,
+        let block = |place: u32| {
+            let (place, is_half) = ((place & !HALF) as usize, place & HALF != 0);
+            let (bits, shift) = if is_half { (16, 1) } else { (32, 0) };
+            let words = &self.words[place..][..flat_len(STRIDE, bits)];
+            core::array::from_fn::<u32, 64, _>(|slot| match is_half {
+                true => words[slot >> shift] >> (slot % 2 * 16) & 0xffff,
+                false => words[slot],
+            })
         };
-        memory::grow(arena, first + words + 1 - arena.len())?;
-        arena.push(self.children.len() as u32);
-        arena.extend_from_slice(&self.children);
-        arena.resize(first, 0);
-        let mark = NODE | FLAT | if self.bits == 16 { HALF } else { 0 };
-        match kind {
-            FlatKind::Shared => {
-                arena.extend_from_slice(&self.words);
-                for entry in root {
-                    *entry = mark | (first + *entry as usize * len) as u32;
-                }
-            }
-            FlatKind::One => {
-                for number in &*root {
-                    arena.extend_from_slice(&self.words[*number as usize * len..][..len]);
-                }
-                root.truncate(1);
-                root[0] = mark | first as u32;
-                compiled.root_bits = 0;
-            }
+        let mut count = 0;
+        let mut fits = true;
+        for place in root.iter().filter(|place| *place & HALF == 0) {
+            let entries = block(*place);
+            count += children(&entries);
+            fits &= entries
+                .iter()
+                .all(|entry| entry & NODE != 0 || *entry < CHILD);
         }
-        arena.push(list as u32);
-        compiled.flat_bits = self.bits;
-        compiled.nodes += self.nodes;
-        compiled.leaves += self.leaves;
-        Ok(compiled)
+        let bits = if fits && count <= CHILD as usize {
+            16
+        } else {
+            32
+        };
+        let mut list = Vec::new_in(alloc);
+        memory::reserve(&mut list, count)?;
+        let first = (arena.len() + 1 + count).next_multiple_of(LINE);
+        let end = first + root.len() * flat_len(STRIDE, bits);
+        memory::grow(arena, end + 1 - arena.len())?;
+        let before = arena.len() + 1;
+        arena.resize(first, 0);
+        for place in &*root {
+            let mut entries = block(*place);
+            if bits == 32 {
+                arena.extend_from_slice(&entries);
+                continue;
+            }
+            for entry in entries.iter_mut().filter(|entry| **entry & NODE != 0) {
+                list.push(*entry);
+                *entry = CHILD | (list.len() - 1) as u32;
+            }
+            let (pairs, _) = entries.as_chunks::<2>();
+            arena.extend(pairs.iter().map(|[low, high]| low | high << 16));
+        }
+        arena[before - 1] = list.len() as u32;
+        arena[before..][..list.len()].copy_from_slice(&list);
+        arena.push(before as u32);
+        root.truncate(1);
+        root[0] = NODE | FLAT | first as u32 | if bits == 16 { HALF } else { 0 };
+        compiled.root_bits = 0;
+        Ok(self.counted(compiled))
     }
+
+    /// With what the blocks count.
+    fn counted(self, compiled: Compiled<Al>) -> Compiled<Al> {
+        Compiled {
+            is_flat: true,
+            nodes: compiled.nodes + self.nodes,
+            leaves: compiled.leaves + self.leaves,
+            ..compiled
+        }
+    }
+}
+
+/// How many entries lead to blocks.
+fn children(entries: &[u32; 64]) -> usize {
+    entries.iter().filter(|entry| *entry & NODE != 0).count()
 }

@@ -2,6 +2,7 @@
 
 use allocator_api2::vec::Vec;
 
+use super::layout::{HALF, STRIDE, flat_len};
 use crate::memory::{self, Allocator, OutOfMemory};
 
 /// How many places of the index are tried for a block. A block that is not found there is stored once more,
@@ -10,7 +11,7 @@ const PROBES: usize = 16;
 
 /// Where blocks are, by their hashes.
 pub(super) struct Index<Al: Allocator> {
-    /// Places plus one; 0 where there is none.
+    /// Places, with the bit [`HALF`] those of blocks with halves, plus one; 0 where there is none. Blocks begin at cache lines.
     places: Vec<u32, Al>,
 }
 
@@ -31,21 +32,31 @@ impl<Al: Allocator + Clone> Index<Al> {
         // Their number is a power of two.
         let last = self.places.len() - 1;
         for at in first..first + PROBES {
-            let Some(place) = self.places[at & last].checked_sub(1) else {
+            let Some(marked) = self.places[at & last].checked_sub(1) else {
                 return Err(Some(at & last));
             };
-            if words[place as usize..][..block.len()] == *block {
+            let place = marked & !HALF;
+            if marked & HALF == mark(block) && words[place as usize..][..block.len()] == *block {
                 return Ok(place);
             }
         }
         Err(None)
     }
 
-    /// Notes the place of a block where [`Self::find`] found room for that.
-    pub(super) fn note(&mut self, at: Option<usize>, place: usize) {
+    /// Notes the place of this block where [`Self::find`] found room for that.
+    pub(super) fn note(&mut self, at: Option<usize>, block: &[u32], place: usize) {
         if let Some(at) = at {
-            self.places[at] = place as u32 + 1;
+            self.places[at] = (place as u32 | mark(block)) + 1;
         }
+    }
+}
+
+/// [`HALF`] if the block has halves.
+fn mark(block: &[u32]) -> u32 {
+    if block.len() == flat_len(STRIDE, 16) {
+        HALF
+    } else {
+        0
     }
 }
 

@@ -22,8 +22,8 @@
 //! bits of IPv6 would be nearly empty.
 //!
 //! A table may be *flat* ([`FLAT`], made by `flat.rs`): each entry of the root
-//! leads to a *flat block*, whose 64 entries are stored one by one, and equal
-//! blocks once. What the root itself would answer is a block of 64 equal
+//! leads to a *flat block*, whose 64 entries are stored one by one, in 16 bits if
+//! these hold them, and equal blocks once. What the root itself would answer is a block of 64 equal
 //! entries, so that a lookup reads two words and tests only the second. That
 //! takes three times the memory and half the time. What lies deeper are blocks
 //! with `runs`. With no root bits, one flat block of 2^24 entries is the table, as
@@ -58,8 +58,8 @@ pub(crate) const PLACE: u32 = WIDE - 1;
 /// bits only the root has such pointers.
 ///
 /// The entries of the block are pointers, or, if the pointer has the bit [`HALF`], halves of words: next hops below
-/// [`CHILD`], or with that bit the numbers of children. Those are words of a list, pointers to blocks: the last word
-/// of the arena says where the list begins, and the word before the list how long it is.
+/// [`CHILD`], or, if the block is the whole table, with that bit the numbers of children. Those are words of a list, pointers to
+/// blocks: the last word of the arena says where the list begins, and the word before the list how long it is.
 pub(crate) const FLAT: u32 = 1 << 29;
 
 /// The bit of such a pointer that says that entries have 16 bits. Flat blocks begin at cache lines, so no place has it.
@@ -140,8 +140,8 @@ pub(crate) struct View<'a> {
     pub(crate) page_bits: u8,
     /// Bits of a value in a narrow block, 1 to 32.
     pub(crate) value_bits: u8,
-    /// Bits of an entry in flat blocks, 16 or 32 (of long keys 32); 0 if there are none.
-    pub(crate) flat_bits: u8,
+    /// Whether the root, or of long keys whatever leads to blocks, leads to flat ones.
+    pub(crate) is_flat: bool,
 }
 
 /// The arrays of a Fib, side by side in one block of memory, or anywhere in
@@ -154,7 +154,7 @@ pub(crate) struct Arrays<Al: Allocator = Global> {
     root_bits: u8,
     page_bits: u8,
     value_bits: u8,
-    flat_bits: u8,
+    is_flat: bool,
     /// Owns what the pointers point to.
     memory: Memory<Al>,
 }
@@ -224,7 +224,7 @@ impl<Al: Allocator> EmptyArrays<Al> {
             root_bits,
             page_bits,
             value_bits,
-            flat_bits: 0,
+            is_flat: false,
             memory: Memory::Own(memory),
         }
     }
@@ -265,7 +265,7 @@ impl<Al: Allocator> Arrays<Al> {
         assert!(arena_len >= view.arena.len());
         let form = (view.root_bits, view.page_bits, view.value_bits);
         let arrays = Self {
-            flat_bits: view.flat_bits,
+            is_flat: view.is_flat,
             ..Self::zeroed(form, arena_len, alloc)?
         };
         // SAFETY: the memory is new, and the arrays are as long as the view's or longer.
@@ -302,7 +302,7 @@ impl<Al: Allocator> Arrays<Al> {
             root_bits: view.root_bits,
             page_bits: view.page_bits,
             value_bits: view.value_bits,
-            flat_bits: view.flat_bits,
+            is_flat: view.is_flat,
             memory: Memory::Shared(owner, alloc),
         }
     }
@@ -318,7 +318,7 @@ impl<Al: Allocator> Arrays<Al> {
                 root_bits: self.root_bits,
                 page_bits: self.page_bits,
                 value_bits: self.value_bits,
-                flat_bits: self.flat_bits,
+                is_flat: self.is_flat,
             }
         }
     }

@@ -32,7 +32,7 @@ pub(crate) fn lookup<A: Address, L: Leaf>(view: View<'_>, address: A) -> L {
     let (mut entry, mut rest) = (entry, address.skip_bits(view.root_bits));
     // Of longer keys what is below the pages is tested. All are tested where the root has no answer only.
     if A::WIDTH <= 32 && entry & FLAT != 0 {
-        (entry, rest) = flat_pointer(view, entry & HALF != 0, entry, address);
+        (entry, rest) = flat_pointer(view, entry, address);
         if entry & NODE == 0 {
             return L::from_u32(entry);
         }
@@ -78,11 +78,11 @@ pub(crate) fn root_entry<A: Address>(view: View<'_>, address: A) -> u32 {
 
 /// The pointer that the flat block holds which the root's pointer leads to, and the address without the bits above it.
 #[inline(always)]
-fn flat_pointer<A: Address>(view: View<'_>, is_half: bool, entry: u32, address: A) -> (u32, A) {
+fn flat_pointer<A: Address>(view: View<'_>, entry: u32, address: A) -> (u32, A) {
     let stride = flat_stride::<A>(view.root_bits);
     let rest = address.skip_bits(view.root_bits);
     // SAFETY: invariant 6: a whole flat block begins there.
-    let pointer = unsafe { flat_value(view.arena, is_half, entry, rest.leading(stride)) };
+    let pointer = unsafe { flat_value(view.arena, entry, rest.leading(stride)) };
     (pointer, rest.skip_bits(stride))
 }
 
@@ -158,16 +158,16 @@ pub(crate) unsafe fn descend_blocks<A: Address>(
     pointer
 }
 
-/// The pointer that `slot` of the flat block holds that `pointer` leads to; `is_half`: its entries have 16 bits.
+/// The pointer that `slot` of the flat block holds that `pointer` leads to.
 ///
 /// # Safety
 /// A flat block with that slot begins there, as invariant 6 has it.
 #[inline(always)]
-unsafe fn flat_value(arena: &[Word], is_half: bool, pointer: u32, slot: u32) -> u32 {
+unsafe fn flat_value(arena: &[Word], pointer: u32, slot: u32) -> u32 {
     let (place, slot) = ((pointer & FLAT_PLACE) as usize, slot as usize);
     // SAFETY: as above; entries with the bit number a child.
     unsafe {
-        if !is_half {
+        if pointer & HALF == 0 {
             return word(arena, place + slot);
         }
         let half = word(arena, place + slot / 2) >> (slot % 2 * 16) & 0xffff;
@@ -226,12 +226,11 @@ pub(crate) unsafe fn two_words(arena: &[Word], index: usize) -> u64 {
 
 #[inline(always)]
 fn each<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
-    let is_flat = A::WIDTH <= 32 && view.flat_bits != 0;
-    let is_half = view.flat_bits == 16;
+    let is_flat = A::WIDTH <= 32 && view.is_flat;
     for (address, next_hop) in addresses.iter().zip(next_hops) {
         let entry = root_entry(view, *address);
         *next_hop = L::from_u32(if is_flat {
-            let (pointer, rest) = flat_pointer(view, is_half, entry, *address);
+            let (pointer, rest) = flat_pointer(view, entry, *address);
             // SAFETY: invariants 3, 4 and 6: the pointer leads to a whole block, if to any.
             unsafe { descend_blocks(view.arena, view.value_bits, pointer, rest) }
         } else if entry & NODE == 0 {

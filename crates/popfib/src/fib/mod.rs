@@ -311,8 +311,8 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     /// The number of leading bits that tables resolve (the paper's s).
     pub fn direct_bits(&self) -> u8 {
         let view = self.arrays.view();
-        match (view.flat_bits, view.root_bits) {
-            (1.., 0) if A::WIDTH <= 32 => flat_stride::<A>(0),
+        match (view.is_flat, view.root_bits) {
+            (true, 0) if A::WIDTH <= 32 => flat_stride::<A>(0),
             _ => view.root_bits + view.page_bits,
         }
     }

@@ -334,7 +334,7 @@ unsafe fn read_fib<A: Address>(
         root_bits: description.root_bits,
         page_bits: description.page_bits,
         value_bits: description.value_bits,
-        flat_bits: 0,
+        is_flat: false,
     };
     let max_answer = match description.answer_bits {
         16 => max_answer.min(u16::MAX.into()),

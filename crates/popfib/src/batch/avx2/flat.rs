@@ -7,7 +7,7 @@ use super::vectors::gather_words;
 use super::{AHEAD, LANES, LINE, windows, write_next_hops};
 use crate::address::Address;
 use crate::batch::flat::{deeper, in_groups};
-use crate::fib::layout::{CHILD, FLAT_PLACE, View, flat_stride};
+use crate::fib::layout::{CHILD, FLAT_PLACE, HALF, NODE, View, flat_stride};
 use crate::next_hop::Leaf;
 
 /// Vectors that advance together.
@@ -20,28 +20,18 @@ pub(in crate::batch) fn lookup_batch<A: Address, L: Leaf>(
     addresses: &[A],
     next_hops: &mut [L],
 ) {
-    match view.flat_bits {
-        16 => in_groups::<A, L, LANES, VECTORS>(
-            view,
-            addresses,
-            next_hops,
-            |addresses, next_hops| group::<A, L, true, VECTORS>(view, addresses, next_hops),
-            |addresses, next_hops| group::<A, L, true, 1>(view, addresses, next_hops),
-        ),
-        _ => in_groups::<A, L, LANES, VECTORS>(
-            view,
-            addresses,
-            next_hops,
-            |addresses, next_hops| group::<A, L, false, VECTORS>(view, addresses, next_hops),
-            |addresses, next_hops| group::<A, L, false, 1>(view, addresses, next_hops),
-        ),
-    }
+    in_groups::<A, L, LANES, VECTORS>(
+        view,
+        addresses,
+        next_hops,
+        |addresses, next_hops| group::<A, L, VECTORS>(view, addresses, next_hops),
+        |addresses, next_hops| group::<A, L, 1>(view, addresses, next_hops),
+    );
 }
 
-/// `HALF`: entries have 16 bits.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
-fn group<A: Address, L: Leaf, const HALF: bool, const N: usize>(
+fn group<A: Address, L: Leaf, const N: usize>(
     view: View<'_>,
     addresses: &[[A; LANES]; N],
     next_hops: &mut [[L; LANES]; N],
@@ -53,46 +43,37 @@ fn group<A: Address, L: Leaf, const HALF: bool, const N: usize>(
     let root_shift = _mm_cvtsi32_si128(32 - i32::from(view.root_bits));
     let slot_shift = _mm_cvtsi32_si128(32 - i32::from(flat_stride::<A>(view.root_bits)));
     let zero = _mm256_setzero_si256();
-    let (mut places, mut slots) = ([zero; N], [zero; N]);
+    let (mut pointers, mut slots) = ([zero; N], [zero; N]);
     for n in 0..N {
         // SAFETY: eight addresses; indices into the root have `root_bits` (invariant 1).
         unsafe {
             let (leading, following) = windows(addresses[n].as_ptr(), view.root_bits);
             slots[n] = _mm256_srl_epi32(following, slot_shift);
-            let pointers = if view.root_bits == 0 {
+            pointers[n] = if view.root_bits == 0 {
                 _mm256_set1_epi32(view.root[0].load(Acquire) as i32)
             } else {
                 gather_words(view.root.as_ptr(), _mm256_srl_epi32(leading, root_shift))
             };
-            places[n] = _mm256_and_si256(pointers, _mm256_set1_epi32(FLAT_PLACE as i32));
         }
     }
-    let mut entries = [zero; N];
+    let (mut entries, mut ups) = ([zero; N], [zero; N]);
     for n in 0..N {
-        let low = _mm256_set1_epi32(1);
-        let arena = view.arena.as_ptr();
+        let places = _mm256_and_si256(pointers[n], _mm256_set1_epi32(FLAT_PLACE as i32));
+        let half = _mm256_and_si256(pointers[n], _mm256_set1_epi32(HALF as i32));
+        let index = _mm256_add_epi32(places, _mm256_srlv_epi32(slots[n], half));
         // SAFETY: invariant 6: whole flat blocks with these slots begin there.
-        unsafe {
-            entries[n] = if HALF {
-                let index = _mm256_add_epi32(places[n], _mm256_srli_epi32::<1>(slots[n]));
-                let down = _mm256_slli_epi32::<4>(_mm256_and_si256(slots[n], low));
-                let half = _mm256_srlv_epi32(gather_words(arena, index), down);
-                _mm256_and_si256(half, _mm256_set1_epi32(0xffff))
-            } else {
-                gather_words(arena, _mm256_add_epi32(places[n], slots[n]))
-            };
-        }
+        let words = unsafe { gather_words(view.arena.as_ptr(), index) };
+        let down = _mm256_slli_epi32::<4>(_mm256_and_si256(slots[n], half));
+        // How far up the highest bit of an entry is from the sign.
+        ups[n] = _mm256_slli_epi32::<4>(half);
+        let bits = _mm256_srlv_epi32(_mm256_set1_epi32(-1), ups[n]);
+        entries[n] = _mm256_and_si256(_mm256_srlv_epi32(words, down), bits);
     }
     for n in 0..N {
         // SAFETY: eight next hops.
         unsafe { write_next_hops(next_hops[n].as_mut_ptr(), entries[n]) };
-        // The bit that says so, as the sign.
-        let signs = if HALF {
-            const { assert!(CHILD == 1 << 15) };
-            _mm256_slli_epi32::<16>(entries[n])
-        } else {
-            entries[n]
-        };
+        const { assert!(CHILD == 1 << 15 && NODE == 1 << 31) };
+        let signs = _mm256_sllv_epi32(entries[n], ups[n]);
         let on = _mm256_movemask_ps(_mm256_castsi256_ps(signs));
         if on != 0 {
             deeper(view, &addresses[n], &mut next_hops[n], on as u32);

@@ -5,8 +5,7 @@
 
 use core::arch::x86_64::{
     __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi32, _mm512_and_si512, _mm512_movepi32_mask,
-    _mm512_setzero_si512, _mm512_slli_epi32, _mm512_srli_epi32, _mm512_srlv_epi32,
-    _mm512_test_epi32_mask,
+    _mm512_setzero_si512, _mm512_slli_epi32, _mm512_sllv_epi32, _mm512_srlv_epi32,
 };
 use core::sync::atomic::Ordering::Acquire;
 
@@ -14,7 +13,7 @@ use super::AHEAD;
 use super::lanes::{LANES, all, gather_words, load, store};
 use crate::address::Address;
 use crate::batch::flat::{deeper, in_groups};
-use crate::fib::layout::{CHILD, FLAT_PLACE, View, flat_stride};
+use crate::fib::layout::{CHILD, FLAT_PLACE, HALF, NODE, View, flat_stride};
 use crate::next_hop::Leaf;
 
 /// Vectors that advance together. Four are a tenth slower.
@@ -27,28 +26,18 @@ pub(in crate::batch) fn lookup_batch<A: Address, L: Leaf>(
     addresses: &[A],
     next_hops: &mut [L],
 ) {
-    match view.flat_bits {
-        16 => in_groups::<A, L, LANES, VECTORS>(
-            view,
-            addresses,
-            next_hops,
-            |addresses, next_hops| group::<A, L, true, VECTORS>(view, addresses, next_hops),
-            |addresses, next_hops| group::<A, L, true, 1>(view, addresses, next_hops),
-        ),
-        _ => in_groups::<A, L, LANES, VECTORS>(
-            view,
-            addresses,
-            next_hops,
-            |addresses, next_hops| group::<A, L, false, VECTORS>(view, addresses, next_hops),
-            |addresses, next_hops| group::<A, L, false, 1>(view, addresses, next_hops),
-        ),
-    }
+    in_groups::<A, L, LANES, VECTORS>(
+        view,
+        addresses,
+        next_hops,
+        |addresses, next_hops| group::<A, L, VECTORS>(view, addresses, next_hops),
+        |addresses, next_hops| group::<A, L, 1>(view, addresses, next_hops),
+    );
 }
 
-/// `HALF`: entries have 16 bits.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
 #[inline]
-fn group<A: Address, L: Leaf, const HALF: bool, const N: usize>(
+fn group<A: Address, L: Leaf, const N: usize>(
     view: View<'_>,
     addresses: &[[A; LANES]; N],
     next_hops: &mut [[L; LANES]; N],
@@ -60,54 +49,49 @@ fn group<A: Address, L: Leaf, const HALF: bool, const N: usize>(
     }
     let zero = _mm512_setzero_si512();
     let stride = flat_stride::<A>(view.root_bits);
-    let (mut places, mut slots) = ([zero; N], [zero; N]);
+    let (mut pointers, mut slots) = ([zero; N], [zero; N]);
     for n in 0..N {
         let mut keys = load(&addresses[n]);
         let index = keys.take::<A>(view.root_bits);
         slots[n] = keys.take::<A>(stride);
-        let pointers = if view.root_bits == 0 {
+        pointers[n] = if view.root_bits == 0 {
             all(view.root[0].load(Acquire))
         } else {
             // SAFETY: invariant 1: the root has as many entries as `root_bits` number.
             unsafe { gather_words(view.root.as_ptr(), index, !0, zero) }
         };
-        places[n] = _mm512_and_si512(pointers, all(FLAT_PLACE));
     }
-    let mut entries = [zero; N];
+    let (mut entries, mut ups) = ([zero; N], [zero; N]);
     for n in 0..N {
         // SAFETY: invariant 6: whole flat blocks begin there.
-        entries[n] = unsafe { read::<HALF>(view, places[n], slots[n]) };
+        (entries[n], ups[n]) = unsafe { read(view, pointers[n], slots[n]) };
     }
     for n in 0..N {
         store(entries[n], &mut next_hops[n]);
-        let on = if HALF {
-            _mm512_test_epi32_mask(entries[n], all(CHILD))
-        } else {
-            _mm512_movepi32_mask(entries[n])
-        };
+        const { assert!(CHILD == 1 << 15 && NODE == 1 << 31) };
+        let on = _mm512_movepi32_mask(_mm512_sllv_epi32(entries[n], ups[n]));
         if on != 0 {
             deeper(view, &addresses[n], &mut next_hops[n], on.into());
         }
     }
 }
 
-/// The entries `slots` of the blocks at `places`.
+/// The entries `slots` of the blocks that `pointers` lead to, and how far up their highest bits are from the sign: 16 for halves.
 ///
 /// # Safety
 /// Flat blocks with these slots begin at the places.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-unsafe fn read<const HALF: bool>(view: View<'_>, places: __m512i, slots: __m512i) -> __m512i {
-    let zero = _mm512_setzero_si512();
+unsafe fn read(view: View<'_>, pointers: __m512i, slots: __m512i) -> (__m512i, __m512i) {
     let arena = view.arena.as_ptr();
-    if !HALF {
-        // SAFETY: as this function's: as many words as slots.
-        return unsafe { gather_words(arena, _mm512_add_epi32(places, slots), !0, zero) };
-    }
+    let places = _mm512_and_si512(pointers, all(FLAT_PLACE));
+    let half = _mm512_and_si512(pointers, all(HALF));
     // A whole word, as a read of 32 bits at the second half would touch the next word.
-    let index = _mm512_add_epi32(places, _mm512_srli_epi32::<1>(slots));
-    // SAFETY: as this function's: half as many words.
-    let words = unsafe { gather_words(arena, index, !0, zero) };
-    let down = _mm512_slli_epi32::<4>(_mm512_and_si512(slots, all(1)));
-    _mm512_and_si512(_mm512_srlv_epi32(words, down), all(0xffff))
+    let index = _mm512_add_epi32(places, _mm512_srlv_epi32(slots, half));
+    // SAFETY: as this function's: as many words as slots, or half as many.
+    let words = unsafe { gather_words(arena, index, !0, _mm512_setzero_si512()) };
+    let down = _mm512_slli_epi32::<4>(_mm512_and_si512(slots, half));
+    let up = _mm512_slli_epi32::<4>(half);
+    let bits = _mm512_srlv_epi32(all(!0), up);
+    (_mm512_and_si512(_mm512_srlv_epi32(words, down), bits), up)
 }

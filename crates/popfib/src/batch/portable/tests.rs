@@ -88,7 +88,7 @@ impl Arrays {
             root_bits: self.root.len().ilog2() as u8,
             page_bits: self.page_bits,
             value_bits: self.value_bits,
-            flat_bits: 0,
+            is_flat: false,
         }
     }
 

@@ -90,7 +90,7 @@ impl Arrays {
             root_bits: 1,
             page_bits: u8::from(self.place == Place::Page),
             value_bits: self.value_bits,
-            flat_bits: 0,
+            is_flat: false,
         }
     }
 

@@ -3,7 +3,7 @@
 use alloc::vec;
 
 use super::{CheckError, Checker, load, nowhere};
-use crate::fib::layout::{CHILD, FLAT, FLAT_PLACE, HALF, NODE, STRIDE, View, Word, flat_len};
+use crate::fib::layout::{CHILD, FLAT, FLAT_PLACE, HALF, NODE, STRIDE, View, WIDE, Word, flat_len};
 
 /// Words of a cache line.
 const LINE: usize = 64 / size_of::<Word>();
@@ -12,15 +12,13 @@ impl<'a> Checker<'a> {
     /// All of a flat table, whose blocks resolve `stride` bits. A block that several entries of the root lead to is verified once.
     pub(super) fn flat_table(&mut self, stride: u8) -> Result<(), CheckError> {
         let View {
-            root,
-            root_bits,
-            flat_bits: bits,
-            ..
+            root, root_bits, ..
         } = self.view;
         let arena: &'a [Word] = self.view.arena;
         let depth = root_bits + stride;
         let mut children = 0;
-        if bits == 16 {
+        // One block with halves is followed by its list of children.
+        if root_bits == 0 && load(&root[0]) & HALF != 0 {
             let last = arena.len() - 1;
             let place = load(&arena[last]);
             let first = place as usize;
@@ -38,26 +36,25 @@ impl<'a> Checker<'a> {
             }
             children = len as u32;
         }
-        let is_seen_of = |place: usize| (place / LINE / 64, 1u64 << (place / LINE % 64));
-        let mut seen = vec![0u64; arena.len() / LINE / 64 + 1];
-        let mark = NODE | FLAT | if bits == 16 { HALF } else { 0 };
+        // A bit for each place that a block with halves, and one without, may have.
+        let mut seen = vec![0u64; arena.len() / LINE / 32 + 1];
         for entry in root.iter().map(load) {
-            let place = entry & FLAT_PLACE;
-            let (word, bit) = is_seen_of(place as usize);
-            let block = place as usize..place as usize + flat_len(stride, bits);
-            let Some(entries) = arena
-                .get(block)
-                .filter(|_| entry & !FLAT_PLACE == mark && (place as usize).is_multiple_of(LINE))
-            else {
+            let (place, is_half) = ((entry & FLAT_PLACE) as usize, entry & HALF != 0);
+            let number = place / LINE * 2 + usize::from(is_half);
+            let (word, bit) = (number / 64, 1 << (number % 64));
+            let len = flat_len(stride, if is_half { 16 } else { 32 });
+            let Some(entries) = arena.get(place..place + len).filter(|_| {
+                entry & (NODE | WIDE | FLAT) == NODE | FLAT && place.is_multiple_of(LINE)
+            }) else {
                 return Err(nowhere(entry));
             };
             if seen[word] & bit != 0 {
                 continue;
             }
             seen[word] |= bit;
-            self.own(place as usize, entries.len())?;
+            self.own(place, len)?;
             for entry in entries.iter().map(load) {
-                if bits == 32 {
+                if !is_half {
                     self.pointer(entry, depth)?;
                     continue;
                 }
@@ -142,40 +139,50 @@ impl<'a> Checker<'a> {
 mod tests {
     use super::*;
     use crate::fib::check::check_answers;
-    use crate::fib::layout::{IDLE_BLOCK, PLACE, WIDE, words};
+    use crate::fib::layout::{IDLE_BLOCK, words};
 
-    /// A flat table of 16-bit keys with two entries in the root, whose arena goes on with `rest` after the idle block.
-    fn check_flat(root: [u32; 2], rest: &[u32], flat_bits: u8) -> Result<(), CheckError> {
+    /// Checks a flat table of 16-bit keys whose arena goes on with `rest` after the idle block.
+    fn check_flat(root: &[u32], rest: &[u32], is_flat: bool) -> Result<(), CheckError> {
         let arena = [&IDLE_BLOCK, rest].concat();
         let view = View {
             root: &words(root.to_vec()),
             arena: &words(arena),
-            root_bits: 1,
+            root_bits: root.len().ilog2() as u8,
             page_bits: 0,
             value_bits: 4,
-            flat_bits,
+            is_flat,
         };
         check_answers::<u16>(view, 100)
     }
 
+    const WHOLE: u32 = NODE | FLAT;
+    const HALVES: u32 = WHOLE | HALF;
+
+    fn pointer(pointer: u32) -> Result<(), CheckError> {
+        Err(CheckError::Pointer { pointer })
+    }
+
+    fn shared(place: u32) -> Result<(), CheckError> {
+        Err(CheckError::Shared { place })
+    }
+
     #[test]
     fn each_invariant_of_flat_tables_of_long_keys_is_noticed() {
-        const FLAT_NODE: u32 = NODE | FLAT;
         // Blocks at words 16, 80 and 144; a page of two entries at word 208.
         let arena = |changes: &[(usize, u32)]| {
             let mut arena = IDLE_BLOCK.to_vec();
             arena.resize(208, 7);
-            arena[80] = FLAT_NODE | 16;
-            arena[81] = FLAT_NODE | 16;
-            arena[144] = FLAT_NODE | 80;
-            arena[145] = FLAT_NODE | 16;
-            arena.extend([FLAT_NODE | 144, 9]);
+            arena[80] = WHOLE | 16;
+            arena[81] = WHOLE | 16;
+            arena[144] = WHOLE | 80;
+            arena[145] = WHOLE | 16;
+            arena.extend([WHOLE | 144, 9]);
             for (at, word) in changes {
                 arena[*at] = *word;
             }
             words(arena)
         };
-        let check = |changes: &[(usize, u32)], page_bits: u8, entry: u32, flat_bits: u8| {
+        let check = |changes: &[(usize, u32)], page_bits: u8, entry: u32| {
             let root_bits = if page_bits > 0 { 16 } else { 0 };
             let mut root = vec![0; 1 << root_bits];
             root[0] = entry;
@@ -185,44 +192,36 @@ mod tests {
                 root_bits,
                 page_bits,
                 value_bits: 4,
-                flat_bits,
+                is_flat: true,
             };
             check_answers::<u64>(view, 100)
         };
-        let pointer = |pointer| Err(CheckError::Pointer { pointer });
-        assert_eq!(check(&[], 1, NODE | 208, 32), Ok(()));
-        assert_eq!(check(&[], 0, FLAT_NODE | 144, 32), Ok(()));
-        assert_eq!(check(&[], 0, 100, 32), Ok(()));
-        assert_eq!(check(&[], 0, 101, 32), pointer(101));
-        assert_eq!(check(&[(20, 101)], 0, FLAT_NODE | 144, 32), pointer(101));
-        assert_eq!(check(&[], 1, NODE | 209, 32), pointer(NODE | 209));
-        for bits in [8, 16, 64] {
-            assert_eq!(check(&[], 0, 9, bits), Err(CheckError::Shape));
-        }
+        assert_eq!(check(&[], 1, NODE | 208), Ok(()));
+        assert_eq!(check(&[], 0, WHOLE | 144), Ok(()));
+        assert_eq!(check(&[], 0, 100), Ok(()));
+        assert_eq!(check(&[], 0, 101), pointer(101));
+        assert_eq!(check(&[(20, 101)], 0, WHOLE | 144), pointer(101));
+        assert_eq!(check(&[], 1, NODE | 209), pointer(NODE | 209));
         // Blocks begin at lines, are whole, and are flat all of them.
         for wrong in [
-            FLAT_NODE | 17,
-            FLAT_NODE | 24,
-            FLAT_NODE | 160,
-            FLAT_NODE | FLAT_PLACE & !15,
+            WHOLE | 17,
+            WHOLE | 24,
+            WHOLE | 160,
+            WHOLE | FLAT_PLACE & !15,
             NODE | 16,
             NODE | WIDE | 16,
-            FLAT_NODE | WIDE | 16,
+            WHOLE | WIDE | 16,
         ] {
-            assert_eq!(check(&[], 0, wrong, 32), pointer(wrong));
-            assert_eq!(check(&[(209, wrong)], 1, NODE | 208, 32), pointer(wrong));
+            assert_eq!(check(&[], 0, wrong), pointer(wrong));
+            assert_eq!(check(&[(209, wrong)], 1, NODE | 208), pointer(wrong));
         }
         // Blocks that share words, with each other or with what is not theirs.
-        let shared = |place| Err(CheckError::Shared { place });
-        assert_eq!(check(&[], 0, FLAT_NODE, 32), shared(0));
-        assert_eq!(
-            check(&[(209, FLAT_NODE | 96)], 1, NODE | 208, 32),
-            shared(96)
-        );
-        assert_eq!(check(&[], 1, NODE | 207, 32), shared(144));
+        assert_eq!(check(&[], 0, WHOLE), shared(0));
+        assert_eq!(check(&[(209, WHOLE | 96)], 1, NODE | 208), shared(96));
+        assert_eq!(check(&[], 1, NODE | 207), shared(144));
         // No block leads to itself or to one that has a higher place.
-        for up in [FLAT_NODE | 80, FLAT_NODE | 144] {
-            assert_eq!(check(&[(90, up)], 0, FLAT_NODE | 144, 32), pointer(up));
+        for up in [WHOLE | 80, WHOLE | 144] {
+            assert_eq!(check(&[(90, up)], 0, WHOLE | 144), pointer(up));
         }
         // Ten blocks of 6 bits below 4 bits are as many as 64 bits have.
         let chain = |blocks: u32| {
@@ -232,17 +231,17 @@ mod tests {
                 let below = if n == 0 {
                     5
                 } else {
-                    FLAT_NODE | (16 + 64 * (n - 1))
+                    WHOLE | (16 + 64 * (n - 1))
                 };
                 arena.extend([below; 64]);
             }
             let view = View {
-                root: &words(vec![FLAT_NODE | (16 + 64 * (blocks - 1)); 16]),
+                root: &words(vec![WHOLE | (16 + 64 * (blocks - 1)); 16]),
                 arena: &words(arena),
                 root_bits: 4,
                 page_bits: 0,
                 value_bits: 4,
-                flat_bits: 32,
+                is_flat: true,
             };
             check_answers::<u64>(view, 100)
         };
@@ -259,87 +258,85 @@ mod tests {
 
     #[test]
     fn each_invariant_of_flat_tables_is_noticed() {
-        const WORDS: u32 = NODE | FLAT;
-        const HALVES: u32 = WORDS | HALF;
-        // From word 4 on the list of one child, the child (two runs), blocks at words 16 and 48, and at word 80 the list's place.
-        let table = |first: u32| {
-            let mut rest = vec![0, 1, NODE | 6, 3, 0, 0x21];
+        // At word 4 a block of two runs, at 16 one with halves, at 48 one with whole words, which end the arena.
+        let table = |half: u32, whole: u32| {
+            let mut rest = vec![0, 3, 0, 0x21];
             rest.resize(16 - IDLE_BLOCK.len(), 0);
-            rest.extend([7 | 7 << 16; 32]);
-            rest.push(first);
-            rest.extend([9 | 9 << 16; 31]);
-            rest.push(5);
+            rest.extend([7 | 7 << 16; 31]);
+            rest.push(half);
+            rest.push(whole);
+            rest.extend([9; 63]);
             rest
         };
-        let check =
-            |root: [u32; 2], first| check_flat(root.map(|place| HALVES | place), &table(first), 16);
-        assert_eq!(check([16, 48], CHILD << 16 | 9), Ok(()));
-        assert_eq!(check([16, 16], 9), Ok(()));
-        let pointer = |pointer| Err(CheckError::Pointer { pointer });
-        for place in [46, 64, PLACE & !15] {
-            assert_eq!(check([16, place], 9), pointer(HALVES | place));
+        let check = |root: [u32; 2], half, whole| check_flat(&root, &table(half, whole), true);
+        let both = [HALVES | 16, WHOLE | 48];
+        assert_eq!(check(both, 100 << 16 | 100, NODE | 4), Ok(()));
+        assert_eq!(check([HALVES | 16; 2], 9, 9), Ok(()));
+        // All entries lead to whole flat blocks, which begin at lines.
+        for wrong in [
+            HALVES | 18,
+            WHOLE | 56,
+            WHOLE | 64,
+            HALVES | 96,
+            HALVES | FLAT_PLACE & !15,
+            WHOLE | WIDE | 48,
+            FLAT | HALF | 16,
+            NODE | 4,
+            9,
+        ] {
+            assert_eq!(check([HALVES | 16, wrong], 9, 9), pointer(wrong));
+            assert_eq!(check([wrong, HALVES | 16], 9, 9), pointer(wrong));
         }
-        // All entries lead to blocks of the same kind.
-        for other in [WORDS | 48, FLAT | HALF | 48, NODE | 48, 9] {
-            let root = [HALVES | 16, other];
-            assert_eq!(check_flat(root, &table(9), 16), pointer(other));
-        }
-        assert_eq!(check_flat([9, HALVES | 16], &table(9), 16), pointer(9));
-        assert_eq!(check([16, 48], 101), pointer(101));
-        assert_eq!(check([16, 48], 101 << 16), pointer(101));
-        assert_eq!(check([16, 48], CHILD | 1), pointer(CHILD | 1));
-        // Half a block farther, a block shares words with the one before.
-        let shared = |place| Err(CheckError::Shared { place });
-        assert_eq!(check([16, 32], 9), shared(32));
-        // The list, or its child, is in a block, is none, or lies beyond the arena.
-        let of = |at: usize, word: u32| {
-            let mut rest = table(9);
-            rest[at - IDLE_BLOCK.len()] = word;
-            check_flat([HALVES | 16, HALVES | 48], &rest, 16)
-        };
-        assert_eq!(of(5, 7), pointer(7));
-        assert_eq!(of(5, NODE | 16), shared(16));
-        assert_eq!(of(5, NODE | 1000), pointer(NODE | 1000));
-        assert_eq!(of(4, 1000), pointer(5));
-        for place in [0, 81, 1000, u32::MAX] {
-            assert_eq!(of(80, place), pointer(place));
-        }
-        assert_eq!(of(80, 1), shared(0));
-        assert_eq!(of(80, 49), pointer(9 | 9 << 16));
-        assert_eq!(check_flat([HALVES; 2], &[], 16), pointer(0));
-        for bits in [8, 15, 64] {
-            let root = [HALVES | 16; 2];
-            assert_eq!(check_flat(root, &table(9), bits), Err(CheckError::Shape));
-        }
-        // A table that is not flat has no such pointers.
+        assert_eq!(check(both, 101, 9), pointer(101));
+        assert_eq!(check(both, 101 << 16, 9), pointer(101));
+        assert_eq!(check(both, 9, 101), pointer(101));
+        assert_eq!(check(both, 9, NODE | 1000), pointer(NODE | 1000));
+        // Halves lead nowhere, as there is no list.
+        assert_eq!(check(both, CHILD, 9), pointer(CHILD));
+        // No word belongs to two blocks, and no block is both.
+        assert_eq!(check([HALVES | 16, HALVES | 32], 9, 9), shared(32));
+        assert_eq!(check([HALVES | 48, WHOLE | 48], 9, 9), shared(48));
+        assert_eq!(check(both, 9, NODE | 16), shared(16));
+        let flat = check_flat(&both, &table(9, 9), false);
+        assert_eq!(flat, pointer(HALVES | 16));
+        // A root that leaves less than a block.
+        let root = vec![HALVES | 16; 1 << 11];
         assert_eq!(
-            check_flat([HALVES | 16; 2], &table(9), 0),
-            pointer(HALVES | 16)
+            check_flat(&root, &table(9, 9), true),
+            Err(CheckError::Shape)
         );
-        // Keys of 64 bits have no halves, nor has a root that leaves less than a block.
-        let view = View {
-            root: &words(vec![HALVES | 16; 1 << 11]),
-            arena: &words([&IDLE_BLOCK[..], &table(9)].concat()),
-            root_bits: 11,
-            page_bits: 0,
-            value_bits: 4,
-            flat_bits: 16,
-        };
-        assert_eq!(check_answers::<u16>(view, 100), Err(CheckError::Shape));
-        assert_eq!(check_answers::<u64>(view, 100), Err(CheckError::Shape));
-        assert_eq!(check_answers::<u32>(view, 100), Ok(()));
+    }
 
-        let wide = |entry: u32| {
-            let mut rest = vec![0, 0, 3, 0, 0x21];
-            rest.resize(16 - IDLE_BLOCK.len(), 0);
-            rest.extend([7; 63]);
-            rest.push(entry);
-            check_flat([WORDS | 16; 2], &rest, 32)
+    #[test]
+    fn each_invariant_of_one_flat_block_is_noticed() {
+        // From word 4 on the list of one child, the child (two runs), from 16 on all 2^16 entries, and the list's place.
+        let end = 16 + (1 << 15);
+        let of = |changes: &[(usize, u32)], root: u32| {
+            let mut arena = IDLE_BLOCK.to_vec();
+            arena.extend([0, 1, NODE | 6, 3, 0, 0x21]);
+            arena.resize(16, 0);
+            arena.resize(end, 7 | 9 << 16);
+            arena.push(4 + 1);
+            for (at, word) in changes {
+                arena[*at] = *word;
+            }
+            check_flat(&[root], &arena[IDLE_BLOCK.len()..], true)
         };
-        assert_eq!(wide(100), Ok(()));
-        assert_eq!(wide(NODE | 5), Ok(()));
-        assert_eq!(wide(101), pointer(101));
-        assert_eq!(wide(NODE | 1000), pointer(NODE | 1000));
-        assert_eq!(wide(NODE | 16), shared(16));
+        // Keys of 16 bits end with this block, so a child lies too deep; the list may have none.
+        let deep = CheckError::Depth { place: 6 };
+        assert_eq!(of(&[], HALVES | 16), Err(deep));
+        assert_eq!(of(&[(4, 0)], HALVES | 16), Ok(()));
+        assert_eq!(of(&[(4, 0), (20, 101)], HALVES | 16), pointer(101));
+        assert_eq!(of(&[(4, 0), (20, CHILD)], HALVES | 16), pointer(CHILD));
+        assert_eq!(of(&[(5, 7)], HALVES | 16), pointer(7));
+        assert_eq!(of(&[(4, 1 << 20)], HALVES | 16), pointer(5));
+        for place in [0, end as u32 + 1, u32::MAX] {
+            assert_eq!(of(&[(end, place)], HALVES | 16), pointer(place));
+        }
+        assert_eq!(of(&[(4, 0), (end, 3), (2, 0)], HALVES | 16), shared(2));
+        // Its words are those of a block of halves; there are not so many whole ones.
+        assert_eq!(of(&[], WHOLE | 16), pointer(WHOLE | 16));
+        assert_eq!(of(&[(4, 0)], HALVES | 32), pointer(HALVES | 32));
+        assert_eq!(check_flat(&[HALVES], &[], true), pointer(0));
     }
 }

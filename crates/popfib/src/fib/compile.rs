@@ -253,13 +253,14 @@ impl<Al: Allocator + Clone> Store for Blocks<Al> {
     fn store(&mut self, slots: &[Slot<u32>; 64]) -> Result<u32, CompileError> {
         let slots = slots.map(pointer);
         if let Some(index) = &mut self.flat {
-            let at = match index.find(self.arena.words(), &slots) {
+            let words = self.arena.words();
+            let at = match index.find(&slots, |place| words[place..][..slots.len()] == slots) {
                 Ok(place) => return Ok(NODE | FLAT | place),
                 Err(at) => at,
             };
             let place = self.arena.alloc(slots.len())?;
             self.arena.words()[place..][..slots.len()].copy_from_slice(&slots);
-            index.note(at, &slots, place);
+            index.note(at, &slots, place as u32);
             self.nodes += 1;
             self.leaves += Encoding::of(&slots, self.value_bits).leaves();
             return Ok(NODE | FLAT | place as u32);

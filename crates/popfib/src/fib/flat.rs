@@ -33,7 +33,7 @@ pub(crate) enum FlatKind {
 impl FlatKind {
     /// The most bytes of shared blocks and what lies deeper, with which a table is flat. Many routes of single hosts, or very
     /// many different next hops, would make tens of MiB of shared blocks, which no cache near a core holds.
-    pub(super) const fn max_bytes(self) -> usize {
+    pub(crate) const fn max_bytes(self) -> usize {
         match self {
             Self::Shared => 12 << 20,
             Self::One => 128 << 20,
@@ -44,32 +44,32 @@ impl FlatKind {
 /// Words of a cache line.
 const LINE: usize = 64 / size_of::<u32>();
 
-/// The direct bits above shared blocks that end at /24, where most IPv4 routes end.
-const DIRECT_BITS: u8 = MAX_DIRECT_BITS - STRIDE;
-
 /// Whether a table is flat of this kind: with `direct_bits`, and those that were asked for. With fewer, as small tables
 /// have, IPv4 routes would go on below the flat blocks.
-pub(super) fn suits<A: Address>(kind: FlatKind, direct_bits: u8, asked: Option<u8>) -> bool {
-    let is_large = direct_bits == DIRECT_BITS;
+pub(crate) fn suits<A: Address>(kind: FlatKind, direct_bits: u8, asked: Option<u8>) -> bool {
+    // Shared blocks end there: at /24, where most IPv4 routes end.
+    let end = MAX_DIRECT_BITS.min(A::WIDTH);
+    let is_large = direct_bits + STRIDE == end;
     match kind {
-        FlatKind::Shared if A::WIDTH > 32 => direct_bits == MAX_DIRECT_BITS,
-        FlatKind::Shared => A::WIDTH == 32 && is_large,
-        FlatKind::One => A::WIDTH == 32 && asked.map_or(is_large, |asked| asked == MAX_DIRECT_BITS),
+        FlatKind::Shared if A::WIDTH > 32 => direct_bits == end,
+        FlatKind::Shared => is_large,
+        FlatKind::One => A::WIDTH <= 32 && asked.map_or(is_large, |asked| asked == end),
     }
 }
 
-/// Compiles `rib` flat; `None` if shared blocks and what lies deeper take more than `max_bytes`.
+/// Compiles `rib` flat, with room for next hops up to `highest`; `None` if shared blocks and what lies deeper take more than `max_bytes`.
 ///
 /// A key of up to 32 bits has at least [`STRIDE`] bits below those of the root, which has some. One block is made of those that lie
 /// below a root with [`STRIDE`] bits less than there can be direct bits.
-pub(super) fn flat<A: Address, L: Leaf, Al: Allocator + Clone>(
+pub(crate) fn flat<A: Address, L: Leaf, Al: Allocator + Clone>(
     rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
     kind: FlatKind,
+    highest: u32,
     max_bytes: usize,
     alloc: Al,
 ) -> Result<Option<Compiled<Al>>, CompileError> {
-    let mut form = form::<A, L>(rib, options, 0)?;
+    let mut form = form::<A, L>(rib, options, highest)?;
     if kind == FlatKind::One {
         form.0 = A::WIDTH.min(MAX_DIRECT_BITS) - STRIDE;
     }
@@ -194,7 +194,8 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
             Some(halves) => (&halves[..], HALF),
             None => (&entries[..], 0),
         };
-        let at = match self.index.find(&self.words, block) {
+        let is_at = |place: usize| self.words[place..][..block.len()] == *block;
+        let at = match self.index.find(block, is_at) {
             Ok(place) => return Ok(place | mark),
             Err(at) => at,
         };
@@ -206,7 +207,7 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         }
         memory::grow(&mut self.words, block.len())?;
         self.words.extend_from_slice(block);
-        self.index.note(at, block, place);
+        self.index.note(at, block, place as u32);
         let starts = (1..64).filter(|at| entries[*at] != entries[at - 1]).count();
         if starts > 0 {
             self.nodes += 1;

@@ -9,44 +9,75 @@ use crate::memory::{self, Allocator, OutOfMemory};
 /// so that routes that were made to collide cost memory up to the limit, and no time.
 const PROBES: usize = 16;
 
+/// The mark of a place that a block has left: looking for a block goes on there.
+const LEFT: u32 = u32::MAX;
+
 /// Where blocks are, by their hashes.
-pub(super) struct Index<Al: Allocator> {
-    /// Places, with the bit [`HALF`] those of blocks with halves, plus one; 0 where there is none. Blocks begin at cache lines.
+#[derive(Debug)]
+pub(crate) struct Index<Al: Allocator> {
+    /// Places, with the bit [`HALF`] those of blocks with halves, plus one; 0 where there is none and [`LEFT`] where there was one. Blocks begin
+    /// at cache lines.
     places: Vec<u32, Al>,
 }
 
 impl<Al: Allocator + Clone> Index<Al> {
     /// An index for up to half of `1 << bits` blocks.
-    pub(super) fn new_in(bits: u8, alloc: Al) -> Result<Self, OutOfMemory> {
+    pub(crate) fn new_in(bits: u8, alloc: Al) -> Result<Self, OutOfMemory> {
         let mut places = Vec::new_in(alloc);
         memory::reserve(&mut places, 1 << bits)?;
         places.resize(1 << bits, 0);
         Ok(Self { places })
     }
 
-    /// The place of this block among `words`, or, if it is not found, where it can be [noted](Self::note): none if all
-    /// places of its hash are taken.
-    pub(super) fn find(&self, words: &[u32], block: &[u32]) -> Result<u32, Option<usize>> {
-        // The highest bits are the best of a product.
+    /// The places in the index that this block may have.
+    fn probes(&self, block: &[u32]) -> impl Iterator<Item = usize> + use<Al> {
+        // The highest bits are the best of a product. Their number is a power of two.
         let first = (hash(block) >> (u64::BITS - self.places.len().ilog2())) as usize;
-        // Their number is a power of two.
         let last = self.places.len() - 1;
-        for at in first..first + PROBES {
-            let Some(marked) = self.places[at & last].checked_sub(1) else {
-                return Err(Some(at & last));
-            };
-            let place = marked & !HALF;
-            if marked & HALF == mark(block) && words[place as usize..][..block.len()] == *block {
-                return Ok(place);
+        (first..first + PROBES).map(move |at| at & last)
+    }
+
+    /// The place of this block, of which `is_at` says whether it is at a place, or, if it is not found, where it can be
+    /// [noted](Self::note): none if all places of its hash are taken.
+    pub(crate) fn find(
+        &self,
+        block: &[u32],
+        is_at: impl Fn(usize) -> bool,
+    ) -> Result<u32, Option<usize>> {
+        let mut room = None;
+        for at in self.probes(block) {
+            match self.places[at] {
+                0 => return Err(room.or(Some(at))),
+                LEFT => room = room.or(Some(at)),
+                marked => {
+                    let place = (marked - 1) & !HALF;
+                    if (marked - 1) & HALF == mark(block) && is_at(place as usize) {
+                        return Ok(place);
+                    }
+                }
             }
         }
-        Err(None)
+        Err(room)
     }
 
     /// Notes the place of this block where [`Self::find`] found room for that.
-    pub(super) fn note(&mut self, at: Option<usize>, block: &[u32], place: usize) {
+    pub(crate) fn note(&mut self, at: Option<usize>, block: &[u32], place: u32) {
         if let Some(at) = at {
-            self.places[at] = (place as u32 | mark(block)) + 1;
+            self.places[at] = (place | mark(block)) + 1;
+        }
+    }
+
+    /// Bytes of the places.
+    pub(crate) fn bytes(&self) -> usize {
+        self.places.capacity() * size_of::<u32>()
+    }
+
+    /// Forgets this block, if it was noted with this place.
+    pub(crate) fn forget(&mut self, block: &[u32], place: u32) {
+        let marked = (place | mark(block)) + 1;
+        let noted = self.probes(block).find(|at| self.places[*at] == marked);
+        if let Some(at) = noted {
+            self.places[at] = LEFT;
         }
     }
 }

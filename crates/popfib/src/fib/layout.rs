@@ -176,6 +176,7 @@ unsafe impl<Al: Allocator + Sync> Sync for Arrays<Al> {}
 pub(crate) struct EmptyArrays<Al: Allocator> {
     /// Bits of the root table, of pages and of values in narrow blocks.
     form: (u8, u8, u8),
+    is_flat: bool,
     arena_len: usize,
     memory: Clearing<Al>,
 }
@@ -183,6 +184,7 @@ pub(crate) struct EmptyArrays<Al: Allocator> {
 impl<Al: Allocator> EmptyArrays<Al> {
     pub(crate) fn new(
         form: (u8, u8, u8),
+        is_flat: bool,
         arena_len: usize,
         alloc: Al,
     ) -> Result<Self, OutOfMemory> {
@@ -190,6 +192,7 @@ impl<Al: Allocator> EmptyArrays<Al> {
         let bytes = arena_at(form.0).saturating_add(arena_len.saturating_mul(size_of::<Word>()));
         Ok(Self {
             form,
+            is_flat,
             arena_len,
             memory: Clearing::new_in(bytes, alloc)?,
         })
@@ -204,7 +207,7 @@ impl<Al: Allocator> EmptyArrays<Al> {
         self.memory.clear(bytes)
     }
 
-    /// The arrays, in which no address has an answer.
+    /// The arrays, in which no address has an answer, or, if they are flat, no entry of the root leads to a block yet.
     pub(crate) fn into_arrays(self) -> Arrays<Al> {
         let arrays = self.into_zeroed();
         for (to, word) in arrays.view().arena.iter().zip(IDLE_BLOCK) {
@@ -224,7 +227,7 @@ impl<Al: Allocator> EmptyArrays<Al> {
             root_bits,
             page_bits,
             value_bits,
-            is_flat: false,
+            is_flat: self.is_flat,
             memory: Memory::Own(memory),
         }
     }
@@ -264,10 +267,7 @@ impl<Al: Allocator> Arrays<Al> {
         assert_eq!(view.root.len(), 1 << view.root_bits);
         assert!(arena_len >= view.arena.len());
         let form = (view.root_bits, view.page_bits, view.value_bits);
-        let arrays = Self {
-            is_flat: view.is_flat,
-            ..Self::zeroed(form, arena_len, alloc)?
-        };
+        let arrays = Self::zeroed(form, view.is_flat, arena_len, alloc)?;
         // SAFETY: the memory is new, and the arrays are as long as the view's or longer.
         unsafe {
             arrays
@@ -281,8 +281,13 @@ impl<Al: Allocator> Arrays<Al> {
     }
 
     /// Arrays of zeros: bits of the root table, of pages and of values in narrow blocks, and words of the arena.
-    fn zeroed(form: (u8, u8, u8), arena_len: usize, alloc: Al) -> Result<Self, OutOfMemory> {
-        Ok(EmptyArrays::new(form, arena_len, alloc)?.into_zeroed())
+    fn zeroed(
+        form: (u8, u8, u8),
+        is_flat: bool,
+        arena_len: usize,
+        alloc: Al,
+    ) -> Result<Self, OutOfMemory> {
+        Ok(EmptyArrays::new(form, is_flat, arena_len, alloc)?.into_zeroed())
     }
 
     /// The arrays where they are, in memory that `owner` keeps.

@@ -11,7 +11,7 @@ pub(crate) mod check;
 pub(crate) mod compile;
 pub(crate) mod encode;
 pub(crate) mod flat;
-mod index;
+pub(crate) mod index;
 pub(crate) mod layout;
 pub(crate) mod lookup;
 
@@ -42,7 +42,7 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Size {
-    /// The fewest bytes. Images, and tables that change, always have this size.
+    /// The fewest bytes. Images, maps, and IPv6 tables whose routes change always have this size.
     #[default]
     Smallest,
     /// About three times the bytes, and fewer steps: IPv4 tables with 18 direct bits, as those of 65,536 routes or more have, and IPv6
@@ -52,7 +52,7 @@ pub enum Size {
     /// 32 MiB for an IPv4 table of 65,536 routes or more, or for which 24 direct bits are asked: entries of 16 bits, or 64 MiB if the next
     /// hops need more, are numbered by the first 24 bits of an address, as in DIR-24-8, and a lookup mostly reads one
     /// of them. All others are as the balanced. It is the quickest where a cache of that size is near the core and nobody
-    /// else fills it.
+    /// else fills it. Tables whose routes change are as the balanced.
     Fastest,
 }
 
@@ -95,6 +95,15 @@ impl Options {
     pub fn size(mut self, size: Size) -> Self {
         self.size = size;
         self
+    }
+
+    /// How a table of these may be flat, the best first.
+    pub(crate) fn flat_kinds(&self) -> &'static [FlatKind] {
+        match self.size {
+            Size::Smallest => &[],
+            Size::Balanced => &[FlatKind::Shared],
+            Size::Fastest => &[FlatKind::One, FlatKind::Shared],
+        }
     }
 
     /// The requested direct bits; `None` if they follow the number of routes.
@@ -173,12 +182,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
         options: &Options,
         alloc: Al,
     ) -> Result<Self, CompileError> {
-        let kinds: &[FlatKind] = match options.size {
-            Size::Smallest => &[],
-            Size::Balanced => &[FlatKind::Shared],
-            Size::Fastest => &[FlatKind::One, FlatKind::Shared],
-        };
-        for kind in kinds {
+        for kind in options.flat_kinds() {
             let direct_bits = compile::direct_bits::<A>(options.direct_bits, rib.len())?;
             let max_bytes = kind.max_bytes();
             if flat::suits::<A>(*kind, direct_bits, options.direct_bits)
@@ -199,7 +203,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
         max_bytes: usize,
         alloc: Al,
     ) -> Result<Option<Self>, CompileError> {
-        let compiled = flat::flat::<A, L, Al>(rib, options, kind, max_bytes, alloc.clone())?;
+        let compiled = flat::flat::<A, L, Al>(rib, options, kind, 0, max_bytes, alloc.clone())?;
         let fib = compiled.map(|compiled| Self::from_compiled(compiled, alloc));
         fib.transpose()
     }

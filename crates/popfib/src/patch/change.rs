@@ -14,10 +14,12 @@
 //! forgotten.
 
 mod entries;
+mod flat;
 
 use allocator_api2::vec::Vec;
 use core::sync::atomic::Ordering;
 
+use super::shared::Shared;
 use super::space::Space;
 use super::{Place, Replaced};
 use crate::address::Address;
@@ -86,6 +88,8 @@ pub(super) struct Patch<'p, 'a, A: Address, Al: Allocator + Clone> {
     pub(super) max_next_hop: u32,
     pub(super) space: &'p mut Space,
     pub(super) log: &'p mut Log<Al>,
+    /// The flat blocks, if the table has such.
+    pub(super) shared: Option<&'p mut Shared<Al>>,
     /// What is inherited from the changed route, or without it, from now on.
     pub(super) next_hop: u32,
     /// Slots with routes below: a stack.
@@ -109,6 +113,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
             max_next_hop,
             space,
             log,
+            shared: None,
             next_hop,
             below: Vec::new_in(rib.allocator().clone()),
         }
@@ -126,6 +131,14 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         vertex: Option<Vertex<'a, A>>,
     ) -> Result<(), CompileError> {
         let root_bits = self.view.root_bits;
+        if self.view.is_flat {
+            let part = Prefix::clamped(prefix.address(), prefix.len().min(root_bits));
+            if prefix.len() > root_bits {
+                let (above, _) = self.rib.surroundings(part);
+                self.next_hop = self.rib.get(part).map_or(above, u32::from);
+            }
+            return self.fill(part);
+        }
         self.fits()?;
         let below = self.below_root();
         let first = prefix.address().leading(root_bits);
@@ -462,9 +475,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         // First, lest a place be taken that nobody knows of.
         memory::grow(&mut self.log.built, 1)?;
         let Some(place) = self.space.alloc(arena, words.len()) else {
-            return Err(CompileError::Words {
-                max: arena.len() as u64,
-            });
+            return Err(self.full());
         };
         self.log.built.push((place, words.len() as u32));
         for (to, word) in arena[place as usize..].iter().zip(words) {
@@ -472,6 +483,13 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
             to.store(*word, Ordering::Relaxed);
         }
         Ok(place)
+    }
+
+    /// The arena is full.
+    fn full(&self) -> CompileError {
+        CompileError::Words {
+            max: self.view.arena.len() as u64,
+        }
     }
 
     fn read(&self, pointer: u32) -> Encoding {

@@ -14,6 +14,7 @@
 
 mod change;
 mod compact;
+mod shared;
 mod space;
 mod steps;
 
@@ -24,14 +25,16 @@ use core::sync::atomic::Ordering;
 
 use crate::address::Address;
 use crate::compile_error::CompileError;
-use crate::fib::Options;
 use crate::fib::compile::{self, compile};
+use crate::fib::flat::{self, FlatKind};
 use crate::fib::layout::{Arrays, MAX_WORDS, NODE, PLACE, View, Word, as_words};
+use crate::fib::{Options, Size};
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::{Leaf, NextHop};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 use change::{Log, Patch};
+use shared::Shared;
 use steps::Steps;
 
 #[cfg(all(test, loom))]
@@ -164,6 +167,10 @@ pub(crate) struct Following<A: Address, L: Leaf, H: Home> {
     pub(crate) options: Options,
     /// Not inline: it is a KiB, and who holds a table may be moved.
     pub(crate) space: Box<Space, H::Al>,
+    /// The flat blocks, if the table has such.
+    shared: Option<Box<Shared<H::Al>, H::Al>>,
+    /// Whether the routes have outgrown flat blocks.
+    is_too_large: bool,
     log: Log<H::Al>,
     /// Whether the Rib has changes that were not followed.
     pub(crate) is_stale: bool,
@@ -176,7 +183,9 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Following<A, L, Owned<Al>> {
     /// The Fib of `rib`, with all its memory from the Rib's allocator.
     pub(crate) fn compile(rib: &Rib<A, Al>, options: &Options) -> Result<Self, CompileError> {
         let alloc = rib.allocator().clone();
-        Self::compile_in(rib, options, |arrays| Ok(Owned { arrays, alloc }))
+        // Routes of maps wait where flat blocks have no place for that (`map/defer.rs`).
+        let options = options.clone().size(Size::Smallest);
+        Self::compile_in(rib, &options, |arrays| Ok(Owned { arrays, alloc }))
     }
 
     /// The same Fib in memory of its own.
@@ -191,6 +200,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Following<A, L, Owned<Al>> {
             log: Log::new_in(&alloc),
             steps: Steps::new_in(&alloc),
             space: boxed(Space::clone(&self.space), alloc.clone())?,
+            shared: None,
             home: Owned { arrays, alloc },
             options: self.options.clone(),
             ..*self
@@ -209,12 +219,14 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         home: impl FnOnce(Arrays<H::Al>) -> Result<H, OutOfMemory>,
     ) -> Result<Self, CompileError> {
         let alloc = rib.allocator().clone();
-        let (arrays, space) = arrays::<A, L, H::Al>(rib, options, 0)?;
+        let made = made::<A, L, H::Al>(rib, options, 0)?;
         Ok(Self {
             log: Log::new_in(&alloc),
             steps: Steps::new_in(&alloc),
-            space: boxed(space, alloc)?,
-            home: home(arrays)?,
+            space: boxed(made.space, alloc)?,
+            is_too_large: made.is_too_large,
+            shared: made.shared,
+            home: home(made.arrays)?,
             options: options.clone(),
             is_stale: false,
             changes: Changes::default(),
@@ -231,7 +243,8 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
     /// Heap bytes of the arrays and of what keeps their free places.
     pub(crate) fn bytes(&self) -> usize {
         let view = self.home.view();
-        size_of_val(view.root) + size_of_val(view.arena) + size_of::<Space>()
+        let shared = self.shared.as_ref().map_or(0, |shared| shared.bytes());
+        size_of_val(view.root) + size_of_val(view.arena) + size_of::<Space>() + shared
     }
 
     /// Makes the Fib follow the Rib, in which the route of `prefix` has changed
@@ -256,11 +269,11 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         if full.is_ok() {
             return full;
         }
-        if let Err(CompileError::Words { .. }) = full {
-            self.make_room(rib.allocator())?;
-            if self.patch(rib, prefix, old, new).is_ok() {
-                return Ok(());
-            }
+        if let Err(CompileError::Words { .. }) = full
+            && self.make_room(rib.allocator())?
+            && self.patch(rib, prefix, old, new).is_ok()
+        {
+            return Ok(());
         }
         self.recompile(rib)
     }
@@ -321,6 +334,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let target = Target {
             home: &mut self.home,
             space: &mut self.space,
+            shared: self.shared.as_deref_mut(),
             log: &mut self.log,
             changes: &mut self.changes,
         };
@@ -375,18 +389,27 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         arena <= 4 * (used + SPARE) && (routes > 0 || arena <= SPARE)
     }
 
-    /// Moves the table to a larger arena: as it is, or moved together where much of it is free.
+    /// Moves the table to a larger arena: as it is, or moved together where much of it is free. Flat blocks are not moved together:
+    /// whether there is room now.
     #[cold]
-    fn make_room(&mut self, alloc: &H::Al) -> Result<(), CompileError> {
+    fn make_room(&mut self, alloc: &H::Al) -> Result<bool, CompileError> {
         let view = self.home.view();
         let len = view.arena.len();
         if self.space.free_words() < len / (2 * H::GROWTH) && !self.home.is_waiting() {
             // A table that grew will grow on. One whose blocks only change leaves holes of other
             // lengths than it needs: it is moved together, or it would grow without end.
             let longer = (len + len / H::GROWTH).min(MAX_WORDS - 1);
+            if self.shared.is_some() && is_too_large(longer) {
+                return Ok(false);
+            }
             let arrays = Arrays::with_arena(view, longer, alloc.clone())?;
+            if let Some(shared) = &mut self.shared {
+                shared.lengthen(longer)?;
+            }
             self.home.publish(arrays)?;
             self.space.lengthen(longer);
+        } else if self.shared.is_some() {
+            return Ok(false);
         } else {
             let mut compact = compact::compact(view, alloc)?;
             let view = View {
@@ -399,7 +422,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
             *self.space = space;
         }
         self.changes.moves += 1;
-        Ok(())
+        Ok(true)
     }
 
     /// Makes the Fib follow all that changed while it was stale, or begins to.
@@ -418,9 +441,11 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
     #[cold]
     fn recompile(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
         let highest = self.expected_next_hop(rib);
-        let (arrays, space) = arrays::<A, L, H::Al>(rib, &self.options, highest)?;
-        self.home.publish(arrays)?;
-        *self.space = space;
+        let made = made::<A, L, H::Al>(rib, &self.options, highest)?;
+        self.home.publish(made.arrays)?;
+        *self.space = made.space;
+        self.is_too_large = made.is_too_large;
+        self.shared = made.shared;
         self.is_stale = false;
         self.changes.compiles += 1;
         Ok(())
@@ -443,6 +468,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
 struct Target<'t, H: Home> {
     home: &'t mut H,
     space: &'t mut Space,
+    shared: Option<&'t mut Shared<H::Al>>,
     log: &'t mut Log<H::Al>,
     changes: &'t mut Changes,
 }
@@ -462,11 +488,13 @@ impl<H: Home> Target<'_, H> {
         let Self {
             home,
             space,
+            mut shared,
             log,
             changes,
         } = self;
         let view = home.view();
         let mut patch = Patch::new(rib, view, aggregation, L::MAX, space, log, next_hop);
+        patch.shared = shared.as_deref_mut();
         let result = change(&mut patch);
         // Gives the log back.
         drop(patch);
@@ -477,6 +505,9 @@ impl<H: Home> Target<'_, H> {
         let view = home.view();
         match result {
             Ok(()) => {
+                if let Some(shared) = shared {
+                    shared.keep(view.arena);
+                }
                 for (at, pointer) in &log.root {
                     // Release: pairs with the loads of the lookups, which find the new blocks written.
                     view.root[*at as usize].store(*pointer, Ordering::Release);
@@ -491,6 +522,9 @@ impl<H: Home> Target<'_, H> {
                 changes.replaced.leaves += log.replaced.leaves;
             }
             Err(_) => {
+                if let Some(shared) = shared {
+                    shared.undo(view.arena, view.root, &log.root);
+                }
                 for (place, len) in &log.built {
                     space.free(view.arena, *place, *len);
                 }
@@ -505,15 +539,59 @@ fn boxed<T, Al: Allocator>(value: T, alloc: Al) -> Result<Box<T, Al>, OutOfMemor
     Box::try_new_in(value, alloc).map_err(|_| OutOfMemory::new(size_of::<T>()))
 }
 
+/// A table as it is made, and what its writer knows of it.
+struct Made<Al: Allocator> {
+    arrays: Arrays<Al>,
+    space: Space,
+    shared: Option<Box<Shared<Al>, Al>>,
+    /// Whether flat blocks would be too large.
+    is_too_large: bool,
+}
+
 /// The compiled arrays of `rib` with words to spare, and which these are.
-fn arrays<A: Address, L: Leaf, Al: Allocator + Clone>(
+fn made<A: Address, L: Leaf, Al: Allocator + Clone>(
     rib: &Rib<A, Al>,
     options: &Options,
     highest: u32,
-) -> Result<(Arrays<Al>, Space), CompileError> {
+) -> Result<Made<Al>, CompileError> {
     let alloc = rib.allocator().clone();
-    let mut compiled = compile::<A, L, _>(rib, options, highest, MAX_WORDS, alloc.clone())?;
-    spacious(compiled.view(), alloc)
+    let mut compiled = None;
+    let is_asked = may_be_flat::<A>(rib, options)?;
+    if is_asked {
+        let (kind, alloc) = (FlatKind::Shared, alloc.clone());
+        let bytes = kind.max_bytes();
+        compiled = flat::flat::<A, L, _>(rib, options, kind, highest, bytes, alloc)?;
+    }
+    let mut compiled = match compiled {
+        Some(compiled) => compiled,
+        None => compile::<A, L, _>(rib, options, highest, MAX_WORDS, alloc.clone())?,
+    };
+    let (arrays, space) = spacious(compiled.view(), alloc.clone())?;
+    let shared = Shared::of(arrays.view(), alloc)?;
+    Ok(Made {
+        is_too_large: is_asked && shared.is_none(),
+        arrays,
+        space,
+        shared,
+    })
+}
+
+/// Whether a table of `rib` whose routes change has flat blocks, if these are not too large. Those of keys of more than 32 bits lie below
+/// each other, and a change would make all above again: they are not flat. Nor is one block, of which each short prefix would change megabytes.
+fn may_be_flat<A: Address>(
+    rib: &Rib<A, impl Allocator + Clone>,
+    options: &Options,
+) -> Result<bool, CompileError> {
+    let asked = options.asked_direct_bits();
+    let direct_bits = compile::direct_bits::<A>(asked, rib.len())?;
+    Ok(A::WIDTH <= 32
+        && !options.flat_kinds().is_empty()
+        && flat::suits::<A>(FlatKind::Shared, direct_bits, asked))
+}
+
+/// Whether an arena of flat blocks with words to spare is longer than these may be.
+fn is_too_large(words: usize) -> bool {
+    words * size_of::<Word>() > 2 * FlatKind::Shared.max_bytes()
 }
 
 /// A copy of the arrays with words to spare, and which these are.

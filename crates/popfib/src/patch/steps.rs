@@ -16,7 +16,9 @@
 use allocator_api2::boxed::Box;
 use allocator_api2::vec::Vec;
 
-use super::{Following, Home, Owned, SPARE, Space, Target, boxed};
+use super::{
+    Following, Home, Owned, SPARE, Shared, Space, Target, boxed, is_too_large, may_be_flat,
+};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
@@ -32,11 +34,14 @@ const BYTES_A_ROUTE: usize = 1 << 10;
 /// Entries of the root table in a part, at most.
 const MAX_ENTRIES: u32 = 1 << 12;
 
+/// Of a part: all of a change, as no table has so many routes.
+const AT_ONCE: usize = usize::MAX;
+
 /// What is still to be done.
 #[derive(Debug)]
 pub(super) struct Steps<A: Address, Al: Allocator + Clone> {
-    /// Routes of a part. `None`: all is done at once.
-    routes: Option<usize>,
+    /// Routes of a part, or [`AT_ONCE`].
+    routes: usize,
     waiting: Vec<Waiting<A>, Al>,
     /// Memory for the next table, while it is cleared. Not inline, as the next: most tables never have either.
     coming: Option<Box<EmptyArrays<Al>, Al>>,
@@ -58,6 +63,8 @@ struct Waiting<A: Address> {
 struct Next<A: Address, Al: Allocator + Clone> {
     home: Owned<Al>,
     space: Box<Space, Al>,
+    /// The flat blocks, if the table has such.
+    shared: Option<Box<Shared<Al>, Al>>,
     /// The first entry of the root table that is not filled.
     from: u32,
     /// Changed routes that filled entries do not follow yet.
@@ -67,7 +74,7 @@ struct Next<A: Address, Al: Allocator + Clone> {
 impl<A: Address, Al: Allocator + Clone> Steps<A, Al> {
     pub(super) fn new_in(alloc: &Al) -> Self {
         Self {
-            routes: None,
+            routes: AT_ONCE,
             waiting: Vec::new_in(alloc.clone()),
             coming: None,
             next: None,
@@ -77,7 +84,7 @@ impl<A: Address, Al: Allocator + Clone> Steps<A, Al> {
 
     /// Whether changes are made in steps, or some wait for steps.
     pub(super) fn are_taken(&self) -> bool {
-        self.routes.is_some() || self.is_left()
+        self.routes != AT_ONCE || self.is_left()
     }
 
     fn is_left(&self) -> bool {
@@ -92,10 +99,6 @@ impl<A: Address, Al: Allocator + Clone> Steps<A, Al> {
     /// Whether the table in use may lack a change of a route that covers `prefix`.
     pub(super) fn is_waiting_at(&self, prefix: Prefix<A>) -> bool {
         self.is_behind || is_waiting_at(&self.waiting, prefix)
-    }
-
-    fn routes(&self) -> usize {
-        self.routes.unwrap_or(usize::MAX)
     }
 }
 
@@ -141,7 +144,7 @@ fn longest<A: Address>(rib: &Rib<A, impl Allocator + Clone>, prefix: Prefix<A>) 
 impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
     /// From now on changes are made in parts of about so many routes; `None`: at once.
     pub(crate) fn set_step(&mut self, routes: Option<usize>) {
-        self.steps.routes = routes;
+        self.steps.routes = routes.unwrap_or(AT_ONCE);
     }
 
     /// Whether lookups see every change that the Rib has.
@@ -195,10 +198,9 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
 
     /// Whether the change of this route is made in parts.
     fn is_large(&self, rib: &Rib<A, H::Al>, prefix: Prefix<A>, root_bits: u8) -> bool {
-        let Some(routes) = self.steps.routes else {
-            return false;
-        };
-        prefix.len() < root_bits
+        let routes = self.steps.routes;
+        routes != AT_ONCE
+            && prefix.len() < root_bits
             && (entries(root_bits, prefix) > MAX_ENTRIES
                 || rib.subnets(prefix).nth(routes).is_some())
     }
@@ -242,7 +244,8 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let used = self.home.view().arena.len() - self.space.free_words();
         // More to spare than elsewhere: each new table takes a step of the changes that come meanwhile.
         let len = (used + used / 4 + (used / 2).min(SPARE)).min(MAX_WORDS - 1);
-        let coming = EmptyArrays::new(form, len.max(IDLE_BLOCK.len()), alloc.clone())?;
+        let is_flat = !self.is_too_large && may_be_flat::<A>(rib, &self.options)?;
+        let coming = EmptyArrays::new(form, is_flat, len.max(IDLE_BLOCK.len()), alloc.clone())?;
         self.steps.coming = Some(boxed(coming, alloc.clone())?);
         if self.is_stale {
             self.is_stale = false;
@@ -253,15 +256,17 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
 
     /// Clears some of the memory for the next table, which is there once all of it is clear.
     fn clear_coming(&mut self, alloc: &H::Al) -> Result<(), CompileError> {
-        let bytes = self.steps.routes().saturating_mul(BYTES_A_ROUTE);
+        let bytes = self.steps.routes.saturating_mul(BYTES_A_ROUTE);
         let is_clear = |coming: &mut Box<EmptyArrays<_>, _>| coming.clear(bytes);
         let Some(coming) = self.steps.coming.take_if(is_clear) else {
             return Ok(());
         };
         let arrays = Box::into_inner(coming).into_arrays();
         let space = Space::new(arrays.view().arena.len(), IDLE_BLOCK.len());
+        let shared = Shared::of(arrays.view(), alloc.clone())?;
         let next = Next {
             space: boxed(space, alloc.clone())?,
+            shared,
             home: Owned::new(arrays, alloc.clone()),
             from: 0,
             waiting: Vec::new_in(alloc.clone()),
@@ -295,7 +300,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
 
     /// Fills some entries of the next table, and puts it in use if they were the last.
     fn fill_next(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
-        let routes = self.steps.routes();
+        let routes = self.steps.routes;
         let Some(next) = &mut self.steps.next else {
             return Ok(());
         };
@@ -319,6 +324,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let next = Box::into_inner(next);
         self.home.publish(next.home.into_arrays())?;
         self.space = next.space;
+        self.shared = next.shared;
         self.steps.waiting = next.waiting;
         self.steps.is_behind = false;
         self.changes.compiles += 1;
@@ -336,8 +342,15 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         if longer <= len {
             return Err(CompileError::Words { max: len as u64 });
         }
+        if next.shared.is_some() && is_too_large(longer) {
+            self.is_too_large = true;
+            return self.begin(rib);
+        }
         let alloc = rib.allocator().clone();
         let arrays = Arrays::with_arena(view, longer, alloc.clone())?;
+        if let Some(shared) = &mut next.shared {
+            shared.lengthen(longer)?;
+        }
         next.home = Owned::new(arrays, alloc);
         next.space.lengthen(longer);
         Ok(())
@@ -350,7 +363,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
             return Ok(());
         };
         let end = prefix.address().leading(root_bits) + entries(root_bits, prefix);
-        let part = part(rib, root_bits, from, end, self.steps.routes());
+        let part = part(rib, root_bits, from, end, self.steps.routes);
         let (len, next_hop) = longest(rib, part);
         // Where a longer route is between, nothing inherits from this one.
         if len <= prefix.len() {
@@ -386,6 +399,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let target = Target {
             home: &mut next.home,
             space: &mut next.space,
+            shared: next.shared.as_deref_mut(),
             log: &mut self.log,
             // Nobody has seen what these replace.
             changes: &mut super::Changes::default(),

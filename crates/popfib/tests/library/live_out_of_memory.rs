@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::common::failing::Failing;
 use crate::common::random::Random;
 use crate::common::rounds::rounds;
-use popfib::{Address, CompileError, LiveFib, NextHop, Options, Prefix, Rib};
+use popfib::{Address, CompileError, LiveFib, NextHop, Options, Prefix, Rib, Size};
 
 type Model<A> = BTreeMap<Prefix<A>, NextHop>;
 type Table<'m, A> = LiveFib<A, u32, &'m Failing>;
@@ -143,6 +143,20 @@ fn a_refused_change_changes_nothing() {
             assert!(change::<u128>(&options, seed, changes / 3, Some(2)) > 50);
         }
     }
+}
+
+#[test]
+fn flat_blocks_are_refused_too() {
+    let flat = |bits| {
+        Options::default()
+            .direct_bits(Some(bits))
+            .size(Size::Balanced)
+    };
+    for seed in 1..rounds(2, 8) {
+        assert!(change::<u16>(&flat(10), seed, 300, None) > 50);
+        assert!(change::<u16>(&flat(10), seed, 100, Some(2)) > 50);
+    }
+    assert!(change::<u32>(&flat(18), 3, 60, None) > 50);
 }
 
 #[test]

@@ -22,6 +22,7 @@ use serde::Serialize;
 use self::family::Family;
 use self::readers::{Reading, Team};
 use self::stream::Stream;
+use crate::args::SizeArg;
 use crate::program::{Failure, Verdict, print, print_json};
 use crate::table::{TableArgs, is_stdin};
 
@@ -67,6 +68,10 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     no_aggregation: bool,
 
+    /// How much memory the table may take for fewer steps of a lookup
+    #[arg(long, value_name = "SIZE", value_enum, default_value = "smallest")]
+    size: SizeArg,
+
     /// Make changes in steps of about N routes, so that none takes long; steps that remain at the end are
     /// timed too
     #[arg(long, value_name = "N")]
@@ -110,6 +115,7 @@ impl ReplayArgs {
         popfib::Options::default()
             .direct_bits(self.direct_bits)
             .aggregation(!self.no_aggregation)
+            .size(self.size.into())
     }
 }
 

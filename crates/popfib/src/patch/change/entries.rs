@@ -52,17 +52,21 @@ impl<A: Address, Al: Allocator + Clone> Patch<'_, '_, A, Al> {
         }
         for ((leaf, vertex), at) in entries.into_iter().zip(part.address().leading(root_bits)..) {
             let old = self.root(at);
-            self.retire_below(old, below)?;
-            let new = match vertex {
-                None => leaf,
-                Some(vertex) => self.build(vertex, leaf, below)?,
+            let new = if self.view.is_flat {
+                self.build_flat(vertex, leaf)?
+            } else {
+                self.retire_below(old, below)?;
+                match vertex {
+                    None => leaf,
+                    Some(vertex) => self.build(vertex, leaf, below)?,
+                }
             };
             if new != old {
                 push(&mut self.log.root, (at, new))?;
                 self.log.replaced.direct_entries += 1;
             }
         }
-        Ok(())
+        self.count()
     }
 
     /// Logs that nothing leads to `pointer`, of a table or block with this below it, any more.

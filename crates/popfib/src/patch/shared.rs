@@ -1,0 +1,174 @@
+//! The flat blocks of a table whose routes change: which there are, and how many entries of the root lead to each.
+//!
+//! Only the writer knows this. A block does not change while an entry leads to it: a change of routes makes the entries
+//! that it reaches again from the Rib, finds their blocks or stores new ones, and switches the root. A block that
+//! no entry leads to any more is forgotten, and free when no reader can see it.
+
+use allocator_api2::boxed::Box;
+use allocator_api2::vec::Vec;
+use core::sync::atomic::Ordering;
+
+use crate::fib::index::Index;
+use crate::fib::layout::{FLAT_PLACE, HALF, NODE, STRIDE, View, Word, flat_len};
+use crate::memory::{self, Allocator, OutOfMemory};
+
+/// Words of a cache line, at which blocks begin.
+const LINE: usize = 16;
+
+#[derive(Debug)]
+pub(crate) struct Shared<Al: Allocator> {
+    index: Index<Al>,
+    /// By the line at which a block begins: entries of the root that lead there.
+    counts: Vec<u32, Al>,
+    /// Of the change that is being made, pointers to the blocks that it stores, and to those that no entry leads to after it.
+    pub(super) noted: Vec<u32, Al>,
+    pub(super) left: Vec<u32, Al>,
+    /// Whether the entries of the root are counted as what they become.
+    is_counted: bool,
+}
+
+/// The words of the flat block that `pointer` leads to.
+pub(super) fn read(arena: &[Word], pointer: u32, to: &mut [u32; 64]) -> usize {
+    let len = flat_len(STRIDE, if pointer & HALF != 0 { 16 } else { 32 });
+    let place = (pointer & FLAT_PLACE) as usize;
+    for (to, word) in to.iter_mut().zip(&arena[place..][..len]) {
+        // Relaxed: this is the writer.
+        *to = word.load(Ordering::Relaxed);
+    }
+    len
+}
+
+fn line(pointer: u32) -> usize {
+    (pointer & FLAT_PLACE) as usize / LINE
+}
+
+impl<Al: Allocator + Clone> Shared<Al> {
+    /// Those of these arrays, if they are flat.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub(super) fn of(view: View<'_>, alloc: Al) -> Result<Option<Box<Self, Al>>, OutOfMemory> {
+        if !view.is_flat {
+            return Ok(None);
+        }
+        let mut shared = Self {
+            // Twice as many places as there can be blocks, one for each entry of the root.
+            index: Index::new_in(view.root_bits + 1, alloc.clone())?,
+            counts: Vec::new_in(alloc.clone()),
+            noted: Vec::new_in(alloc.clone()),
+            left: Vec::new_in(alloc.clone()),
+            is_counted: false,
+        };
+        shared.lengthen(view.arena.len())?;
+        for entry in view.root {
+            let pointer = entry.load(Ordering::Relaxed);
+            // A table that is not filled yet has entries that lead nowhere.
+            if pointer & NODE == 0 {
+                continue;
+            }
+            let count = &mut shared.counts[line(pointer)];
+            *count += 1;
+            if *count == 1 {
+                let mut words = [0; 64];
+                let len = read(view.arena, pointer, &mut words);
+                if let Err(at) = shared.find(view.arena, &words[..len]) {
+                    shared.note(at, &words[..len], pointer & FLAT_PLACE);
+                }
+            }
+        }
+        super::boxed(shared, alloc).map(Some)
+    }
+
+    /// The arena has become longer.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub(super) fn lengthen(&mut self, arena_len: usize) -> Result<(), OutOfMemory> {
+        let lines = arena_len / LINE + 1;
+        if let Some(more) = lines.checked_sub(self.counts.len()) {
+            memory::reserve(&mut self.counts, more)?;
+            self.counts.resize(lines, 0);
+        }
+        Ok(())
+    }
+
+    /// The place of this block, or, if it is not found, where it can be noted.
+    pub(super) fn find(&self, arena: &[Word], block: &[u32]) -> Result<u32, Option<usize>> {
+        self.index.find(block, |place| {
+            let words = &arena[place..][..block.len()];
+            let words = words.iter().map(|word| word.load(Ordering::Relaxed));
+            words.eq(block.iter().copied())
+        })
+    }
+
+    pub(super) fn note(&mut self, at: Option<usize>, block: &[u32], place: u32) {
+        self.index.note(at, block, place);
+    }
+
+    /// Counts the `changed` entries of the root as what they become, and lists the blocks that none leads to any more.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`]; nothing is counted then.
+    pub(super) fn count(
+        &mut self,
+        root: &[Word],
+        changed: &[(u32, u32)],
+    ) -> Result<(), OutOfMemory> {
+        memory::grow(&mut self.left, changed.len())?;
+        self.is_counted = true;
+        // First what comes: a block may be left and found by the same change.
+        for (_, new) in changed {
+            self.counts[line(*new)] += 1;
+        }
+        for (at, _) in changed {
+            let old = root[*at as usize].load(Ordering::Relaxed);
+            if old & NODE != 0 {
+                let count = &mut self.counts[line(old)];
+                *count -= 1;
+                if *count == 0 {
+                    self.left.push(old);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The change is made: what it leaves is forgotten. Its words are still there.
+    pub(super) fn keep(&mut self, arena: &[Word]) {
+        while let Some(pointer) = self.left.pop() {
+            self.forget(arena, pointer);
+        }
+        self.noted.clear();
+        self.is_counted = false;
+    }
+
+    /// The change is not made: its blocks are forgotten, whose words are still there, and the `changed` entries of the root, which
+    /// are as they were, counted as before.
+    pub(super) fn undo(&mut self, arena: &[Word], root: &[Word], changed: &[(u32, u32)]) {
+        while let Some(pointer) = self.noted.pop() {
+            self.forget(arena, pointer);
+        }
+        if self.is_counted {
+            for (at, new) in changed {
+                self.counts[line(*new)] -= 1;
+                let old = root[*at as usize].load(Ordering::Relaxed);
+                if old & NODE != 0 {
+                    self.counts[line(old)] += 1;
+                }
+            }
+        }
+        self.left.clear();
+        self.is_counted = false;
+    }
+
+    fn forget(&mut self, arena: &[Word], pointer: u32) {
+        let mut words = [0; 64];
+        let len = read(arena, pointer, &mut words);
+        self.index.forget(&words[..len], pointer & FLAT_PLACE);
+    }
+
+    /// Bytes of what the writer knows.
+    pub(super) fn bytes(&self) -> usize {
+        self.index.bytes() + self.counts.capacity() * size_of::<u32>()
+    }
+}

@@ -8,7 +8,7 @@ use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
 use core::ptr;
 
-use popfib::{Kernel, Options};
+use popfib::{Kernel, Options, Size};
 
 use crate::error::{Errno, Result};
 use crate::memory::{Allocate, Memory, Release};
@@ -90,6 +90,12 @@ pub(crate) unsafe fn read<T: Versioned>(config: *const T) -> Result<T> {
 /// `POPFIB_KEEP_PREFIXES`.
 const KEEP_PREFIXES: u32 = 1;
 
+/// `POPFIB_BALANCED`.
+const BALANCED: u32 = 2;
+
+/// `POPFIB_FASTEST`.
+const FASTEST: u32 = 4;
+
 /// Family and width of next hops of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -102,9 +108,19 @@ pub(crate) enum Form {
 impl Config {
     /// Whether readers are asked for longest matches.
     pub(crate) fn keeps_prefixes(&self) -> Result<bool> {
-        match (self.flags, self.next_hop_bits) {
+        match (self.flags & KEEP_PREFIXES, self.next_hop_bits) {
             (0, _) => Ok(false),
-            (KEEP_PREFIXES, 0 | 32) => Ok(true),
+            (_, 0 | 32) => Ok(true),
+            _ => Err(Errno::INVALID),
+        }
+    }
+
+    /// What the compiled table trades memory for.
+    pub(crate) fn table_size(&self) -> Result<Size> {
+        match self.flags & !KEEP_PREFIXES {
+            0 => Ok(Size::Smallest),
+            BALANCED => Ok(Size::Balanced),
+            FASTEST => Ok(Size::Fastest),
             _ => Err(Errno::INVALID),
         }
     }
@@ -124,7 +140,9 @@ impl Config {
             0 => None,
             bits => Some(u8::try_from(bits).map_err(|_| Errno::INVALID)?),
         };
-        Ok(Options::default().direct_bits(direct_bits))
+        Ok(Options::default()
+            .direct_bits(direct_bits)
+            .size(self.table_size()?))
     }
 
     /// Where memory comes from.

@@ -194,7 +194,7 @@ unsafe extern "C" fn popfib_image_free(image: *mut ImageHandle) {
 fn frozen<A: Address, L: ImageLeaf>(image: &Arc<Image>, config: &Config) -> Result<Own<Table>> {
     // SAFETY: the caller of `popfib_image_table` promises that the name is one.
     let kernel = unsafe { config.kernel()? };
-    let engine = Frozen::<A, L>::new(image, kernel)?;
+    let engine = Frozen::<A, L>::new(image, kernel, config.table_size()?)?;
     let readers = engine.clone();
     Table::new(engine, readers, Memory::Heap)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use popfib::{Address, Fib, Image, ImageTable, ImageWriter, Kernel, Leaf, NextHop, Prefix};
+use popfib::{Address, Fib, Image, ImageTable, ImageWriter, Kernel, Leaf, NextHop, Prefix, Size};
 
 use crate::error::{Errno, Result};
 use crate::memory::Memory;
@@ -36,12 +36,18 @@ pub(crate) struct Frozen<A: Address, L: Leaf> {
 }
 
 impl<A: Address, L: ImageLeaf> Frozen<A, L> {
-    pub(crate) fn new(image: &Arc<Image>, kernel: Kernel) -> Result<Self> {
+    /// With the image's compiled table, or one of another size, compiled from the routes.
+    pub(crate) fn new(image: &Arc<Image>, kernel: Kernel, size: Size) -> Result<Self> {
         let table = image.table::<A>().ok_or(Errno::NO_ENTRY)?;
         let fib = L::fib(table).ok_or(Errno::RANGE)?;
+        let fib = match size {
+            Size::Smallest => fib.try_clone()?,
+            _ if !table.has_routes() => return Err(Errno::NO_DATA),
+            size => Fib::compile(&table.rib(), &table.options().size(size))?,
+        };
         Ok(Self {
             image: Arc::clone(image),
-            fib: Arc::new(fib.try_clone()?),
+            fib: Arc::new(fib),
             kernel,
         })
     }

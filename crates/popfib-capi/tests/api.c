@@ -36,7 +36,9 @@ static void test_create(void)
     config.next_hop_bits = 24;
     RETURNS(-EINVAL, popfib_create(&config, &table));
     config.next_hop_bits = 0;
-    config.flags = 2;
+    config.flags = POPFIB_BALANCED | POPFIB_FASTEST;
+    RETURNS(-EINVAL, popfib_create(&config, &table));
+    config.flags = 8;
     RETURNS(-EINVAL, popfib_create(&config, &table));
     config.flags = POPFIB_KEEP_PREFIXES;
     config.next_hop_bits = 16;
@@ -144,6 +146,8 @@ static void test_texts(void)
     CHECK(popfib_kernel_list((size_t)-1) == NULL);
 }
 
+int is_flat;
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 2);
@@ -152,8 +156,9 @@ int main(int argc, char **argv)
     test_longer_config();
     for (uint32_t family = POPFIB_IPV4; family <= POPFIB_IPV6; family += 2) {
         static const uint32_t BITS[] = {16, 32, 32 | PREFIXES};
-        for (int at = 0; at < 3; at++) {
-            const uint32_t bits = BITS[at];
+        for (int at = 0; at < 6; at++) {
+            const uint32_t bits = BITS[at / 2];
+            is_flat = at % 2;
             test_routes(family, bits);
             test_matches(family, bits);
             test_bulk(family, bits);
@@ -164,6 +169,7 @@ int main(int argc, char **argv)
             test_walks(table);
             popfib_free(table);
         }
+        is_flat = 0;
         popfib_free(create(family, 0));
     }
     test_changes_in_walks();

@@ -29,11 +29,15 @@ static const uint8_t HOST[16] = {10, 1, 2, 3}, ELSEWHERE[16] = {172, 16};
 /* `bits` of a table whose readers are asked for prefixes: 32, and this. */
 enum { PREFIXES = 1 };
 
+/* Whether tables have flat blocks, if they are of IPv4. */
+extern int is_flat;
+
 static inline popfib_table *create(uint32_t family, uint32_t bits)
 {
     struct popfib_config config = POPFIB_CONFIG_INIT(family);
     popfib_table *table;
-    config.flags = bits & PREFIXES ? POPFIB_KEEP_PREFIXES : 0;
+    config.flags = (bits & PREFIXES ? POPFIB_KEEP_PREFIXES : 0) | (is_flat ? POPFIB_BALANCED : 0);
+    config.direct_bits = is_flat ? 18 : 0;
     bits &= ~(uint32_t)PREFIXES;
     config.next_hop_bits = bits;
     RETURNS(0, popfib_create(&config, &table));

@@ -20,7 +20,7 @@ static void release(void *user, void *memory, size_t alignment, size_t size)
     (void)user, (void)memory, (void)alignment, (void)size;
 }
 
-static void check_image_table(popfib_image *image, uint32_t family, uint32_t bits)
+static void check_image_table(popfib_image *image, uint32_t family, uint32_t bits, uint32_t flags)
 {
     struct popfib_config config = POPFIB_CONFIG_INIT(family);
     popfib_table *table;
@@ -28,6 +28,7 @@ static void check_image_table(popfib_image *image, uint32_t family, uint32_t bit
     uint8_t length;
     uint32_t next_hop;
     config.next_hop_bits = bits;
+    config.flags = flags;
     RETURNS(0, popfib_image_table(image, &config, &table));
     CHECK(popfib_family(table) == family && popfib_next_hop_bits(table) == bits);
     CHECK(popfib_count(table) == COUNT && popfib_bytes(table) > 0 && popfib_kernel(table) != NULL);
@@ -72,7 +73,9 @@ static void check_image_table(popfib_image *image, uint32_t family, uint32_t bit
 
 static void test_whole_images(void)
 {
+    is_flat = 1; /* the images' table is flat too, where that is asked for */
     popfib_table *ipv4 = filled(POPFIB_IPV4, 16), *ipv6 = filled(POPFIB_IPV6, 32), *table;
+    is_flat = 0;
     popfib_image *image;
     struct popfib_config config = POPFIB_CONFIG_INIT(POPFIB_IPV4);
     const char *name;
@@ -81,10 +84,12 @@ static void test_whole_images(void)
     RETURNS(0, popfib_image_save(path, NULL, ipv4, ipv6));
     for (uint32_t mode = POPFIB_IMAGE_COPY; mode <= POPFIB_IMAGE_MAP_TRUSTED; mode++) {
         RETURNS(0, popfib_image_open(path, mode, &image));
-        check_image_table(image, POPFIB_IPV4, 16);
-        check_image_table(image, POPFIB_IPV4, 32);
-        check_image_table(image, POPFIB_IPV6, 16);
-        check_image_table(image, POPFIB_IPV6, 32);
+        for (uint32_t bits = 16; bits <= 32; bits += 16) {
+            for (uint32_t flags = 0; flags <= POPFIB_FASTEST; flags += POPFIB_BALANCED) {
+                check_image_table(image, POPFIB_IPV4, bits, flags);
+                check_image_table(image, POPFIB_IPV6, bits, flags);
+            }
+        }
         RETURNS(-ENODATA, popfib_image_name(image, 1, &name, &length));
         /* A table outlives the image. */
         RETURNS(0, popfib_image_table(image, &config, &table));
@@ -142,7 +147,7 @@ static void test_whole_images(void)
     later.unknown = 0;
     RETURNS(0, popfib_image_table(image, &later.known, &table));
     popfib_free(table);
-    config.flags = 2;
+    config.flags = POPFIB_BALANCED | POPFIB_FASTEST;
     RETURNS(-EINVAL, popfib_image_table(image, &config, &table));
     config.flags = POPFIB_KEEP_PREFIXES; /* as it has them, it does */
     config.size = 8;
@@ -216,6 +221,9 @@ static void test_whole_images(void)
     RETURNS(-ENODATA, popfib_walk_covered(table, HOST, 32, refuse, NULL));
     RETURNS(-ENODATA, popfib_image_save(other_path, NULL, table, NULL));
     popfib_free(table);
+    config.flags = POPFIB_FASTEST;
+    RETURNS(-ENODATA, popfib_image_table(image, &config, &table));
+    config.flags = 0;
     popfib_image_free(image);
 
     struct {
@@ -251,8 +259,8 @@ static void test_images_in_memory(void)
     const size_t length = read_file(path, bytes, space);
     for (uint32_t mode = POPFIB_IMAGE_COPY; mode <= POPFIB_IMAGE_MAP_TRUSTED; mode++) {
         RETURNS(0, popfib_image_memory(bytes, length, mode, &image));
-        check_image_table(image, POPFIB_IPV4, 16);
-        check_image_table(image, POPFIB_IPV6, 32);
+        check_image_table(image, POPFIB_IPV4, 16, 0);
+        check_image_table(image, POPFIB_IPV6, 32, 0);
         popfib_image_free(image);
         RETURNS(-EBADMSG, popfib_image_memory(bytes, length - 1, mode, &image));
         CHECK(image == NULL);

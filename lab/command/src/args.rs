@@ -9,24 +9,6 @@ use popfib_eval::Algorithm;
 
 use crate::program::Failure;
 
-/// [`Size`] by its names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SizeArg {
-    Smallest,
-    Balanced,
-    Fastest,
-}
-
-impl From<SizeArg> for Size {
-    fn from(size: SizeArg) -> Self {
-        match size {
-            SizeArg::Smallest => Self::Smallest,
-            SizeArg::Balanced => Self::Balanced,
-            SizeArg::Fastest => Self::Fastest,
-        }
-    }
-}
-
 /// How the FIB is compiled and looked up.
 #[derive(Args)]
 pub(crate) struct FormArgs {
@@ -42,11 +24,6 @@ pub(crate) struct FormArgs {
     /// Compile every route as it is, without route aggregation (paper, section 3)
     #[arg(long)]
     pub(crate) no_aggregation: bool,
-
-    /// Whether popfib's own layout takes more memory for fewer steps: flat blocks below 18 direct bits of IPv4 and 24 of IPv6
-    /// (balanced), or one over 24 bits of IPv4 (fastest)
-    #[arg(long, value_name = "SIZE", value_enum, default_value = "smallest")]
-    pub(crate) size: SizeArg,
 
     /// Lookup kernel [default: the one that `popfib kernels` shows]
     #[arg(long, value_name = "NAME", value_parser = parse_kernel)]
@@ -68,7 +45,7 @@ impl FormArgs {
         match (self.algorithm, self.no_leafvec) {
             (Some(Selection::All), false) => Ok(Algorithm::all().collect()),
             (Some(Selection::One(algorithm)), false) => Ok(vec![algorithm]),
-            (None, false) => Ok(vec![Algorithm::Popfib]),
+            (None, false) => Ok(vec![Algorithm::Popfib(Size::Smallest)]),
             (None | Some(Selection::One(Poptrie | PoptrieBasic)), true) => Ok(vec![PoptrieBasic]),
             (Some(_), true) => Err(
                 "--no-leafvec is an option of the paper's layout: use --algorithm poptrie".into(),
@@ -84,7 +61,7 @@ impl FormArgs {
     /// The kernel that looks up in `algorithm`; for another than popfib's own
     /// layout the one that stands for "one after the other".
     pub(crate) fn kernel_of(&self, algorithm: Algorithm) -> Result<Kernel, Failure> {
-        let is_own = algorithm == Algorithm::Popfib;
+        let is_own = matches!(algorithm, Algorithm::Popfib(_));
         match self.kernel {
             Some(kernel) if !is_own && kernel.name() != SCALAR => Err(format!(
                 "{} is looked up by the kernel scalar only",

@@ -13,7 +13,7 @@ use popfib_eval::{
 };
 use serde::Serialize;
 
-use crate::args::{FormArgs, Selection, SizeArg, scalar};
+use crate::args::{FormArgs, Selection, scalar};
 use crate::program::{Failure, Verdict, note, print, print_json};
 use crate::structures::build;
 use crate::table::{Family, TableArgs};
@@ -179,7 +179,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, Failure> {
 /// scalar one too, since the others have no other.
 fn kernels(form: &FormArgs, algorithm: Algorithm) -> Result<Vec<Kernel>, Failure> {
     let is_compared = form.algorithm == Some(Selection::All);
-    if is_compared && algorithm != Algorithm::Popfib {
+    if is_compared && !matches!(algorithm, Algorithm::Popfib(_)) {
         return Ok(vec![scalar()?]);
     }
     let mut kernels = vec![form.kernel_of(algorithm)?];
@@ -413,15 +413,10 @@ const OWN_LOOP: &str = "own";
 fn algorithm_name(algorithm: Algorithm, form: &FormArgs) -> String {
     let name = algorithm.name();
     let is_poptrie = !matches!(algorithm, Algorithm::Baseline(_));
-    let size = match form.size {
-        SizeArg::Balanced if algorithm == Algorithm::Popfib => "-balanced",
-        SizeArg::Fastest if algorithm == Algorithm::Popfib => "-fastest",
-        _ => "",
-    };
     if form.no_aggregation && is_poptrie {
-        format!("{name}{size}-unaggregated")
+        format!("{name}-unaggregated")
     } else {
-        format!("{name}{size}")
+        name.to_owned()
     }
 }
 

@@ -29,7 +29,6 @@ pub(crate) fn build<A: Key>(
 ) -> Result<Compiled<A>, CannotBuild> {
     let options = Options::default()
         .direct_bits(direct_bits)
-        .aggregation(!form.no_aggregation)
-        .size(form.size.into());
+        .aggregation(!form.no_aggregation);
     popfib_eval::build(rib, algorithm, &options)
 }

@@ -145,7 +145,11 @@ mod tests {
     #[test]
     fn ipv6_too() {
         let table = rib::<u128>(&["2001:db8::/32", "2001:db8:1::/48", "::/0"]);
-        let fib = build(&table, Algorithm::Popfib, &Options::default());
+        let fib = build(
+            &table,
+            Algorithm::Popfib(popfib::Size::Smallest),
+            &Options::default(),
+        );
         let found = of(&table, &*fib.unwrap().fib, 10);
         assert_eq!((found.addresses, found.mismatches), (5 * 3 + 10, 0));
     }

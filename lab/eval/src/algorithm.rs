@@ -1,12 +1,13 @@
 //! What is compared, by name: popfib's own Poptrie, the paper's, and all baselines.
 
+use popfib::Size;
 use popfib_baselines::Baseline;
 
 /// A structure that answers lookups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// popfib's own layout of Poptrie.
-    Popfib,
+    /// popfib's own layout of Poptrie, of this size.
+    Popfib(Size),
     /// Poptrie in the paper's layout.
     Poptrie,
     /// Poptrie in the paper's layout without leafvec.
@@ -18,7 +19,13 @@ pub enum Algorithm {
 impl Algorithm {
     /// All of them, the Poptries first.
     pub fn all() -> impl Iterator<Item = Self> {
-        let poptries = [Self::Popfib, Self::Poptrie, Self::PoptrieBasic];
+        let poptries = [
+            Self::Popfib(Size::Smallest),
+            Self::Popfib(Size::Balanced),
+            Self::Popfib(Size::Fastest),
+            Self::Poptrie,
+            Self::PoptrieBasic,
+        ];
         poptries
             .into_iter()
             .chain(Baseline::ALL.map(Self::Baseline))
@@ -41,7 +48,17 @@ impl Algorithm {
 
     const fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Popfib => ("popfib", "popfib", "popfib's own layout of Poptrie"),
+            Self::Popfib(Size::Balanced) => (
+                "popfib-balanced",
+                "popfib balanced",
+                "popfib's own layout with flat blocks",
+            ),
+            Self::Popfib(Size::Fastest) => (
+                "popfib-fastest",
+                "popfib fastest",
+                "popfib's own layout as one flat block (IPv4)",
+            ),
+            Self::Popfib(_) => ("popfib", "popfib", "popfib's own layout of Poptrie"),
             Self::Poptrie => ("poptrie", "Poptrie", "Poptrie in the paper's layout"),
             Self::PoptrieBasic => (
                 "poptrie-basic",

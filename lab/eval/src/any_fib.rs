@@ -177,10 +177,13 @@ pub fn build<A: Key>(
     options: &Options,
 ) -> Result<Compiled<A>, CannotBuild> {
     match algorithm {
-        Algorithm::Popfib => either_width(
-            || timed(|| Ok(Fib::<A, u16>::compile(rib, options)?)),
-            || timed(|| Ok(Fib::<A, u32>::compile(rib, options)?)),
-        ),
+        Algorithm::Popfib(size) => {
+            let options = options.clone().size(size);
+            either_width(
+                || timed(|| Ok(Fib::<A, u16>::compile(rib, &options)?)),
+                || timed(|| Ok(Fib::<A, u32>::compile(rib, &options)?)),
+            )
+        }
         Algorithm::Poptrie => poptrie::<A, LeafvecNode>(rib, options),
         Algorithm::PoptrieBasic => poptrie::<A, BasicNode>(rib, options),
         Algorithm::Baseline(baseline) => timed(|| Ok(Paper(baseline.build(rib)?))),
@@ -218,7 +221,7 @@ fn timed<A, F: AnyFib<A> + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use popfib::{NextHop, Prefix};
+    use popfib::{NextHop, Prefix, Size};
 
     fn answer(fib: &dyn AnyFib<u32>, address: u32) -> u32 {
         let mut next_hops = [u32::MAX];
@@ -230,7 +233,8 @@ mod tests {
     fn leaves_are_32_bits_wide_where_a_next_hop_needs_it() {
         let options = Options::default().direct_bits(Some(8));
         for algorithm in [
-            Algorithm::Popfib,
+            Algorithm::Popfib(Size::Smallest),
+            Algorithm::Popfib(Size::Balanced),
             Algorithm::Poptrie,
             Algorithm::PoptrieBasic,
         ] {

@@ -132,7 +132,7 @@ fn outline(output: &Path) -> String {
             .filter(|node| node.is_text())
             .map(|node| node.text().unwrap_or(""))
             .collect();
-        parts.replace(&format!("popfib ({kernel})"), "popfib (KERNEL)")
+        parts.replace(&format!(" ({kernel})"), " (KERNEL)")
     };
     for node in page.descendants().filter(roxmltree::Node::is_element) {
         match (node.tag_name().name(), node.attribute("class")) {

@@ -13,6 +13,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::ValueEnum;
+use popfib::Size;
 use popfib_eval::Latencies;
 use popfib_formats::{
     OutputFile, PeerFilter, RouteTable, UpdateFormat, WriteFormat, WriteOptions, write_table,
@@ -22,7 +24,6 @@ use serde::Serialize;
 use self::family::Family;
 use self::readers::{Reading, Team};
 use self::stream::Stream;
-use crate::args::SizeArg;
 use crate::program::{Failure, Verdict, print, print_json};
 use crate::table::{TableArgs, is_stdin};
 
@@ -91,6 +92,24 @@ pub(crate) struct ReplayArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// [`Size`] by its names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SizeArg {
+    Smallest,
+    Balanced,
+    Fastest,
+}
+
+impl From<SizeArg> for Size {
+    fn from(size: SizeArg) -> Self {
+        match size {
+            SizeArg::Smallest => Self::Smallest,
+            SizeArg::Balanced => Self::Balanced,
+            SizeArg::Fastest => Self::Fastest,
+        }
+    }
 }
 
 /// Where updates come from.

@@ -133,6 +133,8 @@ fn all_algorithms_have_a_row_also_those_that_cannot_be_built() {
             names,
             [
                 "popfib",
+                "popfib-balanced",
+                "popfib-fastest",
                 "poptrie",
                 "poptrie-basic",
                 "radix",

@@ -1,7 +1,7 @@
 //! Who is compared: each structure in the forms that the paper measures, in one
 //! list, and what was found of each or why it cannot be built.
 
-use popfib::{Kernel, Options, Rib};
+use popfib::{Kernel, Options, Rib, Size};
 use popfib_baselines::Baseline as B;
 use popfib_eval::{Algorithm, AnyFib, TrafficAddress, build};
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub(crate) enum Group {
 }
 
 /// All structures in the order of tables: direct bits, where they are to be chosen, and groups.
-const ALL: [(Algorithm, Option<u8>, &[Group]); 17] = [
+const ALL: [(Algorithm, Option<u8>, &[Group]); 18] = [
     (Baseline(B::Radix), None, &[Shown]),
     (Baseline(B::Patricia), None, &[]),
     (Baseline(B::TreeBitmap16Basic), None, &[]),
@@ -55,14 +55,23 @@ const ALL: [(Algorithm, Option<u8>, &[Group]); 17] = [
         Some(18),
         &[Shown, Syn, Cycles, Boxes, Series4, Series6, Threads],
     ),
-    (Popfib, Some(16), &[]),
+    (Popfib(Size::Smallest), Some(16), &[]),
     (
-        Popfib,
+        Popfib(Size::Smallest),
         Some(18),
         &[Shown, Syn, Cycles, Boxes, Series4, Series6, Threads],
     ),
     // As it is used: its own choice of form, the fastest kernel.
-    (Popfib, None, &[Syn, Series4, Series6, Threads]),
+    (
+        Popfib(Size::Smallest),
+        None,
+        &[Syn, Series4, Series6, Threads],
+    ),
+    (
+        Popfib(Size::Balanced),
+        None,
+        &[Syn, Series4, Series6, Threads],
+    ),
 ];
 
 /// A structure in one form, looked up in one way.
@@ -79,7 +88,7 @@ pub(crate) struct Contender {
 impl Contender {
     /// One with the paper's options; popfib without direct bits is as it is used.
     pub(crate) fn new(algorithm: Algorithm, direct_bits: Option<u8>) -> Self {
-        let is_batch = algorithm == Popfib && direct_bits.is_none();
+        let is_batch = matches!(algorithm, Popfib(_)) && direct_bits.is_none();
         let kernel = match is_batch {
             true => Kernel::best(),
             false => Kernel::by_name("scalar").expect("every CPU runs the scalar kernel"),

@@ -1,7 +1,7 @@
 //! What leafvec, route aggregation and direct pointing bring (the paper's Table
 //! 2; its Table 6 for IPv6).
 
-use popfib::Rib;
+use popfib::{Rib, Size};
 use popfib_baselines::Baseline;
 use popfib_eval::{Algorithm, TrafficAddress};
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub(crate) fn forms<A: TrafficAddress>(rib: &Rib<A>, effort: &Effort) -> Vec<For
         ("Poptrie (basic)", PoptrieBasic, false),
         ("Poptrie (leafvec)", Poptrie, false),
         ("Poptrie", Poptrie, true),
-        ("popfib", Popfib, true),
+        ("popfib", Popfib(Size::Smallest), true),
     ] {
         let of_paper = [0, 16, 18].map(|bits| form(rib, kind, Some(bits), effort));
         forms.extend(of_paper);

@@ -6,6 +6,7 @@
 //! the memory, so that a refusal leaves the table as it was.
 
 use alloc::alloc::{Layout, handle_alloc_error};
+use allocator_api2::boxed::Box;
 use allocator_api2::vec::Vec;
 use core::error::Error;
 use core::fmt;
@@ -48,6 +49,11 @@ impl Error for OutOfMemory {}
 /// appending one by one linear, if there is memory for those.
 pub(crate) fn grow<T, Al: Allocator>(vec: &mut Vec<T, Al>, more: usize) -> Result<(), OutOfMemory> {
     vec.try_reserve(more).or_else(|_| reserve(vec, more))
+}
+
+/// A value in memory from `alloc`.
+pub(crate) fn boxed<T, Al: Allocator>(value: T, alloc: Al) -> Result<Box<T, Al>, OutOfMemory> {
+    Box::try_new_in(value, alloc).map_err(|_| OutOfMemory::new(size_of::<T>()))
 }
 
 /// Makes room for `more` elements, and for no more than those.

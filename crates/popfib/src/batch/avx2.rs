@@ -17,11 +17,12 @@
 //! nibbles, with a table in a register.
 
 pub(super) mod flat;
+mod lanes;
 mod vectors;
 
 use core::arch::x86_64::*;
-use core::mem::MaybeUninit;
 
+use self::lanes::Lanes;
 use self::vectors::{
     any_leads_on, count_ones, gather_bytes, gather_pairs, gather_words, lower_halves, upper_halves,
     wide,
@@ -98,87 +99,6 @@ fn in_blocks<A: Address, L: Leaf, const FLAT: bool>(
     }
     lookup_each(view, &addresses[whole..], &mut next_hops[whole..]);
 }
-
-/// The lookups of a block that have not ended; room for a whole vector after
-/// the last. Not cleared, so that a short slice is cheap.
-struct Lanes {
-    pointers: [MaybeUninit<u32>; BLOCK + LANES],
-    windows: [MaybeUninit<u32>; BLOCK + LANES],
-    /// Of the addresses in the block.
-    indices: [MaybeUninit<u32>; BLOCK + LANES],
-}
-
-impl Lanes {
-    const fn new() -> Self {
-        Self {
-            pointers: [const { MaybeUninit::uninit() }; BLOCK + LANES],
-            windows: [const { MaybeUninit::uninit() }; BLOCK + LANES],
-            indices: [const { MaybeUninit::uninit() }; BLOCK + LANES],
-        }
-    }
-
-    /// Writes eight lanes from lane `at` on.
-    ///
-    /// # Safety
-    /// `at` is at most BLOCK.
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    unsafe fn write(&mut self, at: usize, pointers: __m256i, windows: __m256i, indices: __m256i) {
-        // SAFETY: the arrays have room for that many.
-        unsafe {
-            _mm256_storeu_si256(self.pointers.as_mut_ptr().add(at).cast(), pointers);
-            _mm256_storeu_si256(self.windows.as_mut_ptr().add(at).cast(), windows);
-            _mm256_storeu_si256(self.indices.as_mut_ptr().add(at).cast(), indices);
-        }
-    }
-
-    /// Writes those of eight lanes that lead to a block, one after the other
-    /// from lane `at` on; returns the place after them.
-    ///
-    /// # Safety
-    /// `at` is at most BLOCK.
-    #[target_feature(enable = "avx2,popcnt")]
-    #[inline]
-    unsafe fn pack(
-        &mut self,
-        at: usize,
-        pointers: __m256i,
-        windows: __m256i,
-        indices: __m256i,
-    ) -> usize {
-        let mask = _mm256_movemask_ps(_mm256_castsi256_ps(pointers)) as usize;
-        // SAFETY: a mask of eight bits; room as the caller says.
-        unsafe {
-            let order = _mm_loadl_epi64(PACKING.get_unchecked(mask).as_ptr().cast());
-            let order = _mm256_cvtepu8_epi32(order);
-            self.write(
-                at,
-                _mm256_permutevar8x32_epi32(pointers, order),
-                _mm256_permutevar8x32_epi32(windows, order),
-                _mm256_permutevar8x32_epi32(indices, order),
-            );
-        }
-        at + mask.count_ones() as usize
-    }
-}
-
-/// For each mask of eight lanes the numbers of those in it, in order.
-static PACKING: [[u8; LANES]; 1 << LANES] = {
-    let mut packing = [[0; LANES]; 1 << LANES];
-    let mut mask = 0;
-    while mask < packing.len() {
-        let (mut lane, mut count) = (0, 0);
-        while lane < LANES {
-            if mask >> lane & 1 == 1 {
-                packing[mask][count] = lane as u8;
-                count += 1;
-            }
-            lane += 1;
-        }
-        mask += 1;
-    }
-    packing
-};
 
 /// Writes the next hops that the root has, and if `ALL` those of the first
 /// blocks; then takes the other lookups down to theirs.

@@ -14,6 +14,7 @@
 
 mod change;
 mod compact;
+mod made;
 mod shared;
 mod space;
 mod steps;
@@ -25,15 +26,15 @@ use core::sync::atomic::Ordering;
 
 use crate::address::Address;
 use crate::compile_error::CompileError;
-use crate::fib::compile::{self, compile};
-use crate::fib::flat::{self, FlatKind};
+use crate::fib::compile;
 use crate::fib::layout::{Arrays, MAX_WORDS, NODE, PLACE, View, Word, as_words};
 use crate::fib::{Options, Size};
-use crate::memory::{Allocator, Global, OutOfMemory};
+use crate::memory::{self, Allocator, Global, OutOfMemory};
 use crate::next_hop::{Leaf, NextHop};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 use change::{Log, Patch};
+use made::{is_too_large, made, spacious};
 use shared::Shared;
 use steps::Steps;
 
@@ -199,7 +200,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Following<A, L, Owned<Al>> {
         Ok(Self {
             log: Log::new_in(&alloc),
             steps: Steps::new_in(&alloc),
-            space: boxed(Space::clone(&self.space), alloc.clone())?,
+            space: memory::boxed(Space::clone(&self.space), alloc.clone())?,
             shared: None,
             home: Owned { arrays, alloc },
             options: self.options.clone(),
@@ -223,7 +224,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         Ok(Self {
             log: Log::new_in(&alloc),
             steps: Steps::new_in(&alloc),
-            space: boxed(made.space, alloc)?,
+            space: memory::boxed(made.space, alloc)?,
             is_too_large: made.is_too_large,
             shared: made.shared,
             home: home(made.arrays)?,
@@ -533,71 +534,4 @@ impl<H: Home> Target<'_, H> {
         log.clear();
         result
     }
-}
-
-fn boxed<T, Al: Allocator>(value: T, alloc: Al) -> Result<Box<T, Al>, OutOfMemory> {
-    Box::try_new_in(value, alloc).map_err(|_| OutOfMemory::new(size_of::<T>()))
-}
-
-/// A table as it is made, and what its writer knows of it.
-struct Made<Al: Allocator> {
-    arrays: Arrays<Al>,
-    space: Space,
-    shared: Option<Box<Shared<Al>, Al>>,
-    /// Whether flat blocks would be too large.
-    is_too_large: bool,
-}
-
-/// The compiled arrays of `rib` with words to spare, and which these are.
-fn made<A: Address, L: Leaf, Al: Allocator + Clone>(
-    rib: &Rib<A, Al>,
-    options: &Options,
-    highest: u32,
-) -> Result<Made<Al>, CompileError> {
-    let alloc = rib.allocator().clone();
-    let mut compiled = None;
-    let is_asked = may_be_flat::<A>(rib, options)?;
-    if is_asked {
-        let (kind, alloc) = (FlatKind::Shared, alloc.clone());
-        let bytes = kind.max_bytes();
-        compiled = flat::flat::<A, L, _>(rib, options, kind, highest, bytes, alloc)?;
-    }
-    let mut compiled = match compiled {
-        Some(compiled) => compiled,
-        None => compile::<A, L, _>(rib, options, highest, MAX_WORDS, alloc.clone())?,
-    };
-    let (arrays, space) = spacious(compiled.view(), alloc.clone())?;
-    let shared = Shared::of(arrays.view(), alloc)?;
-    Ok(Made {
-        is_too_large: is_asked && shared.is_none(),
-        arrays,
-        space,
-        shared,
-    })
-}
-
-/// Whether a table of `rib` whose routes change has flat blocks, if these are not too large. Those of keys of more than 32 bits lie below
-/// each other, and a change would make all above again: they are not flat. Nor is one block, of which each short prefix would change megabytes.
-fn may_be_flat<A: Address>(
-    rib: &Rib<A, impl Allocator + Clone>,
-    options: &Options,
-) -> Result<bool, CompileError> {
-    let asked = options.asked_direct_bits();
-    let direct_bits = compile::direct_bits::<A>(asked, rib.len())?;
-    Ok(A::WIDTH <= 32
-        && !options.flat_kinds().is_empty()
-        && flat::suits::<A>(FlatKind::Shared, direct_bits, asked))
-}
-
-/// Whether an arena of flat blocks with words to spare is longer than these may be.
-fn is_too_large(words: usize) -> bool {
-    words * size_of::<Word>() > 2 * FlatKind::Shared.max_bytes()
-}
-
-/// A copy of the arrays with words to spare, and which these are.
-fn spacious<Al: Allocator>(view: View<'_>, alloc: Al) -> Result<(Arrays<Al>, Space), CompileError> {
-    let used = view.arena.len();
-    let len = (used + used / 8 + (used / 2).min(SPARE)).min(MAX_WORDS - 1);
-    let arrays = Arrays::with_arena(view, len, alloc)?;
-    Ok((arrays, Space::new(len, used)))
 }

@@ -76,7 +76,7 @@ impl<Al: Allocator + Clone> Shared<Al> {
                 }
             }
         }
-        super::boxed(shared, alloc).map(Some)
+        memory::boxed(shared, alloc).map(Some)
     }
 
     /// The arena has become longer.

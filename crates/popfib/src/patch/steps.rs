@@ -16,9 +16,8 @@
 use allocator_api2::boxed::Box;
 use allocator_api2::vec::Vec;
 
-use super::{
-    Following, Home, Owned, SPARE, Shared, Space, Target, boxed, is_too_large, may_be_flat,
-};
+use super::made::{is_too_large, may_be_flat};
+use super::{Following, Home, Owned, SPARE, Shared, Space, Target};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
@@ -246,7 +245,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let len = (used + used / 4 + (used / 2).min(SPARE)).min(MAX_WORDS - 1);
         let is_flat = !self.is_too_large && may_be_flat::<A>(rib, &self.options)?;
         let coming = EmptyArrays::new(form, is_flat, len.max(IDLE_BLOCK.len()), alloc.clone())?;
-        self.steps.coming = Some(boxed(coming, alloc.clone())?);
+        self.steps.coming = Some(memory::boxed(coming, alloc.clone())?);
         if self.is_stale {
             self.is_stale = false;
             self.steps.is_behind = true;
@@ -265,13 +264,13 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let space = Space::new(arrays.view().arena.len(), IDLE_BLOCK.len());
         let shared = Shared::of(arrays.view(), alloc.clone())?;
         let next = Next {
-            space: boxed(space, alloc.clone())?,
+            space: memory::boxed(space, alloc.clone())?,
             shared,
             home: Owned::new(arrays, alloc.clone()),
             from: 0,
             waiting: Vec::new_in(alloc.clone()),
         };
-        self.steps.next = Some(boxed(next, alloc.clone())?);
+        self.steps.next = Some(memory::boxed(next, alloc.clone())?);
         Ok(())
     }
 

@@ -1,0 +1,81 @@
+//! A table that is made from its routes, with words to spare.
+
+use allocator_api2::boxed::Box;
+
+use super::shared::Shared;
+use super::{SPARE, Space};
+use crate::address::Address;
+use crate::compile_error::CompileError;
+use crate::fib::Options;
+use crate::fib::compile::{self, compile};
+use crate::fib::flat::{self, FlatKind};
+use crate::fib::layout::{Arrays, MAX_WORDS, View, Word};
+use crate::memory::Allocator;
+use crate::next_hop::Leaf;
+use crate::rib::Rib;
+
+/// A table as it is made, and what its writer knows of it.
+pub(super) struct Made<Al: Allocator> {
+    pub(super) arrays: Arrays<Al>,
+    pub(super) space: Space,
+    pub(super) shared: Option<Box<Shared<Al>, Al>>,
+    /// Whether flat blocks would be too large.
+    pub(super) is_too_large: bool,
+}
+
+/// The compiled arrays of `rib` with words to spare, and which these are.
+pub(super) fn made<A: Address, L: Leaf, Al: Allocator + Clone>(
+    rib: &Rib<A, Al>,
+    options: &Options,
+    highest: u32,
+) -> Result<Made<Al>, CompileError> {
+    let alloc = rib.allocator().clone();
+    let mut compiled = None;
+    let is_asked = may_be_flat::<A>(rib, options)?;
+    if is_asked {
+        let (kind, alloc) = (FlatKind::Shared, alloc.clone());
+        let bytes = kind.max_bytes();
+        compiled = flat::flat::<A, L, _>(rib, options, kind, highest, bytes, alloc)?;
+    }
+    let mut compiled = match compiled {
+        Some(compiled) => compiled,
+        None => compile::<A, L, _>(rib, options, highest, MAX_WORDS, alloc.clone())?,
+    };
+    let (arrays, space) = spacious(compiled.view(), alloc.clone())?;
+    let shared = Shared::of(arrays.view(), alloc)?;
+    Ok(Made {
+        is_too_large: is_asked && shared.is_none(),
+        arrays,
+        space,
+        shared,
+    })
+}
+
+/// Whether a table of `rib` whose routes change has flat blocks, if these are not too large. Those of keys of more than 32 bits lie below
+/// each other, and a change would make all above again: they are not flat. Nor is one block, of which each short prefix would change megabytes.
+pub(super) fn may_be_flat<A: Address>(
+    rib: &Rib<A, impl Allocator + Clone>,
+    options: &Options,
+) -> Result<bool, CompileError> {
+    let asked = options.asked_direct_bits();
+    let direct_bits = compile::direct_bits::<A>(asked, rib.len())?;
+    Ok(A::WIDTH <= 32
+        && !options.flat_kinds().is_empty()
+        && flat::suits::<A>(FlatKind::Shared, direct_bits, asked))
+}
+
+/// Whether an arena of flat blocks with words to spare is longer than these may be.
+pub(super) fn is_too_large(words: usize) -> bool {
+    words * size_of::<Word>() > 2 * FlatKind::Shared.max_bytes()
+}
+
+/// A copy of the arrays with words to spare, and which these are.
+pub(super) fn spacious<Al: Allocator>(
+    view: View<'_>,
+    alloc: Al,
+) -> Result<(Arrays<Al>, Space), CompileError> {
+    let used = view.arena.len();
+    let len = (used + used / 8 + (used / 2).min(SPARE)).min(MAX_WORDS - 1);
+    let arrays = Arrays::with_arena(view, len, alloc)?;
+    Ok((arrays, Space::new(len, used)))
+}

@@ -1,7 +1,7 @@
 //! Live tables that follow the operations on a Rib, each with a reader that
 //! stays inside all the time.
 
-use popfib::{Address, Kernel, LiveFib, NextHop, Options, Prefix, Reader};
+use popfib::{Address, Kernel, LiveFib, NextHop, Options, Prefix, Reader, Size};
 
 /// Live tables of different options, and their readers.
 pub(crate) struct Live<A: Address> {
@@ -10,18 +10,25 @@ pub(crate) struct Live<A: Address> {
 
 impl<A: Address> Default for Live<A> {
     fn default() -> Self {
+        // Flat blocks end where keys of so few bits do; tables of longer ones are larger than each change may take here.
+        let flat = (A::WIDTH <= 16).then(|| {
+            let direct_bits = Some(A::WIDTH - 6);
+            Options::default()
+                .direct_bits(direct_bits)
+                .size(Size::Balanced)
+        });
         let options = [
             Options::default(),
             Options::default().direct_bits(Some(0)),
             Options::default().direct_bits(Some(7)).aggregation(false),
         ];
-        let tables = options.map(|options| {
+        let tables = options.into_iter().chain(flat).map(|options| {
             let table = LiveFib::new(options).expect("the direct bits fit every key");
             let reader = table.reader();
             (table, reader)
         });
         Self {
-            tables: tables.into(),
+            tables: tables.collect(),
         }
     }
 }

@@ -22,7 +22,7 @@ Examples:
   popfib-lab info --table routes.txt.gz --direct-bits 18
   popfib-lab info --no-leafvec --no-aggregation --direct-bits 0 --json
 
-JSON, one object: ipv4 and ipv6, each with routes, next_hops, nodes, leaves, direct_bits, bytes,
+JSON, one object: ipv4 and ipv6, each with routes, next_hops, nodes, leaves, direct_bits, size (of popfib's own layout), bytes,
 compile_ms, rib_bytes.")]
 pub(crate) struct InfoArgs {
     #[command(flatten)]
@@ -49,6 +49,9 @@ struct FamilyInfo {
     nodes: usize,
     leaves: usize,
     direct_bits: u8,
+    /// Of popfib's own layout: a smaller one than was asked for, where that does not suit the routes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<String>,
     bytes: usize,
     compile_ms: f64,
     rib_bytes: usize,
@@ -82,6 +85,7 @@ fn family<A: Key>(rib: &Rib<A>, args: &FibArgs) -> Result<FamilyInfo, Failure> {
         nodes: compiled.fib.node_count(),
         leaves: compiled.fib.leaf_count(),
         direct_bits: compiled.fib.direct_bits(),
+        size: (compiled.fib.size()).map(|size| format!("{size:?}").to_lowercase()),
         bytes: compiled.fib.bytes(),
         compile_ms: (compiled.compile_time.as_secs_f64() * 1e6).round() / 1e3,
         rib_bytes: rib.bytes(),
@@ -103,6 +107,11 @@ fn text(Info { ipv4: a, ipv6: b }: &Info) -> String {
             "direct bits",
             a.direct_bits.to_string(),
             b.direct_bits.to_string(),
+        ),
+        (
+            "size",
+            a.size.clone().unwrap_or_default(),
+            b.size.clone().unwrap_or_default(),
         ),
         ("bytes", a.bytes.to_string(), b.bytes.to_string()),
         (

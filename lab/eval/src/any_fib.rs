@@ -8,7 +8,7 @@ use std::fmt;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use popfib::{Address, Fib, Kernel, Leaf, Options, Rib};
+use popfib::{Address, Fib, Kernel, Leaf, Options, Rib, Size};
 use popfib_baselines::poptrie::{BasicNode, LeafvecNode, Node, Poptrie};
 use popfib_baselines::{CannotBuild, Key, Lpm, dependent, either_width};
 
@@ -22,6 +22,11 @@ pub const BURST: usize = 256;
 pub trait AnyFib<A>: Send + Sync {
     /// Leading bits that the first array resolves.
     fn direct_bits(&self) -> u8;
+
+    /// The size of popfib's own layout.
+    fn size(&self) -> Option<Size> {
+        None
+    }
 
     /// Nodes of a Poptrie; 0 for another structure.
     fn node_count(&self) -> usize;
@@ -66,6 +71,10 @@ pub trait AnyFib<A>: Send + Sync {
 impl<A: Address, L: Leaf> AnyFib<A> for Fib<A, L> {
     fn direct_bits(&self) -> u8 {
         Fib::direct_bits(self)
+    }
+
+    fn size(&self) -> Option<Size> {
+        Some(Fib::size(self))
     }
 
     fn node_count(&self) -> usize {
@@ -221,7 +230,7 @@ fn timed<A, F: AnyFib<A> + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use popfib::{NextHop, Prefix, Size};
+    use popfib::{NextHop, Prefix};
 
     fn answer(fib: &dyn AnyFib<u32>, address: u32) -> u32 {
         let mut next_hops = [u32::MAX];

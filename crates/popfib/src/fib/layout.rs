@@ -36,6 +36,7 @@ use core::any::Any;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use super::Size;
 use super::block::{Block, Clearing};
 use crate::address::Address;
 use crate::memory::{Allocator, Global, OutOfMemory};
@@ -142,6 +143,17 @@ pub(crate) struct View<'a> {
     pub(crate) value_bits: u8,
     /// Whether the root, or of long keys whatever leads to blocks, leads to flat ones.
     pub(crate) is_flat: bool,
+}
+
+impl View<'_> {
+    /// The size that the arrays of this key are of.
+    pub(crate) fn size<A: Address>(&self) -> Size {
+        match self.is_flat {
+            false => Size::Smallest,
+            true if A::WIDTH <= 32 && self.root_bits == 0 => Size::Fastest,
+            true => Size::Balanced,
+        }
+    }
 }
 
 /// The arrays of a Fib, side by side in one block of memory, or anywhere in

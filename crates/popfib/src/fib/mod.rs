@@ -315,10 +315,15 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     /// The number of leading bits that tables resolve (the paper's s).
     pub fn direct_bits(&self) -> u8 {
         let view = self.arrays.view();
-        match (view.is_flat, view.root_bits) {
-            (true, 0) if A::WIDTH <= 32 => flat_stride::<A>(0),
+        match self.size() {
+            Size::Fastest => flat_stride::<A>(0),
             _ => view.root_bits + view.page_bits,
         }
+    }
+
+    /// The size that it has: a smaller one than was asked for, where that does not suit the routes.
+    pub fn size(&self) -> Size {
+        self.arrays.view().size::<A>()
     }
 
     /// The number of nodes (the paper's "inodes"): blocks of 64 slots.

@@ -32,7 +32,7 @@ use crate::address::Address;
 use crate::batch::Kernel;
 use crate::compile_error::CompileError;
 use crate::fib::layout::View;
-use crate::fib::{CheckError, Options, check, lookup};
+use crate::fib::{CheckError, Options, Size, check, lookup};
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::{Leaf, NextHop};
 use crate::patch::{Changes, Following, Home, ROUTES_A_PATCH};
@@ -375,6 +375,11 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     /// The number of leading bits that tables resolve (the paper's s).
     pub fn direct_bits(&self) -> u8 {
         self.fib.direct_bits()
+    }
+
+    /// The size that the Fib has: a smaller one than was asked for, where that does not suit the routes.
+    pub fn size(&self) -> Size {
+        self.view().size::<A>()
     }
 
     /// The Fib's memory. O(blocks and arrays that wait for readers).

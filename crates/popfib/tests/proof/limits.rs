@@ -4,7 +4,7 @@ use crate::cases;
 use crate::judge::rib;
 use crate::oracle::Route;
 use crate::tables::{self, Random};
-use popfib::{Address, Fib, Options};
+use popfib::{Address, Fib, Options, Size};
 
 /// A thousand small tables must be cheap: ten routes anywhere cost at most 8 KiB,
 /// Rib and Fib, also host routes of IPv6 with nothing in common.
@@ -34,6 +34,46 @@ fn small_tables_are_small() {
     prove_key::<u64>(64, 8 << 10);
     prove_key::<u128>(64, 8 << 10);
     prove_key::<u128>(128, 8 << 10);
+}
+
+/// What is flat, and what is not although it was asked for.
+#[test]
+fn tables_are_flat_where_that_suits_their_routes() {
+    fn sizes<A: Address>(routes: &[Route]) -> [Size; 2] {
+        let rib = rib::<A>(routes);
+        let smallest = Fib::<A, u32>::compile(&rib, &Options::default()).unwrap();
+        [Size::Balanced, Size::Fastest].map(|size| {
+            let fib = Fib::<A, u32>::compile(&rib, &Options::default().size(size)).unwrap();
+            let is_smallest = fib.bytes() == smallest.bytes();
+            assert_eq!(fib.size() == Size::Smallest, is_smallest);
+            fib.size()
+        })
+    }
+    let mut random = Random::new(23);
+    let mut routes = |count: usize, len: u8, next_hops: u32| -> Vec<Route> {
+        (1..=count as u32)
+            .map(|n| Route::new(random.wide(), len, 1 + n % next_hops))
+            .collect()
+    };
+    let small = routes(50, 24, 9);
+    let large = routes(100_000, 24, 9);
+    // A block for each host would take tens of MiB.
+    let hosts = routes(200_000, 32, 9);
+    let many_values = routes(300_000, 24, 300_000);
+    assert_eq!(sizes::<u32>(&small), [Size::Smallest; 2]);
+    assert_eq!(sizes::<u32>(&large), [Size::Balanced, Size::Fastest]);
+    assert_eq!(sizes::<u32>(&hosts), [Size::Smallest, Size::Fastest]);
+    assert_eq!(sizes::<u32>(&many_values), [Size::Smallest, Size::Fastest]);
+    assert_eq!(sizes::<u128>(&small), [Size::Smallest; 2]);
+    // As those of the Internet are, in a small part of the space.
+    let mut near = |count, len| -> Vec<Route> {
+        let routes = routes(count, len, 9).into_iter();
+        routes
+            .map(|r| Route::new(r.bits >> 8 & u128::MAX << (128 - len), len, r.next_hop))
+            .collect()
+    };
+    assert_eq!(sizes::<u128>(&near(20_000, 36)), [Size::Balanced; 2]);
+    assert_eq!(sizes::<u128>(&near(100_000, 64)), [Size::Smallest; 2]);
 }
 
 /// With route aggregation a table that says one thing only needs no node at all.

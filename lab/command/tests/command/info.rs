@@ -54,6 +54,7 @@ fn a_table_in_the_default_form_is_that_of_popfib_info() {
     ] {
         assert!(info["ipv6"][key].is_number(), "{key}");
     }
+    assert_eq!(info["ipv6"]["size"], "smallest");
 }
 
 #[test]

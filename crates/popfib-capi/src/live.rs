@@ -152,7 +152,8 @@ impl<A: Address, L: Leaf, N: Numbers<A>> Routes for Live<A, L, N> {
 
     fn bytes(&self) -> usize {
         let longest = self.longest.as_ref().map_or(0, LongestFib::bytes);
-        self.fib.rib().bytes() + self.fib.bytes().arrays + longest
+        let fib = self.fib.bytes();
+        self.fib.rib().bytes() + fib.arrays + fib.writer + longest
     }
 
     fn announce(&mut self, prefix: Prefix<A>, next_hop: NextHop) -> Result<()> {

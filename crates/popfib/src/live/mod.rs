@@ -108,6 +108,8 @@ pub struct LiveBytes {
     pub older: usize,
     /// Arrays that steps are making, in addition to these.
     pub next: usize,
+    /// What only the writer has, in addition to these: which flat blocks there are.
+    pub writer: usize,
 }
 
 impl<A: Address, L: Leaf> LiveFib<A, L> {
@@ -391,6 +393,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
             waiting: self.fib.home.waiting_words() * size_of::<u32>(),
             older: self.fib.home.shared.older_bytes(),
             next: self.fib.next_bytes(),
+            writer: self.fib.shared_bytes(),
         }
     }
 

@@ -223,6 +223,47 @@ fn borders_of_long_keys_after_every_change() {
 }
 
 #[test]
+fn a_flat_table_that_becomes_too_large_has_runs() {
+    for step in [None, Some(1000)] {
+        let mut table: LiveFib<u32, u32> =
+            LiveFib::new(Options::default().size(Size::Balanced)).expect("no direct bits");
+        table.set_step(step);
+        let mut random = Random(40);
+        let mut sizes = Vec::new();
+        let mut announce = |table: &mut LiveFib<u32, u32>, count, len| {
+            for n in 0..count {
+                let prefix = Prefix::clamped(random.next() as u32 * 2, len);
+                let next_hop = NextHop::MIN.saturating_add(n % 50);
+                table.announce(prefix, next_hop).expect("fits");
+            }
+            while table.step().expect("memory") {}
+            assert_eq!(table.check(), Ok(()));
+            for _ in 0..10_000 {
+                let address = random.next() as u32 * 2;
+                let expected = table.rib.lookup(address).map_or(0, u32::from);
+                assert_eq!(table.lookup(address), expected);
+            }
+            sizes.push(table.size());
+        };
+        announce(&mut table, 60_000, 24);
+        announce(&mut table, 10_000, 24);
+        // Each of these needs a whole block and one below it.
+        announce(&mut table, 100_000, 28);
+        assert_eq!(
+            sizes,
+            [Size::Smallest, Size::Balanced, Size::Smallest],
+            "{step:?}"
+        );
+        let routes: Vec<_> = table.rib.iter().map(|(prefix, _)| prefix).collect();
+        for prefix in routes.into_iter().filter(|prefix| prefix.len() == 28) {
+            table.withdraw(prefix).expect("memory");
+        }
+        while table.step().expect("memory") {}
+        assert_eq!(table.check(), Ok(()));
+    }
+}
+
+#[test]
 fn a_table_grows_and_gives_memory_back() {
     let mut table: LiveFib<u32> = LiveFib::new(Options::default()).expect("no options");
     let empty = table.bytes();

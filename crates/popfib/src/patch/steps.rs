@@ -242,7 +242,12 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let form = compile::form::<A, L>(rib, &self.options, highest)?;
         let used = self.home.view().arena.len() - self.space.free_words();
         // More to spare than elsewhere: each new table takes a step of the changes that come meanwhile.
-        let len = (used + used / 4 + (used / 2).min(SPARE)).min(MAX_WORDS - 1);
+        let mut len = (used + used / 4 + (used / 2).min(SPARE)).min(MAX_WORDS - 1);
+        if self.shared.is_some() && is_too_large(len) {
+            self.is_too_large = true;
+            // Some third of it is what blocks with runs take.
+            len /= 3;
+        }
         let is_flat = !self.is_too_large && may_be_flat::<A>(rib, &self.options)?;
         let coming = EmptyArrays::new(form, is_flat, len.max(IDLE_BLOCK.len()), alloc.clone())?;
         self.steps.coming = Some(memory::boxed(coming, alloc.clone())?);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
 use popfib::{
-    Address, IpPrefix, LiveMap, LiveTable, MapGuard, Options, Own, Prefix, Shared, Stores, Sweep,
-    TableSweep,
+    Address, IpPrefix, LiveMap, LiveTable, MapGuard, Options, Own, Prefix, Shared, Size, Stores,
+    Sweep, TableSweep,
 };
 
 use crate::common::model::{self, Wide, longest, narrow, same, wide};
@@ -216,6 +216,13 @@ fn all<A: Address>(steps: usize) {
         (
             3,
             Options::default().direct_bits(Some(7)).aggregation(false),
+        ),
+        // Flat, if the key is of 32 bits.
+        (
+            4,
+            Options::default()
+                .direct_bits(Some(18))
+                .size(Size::Balanced),
         ),
     ] {
         for routes in [None, Some(2)] {

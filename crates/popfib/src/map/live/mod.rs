@@ -210,7 +210,8 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
     /// themselves own.
     pub fn bytes(&self) -> usize {
         let fib = self.fib.bytes();
-        self.fib.rib().bytes() + fib.arrays + fib.older + fib.next + self.pairs.bytes()
+        let fib = fib.arrays + fib.older + fib.next + fib.writer;
+        self.fib.rib().bytes() + fib + self.pairs.bytes()
     }
 
     /// Makes changes in steps of about `routes` routes from now on; see [`LiveFib::set_step`].

@@ -36,8 +36,8 @@ use core::any::Any;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::Size;
 use super::block::{Block, Clearing};
+use super::size::Size;
 use crate::address::Address;
 use crate::memory::{Allocator, Global, OutOfMemory};
 

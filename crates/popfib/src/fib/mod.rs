@@ -14,6 +14,7 @@ pub(crate) mod flat;
 pub(crate) mod index;
 pub(crate) mod layout;
 pub(crate) mod lookup;
+mod size;
 
 use core::marker::PhantomData;
 
@@ -29,6 +30,7 @@ use layout::{Arrays, MAX_WORDS, flat_stride};
 
 pub use check::CheckError;
 pub use layout::MAX_DIRECT_BITS;
+pub use size::Size;
 
 /// How a [`Fib`] is compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,24 +38,6 @@ pub struct Options {
     direct_bits: Option<u8>,
     aggregation: bool,
     size: Size,
-}
-
-/// What a compiled table trades memory for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Size {
-    /// The fewest bytes. Images, maps, and IPv6 tables whose routes change always have this size.
-    #[default]
-    Smallest,
-    /// About three times the bytes, and fewer steps: IPv4 tables with 18 direct bits, as those of 65,536 routes or more have, and IPv6
-    /// tables with 24, as those of 16,384 routes or more have, get *flat* blocks, if they take at most 12 MiB by that. All others
-    /// are as the smallest. It is quicker where a cache of that size is near the core (docs/performance.md): measure it.
-    Balanced,
-    /// 32 MiB for an IPv4 table of 65,536 routes or more, or for which 24 direct bits are asked: entries of 16 bits, or 64 MiB if the next
-    /// hops need more, are numbered by the first 24 bits of an address, as in DIR-24-8, and a lookup mostly reads one
-    /// of them. All others are as the balanced. It is the quickest where a cache of that size is near the core and nobody
-    /// else fills it. Tables whose routes change are as the balanced.
-    Fastest,
 }
 
 impl Default for Options {

@@ -247,11 +247,6 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         size_of_val(view.root) + size_of_val(view.arena) + size_of::<Space>()
     }
 
-    /// Heap bytes of what only the writer knows of flat blocks.
-    pub(crate) fn shared_bytes(&self) -> usize {
-        self.shared.as_ref().map_or(0, |shared| shared.bytes())
-    }
-
     /// Makes the Fib follow the Rib, in which the route of `prefix` has changed
     /// from next hop `old` to `new`.
     ///

@@ -154,6 +154,11 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         !self.is_stale && !self.steps.is_behind && waiting.is_empty() && is_next_settled
     }
 
+    /// Heap bytes of what only the writer knows of flat blocks.
+    pub(crate) fn shared_bytes(&self) -> usize {
+        self.shared.as_ref().map_or(0, |shared| shared.bytes())
+    }
+
     /// Bytes of the next table.
     pub(crate) fn next_bytes(&self) -> usize {
         let Steps { coming, next, .. } = &self.steps;

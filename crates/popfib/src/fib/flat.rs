@@ -208,11 +208,9 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         memory::grow(&mut self.words, block.len())?;
         self.words.extend_from_slice(block);
         self.index.note(at, block, place as u32);
-        let starts = (1..64).filter(|at| entries[*at] != entries[at - 1]).count();
-        if starts > 0 {
-            self.nodes += 1;
-            self.leaves += 1 + starts - children(entries);
-        }
+        let (nodes, leaves) = counted(entries);
+        self.nodes += nodes;
+        self.leaves += leaves;
         Ok(place as u32 | mark)
     }
 
@@ -226,7 +224,7 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         for entry in &mut compiled.root {
             *entry += NODE | FLAT | first as u32;
         }
-        Ok(self.counted(compiled))
+        Ok(self.with_counts(compiled))
     }
 
     /// Appends one block, that of the root's one after the other, to the arena of deeper ones: with halves if they hold it, and then
@@ -239,10 +237,9 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         let (arena, root) = (&mut compiled.arena, &mut compiled.root);
         let block = |place: u32| {
             let (place, is_half) = ((place & !HALF) as usize, place & HALF != 0);
-            let (bits, shift) = if is_half { (16, 1) } else { (32, 0) };
-            let words = &self.words[place..][..flat_len(STRIDE, bits)];
+            let words = &self.words[place..];
             core::array::from_fn::<u32, 64, _>(|slot| match is_half {
-                true => words[slot >> shift] >> (slot % 2 * 16) & 0xffff,
+                true => words[slot / 2] >> (slot % 2 * 16) & 0xffff,
                 false => words[slot],
             })
         };
@@ -286,17 +283,25 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         root.truncate(1);
         root[0] = NODE | FLAT | first as u32 | if bits == 16 { HALF } else { 0 };
         compiled.root_bits = 0;
-        Ok(self.counted(compiled))
+        Ok(self.with_counts(compiled))
     }
 
-    /// With what the blocks count.
-    fn counted(self, compiled: Compiled<Al>) -> Compiled<Al> {
+    /// The table, which also counts the flat blocks.
+    fn with_counts(self, compiled: Compiled<Al>) -> Compiled<Al> {
         Compiled {
             is_flat: true,
             nodes: compiled.nodes + self.nodes,
             leaves: compiled.leaves + self.leaves,
             ..compiled
         }
+    }
+}
+
+/// What a block with these entries counts as: nodes and leaves. One of equal entries is a leaf of the root.
+pub(crate) fn counted(entries: &[u32; 64]) -> (usize, usize) {
+    match (1..64).filter(|at| entries[*at] != entries[at - 1]).count() {
+        0 => (0, 0),
+        starts => (1, 1 + starts - children(entries)),
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Patch, push};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
-use crate::fib::flat::halves;
+use crate::fib::flat::{counted, halves};
 use crate::fib::layout::{FLAT, FLAT_PLACE, HALF, NODE};
 use crate::fold::Fold;
 use crate::memory::{self, Allocator};
@@ -44,7 +44,9 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
             shared.noted.push(pointer);
             shared.note(at, block, place);
         }
-        self.log.replaced.nodes += 1;
+        let (nodes, leaves) = counted(&entries);
+        self.log.replaced.nodes += nodes as u64;
+        self.log.replaced.leaves += leaves as u64;
         Ok(pointer)
     }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use popfib::{
     Address, CompileError, Fib, Image, ImageError, ImageWriter, Kernel, Leaf, LiveFib, LiveMap,
-    LongestFib, NextHop, Options, Prefix, Rib,
+    LongestFib, NextHop, Options, Prefix, Rib, Size,
 };
 
 /// Routes of a table.
@@ -139,6 +139,12 @@ fn every_part<A: Address>(seed: u64) {
     }
     let options = Options::default().direct_bits(Some(0));
     agree::<A, u32>(kept, &rib, &options);
+    if A::WIDTH == 8 {
+        let size = |bits, size| Options::default().direct_bits(Some(bits)).size(size);
+        agree::<A, u16>(kept, &rib, &size(2, Size::Balanced));
+        agree::<A, u16>(kept, &rib, &size(8, Size::Fastest));
+        agree::<A, u32>(kept, &rib, &size(8, Size::Fastest));
+    }
 
     let mut writer = ImageWriter::new("small", 0);
     writer.table(&rib, &options, true).expect("fits");
@@ -184,20 +190,25 @@ const CHANGES: usize = if cfg!(miri) { 24 } else { 2000 };
 /// A reader that comes and goes while routes change: each answer is a route's that holds the address.
 #[test]
 fn a_reader_beside_changes() {
-    reader_beside_changes(None);
+    reader_beside_changes(None, Options::default().direct_bits(Some(0)));
 }
 
 #[test]
 fn a_reader_beside_changes_in_steps() {
-    reader_beside_changes(Some(1));
+    reader_beside_changes(Some(1), Options::default().direct_bits(Some(4)));
 }
 
-fn reader_beside_changes(step: Option<usize>) {
+#[test]
+fn a_reader_beside_changes_of_flat_blocks() {
+    let options = Options::default().direct_bits(Some(2)).size(Size::Balanced);
+    reader_beside_changes(None, options.clone());
+    reader_beside_changes(Some(1), options);
+}
+
+fn reader_beside_changes(step: Option<usize>, options: Options) {
     let mut random = Random(6);
     let prefixes: Vec<Prefix<u8>> = (0..ROUTES).map(|_| random.prefix()).collect();
-    let direct_bits = if step.is_some() { 4 } else { 0 };
-    let mut table: LiveFib<u8> =
-        LiveFib::new(Options::default().direct_bits(Some(direct_bits))).expect("fits");
+    let mut table: LiveFib<u8> = LiveFib::new(options).expect("fits");
     table.set_step(step);
     let mut reader = table.reader();
     let stop = AtomicBool::new(false);

@@ -9,12 +9,9 @@ use core::array;
 
 use allocator_api2::vec::Vec;
 
-use super::layout::IDLE_BLOCK;
+use super::layout::{IDLE_BLOCK, LINE};
 use crate::compile_error::CompileError;
 use crate::memory::{self, Allocator, Global, OutOfMemory};
-
-/// Words of a cache line.
-const LINE: usize = 16;
 
 /// Holes farther back than this are left alone.
 const NEIGHBOURHOOD: usize = 8192;

@@ -8,8 +8,9 @@ use allocator_api2::vec::Vec;
 use super::Options;
 use super::arena::Arena;
 use super::encode::Encoding;
+use super::flat_block::{FlatBlock, runs_and_leaves};
 use super::index::Index;
-use super::layout::{FLAT, MAX_DIRECT_BITS, NODE, View, as_words, root_bits};
+use super::layout::{MAX_DIRECT_BITS, NODE, View, as_words, root_bits};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fold::{Fold, Slot, Store};
@@ -253,17 +254,19 @@ impl<Al: Allocator + Clone> Store for Blocks<Al> {
     fn store(&mut self, slots: &[Slot<u32>; 64]) -> Result<u32, CompileError> {
         let slots = slots.map(pointer);
         if let Some(index) = &mut self.flat {
+            let block = FlatBlock::whole(&slots);
             let words = self.arena.words();
-            let at = match index.find(&slots, |place| words[place..][..slots.len()] == slots) {
-                Ok(place) => return Ok(NODE | FLAT | place),
+            let at = match index.find(&block, |place| words[place..][..slots.len()] == slots) {
+                Ok(pointer) => return Ok(pointer),
                 Err(at) => at,
             };
             let place = self.arena.alloc(slots.len())?;
             self.arena.words()[place..][..slots.len()].copy_from_slice(&slots);
-            index.note(at, &slots, place as u32);
+            let pointer = block.pointer(place as u32);
+            index.note(at, pointer);
             self.nodes += 1;
-            self.leaves += Encoding::of(&slots, self.value_bits).leaves();
-            return Ok(NODE | FLAT | place as u32);
+            self.leaves += runs_and_leaves(&slots).1;
+            return Ok(pointer);
         }
         let encoding = Encoding::of(&slots, self.value_bits);
         self.nodes += 1;

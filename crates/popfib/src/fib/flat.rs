@@ -13,8 +13,9 @@ use allocator_api2::vec::Vec;
 
 use super::Options;
 use super::compile::{self, Compiled, form};
+use super::flat_block::{FlatBlock, runs_and_leaves};
 use super::index::Index;
-use super::layout::{CHILD, FLAT, HALF, MAX_DIRECT_BITS, MAX_WORDS, NODE, flat_len};
+use super::layout::{CHILD, FLAT, HALF, LINE, MAX_DIRECT_BITS, MAX_WORDS, NODE, flat_len};
 use crate::address::{Address, STRIDE};
 use crate::compile_error::CompileError;
 use crate::memory::{self, Allocator, OutOfMemory};
@@ -40,9 +41,6 @@ impl FlatKind {
         }
     }
 }
-
-/// Words of a cache line.
-const LINE: usize = 64 / size_of::<u32>();
 
 /// Whether a table is flat of this kind: with `direct_bits`, and those that were asked for. With fewer, as small tables
 /// have, IPv4 routes would go on below the flat blocks.
@@ -139,19 +137,9 @@ fn long<A: Address, L: Leaf, Al: Allocator + Clone>(
     })
 }
 
-/// The 64 entries of a block with entries of 32 bits, pointers, as halves, if all are next hops below [`CHILD`].
-pub(crate) fn halves(entries: &[u32; 64]) -> Option<[u32; 32]> {
-    if entries.iter().fold(0, |all, entry| all | entry) >= CHILD {
-        return None;
-    }
-    Some(core::array::from_fn(|at| {
-        entries[2 * at] | entries[2 * at + 1] << 16
-    }))
-}
-
-/// Flat blocks, each of them once: with entries of 16 bits where these hold it, else of 32.
+/// Flat blocks, each of them once.
 struct FlatBlocks<Al: Allocator> {
-    /// The blocks, one after the other.
+    /// The blocks, one after the other. Pointers have their places among these words.
     words: Vec<u32, Al>,
     index: Index<Al>,
     max_words: usize,
@@ -174,44 +162,44 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         })
     }
 
-    /// The place of the block whose entries are all `leaf`, as [`Self::add`] has it.
+    /// The pointer to the block whose entries are all `leaf`.
     fn uniform(&mut self, leaf: u32) -> Result<u32, CompileError> {
         match self.last {
-            Some((last, place)) if last == leaf => Ok(place),
+            Some((last, pointer)) if last == leaf => Ok(pointer),
             _ => {
-                let place = self.add(&[leaf; 64], 0)?;
-                self.last = Some((leaf, place));
-                Ok(place)
+                let pointer = self.add(&[leaf; 64], 0)?;
+                self.last = Some((leaf, pointer));
+                Ok(pointer)
             }
         }
     }
 
-    /// The place of the block with these entries, pointers, among the words, with the bit [`HALF`] if its entries have 16 bits. There
-    /// are `deeper` words of blocks below.
+    /// The pointer to the block with these entries. There are `deeper` words of blocks below.
     fn add(&mut self, entries: &[u32; 64], deeper: usize) -> Result<u32, CompileError> {
-        let halves = halves(entries);
-        let (block, mark) = match &halves {
-            Some(halves) => (&halves[..], HALF),
-            None => (&entries[..], 0),
-        };
-        let is_at = |place: usize| self.words[place..][..block.len()] == *block;
-        let at = match self.index.find(block, is_at) {
-            Ok(place) => return Ok(place | mark),
+        let block = FlatBlock::of(entries);
+        let words = block.words();
+        let is_at = |place: usize| self.words[place..][..words.len()] == *words;
+        let at = match self.index.find(&block, is_at) {
+            Ok(pointer) => return Ok(pointer),
             Err(at) => at,
         };
         let place = self.words.len();
-        if deeper.next_multiple_of(LINE) + place + block.len() > self.max_words {
+        if deeper.next_multiple_of(LINE) + place + words.len() > self.max_words {
             return Err(CompileError::Words {
                 max: self.max_words as u64,
             });
         }
-        memory::grow(&mut self.words, block.len())?;
-        self.words.extend_from_slice(block);
-        self.index.note(at, block, place as u32);
-        let (nodes, leaves) = counted(entries);
-        self.nodes += nodes;
-        self.leaves += leaves;
-        Ok(place as u32 | mark)
+        memory::grow(&mut self.words, words.len())?;
+        self.words.extend_from_slice(words);
+        let pointer = block.pointer(place as u32);
+        self.index.note(at, pointer);
+        // A block of equal entries is a leaf of the root.
+        let (runs, leaves) = runs_and_leaves(entries);
+        if runs > 1 {
+            self.nodes += 1;
+            self.leaves += leaves;
+        }
+        Ok(pointer)
     }
 
     /// Appends the blocks to the arena of deeper ones; the root leads to them.
@@ -221,8 +209,8 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         memory::grow(arena, first + self.words.len() - arena.len())?;
         arena.resize(first, 0);
         arena.extend_from_slice(&self.words);
-        for entry in &mut compiled.root {
-            *entry += NODE | FLAT | first as u32;
+        for pointer in &mut compiled.root {
+            *pointer += first as u32;
         }
         Ok(self.with_counts(compiled))
     }
@@ -235,28 +223,17 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         alloc: Al,
     ) -> Result<Compiled<Al>, CompileError> {
         let (arena, root) = (&mut compiled.arena, &mut compiled.root);
-        let block = |place: u32| {
-            let (place, is_half) = ((place & !HALF) as usize, place & HALF != 0);
-            let words = &self.words[place..];
-            core::array::from_fn::<u32, 64, _>(|slot| match is_half {
-                true => words[slot / 2] >> (slot % 2 * 16) & 0xffff,
-                false => words[slot],
-            })
-        };
+        let block = |pointer: u32| FlatBlock::read(pointer, |at| self.words[at]);
         let mut count = 0;
         let mut fits = true;
-        for place in root.iter().filter(|place| *place & HALF == 0) {
-            let entries = block(*place);
-            count += children(&entries);
-            fits &= entries
-                .iter()
-                .all(|entry| entry & NODE != 0 || *entry < CHILD);
+        for pointer in root.iter().filter(|pointer| *pointer & HALF == 0) {
+            let block = block(*pointer);
+            count += block.children().count();
+            let mut entries = block.words().iter();
+            fits &= entries.all(|entry| entry & NODE != 0 || *entry < CHILD);
         }
-        let bits = if fits && count <= CHILD as usize {
-            16
-        } else {
-            32
-        };
+        let is_half = fits && count <= CHILD as usize;
+        let bits = if is_half { 16 } else { 32 };
         let mut list = Vec::new_in(alloc);
         memory::reserve(&mut list, count)?;
         let first = (arena.len() + 1 + count).next_multiple_of(LINE);
@@ -264,9 +241,9 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         memory::grow(arena, end + 1 - arena.len())?;
         let before = arena.len() + 1;
         arena.resize(first, 0);
-        for place in &*root {
-            let mut entries = block(*place);
-            if bits == 32 {
+        for pointer in &*root {
+            let mut entries = block(*pointer).entries();
+            if !is_half {
                 arena.extend_from_slice(&entries);
                 continue;
             }
@@ -281,7 +258,7 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         arena[before..][..list.len()].copy_from_slice(&list);
         arena.push(before as u32);
         root.truncate(1);
-        root[0] = NODE | FLAT | first as u32 | if bits == 16 { HALF } else { 0 };
+        root[0] = NODE | FLAT | first as u32 | if is_half { HALF } else { 0 };
         compiled.root_bits = 0;
         Ok(self.with_counts(compiled))
     }
@@ -295,17 +272,4 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
             ..compiled
         }
     }
-}
-
-/// What a block with these entries counts as: nodes and leaves. One of equal entries is a leaf of the root.
-pub(crate) fn counted(entries: &[u32; 64]) -> (usize, usize) {
-    match (1..64).filter(|at| entries[*at] != entries[at - 1]).count() {
-        0 => (0, 0),
-        starts => (1, 1 + starts - children(entries)),
-    }
-}
-
-/// How many entries lead to blocks.
-fn children(entries: &[u32; 64]) -> usize {
-    entries.iter().filter(|entry| *entry & NODE != 0).count()
 }

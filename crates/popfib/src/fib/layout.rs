@@ -25,7 +25,7 @@
 //! leads to a *flat block*, whose 64 entries are stored one by one, in 16 bits if
 //! these hold them, and equal blocks once. What the root itself would answer is a block of 64 equal
 //! entries, so that a lookup reads two words and tests only the second. That
-//! takes three times the memory and half the time. What lies deeper are blocks
+//! takes three times the memory. What lies deeper are blocks
 //! with `runs`. With no root bits, one flat block of 2^24 entries is the table, as
 //! in DIR-24-8: a lookup reads one word. Long keys keep root and pages, which are
 //! nearly empty; all blocks below are flat, and equal ones are stored once, whatever
@@ -89,6 +89,9 @@ pub(crate) const fn flat_stride<A: Address>(root_bits: u8) -> u8 {
 pub(crate) const fn flat_len(stride: u8, bits: u8) -> usize {
     ((bits as usize / 16) << stride).div_ceil(2)
 }
+
+/// Words of a cache line. No block that is shorter crosses one, and flat blocks begin at one.
+pub(crate) const LINE: usize = 64 / size_of::<u32>();
 
 /// An arena has fewer words than this: kernels number its bytes by 31 bits.
 pub(crate) const MAX_WORDS: usize = 1 << 29;

@@ -11,6 +11,7 @@ pub(crate) mod check;
 pub(crate) mod compile;
 pub(crate) mod encode;
 pub(crate) mod flat;
+pub(crate) mod flat_block;
 pub(crate) mod index;
 pub(crate) mod layout;
 pub(crate) mod lookup;

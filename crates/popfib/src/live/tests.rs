@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::fib::encode::{Encoding, block_len};
-use crate::fib::layout::{FLAT_PLACE, HALF, NODE, PLACE};
+use crate::fib::flat_block::{FlatBlock, runs_and_leaves};
+use crate::fib::layout::{NODE, PLACE};
 use crate::rounds::rounds;
 use crate::{Fib, Size};
 use core::sync::atomic::Ordering;
@@ -52,17 +53,10 @@ fn reachable(view: View<'_>) -> (usize, usize) {
         let root = view.root.iter();
         let blocks: BTreeSet<u32> = root.map(|entry| entry.load(Ordering::Relaxed)).collect();
         for pointer in blocks {
-            let word = |at| view.arena[at as usize].load(Ordering::Relaxed);
-            let (place, is_half) = (pointer & FLAT_PLACE, pointer & HALF != 0);
-            let entries: Vec<u32> = (0..64)
-                .map(|slot| match is_half {
-                    true => word(place + slot / 2) >> (slot % 2 * 16) & 0xffff,
-                    false => word(place + slot),
-                })
-                .collect();
-            found.0 += usize::from(entries.iter().any(|entry| *entry != entries[0]));
-            found.1 += if is_half { 32 } else { 64 };
-            for entry in entries {
+            let flat = FlatBlock::read(pointer, |at| view.arena[at].load(Ordering::Relaxed));
+            found.0 += usize::from(runs_and_leaves(&flat.entries()).0 > 1);
+            found.1 += flat.words().len();
+            for entry in flat.entries() {
                 block(view, entry, &mut found);
             }
         }

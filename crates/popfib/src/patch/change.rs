@@ -19,7 +19,7 @@ mod flat;
 use allocator_api2::vec::Vec;
 use core::sync::atomic::Ordering;
 
-use super::shared::Shared;
+use super::shared::SharedBlocks;
 use super::space::Space;
 use super::{Place, Replaced};
 use crate::address::Address;
@@ -89,7 +89,7 @@ pub(super) struct Patch<'p, 'a, A: Address, Al: Allocator + Clone> {
     pub(super) space: &'p mut Space,
     pub(super) log: &'p mut Log<Al>,
     /// The flat blocks, if the table has such.
-    pub(super) shared: Option<&'p mut Shared<Al>>,
+    pub(super) shared: Option<&'p mut SharedBlocks<Al>>,
     /// What is inherited from the changed route, or without it, from now on.
     pub(super) next_hop: u32,
     /// Slots with routes below: a stack.
@@ -131,13 +131,8 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         vertex: Option<Vertex<'a, A>>,
     ) -> Result<(), CompileError> {
         let root_bits = self.view.root_bits;
-        if self.view.is_flat {
-            let part = Prefix::clamped(prefix.address(), prefix.len().min(root_bits));
-            if prefix.len() > root_bits {
-                let (above, _) = self.rib.surroundings(part);
-                self.next_hop = self.rib.get(part).map_or(above, u32::from);
-            }
-            return self.fill(part);
+        if self.shared.is_some() {
+            return self.change_flat(prefix);
         }
         self.fits()?;
         let below = self.below_root();
@@ -145,11 +140,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         if prefix.len() > root_bits {
             let old = self.root(first);
             let new = self.descend(old, prefix, vertex, root_bits, below)?;
-            if new != old {
-                push(&mut self.log.root, (first, new))?;
-                self.log.replaced.direct_entries += 1;
-            }
-            return Ok(());
+            return self.set_entry(first, new);
         }
         // Few entries for most prefixes: no allocation for them.
         let (mut few, mut many) = ([0; 64], Vec::new_in(self.rib.allocator().clone()));
@@ -166,10 +157,16 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         }
         self.spread(entries, vertex, below)?;
         for (entry, at) in entries.iter().zip(first..) {
-            if *entry != self.root(at) {
-                push(&mut self.log.root, (at, *entry))?;
-                self.log.replaced.direct_entries += 1;
-            }
+            self.set_entry(at, *entry)?;
+        }
+        Ok(())
+    }
+
+    /// Logs what an entry of the root becomes.
+    fn set_entry(&mut self, at: u32, pointer: u32) -> Result<(), CompileError> {
+        if pointer != self.root(at) {
+            push(&mut self.log.root, (at, pointer))?;
+            self.log.replaced.direct_entries += 1;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use allocator_api2::boxed::Box;
 
-use super::shared::Shared;
+use super::shared::SharedBlocks;
 use super::{SPARE, Space};
 use crate::address::Address;
 use crate::compile_error::CompileError;
@@ -18,7 +18,7 @@ use crate::rib::Rib;
 pub(super) struct Made<Al: Allocator> {
     pub(super) arrays: Arrays<Al>,
     pub(super) space: Space,
-    pub(super) shared: Option<Box<Shared<Al>, Al>>,
+    pub(super) shared: Option<Box<SharedBlocks<Al>, Al>>,
     /// Whether flat blocks would be too large.
     pub(super) is_too_large: bool,
 }
@@ -42,7 +42,7 @@ pub(super) fn made<A: Address, L: Leaf, Al: Allocator + Clone>(
         None => compile::<A, L, _>(rib, options, highest, MAX_WORDS, alloc.clone())?,
     };
     let (arrays, space) = spacious(compiled.view(), alloc.clone())?;
-    let shared = Shared::of(arrays.view(), alloc)?;
+    let shared = SharedBlocks::of(arrays.view(), alloc)?;
     Ok(Made {
         is_too_large: is_asked && shared.is_none(),
         arrays,

@@ -35,7 +35,7 @@ use crate::prefix::Prefix;
 use crate::rib::Rib;
 use change::{Log, Patch};
 use made::{is_too_large, made, spacious};
-use shared::Shared;
+use shared::SharedBlocks;
 use steps::Steps;
 
 #[cfg(all(test, loom))]
@@ -169,7 +169,7 @@ pub(crate) struct Following<A: Address, L: Leaf, H: Home> {
     /// Not inline: it is a KiB, and who holds a table may be moved.
     pub(crate) space: Box<Space, H::Al>,
     /// The flat blocks, if the table has such.
-    shared: Option<Box<Shared<H::Al>, H::Al>>,
+    shared: Option<Box<SharedBlocks<H::Al>, H::Al>>,
     /// Whether the routes have outgrown flat blocks.
     is_too_large: bool,
     log: Log<H::Al>,
@@ -468,7 +468,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
 struct Target<'t, H: Home> {
     home: &'t mut H,
     space: &'t mut Space,
-    shared: Option<&'t mut Shared<H::Al>>,
+    shared: Option<&'t mut SharedBlocks<H::Al>>,
     log: &'t mut Log<H::Al>,
     changes: &'t mut Changes,
 }

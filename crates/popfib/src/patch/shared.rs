@@ -8,41 +8,35 @@ use allocator_api2::boxed::Box;
 use allocator_api2::vec::Vec;
 use core::sync::atomic::Ordering;
 
+use crate::fib::flat_block::FlatBlock;
 use crate::fib::index::Index;
-use crate::fib::layout::{FLAT_PLACE, HALF, NODE, STRIDE, View, Word, flat_len};
+use crate::fib::layout::{FLAT_PLACE, LINE, NODE, View, Word};
 use crate::memory::{self, Allocator, OutOfMemory};
 
-/// Words of a cache line, at which blocks begin.
-const LINE: usize = 16;
-
+/// The flat blocks of a table. All are below its root.
 #[derive(Debug)]
-pub(crate) struct Shared<Al: Allocator> {
+pub(crate) struct SharedBlocks<Al: Allocator> {
     index: Index<Al>,
     /// By the line at which a block begins: entries of the root that lead there.
     counts: Vec<u32, Al>,
     /// Of the change that is being made, pointers to the blocks that it stores, and to those that no entry leads to after it.
-    pub(super) noted: Vec<u32, Al>,
+    noted: Vec<u32, Al>,
     pub(super) left: Vec<u32, Al>,
     /// Whether the entries of the root are counted as what they become.
     is_counted: bool,
 }
 
-/// The words of the flat block that `pointer` leads to.
-pub(super) fn read(arena: &[Word], pointer: u32, to: &mut [u32; 64]) -> usize {
-    let len = flat_len(STRIDE, if pointer & HALF != 0 { 16 } else { 32 });
-    let place = (pointer & FLAT_PLACE) as usize;
-    for (to, word) in to.iter_mut().zip(&arena[place..][..len]) {
-        // Relaxed: this is the writer.
-        *to = word.load(Ordering::Relaxed);
-    }
-    len
+/// The flat block that `pointer` leads to.
+pub(super) fn read(arena: &[Word], pointer: u32) -> FlatBlock {
+    // Relaxed: this is the writer.
+    FlatBlock::read(pointer, |at| arena[at].load(Ordering::Relaxed))
 }
 
 fn line(pointer: u32) -> usize {
     (pointer & FLAT_PLACE) as usize / LINE
 }
 
-impl<Al: Allocator + Clone> Shared<Al> {
+impl<Al: Allocator + Clone> SharedBlocks<Al> {
     /// Those of these arrays, if they are flat.
     ///
     /// # Errors
@@ -69,10 +63,9 @@ impl<Al: Allocator + Clone> Shared<Al> {
             let count = &mut shared.counts[line(pointer)];
             *count += 1;
             if *count == 1 {
-                let mut words = [0; 64];
-                let len = read(view.arena, pointer, &mut words);
-                if let Err(at) = shared.find(view.arena, &words[..len]) {
-                    shared.note(at, &words[..len], pointer & FLAT_PLACE);
+                let block = read(view.arena, pointer);
+                if let Err(at) = shared.find(view.arena, &block) {
+                    shared.index.note(at, pointer);
                 }
             }
         }
@@ -92,17 +85,27 @@ impl<Al: Allocator + Clone> Shared<Al> {
         Ok(())
     }
 
-    /// The place of this block, or, if it is not found, where it can be noted.
-    pub(super) fn find(&self, arena: &[Word], block: &[u32]) -> Result<u32, Option<usize>> {
+    /// The pointer to this block, or, if it is not found, where it can be noted.
+    pub(super) fn find(&self, arena: &[Word], block: &FlatBlock) -> Result<u32, Option<usize>> {
         self.index.find(block, |place| {
-            let words = &arena[place..][..block.len()];
+            let words = &arena[place..][..block.words().len()];
             let words = words.iter().map(|word| word.load(Ordering::Relaxed));
-            words.eq(block.iter().copied())
+            words.eq(block.words().iter().copied())
         })
     }
 
-    pub(super) fn note(&mut self, at: Option<usize>, block: &[u32], place: u32) {
-        self.index.note(at, block, place);
+    /// Makes sure of the memory to note one more block.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
+        memory::grow(&mut self.noted, 1)
+    }
+
+    /// Notes the pointer to a block that this change stores; reserved.
+    pub(super) fn note(&mut self, at: Option<usize>, pointer: u32) {
+        self.noted.push(pointer);
+        self.index.note(at, pointer);
     }
 
     /// Counts the `changed` entries of the root as what they become, and lists the blocks that none leads to any more.
@@ -162,9 +165,7 @@ impl<Al: Allocator + Clone> Shared<Al> {
     }
 
     fn forget(&mut self, arena: &[Word], pointer: u32) {
-        let mut words = [0; 64];
-        let len = read(arena, pointer, &mut words);
-        self.index.forget(&words[..len], pointer & FLAT_PLACE);
+        self.index.forget(&read(arena, pointer), pointer);
     }
 
     /// Bytes of what the writer knows.

@@ -14,10 +14,10 @@
 
 use core::sync::atomic::Ordering;
 
-use crate::fib::layout::{IDLE_BLOCK, Word};
+use crate::fib::layout::{self, IDLE_BLOCK, Word};
 
 /// Words of a cache line: a block crosses one only if it is longer.
-const LINE: u32 = 16;
+const LINE: u32 = layout::LINE as u32;
 
 /// The longest place there is: a page of 2^8 entries.
 const MAX_LEN: usize = 256;

@@ -17,7 +17,7 @@ use allocator_api2::boxed::Box;
 use allocator_api2::vec::Vec;
 
 use super::made::{is_too_large, may_be_flat};
-use super::{Following, Home, Owned, SPARE, Shared, Space, Target};
+use super::{Following, Home, Owned, SPARE, SharedBlocks, Space, Target};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
@@ -63,7 +63,7 @@ struct Next<A: Address, Al: Allocator + Clone> {
     home: Owned<Al>,
     space: Box<Space, Al>,
     /// The flat blocks, if the table has such.
-    shared: Option<Box<Shared<Al>, Al>>,
+    shared: Option<Box<SharedBlocks<Al>, Al>>,
     /// The first entry of the root table that is not filled.
     from: u32,
     /// Changed routes that filled entries do not follow yet.
@@ -272,7 +272,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         };
         let arrays = Box::into_inner(coming).into_arrays();
         let space = Space::new(arrays.view().arena.len(), IDLE_BLOCK.len());
-        let shared = Shared::of(arrays.view(), alloc.clone())?;
+        let shared = SharedBlocks::of(arrays.view(), alloc.clone())?;
         let next = Next {
             space: memory::boxed(space, alloc.clone())?,
             shared,

@@ -3,10 +3,9 @@
 use alloc::vec;
 
 use super::{CheckError, Checker, load, nowhere};
-use crate::fib::layout::{CHILD, FLAT, FLAT_PLACE, HALF, NODE, STRIDE, View, WIDE, Word, flat_len};
-
-/// Words of a cache line.
-const LINE: usize = 64 / size_of::<Word>();
+use crate::fib::layout::{
+    CHILD, FLAT, FLAT_PLACE, HALF, LINE, NODE, STRIDE, View, WIDE, Word, flat_len,
+};
 
 impl<'a> Checker<'a> {
     /// All of a flat table, whose blocks resolve `stride` bits. A block that several entries of the root lead to is verified once.

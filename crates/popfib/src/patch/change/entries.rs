@@ -51,20 +51,16 @@ impl<A: Address, Al: Allocator + Clone> Patch<'_, '_, A, Al> {
             })?;
         }
         for ((leaf, vertex), at) in entries.into_iter().zip(part.address().leading(root_bits)..) {
-            let old = self.root(at);
-            let new = if self.view.is_flat {
+            let new = if self.shared.is_some() {
                 self.build_flat(vertex, leaf)?
             } else {
-                self.retire_below(old, below)?;
+                self.retire_below(self.root(at), below)?;
                 match vertex {
                     None => leaf,
                     Some(vertex) => self.build(vertex, leaf, below)?,
                 }
             };
-            if new != old {
-                push(&mut self.log.root, (at, new))?;
-                self.log.replaced.direct_entries += 1;
-            }
+            self.set_entry(at, new)?;
         }
         self.count()
     }

@@ -1,17 +1,34 @@
-//! Flat blocks of entries of the root that are made again.
+//! Entries of the root that lead to flat blocks, made again.
 
 use super::{Patch, push};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
-use crate::fib::flat::{counted, halves};
-use crate::fib::layout::{FLAT, FLAT_PLACE, HALF, NODE};
+use crate::fib::flat_block::{FlatBlock, runs_and_leaves};
+use crate::fib::layout::FLAT_PLACE;
 use crate::fold::Fold;
-use crate::memory::{self, Allocator};
+use crate::memory::Allocator;
 use crate::patch::shared;
+use crate::prefix::Prefix;
 use crate::rib::Vertex;
 
 impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
+    /// [`change`](Self::change) of a flat table.
+    pub(super) fn change_flat(&mut self, prefix: Prefix<A>) -> Result<(), CompileError> {
+        let root_bits = self.view.root_bits;
+        if prefix.len() < root_bits {
+            return self.fill(prefix);
+        }
+        // One entry, without the memory that many take.
+        self.fits()?;
+        let entry = Prefix::clamped(prefix.address(), root_bits);
+        let (above, vertex) = self.rib.surroundings(entry);
+        let leaf = self.rib.get(entry).map_or(above, u32::from);
+        let new = self.build_flat(vertex, leaf)?;
+        self.set_entry(entry.address().leading(root_bits), new)?;
+        self.count()
+    }
+
     /// The pointer to a flat block of what lies below `vertex`, whose own longest match is `leaf`: of one that is there, or a new one.
     pub(super) fn build_flat(
         &mut self,
@@ -25,28 +42,24 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
             let mut fold = Fold::new_in(rib, aggregation, max, &mut *self, alloc);
             compile::fill_page(&mut fold, vertex, leaf, &mut entries)?;
         }
-        let halves = halves(&entries);
-        let (block, mark) = match &halves {
-            Some(halves) => (&halves[..], HALF),
-            None => (&entries[..], 0),
-        };
-        let Some(shared) = &mut self.shared else {
-            return Err(self.full());
-        };
-        let at = match shared.find(self.view.arena, block) {
-            Ok(place) => return Ok(NODE | FLAT | place | mark),
-            Err(at) => at,
-        };
-        memory::grow(&mut shared.noted, 1)?;
-        let place = self.write_new(block)?;
-        let pointer = NODE | FLAT | place | mark;
+        let block = FlatBlock::of(&entries);
+        let mut at = None;
         if let Some(shared) = &mut self.shared {
-            shared.noted.push(pointer);
-            shared.note(at, block, place);
+            at = match shared.find(self.view.arena, &block) {
+                Ok(pointer) => return Ok(pointer),
+                Err(at) => at,
+            };
+            shared.reserve()?;
         }
-        let (nodes, leaves) = counted(&entries);
-        self.log.replaced.nodes += nodes as u64;
-        self.log.replaced.leaves += leaves as u64;
+        let pointer = block.pointer(self.write_new(block.words())?);
+        if let Some(shared) = &mut self.shared {
+            shared.note(at, pointer);
+        }
+        let (runs, leaves) = runs_and_leaves(&entries);
+        if runs > 1 {
+            self.log.replaced.nodes += 1;
+            self.log.replaced.leaves += leaves as u64;
+        }
         Ok(pointer)
     }
 
@@ -61,14 +74,12 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
             let Some(&pointer) = left else {
                 break;
             };
-            let mut words = [0; 64];
-            let len = shared::read(self.view.arena, pointer, &mut words);
-            if pointer & HALF == 0 {
-                for entry in words {
-                    self.retire(entry)?;
-                }
+            let block = shared::read(self.view.arena, pointer);
+            for child in block.children() {
+                self.retire(child)?;
             }
-            push(&mut self.log.retired, (pointer & FLAT_PLACE, len as u32))?;
+            let retired = (pointer & FLAT_PLACE, block.words().len() as u32);
+            push(&mut self.log.retired, retired)?;
         }
         Ok(())
     }

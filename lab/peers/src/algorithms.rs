@@ -30,7 +30,7 @@ pub(crate) enum Kind {
         kernel: Kernel,
     },
     /// popfib's next hops from leaves that hold the length of the prefix too, as an image with one Fib would give them.
-    Matches,
+    Matches(Options),
     PrefixTrie,
     TreeBitmap,
 }
@@ -55,10 +55,16 @@ pub(crate) fn algorithms() -> Vec<Algorithm> {
     let options = Options::default();
     best("popfib-balanced", options.clone().size(Size::Balanced));
     best("popfib-fastest", options.clone().size(Size::Fastest));
-    all.push(Algorithm {
-        kind: Kind::Matches,
-        ..popfib("popfib-matches".into(), options, Kernel::best())
-    });
+    for (name, size) in [
+        ("popfib-matches", Size::Smallest),
+        ("popfib-matches-balanced", Size::Balanced),
+    ] {
+        let options = options.clone().size(size);
+        all.push(Algorithm {
+            kind: Kind::Matches(options.clone()),
+            ..popfib(name.into(), options, Kernel::best())
+        });
+    }
     all.push(other("prefix-trie", Kind::PrefixTrie));
     all.push(other("treebitmap", Kind::TreeBitmap));
     all
@@ -140,8 +146,11 @@ impl<A: Address> Lookup<A> for LongestFib<A> {
     }
 }
 
-pub(crate) fn matches<A: Address>(routes: &Routes<A>) -> Result<LongestFib<A>, CompileError> {
-    LongestFib::compile(&routes.iter().copied().collect(), &Options::default())
+pub(crate) fn matches<A: Address>(
+    routes: &Routes<A>,
+    options: &Options,
+) -> Result<LongestFib<A>, CompileError> {
+    LongestFib::compile(&routes.iter().copied().collect(), options)
 }
 
 /// A family as the peers name its addresses.

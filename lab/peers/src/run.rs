@@ -56,7 +56,7 @@ pub(crate) fn run<A: PeerFamily>(
                 other => other,
             }
         }
-        Kind::Matches => job.measure(algorithms::matches),
+        Kind::Matches(options) => job.measure(|routes| algorithms::matches(routes, options)),
         Kind::PrefixTrie => job.measure(|routes| Ok(algorithms::prefix_trie(routes))),
         Kind::TreeBitmap => job.measure(|routes| Ok(algorithms::tree_bitmap(routes))),
     }

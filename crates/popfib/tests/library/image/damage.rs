@@ -52,6 +52,27 @@ fn damage_behind_right_checksums_is_noticed_or_sound() {
     assert!(opened > good.len() / rounds(40, 10), "{opened}");
 }
 
+/// The numbers that a FIB's sizes are reckoned from, which may overflow.
+#[test]
+fn every_value_of_every_byte_of_a_fibs_header_is_refused_or_sound() {
+    const FIB_HEADER: u32 = 16;
+    let good = small();
+    let headers: Vec<_> = (sections(&good).into_iter())
+        .filter(|(at, _)| u32_at(&good, at + 4) == FIB_HEADER)
+        .collect();
+    assert_eq!(headers.len(), 5);
+    for at in headers.into_iter().flat_map(|(_, range)| range) {
+        for value in 0..=255 {
+            let mut bytes = good.clone();
+            bytes[at] = value;
+            repair(&mut bytes);
+            if let Ok(image) = Image::from_bytes(&bytes) {
+                ask(&image, 1);
+            }
+        }
+    }
+}
+
 #[test]
 fn every_cut_and_addition_is_noticed() {
     let good = small();

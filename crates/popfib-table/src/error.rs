@@ -15,6 +15,8 @@ pub enum TableError {
     Compile(CompileError),
     /// It could not be made an image.
     Image(ImageError),
+    /// Its records have more than 4096 columns.
+    Columns,
 }
 
 impl fmt::Display for TableError {
@@ -25,6 +27,7 @@ impl fmt::Display for TableError {
             }
             Self::Compile(error) => error.fmt(f),
             Self::Image(error) => error.fmt(f),
+            Self::Columns => f.write_str("records of more than 4096 columns"),
         }
     }
 }
@@ -32,7 +35,7 @@ impl fmt::Display for TableError {
 impl Error for TableError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::NoRoutes => None,
+            Self::NoRoutes | Self::Columns => None,
             Self::Compile(error) => Some(error),
             Self::Image(error) => Some(error),
         }

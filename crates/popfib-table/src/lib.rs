@@ -30,6 +30,7 @@ mod dictionary;
 mod error;
 mod family;
 mod prefix_text;
+mod records;
 mod table;
 mod text;
 
@@ -39,6 +40,7 @@ pub use dictionary::Dictionary;
 pub use error::TableError;
 pub use family::{FamilyTable, Ribs, RouteNumbers};
 pub use prefix_text::PrefixText;
+pub use records::{Built, Cell, Column, ColumnType, List, Records, RecordsBuilder, Scalar};
 pub use table::Table;
 pub use text::{IPV4_TEXT, IPV6_TEXT, write_ip, write_ipv4, write_ipv6};
 

@@ -1,0 +1,302 @@
+//! Records as they are collected, before it is known how many columns there are, and of which types.
+
+use std::fmt::Write;
+
+use hashbrown::HashMap;
+use popfib::NextHop;
+
+use super::cell::{Cell, List};
+use super::column::Column;
+use super::rows::{PackedRows, Rows};
+use super::scalars::{Scalar, Scalars};
+use super::sequences::Sequences;
+use super::store::Records;
+use crate::dictionary::Dictionary;
+use crate::error::TableError;
+
+/// The most columns that records have: room for each language of each name of a MaxMind database, and a bound of what a
+/// hostile file makes of its members.
+pub(super) const MAX_COLUMNS: usize = 4096;
+
+/// In a row, that a code is one of a list.
+const LIST: u32 = 1 << 31;
+
+/// Collects the records of a table: columns as they come up, and the values of one record after the other.
+///
+/// ```
+/// use popfib_table::{Cell, RecordsBuilder, Scalar};
+///
+/// let mut builder = RecordsBuilder::new();
+/// let (asn, name) = (builder.column("asn")?, builder.column("name")?);
+/// builder.set(asn, Scalar::Integer(64496));
+/// builder.set(name, Scalar::Text("Example"));
+/// let number = builder.finish_record().expect("it has a value");
+///
+/// let records = builder.build().records;
+/// assert_eq!(records.cell(number, asn), Some(Cell::Scalar(Scalar::Integer(64496))));
+/// # Ok::<(), popfib_table::TableError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct RecordsBuilder {
+    columns: Vec<ColumnBuilder>,
+    indices: HashMap<String, usize>,
+    /// The codes of the record that is being made.
+    row: Vec<u32>,
+    rows: Sequences,
+    /// Where a value is written, and where a list is.
+    text: String,
+    list: Vec<u32>,
+}
+
+/// What [`RecordsBuilder::build`] makes.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The records, with the numbers that the builder gave them.
+    pub records: Records,
+    /// The names of columns with values of several types, which are texts now.
+    pub mixed: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct ColumnBuilder {
+    name: String,
+    /// The different values as they are written. Two of different types that are written alike have one code: a column of
+    /// several types becomes texts.
+    values: Dictionary,
+    kinds: u8,
+    /// Whether there are values that are no lists.
+    has_scalars: bool,
+    lists: Sequences,
+}
+
+/// The kinds of values that a column has.
+const TEXT: u8 = 1;
+const INTEGER: u8 = 2;
+const FLOAT: u8 = 4;
+const BOOLEAN: u8 = 8;
+/// Of which type they are, all of them tell.
+const WRITTEN: u8 = 16;
+
+impl RecordsBuilder {
+    /// No columns.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The index of the column called `name`, which is new if there was none. Expected constant time.
+    ///
+    /// # Errors
+    /// [`TableError::Columns`] at the 4097th.
+    pub fn column(&mut self, name: &str) -> Result<usize, TableError> {
+        if let Some(&index) = self.indices.get(name) {
+            return Ok(index);
+        }
+        let index = self.columns.len();
+        if index == MAX_COLUMNS {
+            return Err(TableError::Columns);
+        }
+        self.columns.push(ColumnBuilder {
+            name: name.to_owned(),
+            ..ColumnBuilder::default()
+        });
+        self.indices.insert(name.to_owned(), index);
+        Ok(index)
+    }
+
+    /// The names of the columns so far.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// How many records there are so far, which is also the highest number.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no record so far.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Gives the record that is being made a value in the column of this index, in place of one it has.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn set(&mut self, column: usize, value: Scalar<'_>) {
+        let code = self.scalar(column, value);
+        self.columns[column].has_scalars = true;
+        self.put(column, code);
+    }
+
+    /// The same with a value of which only the text is there. The column has a type other than text if each of its texts is
+    /// what a value of that type is written as: `7` is an integer, `07` is not.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn set_written(&mut self, column: usize, text: &str) {
+        let of = &mut self.columns[column];
+        of.kinds |= WRITTEN;
+        of.has_scalars = true;
+        let code = of.values.intern(text).get();
+        self.put(column, code);
+    }
+
+    /// The same with a list; without elements it is absent.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn set_list<'v>(&mut self, column: usize, values: impl IntoIterator<Item = Scalar<'v>>) {
+        let mut list = std::mem::take(&mut self.list);
+        list.clear();
+        list.extend(values.into_iter().map(|value| self.scalar(column, value)));
+        if !list.is_empty() {
+            let code = self.columns[column].lists.intern(&list) | LIST;
+            self.put(column, code);
+        }
+        self.list = list;
+    }
+
+    fn scalar(&mut self, column: usize, value: Scalar<'_>) -> u32 {
+        let column = &mut self.columns[column];
+        let (kind, written) = match value {
+            Scalar::Text(text) => (TEXT, Some(text)),
+            Scalar::Integer(_) => (INTEGER, None),
+            Scalar::Float(_) => (FLOAT, None),
+            Scalar::Boolean(_) => (BOOLEAN, None),
+        };
+        column.kinds |= kind;
+        let text = written.unwrap_or_else(|| {
+            self.text.clear();
+            // Writing to a String cannot fail.
+            let _ = write!(self.text, "{value}");
+            &self.text
+        });
+        column.values.intern(text).get()
+    }
+
+    fn put(&mut self, column: usize, code: u32) {
+        if self.row.len() <= column {
+            self.row.resize(column + 1, 0);
+        }
+        self.row[column] = code;
+    }
+
+    /// The number of the record whose values were set since the last one: that of an equal record, or the next; `None` if it
+    /// has no value. Expected time in proportion to the columns.
+    pub fn finish_record(&mut self) -> Option<NextHop> {
+        // Columns that come up later are absent in the records before: ends of absent values make no difference.
+        let number = (self.row.iter().rposition(|&code| code != 0))
+            .map(|last| self.rows.intern(&self.row[..=last]));
+        self.row.clear();
+        NextHop::new(number?)
+    }
+
+    /// The length in bytes of all texts and rows so far, to bound them.
+    pub fn bytes(&self) -> usize {
+        let texts = self.columns.iter().map(|column| column.values.text_len());
+        let lists = self.columns.iter().map(|column| column.lists.bytes());
+        texts.chain(lists).sum::<usize>() + self.rows.bytes()
+    }
+
+    /// The records, of the columns in their order; one of texts if there is none.
+    pub fn build(self) -> Built {
+        let mut mixed = Vec::new();
+        let columns = self.columns.into_iter();
+        let (columns, renumbered): (Vec<_>, Vec<_>) =
+            columns.map(|column| column.build(&mut mixed)).unzip();
+        let rows = match &renumbered[..] {
+            [] => {
+                let records = Records::default();
+                return Built { records, mixed };
+            }
+            // Each record is its code, as both are numbered by their first appearance.
+            [None] => Rows::Codes,
+            _ => {
+                let mut rows = PackedRows::new(columns.iter().map(|column| column.len() as u32));
+                for row in self.rows.iter() {
+                    let codes = row.iter().zip(&renumbered);
+                    rows.push(codes.map(|(&code, renumbered)| match renumbered {
+                        Some(codes) if code & LIST != 0 => codes[(code ^ LIST) as usize - 1],
+                        _ => code & !LIST,
+                    }));
+                }
+                Rows::Packed(rows)
+            }
+        };
+        let records = Records { columns, rows };
+        Built { records, mixed }
+    }
+}
+
+impl ColumnBuilder {
+    /// The column, and the codes that its lists have become if it has values of other types too.
+    fn build(mut self, mixed: &mut Vec<String>) -> (Column, Option<Vec<u32>>) {
+        let of_lists = self.lists.len() > 0 && !self.has_scalars;
+        if self.kinds.count_ones() > 1 || self.lists.len() > 0 && self.has_scalars {
+            mixed.push(self.name.clone());
+            self.kinds = TEXT;
+        }
+        if of_lists {
+            let values = match self.kinds {
+                INTEGER => typed(self.values, INTEGER),
+                WRITTEN => {
+                    let integers = integers(&self.values);
+                    integers.unwrap_or(Scalars::Texts(self.values))
+                }
+                // Of the other types there are no lists.
+                _ => Scalars::Texts(self.values),
+            };
+            return (Column::new(self.name, values, Some(self.lists)), None);
+        }
+        let mut codes = None;
+        if self.lists.len() > 0 {
+            let values = Scalars::Texts(self.values.clone());
+            let list = |codes| List {
+                codes,
+                values: &values,
+            };
+            let lists = self.lists.iter().map(|codes| Cell::List(list(codes)));
+            let texts = lists.map(|list| self.values.intern(&list.to_string()).get());
+            codes = Some(texts.collect());
+        }
+        let values = typed(self.values, self.kinds);
+        (Column::new(self.name, values, None), codes)
+    }
+}
+
+/// The values by their type: that of all their kinds, or what all are written as.
+fn typed(values: Dictionary, kinds: u8) -> Scalars {
+    match kinds {
+        INTEGER => integers(&values),
+        FLOAT => floats(&values),
+        BOOLEAN => booleans(&values),
+        WRITTEN => integers(&values)
+            .or_else(|| floats(&values).filter(Scalars::are_finite))
+            .or_else(|| booleans(&values)),
+        _ => None,
+    }
+    .unwrap_or(Scalars::Texts(values))
+}
+
+fn integers(values: &Dictionary) -> Option<Scalars> {
+    let signed = values.iter().map(parsed).collect::<Option<_>>();
+    let unsigned = || values.iter().map(parsed).collect::<Option<_>>();
+    let signed = signed.map(Scalars::Signed);
+    signed.or_else(|| Some(Scalars::Unsigned(unsigned()?)))
+}
+
+fn floats(values: &Dictionary) -> Option<Scalars> {
+    let numbers = values.iter().map(parsed).collect::<Option<_>>();
+    numbers.map(Scalars::Floats)
+}
+
+fn booleans(values: &Dictionary) -> Option<Scalars> {
+    let truths = values.iter().map(parsed).collect::<Option<_>>();
+    truths.map(Scalars::Booleans)
+}
+
+/// The value that `text` is, byte for byte.
+fn parsed<T: std::str::FromStr + ToString>(text: &str) -> Option<T> {
+    let value: T = text.parse().ok()?;
+    (value.to_string() == text).then_some(value)
+}

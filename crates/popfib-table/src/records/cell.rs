@@ -1,0 +1,81 @@
+//! The values of records: scalars and lists of them.
+
+use std::fmt::{self, Write};
+
+use super::scalars::{Scalar, Scalars};
+
+/// What stands after a backslash in an element of a list.
+const SPECIAL: [char; 2] = [',', '\\'];
+
+/// A value of a record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// One value.
+    Scalar(Scalar<'a>),
+    /// Several of one type.
+    List(List<'a>),
+}
+
+impl fmt::Display for Cell<'_> {
+    /// As text; the elements of a list are separated by commas, commas and backslashes in them follow a backslash.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = match self {
+            Self::Scalar(scalar) => return scalar.fmt(f),
+            Self::List(list) => list,
+        };
+        for (index, element) in list.iter().enumerate() {
+            if index > 0 {
+                f.write_char(',')?;
+            }
+            match element {
+                Scalar::Text(text) if text.contains(SPECIAL) => {
+                    for c in text.chars() {
+                        if SPECIAL.contains(&c) {
+                            f.write_char('\\')?;
+                        }
+                        f.write_char(c)?;
+                    }
+                }
+                element => element.fmt(f)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The elements of a list.
+#[derive(Clone, Copy)]
+pub struct List<'a> {
+    pub(super) codes: &'a [u32],
+    pub(super) values: &'a Scalars,
+}
+
+impl<'a> List<'a> {
+    /// The elements in their order.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = Scalar<'a>> {
+        let value = move |&code: &u32| self.values.get(code).expect("a value for each code");
+        self.codes.iter().map(value)
+    }
+
+    /// How many there are.
+    pub fn len(self) -> usize {
+        self.codes.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.codes.is_empty()
+    }
+}
+
+impl PartialEq for List<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl fmt::Debug for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}

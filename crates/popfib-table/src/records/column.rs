@@ -1,0 +1,123 @@
+//! A column of records: its name, its type, and its different values by their codes, from 1 on.
+
+use super::cell::{Cell, List};
+use super::scalars::Scalars;
+use super::sequences::Sequences;
+use crate::dictionary::Dictionary;
+
+/// The type of a column's values. Any value may be absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// Texts.
+    Text,
+    /// Numbers of 64 bits, all signed or none.
+    Integer,
+    /// Numbers of 64 bits that may have a fraction.
+    Float,
+    /// True or false.
+    Boolean,
+    /// Lists of texts, or of what else has no list type of its own, as it is written.
+    Texts,
+    /// Lists of integers.
+    Integers,
+}
+
+impl ColumnType {
+    /// Its name: `text`, `integer`, `float`, `boolean`, `list of texts`, `list of integers`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Integer => "integer",
+            Self::Float => "float",
+            Self::Boolean => "boolean",
+            Self::Texts => "list of texts",
+            Self::Integers => "list of integers",
+        }
+    }
+}
+
+/// A column of records: its name, its type, and its different values.
+#[derive(Clone, Debug)]
+pub struct Column {
+    name: String,
+    values: Scalars,
+    /// The lists, in a column of lists: each is a sequence of codes of `values`.
+    lists: Option<Sequences>,
+}
+
+impl Column {
+    pub(super) fn of_texts(name: &str, texts: Dictionary) -> Self {
+        Self::new(name.to_owned(), Scalars::Texts(texts), None)
+    }
+
+    pub(super) fn new(name: String, values: Scalars, lists: Option<Sequences>) -> Self {
+        Self {
+            name,
+            values,
+            lists,
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The type of its values.
+    pub fn column_type(&self) -> ColumnType {
+        let of_lists = self.lists.is_some();
+        match &self.values {
+            Scalars::Signed(_) | Scalars::Unsigned(_) if of_lists => ColumnType::Integers,
+            _ if of_lists => ColumnType::Texts,
+            Scalars::Texts(_) => ColumnType::Text,
+            Scalars::Signed(_) | Scalars::Unsigned(_) => ColumnType::Integer,
+            Scalars::Floats(_) => ColumnType::Float,
+            Scalars::Booleans(_) => ColumnType::Boolean,
+        }
+    }
+
+    /// How many different values it has. Their codes are the numbers from 1 to this one.
+    pub fn len(&self) -> usize {
+        match &self.lists {
+            None => self.values.len(),
+            Some(lists) => lists.len(),
+        }
+    }
+
+    /// Whether it has no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of this code; `None` if there is none. O(1).
+    #[inline]
+    pub fn value(&self, code: u32) -> Option<Cell<'_>> {
+        match &self.lists {
+            None => self.values.get(code).map(Cell::Scalar),
+            Some(lists) => Some(Cell::List(List {
+                codes: lists.get(code)?,
+                values: &self.values,
+            })),
+        }
+    }
+
+    /// Its values as texts, by their codes: what is written differs where values do.
+    pub(super) fn into_texts(self) -> Dictionary {
+        if self.lists.is_none()
+            && let Scalars::Texts(texts) = self.values
+        {
+            return texts;
+        }
+        let mut texts = Dictionary::new();
+        let values = (1..=self.len() as u32).filter_map(|code| self.value(code));
+        for value in values {
+            texts.intern(&value.to_string());
+        }
+        texts
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let lists = self.lists.as_ref().map_or(0, Sequences::bytes);
+        self.values.bytes() + lists
+    }
+}

@@ -1,0 +1,24 @@
+//! Records: what the routes of a table lead to, as rows of typed columns.
+//!
+//! Equal records have one number. A record is a row of codes, packed bit after bit, which all rows have at the same places;
+//! code 0 means that the value is absent. The dictionary of a column leads from its codes to its values. So a whole record
+//! costs a cache miss for its row and one for each text, where columns by themselves would cost one more each.
+//!
+//! In a table of one column the number of a record is the code of its value, and there are no rows.
+
+mod builder;
+mod cell;
+mod column;
+mod rows;
+mod scalars;
+mod sequences;
+mod store;
+
+pub use builder::{Built, RecordsBuilder};
+pub use cell::{Cell, List};
+pub use column::{Column, ColumnType};
+pub use scalars::Scalar;
+pub use store::Records;
+
+#[cfg(test)]
+mod tests;

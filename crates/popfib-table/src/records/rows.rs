@@ -1,0 +1,96 @@
+//! Rows of packed codes.
+//!
+//! Each column has so many bits of a row as its highest code needs, one after the other from the lowest bit of the row's
+//! first byte on; a row has a whole number of bytes. After the last row there are bytes of 0, so that eight may be read from
+//! any code's first byte on.
+
+/// How the number of a record leads to codes.
+#[derive(Clone, Debug)]
+pub(super) enum Rows {
+    /// The number is the code of the only column.
+    Codes,
+    Packed(PackedRows),
+}
+
+impl Rows {
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Codes => 0,
+            Self::Packed(rows) => rows.bytes.len(),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct PackedRows {
+    bytes: Vec<u8>,
+    /// The bytes of a row.
+    stride: usize,
+    fields: Vec<Field>,
+    len: usize,
+}
+
+/// Where the codes of a column are in each row.
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    first_bit: usize,
+    bits: u32,
+}
+
+/// Bytes after the last row.
+const PADDING: usize = 7;
+
+impl PackedRows {
+    /// No rows yet, of columns with these highest codes.
+    pub(super) fn new(highest: impl IntoIterator<Item = u32>) -> Self {
+        let mut first_bit = 0;
+        let mut fields = Vec::new();
+        for highest in highest {
+            let bits = u32::BITS - highest.leading_zeros();
+            fields.push(Field { first_bit, bits });
+            first_bit += bits as usize;
+        }
+        Self {
+            bytes: vec![0; PADDING],
+            // A row of no bits would be no row.
+            stride: first_bit.div_ceil(8).max(1),
+            fields,
+            len: 0,
+        }
+    }
+
+    /// Adds a row; columns after the last code are absent.
+    ///
+    /// # Panics
+    /// If a code is above the highest of its column.
+    pub(super) fn push(&mut self, codes: impl IntoIterator<Item = u32>) {
+        let start = self.stride * self.len;
+        self.len += 1;
+        self.bytes.resize(self.stride * self.len + PADDING, 0);
+        for (field, code) in self.fields.iter().zip(codes) {
+            assert!(u64::from(code) >> field.bits == 0, "a code of more bits");
+            let bits = u64::from(code) << (field.first_bit % 8);
+            let at = start + field.first_bit / 8;
+            for (byte, bits) in self.bytes[at..at + 8].iter_mut().zip(bits.to_le_bytes()) {
+                *byte |= bits;
+            }
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The code in this row and column; `None` behind the last row.
+    #[inline]
+    pub(super) fn code(&self, row: usize, column: usize) -> Option<u32> {
+        let field = self.fields[column];
+        if row >= self.len {
+            return None;
+        }
+        let at = self.stride * row + field.first_bit / 8;
+        let bytes = self.bytes[at..].first_chunk()?;
+        let bits = u64::from_le_bytes(*bytes) >> (field.first_bit % 8);
+        Some((bits & ((1 << field.bits) - 1)) as u32)
+    }
+}

@@ -1,0 +1,83 @@
+//! Values that are no lists, and the different ones of a column.
+
+use std::fmt;
+
+use popfib::NextHop;
+
+use crate::dictionary::Dictionary;
+
+/// One value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar<'a> {
+    /// Any text, the empty one too.
+    Text(&'a str),
+    /// A number of 64 bits, signed or not.
+    Integer(i128),
+    /// A number of 64 bits that may have a fraction.
+    Float(f64),
+    /// True or false.
+    Boolean(bool),
+}
+
+impl fmt::Display for Scalar<'_> {
+    /// As text, without quotes; of a float the fewest digits that say which it is.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Float(number) => write!(f, "{number}"),
+            Self::Boolean(truth) => write!(f, "{truth}"),
+        }
+    }
+}
+
+/// Different values of one type, by codes from 1 on.
+#[derive(Clone, Debug)]
+pub(super) enum Scalars {
+    Texts(Dictionary),
+    Signed(Vec<i64>),
+    Unsigned(Vec<u64>),
+    Floats(Vec<f64>),
+    Booleans(Vec<bool>),
+}
+
+impl Scalars {
+    #[inline]
+    pub(super) fn get(&self, code: u32) -> Option<Scalar<'_>> {
+        let number = NextHop::new(code)?;
+        let at = code as usize - 1;
+        Some(match self {
+            Self::Texts(texts) => Scalar::Text(texts.get(number)?),
+            Self::Signed(numbers) => Scalar::Integer((*numbers.get(at)?).into()),
+            Self::Unsigned(numbers) => Scalar::Integer((*numbers.get(at)?).into()),
+            Self::Floats(numbers) => Scalar::Float(*numbers.get(at)?),
+            Self::Booleans(truths) => Scalar::Boolean(*truths.get(at)?),
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Texts(texts) => texts.len(),
+            Self::Signed(numbers) => numbers.len(),
+            Self::Unsigned(numbers) => numbers.len(),
+            Self::Floats(numbers) => numbers.len(),
+            Self::Booleans(truths) => truths.len(),
+        }
+    }
+
+    /// Whether no float is infinite or no number.
+    pub(super) fn are_finite(&self) -> bool {
+        match self {
+            Self::Floats(numbers) => numbers.iter().all(|number| number.is_finite()),
+            _ => true,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Texts(texts) => texts.bytes(),
+            Self::Signed(_) | Self::Unsigned(_) | Self::Floats(_) => 8 * self.len(),
+            Self::Booleans(_) => self.len(),
+        }
+    }
+}

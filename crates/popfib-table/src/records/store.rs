@@ -1,0 +1,86 @@
+//! The records of a table: its columns, and the rows that lead to their values.
+
+use popfib::NextHop;
+
+use super::cell::Cell;
+use super::column::Column;
+use super::rows::Rows;
+use crate::dictionary::Dictionary;
+
+/// The records of a table, numbered from 1 on: columns with names and types, and a row for each record.
+///
+/// Made by a [`RecordsBuilder`](crate::RecordsBuilder), or of texts by themselves.
+#[derive(Clone, Debug)]
+pub struct Records {
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Rows,
+}
+
+impl Default for Records {
+    fn default() -> Self {
+        Self::of_texts("value", Dictionary::new())
+    }
+}
+
+impl Records {
+    /// Records of one column of texts, in which the number of a record is that of its text.
+    pub fn of_texts(name: &str, texts: Dictionary) -> Self {
+        Self {
+            columns: vec![Column::of_texts(name, texts)],
+            rows: Rows::Codes,
+        }
+    }
+
+    /// The columns; there is one at least.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The index of the column called `name`. O(columns).
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name() == name)
+    }
+
+    /// How many records there are, which is also the highest number.
+    pub fn len(&self) -> usize {
+        match &self.rows {
+            Rows::Codes => self.columns[0].len(),
+            Rows::Packed(rows) => rows.len(),
+        }
+    }
+
+    /// Whether there is no record.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of a record in the column of this index; `None` if it is absent, and for a number that no record has. O(1).
+    ///
+    /// # Panics
+    /// If there is no such column.
+    #[inline]
+    pub fn cell(&self, number: NextHop, column: usize) -> Option<Cell<'_>> {
+        let code = match &self.rows {
+            Rows::Codes => number.get(),
+            Rows::Packed(rows) => rows.code(number.get() as usize - 1, column)?,
+        };
+        self.columns[column].value(code)
+    }
+
+    /// The texts of the only column, by the numbers of the records: numbers and lists as they are written.
+    ///
+    /// # Errors
+    /// The records, if there are several columns.
+    pub fn into_texts(mut self) -> Result<Dictionary, Self> {
+        if self.columns.len() > 1 || !matches!(self.rows, Rows::Codes) {
+            return Err(self);
+        }
+        Ok(self.columns.remove(0).into_texts())
+    }
+
+    /// The bytes that rows and values take.
+    pub fn bytes(&self) -> usize {
+        let columns: usize = self.columns.iter().map(Column::bytes).sum();
+        self.rows.bytes() + columns
+    }
+}

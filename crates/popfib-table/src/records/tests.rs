@@ -1,0 +1,296 @@
+//! Records beside a model: the cells of each record as they were set.
+
+use popfib::NextHop;
+
+use super::rows::Rows;
+use super::*;
+use crate::dictionary::Dictionary;
+
+#[derive(Clone, Debug, PartialEq)]
+enum Set {
+    Absent,
+    Text(String),
+    Integer(i128),
+    Float(f64),
+    Boolean(bool),
+    Texts(Vec<String>),
+    Integers(Vec<i128>),
+}
+
+fn cell_of(cell: Option<Cell<'_>>) -> Set {
+    let scalar = |scalar: Scalar<'_>| match scalar {
+        Scalar::Text(text) => Set::Text(text.to_owned()),
+        Scalar::Integer(number) => Set::Integer(number),
+        Scalar::Float(number) => Set::Float(number),
+        Scalar::Boolean(truth) => Set::Boolean(truth),
+    };
+    match cell {
+        None => Set::Absent,
+        Some(Cell::Scalar(one)) => scalar(one),
+        Some(Cell::List(list)) => match list.iter().next() {
+            Some(Scalar::Integer(_)) => Set::Integers(
+                list.iter()
+                    .map(|element| match element {
+                        Scalar::Integer(number) => number,
+                        other => panic!("{other:?} in a list of integers"),
+                    })
+                    .collect(),
+            ),
+            _ => Set::Texts(list.iter().map(|element| element.to_string()).collect()),
+        },
+    }
+}
+
+fn set(builder: &mut RecordsBuilder, column: usize, value: &Set) {
+    match value {
+        Set::Absent => {}
+        Set::Text(text) => builder.set(column, Scalar::Text(text)),
+        Set::Integer(number) => builder.set(column, Scalar::Integer(*number)),
+        Set::Float(number) => builder.set(column, Scalar::Float(*number)),
+        Set::Boolean(truth) => builder.set(column, Scalar::Boolean(*truth)),
+        Set::Texts(texts) => {
+            builder.set_list(column, texts.iter().map(|text| Scalar::Text(text)));
+        }
+        Set::Integers(numbers) => {
+            builder.set_list(
+                column,
+                numbers.iter().map(|&number| Scalar::Integer(number)),
+            );
+        }
+    }
+}
+
+/// A column of texts that were `set_written`, and its type.
+fn written(texts: &[&str]) -> ColumnType {
+    let mut builder = RecordsBuilder::new();
+    let column = builder.column("c").unwrap();
+    for text in texts {
+        builder.set_written(column, text);
+        builder.finish_record().unwrap();
+    }
+    let built = builder.build();
+    assert_eq!(built.mixed, [""; 0]);
+    let column = &built.records.columns()[0];
+    for (code, text) in texts.iter().enumerate() {
+        let value = column.value(code as u32 + 1).unwrap();
+        assert_eq!(value.to_string(), *text, "as it was written");
+    }
+    column.column_type()
+}
+
+#[test]
+fn the_type_of_written_texts_is_never_guessed_with_loss() {
+    let max = u64::MAX.to_string();
+    for (texts, column_type) in [
+        (&["1", "-7", "0"][..], ColumnType::Integer),
+        (&["1", &max], ColumnType::Integer),
+        (&["-1", &max], ColumnType::Text),
+        (
+            &["340282366920938463463374607431768211455"],
+            ColumnType::Text,
+        ),
+        (&["01234"], ColumnType::Text),
+        (&["1", "01234"], ColumnType::Text),
+        (&["1e5"], ColumnType::Text),
+        (&["+7"], ColumnType::Text),
+        (&["-0"], ColumnType::Float),
+        (&["1", "2.5"], ColumnType::Float),
+        (&["2.50"], ColumnType::Text),
+        (&["NaN"], ColumnType::Text),
+        (&["inf", "1.5"], ColumnType::Text),
+        (&["true", "false"], ColumnType::Boolean),
+        (&["true", "1"], ColumnType::Text),
+        (&["True"], ColumnType::Text),
+        (&["", "1"], ColumnType::Text),
+        (&["AS1", "1"], ColumnType::Text),
+    ] {
+        assert_eq!(written(texts), column_type, "{texts:?}");
+    }
+}
+
+#[test]
+fn records_are_what_was_set_whatever_the_widths_of_codes() {
+    // Columns with 1 to 300 different values, which come up one after the other.
+    let counts = [1u32, 2, 3, 7, 8, 300, 1, 40, 255, 256, 12, 5];
+    let mut state = 1u64;
+    let mut random = move |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut value = |column: usize| {
+        let n = random(u64::from(counts[column]));
+        if random(4) == 0 {
+            return Set::Absent;
+        }
+        match column % 6 {
+            0 => Set::Text(format!("text {n}")),
+            1 => Set::Integer(i128::from(n) - 3),
+            2 => Set::Float(n as f64 / 8.0),
+            3 => Set::Boolean(n.is_multiple_of(2)),
+            4 => Set::Texts((0..=n % 4).map(|m| format!("{n},{m}\\")).collect()),
+            _ => Set::Integers((0..=n % 5).map(|m| i128::from(m + n)).collect()),
+        }
+    };
+    let mut model: Vec<Vec<Set>> = Vec::new();
+    let mut builder = RecordsBuilder::new();
+    for round in 0..3_000 {
+        let known = (1 + round / 100).min(counts.len());
+        let record: Vec<Set> = (0..known).map(&mut value).collect();
+        for (column, value) in record.iter().enumerate() {
+            let column = match value {
+                Set::Absent => continue,
+                _ => builder.column(&format!("c{column}")).unwrap(),
+            };
+            set(&mut builder, column, value);
+        }
+        let number = builder.finish_record();
+        if record.iter().all(|value| *value == Set::Absent) {
+            assert_eq!(number, None);
+            continue;
+        }
+        let mut record = record;
+        record.resize(counts.len(), Set::Absent);
+        let number = number.unwrap().get() as usize;
+        match model.get(number - 1) {
+            Some(known) => assert_eq!(*known, record, "an equal record has its number"),
+            None => {
+                assert!(!model.contains(&record), "equal records have one number");
+                assert_eq!(number, model.len() + 1);
+                model.push(record);
+            }
+        }
+    }
+    assert_eq!(builder.len(), model.len());
+    let built = builder.build();
+    assert_eq!(built.mixed, [""; 0]);
+    let records = built.records;
+    assert_eq!(records.len(), model.len());
+    assert!(records.bytes() > model.len());
+    for (index, record) in model.iter().enumerate() {
+        let number = NextHop::new(index as u32 + 1).unwrap();
+        for (column, value) in record.iter().enumerate() {
+            let column = records.column(&format!("c{column}")).unwrap();
+            assert_eq!(
+                cell_of(records.cell(number, column)),
+                *value,
+                "record {number}"
+            );
+        }
+    }
+    let behind = NextHop::new(model.len() as u32 + 1).unwrap();
+    assert_eq!(records.cell(behind, 0), None);
+    assert_eq!(records.column("c99"), None);
+    assert!(records.into_texts().is_err());
+}
+
+#[test]
+fn columns_of_several_types_become_texts() {
+    let mut builder = RecordsBuilder::new();
+    let (a, b) = (builder.column("a").unwrap(), builder.column("b").unwrap());
+    let rows = [
+        (Set::Integer(1), Set::Text("x".into())),
+        // Written as the integer is.
+        (Set::Text("1".into()), Set::Texts(vec!["x".into()])),
+        (Set::Float(1.5), Set::Texts(vec!["x".into(), "y,z".into()])),
+        (Set::Boolean(true), Set::Absent),
+    ];
+    let mut numbers = Vec::new();
+    for (first, second) in &rows {
+        set(&mut builder, a, first);
+        set(&mut builder, b, second);
+        numbers.push(builder.finish_record().unwrap());
+    }
+    let built = builder.build();
+    assert_eq!(built.mixed, ["a", "b"]);
+    let texts = |column| -> Vec<_> {
+        let cell = |&number| {
+            built
+                .records
+                .cell(number, column)
+                .map(|cell| cell.to_string())
+        };
+        numbers.iter().map(cell).collect()
+    };
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(texts(a), [text("1"), text("1"), text("1.5"), text("true")]);
+    assert_eq!(texts(b), [text("x"), text("x"), text(r"x,y\,z"), None]);
+    for column in built.records.columns() {
+        assert_eq!(column.column_type(), ColumnType::Text);
+    }
+}
+
+#[test]
+fn lists_have_types_too() {
+    let mut builder = RecordsBuilder::new();
+    let column = builder.column("l").unwrap();
+    let lists = [
+        Set::Integers(vec![3, 1, 3]),
+        Set::Integers(vec![1]),
+        Set::Integers(vec![]),
+    ];
+    for list in &lists {
+        set(&mut builder, column, list);
+        // An empty list is absent.
+        assert_eq!(
+            builder.finish_record().is_none(),
+            *list == Set::Integers(vec![])
+        );
+    }
+    let records = builder.build().records;
+    assert_eq!(records.columns()[0].column_type(), ColumnType::Integers);
+    assert_eq!(cell_of(records.cell(NextHop::MIN, 0)), lists[0]);
+    let texts = records.into_texts().unwrap();
+    assert_eq!(texts.get(NextHop::MIN), Some("3,1,3"));
+
+    let mut builder = RecordsBuilder::new();
+    let column = builder.column("l").unwrap();
+    builder.set_list(column, [Scalar::Boolean(true), Scalar::Boolean(false)]);
+    let number = builder.finish_record().unwrap();
+    let records = builder.build().records;
+    assert_eq!(records.columns()[0].column_type(), ColumnType::Texts);
+    let texts = ["true", "false"].map(str::to_owned).to_vec();
+    assert_eq!(cell_of(records.cell(number, 0)), Set::Texts(texts));
+}
+
+#[test]
+fn one_column_has_no_rows_and_no_column_is_one_of_texts() {
+    let mut builder = RecordsBuilder::new();
+    let column = builder.column("name").unwrap();
+    for text in ["b", "a", "", "b"] {
+        builder.set(column, Scalar::Text(text));
+        builder.finish_record().unwrap();
+    }
+    let records = builder.build().records;
+    assert!(matches!(records.rows, Rows::Codes));
+    let mut texts = Dictionary::new();
+    for text in ["b", "a", ""] {
+        texts.intern(text);
+    }
+    assert!(
+        texts
+            .iter()
+            .eq(records.clone().into_texts().unwrap().iter())
+    );
+    assert_eq!(records.len(), 3);
+
+    let records = RecordsBuilder::new().build().records;
+    assert!(records.is_empty() && records.columns().len() == 1);
+    assert_eq!(records.cell(NextHop::MIN, 0), None);
+    assert!(Records::default().into_texts().unwrap().is_empty());
+}
+
+#[test]
+fn columns_have_a_bound() {
+    let mut builder = RecordsBuilder::new();
+    for index in 0..builder::MAX_COLUMNS {
+        assert_eq!(builder.column(&index.to_string()).unwrap(), index);
+    }
+    assert_eq!(builder.column("7").unwrap(), 7);
+    let error = builder.column("one more").unwrap_err();
+    assert_eq!(error.to_string(), "records of more than 4096 columns");
+    // Rows of few values are short, however many columns there are.
+    builder.set(0, Scalar::Boolean(true));
+    assert!(builder.finish_record().is_some() && builder.bytes() < 4096);
+}

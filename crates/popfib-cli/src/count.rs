@@ -2,6 +2,7 @@
 
 mod weight;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, IsTerminal};
 
@@ -212,7 +213,7 @@ impl Consumer for Count<'_> {
 fn labels(table: &NamedTable) -> Vec<(String, String)> {
     let values = table.table.values().filter(|_| !table.with_prefixes);
     values
-        .map(|value| (String::new(), value.to_owned()))
+        .map(|value| (String::new(), value.into_owned()))
         .collect()
 }
 
@@ -242,7 +243,11 @@ fn look_up<A: Family>(
         }
         let labels = &mut labels[index];
         let before = labels.len();
-        let value = |number| table.value(number).unwrap_or("-").to_owned();
+        let value = |number| {
+            table
+                .value(number)
+                .map_or_else(|| "-".to_owned(), Cow::into_owned)
+        };
         let push = |prefix: &str, number| labels.push((prefix.to_owned(), value(number)));
         routes[index].look_up(table, kernel, addresses, numbers, before, push)?;
     }

@@ -244,7 +244,7 @@ fn longest_match(table: &Table, address: IpAddr) -> (Option<IpPrefix>, Option<Co
     };
     // An image may have been made without names.
     let text = |number: NextHop| match table.value(number) {
-        Some(value) => Cow::Borrowed(value),
+        Some(value) => value,
         None => number.to_string().into(),
     };
     (prefix, number.map(text))

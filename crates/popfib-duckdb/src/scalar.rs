@@ -354,7 +354,7 @@ impl Scratch {
                     .loaded
                     .table
                     .supernets(IpPrefix::host(address.ip()), |(prefix, number)| {
-                        let value = table.text(number.get()).to_owned();
+                        let value = table.text(number.get()).into_owned();
                         self.covering
                             .push((row as usize, PrefixText::new(prefix), value));
                     });

@@ -1,5 +1,6 @@
 //! Tables as queries use them: never changed, shared by all threads, with the texts of their values as DuckDB has them.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::sync::OnceLock;
 
@@ -21,7 +22,7 @@ pub(crate) struct Table {
 
 impl From<LookupTable> for Table {
     fn from(loaded: LookupTable) -> Self {
-        let texts = [""].into_iter().chain(loaded.table.values());
+        let texts = [Cow::Borrowed("")].into_iter().chain(loaded.table.values());
         let texts: Vec<_> = texts.map(|text| Text::new(text.as_bytes())).collect();
         Self {
             has_long: texts.iter().any(Text::is_long),
@@ -52,7 +53,7 @@ impl Table {
     }
 
     /// The text of a number that is not 0.
-    pub(crate) fn text(&self, number: u32) -> &str {
+    pub(crate) fn text(&self, number: u32) -> Cow<'_, str> {
         let number = NextHop::new(number);
         number
             .and_then(|number| self.loaded.table.value(number))
@@ -64,9 +65,9 @@ impl Table {
     /// # Errors
     /// One of them is none.
     pub(crate) fn integers(&self) -> Result<&[i64], &str> {
-        let parse = |text: &str| {
+        let parse = |text: Cow<'_, str>| {
             text.parse().map_err(|_| {
-                let text = popfib_formats::Escaped(text);
+                let text = popfib_formats::Escaped(&text);
                 format!("the value '{text}' is no integer of 64 bits")
             })
         };

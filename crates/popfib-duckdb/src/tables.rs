@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use popfib::{IpPrefix, NextHop};
 use popfib_formats::{Input, LoadOptions, ReadError, Route, RouteSource, open_routes};
-use popfib_table::PrefixText;
+use popfib_table::{Dictionary, PrefixText};
 
 use crate::api::{Handle, TypeId, api};
 use crate::border::{border, drop_box, into_raw};
@@ -222,7 +222,7 @@ impl Bound {
             Self::Drop(registry, name) => Ok(Running::Dropped(registry.remove(name))),
             Self::Routes(source, options) => {
                 let routes: Box<dyn RouteSource> = match source.open()? {
-                    None => Box::new(BuiltIn::new()?),
+                    None => Box::new(BuiltIn::new()),
                     Some(reader) => {
                         let input = Input::from_reader(source.name(), reader);
                         open_routes(input, options).map_err(|error| error.to_string())?
@@ -236,16 +236,16 @@ impl Bound {
 
 /// The routes of the built-in table, IPv4 first.
 struct BuiltIn {
-    table: popfib_table::Table,
+    values: Dictionary,
     routes: std::vec::IntoIter<(IpPrefix, NextHop)>,
 }
 
 impl BuiltIn {
-    fn new() -> Result<Self, String> {
-        let table = popfib_formats::default_table().into_table();
-        let routes = table.routes().map_err(|error| error.to_string())?;
-        let routes = routes.collect::<Vec<_>>().into_iter();
-        Ok(Self { table, routes })
+    fn new() -> Self {
+        let table = popfib_formats::default_table();
+        let routes = table.routes().collect::<Vec<_>>().into_iter();
+        let values = table.next_hops;
+        Self { values, routes }
     }
 }
 
@@ -254,7 +254,7 @@ impl RouteSource for BuiltIn {
         let route = self.routes.next();
         Ok(route.map(|(prefix, number)| Route {
             prefix,
-            next_hop: self.table.value(number).unwrap_or_default(),
+            next_hop: self.values.get(number).unwrap_or_default(),
         }))
     }
 }

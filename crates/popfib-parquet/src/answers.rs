@@ -77,10 +77,10 @@ pub struct Answers {
 
 impl Answers {
     /// No answers yet; `next_hops` are all that will come.
-    pub fn new<'n>(next_hops: impl IntoIterator<Item = &'n str>, with_prefixes: bool) -> Self {
+    pub fn new(next_hops: impl IntoIterator<Item: AsRef<str>>, with_prefixes: bool) -> Self {
         let mut texts = Texts::default();
         for name in next_hops {
-            texts.push(name);
+            texts.push(name.as_ref());
         }
         Self {
             prefixes: with_prefixes.then(Texts::default),

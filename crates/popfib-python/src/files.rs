@@ -174,14 +174,14 @@ fn of_routes(
 }
 
 /// Values numbered as the names are: the names themselves, or what `decode` makes of them.
-pub(crate) fn values<'a>(
+pub(crate) fn values(
     py: Python<'_>,
-    names: impl Iterator<Item = &'a str>,
+    names: impl Iterator<Item = impl AsRef<str>>,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Values> {
     let mut objects = Vec::new();
     for name in names {
-        let text = PyString::new(py, name);
+        let text = PyString::new(py, name.as_ref());
         objects.push(match decode {
             None => text.into_any().unbind(),
             Some(decode) => decode.call1((text,))?.unbind(),

@@ -1,9 +1,9 @@
-//! Tables of IP prefixes as programs use them: both families, and a text for each route.
+//! Tables of IP prefixes as programs use them: both families, and a record for each route.
 //!
 //! A [`Table`] is made of routes ([`Builder`]) or of an image, and does not change. It answers one address at a time, or
-//! many, by whole columns; what a lookup needs is compiled when it is first asked for. The answer is a *number*, which
-//! stands for the text of the route that matches: a caller turns each text into its own type once, and a number into that
-//! by an index.
+//! many, by whole columns; what a lookup needs is compiled when it is first asked for. The answer is the *number* of the
+//! [record](Records) of the route that matches: mostly one text, or columns of any types. A caller turns each record into
+//! its own type once, and a number into that by an index.
 //!
 //! The command, Python, SQL, C and JavaScript hold such a table and turn its answers into their own types. Files are read
 //! into tables by the crate `popfib-formats`, which programs with routes of their own do not need.
@@ -18,7 +18,7 @@
 //!
 //! let (prefix, number) = table.longest_match("192.0.2.7".parse()?)?.expect("it matches");
 //! assert_eq!(prefix.to_string(), "192.0.2.0/24");
-//! assert_eq!(table.value(number), Some("office"));
+//! assert_eq!(table.value(number).as_deref(), Some("office"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

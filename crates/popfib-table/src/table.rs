@@ -1,5 +1,6 @@
-//! A table of both families with a text for each route.
+//! A table of both families with a record for each route.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use popfib::{ByFamily, Family, Image, IpPrefix, NextHop, PerFamily, Prefix};
 use crate::dictionary::Dictionary;
 use crate::error::TableError;
 use crate::family::{FamilyTable, Ribs};
+use crate::records::{Cell, Records, Scalar};
 
 /// Makes of [`ByFamily`] the routes of both families of a table.
 #[derive(Clone, Copy, Debug)]
@@ -17,21 +19,19 @@ impl PerFamily for FamilyTables {
     type Of<A: Family> = FamilyTable<A>;
 }
 
-/// A table of both families, whose routes have a text each, their *value*. It never changes; threads may share it.
+/// A table of both families, whose routes have a [record](Records) each, mostly of one text. It never changes; threads may
+/// share it.
 ///
-/// Answers are numbers of values, from 1 on; equal values have one number. Single lookups compile nothing. Lookups of
-/// many addresses go by [`family`](Self::family), whose Fibs are compiled when they are first asked for.
+/// Answers are numbers of records, from 1 on; equal records have one number. The *value* of a record is that of its first
+/// column. Single lookups compile nothing. Lookups of many addresses go by [`family`](Self::family), whose Fibs are compiled
+/// when they are first asked for.
 #[derive(Clone, Debug)]
 pub struct Table {
     families: ByFamily<FamilyTables>,
-    values: Values,
-}
-
-/// Where the texts of values are.
-#[derive(Clone, Debug)]
-enum Values {
-    Own(Dictionary),
-    Image(Arc<Image>),
+    /// None where an image has no names.
+    records: Option<Records>,
+    /// That of the image.
+    image_bytes: usize,
 }
 
 impl Default for Table {
@@ -42,12 +42,18 @@ impl Default for Table {
 
 impl Table {
     pub(crate) fn of_ribs(ribs: ByFamily<Ribs>, values: Dictionary) -> Self {
+        Self::of_records(ribs, Records::of_texts("value", values))
+    }
+
+    /// The table of these routes, whose next hops are numbers of `records`. One that is higher has no record.
+    pub fn of_records(ribs: ByFamily<Ribs>, records: Records) -> Self {
         Self {
             families: ByFamily {
                 ipv4: ribs.ipv4.into(),
                 ipv6: ribs.ipv6.into(),
             },
-            values: Values::Own(values),
+            records: Some(records),
+            image_bytes: 0,
         }
     }
 
@@ -60,7 +66,8 @@ impl Table {
                 ipv4: FamilyTable::of_image(&image),
                 ipv6: FamilyTable::of_image(&image),
             },
-            values: Values::Image(image),
+            image_bytes: image.bytes(),
+            records: Records::of_image(image),
         }
     }
 
@@ -92,25 +99,27 @@ impl Table {
         self.ipv4().has_routes() && self.ipv6().has_routes()
     }
 
-    /// How many values there are, which is also the highest number; `None` in an image without names.
+    /// The records of the routes; `None` in an image without names.
+    pub fn records(&self) -> Option<&Records> {
+        self.records.as_ref()
+    }
+
+    /// How many records there are, which is also the highest number; `None` in an image without names.
     pub fn value_count(&self) -> Option<u32> {
-        match &self.values {
-            Values::Own(dictionary) => Some(dictionary.len() as u32),
-            Values::Image(image) => image.name_count(),
-        }
+        self.records.as_ref().map(|records| records.len() as u32)
     }
 
-    /// The value of this number. O(1).
+    /// The value of the record of this number, as it is written; `None` if it is absent. O(1) where it is a text, else its length.
     #[inline]
-    pub fn value(&self, number: NextHop) -> Option<&str> {
-        match &self.values {
-            Values::Own(dictionary) => dictionary.get(number),
-            Values::Image(image) => image.name(number),
-        }
+    pub fn value(&self, number: NextHop) -> Option<Cow<'_, str>> {
+        Some(match self.records.as_ref()?.cell(number, 0)? {
+            Cell::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),
+            cell => Cow::Owned(cell.to_string()),
+        })
     }
 
-    /// All values in the order of their numbers, from 1 on; none in an image without names.
-    pub fn values(&self) -> impl Iterator<Item = &str> {
+    /// All values in the order of their numbers, from 1 on, empty where they are absent; none in an image without names.
+    pub fn values(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let numbers = (1..=self.value_count().unwrap_or(0)).filter_map(NextHop::new);
         numbers.map(|number| self.value(number).unwrap_or_default())
     }
@@ -166,11 +175,8 @@ impl Table {
 
     /// The bytes that the table takes, with its image.
     pub fn bytes(&self) -> usize {
-        let values = match &self.values {
-            Values::Own(dictionary) => dictionary.bytes(),
-            Values::Image(image) => image.bytes(),
-        };
-        self.ipv4().bytes() + self.ipv6().bytes() + values
+        let records = self.records.as_ref().map_or(0, Records::bytes);
+        self.ipv4().bytes() + self.ipv6().bytes() + records + self.image_bytes
     }
 }
 

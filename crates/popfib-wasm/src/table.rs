@@ -1,5 +1,6 @@
 //! A table that never changes: an image, and lookups in it.
 
+use std::borrow::Cow;
 use std::io::Cursor;
 use std::net::IpAddr;
 
@@ -95,7 +96,7 @@ impl Table {
     pub(crate) fn value(&self, number: u32) -> Option<String> {
         let number = NextHop::new(number)?;
         match self.table.value_count() {
-            Some(_) => self.table.value(number).map(str::to_owned),
+            Some(_) => self.table.value(number).map(Cow::into_owned),
             None => Some(number.to_string()),
         }
     }

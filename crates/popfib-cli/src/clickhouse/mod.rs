@@ -248,13 +248,13 @@ fn texts(table: &NamedTable, form: Answer) -> Result<AnyAnswerTexts, Failure> {
     for value in table.table.values() {
         let mut is_right = true;
         texts.push(|to| match form {
-            Answer::Value => native::text(value, to),
-            Answer::Uint32 => is_right = number(value, u32::to_le_bytes, to),
-            Answer::Int64 => is_right = number(value, i64::to_le_bytes, to),
+            Answer::Value => native::text(&value, to),
+            Answer::Uint32 => is_right = number(&value, u32::to_le_bytes, to),
+            Answer::Int64 => is_right = number(&value, i64::to_le_bytes, to),
             Answer::Prefix => {}
         });
         if !is_right {
-            let (value, name) = (Escaped(value), form.type_name());
+            let (value, name) = (Escaped(&value), form.type_name());
             return Err(format!("the value '{value}' is no number of the type {name}").into());
         }
     }

@@ -2,6 +2,7 @@
 
 mod context;
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::fs;
 use std::net::IpAddr;
@@ -101,7 +102,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
     let tables = args.tables.load(false)?;
     for value in &args.values {
         let mut tables = tables.iter();
-        if !tables.any(|table| table.table.values().any(|name| name == value)) {
+        if !tables.any(|table| table.table.values().any(|name| name == *value)) {
             note(format_args!(
                 "--match-value: no route has the value {value}"
             ));
@@ -361,7 +362,8 @@ impl Grep<'_> {
 /// By the numbers of the values, whether a match counts; 0 is no match.
 fn selected(table: &NamedTable, args: &GrepArgs) -> Vec<bool> {
     let values = &args.values;
-    let counts = |name: &str| values.is_empty() || values.iter().any(|value| value == name);
+    let counts =
+        |name: Cow<'_, str>| values.is_empty() || values.iter().any(|value| *value == name);
     let counts = table.table.values().map(counts);
     std::iter::once(false).chain(counts).collect()
 }

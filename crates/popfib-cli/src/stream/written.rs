@@ -82,7 +82,7 @@ pub(super) fn compile(table: &NamedTable, form: &AnswerForm<'_>) -> Written {
                 Some(after) => to.extend_from_slice(after),
                 None => form.prefix(None, to),
             }
-            form.value(Some(value), to);
+            form.value(Some(&value), to);
         });
     }
     let texts = texts.into_answer_texts();

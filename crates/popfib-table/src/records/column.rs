@@ -46,10 +46,6 @@ pub struct Column {
 }
 
 impl Column {
-    pub(super) fn of_texts(name: &str, texts: Dictionary) -> Self {
-        Self::new(name.to_owned(), Scalars::Texts(texts), None)
-    }
-
     pub(super) fn new(name: String, values: Scalars, lists: Option<Sequences>) -> Self {
         Self {
             name,
@@ -69,7 +65,7 @@ impl Column {
         match &self.values {
             Scalars::Signed(_) | Scalars::Unsigned(_) if of_lists => ColumnType::Integers,
             _ if of_lists => ColumnType::Texts,
-            Scalars::Texts(_) => ColumnType::Text,
+            Scalars::Texts(_) | Scalars::Names(_) => ColumnType::Text,
             Scalars::Signed(_) | Scalars::Unsigned(_) => ColumnType::Integer,
             Scalars::Floats(_) => ColumnType::Float,
             Scalars::Booleans(_) => ColumnType::Boolean,

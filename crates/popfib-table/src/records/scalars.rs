@@ -1,8 +1,9 @@
 //! Values that are no lists, and the different ones of a column.
 
 use std::fmt;
+use std::sync::Arc;
 
-use popfib::NextHop;
+use popfib::{Image, NextHop};
 
 use crate::dictionary::Dictionary;
 
@@ -35,6 +36,8 @@ impl fmt::Display for Scalar<'_> {
 #[derive(Clone, Debug)]
 pub(super) enum Scalars {
     Texts(Dictionary),
+    /// The names in an image, which has some.
+    Names(Arc<Image>),
     Signed(Vec<i64>),
     Unsigned(Vec<u64>),
     Floats(Vec<f64>),
@@ -48,6 +51,7 @@ impl Scalars {
         let at = code as usize - 1;
         Some(match self {
             Self::Texts(texts) => Scalar::Text(texts.get(number)?),
+            Self::Names(image) => Scalar::Text(image.name(number)?),
             Self::Signed(numbers) => Scalar::Integer((*numbers.get(at)?).into()),
             Self::Unsigned(numbers) => Scalar::Integer((*numbers.get(at)?).into()),
             Self::Floats(numbers) => Scalar::Float(*numbers.get(at)?),
@@ -58,6 +62,7 @@ impl Scalars {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Texts(texts) => texts.len(),
+            Self::Names(image) => image.name_count().unwrap_or(0) as usize,
             Self::Signed(numbers) => numbers.len(),
             Self::Unsigned(numbers) => numbers.len(),
             Self::Floats(numbers) => numbers.len(),
@@ -76,6 +81,8 @@ impl Scalars {
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Texts(texts) => texts.bytes(),
+            // The image's own.
+            Self::Names(_) => 0,
             Self::Signed(_) | Self::Unsigned(_) | Self::Floats(_) => 8 * self.len(),
             Self::Booleans(_) => self.len(),
         }

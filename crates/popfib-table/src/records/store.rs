@@ -1,10 +1,13 @@
 //! The records of a table: its columns, and the rows that lead to their values.
 
-use popfib::NextHop;
+use std::sync::Arc;
+
+use popfib::{Image, NextHop};
 
 use super::cell::Cell;
 use super::column::Column;
 use super::rows::Rows;
+use super::scalars::Scalars;
 use crate::dictionary::Dictionary;
 
 /// The records of a table, numbered from 1 on: columns with names and types, and a row for each record.
@@ -25,8 +28,18 @@ impl Default for Records {
 impl Records {
     /// Records of one column of texts, in which the number of a record is that of its text.
     pub fn of_texts(name: &str, texts: Dictionary) -> Self {
+        Self::of_scalars(name, Scalars::Texts(texts))
+    }
+
+    /// The names of an image, as one column; `None` if it has none.
+    pub(crate) fn of_image(image: Arc<Image>) -> Option<Self> {
+        image.name_count()?;
+        Some(Self::of_scalars("value", Scalars::Names(image)))
+    }
+
+    fn of_scalars(name: &str, values: Scalars) -> Self {
         Self {
-            columns: vec![Column::of_texts(name, texts)],
+            columns: vec![Column::new(name.to_owned(), values, None)],
             rows: Rows::Codes,
         }
     }

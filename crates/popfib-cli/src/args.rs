@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use popfib::Kernel;
-use popfib_formats::{Format, Input, LoadOptions, PeerFilter, RouteValue};
+use popfib_formats::{Columns, Format, Input, LoadOptions, PeerFilter, RouteValue};
 
 use crate::failure::Failure;
 
@@ -60,11 +60,11 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "WHAT")]
     pub(crate) value: Option<RouteValue>,
 
-    /// Which value of a record to use: keys of a MaxMind database or a JSON object (country.iso_code), or a
-    /// column of a CSV file by name or number; may be given several times where tables annotate or count a
-    /// stream [default: the most specific one]
-    #[arg(long, value_name = "PATH")]
-    pub(crate) value_path: Vec<String>,
+    /// Which columns of its records to use, separated by commas: keys of a MaxMind database or a JSON object
+    /// (country.iso_code, subdivisions[0].iso_code), or columns of a CSV file by name or number; * is all.
+    /// Several are for lookup, annotate and count [default: the most specific one]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) columns: Vec<String>,
 
     /// Name of the table to use if a file or a running `popfib follow` has several: a VRF, or a routing table
     /// of a kernel (main) [default: a second table is an error]
@@ -91,7 +91,7 @@ impl ReadArgs {
             ("--format", self.format.is_some()),
             ("--peer", self.peer.is_some()),
             ("--value", self.value.is_some()),
-            ("--value-path", !self.value_path.is_empty()),
+            ("--columns", !self.columns.is_empty()),
             ("--vrf", self.vrf.is_some()),
         ];
         given
@@ -108,17 +108,13 @@ impl ReadArgs {
             mask: self.mask,
             peer: self.peer,
             value: self.value.unwrap_or_default(),
-            value_path: self.value_path.first().cloned(),
+            columns: match &self.columns[..] {
+                [] => Columns::Value,
+                [all] if all == "*" => Columns::All,
+                names => Columns::Named(names.to_vec()),
+            },
             table: self.vrf.clone(),
             ..LoadOptions::new()
-        }
-    }
-
-    /// The same with this value of a record only.
-    pub(crate) fn with_value_path(&self, path: Option<&str>) -> Self {
-        Self {
-            value_path: path.map(str::to_owned).into_iter().collect(),
-            ..self.clone()
         }
     }
 }

@@ -209,12 +209,15 @@ impl Consumer for Count<'_> {
     }
 }
 
+/// What is written for a value.
+fn text(value: Option<Cow<'_, str>>) -> String {
+    value.map_or_else(|| "-".to_owned(), Cow::into_owned)
+}
+
 /// What the numbers of a table's answers mean, from 1: values, or, later, prefixes as their families come.
 fn labels(table: &NamedTable) -> Vec<(String, String)> {
-    let values = table.table.values().filter(|_| !table.with_prefixes);
-    values
-        .map(|value| (String::new(), value.into_owned()))
-        .collect()
+    let values = table.values().filter(|_| !table.with_prefixes);
+    values.map(|value| (String::new(), text(value))).collect()
 }
 
 /// Looks up `addresses` in all tables: the numbers of their labels, 0 for none.
@@ -227,29 +230,17 @@ fn look_up<A: Family>(
     numbers: &mut Vec<Vec<u32>>,
 ) -> Result<(), Failure> {
     numbers.resize_with(tables.len(), Vec::new);
-    for (
-        index,
-        NamedTable {
-            table,
-            with_prefixes,
-            ..
-        },
-    ) in tables.iter().enumerate()
-    {
+    for (index, table) in tables.iter().enumerate() {
         let numbers = &mut numbers[index];
-        if !with_prefixes {
-            answers::look_up(table, Ask::Value, kernel, addresses, numbers)?;
+        if !table.with_prefixes {
+            answers::look_up(&table.table, Ask::Value, kernel, addresses, numbers)?;
             continue;
         }
         let labels = &mut labels[index];
         let before = labels.len();
-        let value = |number| {
-            table
-                .value(number)
-                .map_or_else(|| "-".to_owned(), Cow::into_owned)
-        };
+        let value = |number| text(table.value(number));
         let push = |prefix: &str, number| labels.push((prefix.to_owned(), value(number)));
-        routes[index].look_up(table, kernel, addresses, numbers, before, push)?;
+        routes[index].look_up(&table.table, kernel, addresses, numbers, before, push)?;
     }
     Ok(())
 }

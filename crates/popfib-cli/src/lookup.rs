@@ -3,20 +3,20 @@
 //! Arguments are few, so the RIB answers them: compiling a FIB would take longer than all of their
 //! lookups. A stream goes the way of `popfib annotate`, by batches and a FIB.
 
-use std::borrow::Cow;
+use std::fmt::Write;
 use std::net::IpAddr;
 use std::path::Path;
 
 use clap::Args;
 use popfib::{IpPrefix, NextHop};
 use popfib_formats::{AddressBatch, Escaped, Run};
-use popfib_table::Table;
-use serde::Serialize;
+use popfib_table::{Cell, Column, Records, Scalar, Table};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
 use crate::live::Place;
-use crate::output::{AsText, Output, is_listed};
+use crate::output::{AsJson, AsText, Output};
 use crate::program::Verdict;
 use crate::stream::follower::Follower;
 use crate::stream::form::Form;
@@ -55,12 +55,28 @@ pub(crate) struct LookupArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
+/// What the value of a table of one column is called.
+const VALUE: &str = "next_hop";
+
 struct Answer<'a> {
     address: IpAddr,
-    prefix: Option<AsText<IpPrefix>>,
-    #[serde(skip_serializing_if = "is_listed")]
-    next_hop: Option<&'a str>,
+    prefix: Option<IpPrefix>,
+    cells: &'a [(&'a str, Option<Cell<'a>>)],
+}
+
+impl Serialize for Answer<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("address", &self.address)?;
+        map.serialize_entry("prefix", &self.prefix.map(AsText))?;
+        for (name, cell) in self.cells {
+            // A list without values has no next hops.
+            if *cell != Some(Cell::Scalar(Scalar::Text(""))) || *name != VALUE {
+                map.serialize_entry(name, &cell.map(AsJson))?;
+            }
+        }
+        map.end()
+    }
 }
 
 pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
@@ -83,18 +99,34 @@ pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
         // Each by itself, of the table of that moment: no image has to be made for them.
         for (address, found) in addresses.iter().zip(live.look_up(&addresses)?) {
             let (prefix, value) = found.unzip();
-            write_answer(&mut output, *address, prefix, value.as_deref(), args.json)?;
+            let cell = value
+                .as_deref()
+                .map(|text| Cell::Scalar(Scalar::Text(text)));
+            write_answer(&mut output, *address, prefix, &[(VALUE, cell)], args.json)?;
         }
         output.flush()?;
         return Ok(Verdict::Good);
     }
     let table = match table::open_image(&args.table)? {
         Some(opened) => opened.table,
-        None => table::load(&args.table)?.into_table(),
+        None => table::load_records(args.table.table.as_deref(), &args.table.read)?,
+    };
+    let names: Vec<_> = match table.records().map(Records::columns) {
+        Some(columns) if columns.len() > 1 => columns.iter().map(Column::name).collect(),
+        _ => vec![VALUE],
     };
     for address in addresses {
-        let (prefix, value) = longest_match(&table, address);
-        write_answer(&mut output, address, prefix, value.as_deref(), args.json)?;
+        let (prefix, number) = longest_match(&table, address);
+        // An image may have been made without names.
+        let bare = number.filter(|_| table.records().is_none());
+        let bare = bare.map(|number| number.to_string());
+        let cell = |column| match (table.records(), number) {
+            (Some(records), Some(number)) => records.cell(number, column),
+            _ => bare.as_deref().map(|text| Cell::Scalar(Scalar::Text(text))),
+        };
+        let cells = names.iter().enumerate();
+        let cells: Vec<_> = cells.map(|(column, name)| (*name, cell(column))).collect();
+        write_answer(&mut output, address, prefix, &cells, args.json)?;
     }
     output.flush()?;
     Ok(Verdict::Good)
@@ -181,7 +213,7 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
     let mut follower = Follower::of(args.table.live.as_deref(), &args.table.read, true)?;
     let tables = match &mut follower {
         Some(follower) => vec![follower.first()?],
-        None => vec![NamedTable::of(&args.table)?],
+        None => NamedTable::of(&args.table)?,
     };
     let query = Query {
         tables: tables.into(),
@@ -217,35 +249,34 @@ fn write_answer(
     output: &mut Output,
     address: IpAddr,
     prefix: Option<IpPrefix>,
-    next_hop: Option<&str>,
+    cells: &[(&str, Option<Cell<'_>>)],
     json: bool,
 ) -> Result<(), Failure> {
     if json {
-        output.json(&Answer {
+        return output.json(&Answer {
             address,
-            prefix: prefix.map(AsText),
-            next_hop,
-        })
-    } else {
-        let next_hop = Escaped(next_hop.unwrap_or("-"));
-        match prefix {
-            Some(prefix) => output.text(format_args!("{address}\t{prefix}\t{next_hop}\n")),
-            None => output.text(format_args!("{address}\t-\t{next_hop}\n")),
-        }
+            prefix,
+            cells,
+        });
     }
+    let mut line = match prefix {
+        Some(prefix) => format!("{address}\t{prefix}"),
+        None => format!("{address}\t-"),
+    };
+    for (_, cell) in cells {
+        let text = cell.map_or_else(|| "-".to_owned(), |cell| cell.to_string());
+        // Writing to a String cannot fail.
+        let _ = write!(line, "\t{}", Escaped(&text));
+    }
+    line.push('\n');
+    output.bytes(line.as_bytes())
 }
 
-/// The matched prefix, if it is known, and the value.
-fn longest_match(table: &Table, address: IpAddr) -> (Option<IpPrefix>, Option<Cow<'_, str>>) {
-    let (prefix, number) = match table.longest_match(address) {
+/// The matched prefix, if it is known, and the number of the record.
+fn longest_match(table: &Table, address: IpAddr) -> (Option<IpPrefix>, Option<NextHop>) {
+    match table.longest_match(address) {
         Ok(found) => found.unzip(),
         // An image without its routes.
         Err(_) => (None, table.lookup(address)),
-    };
-    // An image may have been made without names.
-    let text = |number: NextHop| match table.value(number) {
-        Some(value) => value,
-        None => number.to_string().into(),
-    };
-    (prefix, number.map(text))
+    }
 }

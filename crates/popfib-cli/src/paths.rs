@@ -76,7 +76,7 @@ impl PathsArgs {
             format: None,
             peer: None,
             value: None,
-            value_path: Vec::new(),
+            columns: Vec::new(),
             vrf: None,
             skip_invalid: self.skip_invalid,
             mask: self.mask,

@@ -133,7 +133,7 @@ fn prefixes_of(path: &Path, read: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
         format: None,
         peer: None,
         value: None,
-        value_path: Vec::new(),
+        columns: Vec::new(),
         ..read.clone()
     };
     let list = table::load_file(path, &read)?;

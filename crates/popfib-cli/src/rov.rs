@@ -252,7 +252,7 @@ impl Report<'_> {
                 }
                 let help = match self.args.table.read.value {
                     None | Some(RouteValue::OriginOrValue) => {
-                        "--value-path chooses AS numbers in CSV, JSON and MaxMind databases"
+                        "--columns chooses AS numbers in CSV, JSON and MaxMind databases"
                     }
                     Some(_) => "without --value, origins are taken from AS paths",
                 };

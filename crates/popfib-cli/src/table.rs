@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use popfib_formats::{Input, LoadOptions, RouteTable, load_from};
+use popfib_table::Table;
 
 use crate::args::{ReadArgs, TableArgs};
 use crate::failure::Failure;
@@ -62,9 +63,22 @@ pub(crate) fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Fail
 }
 
 fn load_with(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<RouteTable, Failure> {
-    if args.value_path.len() > 1 {
-        return Err("--value-path can be given once here".into());
+    if options.columns.are_records() {
+        return Err("--columns takes the name of one column here".into());
     }
+    read(path, args, options)
+}
+
+/// The table in the file at `path` for lookups, whose routes may lead to records, or the built-in one.
+pub(crate) fn load_records(path: Option<&Path>, args: &ReadArgs) -> Result<Table, Failure> {
+    let table = match path {
+        Some(path) => read(path, args, &args.options())?,
+        None => load_or_default(None, args)?,
+    };
+    Ok(table.into_table())
+}
+
+fn read(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<RouteTable, Failure> {
     let input = Input::open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());
     let table = load_from(input, options);

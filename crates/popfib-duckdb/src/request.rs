@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_void};
 use std::io::{Cursor, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use popfib_formats::LoadOptions;
+use popfib_formats::{Columns, LoadOptions};
 
 use crate::api::{Handle, TypeId, api};
 use crate::file::FileSystem;
@@ -14,7 +14,7 @@ use crate::vector::LogicalType;
 pub(crate) const OPTIONS: [(&CStr, TypeId); 7] = [
     (c"format", TypeId::VARCHAR),
     (c"value", TypeId::VARCHAR),
-    (c"value_path", TypeId::VARCHAR),
+    (c"column", TypeId::VARCHAR),
     (c"peer", TypeId::VARCHAR),
     (c"vrf", TypeId::VARCHAR),
     (c"skip_invalid", TypeId::BOOLEAN),
@@ -119,7 +119,9 @@ pub(crate) unsafe fn options(info: Handle) -> Result<LoadOptions, String> {
     if let Some(peer) = text(c"peer") {
         options.peer = Some(peer.parse().map_err(|error| format!("peer: {error}"))?);
     }
-    options.value_path = text(c"value_path");
+    if let Some(column) = text(c"column") {
+        options.columns = Columns::Named(vec![column]);
+    }
     options.table = text(c"vrf");
     options.skip_invalid = value(c"skip_invalid").is_true();
     options.mask = value(c"mask").is_true();

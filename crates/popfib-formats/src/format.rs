@@ -10,7 +10,7 @@ use crate::input::Input;
 use crate::peers::RouteValue;
 use crate::registry::formats;
 use crate::route::RouteSource;
-use crate::table_format::{Entry, Format, LoadOptions};
+use crate::table_format::{Columns, Entry, Format, LoadOptions};
 use crate::{
     bgpdump, bgpscanner, delimited, hosts, image, ip_route, json, mmdb, mrt, sets, show, text_table,
 };
@@ -92,8 +92,8 @@ pub(crate) fn open_with<T>(
     let format = options
         .format
         .unwrap_or_else(|| Format::detect(input.peek(text_table::FORMAT.detect)));
-    if options.value_path.is_some() && !format.0.can.many_values {
-        let reason = format!("{} has no values to choose from", format.name());
+    if options.columns != Columns::Value && !format.0.can.many_values {
+        let reason = format!("{} has no columns to choose from", format.name());
         return Err(ReadError::file(input.name(), reason));
     }
     if options.peer.is_some() && !format.0.can.peers {

@@ -38,6 +38,16 @@ pub(crate) trait Grammar: Send {
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// As [`RouteSource::column_names`].
+    fn column_names(&self) -> &[String] {
+        &[]
+    }
+
+    /// As [`RouteSource::missing_column`].
+    fn missing_column(&self) -> Option<String> {
+        None
+    }
 }
 
 /// The lines of `input`, each read by `grammar`.
@@ -206,6 +216,14 @@ impl<C: Cutter, G: Grammar> RouteSource for Source<C, G> {
         let mut notes = self.grammar.notes();
         notes.extend(self.rows.notes());
         notes
+    }
+
+    fn column_names(&self) -> &[String] {
+        self.grammar.column_names()
+    }
+
+    fn missing_column(&self) -> Option<String> {
+        self.grammar.missing_column()
     }
 }
 

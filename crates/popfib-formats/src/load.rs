@@ -1,16 +1,18 @@
 //! Routes into tables: the one place where formats meet Ribs.
 
+use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
 use popfib::{ByFamily, Image, IpPrefix, NextHop};
-use popfib_table::{Builder, Dictionary, Ribs, Table};
+use popfib_table::{Builder, Dictionary, Records, Ribs, Table};
 
 use crate::error::{ReadError, quote};
 use crate::format::open_routes;
 use crate::image::ImageRoutes;
 use crate::input::Input;
+use crate::record::unpack;
 use crate::route::{Route, RouteSource};
 use crate::table_format::LoadOptions;
 use crate::text_table::TextTable;
@@ -22,8 +24,10 @@ pub struct RouteTable {
     pub name: String,
     /// The routes of both families; v4-mapped ones are IPv6.
     pub ribs: ByFamily<Ribs>,
-    /// The names of the Ribs' next hops; both families share the numbers.
+    /// The names of the Ribs' next hops; both families share the numbers. None if there are records.
     pub next_hops: Dictionary,
+    /// What the Ribs' next hops are numbers of, where [records](crate::Columns::are_records) are read.
+    pub records: Option<Records>,
     /// How many routes were replaced by a later one for the same prefix.
     pub replaced: u64,
     /// How many invalid lines, or records of a binary file, were skipped.
@@ -58,7 +62,34 @@ impl RouteTable {
 
     /// The routes as a table for lookups. What was left out is forgotten.
     pub fn into_table(self) -> Table {
-        self.into_builder().build()
+        match self.records {
+            Some(records) => Table::of_records(self.ribs, records),
+            None => self.into_builder().build(),
+        }
+    }
+
+    /// Makes records of the texts that stand for them.
+    fn unpack(&mut self, names: &[String]) -> Result<(), ReadError> {
+        let texts = mem::take(&mut self.next_hops);
+        let unpacked = unpack(names, &texts).map_err(|e| ReadError::file(&self.name, e))?;
+        if let Some(numbers) = unpacked.renumbered {
+            let number = |of: NextHop| numbers[of.get() as usize - 1];
+            self.ribs = ByFamily {
+                ipv4: self.ribs.ipv4.iter().map(|(p, n)| (p, number(n))).collect(),
+                ipv6: self.ribs.ipv6.iter().map(|(p, n)| (p, number(n))).collect(),
+            };
+        }
+        if !unpacked.mixed.is_empty() {
+            let names = unpacked.mixed.iter().take(20);
+            let names: Vec<_> = names.map(|name| quote(name.as_bytes())).collect();
+            let note = format!(
+                "values of several types, read as texts, in {}",
+                names.join(", ")
+            );
+            self.notes.push(note);
+        }
+        self.records = Some(unpacked.records);
+        Ok(())
     }
 
     /// All routes in prefix order, IPv4 first.
@@ -166,6 +197,9 @@ fn insert_all(
         }
     }
     table.notes.extend(source.notes());
+    if let Some(reason) = source.missing_column() {
+        return Err(ReadError::file(&table.name, reason));
+    }
     if table.route_count() == 0 && !is_any_unwanted {
         let mut reason = match table.skipped {
             0 => "there is no route in it".to_owned(),
@@ -183,6 +217,9 @@ fn insert_all(
             reason.push_str(note);
         }
         return Err(ReadError::file(&table.name, reason));
+    }
+    if options.columns.are_records() {
+        table.unpack(source.column_names())?;
     }
     Ok(table)
 }

@@ -2,7 +2,8 @@
 //!
 //! A record is a structure of any shape; the value is its most telling scalar:
 //! the record itself if it is one, else the first of [`TELLING`] that it has,
-//! else the first scalar in it; or what the caller names, where it is there. The file is read into memory as a whole, because
+//! else the first scalar in it. Its columns are all its scalars, each called by the keys that lead to it, and its lists of
+//! scalars (`leaves.rs`). The file is read into memory as a whole, because
 //! what describes it stands at its end; the networks are walked as they are
 //! asked for. IPv4 networks in a tree of IPv6 are handed out as IPv4, once.
 
@@ -10,7 +11,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 use hashbrown::HashMap;
-use maxminddb::{LookupResult, PathElement, Reader, Within, WithinOptions};
+use maxminddb::{LookupResult, MaxMindDbError, PathElement, Reader, Within, WithinOptions};
 use popfib::{IpPrefix, NextHop};
 use popfib_table::Dictionary;
 use self_cell::self_cell;
@@ -19,18 +20,19 @@ use serde::de::{Deserialize, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::error::{Place, ReadError};
 use crate::input::Input;
+use crate::leaves::{Leaves, Node};
 use crate::name_rule::checked;
 use crate::names::left_out;
 use crate::registry::Capabilities;
 use crate::route::{Route, RouteSource};
-use crate::table_format::Entry;
+use crate::table_format::{Columns, Entry};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "mmdb",
     description: "MaxMind databases (MMDB); the AS number, country code or first scalar of each record",
     can: Capabilities::MANY_VALUES,
     detect,
-    open: |input, options| Ok(Box::new(Mmdb::open(input, options.value_path.as_deref())?)),
+    open: |input, options| Ok(Box::new(Mmdb::open(input, &options.columns)?)),
 };
 
 /// The largest database that is read: twenty times the largest of the known ones.
@@ -38,6 +40,9 @@ const MAX_SIZE: usize = 1 << 30;
 
 /// How much longer names may be than the bytes they are made of: numbers grow to digits.
 const NAME_GROWTH: usize = 4;
+
+/// The same of records, which share what is equal in several.
+const RECORD_GROWTH: usize = 16;
 
 /// The scalars that tell most about a network, the first first.
 const TELLING: [&[&str]; 10] = [
@@ -103,9 +108,9 @@ pub(crate) struct Mmdb {
     /// How many more bytes of names there can be, as no two lie in the same bytes.
     names_left: usize,
     value: NextHop,
-    /// The keys to the value, if the caller has chosen one.
-    path: Option<Vec<String>>,
-    /// Networks whose records don't have it, or no value at all.
+    /// The columns, unless one value is read.
+    leaves: Option<Leaves>,
+    /// Networks whose records have none of them, or no value at all.
     without: u64,
     /// Where the records begin in the file.
     records: u64,
@@ -115,11 +120,11 @@ pub(crate) struct Mmdb {
 }
 
 impl Mmdb {
-    /// Reads the database in `input`, of its records what is at `path`.
+    /// Reads the database in `input`, of its records these columns.
     ///
     /// # Errors
     /// If it can't be read to its end, is too large, or no such database.
-    pub(crate) fn open(mut input: Input, path: Option<&str>) -> Result<Self, ReadError> {
+    pub(crate) fn open(mut input: Input, columns: &Columns) -> Result<Self, ReadError> {
         let name = input.name().to_owned();
         let data = input.read_whole(|data| {
             if data.len() <= MAX_SIZE {
@@ -147,9 +152,12 @@ impl Mmdb {
             walk,
             values: HashMap::new(),
             names: Dictionary::new(),
-            names_left: NAME_GROWTH.saturating_mul(len),
+            names_left: match columns {
+                Columns::Value => NAME_GROWTH.saturating_mul(len),
+                _ => RECORD_GROWTH.saturating_mul(len.max(1 << 20)),
+            },
             value: NextHop::MIN,
-            path: path.map(|path| path.split('.').map(str::to_owned).collect()),
+            leaves: Leaves::of(columns),
             without: 0,
             records,
             left,
@@ -161,7 +169,7 @@ impl Mmdb {
     fn advance(&mut self) -> Result<Option<IpPrefix>, Fault> {
         let (values, value, left) = (&mut self.values, &mut self.value, &mut self.left);
         let (names, names_left) = (&mut self.names, &mut self.names_left);
-        let (path, without) = (self.path.as_deref(), &mut self.without);
+        let (leaves, without) = (&mut self.leaves, &mut self.without);
         self.walk.with_dependent_mut(|_, networks| {
             loop {
                 let (found, offset) = loop {
@@ -180,11 +188,15 @@ impl Mmdb {
                     .map_err(|e| format!("the database is damaged: {e}"))?;
                 let prefix = prefix(network.ip(), network.prefix())?;
                 if !values.contains_key(&offset) {
-                    let found = match path {
-                        Some(path) => scalar_at(&found, path),
+                    let found = match leaves {
+                        Some(leaves) => found.decode::<Node<'_>>().map(|node| {
+                            let text = leaves.record(node.as_ref()?)?;
+                            Some(text.to_owned())
+                        }),
                         None => scalar(&found),
                     };
-                    let found = found.map_err(|e| format!("{prefix}: {e}"))?;
+                    let found =
+                        found.map_err(|e| format!("{prefix}: the record is damaged: {e}"))?;
                     let known = match found {
                         None => None,
                         Some(name) => {
@@ -239,8 +251,7 @@ fn prefix(address: IpAddr, len: u8) -> Result<IpPrefix, String> {
 }
 
 /// The value of a record; `None` if there is no scalar in it.
-fn scalar(found: &LookupResult<'_, Vec<u8>>) -> Result<Option<String>, String> {
-    let damaged = |e| format!("the record is damaged: {e}");
+fn scalar(found: &LookupResult<'_, Vec<u8>>) -> Result<Option<String>, MaxMindDbError> {
     for path in TELLING {
         let keys: Vec<_> = path.iter().map(|key| PathElement::Key(key)).collect();
         // A record of another shape is not at fault: it has no such path.
@@ -248,24 +259,8 @@ fn scalar(found: &LookupResult<'_, Vec<u8>>) -> Result<Option<String>, String> {
             return Ok(Some(value));
         }
     }
-    let first = found.decode::<Scalar>().map_err(damaged)?;
+    let first = found.decode::<Scalar>()?;
     Ok(first.and_then(|Scalar(value)| value))
-}
-
-/// The value at `path` in a record; `None` if there is no scalar.
-fn scalar_at(found: &LookupResult<'_, Vec<u8>>, path: &[String]) -> Result<Option<String>, String> {
-    let elements: Vec<_> = path
-        .iter()
-        .map(|key| match key.parse() {
-            Ok(index) => PathElement::Index(index),
-            Err(_) => PathElement::Key(key),
-        })
-        .collect();
-    // A record of another shape is not at fault, as above.
-    match found.decode_path::<Scalar>(&elements) {
-        Ok(Some(Scalar(Some(value)))) => Ok(Some(value)),
-        _ => Ok(None),
-    }
 }
 
 /// The first scalar in a value, at any depth; blank strings are none.
@@ -364,8 +359,19 @@ impl RouteSource for Mmdb {
     }
 
     fn notes(&self) -> Vec<String> {
-        let path = self.path.as_ref().map(|path| path.join("."));
-        left_out(self.without, "network", path.as_deref())
+        let columns = self.leaves.as_ref().and_then(Leaves::only);
+        let mut notes = left_out(self.without, "network", columns);
+        notes.extend(self.leaves.as_ref().and_then(Leaves::note));
+        notes
+    }
+
+    fn column_names(&self) -> &[String] {
+        let leaves = self.leaves.as_ref();
+        leaves.map_or(&[], |leaves| leaves.text.names())
+    }
+
+    fn missing_column(&self) -> Option<String> {
+        self.leaves.as_ref()?.text.missing()
     }
 }
 

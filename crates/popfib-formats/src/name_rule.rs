@@ -13,7 +13,7 @@ use crate::error::quote;
 pub const MAX_NAME: usize = 60_000;
 
 /// Whether a name may have this character.
-fn is_forbidden(c: char) -> bool {
+pub(crate) fn is_forbidden(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 

@@ -10,7 +10,8 @@ use crate::peers::Peer;
 pub struct Route<'a> {
     /// The prefix; no host bits set.
     pub prefix: IpPrefix,
-    /// The next hop as the source names it: an address, an AS number, any name.
+    /// The next hop as the source names it: an address, an AS number, any name. Or, where
+    /// [records](crate::Columns::are_records) are read, one as only [`load`](crate::load) understands it.
     pub next_hop: &'a str,
 }
 
@@ -31,6 +32,16 @@ pub trait RouteSource: Send {
     /// for each kind, such as `3 records of unknown types left out`.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The names of the columns so far, where routes lead to [records](crate::Columns::are_records).
+    fn column_names(&self) -> &[String] {
+        &[]
+    }
+
+    /// That a column which was asked for by name was in no record, for an error: which it is, and which there are.
+    fn missing_column(&self) -> Option<String> {
+        None
     }
 
     /// The peers met so far, each with how many routes it has, wanted or not;

@@ -14,6 +14,40 @@ format_type! {
     Format: Entry
 }
 
+/// Which columns of a file's records are read.
+///
+/// A column is called by the keys that lead to its value in a MaxMind database or a JSON object (`country.iso_code`,
+/// `subdivisions[0].iso_code`), or by its heading, or number from 1, in a CSV file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Columns {
+    /// One value: the most telling one of each record.
+    #[default]
+    Value,
+    /// Those of these names, in their order: values of one, records of several.
+    Named(Vec<String>),
+    /// All, as records.
+    All,
+}
+
+impl Columns {
+    /// Whether routes lead to records, not to values.
+    pub fn are_records(&self) -> bool {
+        match self {
+            Self::Value => false,
+            Self::Named(names) => names.len() > 1,
+            Self::All => true,
+        }
+    }
+
+    /// What they are called in a note: the only column, if there is one.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Named(names) if names.len() == 1 => Some(&names[0]),
+            _ => None,
+        }
+    }
+}
+
 /// How a table is read, and what to do with invalid lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
@@ -28,11 +62,8 @@ pub struct LoadOptions {
     pub peer: Option<PeerFilter>,
     /// What is used as the next hop if a file has several candidates.
     pub value: RouteValue,
-    /// Which value, where the records of a file have many: the keys that lead
-    /// to it in a MaxMind database or a JSON object (`country.iso_code`; lists
-    /// count from 0), or a column of a CSV file by its name or its number from 1. An error for other formats.
-    /// If `None`, the most specific one.
-    pub value_path: Option<String>,
+    /// Which columns, where the records of a file have several. An error for formats of one.
+    pub columns: Columns,
     /// The name of the table to read from a file with several (VRFs, routing tables of a kernel); if `None`, a
     /// second one is an error. An error for formats of one table.
     pub table: Option<String>,
@@ -53,7 +84,7 @@ impl LoadOptions {
             mask: false,
             peer: None,
             value: RouteValue::NextHop,
-            value_path: None,
+            columns: Columns::Value,
             table: None,
             next_hops: Vec::new(),
             all: false,

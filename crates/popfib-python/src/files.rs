@@ -15,7 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use popfib::{Image, ImageError, NextHop};
-use popfib_formats::{Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable};
+use popfib_formats::{Columns, Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
@@ -72,7 +72,7 @@ pub(crate) fn in_background<T: Send + 'static>(
 
 /// Load a table of routes from a file.
 #[pyfunction]
-#[pyo3(signature = (path, /, format = None, *, value = "next-hop", value_path = None, peer = None,
+#[pyo3(signature = (path, /, format = None, *, value = "next-hop", column = None, peer = None,
     vrf = None, skip_invalid = false, mask = false, decode = None))]
 #[expect(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn load(
@@ -80,7 +80,7 @@ pub(crate) fn load(
     #[pyo3(from_py_with = path_of)] path: PathBuf,
     format: Option<&str>,
     value: &str,
-    value_path: Option<String>,
+    column: Option<String>,
     peer: Option<&Bound<'_, PyAny>>,
     vrf: Option<String>,
     skip_invalid: bool,
@@ -95,7 +95,9 @@ pub(crate) fn load(
         .parse()
         .map_err(|error| wrong("value", value, error))?;
     options.peer = peer.map(peer_of).transpose()?;
-    options.value_path = value_path;
+    if let Some(column) = column {
+        options.columns = Columns::Named(vec![column]);
+    }
     options.table = vrf;
     options.skip_invalid = skip_invalid;
     options.mask = mask;

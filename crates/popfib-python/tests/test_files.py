@@ -104,10 +104,10 @@ def test_bad_files(tmp_path, text, options, error, words):
 def test_which_value_of_a_record(tmp_path):
     path = tmp_path / "records.csv"
     path.write_text("network,asn,name\n10.0.0.0/8,64500,East\n2001:db8::/32,64501,West\n")
-    assert list(popfib.load(path, value_path="asn", decode=int).values()) == [64500, 64501]
-    assert list(popfib.load(path, value_path="name").values()) == ["East", "West"]
+    assert list(popfib.load(path, column="asn", decode=int).values()) == [64500, 64501]
+    assert list(popfib.load(path, column="name").values()) == ["East", "West"]
     with pytest.raises(ValueError, match="no column"):
-        popfib.load(path, value_path="country")
+        popfib.load(path, column="country")
     listed = tmp_path / "list.txt"
     listed.write_text("10.0.0.0/8\n2001:db8::/32\n")
     members = popfib.load(listed)

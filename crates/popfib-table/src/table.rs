@@ -112,13 +112,23 @@ impl Table {
     /// The value of the record of this number, as it is written; `None` if it is absent. O(1) where it is a text, else its length.
     #[inline]
     pub fn value(&self, number: NextHop) -> Option<Cow<'_, str>> {
-        Some(match self.records.as_ref()?.cell(number, 0)? {
+        self.value_in(number, 0)
+    }
+
+    /// The same of the [column](Records::columns) of this index.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    #[inline]
+    pub fn value_in(&self, number: NextHop, column: usize) -> Option<Cow<'_, str>> {
+        Some(match self.records.as_ref()?.cell(number, column)? {
             Cell::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),
             cell => Cow::Owned(cell.to_string()),
         })
     }
 
-    /// All values in the order of their numbers, from 1 on, empty where they are absent; none in an image without names.
+    /// The values of all records in the order of their numbers, from 1 on, empty where they are absent; none in an image
+    /// without names.
     pub fn values(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let numbers = (1..=self.value_count().unwrap_or(0)).filter_map(NextHop::new);
         numbers.map(|number| self.value(number).unwrap_or_default())

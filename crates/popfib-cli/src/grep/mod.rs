@@ -102,7 +102,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
     let tables = args.tables.load(false)?;
     for value in &args.values {
         let mut tables = tables.iter();
-        if !tables.any(|table| table.table.values().any(|name| name == *value)) {
+        if !tables.any(|table| table.values().flatten().any(|name| name == *value)) {
             note(format_args!(
                 "--match-value: no route has the value {value}"
             ));
@@ -362,9 +362,9 @@ impl Grep<'_> {
 /// By the numbers of the values, whether a match counts; 0 is no match.
 fn selected(table: &NamedTable, args: &GrepArgs) -> Vec<bool> {
     let values = &args.values;
-    let counts =
-        |name: Cow<'_, str>| values.is_empty() || values.iter().any(|value| *value == name);
-    let counts = table.table.values().map(counts);
+    let is_chosen = |name: Cow<'_, str>| values.iter().any(|value| *value == name);
+    let counts = |name: Option<_>| values.is_empty() || name.is_some_and(is_chosen);
+    let counts = table.values().map(counts);
     std::iter::once(false).chain(counts).collect()
 }
 

@@ -3,9 +3,9 @@
 use std::net::IpAddr;
 
 use popfib_formats::{AddressBatch, Run};
+use popfib_table::{Cell, PrefixText};
 
-use super::form::{Form, address_name};
-use super::page::Page;
+use super::form::{Form, address_name, text};
 use super::rows::Lead;
 use super::table::NamedTable;
 use super::written::Texted;
@@ -25,10 +25,6 @@ pub(super) struct Cells<'b> {
     next_ipv6: usize,
     /// The addresses of the cell at hand.
     found: Vec<Found>,
-    /// Their answers as they are, one by one.
-    page: Page,
-    /// Where the text of each ends, and whether there was a match.
-    ends: Vec<(usize, bool)>,
     text: Vec<u8>,
 }
 
@@ -59,8 +55,6 @@ impl<'b> Cells<'b> {
             next_ipv4: 0,
             next_ipv6: 0,
             found: Vec::new(),
-            page: Page::new(),
-            ends: Vec::new(),
             text: Vec::new(),
         }
     }
@@ -124,7 +118,7 @@ impl<'b> Cells<'b> {
             Found::Ipv6(at) => IpAddr::V6(self.batch.ipv6()[at].into()).to_string(),
         };
         let shown: Vec<String> = self.found.iter().map(show).collect();
-        let shown: Vec<_> = shown.iter().map(|text| Some(text.as_str())).collect();
+        let shown: Vec<_> = shown.iter().map(|shown| Some(text(shown))).collect();
         write(
             self.form,
             address_name(name),
@@ -136,40 +130,33 @@ impl<'b> Cells<'b> {
 
     /// Writes the answers of a table to the addresses of the cell.
     fn answers(&mut self, name: &str, index: usize, table: &NamedTable, takes_all: bool) {
-        self.page.clear();
-        self.ends.clear();
-        for &found in &self.found {
-            let page = &mut self.page;
-            let is_match = match found {
-                Found::Ipv4(at) => self.ipv4.write(index, at, page),
-                Found::Ipv6(at) => self.ipv6.write(index, at, page),
-            };
-            self.ends.push((self.page.bytes().len(), is_match));
-        }
-        let (mut prefixes, mut values) = (Vec::new(), Vec::new());
-        let mut start = 0;
-        for &(end, is_match) in &self.ends {
-            let answer = std::str::from_utf8(&self.page.bytes()[start..end]).unwrap_or_default();
-            start = end;
-            let (prefix, value) = match table.with_prefixes {
-                true => answer.split_once('\t').unwrap_or_default(),
-                false => ("", answer),
-            };
-            prefixes.push(is_match.then_some(prefix));
-            values.push(is_match.then_some(value));
-        }
+        let answer = |&found: &Found| match found {
+            Found::Ipv4(at) => self.ipv4.answer(index, at),
+            Found::Ipv6(at) => self.ipv6.answer(index, at),
+        };
+        let (prefixes, cells): (Vec<_>, Vec<_>) = (self.found.iter().map(answer))
+            .map(|found| {
+                let (prefix, number) = found.unzip();
+                let prefix = prefix.flatten().map(PrefixText::new);
+                (prefix, number.and_then(|number| table.cell(number)))
+            })
+            .unzip();
+        let prefixes = prefixes
+            .iter()
+            .map(|prefix| Some(text(prefix.as_ref()?.as_str())));
+        let prefixes: Vec<_> = prefixes.collect();
         let columns = table.columns(name);
-        for (name, texts) in columns.iter().rev().zip([&values, &prefixes]).rev() {
-            write(self.form, name, texts, takes_all, &mut self.text);
+        for (name, cells) in columns.iter().rev().zip([&cells, &prefixes]).rev() {
+            write(self.form, name, cells, takes_all, &mut self.text);
         }
     }
 }
 
-/// Writes a column of one text or none, or of all.
-fn write(form: &Form, name: &str, texts: &[Option<&str>], takes_all: bool, to: &mut Vec<u8>) {
+/// Writes a column of one cell or none, or of all.
+fn write(form: &Form, name: &str, cells: &[Option<Cell<'_>>], takes_all: bool, to: &mut Vec<u8>) {
     if takes_all {
-        form.columns(name, texts, to);
+        form.columns(name, cells, to);
     } else {
-        form.column(name, texts.first().copied().flatten(), to);
+        form.column(name, cells.first().copied().flatten(), to);
     }
 }

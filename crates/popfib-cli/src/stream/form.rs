@@ -1,11 +1,14 @@
 //! The forms of output that are lines of text, and how each writes an answer.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use popfib_formats::Escaped;
+use popfib_table::{Cell, Scalar};
 use serde::Serialize;
 
 use super::table::NamedTable;
+use crate::output::AsJson;
 
 /// A form of output as lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,39 +81,40 @@ impl Form {
         }
     }
 
-    /// Writes one column of an answer, `name` being its name and `text` none where there is no answer.
-    pub(super) fn column(&self, name: &str, text: Option<&str>, to: &mut Vec<u8>) {
+    /// Writes one column of an answer, `name` being its name and `cell` none where there is no answer.
+    pub(super) fn column(&self, name: &str, cell: Option<Cell<'_>>, to: &mut Vec<u8>) {
         match self {
             Self::Text { .. } | Self::Zeek { .. } => {
                 to.push(b'\t');
-                text_cell(text, to);
+                text_cell(cell, to);
             }
             Self::Csv(dialect) => {
                 to.push(dialect.delimiter);
-                csv_cell(text.unwrap_or_default(), dialect.delimiter, to);
+                if let Some(cell) = cell {
+                    csv_cell(&shown(cell), dialect.delimiter, to);
+                }
             }
-            Self::Json => member(name, &text, to),
+            Self::Json => member(name, &cell.map(AsJson), to),
         }
     }
 
     /// The same of the answers to any number of addresses, which are one cell.
-    pub(super) fn columns(&self, name: &str, texts: &[Option<&str>], to: &mut Vec<u8>) {
+    pub(super) fn columns(&self, name: &str, cells: &[Option<Cell<'_>>], to: &mut Vec<u8>) {
         if *self == Self::Json {
-            return member(name, &texts, to);
+            let cells: Vec<_> = cells.iter().map(|cell| cell.map(AsJson)).collect();
+            return member(name, &cells, to);
         }
-        let shown: Vec<&str> = texts.iter().map(|text| text.unwrap_or("-")).collect();
-        self.column(
-            name,
-            (!shown.is_empty()).then(|| shown.join(",")).as_deref(),
-            to,
-        );
+        let texts = cells
+            .iter()
+            .map(|cell| cell.map_or(Cow::Borrowed("-"), shown));
+        let joined = texts.collect::<Vec<_>>().join(",");
+        self.column(name, (!cells.is_empty()).then_some(text(&joined)), to);
     }
 }
 
 /// How the answers of a table are written.
 pub(super) struct AnswerForm<'f> {
-    /// None for the texts themselves, between which there is a tab.
-    form: Option<&'f Form>,
+    form: &'f Form,
     prefix_name: Option<String>,
     value_name: String,
     /// Nothing is before it in the line.
@@ -122,33 +126,16 @@ impl<'f> AnswerForm<'f> {
     pub(super) fn new(form: &'f Form, cell: &str, table: &NamedTable, is_first: bool) -> Self {
         let mut columns = table.columns(cell);
         Self {
-            form: Some(form),
+            form,
             value_name: columns.pop().unwrap_or_default(),
             prefix_name: columns.pop(),
             is_first,
         }
     }
 
-    /// The texts themselves.
-    pub(super) fn raw(table: &NamedTable) -> Self {
-        Self {
-            form: None,
-            value_name: String::new(),
-            prefix_name: table.with_prefixes.then(String::new),
-            is_first: true,
-        }
-    }
-
     pub(super) fn prefix(&self, prefix: Option<&str>, to: &mut Vec<u8>) {
-        let Some(name) = &self.prefix_name else {
-            return;
-        };
-        match self.form {
-            Some(form) => form.column(name, prefix, to),
-            None => {
-                to.extend_from_slice(prefix.unwrap_or_default().as_bytes());
-                to.push(b'\t');
-            }
+        if let Some(name) = &self.prefix_name {
+            self.form.column(name, prefix.map(text), to);
         }
     }
 
@@ -164,18 +151,30 @@ impl<'f> AnswerForm<'f> {
         Some((before, after))
     }
 
-    pub(super) fn value(&self, value: Option<&str>, to: &mut Vec<u8>) {
+    pub(super) fn value(&self, value: Option<Cell<'_>>, to: &mut Vec<u8>) {
         match self.form {
-            Some(Form::Text { .. }) if self.is_first => text_cell(value, to),
-            Some(form) => form.column(&self.value_name, value, to),
-            None => to.extend_from_slice(value.unwrap_or_default().as_bytes()),
+            Form::Text { .. } if self.is_first => text_cell(value, to),
+            form => form.column(&self.value_name, value, to),
         }
     }
 }
 
-fn text_cell(text: Option<&str>, to: &mut Vec<u8>) {
+/// A cell of this text.
+pub(super) fn text(text: &str) -> Cell<'_> {
+    Cell::Scalar(Scalar::Text(text))
+}
+
+/// What is shown for a cell.
+fn shown(cell: Cell<'_>) -> Cow<'_, str> {
+    match cell {
+        Cell::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),
+        cell => Cow::Owned(cell.to_string()),
+    }
+}
+
+fn text_cell(cell: Option<Cell<'_>>, to: &mut Vec<u8>) {
     // Writing to a Vec cannot fail.
-    let _ = write!(to, "{}", Escaped(text.unwrap_or("-")));
+    let _ = write!(to, "{}", Escaped(&cell.map_or(Cow::Borrowed("-"), shown)));
 }
 
 /// Writes a member of a JSON object that is not the first.
@@ -218,7 +217,7 @@ mod tests {
         for form in [text, Form::Json, csv(b','), csv(b'/'), csv(b'.'), csv(b':')] {
             for name in ["prefix", "10.0.0.0/8", "0123456789abcdef.:/", "a\"b"] {
                 let form = AnswerForm {
-                    form: Some(&form),
+                    form: &form,
                     prefix_name: Some(name.to_owned()),
                     value_name: String::new(),
                     is_first: false,

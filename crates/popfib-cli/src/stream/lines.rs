@@ -17,7 +17,7 @@ use super::members::Members;
 use super::page::Page;
 use super::rows::{Lead, Row};
 use super::table::NamedTable;
-use super::written::{Texted, Written, compile, indices, lead};
+use super::written::{Texted, Written, compile, indices, lead, without_texts};
 use crate::failure::Failure;
 
 /// What is asked about each address, and of whom.
@@ -151,11 +151,10 @@ impl Lines {
         let tables = self.query.tables.iter().enumerate();
         let written = tables.map(|(index, table)| {
             let is_first = self.lead == Lead::Nothing && index == 0;
-            let form = match self.query.is_single() {
-                true => AnswerForm::new(&self.form, "", table, is_first),
-                false => AnswerForm::raw(table),
-            };
-            compile(table, &form)
+            if !self.query.is_single() {
+                return without_texts(table);
+            }
+            compile(table, &AnswerForm::new(&self.form, "", table, is_first))
         });
         written.collect()
     }

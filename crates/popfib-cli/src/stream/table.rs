@@ -1,38 +1,96 @@
 //! A table that answers a stream, and what its columns are called.
 
-use popfib_table::Table;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use popfib::NextHop;
+use popfib_table::{Cell, Column, Records, Table};
 
 use crate::args::TableArgs;
 use crate::failure::Failure;
 use crate::image::Opened;
 use crate::table;
 
-/// A table, or one of several values that its records have.
+/// A column of a table's records, which are mostly of one.
 pub(crate) struct NamedTable {
-    /// What the columns of its answers are called; `None` for the only table.
+    /// What the table is called; `None` for the only one.
     pub(crate) name: Option<String>,
-    /// Whether the answer has the matched prefix, too.
+    /// What the column is called where there are several of the table.
+    column_name: Option<String>,
+    /// Whether the answer has the matched prefix, too: for the first column of a table.
     pub(crate) with_prefixes: bool,
-    pub(crate) table: Table,
+    pub(crate) table: Arc<Table>,
+    /// The index of the column.
+    column: usize,
 }
 
 impl NamedTable {
-    /// The only table.
+    /// The only table, of one column.
     pub(crate) fn only(table: Table, with_prefixes: bool) -> Self {
         Self {
             name: None,
+            column_name: None,
             with_prefixes,
-            table,
+            table: Arc::new(table),
+            column: 0,
         }
     }
 
-    /// The table of these options, by prefixes if it has any.
-    pub(crate) fn of(args: &TableArgs) -> Result<Self, Failure> {
+    /// The columns of the table called `name`; several are called by their names, too.
+    pub(crate) fn of_columns(
+        name: Option<String>,
+        table: Table,
+        with_prefixes: bool,
+    ) -> impl Iterator<Item = Self> {
+        let table = Arc::new(table);
+        let names: Vec<_> = match table.records().map(Records::columns) {
+            None | Some([_]) => vec![None],
+            Some(columns) => {
+                let name = |column: &Column| Some(column.name().to_owned());
+                columns.iter().map(name).collect()
+            }
+        };
+        let columns = names.into_iter().enumerate();
+        columns.map(move |(column, column_name)| Self {
+            name: name.clone(),
+            column_name,
+            with_prefixes: with_prefixes && column == 0,
+            table: Arc::clone(&table),
+            column,
+        })
+    }
+
+    /// The tables of these options, by prefixes if they have any.
+    pub(crate) fn of(args: &TableArgs) -> Result<Vec<Self>, Failure> {
         let table = match table::open_image(args)? {
             Some(opened) => opened.into_table()?,
-            None => table::load(args)?.into_table(),
+            None => table::load_records(args.table.as_deref(), &args.read)?,
         };
-        Ok(Self::only(table, true))
+        Ok(Self::of_columns(None, table, true).collect())
+    }
+
+    /// The value of the record of this number.
+    pub(crate) fn cell(&self, number: NextHop) -> Option<Cell<'_>> {
+        self.table.records()?.cell(number, self.column)
+    }
+
+    /// Those of all records in the order of their numbers, from 1 on.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = Option<Cell<'_>>> {
+        self.numbers().map(|number| self.cell(number))
+    }
+
+    /// The same as texts.
+    pub(crate) fn values(&self) -> impl Iterator<Item = Option<Cow<'_, str>>> {
+        self.numbers().map(|number| self.value(number))
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = NextHop> {
+        (1..=self.table.value_count().unwrap_or(0)).filter_map(NextHop::new)
+    }
+
+    /// That of one record.
+    pub(crate) fn value(&self, number: NextHop) -> Option<Cow<'_, str>> {
+        self.table.value_in(number, self.column)
     }
 
     /// That of an image, which has to have its routes for prefixes.
@@ -46,11 +104,13 @@ impl NamedTable {
 
     /// The names of its columns for the cell of this name, which is empty where there is one cell.
     pub(crate) fn columns(&self, cell: &str) -> Vec<String> {
-        let (prefix, value) = match &self.name {
-            None => ("prefix".to_owned(), "next_hop"),
-            Some(name) => (format!("{name}_prefix"), name.as_str()),
+        let (prefix, value) = match (&self.name, &self.column_name) {
+            (None, None) => ("prefix".to_owned(), "next_hop".to_owned()),
+            (None, Some(column)) => ("prefix".to_owned(), column.clone()),
+            (Some(name), None) => (format!("{name}_prefix"), name.clone()),
+            (Some(name), Some(column)) => (format!("{name}_prefix"), format!("{name}_{column}")),
         };
-        let mut names = vec![value.to_owned()];
+        let mut names = vec![value];
         if self.with_prefixes {
             names.insert(0, prefix);
         }

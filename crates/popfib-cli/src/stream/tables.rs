@@ -1,6 +1,6 @@
 //! The tables that answer a stream, as options name them: one or several, each by a name of its own.
 //!
-//! What options say of the content of a table (`--value-path` and the like) is about the table before them, and about all tables if
+//! What options say of the content of a table (`--columns` and the like) is about the table before them, and about all tables if
 //! none is before. Clap keeps no order of different options, so the places of arguments are read beside the arguments.
 
 use std::any::Any;
@@ -30,7 +30,7 @@ pub(crate) struct TablesArgs {
 #[command(next_help_heading = "Tables")]
 struct GivenArgs {
     /// Table to read, compressed or not; `-` is standard input. Several tables need names (asn=FILE), which
-    /// become the names of their columns. --format, --peer, --value, --value-path and --vrf are about the table
+    /// become the names of their columns. --columns, --format, --peer, --value and --vrf are about the table
     /// before them, and about all tables if none is before [default: the built-in table of a tier-1 router, with
     /// origin AS numbers]
     #[arg(long = "table", value_name = "[NAME=]FILE")]
@@ -54,7 +54,7 @@ struct GivenArgs {
 }
 
 /// The options of [`ReadArgs`] that are about one table.
-const OF_A_TABLE: [&str; 5] = ["format", "peer", "value", "value_path", "vrf"];
+const OF_A_TABLE: [&str; 5] = ["columns", "format", "peer", "value", "vrf"];
 
 impl Args for TablesArgs {
     fn augment_args(command: Command) -> Command {
@@ -78,9 +78,9 @@ impl FromArgMatches for TablesArgs {
                 format: only(matches, "format", from, to)?.or(before.format),
                 peer: only(matches, "peer", from, to)?.or(before.peer),
                 value: only(matches, "value", from, to)?.or(before.value),
-                value_path: match between::<String>(matches, "value_path", from, to) {
-                    paths if paths.is_empty() => before.value_path.clone(),
-                    paths => paths,
+                columns: match between::<String>(matches, "columns", from, to) {
+                    columns if columns.is_empty() => before.columns.clone(),
+                    columns => columns,
                 },
                 vrf: only(matches, "vrf", from, to)?.or(before.vrf.clone()),
                 ..given.read.clone()
@@ -90,7 +90,7 @@ impl FromArgMatches for TablesArgs {
             format: None,
             peer: None,
             value: None,
-            value_path: Vec::new(),
+            columns: Vec::new(),
             vrf: None,
             ..given.read.clone()
         };
@@ -165,13 +165,13 @@ impl TablesArgs {
             return Ok(vec![NamedTable::of_image(opened, with_prefixes)?]);
         }
         if self.given.tables.is_empty() {
-            let table = table::load_or_default(None, &self.read)?.into_table();
+            let table = table::load_records(None, &self.read)?;
             return Ok(vec![NamedTable::only(table, with_prefixes)]);
         }
         let mut tables: Vec<NamedTable> = Vec::new();
         for (table, read) in self.given.tables.iter().zip(&self.reads) {
             let (name, file) = split(table);
-            let mut name = name.map(str::to_owned);
+            let name = name.map(str::to_owned);
             if name.is_none() && self.given.tables.len() > 1 {
                 let reason = "one of several tables needs a name: --table NAME=FILE";
                 return Err(format!("{}: {reason}", file.escape_debug()).into());
@@ -180,23 +180,8 @@ impl TablesArgs {
                 let name = name.unwrap_or_default();
                 return Err(format!("two tables are called {name}").into());
             }
-            let paths = read.value_path.iter().map(Some);
-            let no_path = read.value_path.is_empty().then_some(None);
-            for (index, path) in paths.chain(no_path).enumerate() {
-                // Each further value of the records is a table without prefixes of its own.
-                if let Some(path) = path.filter(|_| read.value_path.len() > 1) {
-                    let value = path.rsplit('.').next().unwrap_or(path);
-                    let (table, _) = split(table);
-                    name = Some(table.map_or(value.to_owned(), |table| format!("{table}_{value}")));
-                }
-                let read = read.with_value_path(path.map(String::as_str));
-                let loaded = table::load_file(Path::new(file), &read)?;
-                tables.push(NamedTable {
-                    name: name.clone(),
-                    with_prefixes: with_prefixes && index == 0,
-                    table: loaded.into_table(),
-                });
-            }
+            let table = table::load_records(Some(Path::new(file)), read)?;
+            tables.extend(NamedTable::of_columns(name, table, with_prefixes));
         }
         Ok(tables)
     }

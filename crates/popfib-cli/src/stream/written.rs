@@ -1,6 +1,6 @@
 //! What is written for the answers of a table: texts that are ready, and before each a prefix where one is wanted.
 
-use popfib::{Family, Kernel};
+use popfib::{Family, IpPrefix, Kernel, NextHop};
 use popfib_table::{FamilyTable, PrefixText};
 
 use super::answer_texts::{AnyAnswerTexts, Texts};
@@ -57,13 +57,24 @@ impl<'l, A: Family> Texted<'l, A> {
 }
 
 impl<A: Family> Texted<'_, A> {
-    /// Writes the text of an answer of the table of this index; whether there is a match.
-    pub(super) fn write(&self, table: usize, at: usize, page: &mut Page) -> bool {
-        let number = self.numbers[table][at];
+    /// Writes the text of an answer of the table of this index.
+    pub(super) fn write(&self, table: usize, at: usize, page: &mut Page) {
         let Written { before, texts } = &self.written[table];
+        let number = self.numbers[table][at];
         let number = lead(self.addresses[at], number, before.as_deref(), page);
         texts.write(number, page);
-        number != 0
+    }
+
+    /// The answer of the table of this index: the prefix, if prefixes are written, and the number of the record.
+    pub(super) fn answer(&self, table: usize, at: usize) -> Option<(Option<IpPrefix>, NextHop)> {
+        let number = self.numbers[table][at];
+        match self.written[table].ask() {
+            Ask::Value => Some((None, NextHop::new(number)?)),
+            Ask::Match => {
+                let found = FamilyTable::<A>::matched(self.addresses[at], number);
+                found.map(|(prefix, number)| (Some(A::ip_prefix(prefix)), number))
+            }
+        }
     }
 }
 
@@ -76,17 +87,26 @@ pub(super) fn compile(table: &NamedTable, form: &AnswerForm<'_>) -> Written {
         form.prefix(None, to);
         form.value(None, to);
     });
-    for value in table.table.values() {
+    for value in table.cells() {
         texts.push(|to| {
             match &after {
                 Some(after) => to.extend_from_slice(after),
                 None => form.prefix(None, to),
             }
-            form.value(Some(&value), to);
+            form.value(value, to);
         });
     }
     let texts = texts.into_answer_texts();
     Written { before, texts }
+}
+
+/// As [`compile`], for who writes values himself.
+pub(super) fn without_texts(table: &NamedTable) -> Written {
+    let with_prefixes = table.with_prefixes && table.table.has_routes();
+    Written {
+        before: with_prefixes.then(Vec::new),
+        texts: Texts::default().into_answer_texts(),
+    }
 }
 
 /// The numbers of the texts of these answers.

@@ -214,12 +214,12 @@ fn values_are_chosen_by_path() {
         "convert-values.csv",
         "network,asn,country\n10.0.0.0/8,64500,AA\n",
     );
-    let with = |column| run(&["convert", "--table", &table, "--value-path", column]);
+    let with = |column| run(&["convert", "--table", &table, "--columns", column]);
     assert_eq!(good(&with("country")), "10.0.0.0/8 AA\n");
     assert_eq!(good(&with("2")), "10.0.0.0/8 64500\n");
     assert!(bad(&with("city")).starts_with(&format!("{table}:1: no column \"city\"")));
-    let output = run(&["convert", "--value-path", "country"]);
-    assert!(bad(&output).starts_with("--value-path needs --table"));
+    let output = run(&["convert", "--columns", "country"]);
+    assert!(bad(&output).starts_with("--columns needs --table"));
 }
 
 /// mmdblookup, the program of libmaxminddb, finds what popfib finds.

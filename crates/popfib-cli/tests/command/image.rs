@@ -243,7 +243,7 @@ fn options_that_an_image_cannot_heed_are_refused() {
         ["--format", "text"],
         ["--peer", "1"],
         ["--value", "origin-as"],
-        ["--value-path", "asn"],
+        ["--columns", "asn"],
     ] {
         let output = run(&[&["lookup", "10.1.2.3", "--fib", &image][..], &option].concat());
         assert_eq!(output.status.code(), Some(2));

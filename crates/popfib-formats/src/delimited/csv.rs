@@ -25,18 +25,19 @@ use popfib_table::Dictionary;
 
 use super::fields::Fields;
 use super::geofeed;
+use super::layout::{Layout, Source, is_host};
 use super::overlap::{Range, Ranges, Row, Sorted};
 use crate::delimiter::delimiter;
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::{Lines, text};
-use crate::masks::{self, Length};
 use crate::name_rule::checked;
-use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, left_out, rank};
+use crate::names::left_out;
 use crate::ranges::RangePrefixes;
+use crate::record::{Kind, RecordText};
 use crate::registry::Capabilities;
 use crate::route::{Route, RouteSource};
-use crate::table_format::{Entry, LoadOptions};
+use crate::table_format::{Columns, Entry, LoadOptions};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "csv",
@@ -107,149 +108,22 @@ fn separator(first: &str) -> u8 {
     }
 }
 
-/// Where the columns are.
-struct Layout {
-    source: Source,
-    /// The columns of values, the most telling first; none in a list.
-    values: Vec<usize>,
-    /// How many columns the heading names, if there is one.
-    heading: Option<usize>,
-}
-
-#[derive(Clone, Copy)]
-enum Source {
-    /// A prefix, or an address and, in another column, its length.
-    Prefix(usize, Option<(usize, Length)>),
-    Range(usize, usize),
-}
-
-impl Layout {
-    /// The layout that the first line shows.
-    fn of(fields: &Fields) -> Option<Self> {
-        let columns = || 0..fields.len();
-        let best = |names: &[&str]| {
-            let ranked = columns().filter_map(|n| Some((rank(fields.get(n), names)?, n)));
-            ranked.min().map(|(_, n)| n)
-        };
-        let lengths = columns().filter_map(|n| Some((Length::named(fields.get(n))?, n)));
-        let lengths = lengths.min();
-        let length = lengths.map(|((_, kind), n)| (n, kind));
-        let range = best(FIRST).zip(best(LAST));
-        // Beside other columns than a mask an address is mostly a log's.
-        let has_mask = lengths.is_some_and(|((rank, _), _)| Length::is_clear(rank));
-        let address = || best(ADDRESS).filter(|_| fields.len() == 1 || has_mask);
-        let source = match (best(PREFIX), range) {
-            (Some(prefix), _) => Source::Prefix(prefix, length),
-            (None, Some((first, last))) => Source::Range(first, last),
-            (None, None) => match address() {
-                Some(address) => Source::Prefix(address, length),
-                None => return Self::without_heading(fields),
-            },
-        };
-        let mut named: Vec<_> = columns()
-            .filter_map(|n| Some((rank(fields.get(n), VALUE)?, n)))
-            .collect();
-        named.sort_unstable();
-        let mut values: Vec<_> = named.into_iter().map(|(_, n)| n).collect();
-        if values.is_empty() {
-            values.extend(columns().find(|&n| !is_place(fields.get(n))));
-        }
-        Some(Self {
-            source,
-            values,
-            heading: Some(fields.len()),
-        })
+/// Refuses the first part of a set of ASes that was cut at its commas.
+fn whole_set(value: &str) -> Result<(), String> {
+    if value.starts_with('{') && !value.ends_with('}') {
+        let value = quote(value.as_bytes());
+        return Err(format!("{value}: a set with commas needs quotes around it"));
     }
-
-    /// The column called `name` in the heading, or with this number, from 1.
-    fn find(&self, name: &str, fields: &Fields) -> Result<usize, String> {
-        let mut columns = 0..fields.len();
-        let named = columns.find(|&n| self.heading.is_some() && fields.get(n).trim() == name);
-        let numbered = || name.parse().ok().and_then(|n: usize| n.checked_sub(1));
-        let found = named.or_else(|| numbered().filter(|&n| n < fields.len()));
-        found.ok_or_else(|| {
-            let names: Vec<_> = (0..fields.len().min(20))
-                .map(|n| quote(fields.get(n).as_bytes()).to_string())
-                .collect();
-            let what = if self.heading.is_some() {
-                ""
-            } else {
-                "no heading, and "
-            };
-            let name = quote(name.as_bytes());
-            format!("{what}no column {name} in {}", names.join(", "))
-        })
-    }
-
-    fn without_heading(fields: &Fields) -> Option<Self> {
-        let [first, second] = [fields.get(0), fields.get(1)];
-        // Two fields are as of the text table, which has hosts without a length.
-        let is_whole = fields.len() == 2 || fields.len() > 2 && first.contains('/');
-        let (source, value) = if is_whole && first.parse::<IpPrefix>().is_ok() {
-            (Source::Prefix(0, None), 1)
-        } else if fields.len() > 2 && are_address_and_mask(first, second) {
-            (Source::Prefix(0, Some((1, Length::Plain))), 2)
-        } else if fields.len() > 2 && are_ends(first, second) {
-            (Source::Range(0, 1), 2)
-        } else {
-            return None;
-        };
-        Some(Self {
-            source,
-            values: vec![value],
-            heading: None,
-        })
-    }
-}
-
-/// Whether a column of this name says which addresses a row is about.
-fn is_place(name: &str) -> bool {
-    let names = [PREFIX, ADDRESS, FIRST, LAST];
-    names.iter().any(|names| rank(name, names).is_some()) || Length::named(name).is_some()
-}
-
-/// Whether two fields are an address and its network mask, which as the end of a range would make a wide one.
-fn are_address_and_mask(first: &str, second: &str) -> bool {
-    match (first.parse(), second.parse()) {
-        (Ok(first), Ok(second)) => masks::is_mask(first, second),
-        _ => false,
-    }
-}
-
-/// Nothing says that `address`, which has no length in its row, is more than a host: no mask in any field, and without
-/// a heading no address as the value that may be one or end a range.
-fn is_host(address: IpAddr, value: &str, fields: &Fields, layout: &Layout) -> Result<(), String> {
-    let second = value.parse().ok().filter(|_| layout.heading.is_none());
-    if let Some(reason) = second.and_then(|second| masks::second_address(address, second)) {
-        return Err(reason);
-    }
-    let is_mask = |n: &usize| {
-        let mask = fields.get(*n).parse();
-        mask.is_ok_and(|mask| masks::is_mask(address, mask))
-    };
-    match (0..fields.len()).find(is_mask) {
-        None => Ok(()),
-        Some(n) => Err(format!(
-            "an address and its mask, in column {}, which the heading does not call netmask: \"{address}/{}\"",
-            n + 1,
-            fields.get(n)
-        )),
-    }
-}
-
-/// Whether two fields may be the ends of a range: two addresses or two numbers.
-fn are_ends(first: &str, last: &str) -> bool {
-    let ends = [first, last];
-    ends.iter().all(|end| end.parse::<IpAddr>().is_ok())
-        || ends.iter().all(|end| end.parse::<u128>().is_ok())
+    Ok(())
 }
 
 /// A [`RouteSource`] of CSV and TSV.
 pub(crate) struct Delimited {
     lines: Lines,
     mask: bool,
-    /// The column of the values, if the caller has chosen it.
-    column: Option<String>,
+    columns: Columns,
+    /// The record of a row, and the indices of the columns of values in it, unless one value is read.
+    record: Option<(RecordText, Vec<usize>)>,
     fields: Option<(Fields, Layout)>,
     /// Whether numbers are addresses of IPv6.
     numbers_are_ipv6: bool,
@@ -278,7 +152,8 @@ impl Delimited {
         Self {
             lines: Lines::new(input),
             mask: options.mask,
-            column: options.value_path.clone(),
+            columns: options.columns.clone(),
+            record: None,
             fields: None,
             numbers_are_ipv6: false,
             // Of equal ranges the caller chooses, if any.
@@ -308,17 +183,21 @@ impl Delimited {
         {
             return Err("more fields than the heading has names".to_owned());
         }
-        let value = layout.values.iter().map(|&n| fields.get(n));
-        let value = match value.clone().find(|value| !value.trim().is_empty()) {
-            Some(value) => checked(value)?,
-            None => "",
+        let mut values = layout.values.iter().map(|&n| fields.get(n));
+        let value = match &mut self.record {
+            None => values.find(|value| !value.trim().is_empty()),
+            Some((record, columns)) => {
+                for (&column, value) in columns.iter().zip(values) {
+                    if !value.trim().is_empty() {
+                        whole_set(value)?;
+                        record.put(column, Kind::Written, value);
+                    }
+                }
+                Some(record.finish()).filter(|record| !record.is_empty())
+            }
         };
-        if value.starts_with('{') && !value.ends_with('}') {
-            return Err(format!(
-                "{}: a set with commas needs quotes around it",
-                quote(value.as_bytes())
-            ));
-        }
+        let value = value.map_or(Ok(""), checked)?;
+        whole_set(value)?;
         let found = match layout.source {
             Source::Prefix(n, length) => {
                 let text = cell(n)?;
@@ -326,7 +205,7 @@ impl Delimited {
                 let text = match length {
                     None => {
                         if let Ok(address) = text.parse() {
-                            is_host(address, value, fields, layout)?;
+                            is_host(address, fields, layout)?;
                         }
                         text
                     }
@@ -395,11 +274,11 @@ impl Delimited {
             );
             return Err(self.lines.stopped(reason));
         };
-        if let Some(column) = &self.column {
-            layout.values = vec![layout.find(column, &fields).map_err(|reason| {
+        if self.columns != Columns::Value {
+            self.record = Some(layout.choose(&self.columns, &fields).map_err(|reason| {
                 self.at_end = true;
                 self.lines.stopped(reason)
-            })?];
+            })?);
         }
         let is_heading = layout.heading.is_some();
         self.fields = Some((fields, layout));
@@ -477,8 +356,13 @@ impl RouteSource for Delimited {
         }))
     }
 
+    fn column_names(&self) -> &[String] {
+        let record = self.record.as_ref();
+        record.map_or(&[], |(record, _)| record.names())
+    }
+
     fn notes(&self) -> Vec<String> {
-        let mut notes = left_out(self.without, "row", self.column.as_deref());
+        let mut notes = left_out(self.without, "row", self.columns.name());
         match self.ranges.replaced() {
             0 => {}
             1 => notes.push("1 range replaced by another with the same ends".to_owned()),

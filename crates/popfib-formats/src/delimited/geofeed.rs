@@ -4,7 +4,7 @@
 //! # prefix,country,region,city,postal code
 //! 192.0.2.0/24,US,US-AL,Alabaster,
 //! ```
-//! The value is the country; a path chooses another column. Entries without it are left out
+//! The value is the country; other columns can be asked for. Entries without it are left out
 //! and counted: an empty one asks for its prefix not to be placed. Rows may end early; fields after the fifth
 //! are for later editions of the format, and ignored.
 
@@ -13,9 +13,10 @@ use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
 use crate::names::left_out;
+use crate::record::{Kind, RecordText};
 use crate::registry::Capabilities;
 use crate::rows::Rows;
-use crate::table_format::{Entry, LoadOptions};
+use crate::table_format::{Columns, Entry, LoadOptions};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "geofeed",
@@ -65,22 +66,39 @@ pub(crate) fn is_country(text: &[u8]) -> bool {
 
 struct Geofeed {
     fields: Fields,
-    /// What the caller has chosen, and the column that this is.
-    path: Option<String>,
-    column: Option<usize>,
+    /// The columns of the record, and the indices that they have there.
+    record: RecordText,
+    columns: Result<Vec<(usize, usize)>, String>,
+    /// The only column.
+    only: Option<String>,
     without: u64,
 }
 
 impl Geofeed {
     fn new(options: &LoadOptions) -> Self {
-        let path = options.value_path.clone();
-        let chosen = path.as_deref().unwrap_or(COLUMNS[0]);
-        let named = COLUMNS.iter().position(|&name| name == chosen);
-        let numbered = chosen.parse().ok().filter(|n| (2..=5).contains(n));
+        let names = match &options.columns {
+            Columns::Value => vec![COLUMNS[0].to_owned()],
+            Columns::Named(names) => names.clone(),
+            Columns::All => COLUMNS.map(str::to_owned).to_vec(),
+        };
+        let number = |(index, name): (usize, &String)| {
+            let named = COLUMNS.iter().position(|known| known == name);
+            let numbered = || name.parse().ok().filter(|n| (2..=5).contains(n));
+            let number = named
+                .map(|n| n + 1)
+                .or_else(|| numbered().map(|n: usize| n - 1));
+            let name = quote(name.as_bytes());
+            let number =
+                number.ok_or_else(|| format!("no column {name} in {}", COLUMNS.join(", ")));
+            number.map(|number| (number, index))
+        };
+        let columns = names.iter().enumerate().map(number).collect();
+        let wanted = Columns::Named(names);
         Self {
             fields: Fields::new(b','),
-            column: named.map(|n| n + 1).or(numbered.map(|n: usize| n - 1)),
-            path,
+            columns,
+            record: RecordText::new(&wanted),
+            only: wanted.name().map(str::to_owned),
             without: 0,
         }
     }
@@ -95,21 +113,27 @@ impl Grammar for Geofeed {
         if line.is_empty() {
             return Ok(());
         }
-        let Some(column) = self.column else {
-            let path = quote(self.path.as_deref().unwrap_or_default().as_bytes());
-            return Err(format!("no column {path} in {}", COLUMNS.join(", ")));
-        };
+        let columns = self.columns.as_ref().map_err(String::clone)?;
         self.fields.split(line)?;
         let prefix = rows.prefix(self.fields.get(0).trim())?;
-        match self.fields.get(column).trim() {
+        for &(number, column) in columns {
+            match self.fields.get(number).trim() {
+                "" => {}
+                value => self.record.put(column, Kind::Written, value),
+            }
+        }
+        match self.record.finish() {
             "" => self.without += 1,
-            value => rows.element(prefix, value)?,
+            record => rows.element(prefix, record)?,
         }
         Ok(())
     }
 
     fn notes(&self) -> Vec<String> {
-        let path = self.path.as_deref().or(Some(COLUMNS[0]));
-        left_out(self.without, "prefix", path)
+        left_out(self.without, "prefix", self.only.as_deref())
+    }
+
+    fn column_names(&self) -> &[String] {
+        self.record.names()
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod csv;
 pub(crate) mod fields;
 pub(crate) mod geofeed;
+mod layout;
 mod overlap;
 pub(crate) mod pfx2as;
 pub(crate) mod riswhois;

@@ -11,18 +11,22 @@
 //! the key of the list. Lists of other things (keys, domains) are left out: the first string
 //! in a list tells.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::records::{Cell, follow, has_prefix};
+use super::node::node;
+use super::records::{Cell, has_prefix};
 use super::strings::{Text, strings};
 use super::{first_byte, frr, keys, reason};
 use crate::grammar::{Grammar, document};
+use crate::leaves::{Leaves, Node};
 use crate::masks::Length;
 use crate::names::{PREFIX, left_out, rank};
+use crate::record::Kind;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::{Entry, LoadOptions};
@@ -60,9 +64,9 @@ fn detect(head: &[u8]) -> bool {
 
 #[derive(Default)]
 struct Lists {
-    /// The members that lead to the value, if the caller has chosen one.
-    path: Option<String>,
-    /// What don't have it.
+    /// The columns, unless one value is read.
+    leaves: Option<Leaves>,
+    /// What have none of them.
     without: u64,
     /// The key of the list at hand, and whether its strings are prefixes, once one was seen.
     key: String,
@@ -72,22 +76,55 @@ struct Lists {
 impl Lists {
     fn new(options: &LoadOptions) -> Self {
         Self {
-            path: options.value_path.clone(),
+            leaves: Leaves::of(&options.columns),
             ..Self::default()
         }
     }
 
-    /// The value of an object; `None` if it lacks the one that was chosen.
-    fn value(&self, json: &str) -> Result<Option<String>, serde_json::Error> {
-        let Some(path) = &self.path else {
+    /// The value of an object or of a prefix by itself; `None` if it has none of the columns.
+    fn value(&mut self, json: &str) -> Result<Option<String>, serde_json::Error> {
+        let Some(leaves) = &mut self.leaves else {
+            if json.starts_with('"') {
+                return Ok(Some(self.key.clone()));
+            }
             let named = serde_json::Deserializer::from_str(json).deserialize_map(Best(NAMES))?;
             return Ok(Some(named.unwrap_or_else(|| self.key.clone())));
         };
-        Ok(match follow(json, path)?.map(Cell::of).transpose()? {
-            Some(Cell::Text(text)) if !text.is_empty() => Some(text),
-            _ => None,
-        })
+        let mut members = match node(json)? {
+            Some(Node::Map(members)) => members,
+            _ => Vec::new(),
+        };
+        without_prefixes(&mut members);
+        if !self.key.is_empty() {
+            let key = Node::Scalar(Kind::Text, Cow::Borrowed(&self.key));
+            members.push((Cow::Borrowed(LIST), key));
+        }
+        Ok(leaves.record(&Node::Map(members)).map(str::to_owned))
     }
+}
+
+/// The column of the key of the list that a prefix is in.
+const LIST: &str = "list";
+
+/// Leaves out the members that are prefixes, or lists of them or of what has some.
+fn without_prefixes(members: &mut Vec<(Cow<'_, str>, Node<'_>)>) {
+    members.retain_mut(|(key, node)| {
+        let is_prefix = match node {
+            Node::Scalar(..) => rank(key, PREFIX).is_some() || Length::named(key).is_some(),
+            Node::Array(elements) => match elements.first() {
+                Some(Node::Scalar(_, text)) => looks_like_prefix(text),
+                Some(Node::Map(members)) => {
+                    members.iter().any(|(key, _)| rank(key, PREFIX).is_some())
+                }
+                Some(Node::Array(_)) | None => false,
+            },
+            Node::Map(members) => {
+                without_prefixes(members);
+                false
+            }
+        };
+        !is_prefix
+    });
 }
 
 impl Grammar for Lists {
@@ -102,8 +139,7 @@ impl Grammar for Lists {
     fn read(&mut self, key: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
         let json = json.trim();
         let value = match json.as_bytes().first() {
-            Some(b'{') if key.is_empty() => self.value(json).map_err(|e| reason(&e))?,
-            Some(b'"') if key.is_empty() => self.path.is_none().then(|| self.key.clone()),
+            Some(b'{' | b'"') if key.is_empty() => self.value(json).map_err(|e| reason(&e))?,
             // Numbers and names about the file.
             _ => return Ok(()),
         };
@@ -122,7 +158,19 @@ impl Grammar for Lists {
     }
 
     fn notes(&self) -> Vec<String> {
-        left_out(self.without, "entry", self.path.as_deref())
+        let columns = self.leaves.as_ref().and_then(Leaves::only);
+        let mut notes = left_out(self.without, "entry", columns);
+        notes.extend(self.leaves.as_ref().and_then(Leaves::note));
+        notes
+    }
+
+    fn column_names(&self) -> &[String] {
+        let leaves = self.leaves.as_ref();
+        leaves.map_or(&[], |leaves| leaves.text.names())
+    }
+
+    fn missing_column(&self) -> Option<String> {
+        self.leaves.as_ref()?.text.missing()
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod frr;
 pub(crate) mod ip_route;
 pub(crate) mod lists;
 pub(crate) mod nft;
+mod node;
 pub(crate) mod records;
 mod strings;
 

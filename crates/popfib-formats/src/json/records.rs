@@ -11,8 +11,6 @@
 //! other object has no value, none has: a list of prefixes. An object of the type `metadata`, as
 //! Spamhaus ends its lists with, is about the file.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
 
 use serde::Deserializer;
@@ -20,10 +18,12 @@ use serde::de::{Deserialize, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Error;
 use serde_json::value::RawValue;
 
+use super::node::node;
 use super::strings::{Text, strings};
 use super::{first_byte, frr, reason};
 use crate::grammar::{Grammar, document, lines};
 use crate::input::head_lines;
+use crate::leaves::{Leaves, Node};
 use crate::masks::Length;
 use crate::names::{ADDRESS, PREFIX, VALUE, left_out, rank};
 use crate::registry::Capabilities;
@@ -89,39 +89,16 @@ fn detect_array(head: &[u8]) -> bool {
 }
 
 pub(crate) struct Records {
-    /// The members that lead to the value, if the caller has chosen one.
-    path: Option<String>,
-    /// Objects that don't have it, or no value at all.
+    /// The columns, unless one value is read.
+    leaves: Option<Leaves>,
+    /// Objects that have none of them, or no value at all.
     without: u64,
-}
-
-/// What `keys` lead to in `json`, as it is written; items of lists count from 0.
-pub(super) fn follow<'a>(mut json: &'a str, keys: &str) -> Result<Option<&'a str>, Error> {
-    for key in keys.split('.') {
-        let inner = match json.as_bytes().first() {
-            Some(b'{') => {
-                let members: HashMap<Cow<'a, str>, &'a RawValue> = serde_json::from_str(json)?;
-                members.get(key).copied()
-            }
-            Some(b'[') => {
-                let items: Vec<&'a RawValue> = serde_json::from_str(json)?;
-                let index = key.parse::<usize>().ok();
-                index.and_then(|index| items.get(index).copied())
-            }
-            _ => None,
-        };
-        match inner {
-            Some(inner) => json = inner.get(),
-            None => return Ok(None),
-        }
-    }
-    Ok(Some(json))
 }
 
 impl Records {
     fn new(options: &LoadOptions) -> Self {
         Self {
-            path: options.value_path.clone(),
+            leaves: Leaves::of(&options.columns),
             without: 0,
         }
     }
@@ -146,15 +123,16 @@ impl Grammar for Records {
                 None => rows.prefix(&prefix)?,
             },
         };
-        let value = match &self.path {
+        let value = match &mut self.leaves {
             None => found.value,
-            Some(path) => {
-                let found = follow(json.trim(), path).map_err(|e| reason(&e))?;
-                let cell = found.map(Cell::of).transpose().map_err(|e| reason(&e))?;
-                match cell {
-                    Some(Cell::Text(text)) => Cell::Text(text),
-                    _ => Cell::Null,
+            Some(leaves) => {
+                let mut node = node(json).map_err(|e| reason(&e))?;
+                if let Some(Node::Map(members)) = &mut node {
+                    let has_prefix = members.iter().any(|(key, _)| rank(key, PREFIX).is_some());
+                    members.retain(|(key, _)| !is_place(key, has_prefix));
                 }
+                let record = node.as_ref().and_then(|node| leaves.record(node));
+                record.map_or(Cell::Null, |record| Cell::Text(record.to_owned()))
             }
         };
         match value {
@@ -169,8 +147,27 @@ impl Grammar for Records {
     }
 
     fn notes(&self) -> Vec<String> {
-        left_out(self.without, "object", self.path.as_deref())
+        let columns = self.leaves.as_ref().and_then(Leaves::only);
+        let mut notes = left_out(self.without, "object", columns);
+        notes.extend(self.leaves.as_ref().and_then(Leaves::note));
+        notes
     }
+
+    fn column_names(&self) -> &[String] {
+        let leaves = self.leaves.as_ref();
+        leaves.map_or(&[], |leaves| leaves.text.names())
+    }
+
+    fn missing_column(&self) -> Option<String> {
+        self.leaves.as_ref()?.text.missing()
+    }
+}
+
+/// Whether a member says which addresses its object is about: an address does where nothing is called a prefix.
+fn is_place(key: &str, has_prefix: bool) -> bool {
+    rank(key, PREFIX).is_some()
+        || Length::named(key).is_some()
+        || !has_prefix && rank(key, ADDRESS).is_some()
 }
 
 /// What a member that was looked for holds.

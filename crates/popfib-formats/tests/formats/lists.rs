@@ -3,13 +3,13 @@
 //! What says "printed by" is output of that program of Debian 12; the rest follows the
 //! documented formats.
 
-use crate::common::{MASK, STRICT, error, read, read_as, routes, table_as};
+use crate::common::{MASK, STRICT, error, named, read, read_as, routes, table_as};
 use popfib_formats::{Format, LoadOptions};
 
 /// The same with a value chosen; the notes last.
 fn with_path(text: &str, path: &str) -> Vec<String> {
     let options = LoadOptions {
-        value_path: Some(path.into()),
+        columns: named(path),
         ..STRICT
     };
     let table = read(text, &options).unwrap();
@@ -276,7 +276,7 @@ fn geofeeds() {
     assert_eq!(with_path(text, "region")[2], "2001:db8::/32 PL-MZ");
     assert_eq!(with_path(text, "4")[2], "2001:db8::/32 a, b");
     let options = LoadOptions {
-        value_path: Some("asn".into()),
+        columns: named("asn"),
         ..STRICT
     };
     assert_eq!(

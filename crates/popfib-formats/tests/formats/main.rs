@@ -26,6 +26,7 @@ mod packets;
 mod paths;
 mod real_mrt;
 mod real_tables;
+mod records;
 mod round_trip;
 mod sets;
 mod smallest;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{STRICT, error, read, routes};
+use crate::common::{STRICT, error, named, read, routes};
 use popfib_formats::{Format, LoadOptions};
 
 /// A value of the data section.
-enum Value<'a> {
+pub(super) enum Value<'a> {
     Text(&'a str),
     Short(u16),
     Number(u32),
@@ -73,7 +73,11 @@ struct Node {
 }
 
 /// A database of `networks` (first bits, length, record) in a tree of `version`.
-fn database(version: u16, networks: &[(u128, u8, usize)], records: &[Value<'_>]) -> Vec<u8> {
+pub(super) fn database(
+    version: u16,
+    networks: &[(u128, u8, usize)],
+    records: &[Value<'_>],
+) -> Vec<u8> {
     let mut root = Node::default();
     for &(bits, len, record) in networks {
         let mut node = &mut root;
@@ -150,7 +154,7 @@ fn database(version: u16, networks: &[(u128, u8, usize)], records: &[Value<'_>])
 }
 
 /// `first` of an IPv4 address, as the first bits.
-const fn v4(a: u8, b: u8, c: u8, d: u8) -> u128 {
+pub(super) const fn v4(a: u8, b: u8, c: u8, d: u8) -> u128 {
     (u32::from_be_bytes([a, b, c, d]) as u128) << 96
 }
 
@@ -302,15 +306,15 @@ fn the_value_can_be_chosen() {
     let file = database(4, &networks, &records);
     let with = |path: &str| LoadOptions {
         format: Format::by_name("mmdb"),
-        value_path: Some(path.to_owned()),
+        columns: named(path),
         ..STRICT
     };
     let table = read(file.clone(), &with("country.iso_code")).unwrap();
     assert_eq!(routes(&table), ["1.0.0.0/8 AA", "2.0.0.0/8 BB"]);
     assert_eq!(table.notes, ["1 network without country.iso_code left out"]);
-    let table = read(file.clone(), &with("cities.1")).unwrap();
+    let table = read(file.clone(), &with("cities[1]")).unwrap();
     assert_eq!(routes(&table), ["2.0.0.0/8 second"]);
-    assert_eq!(table.notes, ["2 networks without cities.1 left out"]);
+    assert_eq!(table.notes, ["2 networks without cities[1] left out"]);
     // Nothing has it, and other formats have nothing to choose from.
     assert!(error(file, &with("no.such")).starts_with("t: "));
     let of_text = LoadOptions {
@@ -319,7 +323,7 @@ fn the_value_can_be_chosen() {
     };
     assert_eq!(
         error("10.0.0.0/8 a\n", &of_text),
-        "t: text has no values to choose from"
+        "t: text has no columns to choose from"
     );
 }
 
@@ -381,7 +385,7 @@ fn values_in_values_have_an_end() {
         "{message}"
     );
     let options = LoadOptions {
-        value_path: Some("0".to_owned()),
+        columns: named("[0]"),
         ..STRICT
     };
     let message = error(database(4, &[(v4(10, 0, 0, 0), 8, 0)], &records), &options);

@@ -2,7 +2,7 @@
 
 use popfib::{ImageWriter, IpPrefix, NextHop, Options, Rib};
 
-use crate::common::{SKIP, STRICT, bzip2, error, gzip, read, routes};
+use crate::common::{SKIP, STRICT, bzip2, error, gzip, named, read, routes};
 use popfib_formats::{UpdateOptions, open_updates};
 
 #[test]
@@ -137,7 +137,7 @@ fn numbers_keep_their_digits() {
             let wanted = [format!("10.0.0.0/8 {number}")];
             assert_eq!(routes(&read(text.clone(), &STRICT).unwrap()), wanted);
             let mut options = STRICT.clone();
-            options.value_path = Some("asn".into());
+            options.columns = named("asn");
             assert_eq!(routes(&read(text, &options).unwrap()), wanted);
         }
     }

@@ -1,0 +1,194 @@
+//! Where the columns of CSV are: what a heading says, or the first row without one.
+
+use std::net::IpAddr;
+
+use popfib::IpPrefix;
+
+use super::fields::Fields;
+use crate::error::quote;
+use crate::masks::{self, Length};
+use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
+use crate::record::RecordText;
+use crate::table_format::Columns;
+
+/// Where the columns are.
+pub(super) struct Layout {
+    pub(super) source: Source,
+    /// The columns of values, the most telling first; none in a list.
+    pub(super) values: Vec<usize>,
+    /// How many columns the heading names, if there is one.
+    pub(super) heading: Option<usize>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Source {
+    /// A prefix, or an address and, in another column, its length.
+    Prefix(usize, Option<(usize, Length)>),
+    Range(usize, usize),
+}
+
+impl Layout {
+    /// The layout that the first line shows.
+    pub(super) fn of(fields: &Fields) -> Option<Self> {
+        let columns = || 0..fields.len();
+        let best = |names: &[&str]| {
+            let ranked = columns().filter_map(|n| Some((rank(fields.get(n), names)?, n)));
+            ranked.min().map(|(_, n)| n)
+        };
+        let lengths = columns().filter_map(|n| Some((Length::named(fields.get(n))?, n)));
+        let lengths = lengths.min();
+        let length = lengths.map(|((_, kind), n)| (n, kind));
+        let range = best(FIRST).zip(best(LAST));
+        // Beside other columns than a mask an address is mostly a log's.
+        let has_mask = lengths.is_some_and(|((rank, _), _)| Length::is_clear(rank));
+        let address = || best(ADDRESS).filter(|_| fields.len() == 1 || has_mask);
+        let source = match (best(PREFIX), range) {
+            (Some(prefix), _) => Source::Prefix(prefix, length),
+            (None, Some((first, last))) => Source::Range(first, last),
+            (None, None) => match address() {
+                Some(address) => Source::Prefix(address, length),
+                None => return Self::without_heading(fields),
+            },
+        };
+        let mut named: Vec<_> = columns()
+            .filter_map(|n| Some((rank(fields.get(n), VALUE)?, n)))
+            .collect();
+        named.sort_unstable();
+        let mut values: Vec<_> = named.into_iter().map(|(_, n)| n).collect();
+        if values.is_empty() {
+            values.extend(columns().find(|&n| !is_place(fields.get(n))));
+        }
+        Some(Self {
+            source,
+            values,
+            heading: Some(fields.len()),
+        })
+    }
+
+    /// Makes the columns that were asked for those of the values; gives them the names and indices of a record.
+    pub(super) fn choose(
+        &mut self,
+        columns: &Columns,
+        fields: &Fields,
+    ) -> Result<(RecordText, Vec<usize>), String> {
+        let mut record = RecordText::new(columns);
+        let is_named = |n| self.heading.is_some() && !fields.get(n).trim().is_empty();
+        let name_of = |n| match is_named(n) {
+            true => fields.get(n).trim().to_owned(),
+            false => (n + 1).to_string(),
+        };
+        let names: Vec<_> = match columns {
+            Columns::Named(names) => {
+                let find =
+                    |name: &String| Ok::<_, String>((self.find(name, fields)?, name.clone()));
+                names.iter().map(find).collect::<Result<_, _>>()?
+            }
+            _ => {
+                let is_place = |&n: &usize| match self.heading {
+                    Some(_) => is_place(fields.get(n)),
+                    None => self.values.first().is_some_and(|&first| n < first),
+                };
+                let values = (0..fields.len()).filter(|n| !is_place(n));
+                values.map(|n| (n, name_of(n))).collect()
+            }
+        };
+        let mut indices = Vec::new();
+        for (_, name) in &names {
+            let before = record.names().len();
+            let index = record
+                .column(name)
+                .ok_or("a column that is not asked for")?;
+            if *columns == Columns::All && record.names().len() == before {
+                return Err(format!("two columns are called {}", quote(name.as_bytes())));
+            }
+            indices.push(index);
+        }
+        self.values = names.into_iter().map(|(n, _)| n).collect();
+        Ok((record, indices))
+    }
+
+    /// The column called `name` in the heading, or with this number, from 1.
+    fn find(&self, name: &str, fields: &Fields) -> Result<usize, String> {
+        let mut columns = 0..fields.len();
+        let named = columns.find(|&n| self.heading.is_some() && fields.get(n).trim() == name);
+        let numbered = || name.parse().ok().and_then(|n: usize| n.checked_sub(1));
+        let found = named.or_else(|| numbered().filter(|&n| n < fields.len()));
+        found.ok_or_else(|| {
+            let names: Vec<_> = (0..fields.len().min(20))
+                .map(|n| quote(fields.get(n).as_bytes()).to_string())
+                .collect();
+            let what = if self.heading.is_some() {
+                ""
+            } else {
+                "no heading, and "
+            };
+            let name = quote(name.as_bytes());
+            format!("{what}no column {name} in {}", names.join(", "))
+        })
+    }
+
+    fn without_heading(fields: &Fields) -> Option<Self> {
+        let [first, second] = [fields.get(0), fields.get(1)];
+        // Two fields are as of the text table, which has hosts without a length.
+        let is_whole = fields.len() == 2 || fields.len() > 2 && first.contains('/');
+        let (source, value) = if is_whole && first.parse::<IpPrefix>().is_ok() {
+            (Source::Prefix(0, None), 1)
+        } else if fields.len() > 2 && are_address_and_mask(first, second) {
+            (Source::Prefix(0, Some((1, Length::Plain))), 2)
+        } else if fields.len() > 2 && are_ends(first, second) {
+            (Source::Range(0, 1), 2)
+        } else {
+            return None;
+        };
+        Some(Self {
+            source,
+            values: vec![value],
+            heading: None,
+        })
+    }
+}
+
+/// Whether a column of this name says which addresses a row is about.
+fn is_place(name: &str) -> bool {
+    let names = [PREFIX, ADDRESS, FIRST, LAST];
+    names.iter().any(|names| rank(name, names).is_some()) || Length::named(name).is_some()
+}
+
+/// Whether two fields are an address and its network mask, which as the end of a range would make a wide one.
+fn are_address_and_mask(first: &str, second: &str) -> bool {
+    match (first.parse(), second.parse()) {
+        (Ok(first), Ok(second)) => masks::is_mask(first, second),
+        _ => false,
+    }
+}
+
+/// Nothing says that `address`, which has no length in its row, is more than a host: no mask in any field, and without
+/// a heading no address as the value that may be one or end a range.
+pub(super) fn is_host(address: IpAddr, fields: &Fields, layout: &Layout) -> Result<(), String> {
+    let value = layout.values.first().map(|&n| fields.get(n).parse());
+    let second = value
+        .and_then(Result::ok)
+        .filter(|_| layout.heading.is_none());
+    if let Some(reason) = second.and_then(|second| masks::second_address(address, second)) {
+        return Err(reason);
+    }
+    let is_mask = |n: &usize| {
+        let mask = fields.get(*n).parse();
+        mask.is_ok_and(|mask| masks::is_mask(address, mask))
+    };
+    match (0..fields.len()).find(is_mask) {
+        None => Ok(()),
+        Some(n) => Err(format!(
+            "an address and its mask, in column {}, which the heading does not call netmask: \"{address}/{}\"",
+            n + 1,
+            fields.get(n)
+        )),
+    }
+}
+
+/// Whether two fields may be the ends of a range: two addresses or two numbers.
+fn are_ends(first: &str, last: &str) -> bool {
+    let ends = [first, last];
+    ends.iter().all(|end| end.parse::<IpAddr>().is_ok())
+        || ends.iter().all(|end| end.parse::<u128>().is_ok())
+}

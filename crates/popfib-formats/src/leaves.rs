@@ -1,0 +1,207 @@
+//! The columns of records of any shape: every scalar of one, called by the keys that lead to it, and every list of scalars.
+//!
+//! An element of a list of maps is called by its index: `subdivisions[0].iso_code`. Where all columns are read, of the names
+//! of one thing in many languages the English one is, and of a list of maps the first elements are.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{Deserialize, MapAccess, SeqAccess, Visitor};
+
+use crate::record::{Kind, RecordText};
+use crate::table_format::Columns;
+
+/// How many elements of a list of maps become columns where all are read.
+const MAX_ELEMENTS: usize = 16;
+
+/// Makes of each record the text of its columns.
+#[derive(Debug)]
+pub(crate) struct Leaves {
+    pub(crate) text: RecordText,
+    /// The only column.
+    only: Option<String>,
+    /// The first list that was too long, and how many records have such.
+    cut: Option<(String, u64)>,
+}
+
+impl Leaves {
+    /// For these columns; `None` if one value is read.
+    pub(crate) fn of(columns: &Columns) -> Option<Self> {
+        (*columns != Columns::Value).then(|| Self {
+            text: RecordText::new(columns),
+            only: columns.name().map(str::to_owned),
+            cut: None,
+        })
+    }
+
+    /// The column that was asked for, if it is one.
+    pub(crate) fn only(&self) -> Option<&str> {
+        self.only.as_deref()
+    }
+
+    /// What was left out of lists, for the user.
+    pub(crate) fn note(&self) -> Option<String> {
+        let (list, count) = self.cut.as_ref()?;
+        Some(format!(
+            "{count} records with more than {MAX_ELEMENTS} elements in {list}, of which the others are left out"
+        ))
+    }
+
+    /// The text of a record; `None` if it has none of the columns.
+    pub(crate) fn record(&mut self, node: &Node<'_>) -> Option<&str> {
+        let mut is_cut = None;
+        put(node, &mut String::new(), &mut self.text, &mut is_cut);
+        if let Some(list) = is_cut {
+            self.cut.get_or_insert((list, 0)).1 += 1;
+        }
+        let text = self.text.finish();
+        (!text.trim().is_empty()).then_some(text)
+    }
+}
+
+/// Puts the scalars and lists of `node`, which `path` leads to, into `text`.
+fn put(node: &Node<'_>, path: &mut String, text: &mut RecordText, is_cut: &mut Option<String>) {
+    match node {
+        Node::Scalar(kind, value) => {
+            // A record that is one scalar.
+            let name = if path.is_empty() { "value" } else { path };
+            if let Some(column) = text.column(name) {
+                text.put(column, *kind, value);
+            }
+        }
+        Node::Map(members) => {
+            let is_names = path.ends_with("names") && text.wants_all();
+            let is_english = is_names && members.iter().any(|(key, _)| key == "en");
+            let wanted = |key: &str| !is_english || key == "en";
+            for (key, member) in members.iter().filter(|(key, _)| wanted(key)) {
+                let len = path.len();
+                if len > 0 {
+                    path.push('.');
+                }
+                path.push_str(key);
+                put(member, path, text, is_cut);
+                path.truncate(len);
+            }
+        }
+        Node::Array(elements) => {
+            let scalars = elements.iter().filter_map(|element| match element {
+                Node::Scalar(kind, value) => Some((*kind, &**value)),
+                Node::Map(_) | Node::Array(_) => None,
+            });
+            let scalars: Vec<_> = scalars.collect();
+            let is_list = scalars.len() == elements.len();
+            if is_list && let Some(column) = text.column(path) {
+                text.put_list(column, scalars.into_iter());
+            }
+            if !is_list && text.wants_all() && elements.len() > MAX_ELEMENTS {
+                is_cut.get_or_insert_with(|| path.clone());
+            }
+            let most = match text.wants_all() {
+                true if is_list => 0,
+                true => MAX_ELEMENTS,
+                false => elements.len(),
+            };
+            for (index, element) in elements.iter().take(most).enumerate() {
+                let len = path.len();
+                path.push_str(&format!("[{index}]"));
+                // One scalar of a list is a column for who asks for it.
+                if !is_list || text.named(path).is_some() {
+                    put(element, path, text, is_cut);
+                }
+                path.truncate(len);
+            }
+        }
+    }
+}
+
+/// A value in a record.
+#[derive(Debug)]
+pub(crate) enum Node<'a> {
+    Scalar(Kind, Cow<'a, str>),
+    Map(Vec<(Cow<'a, str>, Self)>),
+    Array(Vec<Self>),
+}
+
+impl<'de> Deserialize<'de> for Node<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Nodes)
+    }
+}
+
+struct Nodes;
+
+impl<'de> Visitor<'de> for Nodes {
+    type Value = Node<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Node<'de>, E> {
+        Ok(Node::Scalar(Kind::Text, Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Node<'de>, E> {
+        Ok(Node::Scalar(Kind::Text, Cow::Owned(text.to_owned())))
+    }
+
+    /// As hexadecimal digits.
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Node<'de>, E> {
+        let digits = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Node::Scalar(Kind::Text, Cow::Owned(digits)))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Node<'de>, E> {
+        Ok(Node::Scalar(Kind::Integer, number.to_string().into()))
+    }
+
+    fn visit_u128<E>(self, number: u128) -> Result<Node<'de>, E> {
+        Ok(Node::Scalar(Kind::Integer, number.to_string().into()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Node<'de>, E> {
+        Ok(Node::Scalar(Kind::Integer, number.to_string().into()))
+    }
+
+    /// Of the fewest digits that say which it is among those of 32 bits.
+    fn visit_f32<E>(self, number: f32) -> Result<Node<'de>, E> {
+        Ok(Node::Scalar(Kind::Float, number.to_string().into()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Node<'de>, E> {
+        Ok(Node::Scalar(Kind::Float, number.to_string().into()))
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<Node<'de>, E> {
+        Ok(Node::Scalar(Kind::Boolean, truth.to_string().into()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node<'de>, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry::<Key<'de>, Node<'de>>()? {
+            members.push((member.0.0, member.1));
+        }
+        Ok(Node::Map(members))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node<'de>, A::Error> {
+        let mut elements = Vec::new();
+        while let Some(element) = seq.next_element()? {
+            elements.push(element);
+        }
+        Ok(Node::Array(elements))
+    }
+}
+
+/// The key of a member.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Node::deserialize(deserializer)? {
+            Node::Scalar(_, key) => Ok(Self(key)),
+            Node::Map(_) | Node::Array(_) => Err(serde::de::Error::custom("a key that is no text")),
+        }
+    }
+}

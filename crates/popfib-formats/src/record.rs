@@ -1,0 +1,347 @@
+//! Records of a file on their way to a table.
+//!
+//! A source hands out routes with one text each. Where several columns are asked for, that text is a whole record: a
+//! [`RecordText`] writes the cells of one, and [`unpack`] makes [`Records`] of all different ones once the file is read. So
+//! whatever a source does with values, such as to keep those of ranges until all are there, it does with records; and equal
+//! ones are met by one dictionary. Rejected: to hand the cells from the source to the table for each route. A MaxMind database
+//! has 32 networks a record.
+//!
+//! A cell is `COLUMN KIND LENGTH:TEXT`, without the blanks; a list is `COLUMN l COUNT:` and as many elements, without columns.
+//! Cells are in the order of columns, so equal records are equal texts. In a text, control characters and backslashes are
+//! escaped: the whole is a value like any other.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use hashbrown::HashMap;
+use popfib::NextHop;
+use popfib_table::{Dictionary, Records, RecordsBuilder, Scalar};
+
+use crate::error::quote;
+use crate::name_rule::is_forbidden;
+use crate::table_format::Columns;
+
+/// How a cell's text is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    /// Of a type that all texts of the column tell.
+    Written,
+    Integer,
+    Float,
+    Boolean,
+}
+
+impl Kind {
+    const ALL: [Self; 5] = [
+        Self::Text,
+        Self::Written,
+        Self::Integer,
+        Self::Float,
+        Self::Boolean,
+    ];
+
+    fn letter(self) -> char {
+        match self {
+            Self::Text => 't',
+            Self::Written => 'w',
+            Self::Integer => 'i',
+            Self::Float => 'f',
+            Self::Boolean => 'b',
+        }
+    }
+
+    fn of_letter(letter: u8) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.letter() == char::from(letter))
+    }
+}
+
+/// The letter of a list.
+const LIST: char = 'l';
+
+/// How many names that are not asked for are remembered, for an error.
+const MAX_OTHERS: usize = 100;
+
+/// Writes records as texts, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct RecordText {
+    wanted: Columns,
+    names: Vec<String>,
+    indices: HashMap<String, usize>,
+    /// Whether a column had a value in any record.
+    is_used: Vec<bool>,
+    /// Columns that are there and not asked for.
+    others: BTreeSet<String>,
+    /// The cells of the record at hand, and the places of their texts.
+    cells: Vec<(usize, std::ops::Range<usize>)>,
+    text: String,
+    record: String,
+}
+
+impl RecordText {
+    /// For these columns.
+    pub(crate) fn new(wanted: &Columns) -> Self {
+        let mut new = Self {
+            wanted: wanted.clone(),
+            ..Self::default()
+        };
+        if let Columns::Named(names) = wanted {
+            for name in names {
+                new.add(name);
+            }
+        }
+        new
+    }
+
+    fn add(&mut self, name: &str) -> usize {
+        let index = self.names.len();
+        self.names.push(name.to_owned());
+        self.is_used.push(false);
+        self.indices.insert(name.to_owned(), index);
+        index
+    }
+
+    /// The index of the column called `name`; `None` if it is not asked for.
+    pub(crate) fn column(&mut self, name: &str) -> Option<usize> {
+        if let Some(&index) = self.indices.get(name) {
+            return Some(index);
+        }
+        if self.wanted == Columns::All {
+            return Some(self.add(name));
+        }
+        if self.others.len() < MAX_OTHERS && !self.others.contains(name) {
+            self.others.insert(name.to_owned());
+        }
+        None
+    }
+
+    /// The index of the column called `name` if it was asked for by name; who asks does not know whether it is there.
+    pub(crate) fn named(&self, name: &str) -> Option<usize> {
+        let index = self.indices.get(name).copied();
+        index.filter(|_| !self.wants_all())
+    }
+
+    /// Whether every column is asked for.
+    pub(crate) fn wants_all(&self) -> bool {
+        self.wanted == Columns::All
+    }
+
+    /// The names of the columns, the first with index 0.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Puts a cell into the record at hand; of two for one column the first stays.
+    pub(crate) fn put(&mut self, column: usize, kind: Kind, text: &str) {
+        let start = self.text.len();
+        match self.is_one() {
+            true => self.text.push_str(text),
+            false => cell(kind, text, &mut self.text),
+        }
+        self.cells.push((column, start..self.text.len()));
+    }
+
+    /// Puts a list into the record at hand; one without elements is absent.
+    pub(crate) fn put_list<'e>(
+        &mut self,
+        column: usize,
+        elements: impl ExactSizeIterator<Item = (Kind, &'e str)>,
+    ) {
+        if elements.len() == 0 {
+            return;
+        }
+        let start = self.text.len();
+        if !self.is_one() {
+            // Writing to a String cannot fail.
+            let _ = write!(self.text, "{LIST}{}:", elements.len());
+        }
+        for (index, (kind, text)) in elements.enumerate() {
+            if !self.is_one() {
+                cell(kind, text, &mut self.text);
+                continue;
+            }
+            if index > 0 {
+                self.text.push(',');
+            }
+            self.text.push_str(text);
+        }
+        self.cells.push((column, start..self.text.len()));
+    }
+
+    /// Whether the text of a record is that of its only cell.
+    fn is_one(&self) -> bool {
+        matches!(&self.wanted, Columns::Named(names) if names.len() == 1)
+    }
+
+    /// The text of the record whose cells were put; empty if it has none.
+    pub(crate) fn finish(&mut self) -> &str {
+        // Stable: of two cells of a column the first is first.
+        self.cells.sort_by_key(|(column, _)| *column);
+        self.cells.dedup_by_key(|(column, _)| *column);
+        self.record.clear();
+        let is_one = self.is_one();
+        for (column, text) in self.cells.drain(..) {
+            self.is_used[column] = true;
+            if !is_one {
+                // Writing to a String cannot fail.
+                let _ = write!(self.record, "{column}");
+            }
+            self.record.push_str(&self.text[text]);
+        }
+        self.text.clear();
+        &self.record
+    }
+
+    /// The first column that was asked for and never came, and which there were.
+    pub(crate) fn missing(&self) -> Option<String> {
+        let unused = self.is_used.iter().position(|is_used| !is_used)?;
+        let used = self.names.iter().zip(&self.is_used);
+        let used = used.filter(|(_, is_used)| **is_used).map(|(name, _)| name);
+        let mut there: Vec<&str> = used.chain(&self.others).map(String::as_str).collect();
+        if there.is_empty() {
+            return None;
+        }
+        there.sort_unstable();
+        there.truncate(20);
+        let there: Vec<_> = there.iter().map(|name| quote(name.as_bytes())).collect();
+        let name = quote(self.names[unused].as_bytes());
+        Some(format!("no column {name} in {}", there.join(", ")))
+    }
+}
+
+/// Appends an element of a list, or a cell behind its column.
+fn cell(kind: Kind, text: &str, to: &mut String) {
+    let needs_escape = |c: char| c == '\\' || is_forbidden(c);
+    let letter = kind.letter();
+    if !text.contains(needs_escape) {
+        // Writing to a String cannot fail.
+        let _ = write!(to, "{letter}{}:{text}", text.len());
+        return;
+    }
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match needs_escape(c) {
+            true => escaped.extend(c.escape_unicode()),
+            false => escaped.push(c),
+        }
+    }
+    let _ = write!(to, "{letter}{}:{escaped}", escaped.len());
+}
+
+/// Records made of texts.
+#[derive(Debug)]
+pub(crate) struct Unpacked {
+    pub(crate) records: Records,
+    /// The names of columns whose values were of several types, and are texts.
+    pub(crate) mixed: Vec<String>,
+    /// The number of the record of each text, where they are not those of the texts.
+    pub(crate) renumbered: Option<Vec<NextHop>>,
+}
+
+/// The records of all `texts`, whose columns have these names.
+///
+/// # Errors
+/// More columns than records can have.
+pub(crate) fn unpack(names: &[String], texts: &Dictionary) -> Result<Unpacked, String> {
+    let mut builder = RecordsBuilder::new();
+    for name in names {
+        builder.column(name).map_err(|error| error.to_string())?;
+    }
+    let mut numbers = Vec::new();
+    let mut is_same = true;
+    let mut reader = Reader::default();
+    for text in texts.iter() {
+        let number = reader.read(text, &mut builder);
+        // A source leaves out records without a value.
+        let number = number.and_then(|()| builder.finish_record());
+        let number = number.ok_or("a record that was not written here")?;
+        numbers.push(number);
+        is_same &= number.get() as usize == numbers.len();
+    }
+    let built = builder.build();
+    Ok(Unpacked {
+        records: built.records,
+        mixed: built.mixed,
+        renumbered: (!is_same).then_some(numbers),
+    })
+}
+
+/// Reads the texts of records.
+#[derive(Default)]
+struct Reader {
+    /// A text without its escapes, and the elements of a list.
+    plain: String,
+    elements: Vec<(Kind, String)>,
+}
+
+impl Reader {
+    /// Sets the cells of a record; `None` if this is none.
+    fn read(&mut self, mut text: &str, builder: &mut RecordsBuilder) -> Option<()> {
+        while !text.is_empty() {
+            let column = number(&mut text)?;
+            if let Some(rest) = text.strip_prefix(LIST) {
+                text = rest;
+                let count = number(&mut text)?;
+                text = text.strip_prefix(':')?;
+                self.elements.clear();
+                for _ in 0..count {
+                    let kind = self.element(&mut text)?;
+                    self.elements.push((kind, self.plain.clone()));
+                }
+                let elements = self.elements.iter();
+                builder.set_list(column, elements.map(|(kind, text)| scalar(*kind, text)));
+                continue;
+            }
+            match (self.element(&mut text)?, &self.plain) {
+                (Kind::Written, text) => builder.set_written(column, text),
+                (kind, text) => builder.set(column, scalar(kind, text)),
+            }
+        }
+        Some(())
+    }
+
+    /// Reads an element into `plain`.
+    fn element(&mut self, text: &mut &str) -> Option<Kind> {
+        let kind = Kind::of_letter(*text.as_bytes().first()?)?;
+        *text = &text[1..];
+        let len = number(text)?;
+        let rest = text.strip_prefix(':')?;
+        let (escaped, rest) = rest.split_at_checked(len)?;
+        *text = rest;
+        self.plain.clear();
+        let mut parts = escaped.split("\\u{");
+        self.plain.push_str(parts.next()?);
+        for part in parts {
+            let (code, after) = part.split_once('}')?;
+            let code = u32::from_str_radix(code, 16).ok()?;
+            self.plain.push(char::from_u32(code)?);
+            self.plain.push_str(after);
+        }
+        Some(kind)
+    }
+}
+
+/// Takes the digits that `text` begins with.
+fn number(text: &mut &str) -> Option<usize> {
+    let end = text.find(|c: char| !c.is_ascii_digit())?;
+    let (digits, rest) = text.split_at(end);
+    *text = rest;
+    digits.parse().ok()
+}
+
+/// The value of a text of this kind. An integer of more than 64 bits is a text: no column holds it.
+fn scalar(kind: Kind, text: &str) -> Scalar<'_> {
+    let of_kind = match kind {
+        Kind::Text => None,
+        // In a list; else all of the column tell.
+        Kind::Written => (text.parse().ok())
+            .filter(|number: &i128| number.to_string() == text)
+            .map(Scalar::Integer),
+        Kind::Integer => text.parse().ok().map(Scalar::Integer),
+        Kind::Float => text.parse().ok().map(Scalar::Float),
+        Kind::Boolean => text.parse().ok().map(Scalar::Boolean),
+    };
+    of_kind.unwrap_or(Scalar::Text(text))
+}

@@ -1,0 +1,327 @@
+//! Records: files with several columns, read as such.
+
+use popfib_formats::{Columns, LoadOptions};
+use popfib_table::{Cell, ColumnType, Scalar};
+
+use super::mmdb::{Value, database, v4};
+use crate::common::{STRICT, error, read};
+
+fn options(columns: &[&str]) -> LoadOptions {
+    let names = columns.iter().map(|&name| name.to_owned()).collect();
+    LoadOptions {
+        columns: match columns {
+            ["*"] => Columns::All,
+            _ => Columns::Named(names),
+        },
+        ..STRICT
+    }
+}
+
+/// The columns with their types, then the routes with the values they have, then the notes.
+fn lines(data: impl Into<Vec<u8>>, columns: &[&str]) -> Vec<String> {
+    let table = read(data, &options(columns)).unwrap();
+    let records = table.records.as_ref().expect("records");
+    let mut lines = Vec::new();
+    for column in records.columns() {
+        lines.push(format!(
+            "{}: {}",
+            column.name(),
+            column.column_type().name()
+        ));
+    }
+    for (prefix, number) in table.routes() {
+        let cells = (0..records.columns().len()).map(|at| records.cell(number, at));
+        let cells = cells.map(|cell| match cell {
+            None => "-".to_owned(),
+            Some(Cell::Scalar(Scalar::Text(text))) => format!("{text:?}"),
+            Some(cell) => cell.to_string(),
+        });
+        let cells: Vec<_> = cells.collect();
+        lines.push(format!("{prefix} {}", cells.join(" ")));
+    }
+    lines.extend(table.notes);
+    lines
+}
+
+#[test]
+fn every_leaf_of_a_database_is_a_column() {
+    let names = [("de", Value::Text("Wien")), ("en", Value::Text("Vienna"))];
+    let city = [("names", Value::Map(&names)), ("id", Value::Number(7))];
+    let regions = |code| [("iso_code", Value::Text(code))];
+    let (first, second) = (regions("9"), regions("W"));
+    let regions = [Value::Map(&first), Value::Map(&second)];
+    let tags = [Value::Text("a,b"), Value::Text("c")];
+    let numbers = [Value::Short(1), Value::Number(70_000)];
+    let records = [
+        Value::Map(&[
+            ("city", Value::Map(&city)),
+            ("subdivisions", Value::Array(&regions)),
+            ("tags", Value::Array(&tags)),
+            ("asns", Value::Array(&numbers)),
+        ]),
+        Value::Map(&[
+            ("asns", Value::Array(&numbers)),
+            ("long", Value::Long(u64::MAX)),
+        ]),
+        // None of the columns, whichever are read.
+        Value::Map(&[]),
+    ];
+    let networks = [1, 2, 3].map(|n| (v4(n, 0, 0, 0), 8, n as usize - 1));
+    let file = database(4, &networks, &records);
+    assert_eq!(
+        lines(file.clone(), &["*"]),
+        [
+            "city.names.en: text",
+            "city.id: integer",
+            "subdivisions[0].iso_code: text",
+            "subdivisions[1].iso_code: text",
+            "tags: list of texts",
+            "asns: list of integers",
+            "long: integer",
+            r#"1.0.0.0/8 "Vienna" 7 "9" "W" a\,b,c 1,70000 -"#,
+            "2.0.0.0/8 - - - - - 1,70000 18446744073709551615",
+            "1 network without a value left out",
+        ]
+    );
+    // In the order that they are asked for, in any language, and one element of a list.
+    assert_eq!(
+        lines(file.clone(), &["tags[1]", "city.names.de", "city.id"]),
+        [
+            "tags[1]: text",
+            "city.names.de: text",
+            "city.id: integer",
+            r#"1.0.0.0/8 "c" "Wien" 7"#,
+            "2 networks without a value left out",
+        ]
+    );
+    assert_eq!(
+        error(file, &options(&["city.id", "city.name"])),
+        "t: no column \"city.name\" in \"asns\", \"city.id\", \"city.names.de\", \"city.names.en\", \"long\", \
+         \"subdivisions[0].iso_code\", \"subdivisions[1].iso_code\", \"tags\""
+    );
+}
+
+#[test]
+fn long_lists_of_maps_are_cut_and_told() {
+    let member = [("n", Value::Short(7))];
+    let many: Vec<_> = (0..20).map(|_| Value::Map(&member)).collect();
+    let records = [Value::Map(&[("list", Value::Array(&many))])];
+    let file = database(4, &[(v4(1, 0, 0, 0), 8, 0)], &records);
+    let all = lines(file.clone(), &["*"]);
+    assert_eq!(all[15], "list[15].n: integer");
+    assert_eq!(
+        all[17],
+        "1 records with more than 16 elements in list, of which the others are left out"
+    );
+    assert_eq!(all.len(), 18);
+    // Who asks for one by name gets it.
+    let named = lines(file, &["list[19].n", "list[0].n"]);
+    assert_eq!(named[2], "1.0.0.0/8 7 7");
+}
+
+#[test]
+fn a_database_of_scalars_has_one_column() {
+    let records = [Value::Text("x"), Value::Text("y")];
+    let networks = [1, 2].map(|n| (v4(n, 0, 0, 0), 8, n as usize - 1));
+    let wanted = ["value: text", r#"1.0.0.0/8 "x""#, r#"2.0.0.0/8 "y""#];
+    assert_eq!(lines(database(4, &networks, &records), &["*"]), wanted);
+}
+
+#[test]
+fn headings_of_csv_are_columns() {
+    let text = "network,asn,zip,rate,is_anycast,name,\n\
+        10.0.0.0/8,64500,01234,1.5,true,\"a, b\",x\n\
+        10.1.0.0/16,64501,5678,2,false,,\n\
+        10.2.0.0/16,,,,,,\n\
+        2001:db8::/32,64500,01234,1.5,true,\"a, b\",x\n";
+    assert_eq!(
+        lines(text, &["*"]),
+        [
+            "asn: integer",
+            "zip: text",
+            "rate: float",
+            "is_anycast: boolean",
+            "name: text",
+            "7: text",
+            r#"10.0.0.0/8 64500 "01234" 1.5 true "a, b" "x""#,
+            r#"10.1.0.0/16 64501 "5678" 2 false - -"#,
+            r#"2001:db8::/32 64500 "01234" 1.5 true "a, b" "x""#,
+            "1 row without a value left out",
+        ]
+    );
+    let table = read(text, &options(&["*"])).unwrap();
+    assert_eq!(
+        table.records.unwrap().len(),
+        2,
+        "equal records have one number"
+    );
+    assert_eq!(
+        lines(text, &["name", "2"]),
+        [
+            "name: text",
+            "2: integer",
+            r#"10.0.0.0/8 "a, b" 64500"#,
+            "10.1.0.0/16 - 64501",
+            r#"2001:db8::/32 "a, b" 64500"#,
+            "1 row without a value left out",
+        ]
+    );
+    assert_eq!(
+        error(text, &options(&["asn", "city"])),
+        "t:1: no column \"city\" in \"network\", \"asn\", \"zip\", \"rate\", \"is_anycast\", \"name\", \"\""
+    );
+    assert_eq!(
+        error("network,asn,asn\n10.0.0.0/8,1,2\n", &options(&["*"])),
+        "t:1: two columns are called \"asn\""
+    );
+    // Ranges, and no heading.
+    assert_eq!(
+        lines(
+            "10.0.0.0\t10.0.1.255\t64500\tAA\n10.0.0.0\t10.0.0.255\t64501\tBB\n",
+            &["*"]
+        ),
+        [
+            "3: integer",
+            "4: text",
+            r#"10.0.0.0/23 64500 "AA""#,
+            r#"10.0.0.0/24 64501 "BB""#,
+        ]
+    );
+}
+
+#[test]
+fn members_of_json_are_columns() {
+    let objects = [
+        r#"{"prefix":"10.0.0.0/8","asn":1,"zip":"01234","geo":{"city":"A\tB","at":[1.5,2]},"tags":["x","y"]}"#,
+        r#"{"prefix":"11.0.0.0/8","asn":2.50,"zip":7,"geo":null,"tags":[],"up":true}"#,
+        r#"{"prefix":"12.0.0.0/8","geo":null}"#,
+    ];
+    for document in [objects.join("\n"), format!("[{}]", objects.join(","))] {
+        assert_eq!(
+            lines(document.as_str(), &["*"]),
+            [
+                "asn: text",
+                "zip: text",
+                "geo.city: text",
+                "geo.at: list of texts",
+                "tags: list of texts",
+                "up: boolean",
+                r#"10.0.0.0/8 "1" "01234" "A\tB" 1.5,2 x,y -"#,
+                r#"11.0.0.0/8 "2.50" "7" - - - true"#,
+                "1 object without a value left out",
+                r#"values of several types, read as texts, in "zip", "geo.at""#,
+            ]
+        );
+        assert_eq!(
+            error(document.as_str(), &options(&["asn", "city"])),
+            "t: no column \"city\" in \"asn\", \"geo.at\", \"geo.city\", \"tags\", \"up\", \"zip\""
+        );
+    }
+}
+
+#[test]
+fn clouds_lists_have_regions_and_services() {
+    let aws = r#"{"syncToken":"1","prefixes":[
+        {"ip_prefix":"3.5.140.0/22","region":"ap-northeast-2","service":"AMAZON"},
+        {"ip_prefix":"3.5.140.0/24","region":"ap-northeast-2","service":"S3"}]}"#;
+    assert_eq!(
+        lines(aws, &["service", "region"]),
+        [
+            "service: text",
+            "region: text",
+            r#"3.5.140.0/22 "AMAZON" "ap-northeast-2""#,
+            r#"3.5.140.0/24 "S3" "ap-northeast-2""#,
+        ]
+    );
+    let azure = r#"{"values":[{"name":"Storage","id":"S","properties":{"regionId":3,"region":"","addressPrefixes":["20.38.0.0/22","2603::/32"]}}]}"#;
+    assert_eq!(
+        lines(azure, &["*"]),
+        [
+            "name: text",
+            "id: text",
+            "properties.regionId: integer",
+            "properties.region: text",
+            "list: text",
+            r#"20.38.0.0/22 "Storage" "S" 3 "" "values""#,
+            r#"2603::/32 "Storage" "S" 3 "" "values""#,
+        ]
+    );
+    let github = r#"{"hooks":["192.30.252.0/22"],"web":["140.82.112.0/20"]}"#;
+    assert_eq!(
+        lines(github, &["*"])[1..],
+        [r#"140.82.112.0/20 "web""#, r#"192.30.252.0/22 "hooks""#]
+    );
+}
+
+#[test]
+fn geofeeds_have_four_columns() {
+    let text =
+        "192.0.2.0/24,US,US-AL,Alabaster,\n198.51.100.0/24,PL,,,02-001\n203.0.113.0/24,,,,\n";
+    assert_eq!(
+        lines(text, &["*"]),
+        [
+            "country: text",
+            "region: text",
+            "city: text",
+            "postal: text",
+            r#"192.0.2.0/24 "US" "US-AL" "Alabaster" -"#,
+            r#"198.51.100.0/24 "PL" - - "02-001""#,
+            "1 prefix without a value left out",
+        ]
+    );
+}
+
+/// What a text may be is what records give back, whatever stands in it.
+#[test]
+fn texts_come_back_as_they_were() {
+    let texts = [
+        "",
+        " ",
+        "\\",
+        "\\u{5c}",
+        "a\tb\nc\u{2028}d\u{0}",
+        "3t5:",
+        "l2:",
+        "\u{1f600}",
+    ];
+    for text in texts {
+        let json = serde_json::to_string(text).unwrap();
+        let object = format!(
+            r#"{{"prefix":"10.0.0.0/8","a":{json},"b":[{json},"x"],"c":{{{json}:{json}}}}}"#
+        );
+        let table = read(object, &options(&["*"])).unwrap();
+        let (_, number) = table.routes().next().unwrap();
+        let records = table.records.unwrap();
+        assert_eq!(
+            records.cell(number, 0),
+            Some(Cell::Scalar(Scalar::Text(text))),
+            "{text:?}"
+        );
+        let Some(Cell::List(list)) = records.cell(number, 1) else {
+            panic!("a list");
+        };
+        assert!(list.iter().eq([Scalar::Text(text), Scalar::Text("x")]));
+        let column = &records.columns()[2];
+        assert_eq!(column.name(), format!("c.{text}"));
+        assert_eq!(column.column_type(), ColumnType::Text);
+    }
+}
+
+#[test]
+fn bad_records_end_in_one_line() {
+    let long = "x".repeat(70_000);
+    let object = format!(r#"{{"prefix":"10.0.0.0/8","a":"{long}"}}"#);
+    let message = error(object, &options(&["*"]));
+    assert!(
+        message.ends_with("a next hop of more than 60000 bytes"),
+        "{message}"
+    );
+    let members: Vec<_> = (0..5_000).map(|n| format!(r#""m{n}":1"#)).collect();
+    let object = format!(r#"{{"prefix":"10.0.0.0/8",{}}}"#, members.join(","));
+    assert_eq!(
+        error(object, &options(&["*"])),
+        "t: records of more than 4096 columns"
+    );
+    let none = error("10.0.0.0/8 a\n", &options(&["*"]));
+    assert_eq!(none, "t: text has no columns to choose from");
+}

@@ -62,7 +62,7 @@ pub(crate) struct ReadArgs {
 
     /// Which columns of its records to use, separated by commas: keys of a MaxMind database or a JSON object
     /// (country.iso_code, subdivisions[0].iso_code), or columns of a CSV file by name or number; * is all.
-    /// Several are for lookup, annotate and count [default: the most specific one]
+    /// Several are for lookup, annotate, count, compile and info [default: the most specific one; of an image all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
 

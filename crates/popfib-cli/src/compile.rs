@@ -13,8 +13,8 @@ use crate::table;
 
 /// Compile a table into an image: a file that commands and programs open without compiling it.
 ///
-/// An image contains the compiled tables of both families, the names of the next hops, the routes and the
-/// name of their source. The file is written under a temporary name and then renamed, so it is complete or
+/// An image contains the compiled tables of both families, the names of the next hops or the columns of the records, the routes and
+/// the name of their source. The file is written under a temporary name and then renamed, so it is complete or
 /// not there at all; programs that use the old file keep using it.
 #[derive(Args)]
 #[command(after_help = "\
@@ -23,6 +23,7 @@ Examples:
   popfib compile --table routes.txt.gz -o routes.fib
   popfib lookup --fib routes.fib 192.0.2.1
   popfib compile --table routes.txt.gz -o small.fib --no-routes
+  popfib compile --table city.mmdb --columns '*' -o city.fib
 
 The time in the image is that of SOURCE_DATE_EPOCH (seconds since 1970) if this variable is set.")]
 pub(crate) struct CompileArgs {
@@ -52,15 +53,20 @@ pub(crate) fn run(args: &CompileArgs) -> Result<Verdict, Failure> {
         return Err("-o: an image has to be a file, not `-`".into());
     }
     let created = created()?;
-    let table = table::load(&args.table)?;
+    let (name, table) = match table::open_image(&args.table)? {
+        Some(opened) => (opened.name.clone(), opened.table),
+        None => {
+            let loaded = table::load_records(args.table.table.as_deref(), &args.table.read)?;
+            (loaded.name, loaded.table)
+        }
+    };
     let output = args.output.display().to_string();
     let failed = |error| format!("{}: {error}", output.escape_debug());
-    let name = table.name.clone();
     let options = Options::default()
         .direct_bits(args.direct_bits)
         .aggregation(!args.no_aggregation);
-    let builder = table.into_builder();
-    let writer = builder.to_image(&name, created, &options, !args.no_routes)?;
+    let writer = table.to_image(&name, created, &options, !args.no_routes);
+    let writer = writer.map_err(|error| format!("{}: {error}", name.escape_debug()))?;
     writer.save(&args.output).map_err(failed)?;
     Ok(Verdict::Good)
 }

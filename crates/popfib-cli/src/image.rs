@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use popfib::{Image, ImageError};
-use popfib_formats::{RouteTable, image_table};
-use popfib_table::Table;
+use popfib::Image;
+use popfib_formats::{Columns, RouteTable, image_table, table_of_image};
+use popfib_table::{Table, TableError};
 
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
+use crate::output::tell;
 
 /// An image and how long it took to open.
 #[derive(Debug)]
@@ -17,8 +18,9 @@ pub(crate) struct Opened {
     /// Its file, as messages name it.
     pub(crate) name: String,
     pub(crate) image: Arc<Image>,
-    /// The table in it.
+    /// The table in it, of the columns that are asked for.
     pub(crate) table: Table,
+    columns: Columns,
     /// From the call to a table that can be asked.
     pub(crate) open_time: Duration,
 }
@@ -33,7 +35,11 @@ pub(crate) fn open_file(
         return Ok(None);
     };
     let name = path.display().to_string();
-    if let Some(option) = read.of_file() {
+    let of_records = ReadArgs {
+        columns: Vec::new(),
+        ..read.clone()
+    };
+    if let Some(option) = of_records.of_file() {
         let name = name.escape_debug();
         return Err(format!("{name}: an image is compiled already; {option} is for tables").into());
     }
@@ -48,28 +54,39 @@ pub(crate) fn open_file(
         Image::open(path)
     };
     let image = image.map_err(|error| format!("{}: {error}", name.escape_debug()))?;
-    Ok(Some(Opened::new(name, image, start)))
+    Ok(Some(Opened::new(name, image, start, read)?))
 }
 
 impl Opened {
-    fn new(name: String, image: Image, start: Instant) -> Self {
+    fn new(name: String, image: Image, start: Instant, read: &ReadArgs) -> Result<Self, Failure> {
         let image = Arc::new(image);
-        Self {
+        let columns = read.options().columns;
+        Ok(Self {
+            table: table_of_image(&name, &image, &columns)?,
             name,
-            table: Table::of_image(Arc::clone(&image)),
             image,
+            columns,
             open_time: start.elapsed(),
-        }
+        })
     }
 
     /// The image in `bytes`, for which somebody was asked at `start`.
-    pub(crate) fn of_bytes(name: &str, bytes: &[u8], start: Instant) -> Result<Self, ImageError> {
-        Ok(Self::new(name.to_owned(), Image::from_bytes(bytes)?, start))
+    pub(crate) fn of_bytes(name: &str, bytes: &[u8], start: Instant) -> Result<Self, TableError> {
+        let image = Arc::new(Image::from_bytes(bytes)?);
+        Ok(Self {
+            name: name.to_owned(),
+            table: Table::of_image(Arc::clone(&image))?,
+            image,
+            columns: Columns::Value,
+            open_time: start.elapsed(),
+        })
     }
 
-    /// All routes of the image, for what needs more than lookups.
+    /// All routes of the image with one value each, for what needs more than lookups.
     pub(crate) fn into_routes(self) -> Result<RouteTable, Failure> {
-        Ok(image_table(&self.name, self.image)?)
+        let table = image_table(&self.name, self.image, &self.columns)?;
+        tell(&table.name, &table.remarks());
+        Ok(table)
     }
 
     /// Its table, whose values have texts: numbers where the image has none.
@@ -79,10 +96,10 @@ impl Opened {
             None => Ok(self.into_routes()?.into_table()),
         }
     }
+}
 
-    /// Why this image does not do `to` something.
-    pub(crate) fn without_routes(&self, to: &str) -> Failure {
-        let name = self.name.escape_debug();
-        format!("{name}: the image was compiled without the routes to {to}").into()
-    }
+/// Why the image called `name` does not do `to` something.
+pub(crate) fn without_routes(name: &str, to: &str) -> Failure {
+    let name = name.escape_debug();
+    format!("{name}: the image was compiled without the routes to {to}").into()
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use clap::Args;
 use popfib::{Address, Family, Prefix};
-use popfib_table::FamilyTable;
+use popfib_table::{Column, FamilyTable, Records};
 use serde::Serialize;
 
 use crate::args::TableArgs;
@@ -31,7 +31,8 @@ Examples:
 JSON, one object: ipv4 and ipv6, each with routes, next_hops, nodes, leaves, direct_bits, bytes,
 compile_ms, rib_bytes, share (of all addresses, 0 to 1) and lengths (routes of each prefix length,
 from 0 on); the last two are null and empty for an image without routes. With --fib also image: file, bytes, source, created (seconds since 1970),
-writer, has_routes, open_ms; compile_ms and rib_bytes are 0 then.")]
+writer, has_routes, open_ms; compile_ms and rib_bytes are 0 then. With several columns also columns: name, type and
+values (different ones) of each.")]
 pub(crate) struct InfoArgs {
     #[command(flatten)]
     table: TableArgs,
@@ -50,6 +51,9 @@ pub(crate) struct InfoArgs {
 pub(crate) struct Info {
     #[serde(skip_serializing_if = "Option::is_none")]
     image: Option<ImageInfo>,
+    /// Where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    columns: Option<Vec<ColumnInfo>>,
     ipv4: FamilyInfo,
     ipv6: FamilyInfo,
 }
@@ -64,6 +68,26 @@ struct ImageInfo {
     writer: String,
     has_routes: bool,
     open_ms: f64,
+}
+
+/// A column of records.
+#[derive(Debug, Serialize)]
+struct ColumnInfo {
+    name: String,
+    #[serde(rename = "type")]
+    column_type: &'static str,
+    /// How many different values it has.
+    values: usize,
+}
+
+impl ColumnInfo {
+    fn of(column: &Column) -> Self {
+        Self {
+            name: column.name().to_owned(),
+            column_type: column.column_type().name(),
+            values: column.len(),
+        }
+    }
 }
 
 /// One family in numbers.
@@ -113,11 +137,20 @@ impl Space {
 pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
     let (image, table) = match table::open_image(&args.table)? {
         Some(opened) => (Some(image_info(&opened)), opened.table),
-        None => (None, table::load(&args.table)?.into_table()),
+        None => {
+            let loaded = table::load_records(args.table.table.as_deref(), &args.table.read)?;
+            (None, loaded.table)
+        }
     };
     let is_image = image.is_some();
+    let columns = table
+        .records()
+        .map(Records::columns)
+        .filter(|columns| columns.len() > 1);
+    let columns = columns.map(|columns| columns.iter().map(ColumnInfo::of).collect());
     let info = Info {
         image,
+        columns,
         ipv4: FamilyInfo::of(table.ipv4(), is_image)?,
         ipv6: FamilyInfo::of(table.ipv6(), is_image)?,
     };
@@ -236,7 +269,22 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
         "compile ms",
         &format!("{:.3}", a.compile_ms),
         &format!("{:.3}", b.compile_ms),
-    )
+    )?;
+    let Some(columns) = &info.columns else {
+        return Ok(());
+    };
+    output.text(format_args!("\n{:<12}{:>14}  type\n", "column", "values"))?;
+    for ColumnInfo {
+        name,
+        column_type,
+        values,
+    } in columns
+    {
+        // A name from a file may hold anything.
+        let name = name.escape_debug().to_string();
+        output.text(format_args!("{name:<12}{values:>14}  {column_type}\n"))?;
+    }
+    Ok(())
 }
 
 /// The routes of each prefix length that either family has.

@@ -109,7 +109,7 @@ pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
     }
     let table = match table::open_image(&args.table)? {
         Some(opened) => opened.table,
-        None => table::load_records(args.table.table.as_deref(), &args.table.read)?,
+        None => table::load_records(args.table.table.as_deref(), &args.table.read)?.table,
     };
     let names: Vec<_> = match table.records().map(Records::columns) {
         Some(columns) if columns.len() > 1 => columns.iter().map(Column::name).collect(),

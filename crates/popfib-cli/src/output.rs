@@ -88,6 +88,13 @@ pub(crate) fn to_stderr(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
+/// Notes what a table lacks of its source, called `name`.
+pub(crate) fn tell(name: &str, remarks: &[String]) {
+    for line in remarks {
+        note(format_args!("{}: {line}", name.escape_debug()));
+    }
+}
+
 /// Whether a route is of a list without values: JSON leaves its next hop out then, as readers expect it.
 pub(crate) fn is_listed(next_hop: &Option<&str>) -> bool {
     *next_hop == Some("")

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use popfib_formats::{Input, LoadOptions, RouteTable, load_from};
-use popfib_table::Table;
+use popfib_formats::{Input, LoadOptions, LookupTable, RouteTable, load_for_lookups, load_from};
 
 use crate::args::{ReadArgs, TableArgs};
 use crate::failure::Failure;
 use crate::image::{self, Opened};
-use crate::output::note;
+use crate::output::{self, note};
 use crate::{live, progress};
 
 /// The table of `args`; replaced routes and skipped lines are noted on standard error.
 pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
+    one_column(&args.read.options())?;
     if let Some(opened) = open_image(args)? {
         return opened.into_routes();
     }
@@ -63,31 +63,35 @@ pub(crate) fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Fail
 }
 
 fn load_with(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<RouteTable, Failure> {
-    if options.columns.are_records() {
-        return Err("--columns takes the name of one column here".into());
-    }
-    read(path, args, options)
-}
-
-/// The table in the file at `path` for lookups, whose routes may lead to records, or the built-in one.
-pub(crate) fn load_records(path: Option<&Path>, args: &ReadArgs) -> Result<Table, Failure> {
-    let table = match path {
-        Some(path) => read(path, args, &args.options())?,
-        None => load_or_default(None, args)?,
-    };
-    Ok(table.into_table())
-}
-
-fn read(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<RouteTable, Failure> {
+    one_column(options)?;
     let input = Input::open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());
     let table = load_from(input, options);
     drop(bar);
     let table = table?;
-    for line in table.remarks() {
-        note(format_args!("{}: {line}", table.name.escape_debug()));
-    }
+    output::tell(&table.name, &table.remarks());
     Ok(table)
+}
+
+fn one_column(options: &LoadOptions) -> Result<(), Failure> {
+    match options.columns.are_records() {
+        true => Err("--columns takes the name of one column here".into()),
+        false => Ok(()),
+    }
+}
+
+/// The table in the file at `path` for lookups, whose routes may lead to records, or the built-in one.
+pub(crate) fn load_records(path: Option<&Path>, args: &ReadArgs) -> Result<LookupTable, Failure> {
+    let Some(path) = path else {
+        return Ok(load_or_default(None, args)?.into());
+    };
+    let input = Input::open(path)?.max_size(args.max_size);
+    let bar = progress::watch(input.progress());
+    let loaded = load_for_lookups(input, &args.options());
+    drop(bar);
+    let loaded = loaded?;
+    output::tell(&loaded.name, &loaded.remarks());
+    Ok(loaded)
 }
 
 /// Calls `next` until there is no more, or, with `skip_invalid`, until the file is cut off.

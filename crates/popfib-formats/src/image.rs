@@ -7,15 +7,17 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use popfib::{Family, Image, ImageError, ImageTable, IpPrefix, NextHop};
-use popfib_table::{Table, TableError};
+use popfib_table::{Cell, Records, Table, TableError};
 
 use crate::error::ReadError;
 use crate::error::quote;
 use crate::input::Input;
 use crate::name_rule::check_characters;
+use crate::names::left_out;
+use crate::record::{Kind, RecordText};
 use crate::registry::Capabilities;
 use crate::route::{Route, RouteSource};
-use crate::table_format::Entry;
+use crate::table_format::{Columns, Entry, LoadOptions};
 
 /// Whether a file that begins with these bytes is an image.
 pub fn is_image(head: &[u8]) -> bool {
@@ -25,11 +27,11 @@ pub fn is_image(head: &[u8]) -> bool {
 pub(crate) const FORMAT: Entry = Entry {
     name: "image",
     description: "image made by `popfib compile`, with its routes",
-    can: Capabilities::NONE,
+    can: Capabilities::MANY_VALUES,
     detect: is_image,
-    open: |mut input, _| {
+    open: |mut input, options| {
         let image = read(&mut input)?;
-        Ok(Box::new(ImageRoutes::new(input.name(), image)?))
+        Ok(Box::new(ImageRoutes::new(input.name(), image, options)?))
     },
 };
 
@@ -54,31 +56,77 @@ fn check_length(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
+/// The table in `image`, which `name` is the file of, with these columns of its records, for lookups.
+///
+/// # Errors
+/// Damaged records, or a column that is not there, with those that are.
+pub fn table_of_image(
+    name: &str,
+    image: &Arc<Image>,
+    columns: &Columns,
+) -> Result<Table, ReadError> {
+    let failed = |reason: String| ReadError::file(name, reason);
+    let mut table = Table::of_image(Arc::clone(image)).map_err(|e| failed(e.to_string()))?;
+    if let Columns::Named(names) = columns {
+        table.select(names).map_err(|missing| {
+            let there = table.records().map_or(&[][..], Records::columns);
+            let there = there
+                .iter()
+                .take(20)
+                .map(|column| quote(column.name().as_bytes()));
+            let there: Vec<_> = there.collect();
+            let missing = quote(missing.as_bytes());
+            failed(format!("no column {missing} in {}", there.join(", ")))
+        })?;
+    }
+    Ok(table)
+}
+
 /// The routes of both families, in prefix order.
 pub(crate) struct ImageRoutes {
     name: String,
+    table: Table,
     image: Arc<Image>,
     /// How many routes have been read.
     count: u32,
-    /// What stands for the name of a next hop that has none.
+    /// The records as texts, where they are asked for.
+    records: Option<RecordText>,
+    /// What stands for the next hop.
     text: String,
+    /// Routes whose value is absent.
+    without: u64,
 }
 
 impl ImageRoutes {
     /// The routes of `image`, called `name`.
     ///
     /// # Errors
-    /// An image without routes.
-    pub(crate) fn new(name: &str, image: impl Into<Arc<Image>>) -> Result<Self, ReadError> {
+    /// An image without routes, or without the columns.
+    pub(crate) fn new(
+        name: &str,
+        image: impl Into<Arc<Image>>,
+        options: &LoadOptions,
+    ) -> Result<Self, ReadError> {
         let image = image.into();
-        if !Table::of_image(Arc::clone(&image)).has_routes() {
+        let table = table_of_image(name, &image, &options.columns)?;
+        if !table.has_routes() {
             return Err(ReadError::file(name, TableError::NoRoutes.to_string()));
         }
+        let records = options.columns.are_records().then(|| {
+            let mut text = RecordText::new(&Columns::All);
+            for column in table.records().map_or(&[][..], Records::columns) {
+                text.column(column.name());
+            }
+            text
+        });
         Ok(Self {
             name: name.to_owned(),
+            table,
             image,
             count: 0,
+            records,
             text: String::new(),
+            without: 0,
         })
     }
 
@@ -86,36 +134,74 @@ impl ImageRoutes {
         let (prefix, next_hop) = self.image.table::<A>()?.route(number)?;
         Some((A::ip_prefix(prefix), next_hop))
     }
+
+    /// Puts what stands for this next hop into `text`; false if it is absent.
+    fn write(&mut self, next_hop: NextHop) -> bool {
+        self.text.clear();
+        let Some(records) = self.table.records() else {
+            // Writing to a String cannot fail.
+            let _ = write!(self.text, "{next_hop}");
+            return true;
+        };
+        let Some(text) = &mut self.records else {
+            let value = self.table.value(next_hop);
+            self.text.push_str(value.as_deref().unwrap_or_default());
+            return value.is_some();
+        };
+        for column in 0..records.columns().len() {
+            match records.cell(next_hop, column) {
+                None => {}
+                Some(Cell::Scalar(scalar)) => {
+                    text.put(column, Kind::of(scalar), &scalar.to_string());
+                }
+                Some(Cell::List(list)) => {
+                    let elements = list
+                        .iter()
+                        .map(|element| (Kind::of(element), element.to_string()));
+                    let elements: Vec<_> = elements.collect();
+                    let elements = elements.iter().map(|(kind, text)| (*kind, text.as_str()));
+                    text.put_list(column, elements);
+                }
+            }
+        }
+        self.text.push_str(text.finish());
+        !self.text.is_empty()
+    }
 }
 
 impl RouteSource for ImageRoutes {
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        let number = self.count + 1;
-        let ipv4 = self.image.table::<u32>().map_or(0, ImageTable::route_count) as u32;
-        let route = self.route::<u32>(number);
-        let route = route.or_else(|| self.route::<u128>(number - ipv4));
-        let Some((prefix, next_hop)) = route else {
-            return Ok(None);
-        };
-        self.count = number;
-        self.text.clear();
-        let next_hop = match self.image.name(next_hop) {
-            // That of a list of prefixes.
-            Some("") => "",
-            Some(name) => match check_characters(name) {
-                Ok(()) => name,
-                Err(reason) => {
-                    let name = quote(name.as_bytes());
-                    let reason = format!("route {prefix}: {name}: {reason}");
-                    return Err(ReadError::file(&self.name, reason));
-                }
-            },
-            None => {
-                // Writing to a String cannot fail.
-                let _ = write!(self.text, "{next_hop}");
-                &self.text
+        loop {
+            let number = self.count + 1;
+            let ipv4 = self.image.table::<u32>().map_or(0, ImageTable::route_count) as u32;
+            let route = self.route::<u32>(number);
+            let route = route.or_else(|| self.route::<u128>(number - ipv4));
+            let Some((prefix, next_hop)) = route else {
+                return Ok(None);
+            };
+            self.count = number;
+            if !self.write(next_hop) {
+                self.without += 1;
+                continue;
             }
-        };
-        Ok(Some(Route { prefix, next_hop }))
+            // An empty one is that of a list of prefixes.
+            if !self.text.is_empty()
+                && let Err(reason) = check_characters(&self.text)
+            {
+                let text = quote(self.text.as_bytes());
+                let reason = format!("route {prefix}: {text}: {reason}");
+                return Err(ReadError::file(&self.name, reason));
+            }
+            let next_hop = &self.text;
+            return Ok(Some(Route { prefix, next_hop }));
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        left_out(self.without, "route", None)
+    }
+
+    fn column_names(&self) -> &[String] {
+        self.records.as_ref().map_or(&[], RecordText::names)
     }
 }

@@ -14,7 +14,7 @@ use crate::image::ImageRoutes;
 use crate::input::Input;
 use crate::record::unpack;
 use crate::route::{Route, RouteSource};
-use crate::table_format::LoadOptions;
+use crate::table_format::{Columns, LoadOptions};
 use crate::text_table::TextTable;
 
 /// A table as loaded: the routes of both families and the names of their next hops.
@@ -42,17 +42,7 @@ pub struct RouteTable {
 impl RouteTable {
     /// What the table lacks of its source, for the user, one line each: replaced routes, skipped lines, and the notes.
     pub fn remarks(&self) -> Vec<String> {
-        let counted = |count, noun| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
-        let replaced = (self.replaced > 0).then(|| {
-            let routes = counted(self.replaced, "route");
-            format!("{routes} replaced by a later line for the same prefix")
-        });
-        let skipped = (self.skipped > 0).then(|| {
-            let lines = counted(self.skipped, "invalid line");
-            format!("{lines} skipped")
-        });
-        let counts = replaced.into_iter().chain(skipped);
-        counts.chain(self.notes.iter().cloned()).collect()
+        remarks(self.replaced, self.skipped, &self.notes)
     }
 
     /// The routes as what becomes an image or a table. What was left out is forgotten.
@@ -121,6 +111,21 @@ impl RouteTable {
     }
 }
 
+/// What a table lacks of its source.
+pub(crate) fn remarks(replaced: u64, skipped: u64, notes: &[String]) -> Vec<String> {
+    let counted = |count, noun| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let replaced = (replaced > 0).then(|| {
+        let routes = counted(replaced, "route");
+        format!("{routes} replaced by a later line for the same prefix")
+    });
+    let skipped = (skipped > 0).then(|| {
+        let lines = counted(skipped, "invalid line");
+        format!("{lines} skipped")
+    });
+    let counts = replaced.into_iter().chain(skipped);
+    counts.chain(notes.iter().cloned()).collect()
+}
+
 /// Loads the table in the file at `path`; `-` is standard input.
 ///
 /// Takes time in proportion to the file and memory in proportion to the table.
@@ -151,13 +156,21 @@ pub fn load_text(input: Input, options: &LoadOptions) -> Result<RouteTable, Read
     insert_all(name, &mut source, options)
 }
 
-/// A [`RouteTable`] of the routes of `image`, called `name`.
+/// A [`RouteTable`] of the routes of `image`, called `name`, with these columns of its records.
 ///
 /// # Errors
-/// An image without routes.
-pub fn image_table(name: &str, image: impl Into<Arc<Image>>) -> Result<RouteTable, ReadError> {
-    let mut source = ImageRoutes::new(name, image)?;
-    insert_all(name.to_owned(), &mut source, &LoadOptions::new())
+/// An image without routes or one of the columns.
+pub fn image_table(
+    name: &str,
+    image: impl Into<Arc<Image>>,
+    columns: &Columns,
+) -> Result<RouteTable, ReadError> {
+    let options = LoadOptions {
+        columns: columns.clone(),
+        ..LoadOptions::new()
+    };
+    let mut source = ImageRoutes::new(name, image, &options)?;
+    insert_all(name.to_owned(), &mut source, &options)
 }
 
 /// The maximum length of all next hops of a table in bytes: a compressed file of some hundred kilobytes may hold more.

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use popfib_table::Table;
 
 use crate::error::ReadError;
-use crate::image;
+use crate::image::{self, table_of_image};
 use crate::input::Input;
-use crate::load::{RouteTable, image_table, load_from};
+use crate::load::{RouteTable, image_table, load_from, remarks};
 use crate::table_format::LoadOptions;
 
 /// A table as loaded for lookups, and what it lacks of its source.
 #[derive(Clone, Debug)]
 pub struct LookupTable {
+    /// Its source: the name of the file.
+    pub name: String,
     /// The table.
     pub table: Table,
     /// How many routes were replaced by a later one for the same prefix.
@@ -29,8 +31,16 @@ impl From<RouteTable> for LookupTable {
             replaced: table.replaced,
             skipped: table.skipped,
             notes: table.notes.clone(),
+            name: table.name.clone(),
             table: table.into_table(),
         }
+    }
+}
+
+impl LookupTable {
+    /// What the table lacks of its source, for the user, one line each, as [`RouteTable::remarks`].
+    pub fn remarks(&self) -> Vec<String> {
+        remarks(self.replaced, self.skipped, &self.notes)
     }
 }
 
@@ -42,15 +52,24 @@ impl From<RouteTable> for LookupTable {
 /// # Errors
 /// As [`load`](crate::load).
 pub fn load_for_lookups(mut input: Input, options: &LoadOptions) -> Result<LookupTable, ReadError> {
-    if *options != LoadOptions::new() || !(image::FORMAT.detect)(input.peek(image::FORMAT.detect)) {
+    let of_columns = LoadOptions {
+        columns: options.columns.clone(),
+        // There is nothing invalid in an image.
+        skip_invalid: options.skip_invalid,
+        mask: options.mask,
+        ..LoadOptions::new()
+    };
+    if *options != of_columns || !(image::FORMAT.detect)(input.peek(image::FORMAT.detect)) {
         return Ok(load_from(input, options)?.into());
     }
+    let name = input.name().to_owned();
     let image = Arc::new(image::read(&mut input)?);
-    let table = match image.name_count() {
-        Some(_) => Table::of_image(image),
-        None => image_table(input.name(), image)?.into_table(),
-    };
+    let mut table = table_of_image(&name, &image, &options.columns)?;
+    if table.records().is_none() {
+        table = image_table(&name, image, &options.columns)?.into_table();
+    }
     Ok(LookupTable {
+        name,
         table,
         replaced: 0,
         skipped: 0,

@@ -41,6 +41,16 @@ impl Kind {
         Self::Boolean,
     ];
 
+    /// That of a value.
+    pub(crate) fn of(value: Scalar<'_>) -> Self {
+        match value {
+            Scalar::Text(_) => Self::Text,
+            Scalar::Integer(_) => Self::Integer,
+            Scalar::Float(_) => Self::Float,
+            Scalar::Boolean(_) => Self::Boolean,
+        }
+    }
+
     fn letter(self) -> char {
         match self {
             Self::Text => 't',
@@ -89,7 +99,9 @@ impl RecordText {
         };
         if let Columns::Named(names) = wanted {
             for name in names {
-                new.add(name);
+                if !new.indices.contains_key(name) {
+                    new.add(name);
+                }
             }
         }
         new

@@ -218,6 +218,8 @@ pub(crate) fn open(
         error => PyValueError::new_err(format!("{}: {error}", name.escape_debug())),
     })?;
     let table = popfib_table::Table::of_image(image);
+    let table = table
+        .map_err(|error| PyValueError::new_err(format!("{}: {error}", name.escape_debug())))?;
     Ok(Table::of(match table.value_count() {
         Some(_) => {
             let values = values(py, table.values(), decode)?;

@@ -94,6 +94,31 @@ def test_tables_of_every_form(page, tmp_path, rng, counts, forms):
         assert (found and (str(found[0]), found[1])) == (expected and (str(ipaddress.ip_network(expected[0])), expected[1])), address
 
 
+def test_records(page):
+    """Records of every type, as their source has them."""
+    folder = TOP / "engines" / "vectors"
+    found = page["sections"]((folder / "records.fib").read_bytes())
+    names, records = page["records"](found)
+    lines = [json.loads(line) for line in (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()]
+
+    def leaves(value, path=""):
+        if not isinstance(value, dict):
+            return {path: value}
+        members = ((f"{path}.{key}" if path else key, member) for key, member in value.items())
+        return {name: leaf for path, member in members for name, leaf in leaves(member, path).items()}
+
+    assert set(names) == {name for line in lines for name in leaves(line)} - {"prefix"}
+    assert len(records) == 1 + len({json.dumps({**line, "prefix": ""}, sort_keys=True) for line in lines})
+    for line in lines:
+        network = ipaddress.ip_network(line["prefix"])
+        address, length, number = page["longest_match"](found, network.max_prefixlen, int(network.broadcast_address))
+        if length == network.prefixlen:
+            wanted = {**dict.fromkeys(names), **leaves(line)}
+            del wanted["prefix"]
+            given = dict(zip(names, records[number]))
+            assert given == wanted and [*map(type, given.values())] == [type(wanted[name]) for name in names]
+
+
 def test_damage(page, tmp_path, rng):
     """Whatever byte changes, the page's checks find it."""
     path = tmp_path / "damaged.fib"

@@ -10,6 +10,8 @@ use std::hash::{BuildHasher, Hasher};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use popfib::NextHop;
 
+use crate::texts::Texts;
+
 /// Texts, numbered from 1 in the order of their first appearance.
 ///
 /// Takes the texts' bytes, 8 for each offset, and 6 to 12 for the index.
@@ -20,24 +22,6 @@ pub struct Dictionary {
     // Seeded at random: the texts come from outside, and must not be able to
     // collide on purpose.
     hasher: DefaultHashBuilder,
-}
-
-#[derive(Clone, Default)]
-struct Texts {
-    text: String,
-    /// Where each ends in `text`. Not u32: text of more than 4 GiB is
-    /// possible, and an overflow would have to be an error of every reader.
-    ends: Vec<usize>,
-}
-
-impl Texts {
-    #[inline]
-    fn get(&self, number: NextHop) -> Option<&str> {
-        let index = number.get() as usize - 1;
-        let end = *self.ends.get(index)?;
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        Some(&self.text[start..end])
-    }
 }
 
 impl Dictionary {
@@ -83,39 +67,37 @@ impl Dictionary {
 
     /// How many texts there are, which is also the highest number.
     pub fn len(&self) -> usize {
-        self.texts.ends.len()
+        self.texts.len()
     }
 
     /// Whether there is no text.
     pub fn is_empty(&self) -> bool {
-        self.texts.ends.is_empty()
+        self.texts.len() == 0
     }
 
     /// All texts in the order of their numbers.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        let mut start = 0;
-        self.texts.ends.iter().map(move |&end| {
-            let text = &self.texts.text[start..end];
-            start = end;
-            text
-        })
+        self.texts.iter()
+    }
+
+    /// The texts with their numbers, which find none again.
+    pub(crate) fn into_texts(self) -> Texts {
+        self.texts
     }
 
     /// The length of all texts in bytes.
     pub fn text_len(&self) -> usize {
-        self.texts.text.len()
+        self.texts.text().len()
     }
 
     /// The bytes that the dictionary takes.
     pub fn bytes(&self) -> usize {
-        let ends = self.texts.ends.capacity() * size_of::<usize>();
-        self.texts.text.capacity() + ends + self.index.allocation_size()
+        self.texts.bytes() + self.index.allocation_size()
     }
 
     #[cold]
     fn add(&mut self, hash: u64, text: &str) -> NextHop {
-        self.texts.text.push_str(text);
-        self.texts.ends.push(self.texts.text.len());
+        self.texts.push(text);
         let number = u32::try_from(self.len())
             .ok()
             .and_then(NextHop::new)

@@ -17,6 +17,8 @@ pub enum TableError {
     Image(ImageError),
     /// Its records have more than 4096 columns.
     Columns,
+    /// Its records are larger than an image holds.
+    Large,
 }
 
 impl fmt::Display for TableError {
@@ -28,6 +30,9 @@ impl fmt::Display for TableError {
             Self::Compile(error) => error.fmt(f),
             Self::Image(error) => error.fmt(f),
             Self::Columns => f.write_str("records of more than 4096 columns"),
+            Self::Large => {
+                f.write_str("records with more than 4 GiB of texts or lists in a column")
+            }
         }
     }
 }
@@ -35,7 +40,7 @@ impl fmt::Display for TableError {
 impl Error for TableError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::NoRoutes | Self::Columns => None,
+            Self::NoRoutes | Self::Columns | Self::Large => None,
             Self::Compile(error) => Some(error),
             Self::Image(error) => Some(error),
         }

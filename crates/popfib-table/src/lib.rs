@@ -33,6 +33,7 @@ mod prefix_text;
 mod records;
 mod table;
 mod text;
+mod texts;
 
 pub use addresses::{Addresses, AllRows, Rows};
 pub use builder::Builder;

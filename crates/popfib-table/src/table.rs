@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use popfib::{ByFamily, Family, Image, IpPrefix, NextHop, PerFamily, Prefix};
+use popfib::{ByFamily, Family, Image, ImageWriter, IpPrefix, NextHop, Options, PerFamily, Prefix};
 
 use crate::dictionary::Dictionary;
 use crate::error::TableError;
@@ -59,15 +59,30 @@ impl Table {
 
     /// The table in an image, whose memory it shares. An image may have been compiled without its routes, and then says
     /// nothing of prefixes, or made without names, and then [has no values](Self::value_count).
-    pub fn of_image(image: impl Into<Arc<Image>>) -> Self {
+    ///
+    /// # Errors
+    /// [`TableError::Image`] for records that are damaged.
+    pub fn of_image(image: impl Into<Arc<Image>>) -> Result<Self, TableError> {
         let image = image.into();
-        Self {
+        let records = Records::of_image(&image)?;
+        Ok(Self {
             families: ByFamily {
                 ipv4: FamilyTable::of_image(&image),
                 ipv6: FamilyTable::of_image(&image),
             },
             image_bytes: image.bytes(),
-            records: Records::of_image(image),
+            records,
+        })
+    }
+
+    /// The table with these columns of its records alone, in this order. Nothing is copied but the columns' values.
+    ///
+    /// # Errors
+    /// The first name that no column has.
+    pub fn select(&mut self, names: &[String]) -> Result<(), String> {
+        match &mut self.records {
+            Some(records) => records.select(names),
+            None => names.first().map_or(Ok(()), |name| Err(name.clone())),
         }
     }
 
@@ -181,6 +196,27 @@ impl Table {
             IpPrefix::V6(prefix) => self.ipv6().supernets(prefix)?.map(ip).for_each(each),
         }
         Ok(())
+    }
+
+    /// The table as an image, which has its routes too if they are to be kept. `source` says where they come from, `created`
+    /// is in seconds since 1970, 0 if it is unknown.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`], [`TableError::Large`], and those of [`ImageWriter::table`].
+    pub fn to_image(
+        &self,
+        source: &str,
+        created: u64,
+        options: &Options,
+        keep_routes: bool,
+    ) -> Result<ImageWriter, TableError> {
+        let mut writer = ImageWriter::new(source, created);
+        if let Some(records) = &self.records {
+            records.write(&mut writer)?;
+        }
+        writer.table(&*self.ipv4().rib()?, options, keep_routes)?;
+        writer.table(&*self.ipv6().rib()?, options, keep_routes)?;
+        Ok(writer)
     }
 
     /// The bytes that the table takes, with its image.

@@ -48,7 +48,7 @@ fn covers(route: IpPrefix, prefix: IpPrefix) -> bool {
 /// The routes as an image, opened again.
 fn image(builder: &Builder, keep_routes: bool) -> Table {
     let writer = builder.to_image("model", 7, &Options::default(), keep_routes);
-    Table::of_image(Image::from_bytes(&writer.unwrap().to_bytes()).unwrap())
+    Table::of_image(Image::from_bytes(&writer.unwrap().to_bytes()).unwrap()).unwrap()
 }
 
 /// The first and last address of each route, and those beside them.
@@ -292,7 +292,7 @@ fn images_without_names_or_a_family() {
         .into_iter()
         .collect();
     writer.table(&routes, &Options::default(), false).unwrap();
-    let table = Table::of_image(Image::from_bytes(&writer.to_bytes()).unwrap());
+    let table = Table::of_image(Image::from_bytes(&writer.to_bytes()).unwrap()).unwrap();
     assert_eq!(
         (
             table.value_count(),

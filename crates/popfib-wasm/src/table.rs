@@ -67,8 +67,9 @@ impl Table {
         if image.table::<u32>().is_none() && image.table::<u128>().is_none() {
             return Err(format!("{NAME}: the image has no table of IP addresses"));
         }
+        let table = popfib_table::Table::of_image(image);
         Ok(Self {
-            table: popfib_table::Table::of_image(image),
+            table: table.map_err(|error| format!("{NAME}: {error}"))?,
             cells: Addresses::default(),
         })
     }

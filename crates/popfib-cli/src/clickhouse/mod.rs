@@ -15,6 +15,7 @@ use popfib_table::{FamilyTable, PrefixText};
 
 use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
+use crate::image::without_routes;
 use crate::output::Output;
 use crate::program::Verdict;
 use crate::stream::answer_texts::{AnyAnswerTexts, Texts};
@@ -121,7 +122,7 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
 fn load(args: &TableArgs, with_prefixes: bool) -> Result<NamedTable, Failure> {
     let table = match table::open_image(args)? {
         Some(opened) if with_prefixes && !opened.table.has_routes() => {
-            return Err(opened.without_routes("name the matched prefix"));
+            return Err(without_routes(&opened.name, "name the matched prefix"));
         }
         Some(opened) => opened.into_table()?,
         None => table::load(args)?.into_table(),

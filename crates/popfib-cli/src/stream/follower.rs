@@ -69,7 +69,8 @@ impl Follower {
             return Ok(None);
         };
         self.version = Some(current.version);
-        NamedTable::of_image(current.opened, self.with_prefixes).map(Some)
+        // A running process has tables of one column.
+        Ok(NamedTable::of_image(current.opened, self.with_prefixes)?.next())
     }
 
     /// The same when it is time to ask again. Lines are not lost for a process that is gone: they are answered by what

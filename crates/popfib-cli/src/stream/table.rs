@@ -8,7 +8,7 @@ use popfib_table::{Cell, Column, Records, Table};
 
 use crate::args::TableArgs;
 use crate::failure::Failure;
-use crate::image::Opened;
+use crate::image::{Opened, without_routes};
 use crate::table;
 
 /// A column of a table's records, which are mostly of one.
@@ -64,7 +64,7 @@ impl NamedTable {
     pub(crate) fn of(args: &TableArgs) -> Result<Vec<Self>, Failure> {
         let table = match table::open_image(args)? {
             Some(opened) => opened.into_table()?,
-            None => table::load_records(args.table.as_deref(), &args.read)?,
+            None => table::load_records(args.table.as_deref(), &args.read)?.table,
         };
         Ok(Self::of_columns(None, table, true).collect())
     }
@@ -93,13 +93,13 @@ impl NamedTable {
         self.table.value_in(number, self.column)
     }
 
-    /// That of an image, which has to have its routes for prefixes.
-    pub(crate) fn of_image(opened: Opened, with_prefixes: bool) -> Result<Self, Failure> {
-        if with_prefixes && !opened.table.has_routes() {
-            let what = "name the matched prefix; --value-only does without";
-            return Err(opened.without_routes(what));
-        }
-        Ok(Self::only(opened.into_table()?, with_prefixes))
+    /// Those of an image, which has to have its routes for prefixes.
+    pub(crate) fn of_image(
+        opened: Opened,
+        with_prefixes: bool,
+    ) -> Result<impl Iterator<Item = Self>, Failure> {
+        has_prefixes(&opened.name, &opened.table, with_prefixes)?;
+        Ok(Self::of_columns(None, opened.into_table()?, with_prefixes))
     }
 
     /// The names of its columns for the cell of this name, which is empty where there is one cell.
@@ -121,4 +121,13 @@ impl NamedTable {
         }
         names
     }
+}
+
+/// Refuses prefixes of an image without routes.
+pub(super) fn has_prefixes(name: &str, table: &Table, with_prefixes: bool) -> Result<(), Failure> {
+    if with_prefixes && !table.has_routes() {
+        let what = "name the matched prefix; --value-only does without";
+        return Err(without_routes(name, what));
+    }
+    Ok(())
 }

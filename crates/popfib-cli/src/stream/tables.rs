@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::{image, table};
 
 use super::follower::Follower;
-use super::table::NamedTable;
+use super::table::{NamedTable, has_prefixes};
 
 /// Which tables to read, and how.
 #[derive(Debug)]
@@ -162,10 +162,10 @@ impl TablesArgs {
         }
         let opened = image::open_file(self.given.fib.as_deref(), self.given.trust, &self.read)?;
         if let Some(opened) = opened {
-            return Ok(vec![NamedTable::of_image(opened, with_prefixes)?]);
+            return Ok(NamedTable::of_image(opened, with_prefixes)?.collect());
         }
         if self.given.tables.is_empty() {
-            let table = table::load_records(None, &self.read)?;
+            let table = table::load_records(None, &self.read)?.table;
             return Ok(vec![NamedTable::only(table, with_prefixes)]);
         }
         let mut tables: Vec<NamedTable> = Vec::new();
@@ -180,7 +180,8 @@ impl TablesArgs {
                 let name = name.unwrap_or_default();
                 return Err(format!("two tables are called {name}").into());
             }
-            let table = table::load_records(Some(Path::new(file)), read)?;
+            let table = table::load_records(Some(Path::new(file)), read)?.table;
+            has_prefixes(file, &table, with_prefixes)?;
             tables.extend(NamedTable::of_columns(name, table, with_prefixes));
         }
         Ok(tables)

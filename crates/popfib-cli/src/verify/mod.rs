@@ -19,6 +19,7 @@ use serde::Serialize;
 use self::probes::probes;
 use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
+use crate::image::without_routes;
 use crate::output::{Output, note};
 use crate::program::Verdict;
 use crate::table;
@@ -82,7 +83,7 @@ pub(crate) struct Count {
 pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
     let table = match table::open_image(&args.table)? {
         Some(opened) if !opened.table.has_routes() => {
-            return Err(opened.without_routes("verify it"));
+            return Err(without_routes(&opened.name, "verify it"));
         }
         Some(opened) => opened.table,
         None => table::load(&args.table)?.into_table(),

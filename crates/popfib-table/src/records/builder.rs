@@ -110,7 +110,7 @@ impl RecordsBuilder {
 
     /// How many records there are so far, which is also the highest number.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.rows.lists().len()
     }
 
     /// Whether there is no record so far.
@@ -213,7 +213,7 @@ impl RecordsBuilder {
             [None] => Rows::Codes,
             _ => {
                 let mut rows = PackedRows::new(columns.iter().map(|column| column.len() as u32));
-                for row in self.rows.iter() {
+                for row in self.rows.lists().iter() {
                     let codes = row.iter().zip(&renumbered);
                     rows.push(codes.map(|(&code, renumbered)| match renumbered {
                         Some(codes) if code & LIST != 0 => codes[(code ^ LIST) as usize - 1],
@@ -231,31 +231,34 @@ impl RecordsBuilder {
 impl ColumnBuilder {
     /// The column, and the codes that its lists have become if it has values of other types too.
     fn build(mut self, mixed: &mut Vec<String>) -> (Column, Option<Vec<u32>>) {
-        let of_lists = self.lists.len() > 0 && !self.has_scalars;
-        if self.kinds.count_ones() > 1 || self.lists.len() > 0 && self.has_scalars {
+        let of_lists = self.lists.lists().len() > 0 && !self.has_scalars;
+        if self.kinds.count_ones() > 1 || self.lists.lists().len() > 0 && self.has_scalars {
             mixed.push(self.name.clone());
             self.kinds = TEXT;
         }
         if of_lists {
             let values = match self.kinds {
                 INTEGER => typed(self.values, INTEGER),
-                WRITTEN => {
-                    let integers = integers(&self.values);
-                    integers.unwrap_or(Scalars::Texts(self.values))
-                }
                 // Of the other types there are no lists.
-                _ => Scalars::Texts(self.values),
+                _ => Scalars::Texts(self.values.into_texts()),
             };
-            return (Column::new(self.name, values, Some(self.lists)), None);
+            return (
+                Column::new(self.name, values, Some(self.lists.into_lists())),
+                None,
+            );
         }
         let mut codes = None;
-        if self.lists.len() > 0 {
-            let values = Scalars::Texts(self.values.clone());
+        if self.lists.lists().len() > 0 {
+            let values = Scalars::Texts(self.values.clone().into_texts());
             let list = |codes| List {
                 codes,
                 values: &values,
             };
-            let lists = self.lists.iter().map(|codes| Cell::List(list(codes)));
+            let lists = self
+                .lists
+                .lists()
+                .iter()
+                .map(|codes| Cell::List(list(codes)));
             let texts = lists.map(|list| self.values.intern(&list.to_string()).get());
             codes = Some(texts.collect());
         }
@@ -275,7 +278,7 @@ fn typed(values: Dictionary, kinds: u8) -> Scalars {
             .or_else(|| booleans(&values)),
         _ => None,
     }
-    .unwrap_or(Scalars::Texts(values))
+    .unwrap_or_else(|| Scalars::Texts(values.into_texts()))
 }
 
 fn integers(values: &Dictionary) -> Option<Scalars> {

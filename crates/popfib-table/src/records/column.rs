@@ -1,9 +1,8 @@
 //! A column of records: its name, its type, and its different values by their codes, from 1 on.
 
 use super::cell::{Cell, List};
+use super::lists::Lists;
 use super::scalars::Scalars;
-use super::sequences::Sequences;
-use crate::dictionary::Dictionary;
 
 /// The type of a column's values. Any value may be absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +39,13 @@ impl ColumnType {
 #[derive(Clone, Debug)]
 pub struct Column {
     name: String,
-    values: Scalars,
+    pub(super) values: Scalars,
     /// The lists, in a column of lists: each is a sequence of codes of `values`.
-    lists: Option<Sequences>,
+    pub(super) lists: Option<Lists>,
 }
 
 impl Column {
-    pub(super) fn new(name: String, values: Scalars, lists: Option<Sequences>) -> Self {
+    pub(super) fn new(name: String, values: Scalars, lists: Option<Lists>) -> Self {
         Self {
             name,
             values,
@@ -97,23 +96,8 @@ impl Column {
         }
     }
 
-    /// Its values as texts, by their codes: what is written differs where values do.
-    pub(super) fn into_texts(self) -> Dictionary {
-        if self.lists.is_none()
-            && let Scalars::Texts(texts) = self.values
-        {
-            return texts;
-        }
-        let mut texts = Dictionary::new();
-        let values = (1..=self.len() as u32).filter_map(|code| self.value(code));
-        for value in values {
-            texts.intern(&value.to_string());
-        }
-        texts
-    }
-
     pub(super) fn bytes(&self) -> usize {
-        let lists = self.lists.as_ref().map_or(0, Sequences::bytes);
+        let lists = self.lists.as_ref().map_or(0, Lists::bytes);
         self.values.bytes() + lists
     }
 }

@@ -9,6 +9,8 @@
 mod builder;
 mod cell;
 mod column;
+mod image;
+mod lists;
 mod rows;
 mod scalars;
 mod sequences;

@@ -38,15 +38,61 @@ struct Field {
 }
 
 /// Bytes after the last row.
-const PADDING: usize = 7;
+pub(super) const PADDING: usize = 7;
 
 impl PackedRows {
+    /// The bits of a column's codes.
+    pub(super) fn bits(highest: u32) -> u32 {
+        u32::BITS - highest.leading_zeros()
+    }
+
+    /// `len` rows of `stride` bytes, of columns with these highest codes, and the padding.
+    ///
+    /// # Errors
+    /// Why these are no such rows.
+    pub(super) fn from_parts(
+        bytes: &[u8],
+        stride: usize,
+        len: usize,
+        highest: impl Iterator<Item = u32> + Clone,
+    ) -> Result<Self, &'static str> {
+        let mut rows = Self::new(highest.clone());
+        let expected = stride
+            .checked_mul(len)
+            .and_then(|len| len.checked_add(PADDING));
+        if rows.stride != stride || expected != Some(bytes.len()) {
+            return Err("it has another length than its columns and records need");
+        }
+        rows.bytes = bytes.to_vec();
+        rows.len = len;
+        if bytes[stride * len..].iter().any(|&byte| byte != 0) {
+            return Err("a byte after the last row is not 0");
+        }
+        let is_high = |(column, highest)| {
+            (0..len).any(|row| rows.code(row, column).is_none_or(|code| code > highest))
+        };
+        match highest.enumerate().any(is_high) {
+            true => Err("a code has no value"),
+            false => Ok(rows),
+        }
+    }
+
+    /// Makes these the columns, in this order; the rows stay as they are.
+    pub(super) fn select(&mut self, columns: &[usize]) {
+        self.fields = columns.iter().map(|&column| self.fields[column]).collect();
+    }
+
+    /// The bytes of all rows with the padding, and of one.
+    pub(super) fn into_parts(self) -> (Vec<u8>, usize) {
+        (self.bytes, self.stride)
+    }
+
     /// No rows yet, of columns with these highest codes.
     pub(super) fn new(highest: impl IntoIterator<Item = u32>) -> Self {
         let mut first_bit = 0;
         let mut fields = Vec::new();
         for highest in highest {
-            let bits = u32::BITS - highest.leading_zeros();
+            let bits = Self::bits(highest);
             fields.push(Field { first_bit, bits });
             first_bit += bits as usize;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use popfib::{Image, NextHop};
 
-use crate::dictionary::Dictionary;
+use crate::texts::Texts;
 
 /// One value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +35,7 @@ impl fmt::Display for Scalar<'_> {
 /// Different values of one type, by codes from 1 on.
 #[derive(Clone, Debug)]
 pub(super) enum Scalars {
-    Texts(Dictionary),
+    Texts(Texts),
     /// The names in an image, which has some.
     Names(Arc<Image>),
     Signed(Vec<i64>),

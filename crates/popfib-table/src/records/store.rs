@@ -1,8 +1,6 @@
 //! The records of a table: its columns, and the rows that lead to their values.
 
-use std::sync::Arc;
-
-use popfib::{Image, NextHop};
+use popfib::NextHop;
 
 use super::cell::Cell;
 use super::column::Column;
@@ -28,16 +26,10 @@ impl Default for Records {
 impl Records {
     /// Records of one column of texts, in which the number of a record is that of its text.
     pub fn of_texts(name: &str, texts: Dictionary) -> Self {
-        Self::of_scalars(name, Scalars::Texts(texts))
+        Self::of_scalars(name, Scalars::Texts(texts.into_texts()))
     }
 
-    /// The names of an image, as one column; `None` if it has none.
-    pub(crate) fn of_image(image: Arc<Image>) -> Option<Self> {
-        image.name_count()?;
-        Some(Self::of_scalars("value", Scalars::Names(image)))
-    }
-
-    fn of_scalars(name: &str, values: Scalars) -> Self {
+    pub(super) fn of_scalars(name: &str, values: Scalars) -> Self {
         Self {
             columns: vec![Column::new(name.to_owned(), values, None)],
             rows: Rows::Codes,
@@ -52,6 +44,20 @@ impl Records {
     /// The index of the column called `name`. O(columns).
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name() == name)
+    }
+
+    /// Keeps the columns of these names alone, in this order; the records keep their numbers.
+    pub(crate) fn select(&mut self, names: &[String]) -> Result<(), String> {
+        let index = |name: &String| self.column(name).ok_or_else(|| name.clone());
+        let kept = names.iter().map(index).collect::<Result<Vec<_>, _>>()?;
+        if let Rows::Packed(rows) = &mut self.rows {
+            rows.select(&kept);
+        }
+        self.columns = kept
+            .iter()
+            .map(|&index| self.columns[index].clone())
+            .collect();
+        Ok(())
     }
 
     /// How many records there are, which is also the highest number.
@@ -78,17 +84,6 @@ impl Records {
             Rows::Packed(rows) => rows.code(number.get() as usize - 1, column)?,
         };
         self.columns[column].value(code)
-    }
-
-    /// The texts of the only column, by the numbers of the records: numbers and lists as they are written.
-    ///
-    /// # Errors
-    /// The records, if there are several columns.
-    pub fn into_texts(mut self) -> Result<Dictionary, Self> {
-        if self.columns.len() > 1 || !matches!(self.rows, Rows::Codes) {
-            return Err(self);
-        }
-        Ok(self.columns.remove(0).into_texts())
     }
 
     /// The bytes that rows and values take.

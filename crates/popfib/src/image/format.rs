@@ -15,7 +15,7 @@ use super::error::{ImageError, MAJOR};
 pub(super) const MAGIC: [u8; 8] = *b"\x89POPFIB\n";
 
 /// Increased when kinds of sections are added, which older readers skip.
-pub(super) const MINOR: u16 = 0;
+pub(super) const MINOR: u16 = 1;
 
 /// Sections begin at multiples of this: a cache line, and enough for any key.
 pub(super) const ALIGNMENT: usize = 64;
@@ -34,6 +34,11 @@ pub(super) struct SectionId {
 pub(super) const PROVENANCE: u32 = 1;
 pub(super) const NAME_ENDS: u32 = 2;
 pub(super) const NAMES: u32 = 3;
+/// How many records there are, which next hops are numbers of, in its first word, and their columns.
+pub(super) const RECORDS: u32 = 4;
+/// Rows of records, and from here on the dictionaries of columns. What they hold is the business of who reads records.
+pub(super) const ROWS: u32 = 5;
+pub(super) const DICTIONARIES: u32 = 64;
 /// The Fib that returns next hops.
 pub(super) const FIB: FibKinds = FibKinds {
     description: 16,
@@ -65,6 +70,18 @@ impl SectionId {
             PROVENANCE => "provenance",
             NAME_ENDS => "ends of the next hops' names",
             NAMES => "names of the next hops",
+            RECORDS => "columns of the records",
+            ROWS => "rows of the records",
+            kind @ DICTIONARIES.. if self.key_bits == 0 => {
+                let (column, part) = ((kind - DICTIONARIES) / 4 + 1, (kind - DICTIONARIES) % 4);
+                let part = [
+                    "values",
+                    "ends of texts",
+                    "ends of lists",
+                    "elements of lists",
+                ][part as usize];
+                return format!("{part} of column {column}");
+            }
             16 => "FIB description",
             17 => "FIB root table",
             18 => "FIB arena",

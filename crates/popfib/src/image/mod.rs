@@ -13,6 +13,7 @@ mod table;
 mod write;
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -22,7 +23,9 @@ use std::{fs::File, path::Path};
 
 use crate::address::Address;
 use crate::next_hop::NextHop;
-use format::{NAME_ENDS, NAMES, PROVENANCE, SectionId, u32_at, u64_at};
+use format::{
+    DICTIONARIES, Entry, NAME_ENDS, NAMES, PROVENANCE, RECORDS, ROWS, SectionId, u32_at, u64_at,
+};
 use memory::{Array, Memory};
 use table::Sections;
 
@@ -73,6 +76,8 @@ pub struct Image {
     /// One `ImageTable<A>` for each width of keys.
     tables: Vec<Box<dyn Any + Send + Sync>>,
     names: Option<Names>,
+    /// The sections of records.
+    record_entries: Vec<Entry>,
     source: String,
     writer: String,
     created: u64,
@@ -185,10 +190,24 @@ impl Image {
             validate,
         };
         let names = Names::read(&sections)?;
-        if let Some(names) = &names {
-            sections.max_next_hop = names.len();
+        let records = record_count(&sections)?;
+        if let (Some(_), Some(_)) = (&names, records) {
+            let entry = sections
+                .get(SectionId {
+                    key_bits: 0,
+                    kind: RECORDS,
+                })?
+                .0;
+            return Err(entry.broken(0, "there are names, too"));
+        }
+        if let Some(count) = names.as_ref().map(Names::len).or(records) {
+            sections.max_next_hop = count;
         }
         let (created, writer, source) = provenance(&sections)?;
+        let is_record = |entry: &&Entry| {
+            entry.id.key_bits == 0 && matches!(entry.id.kind, RECORDS | ROWS | DICTIONARIES..)
+        };
+        let record_entries = sections.entries.iter().filter(is_record).cloned().collect();
         let mut tables = Vec::new();
         // SAFETY: the caller's, or it is validated.
         unsafe {
@@ -202,6 +221,7 @@ impl Image {
             memory,
             tables,
             names,
+            record_entries,
             source,
             writer,
             created,
@@ -222,6 +242,38 @@ impl Image {
     /// hops; `None` for an image without names.
     pub fn name_count(&self) -> Option<u32> {
         self.names.as_ref().map(Names::len)
+    }
+
+    /// How many records there are, which next hops are numbers of; `None` for an image without. Whether they are sound is for
+    /// who reads [their sections](Self::record_section) to verify.
+    pub fn record_count(&self) -> Option<u32> {
+        let (_, bytes) = self.record_section(RECORDS)?;
+        Some(u32_at(bytes, 0))
+    }
+
+    /// The section of this kind that is about records, and its offset in the image: 4 their columns, 5 their rows, from 64 on
+    /// the columns' dictionaries (docs/image-format.md).
+    pub fn record_section(&self, kind: u32) -> Option<(u64, &[u8])> {
+        let range = &self.record_entry(kind)?.range;
+        Some((range.start as u64, &self.memory.bytes()[range.clone()]))
+    }
+
+    /// The error that something is wrong in [such a section](Self::record_section), `at` bytes after its beginning.
+    pub fn broken_record(&self, kind: u32, at: usize, reason: &str) -> ImageError {
+        self.record_entry(kind).map_or_else(
+            || ImageError::Broken {
+                offset: 64,
+                section: "section table".into(),
+                reason: format!("no {}", SectionId { key_bits: 0, kind }.name()),
+            },
+            |entry| entry.broken(at, reason),
+        )
+    }
+
+    fn record_entry(&self, kind: u32) -> Option<&Entry> {
+        let entries = &self.record_entries;
+        let index = entries.binary_search_by_key(&kind, |entry| entry.id.kind);
+        Some(&entries[index.ok()?])
     }
 
     /// The source of the routes, as it was given to the writer: usually the name of a file.
@@ -258,6 +310,22 @@ unsafe fn add_table<A: Address>(
         tables.push(Box::new(table));
     }
     Ok(())
+}
+
+/// How many records next hops are numbers of.
+fn record_count(sections: &Sections) -> Result<Option<u32>, ImageError> {
+    let id = SectionId {
+        key_bits: 0,
+        kind: RECORDS,
+    };
+    if sections.find(id).is_none() {
+        return Ok(None);
+    }
+    let (entry, bytes) = sections.get(id)?;
+    match bytes.len() {
+        4.. => Ok(Some(u32_at(bytes, 0))),
+        _ => Err(entry.broken(0, "it is malformed")),
+    }
 }
 
 /// The time, the writer and the source of the image.

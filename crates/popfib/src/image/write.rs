@@ -7,8 +7,8 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::error::ImageError;
 use super::format::{
-    self, Description, FIB, FibKinds, LONGEST_FIB, NAME_ENDS, NAMES, PROVENANCE, ROUTE_ADDRESSES,
-    ROUTE_LENGTHS, ROUTE_NEXT_HOPS, SectionId,
+    self, DICTIONARIES, Description, FIB, FibKinds, LONGEST_FIB, NAME_ENDS, NAMES, PROVENANCE,
+    RECORDS, ROUTE_ADDRESSES, ROUTE_LENGTHS, ROUTE_NEXT_HOPS, ROWS, SectionId,
 };
 use crate::address::Address;
 use crate::compile_error::CompileError;
@@ -24,6 +24,7 @@ use crate::rib::Rib;
 #[derive(Clone, Debug)]
 pub struct ImageWriter {
     sections: BTreeMap<SectionId, Vec<u8>>,
+    /// How many names or records there are.
     names: Option<u32>,
     highest_next_hop: u32,
 }
@@ -77,6 +78,32 @@ impl ImageWriter {
         self.names = Some(count);
         self.add(0, NAME_ENDS, ends);
         self.add(0, NAMES, text.into_bytes());
+        Ok(())
+    }
+
+    /// Adds what next hops are numbers of, from 1 on, where that is more than a name: `count` records, as the contents of
+    /// sections by their kinds (docs/image-format.md). After this call every next hop of every table needs a record.
+    ///
+    /// # Errors
+    /// [`ImageError::Broken`] if there are fewer records than a table has next hops, or if there are names.
+    ///
+    /// # Panics
+    /// If a section is of a kind that is not about records.
+    pub fn records(
+        &mut self,
+        count: u32,
+        sections: impl IntoIterator<Item = (u32, Vec<u8>)>,
+    ) -> Result<(), ImageError> {
+        if self.highest_next_hop > count || self.names.is_some() {
+            return Err(names_error(
+                "records beside names, or fewer than there are next hops",
+            ));
+        }
+        self.names = Some(count);
+        for (kind, content) in sections {
+            assert!(matches!(kind, RECORDS | ROWS | DICTIONARIES..), "{kind}");
+            self.add(0, kind, content);
+        }
         Ok(())
     }
 

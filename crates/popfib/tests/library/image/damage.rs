@@ -103,7 +103,7 @@ fn other_files_and_versions_are_refused_by_name() {
     // The version before this one, and one to come.
     bytes[8] = 1;
     let again = "this program reads version 2: make it again with `popfib compile`";
-    assert_eq!(error(&bytes), format!("an image of version 1.0; {again}"));
+    assert_eq!(error(&bytes), format!("an image of version 1.1; {again}"));
     bytes[8] = 3;
     bytes[10] = 3;
     let wanted = format!("an image of version 3.3; {again}");

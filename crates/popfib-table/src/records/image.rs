@@ -1,0 +1,277 @@
+//! Records as sections of an image, and back (docs/image-format.md, "Records").
+
+use std::sync::Arc;
+
+use popfib::{Image, ImageError, ImageWriter};
+
+use super::builder::MAX_COLUMNS;
+use super::column::{Column, ColumnType};
+use super::lists::Lists;
+use super::rows::{PackedRows, Rows};
+use super::scalars::{Scalar, Scalars};
+use super::store::Records;
+use crate::error::TableError;
+use crate::texts::Texts;
+
+/// The kinds of sections.
+const COLUMNS: u32 = 4;
+const ROWS: u32 = 5;
+/// That of the first column's values; four are those of a column.
+const VALUES: u32 = 64;
+
+/// In a column's dictionary, after its values.
+const TEXT_ENDS: u32 = 1;
+const LIST_ENDS: u32 = 2;
+const LIST_CODES: u32 = 3;
+
+/// The types of values.
+const TEXT: u8 = 1;
+const SIGNED: u8 = 2;
+const UNSIGNED: u8 = 3;
+const FLOAT: u8 = 4;
+const BOOLEAN: u8 = 5;
+
+/// The bytes of the description of all columns, and of one.
+const HEAD: usize = 16;
+const ENTRY: usize = 16;
+
+impl Records {
+    /// Puts the records into an image: names if that is all they are.
+    ///
+    /// # Errors
+    /// Those of [`ImageWriter::names`] and [`ImageWriter::records`].
+    pub(crate) fn write(&self, writer: &mut ImageWriter) -> Result<(), TableError> {
+        if let (Rows::Codes, [column]) = (&self.rows, &self.columns[..])
+            && column.column_type() == ColumnType::Text
+        {
+            let texts = (1..=column.len() as u32).filter_map(|code| column.values.get(code));
+            let texts = texts.map(|value| match value {
+                Scalar::Text(text) => text,
+                _ => "",
+            });
+            return Ok(writer.names(texts)?);
+        }
+        let (rows, stride) = match &self.rows {
+            Rows::Codes => (Vec::new(), 0),
+            Rows::Packed(rows) => {
+                // Of some columns of other records there may be fields between.
+                let highest = self.columns.iter().map(|column| column.len() as u32);
+                let mut packed = PackedRows::new(highest);
+                for row in 0..rows.len() {
+                    let codes = (0..self.columns.len()).map(|column| rows.code(row, column));
+                    packed.push(codes.map(Option::unwrap_or_default));
+                }
+                packed.into_parts()
+            }
+        };
+        let mut head = Vec::new();
+        for number in [self.len(), self.columns.len(), stride, 0] {
+            head.extend(word(number)?);
+        }
+        let mut names: Vec<u8> = Vec::new();
+        let mut sections = Vec::new();
+        for (index, column) in self.columns.iter().enumerate() {
+            let bits = match &self.rows {
+                Rows::Codes => 0,
+                Rows::Packed(_) => PackedRows::bits(column.len() as u32) as u8,
+            };
+            let (value_type, values) = bytes_of(&column.values);
+            head.extend([value_type, u8::from(column.lists.is_some()), bits, 0]);
+            head.extend(word(column.name().len())?);
+            head.extend(word(column.values.len())?);
+            head.extend(word(column.lists.as_ref().map_or(0, Lists::len))?);
+            names.extend(column.name().as_bytes());
+            let kind = VALUES + 4 * index as u32;
+            sections.push((kind, values));
+            if let Scalars::Texts(texts) = &column.values {
+                sections.push((kind + TEXT_ENDS, words(texts.ends().iter().copied())?));
+            }
+            if let Some(lists) = &column.lists {
+                let codes = lists.codes().iter().map(|&code| code as usize);
+                sections.push((kind + LIST_ENDS, words(lists.ends().iter().copied())?));
+                sections.push((kind + LIST_CODES, words(codes)?));
+            }
+        }
+        head.extend(names);
+        if stride > 0 {
+            sections.push((ROWS, rows));
+        }
+        sections.push((COLUMNS, head));
+        Ok(writer.records(self.len() as u32, sections)?)
+    }
+
+    /// The records of an image, or its names as one column; `None` if it has neither. Names stay in the image, records are
+    /// copied. O(bytes) time.
+    ///
+    /// # Errors
+    /// [`ImageError::Broken`] for what [`write`](Self::write) would not have written.
+    pub(crate) fn of_image(image: &Arc<Image>) -> Result<Option<Self>, ImageError> {
+        if image.name_count().is_some() {
+            return Ok(Some(Self::of_scalars(
+                "value",
+                Scalars::Names(Arc::clone(image)),
+            )));
+        }
+        if image.record_count().is_none() {
+            return Ok(None);
+        }
+        let broken = |at, reason: &str| image.broken_record(COLUMNS, at, reason);
+        let head = section(image, COLUMNS)?;
+        let [records, count, stride, zero] = [0, 4, 8, 12].map(|at| word_at(head, at));
+        let (Some(records), Some(count), Some(stride), Some(0)) = (records, count, stride, zero)
+        else {
+            return Err(broken(0, "it is malformed"));
+        };
+        let names_at = count
+            .checked_mul(ENTRY)
+            .and_then(|len| len.checked_add(HEAD));
+        let is_count = (1..=MAX_COLUMNS).contains(&count);
+        let names_at = names_at.filter(|&at| is_count && at <= head.len());
+        let mut name_at = names_at.ok_or_else(|| broken(4, "it is malformed"))?;
+        let mut columns = Vec::new();
+        let mut bits = Vec::new();
+        for (index, entry) in head[HEAD..name_at].chunks_exact(ENTRY).enumerate() {
+            let at = HEAD + ENTRY * index;
+            let malformed = || broken(at, "a column is malformed");
+            let &[value_type, is_list @ (0 | 1), width @ 0..=32, 0, ..] = entry else {
+                return Err(malformed());
+            };
+            let [name_len, values, lists] = [4, 8, 12].map(|at| word_at(entry, at).unwrap_or(0));
+            let name = head.get(name_at..name_at.saturating_add(name_len));
+            let name = name.and_then(|name| std::str::from_utf8(name).ok());
+            let name = name.ok_or_else(malformed)?;
+            name_at += name_len;
+            let kind = VALUES + 4 * index as u32;
+            let values = scalars(image, kind, value_type, values)?;
+            let lists = match is_list {
+                0 if lists == 0 => None,
+                0 => return Err(malformed()),
+                _ => Some(lists_of(image, kind, lists, values.len())?),
+            };
+            let column = Column::new(name.to_owned(), values, lists);
+            if columns.iter().any(|known: &Column| known.name() == name) {
+                return Err(broken(at, "two columns have one name"));
+            }
+            let needed = if stride == 0 {
+                0
+            } else {
+                PackedRows::bits(column.len() as u32)
+            };
+            if u32::from(width) != needed {
+                return Err(broken(at, "its codes have other bits than its values need"));
+            }
+            bits.push(needed);
+            columns.push(column);
+        }
+        if name_at != head.len() {
+            return Err(broken(name_at, "more follows after the last name"));
+        }
+        let rows = if stride == 0 {
+            if columns.len() > 1 || columns[0].len() != records {
+                return Err(broken(8, "there are no rows"));
+            }
+            Rows::Codes
+        } else {
+            let highest = columns.iter().map(|column| column.len() as u32);
+            let bytes = section(image, ROWS)?;
+            let rows = PackedRows::from_parts(bytes, stride, records, highest);
+            Rows::Packed(rows.map_err(|reason| image.broken_record(ROWS, 0, reason))?)
+        };
+        Ok(Some(Self { columns, rows }))
+    }
+}
+
+/// The type of values, and their bytes.
+fn bytes_of(values: &Scalars) -> (u8, Vec<u8>) {
+    fn all<T: Copy>(values: &[T], bytes: impl Fn(T) -> [u8; 8]) -> Vec<u8> {
+        values.iter().flat_map(|&value| bytes(value)).collect()
+    }
+    match values {
+        Scalars::Texts(texts) => (TEXT, texts.text().as_bytes().to_vec()),
+        // Of an image without rows, whose names are written as such.
+        Scalars::Names(_) => (TEXT, Vec::new()),
+        Scalars::Signed(numbers) => (SIGNED, all(numbers, i64::to_le_bytes)),
+        Scalars::Unsigned(numbers) => (UNSIGNED, all(numbers, u64::to_le_bytes)),
+        Scalars::Floats(numbers) => (FLOAT, all(numbers, f64::to_le_bytes)),
+        Scalars::Booleans(truths) => (BOOLEAN, truths.iter().map(|&truth| truth.into()).collect()),
+    }
+}
+
+/// So many values of this type, from the sections from `kind` on.
+fn scalars(image: &Image, kind: u32, value_type: u8, count: usize) -> Result<Scalars, ImageError> {
+    let bytes = section(image, kind)?;
+    let broken = |reason| image.broken_record(kind, 0, reason);
+    let numbers = || match bytes.as_chunks::<8>() {
+        (numbers, []) if numbers.len() == count => Ok(numbers.iter().copied()),
+        _ => Err(broken("it has another number of values than its column")),
+    };
+    Ok(match value_type {
+        TEXT => {
+            let text = std::str::from_utf8(bytes).map_err(|_| broken("its texts are not UTF-8"))?;
+            let ends = words_of(image, kind + TEXT_ENDS, count)?;
+            let texts = Texts::from_parts(text.to_owned(), ends);
+            Scalars::Texts(texts.map_err(|index| {
+                let reason = "a text does not end after its beginning";
+                image.broken_record(kind + TEXT_ENDS, 4 * index, reason)
+            })?)
+        }
+        SIGNED => Scalars::Signed(numbers()?.map(i64::from_le_bytes).collect()),
+        UNSIGNED => Scalars::Unsigned(numbers()?.map(u64::from_le_bytes).collect()),
+        FLOAT => Scalars::Floats(numbers()?.map(f64::from_le_bytes).collect()),
+        BOOLEAN if bytes.len() == count && bytes.iter().all(|&byte| byte <= 1) => {
+            Scalars::Booleans(bytes.iter().map(|&byte| byte == 1).collect())
+        }
+        BOOLEAN => return Err(broken("it has other values than its column")),
+        _ => return Err(broken("its column has an unknown type")),
+    })
+}
+
+/// So many lists of codes of `values` values.
+fn lists_of(image: &Image, kind: u32, count: usize, values: usize) -> Result<Lists, ImageError> {
+    let ends = words_of(image, kind + LIST_ENDS, count)?;
+    let len = ends.last().copied().unwrap_or(0);
+    let codes = words_of(image, kind + LIST_CODES, len)?;
+    if let Some(at) = codes.iter().position(|&code| code == 0 || code > values) {
+        let reason = "an element has no value";
+        return Err(image.broken_record(kind + LIST_CODES, 4 * at, reason));
+    }
+    let codes = codes.into_iter().map(|code| code as u32).collect();
+    Lists::from_parts(codes, ends).map_err(|index| {
+        let reason = "a list does not end after its beginning";
+        image.broken_record(kind + LIST_ENDS, 4 * index, reason)
+    })
+}
+
+fn section(image: &Image, kind: u32) -> Result<&[u8], ImageError> {
+    let section = image.record_section(kind).map(|(_, bytes)| bytes);
+    section.ok_or_else(|| image.broken_record(kind, 0, ""))
+}
+
+/// The words of a section that has so many.
+fn words_of(image: &Image, kind: u32, count: usize) -> Result<Vec<usize>, ImageError> {
+    match section(image, kind)?.as_chunks::<4>() {
+        (words, []) if words.len() == count => {
+            let words = words.iter().map(|word| u32::from_le_bytes(*word) as usize);
+            Ok(words.collect())
+        }
+        _ => Err(image.broken_record(kind, 0, "it has another length than its column says")),
+    }
+}
+
+fn word_at(bytes: &[u8], at: usize) -> Option<usize> {
+    let word = bytes.get(at..)?.first_chunk()?;
+    Some(u32::from_le_bytes(*word) as usize)
+}
+
+fn word(number: usize) -> Result<[u8; 4], TableError> {
+    let word = u32::try_from(number).map_err(|_| TableError::Large)?;
+    Ok(word.to_le_bytes())
+}
+
+fn words(numbers: impl Iterator<Item = usize>) -> Result<Vec<u8>, TableError> {
+    let mut bytes = Vec::new();
+    for number in numbers {
+        bytes.extend(word(number)?);
+    }
+    Ok(bytes)
+}

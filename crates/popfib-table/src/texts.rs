@@ -1,0 +1,72 @@
+//! Texts by number, one after the other in one string.
+
+use popfib::NextHop;
+
+/// Texts, numbered from 1.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Texts {
+    text: String,
+    /// Where each ends in `text`. Not u32: text of more than 4 GiB is
+    /// possible, and an overflow would have to be an error of every reader.
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// Those that end in `text` there.
+    ///
+    /// # Errors
+    /// The index of the first end that is none.
+    pub(crate) fn from_parts(text: String, ends: Vec<usize>) -> Result<Self, usize> {
+        let mut last = 0;
+        for (index, &end) in ends.iter().enumerate() {
+            if end < last || !text.is_char_boundary(end) {
+                return Err(index);
+            }
+            last = end;
+        }
+        match last == text.len() {
+            true => Ok(Self { text, ends }),
+            false => Err(ends.len()),
+        }
+    }
+
+    pub(crate) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, number: NextHop) -> Option<&str> {
+        let index = number.get() as usize - 1;
+        let end = *self.ends.get(index)?;
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        Some(&self.text[start..end])
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// All, one after the other.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where each ends in [`text`](Self::text).
+    pub(crate) fn ends(&self) -> &[usize] {
+        &self.ends
+    }
+
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let text = &self.text[start..end];
+            start = end;
+            text
+        })
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.capacity() + self.ends.capacity() * size_of::<usize>()
+    }
+}

@@ -1,0 +1,219 @@
+//! Records in images: what was put in comes out, and no bytes make records that panic.
+
+#[allow(dead_code)]
+#[path = "../../popfib/tests/library/image/forms.rs"]
+mod forms;
+
+use std::sync::Arc;
+
+use forms::{repair, sections};
+use popfib::{ByFamily, Image, NextHop, Options};
+use popfib_table::{Builder, ColumnType, Records, RecordsBuilder, Ribs, Scalar, Table};
+
+/// Columns of every type, with absent values, and so many records.
+fn records(count: u32) -> Records {
+    let mut builder = RecordsBuilder::new();
+    let names = ["text", "int", "big", "float", "bool", "texts", "ints"];
+    let [text, int, big, float, bool, texts, ints] =
+        names.map(|name| builder.column(name).unwrap());
+    for n in 0..count {
+        let long = i128::from(u64::MAX - u64::from(n));
+        // Each has another set of values; the text is in all, so that no record equals another.
+        builder.set(text, Scalar::Text(&format!("é{n}")));
+        if n & 1 == 0 {
+            builder.set(int, Scalar::Integer(i128::from(n) - 2));
+            builder.set(big, Scalar::Integer(long));
+        }
+        if n & 2 == 0 {
+            builder.set(float, Scalar::Float(f64::from(n) / 4.0));
+            builder.set(bool, Scalar::Boolean(n & 4 == 0));
+        }
+        if n % 3 == 0 {
+            builder.set_list(texts, [Scalar::Text("x"), Scalar::Text(&n.to_string())]);
+            builder.set_list(ints, (0..=n % 4).map(|m| Scalar::Integer(m.into())));
+        }
+        assert_eq!(builder.finish_record().map(NextHop::get), Some(n + 1));
+    }
+    builder.build().records
+}
+
+/// A table in which a route leads to each record.
+fn table(records: Records) -> Table {
+    let mut ribs = ByFamily::<Ribs>::default();
+    for number in 1..=records.len() as u32 {
+        let next_hop = NextHop::new(number).unwrap();
+        let prefix = format!("10.{}.{}.0/24", number / 256, number % 256);
+        ribs.ipv4.insert(prefix.parse().unwrap(), next_hop);
+        let prefix = format!("2001:db8:{number:x}::/48");
+        ribs.ipv6.insert(prefix.parse().unwrap(), next_hop);
+    }
+    Table::of_records(ribs, records)
+}
+
+fn image(table: &Table, keep_routes: bool) -> Vec<u8> {
+    let writer = table.to_image("model", 7, &Options::default(), keep_routes);
+    writer.unwrap().to_bytes()
+}
+
+/// All records as text, with the names and types of their columns.
+fn shown(records: &Records) -> Vec<String> {
+    let columns = records.columns().iter();
+    let mut lines: Vec<_> = columns
+        .map(|column| {
+            format!(
+                "{} {:?} {}",
+                column.name(),
+                column.column_type(),
+                column.len()
+            )
+        })
+        .collect();
+    for number in (1..=records.len() as u32).filter_map(NextHop::new) {
+        let cells = (0..records.columns().len()).map(|column| records.cell(number, column));
+        lines.push(format!("{:?}", cells.collect::<Vec<_>>()));
+    }
+    lines
+}
+
+#[test]
+fn records_come_back_as_they_were() {
+    for count in [1, 2, 5, 255, 256, 700] {
+        let all = table(records(count));
+        let wanted = shown(all.records().unwrap());
+        for keep_routes in [true, false] {
+            let bytes = image(&all, keep_routes);
+            let read = Table::of_image(Image::from_bytes(&bytes).unwrap()).unwrap();
+            assert_eq!(shown(read.records().unwrap()), wanted);
+            assert_eq!(read.value_count(), Some(count));
+            let number = read.lookup("10.0.1.7".parse().unwrap());
+            assert_eq!(number, Some(NextHop::MIN));
+            if keep_routes {
+                assert!(image(&read, true) == bytes, "the same image again");
+            }
+        }
+    }
+}
+
+#[test]
+fn some_columns_in_another_order() {
+    let mut all = table(records(300));
+    let wanted = shown(all.records().unwrap());
+    let [names, rows] = [&wanted[..7], &wanted[7..]];
+    assert!(names[3].starts_with("float Float") && names[0].starts_with("text Text"));
+    let missing = all.select(&["float".to_owned(), "none".to_owned()]);
+    assert_eq!(missing, Err("none".to_owned()));
+    all.select(&["ints".to_owned(), "float".to_owned()])
+        .unwrap();
+    let read = Table::of_image(Image::from_bytes(&image(&all, true)).unwrap()).unwrap();
+    for table in [&all, &read] {
+        let records = table.records().unwrap();
+        assert_eq!(records.columns().len(), 2);
+        assert_eq!(records.columns()[0].column_type(), ColumnType::Integers);
+        for (row, number) in rows.iter().zip((1..).filter_map(NextHop::new)) {
+            let cells: Vec<_> = (0..2).map(|column| records.cell(number, column)).collect();
+            let [first, second] = [0, 1].map(|at| format!("{:?}", cells[at]));
+            assert!(
+                row.contains(&first) && row.contains(&second),
+                "{row}: {cells:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_image_of_one_column_of_texts_has_names_alone() {
+    let mut builder = RecordsBuilder::new();
+    let column = builder.column("city").unwrap();
+    let mut texts = Builder::new();
+    for (number, text) in ["b", "a", "é"].into_iter().enumerate() {
+        builder.set(column, Scalar::Text(text));
+        builder.finish_record().unwrap();
+        let prefix = format!("10.0.{}.0/24", number + 1).parse().unwrap();
+        texts.insert(prefix, text);
+        let prefix = format!("2001:db8:{:x}::/48", number + 1).parse().unwrap();
+        texts.insert(prefix, text);
+    }
+    let wanted = image(&texts.build(), true);
+    assert!(image(&table(builder.build().records), true) == wanted);
+    let kinds = sections(&wanted)
+        .into_iter()
+        .map(|(at, _)| (wanted[at], wanted[at + 4]));
+    let kinds: Vec<_> = kinds.filter(|(width, _)| *width == 0).collect();
+    assert_eq!(kinds, [(0, 1), (0, 2), (0, 3)], "provenance and names");
+}
+
+/// Whatever is in the sections of records, with all checksums right: refused by a line, or records that can be read.
+#[test]
+fn damaged_records_are_noticed_or_sound() {
+    let good = image(&table(records(40)), false);
+    let about_records = sections(&good).into_iter().filter(|(at, _)| {
+        let kind = u32::from_le_bytes(good[at + 4..at + 8].try_into().unwrap());
+        good[*at] == 0 && (matches!(kind, 4 | 5) || kind >= 64)
+    });
+    let (mut opened, mut refused) = (0, 0);
+    for at in about_records.flat_map(|(_, range)| range) {
+        for flip in [1, 2, 0x10, 0x80, 0xff] {
+            let mut bytes = good.clone();
+            bytes[at] ^= flip;
+            repair(&mut bytes);
+            // Tables are checked with the number of records.
+            let Ok(image) = Image::from_bytes(&bytes) else {
+                refused += 1;
+                continue;
+            };
+            match Table::of_image(Arc::new(image)) {
+                Ok(table) => {
+                    shown(table.records().unwrap());
+                    opened += 1;
+                }
+                Err(error) => {
+                    let text = error.to_string();
+                    assert!(text.starts_with("byte ") && !text.contains('\n'), "{text}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(opened > 500 && refused > 500, "{opened} and {refused}");
+}
+
+#[test]
+fn sections_that_are_missing_are_named() {
+    let good = image(&table(records(9)), false);
+    let kind_at = |at: usize| u32::from_le_bytes(good[at + 4..at + 8].try_into().unwrap());
+    let about_records: Vec<_> = (sections(&good).into_iter())
+        .filter(|(at, _)| good[*at] == 0 && kind_at(*at) > 3)
+        .map(|(at, range)| (kind_at(at), good[range].to_vec()))
+        .collect();
+    // Seven columns, two of which are lists, and two have texts.
+    assert_eq!(about_records.len(), 2 + 7 + 2 * 2 + 2);
+    for (omitted, _) in &about_records {
+        let mut writer = popfib::ImageWriter::new("model", 7);
+        let kept = about_records.iter().filter(|(kind, _)| kind != omitted);
+        writer.records(9, kept.cloned()).unwrap();
+        let read = Table::of_image(Image::from_bytes(&writer.to_bytes()).unwrap());
+        match (omitted, read) {
+            // Without their columns there are no records, but numbers.
+            (4, Ok(table)) => assert!(table.records().is_none()),
+            (_, Err(error)) => {
+                let text = error.to_string();
+                let what = match omitted {
+                    5 => "no rows of the records".to_owned(),
+                    _ => format!("of column {}", (omitted - 64) / 4 + 1),
+                };
+                assert!(text.contains(&what), "{omitted}: {text}");
+            }
+            (_, Ok(_)) => panic!("it opened without {omitted}"),
+        }
+    }
+}
+
+#[test]
+fn records_may_be_none() {
+    let mut builder = RecordsBuilder::new();
+    let _ = ["a", "b"].map(|name| builder.column(name).unwrap());
+    let empty = Table::of_records(ByFamily::default(), builder.build().records);
+    let read = Table::of_image(Image::from_bytes(&image(&empty, true)).unwrap()).unwrap();
+    assert_eq!(read.records().unwrap().columns().len(), 2);
+    assert!(read.records().unwrap().is_empty());
+}

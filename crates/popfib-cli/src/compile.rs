@@ -1,13 +1,13 @@
 //! `popfib compile`: a table into an image, which other commands then open with `--fib`.
 
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use popfib::Options;
 
-use crate::args::{TableArgs, is_stdin};
+use crate::args::TableArgs;
 use crate::failure::Failure;
+use crate::image::ImagePlace;
 use crate::program::Verdict;
 use crate::table;
 
@@ -49,10 +49,7 @@ pub(crate) struct CompileArgs {
 }
 
 pub(crate) fn run(args: &CompileArgs) -> Result<Verdict, Failure> {
-    if is_stdin(&args.output) {
-        return Err("-o: an image has to be a file, not `-`".into());
-    }
-    let created = created()?;
+    let place = ImagePlace::new(&args.output)?;
     let (name, table) = match table::open_image(&args.table)? {
         Some(opened) => (opened.name.clone(), opened.table),
         None => {
@@ -60,26 +57,9 @@ pub(crate) fn run(args: &CompileArgs) -> Result<Verdict, Failure> {
             (loaded.name, loaded.table)
         }
     };
-    let output = args.output.display().to_string();
-    let failed = |error| format!("{}: {error}", output.escape_debug());
     let options = Options::default()
         .direct_bits(args.direct_bits)
         .aggregation(!args.no_aggregation);
-    let writer = table.to_image(&name, created, &options, !args.no_routes);
-    let writer = writer.map_err(|error| format!("{}: {error}", name.escape_debug()))?;
-    writer.save(&args.output).map_err(failed)?;
+    place.save(&table, &name, &options, !args.no_routes)?;
     Ok(Verdict::Good)
-}
-
-/// The time to put into the image, in seconds since 1970.
-fn created() -> Result<u64, Failure> {
-    match std::env::var_os("SOURCE_DATE_EPOCH") {
-        None => Ok(SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| since.as_secs())),
-        Some(text) => text
-            .to_str()
-            .and_then(|text| text.parse().ok())
-            .ok_or_else(|| "SOURCE_DATE_EPOCH is not a number of seconds".into()),
-    }
 }

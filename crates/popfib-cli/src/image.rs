@@ -2,9 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use popfib::Image;
+use popfib::{Image, Options};
 use popfib_formats::{Columns, RouteTable, image_table, table_of_image};
 use popfib_table::{Table, TableError};
 
@@ -102,4 +102,51 @@ impl Opened {
 pub(crate) fn without_routes(name: &str, to: &str) -> Failure {
     let name = name.escape_debug();
     format!("{name}: the image was compiled without the routes to {to}").into()
+}
+
+/// Where an image is written, and its time.
+pub(crate) struct ImagePlace<'p> {
+    path: &'p Path,
+    created: u64,
+}
+
+impl<'p> ImagePlace<'p> {
+    /// Known before anything is read, so that what is wrong with it is told at once.
+    pub(crate) fn new(path: &'p Path) -> Result<Self, Failure> {
+        if is_stdin(path) {
+            return Err("-o: an image has to be a file, not `-`".into());
+        }
+        Ok(Self {
+            path,
+            created: created()?,
+        })
+    }
+
+    /// Writes the image of `table`, which comes from `source`.
+    pub(crate) fn save(
+        &self,
+        table: &Table,
+        source: &str,
+        options: &Options,
+        keep_routes: bool,
+    ) -> Result<(), Failure> {
+        let writer = table.to_image(source, self.created, options, keep_routes);
+        let writer = writer.map_err(|error| format!("{}: {error}", source.escape_debug()))?;
+        let path = self.path.display().to_string();
+        let saved = writer.save(self.path);
+        saved.map_err(|error| format!("{}: {error}", path.escape_debug()).into())
+    }
+}
+
+/// The time to put into the image, in seconds since 1970.
+fn created() -> Result<u64, Failure> {
+    match std::env::var_os("SOURCE_DATE_EPOCH") {
+        None => Ok(SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs())),
+        Some(text) => text
+            .to_str()
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(|| "SOURCE_DATE_EPOCH is not a number of seconds".into()),
+    }
 }

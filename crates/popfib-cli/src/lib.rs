@@ -20,6 +20,7 @@ mod formats;
 mod grep;
 mod image;
 mod info;
+mod join;
 mod kernels;
 mod live;
 mod lookup;
@@ -83,6 +84,7 @@ enum Command {
     Info(info::InfoArgs),
     Verify(verify::VerifyArgs),
     Compile(compile::CompileArgs),
+    Join(join::JoinArgs),
     #[cfg(unix)]
     Follow(follow::FollowArgs),
     Watch(watch::WatchArgs),
@@ -111,6 +113,7 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         Command::Info(args) => info::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Compile(args) => compile::run(&args),
+        Command::Join(args) => join::run(&args),
         #[cfg(unix)]
         Command::Follow(args) => follow::run(&args),
         Command::Watch(args) => watch::run(&args),

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use popfib_formats::{Input, LoadOptions, LookupTable, RouteTable, load_for_lookups, load_from};
+use popfib::IpPrefix;
+use popfib_formats::{
+    Input, LoadOptions, LookupTable, RouteTable, load_for_lookups, load_from, load_prefixes,
+};
 
 use crate::args::{ReadArgs, TableArgs};
 use crate::failure::Failure;
@@ -92,6 +95,18 @@ pub(crate) fn load_records(path: Option<&Path>, args: &ReadArgs) -> Result<Looku
     let loaded = loaded?;
     output::tell(&loaded.name, &loaded.remarks());
     Ok(loaded)
+}
+
+/// The prefixes of the list in the file at `path`, in any order, some perhaps twice.
+pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
+    let input = Input::open(path)?.max_size(args.max_size);
+    let name = input.name().to_owned();
+    let bar = progress::watch(input.progress());
+    let list = load_prefixes(input, &args.options());
+    drop(bar);
+    let list = list?;
+    output::tell(&name, &list.remarks);
+    Ok(list.prefixes)
 }
 
 /// Calls `next` until there is no more, or, with `skip_invalid`, until the file is cut off.

@@ -75,8 +75,14 @@ pub fn open_routes(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteS
             RouteValue::OriginOrValue => RouteValue::NextHop,
             value => value,
         };
+        let columns = match &options.columns {
+            // All that there are: one.
+            Columns::All if !format.0.can.many_values => Columns::Value,
+            columns => columns.clone(),
+        };
         let options = LoadOptions {
             value,
+            columns,
             ..options.clone()
         };
         (format.0.open)(input, &options)
@@ -92,7 +98,7 @@ pub(crate) fn open_with<T>(
     let format = options
         .format
         .unwrap_or_else(|| Format::detect(input.peek(text_table::FORMAT.detect)));
-    if options.columns != Columns::Value && !format.0.can.many_values {
+    if matches!(options.columns, Columns::Named(_)) && !format.0.can.many_values {
         let reason = format!("{} has no columns to choose from", format.name());
         return Err(ReadError::file(input.name(), reason));
     }

@@ -63,6 +63,7 @@ impl Leaves {
 /// Puts the scalars and lists of `node`, which `path` leads to, into `text`.
 fn put(node: &Node<'_>, path: &mut String, text: &mut RecordText, is_cut: &mut Option<String>) {
     match node {
+        Node::Null => {}
         Node::Scalar(kind, value) => {
             // A record that is one scalar.
             let name = if path.is_empty() { "value" } else { path };
@@ -85,9 +86,12 @@ fn put(node: &Node<'_>, path: &mut String, text: &mut RecordText, is_cut: &mut O
             }
         }
         Node::Array(elements) => {
-            let scalars = elements.iter().filter_map(|element| match element {
+            let elements: Vec<_> = (elements.iter())
+                .filter(|element| !matches!(element, Node::Null))
+                .collect();
+            let scalars = elements.iter().filter_map(|element| match *element {
                 Node::Scalar(kind, value) => Some((*kind, &**value)),
-                Node::Map(_) | Node::Array(_) => None,
+                Node::Null | Node::Map(_) | Node::Array(_) => None,
             });
             let scalars: Vec<_> = scalars.collect();
             let is_list = scalars.len() == elements.len();
@@ -118,6 +122,8 @@ fn put(node: &Node<'_>, path: &mut String, text: &mut RecordText, is_cut: &mut O
 /// A value in a record.
 #[derive(Debug)]
 pub(crate) enum Node<'a> {
+    /// Nothing.
+    Null,
     Scalar(Kind, Cow<'a, str>),
     Map(Vec<(Cow<'a, str>, Self)>),
     Array(Vec<Self>),
@@ -201,7 +207,9 @@ impl<'de> Deserialize<'de> for Key<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Node::deserialize(deserializer)? {
             Node::Scalar(_, key) => Ok(Self(key)),
-            Node::Map(_) | Node::Array(_) => Err(serde::de::Error::custom("a key that is no text")),
+            Node::Null | Node::Map(_) | Node::Array(_) => {
+                Err(serde::de::Error::custom("a key that is no text"))
+            }
         }
     }
 }

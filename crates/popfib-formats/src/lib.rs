@@ -74,7 +74,7 @@ pub use format::open_routes;
 pub use image::{is_image, table_of_image};
 pub use input::{Input, Progress};
 pub use ipv4::address as ipv4_address;
-pub use load::{RouteTable, image_table, load, load_from, load_text};
+pub use load::{PrefixList, RouteTable, image_table, load, load_from, load_prefixes, load_text};
 pub use lookups::{LookupTable, load_for_lookups};
 pub use mrt::{BgpChange, BgpForm, BgpUpdate, pack_path, unpack_path};
 pub use name_rule::MAX_NAME;

@@ -19,6 +19,10 @@ pub enum TableError {
     Columns,
     /// Its records are larger than an image holds.
     Large,
+    /// It is an image whose next hops have no names.
+    Unnamed,
+    /// Two columns would have this name.
+    Twice(String),
 }
 
 impl fmt::Display for TableError {
@@ -30,6 +34,8 @@ impl fmt::Display for TableError {
             Self::Compile(error) => error.fmt(f),
             Self::Image(error) => error.fmt(f),
             Self::Columns => f.write_str("records of more than 4096 columns"),
+            Self::Unnamed => f.write_str("the image has no names for its next hops"),
+            Self::Twice(name) => write!(f, "two columns are called {}", name.escape_debug()),
             Self::Large => {
                 f.write_str("records with more than 4 GiB of texts or lists in a column")
             }
@@ -40,7 +46,7 @@ impl fmt::Display for TableError {
 impl Error for TableError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::NoRoutes | Self::Columns | Self::Large => None,
+            Self::NoRoutes | Self::Columns | Self::Large | Self::Unnamed | Self::Twice(_) => None,
             Self::Compile(error) => Some(error),
             Self::Image(error) => Some(error),
         }

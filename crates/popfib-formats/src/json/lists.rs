@@ -91,7 +91,7 @@ impl Lists {
             return Ok(Some(named.unwrap_or_else(|| self.key.clone())));
         };
         let mut members = match node(json)? {
-            Some(Node::Map(members)) => members,
+            Node::Map(members) => members,
             _ => Vec::new(),
         };
         without_prefixes(&mut members);
@@ -99,7 +99,9 @@ impl Lists {
             let key = Node::Scalar(Kind::Text, Cow::Borrowed(&self.key));
             members.push((Cow::Borrowed(LIST), key));
         }
-        Ok(leaves.record(&Node::Map(members)).map(str::to_owned))
+        let is_bare = members.is_empty() && leaves.text.wants_all();
+        let record = leaves.record(&Node::Map(members)).map(str::to_owned);
+        Ok(record.or(is_bare.then(String::new)))
     }
 }
 
@@ -116,8 +118,9 @@ fn without_prefixes(members: &mut Vec<(Cow<'_, str>, Node<'_>)>) {
                 Some(Node::Map(members)) => {
                     members.iter().any(|(key, _)| rank(key, PREFIX).is_some())
                 }
-                Some(Node::Array(_)) | None => false,
+                Some(Node::Array(_) | Node::Null) | None => false,
             },
+            Node::Null => false,
             Node::Map(members) => {
                 without_prefixes(members);
                 false

@@ -10,32 +10,28 @@ use serde_json::value::RawValue;
 use crate::leaves::Node;
 use crate::record::Kind;
 
-/// What `json` holds; `None` for null.
+/// What `json` holds.
 ///
 /// Takes time in proportion to its length and its depth, which the parser limits.
-pub(super) fn node(json: &str) -> Result<Option<Node<'_>>, Error> {
+pub(super) fn node(json: &str) -> Result<Node<'_>, Error> {
     let json = json.trim();
-    Ok(Some(match json.as_bytes().first() {
+    Ok(match json.as_bytes().first() {
         Some(b'"') => Node::Scalar(Kind::Text, serde_json::from_str::<Text<'_>>(json)?.0),
         Some(b'{') => {
             let Members(members) = serde_json::from_str(json)?;
             let members = members.into_iter();
-            let members =
-                members.filter_map(|(key, value)| Some((key, node(value.get()).transpose()?)));
-            let members = members.map(|(key, value)| Ok::<_, Error>((key, value?)));
+            let members = members.map(|(key, value)| Ok::<_, Error>((key, node(value.get())?)));
             Node::Map(members.collect::<Result<_, _>>()?)
         }
         Some(b'[') => {
             let elements: Vec<&RawValue> = serde_json::from_str(json)?;
-            let elements = elements
-                .into_iter()
-                .filter_map(|element| node(element.get()).transpose());
+            let elements = elements.into_iter().map(|element| node(element.get()));
             Node::Array(elements.collect::<Result<_, _>>()?)
         }
         Some(b't' | b'f') => Node::Scalar(Kind::Boolean, Cow::Borrowed(json)),
-        Some(b'n') | None => return Ok(None),
+        Some(b'n') | None => Node::Null,
         Some(_) => Node::Scalar(Kind::Written, Cow::Borrowed(json)),
-    }))
+    })
 }
 
 /// A string, without a copy where it has no escapes.

@@ -126,13 +126,18 @@ impl Grammar for Records {
         let value = match &mut self.leaves {
             None => found.value,
             Some(leaves) => {
-                let mut node = node(json).map_err(|e| reason(&e))?;
-                if let Some(Node::Map(members)) = &mut node {
-                    let has_prefix = members.iter().any(|(key, _)| rank(key, PREFIX).is_some());
-                    members.retain(|(key, _)| !is_place(key, has_prefix));
+                let mut members = match node(json).map_err(|e| reason(&e))? {
+                    Node::Map(members) => members,
+                    _ => Vec::new(),
+                };
+                let has_prefix = members.iter().any(|(key, _)| rank(key, PREFIX).is_some());
+                members.retain(|(key, _)| !is_place(key, has_prefix));
+                let is_bare = members.is_empty() && leaves.text.wants_all();
+                match leaves.record(&Node::Map(members)) {
+                    Some(record) => Cell::Text(record.to_owned()),
+                    None if is_bare => Cell::Absent,
+                    None => Cell::Null,
                 }
-                let record = node.as_ref().and_then(|node| leaves.record(node));
-                record.map_or(Cell::Null, |record| Cell::Text(record.to_owned()))
             }
         };
         match value {

@@ -322,6 +322,25 @@ fn bad_records_end_in_one_line() {
         error(object, &options(&["*"])),
         "t: records of more than 4096 columns"
     );
-    let none = error("10.0.0.0/8 a\n", &options(&["*"]));
+    let none = error("10.0.0.0/8 a\n", &options(&["a", "b"]));
     assert_eq!(none, "t: text has no columns to choose from");
+}
+
+/// All columns of what has none are its values, or those of a list.
+#[test]
+fn all_columns_of_what_has_none() {
+    for (text, value) in [
+        ("10.0.0.0/8 a\n", "a"),
+        ("10.0.0.0/8\n", ""),
+        ("network\n10.0.0.0/8\n", ""),
+        (r#"{"prefix":"10.0.0.0/8"}"#, ""),
+        (r#"["10.0.0.0/8"]"#, ""),
+    ] {
+        let table = read(text, &options(&["*"])).unwrap();
+        assert!(table.records.is_none(), "{text}");
+        assert_eq!(
+            crate::common::routes(&table),
+            [format!("10.0.0.0/8 {value}")]
+        );
+    }
 }

@@ -53,6 +53,20 @@ impl Column {
         }
     }
 
+    /// The column of prefix lengths called `name`: code 1 is the length 0.
+    pub(crate) fn of_lengths(name: &str) -> Self {
+        let lengths = (0..=128).collect();
+        Self::new(name.to_owned(), Scalars::Signed(lengths), None)
+    }
+
+    /// The same column by another name.
+    pub(crate) fn renamed(&self, name: String) -> Self {
+        Self {
+            name,
+            ..self.clone()
+        }
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name

@@ -2,7 +2,7 @@
 
 /// Sequences of codes, numbered from 1.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lists {
+pub(crate) struct Lists {
     codes: Vec<u32>,
     /// Where each ends in `codes`.
     ends: Vec<usize>,
@@ -13,7 +13,7 @@ impl Lists {
     ///
     /// # Errors
     /// The index of the first end that is none.
-    pub(super) fn from_parts(codes: Vec<u32>, ends: Vec<usize>) -> Result<Self, usize> {
+    pub(crate) fn from_parts(codes: Vec<u32>, ends: Vec<usize>) -> Result<Self, usize> {
         let mut last = 0;
         for (index, &end) in ends.iter().enumerate() {
             if end < last || end > codes.len() {
@@ -27,39 +27,39 @@ impl Lists {
         }
     }
 
-    pub(super) fn push(&mut self, codes: &[u32]) {
+    pub(crate) fn push(&mut self, codes: &[u32]) {
         self.codes.extend_from_slice(codes);
         self.ends.push(self.codes.len());
     }
 
     /// The sequence of a number; `None` if there is none. O(1).
     #[inline]
-    pub(super) fn get(&self, number: u32) -> Option<&[u32]> {
+    pub(crate) fn get(&self, number: u32) -> Option<&[u32]> {
         let index = (number as usize).checked_sub(1)?;
         let end = *self.ends.get(index)?;
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         Some(&self.codes[start..end])
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// All, one after the other.
-    pub(super) fn codes(&self) -> &[u32] {
+    pub(crate) fn codes(&self) -> &[u32] {
         &self.codes
     }
 
     /// Where each ends in [`codes`](Self::codes).
-    pub(super) fn ends(&self) -> &[usize] {
+    pub(crate) fn ends(&self) -> &[usize] {
         &self.ends
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[u32]> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> {
         (1..=self.len() as u32).filter_map(|number| self.get(number))
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let ends = self.ends.capacity() * size_of::<usize>();
         self.codes.capacity() * size_of::<u32>() + ends
     }

@@ -16,6 +16,8 @@ mod scalars;
 mod sequences;
 mod store;
 
+pub(crate) use sequences::Sequences;
+
 pub use builder::{Built, RecordsBuilder};
 pub use cell::{Cell, List};
 pub use column::{Column, ColumnType};

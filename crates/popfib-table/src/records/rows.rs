@@ -93,7 +93,11 @@ impl PackedRows {
         let mut fields = Vec::new();
         for highest in highest {
             let bits = Self::bits(highest);
-            fields.push(Field { first_bit, bits });
+            fields.push(Field {
+                // A code of no bits is nowhere: behind the last byte of a row there may be none to read.
+                first_bit: if bits == 0 { 0 } else { first_bit },
+                bits,
+            });
             first_bit += bits as usize;
         }
         Self {

@@ -8,7 +8,7 @@ use super::lists::Lists;
 
 /// Sequences of codes, numbered from 1 in the order of their first appearance.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sequences {
+pub(crate) struct Sequences {
     lists: Lists,
     index: HashTable<u32>,
     // Seeded at random, as the sequences come from outside.
@@ -20,7 +20,7 @@ impl Sequences {
     ///
     /// # Panics
     /// At 2^32 different sequences.
-    pub(super) fn intern(&mut self, codes: &[u32]) -> u32 {
+    pub(crate) fn intern(&mut self, codes: &[u32]) -> u32 {
         let (lists, hasher) = (&mut self.lists, &self.hasher);
         let hash = hasher.hash_one(codes);
         let is_it = |&number: &u32| lists.get(number) == Some(codes);
@@ -34,16 +34,16 @@ impl Sequences {
         number
     }
 
-    pub(super) fn lists(&self) -> &Lists {
+    pub(crate) fn lists(&self) -> &Lists {
         &self.lists
     }
 
     /// The sequences with their numbers, which find none again.
-    pub(super) fn into_lists(self) -> Lists {
+    pub(crate) fn into_lists(self) -> Lists {
         self.lists
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.lists.bytes() + self.index.allocation_size()
     }
 }

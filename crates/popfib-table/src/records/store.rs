@@ -4,8 +4,9 @@ use popfib::NextHop;
 
 use super::cell::Cell;
 use super::column::Column;
-use super::rows::Rows;
+use super::rows::{PackedRows, Rows};
 use super::scalars::Scalars;
+use super::sequences::Sequences;
 use crate::dictionary::Dictionary;
 
 /// The records of a table, numbered from 1 on: columns with names and types, and a row for each record.
@@ -84,6 +85,43 @@ impl Records {
             Rows::Packed(rows) => rows.code(number.get() as usize - 1, column)?,
         };
         self.columns[column].value(code)
+    }
+
+    /// The codes of a record in its columns, 0 for those that are absent, and for a number that no record has.
+    pub(crate) fn codes(&self, number: u32) -> impl Iterator<Item = u32> {
+        let row = (number as usize).wrapping_sub(1);
+        (0..self.columns.len()).map(move |column| match &self.rows {
+            Rows::Codes => number,
+            Rows::Packed(rows) => rows.code(row, column).unwrap_or(0),
+        })
+    }
+
+    /// Records of these columns, whose codes are `rows`, from number 1 on.
+    pub(crate) fn of_rows<R: IntoIterator<Item = u32>>(
+        columns: Vec<Column>,
+        rows: impl IntoIterator<Item = R>,
+    ) -> Self {
+        let mut packed = PackedRows::new(columns.iter().map(|column| column.len() as u32));
+        for row in rows {
+            packed.push(row);
+        }
+        Self {
+            columns,
+            rows: Rows::Packed(packed),
+        }
+    }
+
+    /// A column of lists of `values`, each of which is a record; its elements are numbers of `values`.
+    pub(crate) fn of_lists(name: &str, values: Dictionary, lists: Sequences) -> Self {
+        let values = Scalars::Texts(values.into_texts());
+        Self {
+            columns: vec![Column::new(
+                name.to_owned(),
+                values,
+                Some(lists.into_lists()),
+            )],
+            rows: Rows::Codes,
+        }
     }
 
     /// The bytes that rows and values take.

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use popfib::NextHop;
 use popfib_formats::{AddressBatch, Run};
 use popfib_table::{Cell, PrefixText};
 
@@ -25,6 +26,9 @@ pub(super) struct Cells<'b> {
     next_ipv6: usize,
     /// The addresses of the cell at hand.
     found: Vec<Found>,
+    /// Their answers: the prefixes, and the numbers of the records.
+    prefixes: Vec<Option<PrefixText>>,
+    numbers: Vec<Option<NextHop>>,
     text: Vec<u8>,
 }
 
@@ -55,6 +59,8 @@ impl<'b> Cells<'b> {
             next_ipv4: 0,
             next_ipv6: 0,
             found: Vec::new(),
+            prefixes: Vec::new(),
+            numbers: Vec::new(),
             text: Vec::new(),
         }
     }
@@ -118,11 +124,10 @@ impl<'b> Cells<'b> {
             Found::Ipv6(at) => IpAddr::V6(self.batch.ipv6()[at].into()).to_string(),
         };
         let shown: Vec<String> = self.found.iter().map(show).collect();
-        let shown: Vec<_> = shown.iter().map(|shown| Some(text(shown))).collect();
         write(
             self.form,
             address_name(name),
-            &shown,
+            shown.iter().map(|shown| Some(text(shown))),
             takes_all,
             &mut self.text,
         );
@@ -130,33 +135,41 @@ impl<'b> Cells<'b> {
 
     /// Writes the answers of a table to the addresses of the cell.
     fn answers(&mut self, name: &str, index: usize, table: &NamedTable, takes_all: bool) {
-        let answer = |&found: &Found| match found {
-            Found::Ipv4(at) => self.ipv4.answer(index, at),
-            Found::Ipv6(at) => self.ipv6.answer(index, at),
-        };
-        let (prefixes, cells): (Vec<_>, Vec<_>) = (self.found.iter().map(answer))
-            .map(|found| {
-                let (prefix, number) = found.unzip();
-                let prefix = prefix.flatten().map(PrefixText::new);
-                (prefix, number.and_then(|number| table.cell(number)))
-            })
-            .unzip();
-        let prefixes = prefixes
-            .iter()
-            .map(|prefix| Some(text(prefix.as_ref()?.as_str())));
-        let prefixes: Vec<_> = prefixes.collect();
-        let columns = table.columns(name);
-        for (name, cells) in columns.iter().rev().zip([&cells, &prefixes]).rev() {
-            write(self.form, name, cells, takes_all, &mut self.text);
+        self.prefixes.clear();
+        self.numbers.clear();
+        for &found in &self.found {
+            let answer = match found {
+                Found::Ipv4(at) => self.ipv4.answer(index, at),
+                Found::Ipv6(at) => self.ipv6.answer(index, at),
+            };
+            let (prefix, number) = answer.unzip();
+            self.prefixes.push(prefix.flatten().map(PrefixText::new));
+            self.numbers.push(number);
         }
+        let mut columns = table.columns(name).into_iter();
+        if table.with_prefixes {
+            let prefixes = self.prefixes.iter();
+            let prefixes = prefixes.map(|prefix| Some(text(prefix.as_ref()?.as_str())));
+            let name = columns.next().unwrap_or_default();
+            write(self.form, &name, prefixes, takes_all, &mut self.text);
+        }
+        let cells = self.numbers.iter().map(|number| table.cell((*number)?));
+        let name = columns.next().unwrap_or_default();
+        write(self.form, &name, cells, takes_all, &mut self.text);
     }
 }
 
 /// Writes a column of one cell or none, or of all.
-fn write(form: &Form, name: &str, cells: &[Option<Cell<'_>>], takes_all: bool, to: &mut Vec<u8>) {
+fn write<'c>(
+    form: &Form,
+    name: &str,
+    mut cells: impl ExactSizeIterator<Item = Option<Cell<'c>>>,
+    takes_all: bool,
+    to: &mut Vec<u8>,
+) {
     if takes_all {
         form.columns(name, cells, to);
     } else {
-        form.column(name, cells.first().copied().flatten(), to);
+        form.column(name, cells.next().flatten(), to);
     }
 }

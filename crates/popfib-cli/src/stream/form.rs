@@ -99,16 +99,32 @@ impl Form {
     }
 
     /// The same of the answers to any number of addresses, which are one cell.
-    pub(super) fn columns(&self, name: &str, cells: &[Option<Cell<'_>>], to: &mut Vec<u8>) {
-        if *self == Self::Json {
-            let cells: Vec<_> = cells.iter().map(|cell| cell.map(AsJson)).collect();
-            return member(name, &cells, to);
+    pub(super) fn columns<'c>(
+        &self,
+        name: &str,
+        mut cells: impl ExactSizeIterator<Item = Option<Cell<'c>>>,
+        to: &mut Vec<u8>,
+    ) {
+        match self {
+            Self::Json => {
+                let cells: Vec<_> = cells.map(|cell| cell.map(AsJson)).collect();
+                member(name, &cells, to);
+            }
+            Self::Text { .. } | Self::Zeek { .. } => {
+                to.push(b'\t');
+                text_cell(cells.next().flatten(), to);
+                for cell in cells {
+                    to.push(b',');
+                    text_cell(cell, to);
+                }
+            }
+            Self::Csv(_) => {
+                let is_any = cells.len() > 0;
+                let texts = cells.map(|cell| cell.map_or(Cow::Borrowed("-"), shown));
+                let joined = texts.collect::<Vec<_>>().join(",");
+                self.column(name, is_any.then_some(text(&joined)), to);
+            }
         }
-        let texts = cells
-            .iter()
-            .map(|cell| cell.map_or(Cow::Borrowed("-"), shown));
-        let joined = texts.collect::<Vec<_>>().join(",");
-        self.column(name, (!cells.is_empty()).then_some(text(&joined)), to);
     }
 }
 

@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use popfib::{Address, Image, Options};
+use popfib::{Address, Image, NextHop, Options};
+use popfib_table::Table;
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -57,6 +58,8 @@ fn bases() -> &'static [Vec<u8>] {
         add::<u32>(&mut bases);
         add::<u64>(&mut bases);
         add::<u128>(&mut bases);
+        // Records of every type.
+        bases.push(include_bytes!("../../engines/vectors/records.fib").to_vec());
         bases
     })
 }
@@ -105,6 +108,20 @@ fn edit(bytes: &mut Vec<u8>, edit: &Edit) {
     }
 }
 
+/// Reads all records, if they are sound.
+fn records(image: Image) {
+    let Ok(table) = Table::of_image(image) else {
+        return;
+    };
+    let count = table.value_count().unwrap_or(0);
+    let columns = table.records().map_or(0, |records| records.columns().len());
+    for number in (1..=count).filter_map(NextHop::new) {
+        for column in 0..columns {
+            let _ = table.value_in(number, column);
+        }
+    }
+}
+
 fuzz_target!(|input: Input| {
     let bases = bases();
     let mut bytes = bases[usize::from(input.base) % bases.len()].clone();
@@ -116,5 +133,6 @@ fuzz_target!(|input: Input| {
     }
     if let Ok(image) = Image::from_bytes(&bytes) {
         forms::ask(&image, input.seed);
+        records(image);
     }
 });

@@ -1,14 +1,15 @@
 //! Feeds any bytes to the reader that the first byte picks, and to detection.
 //!
 //! Whatever comes: no panic, no endless reading, errors of one line, prefixes
-//! without host bits. Its highest bit asks for host bits to be cleared.
+//! without host bits. Its highest bit asks for host bits to be cleared, the one below for all columns, as records.
 
 #![no_main]
 
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
-use popfib_formats::{Format, Input, LoadOptions, open_routes};
+use popfib::NextHop;
+use popfib_formats::{Columns, Format, Input, LoadOptions, load_from, open_routes};
 
 /// What the low six bits of the first byte pick; what lies beyond is detected.
 /// Only ever added to at the end, so that kept inputs keep their meaning.
@@ -57,8 +58,15 @@ fuzz_target!(|data: &[u8]| {
     let options = LoadOptions {
         format: Some(format),
         mask: first & 0x80 != 0,
+        columns: match first & 0x40 {
+            0 => Columns::Value,
+            _ => Columns::All,
+        },
         ..LoadOptions::new()
     };
+    if options.columns == Columns::All {
+        records(data, &options);
+    }
     let input = Input::from_reader("t", Cursor::new(data.to_vec())).max_size(1 << 20);
     let mut source = match open_routes(input, &options) {
         Ok(source) => source,
@@ -84,6 +92,25 @@ fuzz_target!(|data: &[u8]| {
         left = left.checked_sub(1).expect("an end");
     }
 });
+
+/// Reads all records of a table, whatever is invalid in it.
+fn records(data: &[u8], options: &LoadOptions) {
+    let options = LoadOptions {
+        skip_invalid: true,
+        ..options.clone()
+    };
+    let input = Input::from_reader("t", Cursor::new(data.to_vec())).max_size(1 << 16);
+    let table = match load_from(input, &options) {
+        Ok(table) => table.into_table(),
+        Err(e) => return one_line(&e.to_string()),
+    };
+    let records = table.records().expect("of a table that was loaded");
+    for number in (1..=records.len() as u32).filter_map(NextHop::new) {
+        let cells = (0..records.columns().len()).filter_map(|column| records.cell(number, column));
+        let texts: Vec<_> = cells.map(|cell| cell.to_string()).collect();
+        assert!(!texts.is_empty(), "record {number} has no value");
+    }
+}
 
 fn one_line(message: &str) {
     assert!(!message.contains(char::is_control), "{message:?}");

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use popfib::{Address, Image, NextHop, Options};
+use popfib::{Address, Image, Keep, NextHop, Options};
 use popfib_table::Table;
 
 #[derive(Arbitrary, Debug)]
@@ -68,13 +68,14 @@ fn add<A: Address>(bases: &mut Vec<Vec<u8>>) {
     let plain = Options::default();
     let bare = plain.clone().aggregation(false).direct_bits(Some(0));
     let direct = plain.clone().direct_bits(Some(5));
-    bases.push(forms::one_width::<A>(3, &plain, true));
-    bases.push(forms::one_width::<A>(12, &bare, true));
-    bases.push(forms::one_width::<A>(12, &direct, false));
+    bases.push(forms::one_width::<A>(3, &plain, Keep::Routes));
+    bases.push(forms::one_width::<A>(12, &bare, Keep::Routes));
+    bases.push(forms::one_width::<A>(12, &direct, Keep::Values));
+    bases.push(forms::one_width::<A>(12, &direct, Keep::Prefixes));
     if A::WIDTH == 64 {
         // The root is large, most of it zero.
         let paged = plain.clone().direct_bits(Some(17));
-        bases.push(forms::one_width::<A>(3, &paged, false));
+        bases.push(forms::one_width::<A>(3, &paged, Keep::Values));
     }
 }
 

@@ -406,8 +406,8 @@ void popfib_image_free(popfib_image *image);
  * other functions at any time. direct_bits must be 0, and allocate and release NULL, because the table is used where
  * the image is. Free it by popfib_free().
  * [any] -ENOENT: the image has none of this family. -ERANGE: next hops of 16 bits are too narrow. -EINVAL,
- * -ENOTSUP, -E2BIG: as for popfib_create(). -ENODATA, -ENOMEM: another size than the smallest, and the image is without
- * routes, or there is no memory for it. */
+ * -ENOTSUP, -E2BIG: as for popfib_create(). -ENODATA: an image of prefixes alone (`popfib compile --keep prefixes`), or another
+ * size than the smallest of an image without routes. -ENOMEM: there is no memory for that size. */
 int popfib_image_table(const popfib_image *image, const struct popfib_config *config, popfib_table **table);
 
 /* The name of a next hop: `length` bytes of UTF-8, NOT terminated by 0, valid until the image and all of its tables are

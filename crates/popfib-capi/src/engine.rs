@@ -6,7 +6,7 @@
 use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
 
-use popfib::{Address, ImageWriter, Kernel, NextHop, Prefix};
+use popfib::{Address, ImageWriter, Keep, Kernel, NextHop, Prefix};
 
 use crate::error::{Errno, Result};
 
@@ -83,7 +83,7 @@ pub(crate) trait Engine {
     ) -> Result<()>; // SAFETY: see the trait
     unsafe fn walk(&self, walk: Walk, visit: &mut Visit<'_>) -> Result<ControlFlow<c_int>>; // SAFETY: see the trait
 
-    fn save(&self, image: &mut ImageWriter, keep_routes: bool) -> Result<()>;
+    fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()>;
 }
 
 /// A reader.

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use popfib::{Address, Image, ImageWriter, NextHop};
+use popfib::{Address, Image, ImageWriter, Keep, NextHop};
 
 use crate::border::{border, border_or, put, required, required_mut};
 use crate::config::{self, Config, Form, ImageConfig};
@@ -114,7 +114,11 @@ unsafe fn save(
         }
         // SAFETY: the caller's.
         let engine = unsafe { table.routes()? };
-        engine.save(&mut image, flags & NO_ROUTES == 0)?;
+        let keep = match flags & NO_ROUTES {
+            0 => Keep::Routes,
+            _ => Keep::Values,
+        };
+        engine.save(&mut image, keep)?;
     }
     Ok(image.save(path)?)
 }

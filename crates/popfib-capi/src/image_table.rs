@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use popfib::{Address, Fib, Image, ImageTable, ImageWriter, Kernel, Leaf, NextHop, Prefix, Size};
+use popfib::{
+    Address, Fib, Image, ImageTable, ImageWriter, Keep, Kernel, Leaf, NextHop, Prefix, Size,
+};
 
 use crate::error::{Errno, Result};
 use crate::memory::Memory;
@@ -22,7 +24,7 @@ impl ImageLeaf for u16 {
 
 impl ImageLeaf for u32 {
     fn fib<A: Address>(table: &ImageTable<A>) -> Option<&Fib<A, Self>> {
-        Some(table.fib())
+        table.fib()
     }
 }
 
@@ -39,6 +41,8 @@ impl<A: Address, L: ImageLeaf> Frozen<A, L> {
     /// With the image's compiled table, or one of another size, compiled from the routes.
     pub(crate) fn new(image: &Arc<Image>, kernel: Kernel, size: Size) -> Result<Self> {
         let table = image.table::<A>().ok_or(Errno::NO_ENTRY)?;
+        // C looks up next hops by a Fib of theirs, which an image of prefixes alone lacks.
+        table.fib().ok_or(Errno::NO_DATA)?;
         let fib = L::fib(table).ok_or(Errno::RANGE)?;
         let fib = match size {
             Size::Smallest => fib.try_clone()?,
@@ -139,9 +143,9 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
         Ok(self.with_routes()?.subnets(of))
     }
 
-    fn save(&self, image: &mut ImageWriter, keep_routes: bool) -> Result<()> {
+    fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()> {
         let table = self.with_routes()?;
-        image.table(&table.rib(), &table.options(), keep_routes)?;
+        image.table(&table.rib(), &table.options(), keep)?;
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use popfib::{
-    Address, Guard, ImageWriter, Kernel, Leaf, LiveFib, LongestFib, NextHop, Options, Prefix,
+    Address, Guard, ImageWriter, Keep, Kernel, Leaf, LiveFib, LongestFib, NextHop, Options, Prefix,
     Reader, Rib,
 };
 
@@ -249,12 +249,12 @@ impl<A: Address, L: Leaf, N: Numbers<A>> Routes for Live<A, L, N> {
         Ok(self.fib.rib().subnets(of).map(N::route))
     }
 
-    fn save(&self, image: &mut ImageWriter, keep_routes: bool) -> Result<()> {
+    fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()> {
         if N::HAVE_LENGTHS {
             let rib: Rib<A> = self.fib.rib().iter().map(N::route).collect();
-            image.table(&rib, &self.options, keep_routes)?;
+            image.table(&rib, &self.options, keep)?;
         } else {
-            image.table(self.fib.rib(), &self.options, keep_routes)?;
+            image.table(self.fib.rib(), &self.options, keep)?;
         }
         Ok(())
     }

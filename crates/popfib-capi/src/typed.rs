@@ -6,7 +6,7 @@
 use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
 
-use popfib::{Address, ImageWriter, Kernel, Leaf, NextHop, Prefix};
+use popfib::{Address, ImageWriter, Keep, Kernel, Leaf, NextHop, Prefix};
 
 use crate::bulk;
 use crate::engine::{Change, Engine, Lookup, Order, RawPrefix, Visit, Walk, address, prefix, tell};
@@ -52,7 +52,7 @@ pub(crate) trait Routes {
         of: Prefix<Self::Address>,
     ) -> Result<impl Iterator<Item = Route<Self::Address>>>;
 
-    fn save(&self, image: &mut ImageWriter, keep_routes: bool) -> Result<()>;
+    fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()>;
 }
 
 impl<T: Routes> Engine for T {
@@ -195,8 +195,8 @@ impl<T: Routes> Engine for T {
         })
     }
 
-    fn save(&self, image: &mut ImageWriter, keep_routes: bool) -> Result<()> {
-        Routes::save(self, image, keep_routes)
+    fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()> {
+        Routes::save(self, image, keep)
     }
 }
 

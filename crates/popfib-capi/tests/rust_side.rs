@@ -11,7 +11,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use popfib::{Address, ImageWriter, Kernel, NextHop, Options, Rib};
+use popfib::{Address, ImageWriter, Keep, Kernel, NextHop, Options, Rib};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let dir = std::env::args().nth(1).ok_or("rust_side DIR")?;
@@ -21,8 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     answers(dir, &ipv4, 4)?;
     answers(dir, &ipv6, 6)?;
     let mut image = ImageWriter::new("", 0);
-    image.table(&ipv4, &Options::default(), true)?;
-    image.table(&ipv6, &Options::default(), true)?;
+    image.table(&ipv4, &Options::default(), Keep::Routes)?;
+    image.table(&ipv6, &Options::default(), Keep::Routes)?;
     image.save(dir.join("image"))?;
     let names = Kernel::ALL_NAMES.join("\", \"");
     let kernels = format!("static const char *const KERNELS[] = {{\"{names}\"}};\n");

@@ -119,6 +119,27 @@ impl ReadArgs {
     }
 }
 
+/// What an image has of its tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Keep {
+    /// The values of lookups alone: the smallest file, and the fastest lookups
+    Values,
+    /// Values and the prefixes that match, for lookups of both
+    Prefixes,
+    /// Both, each with tables of its own, and all routes: what can be converted back, compared and verified
+    Routes,
+}
+
+impl From<Keep> for popfib::Keep {
+    fn from(keep: Keep) -> Self {
+        match keep {
+            Keep::Values => Self::Values,
+            Keep::Prefixes => Self::Prefixes,
+            Keep::Routes => Self::Routes,
+        }
+    }
+}
+
 /// The kernel that looks up: the one that `POPFIB_KERNEL` names, else this CPU's.
 pub(crate) fn kernel() -> Result<Kernel, Failure> {
     // An error in one line, where `best` would panic.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use popfib::Options;
 
-use crate::args::TableArgs;
+use crate::args::{Keep, TableArgs};
 use crate::failure::Failure;
 use crate::image::ImagePlace;
 use crate::program::Verdict;
@@ -22,7 +22,7 @@ Examples:
   popfib compile -o default.fib
   popfib compile --table routes.txt.gz -o routes.fib
   popfib lookup --fib routes.fib 192.0.2.1
-  popfib compile --table routes.txt.gz -o small.fib --no-routes
+  popfib compile --table routes.txt.gz -o small.fib --keep prefixes
   popfib compile --table city.mmdb --columns '*' -o city.fib
 
 The time in the image is that of SOURCE_DATE_EPOCH (seconds since 1970) if this variable is set.")]
@@ -31,10 +31,9 @@ pub(crate) struct CompileArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Leave out the routes: the file is much smaller, but lookups cannot report the matched prefix, and the
-    /// table cannot be converted back
-    #[arg(long)]
-    no_routes: bool,
+    /// What the image has of the table
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Keep::Routes)]
+    keep: Keep,
 
     /// Leading address bits that the direct table resolves, 0 to 24 [default: by table size]
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u8).range(0..=24))]
@@ -60,6 +59,6 @@ pub(crate) fn run(args: &CompileArgs) -> Result<Verdict, Failure> {
     let options = Options::default()
         .direct_bits(args.direct_bits)
         .aggregation(!args.no_aggregation);
-    place.save(&table, &name, &options, !args.no_routes)?;
+    place.save(&table, &name, &options, args.keep.into())?;
     Ok(Verdict::Good)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use popfib::{Image, Options};
+use popfib::{Image, Keep, Options};
 use popfib_formats::{Columns, RouteTable, image_table, table_of_image};
 use popfib_table::{Table, TableError};
 
@@ -128,9 +128,9 @@ impl<'p> ImagePlace<'p> {
         table: &Table,
         source: &str,
         options: &Options,
-        keep_routes: bool,
+        keep: Keep,
     ) -> Result<(), Failure> {
-        let writer = table.to_image(source, self.created, options, keep_routes);
+        let writer = table.to_image(source, self.created, options, keep);
         let writer = writer.map_err(|error| format!("{}: {error}", source.escape_debug()))?;
         let path = self.path.display().to_string();
         let saved = writer.save(self.path);

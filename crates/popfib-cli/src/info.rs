@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use clap::Args;
 use popfib::{Address, Family, Prefix};
-use popfib_table::{Column, FamilyTable, Records};
+use popfib_table::{Column, FamilyTable, Records, TableError};
 use serde::Serialize;
 
 use crate::args::TableArgs;
@@ -161,7 +161,10 @@ impl FamilyInfo {
     /// The numbers of a family. In an image nothing is compiled, and there is no RIB.
     fn of<A: Family>(table: &FamilyTable<A>, is_image: bool) -> Result<Self, Failure> {
         let start = Instant::now();
-        let fib = table.fib()?;
+        let fib = match table.fib() {
+            Err(TableError::NoValues) => table.longest()?.fib(),
+            fib => fib?,
+        };
         let compile_time = match is_image {
             true => Duration::ZERO,
             false => start.elapsed(),

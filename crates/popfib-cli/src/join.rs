@@ -9,7 +9,7 @@ use popfib::Options;
 use popfib_formats::{Input, quote};
 use popfib_table::{Join, Lists, Records, Table};
 
-use crate::args::ReadArgs;
+use crate::args::{Keep, ReadArgs};
 use crate::failure::Failure;
 use crate::image::ImagePlace;
 use crate::output::note;
@@ -48,9 +48,9 @@ pub(crate) struct JoinArgs {
     #[arg(long)]
     fill: bool,
 
-    /// Leave out the routes: the file is much smaller, but lookups cannot report the matched prefix
-    #[arg(long)]
-    no_routes: bool,
+    /// What the image has of the table
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Keep::Routes)]
+    keep: Keep,
 
     /// Skip and count invalid lines instead of stopping at the first, and files of a folder that are no lists
     #[arg(long)]
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
         &table,
         &files.join(", "),
         &Options::default(),
-        !args.no_routes,
+        args.keep.into(),
     )?;
     Ok(Verdict::Good)
 }

@@ -1,6 +1,6 @@
 //! Routes that become a table or an image.
 
-use popfib::{ByFamily, Family, ImageWriter, IpPrefix, NextHop, Options, Prefix};
+use popfib::{ByFamily, Family, ImageWriter, IpPrefix, Keep, NextHop, Options, Prefix};
 
 use crate::dictionary::Dictionary;
 use crate::error::TableError;
@@ -55,7 +55,7 @@ impl Builder {
         A::of_mut(&mut self.ribs).insert(prefix, number)
     }
 
-    /// The routes as an image, which has them too if they are to be kept. `source` says where they come from, `created` is
+    /// The routes as an image, which has of them what `keep` says. `source` says where they come from, `created` is
     /// in seconds since 1970, 0 if it is unknown.
     ///
     /// # Errors
@@ -65,12 +65,12 @@ impl Builder {
         source: &str,
         created: u64,
         options: &Options,
-        keep_routes: bool,
+        keep: Keep,
     ) -> Result<ImageWriter, TableError> {
         let mut writer = ImageWriter::new(source, created);
         writer.names(self.values.iter())?;
-        writer.table(&self.ribs.ipv4, options, keep_routes)?;
-        writer.table(&self.ribs.ipv6, options, keep_routes)?;
+        writer.table(&self.ribs.ipv4, options, keep)?;
+        writer.table(&self.ribs.ipv6, options, keep)?;
         Ok(writer)
     }
 

@@ -11,6 +11,8 @@ use popfib::{CompileError, ImageError};
 pub enum TableError {
     /// It is an image that was compiled without its routes.
     NoRoutes,
+    /// It is an image of prefixes alone, which has no Fib of values: they come with the prefixes.
+    NoValues,
     /// Its routes could not be compiled.
     Compile(CompileError),
     /// It could not be made an image.
@@ -31,6 +33,9 @@ impl fmt::Display for TableError {
             Self::NoRoutes => {
                 f.write_str("the image was compiled without its routes, which are needed here")
             }
+            Self::NoValues => {
+                f.write_str("the image was compiled for prefixes alone, without a FIB of values")
+            }
             Self::Compile(error) => error.fmt(f),
             Self::Image(error) => error.fmt(f),
             Self::Columns => f.write_str("records of more than 4096 columns"),
@@ -46,7 +51,12 @@ impl fmt::Display for TableError {
 impl Error for TableError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::NoRoutes | Self::Columns | Self::Large | Self::Unnamed | Self::Twice(_) => None,
+            Self::NoRoutes
+            | Self::NoValues
+            | Self::Columns
+            | Self::Large
+            | Self::Unnamed
+            | Self::Twice(_) => None,
             Self::Compile(error) => Some(error),
             Self::Image(error) => Some(error),
         }

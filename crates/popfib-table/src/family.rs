@@ -40,7 +40,7 @@ enum Source<A: Family> {
     /// The Fibs share the image's memory.
     Image {
         image: Arc<Image>,
-        fib: Fib<A, u32>,
+        fib: Option<Fib<A, u32>>,
         longest: Option<LongestFib<A>>,
     },
 }
@@ -75,7 +75,7 @@ impl<A: Family> FamilyTable<A> {
         };
         Self(Source::Image {
             image: Arc::clone(image),
-            fib: table.fib().clone(),
+            fib: table.fib().cloned(),
             longest: table.longest_fib().cloned(),
         })
     }
@@ -106,14 +106,22 @@ impl<A: Family> FamilyTable<A> {
         self.image().is_none_or(ImageTable::has_routes)
     }
 
+    /// Whether longest matches can be asked for: not in an image of values alone.
+    pub fn has_prefixes(&self) -> bool {
+        match &self.0 {
+            Source::Rib { .. } => true,
+            Source::Image { longest, .. } => longest.is_some(),
+        }
+    }
+
     /// The Fib of values. The first call compiles it, others wait.
     ///
     /// # Errors
-    /// As [`Fib::compile`].
+    /// [`TableError::NoValues`], and as [`Fib::compile`].
     #[inline]
     pub fn fib(&self) -> Result<&Fib<A, u32>, TableError> {
         match &self.0 {
-            Source::Image { fib, .. } => Ok(fib),
+            Source::Image { fib, .. } => fib.as_ref().ok_or(TableError::NoValues),
             Source::Rib { rib, fib, .. } => {
                 let fib = fib.get_or_init(|| Fib::compile(rib, &Options::default()));
                 fib.as_ref().map_err(|error| error.clone().into())
@@ -146,7 +154,12 @@ impl<A: Family> FamilyTable<A> {
     #[inline]
     pub fn lookup(&self, address: A) -> u32 {
         let compiled = match &self.0 {
-            Source::Image { fib, .. } => Some(fib),
+            Source::Image { fib, longest, .. } => match (fib, longest) {
+                (None, Some(longest)) => {
+                    return Self::value_of_match(longest.fib().lookup(address));
+                }
+                (fib, _) => fib.as_ref(),
+            },
             Source::Rib { fib, .. } => fib.get().and_then(|fib| fib.as_ref().ok()),
         };
         match compiled {
@@ -169,8 +182,10 @@ impl<A: Family> FamilyTable<A> {
         };
         match compiled {
             Some(longest) => Ok(longest.longest_match(address)),
-            // An image with routes has the Fib.
-            None => self.with_routes(self.match_in_rib(address)),
+            None => match self.has_prefixes() {
+                true => Ok(self.match_in_rib(address)),
+                false => Err(TableError::NoRoutes),
+            },
         }
     }
 
@@ -233,7 +248,16 @@ impl<A: Family> FamilyTable<A> {
         addresses: &[A],
         numbers: &mut [u32],
     ) -> Result<(), TableError> {
-        self.fib()?.lookup_batch_with(kernel, addresses, numbers);
+        match self.fib() {
+            Ok(fib) => fib.lookup_batch_with(kernel, addresses, numbers),
+            Err(TableError::NoValues) => {
+                self.match_numbers(kernel, addresses, numbers)?;
+                for number in numbers {
+                    *number = Self::value_of_match(*number);
+                }
+            }
+            Err(error) => return Err(error),
+        }
         Ok(())
     }
 

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use popfib::{ByFamily, Family, Image, ImageWriter, IpPrefix, NextHop, Options, PerFamily, Prefix};
+use popfib::{
+    ByFamily, Family, Image, ImageWriter, IpPrefix, Keep, NextHop, Options, PerFamily, Prefix,
+};
 
 use crate::dictionary::Dictionary;
 use crate::error::TableError;
@@ -119,6 +121,11 @@ impl Table {
         self.records.as_ref()
     }
 
+    /// Whether longest matches can be asked for: not in an image of values alone.
+    pub fn has_prefixes(&self) -> bool {
+        self.ipv4().has_prefixes() && self.ipv6().has_prefixes()
+    }
+
     /// How many records there are, which is also the highest number; `None` in an image without names.
     pub fn value_count(&self) -> Option<u32> {
         self.records.as_ref().map(|records| records.len() as u32)
@@ -198,7 +205,7 @@ impl Table {
         Ok(())
     }
 
-    /// The table as an image, which has its routes too if they are to be kept. `source` says where they come from, `created`
+    /// The table as an image, which has of it what `keep` says. `source` says where they come from, `created`
     /// is in seconds since 1970, 0 if it is unknown.
     ///
     /// # Errors
@@ -208,14 +215,14 @@ impl Table {
         source: &str,
         created: u64,
         options: &Options,
-        keep_routes: bool,
+        keep: Keep,
     ) -> Result<ImageWriter, TableError> {
         let mut writer = ImageWriter::new(source, created);
         if let Some(records) = &self.records {
             records.write(&mut writer)?;
         }
-        writer.table(&*self.ipv4().rib()?, options, keep_routes)?;
-        writer.table(&*self.ipv6().rib()?, options, keep_routes)?;
+        writer.table(&*self.ipv4().rib()?, options, keep)?;
+        writer.table(&*self.ipv6().rib()?, options, keep)?;
         Ok(writer)
     }
 

@@ -7,7 +7,7 @@ mod forms;
 use std::sync::Arc;
 
 use forms::{repair, sections};
-use popfib::{ByFamily, Image, NextHop, Options};
+use popfib::{ByFamily, Image, Keep, NextHop, Options};
 use popfib_table::{Builder, ColumnType, Records, RecordsBuilder, Ribs, Scalar, Table};
 
 /// Columns of every type, with absent values, and so many records.
@@ -50,8 +50,8 @@ fn table(records: Records) -> Table {
     Table::of_records(ribs, records)
 }
 
-fn image(table: &Table, keep_routes: bool) -> Vec<u8> {
-    let writer = table.to_image("model", 7, &Options::default(), keep_routes);
+fn image(table: &Table, keep: Keep) -> Vec<u8> {
+    let writer = table.to_image("model", 7, &Options::default(), keep);
     writer.unwrap().to_bytes()
 }
 
@@ -80,15 +80,15 @@ fn records_come_back_as_they_were() {
     for count in [1, 2, 5, 255, 256, 700] {
         let all = table(records(count));
         let wanted = shown(all.records().unwrap());
-        for keep_routes in [true, false] {
-            let bytes = image(&all, keep_routes);
+        for keep in [Keep::Values, Keep::Prefixes, Keep::Routes] {
+            let bytes = image(&all, keep);
             let read = Table::of_image(Image::from_bytes(&bytes).unwrap()).unwrap();
             assert_eq!(shown(read.records().unwrap()), wanted);
             assert_eq!(read.value_count(), Some(count));
             let number = read.lookup("10.0.1.7".parse().unwrap());
             assert_eq!(number, Some(NextHop::MIN));
-            if keep_routes {
-                assert!(image(&read, true) == bytes, "the same image again");
+            if keep == Keep::Routes {
+                assert!(image(&read, Keep::Routes) == bytes, "the same image again");
             }
         }
     }
@@ -104,7 +104,7 @@ fn some_columns_in_another_order() {
     assert_eq!(missing, Err("none".to_owned()));
     all.select(&["ints".to_owned(), "float".to_owned()])
         .unwrap();
-    let read = Table::of_image(Image::from_bytes(&image(&all, true)).unwrap()).unwrap();
+    let read = Table::of_image(Image::from_bytes(&image(&all, Keep::Routes)).unwrap()).unwrap();
     for table in [&all, &read] {
         let records = table.records().unwrap();
         assert_eq!(records.columns().len(), 2);
@@ -133,8 +133,8 @@ fn an_image_of_one_column_of_texts_has_names_alone() {
         let prefix = format!("2001:db8:{:x}::/48", number + 1).parse().unwrap();
         texts.insert(prefix, text);
     }
-    let wanted = image(&texts.build(), true);
-    assert!(image(&table(builder.build().records), true) == wanted);
+    let wanted = image(&texts.build(), Keep::Routes);
+    assert!(image(&table(builder.build().records), Keep::Routes) == wanted);
     let kinds = sections(&wanted)
         .into_iter()
         .map(|(at, _)| (wanted[at], wanted[at + 4]));
@@ -145,7 +145,7 @@ fn an_image_of_one_column_of_texts_has_names_alone() {
 /// Whatever is in the sections of records, with all checksums right: refused by a line, or records that can be read.
 #[test]
 fn damaged_records_are_noticed_or_sound() {
-    let good = image(&table(records(40)), false);
+    let good = image(&table(records(40)), Keep::Values);
     let about_records = sections(&good).into_iter().filter(|(at, _)| {
         let kind = u32::from_le_bytes(good[at + 4..at + 8].try_into().unwrap());
         good[*at] == 0 && (matches!(kind, 4 | 5) || kind >= 64)
@@ -179,7 +179,7 @@ fn damaged_records_are_noticed_or_sound() {
 
 #[test]
 fn sections_that_are_missing_are_named() {
-    let good = image(&table(records(9)), false);
+    let good = image(&table(records(9)), Keep::Values);
     let kind_at = |at: usize| u32::from_le_bytes(good[at + 4..at + 8].try_into().unwrap());
     let about_records: Vec<_> = (sections(&good).into_iter())
         .filter(|(at, _)| good[*at] == 0 && kind_at(*at) > 3)
@@ -213,7 +213,7 @@ fn records_may_be_none() {
     let mut builder = RecordsBuilder::new();
     let _ = ["a", "b"].map(|name| builder.column(name).unwrap());
     let empty = Table::of_records(ByFamily::default(), builder.build().records);
-    let read = Table::of_image(Image::from_bytes(&image(&empty, true)).unwrap()).unwrap();
+    let read = Table::of_image(Image::from_bytes(&image(&empty, Keep::Routes)).unwrap()).unwrap();
     assert_eq!(read.records().unwrap().columns().len(), 2);
     assert!(read.records().unwrap().is_empty());
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use popfib::{Family, Image, ImageWriter, IpPrefix, Kernel, NextHop, Options, Prefix, Rib};
+use popfib::{Family, Image, ImageWriter, IpPrefix, Keep, Kernel, NextHop, Options, Prefix, Rib};
 use popfib_table::{Addresses, Builder, FamilyTable, PrefixText, Table, TableError};
 use proptest::prelude::*;
 
@@ -46,8 +46,8 @@ fn covers(route: IpPrefix, prefix: IpPrefix) -> bool {
 }
 
 /// The routes as an image, opened again.
-fn image(builder: &Builder, keep_routes: bool) -> Table {
-    let writer = builder.to_image("model", 7, &Options::default(), keep_routes);
+fn image(builder: &Builder, keep: Keep) -> Table {
+    let writer = builder.to_image("model", 7, &Options::default(), keep);
     Table::of_image(Image::from_bytes(&writer.unwrap().to_bytes()).unwrap()).unwrap()
 }
 
@@ -92,7 +92,7 @@ fn check_batches<A: Family>(table: &Table, model: &Model, addresses: &[A]) {
         assert_eq!(found, wanted.map(|(_, value)| value), "{}", address.ip());
         assert_eq!(family.lookup(address), number);
     }
-    if !table.has_routes() {
+    if !table.has_prefixes() {
         return;
     }
     family
@@ -105,6 +105,9 @@ fn check_batches<A: Family>(table: &Table, model: &Model, addresses: &[A]) {
         assert_eq!(value, found.map_or(0, |(_, number)| number.get()));
         let found = found.map(|(prefix, number)| (A::ip_prefix(prefix), text(table, number)));
         assert_eq!(found, wanted);
+    }
+    if !table.has_routes() {
+        return;
     }
     let mut routes = Vec::new();
     let each = |prefix, number| routes.push((A::ip_prefix(prefix), text(table, number)));
@@ -134,7 +137,7 @@ fn check(table: &Table, model: &Model) {
             let found = table.lookup(address).map(|number| text(table, number));
             assert_eq!(found, wanted.map(|(_, value)| value), "{address}");
             let found = table.longest_match(address);
-            if table.has_routes() {
+            if table.has_prefixes() {
                 let found = found.unwrap();
                 assert_eq!(found.map(|(p, n)| (p, text(table, n))), wanted);
             }
@@ -162,8 +165,12 @@ fn check(table: &Table, model: &Model) {
 
 fn check_all(model: &Model) {
     let builder = model.builder();
-    check(&image(&builder, true), model);
-    let bare = image(&builder, false);
+    check(&image(&builder, Keep::Routes), model);
+    let prefixes = image(&builder, Keep::Prefixes);
+    assert!(prefixes.has_prefixes());
+    assert_eq!(prefixes.has_routes(), prefixes.route_count() == 0);
+    check(&prefixes, model);
+    let bare = image(&builder, Keep::Values);
     check(&builder.build(), model);
     check(&bare, model);
     if bare.route_count() == 0 {
@@ -232,7 +239,7 @@ fn many_values() {
         let prefix = Prefix::new_masked(at << 12, 20).unwrap();
         builder.insert(prefix.into(), &format!("value {at}"));
     }
-    let images = [true, false].map(|keep_routes| image(&builder, keep_routes));
+    let images = [Keep::Routes, Keep::Values].map(|keep| image(&builder, keep));
     for table in [builder.build()].iter().chain(&images) {
         assert_eq!(table.value_count(), Some(70_000));
         let addresses: Vec<u32> = (0..70_000).map(|at| at << 12 | 99).collect();
@@ -291,7 +298,9 @@ fn images_without_names_or_a_family() {
     let routes: Rib<u32> = [("10.0.0.0/8".parse().unwrap(), seven)]
         .into_iter()
         .collect();
-    writer.table(&routes, &Options::default(), false).unwrap();
+    writer
+        .table(&routes, &Options::default(), Keep::Values)
+        .unwrap();
     let table = Table::of_image(Image::from_bytes(&writer.to_bytes()).unwrap()).unwrap();
     assert_eq!(
         (

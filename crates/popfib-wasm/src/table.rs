@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Cursor;
 use std::net::IpAddr;
 
-use popfib::{Family, Image, Kernel, NextHop, Options};
+use popfib::{Family, Image, Keep, Kernel, NextHop, Options};
 use popfib_formats::{Input, LoadOptions, load_text, parse_address};
 use popfib_table::{Addresses, FamilyTable, Rows};
 
@@ -18,7 +18,7 @@ const NAME: &str = "table";
 pub(crate) fn compile(text: Vec<u8>) -> Result<Vec<u8>, String> {
     let input = Input::plain(NAME, Cursor::new(text));
     let table = load_text(input, &LoadOptions::new()).map_err(|error| error.to_string())?;
-    let image = (table.into_builder()).to_image(NAME, 0, &Options::default(), true);
+    let image = (table.into_builder()).to_image(NAME, 0, &Options::default(), Keep::Routes);
     let image = image.map_err(|error| format!("{NAME}: {error}"))?;
     Ok(image.to_bytes())
 }
@@ -138,12 +138,18 @@ fn numbers_of<A: Family>(family: &FamilyTable<A>, addresses: &[A], numbers: &mut
 
 /// Puts the numbers of rows into their places.
 fn put<A: Family>(family: &FamilyTable<A>, rows: &Rows<A>, numbers: &mut [u32]) {
-    let Ok(fib) = family.fib() else {
+    if let Ok(fib) = family.fib() {
+        fib.lookup_each_with(Kernel::best(), &rows.addresses, |at, number| {
+            numbers[rows.rows[at] as usize] = number;
+        });
         return;
-    };
-    fib.lookup_each_with(Kernel::best(), &rows.addresses, |at, number| {
-        numbers[rows.rows[at] as usize] = number;
-    });
+    }
+    // An image of prefixes alone.
+    let mut found = vec![0; rows.addresses.len()];
+    numbers_of(family, &rows.addresses, &mut found);
+    for (&row, number) in rows.rows.iter().zip(found) {
+        numbers[row as usize] = number;
+    }
 }
 
 /// Reads as many cells as there are numbers, and marks those that hold no address; returns how many these are.
@@ -182,7 +188,7 @@ mod tests {
         let mut writer = ImageWriter::new("", 0);
         let options = Options::default();
         let ipv4 = rib::<u32>("10.0.0.0/8".parse().unwrap(), 7);
-        writer.table(&ipv4, &options, false).unwrap();
+        writer.table(&ipv4, &options, Keep::Values).unwrap();
         let mut table = Table::open(&writer.to_bytes()).unwrap();
         let [inside, outside, other] = ["10.1.1.1", "11.1.1.1", "::1"].map(|a| a.parse().unwrap());
         assert_eq!(table.lookup(inside), 7);
@@ -213,7 +219,9 @@ mod tests {
         let mut writer = ImageWriter::new("", 0);
         assert_eq!(error(&writer).as_deref(), Some(none));
         let keys = rib::<u64>(Prefix::new(0, 1).unwrap(), 1);
-        writer.table(&keys, &Options::default(), true).unwrap();
+        writer
+            .table(&keys, &Options::default(), Keep::Routes)
+            .unwrap();
         assert_eq!(error(&writer).as_deref(), Some(none));
     }
 

@@ -9,8 +9,8 @@ use common::random::Random;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use popfib::{
-    Address, CompileError, Fib, Image, ImageError, ImageWriter, Kernel, Leaf, LiveFib, LiveMap,
-    LongestFib, NextHop, Options, Prefix, Rib, Size,
+    Address, CompileError, Fib, Image, ImageError, ImageWriter, Keep, Kernel, Leaf, LiveFib,
+    LiveMap, LongestFib, NextHop, Options, Prefix, Rib, Size,
 };
 
 /// Routes of a table.
@@ -147,7 +147,7 @@ fn every_part<A: Address>(seed: u64) {
     }
 
     let mut writer = ImageWriter::new("small", 0);
-    writer.table(&rib, &options, true).expect("fits");
+    writer.table(&rib, &options, Keep::Routes).expect("fits");
     let bytes = writer.to_bytes();
     if cfg!(target_endian = "big") {
         // Images are used as they lie.
@@ -158,7 +158,7 @@ fn every_part<A: Address>(seed: u64) {
     let image = Image::from_bytes(&bytes).expect("an image");
     let table = image.table::<A>().expect("the table");
     for address in borders(&routes) {
-        assert_eq!(table.fib().lookup(address), search(kept, address));
+        assert_eq!(table.lookup(address), search(kept, address));
         assert_eq!(table.longest_match(address), rib.longest_match(address));
     }
     let mut damaged = bytes;

@@ -121,7 +121,7 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
 /// The table of the options.
 fn load(args: &TableArgs, with_prefixes: bool) -> Result<NamedTable, Failure> {
     let table = match table::open_image(args)? {
-        Some(opened) if with_prefixes && !opened.table.has_routes() => {
+        Some(opened) if with_prefixes && !opened.table.has_prefixes() => {
             return Err(without_routes(&opened.name, "name the matched prefix"));
         }
         Some(opened) => opened.into_table()?,

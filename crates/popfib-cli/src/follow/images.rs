@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use popfib::{Family, ImageWriter, NextHop, Options};
+use popfib::{Family, ImageWriter, Keep, NextHop, Options};
 use popfib_feed::{Routes, Target, View};
 use popfib_table::{Builder, TableError};
 
@@ -105,7 +105,7 @@ pub(super) fn compile(view: Option<&View>) -> Result<(u64, ImageWriter), TableEr
     let created = SystemTime::now().duration_since(UNIX_EPOCH);
     let created = created.map_or(0, |since| since.as_secs());
     let builder = collected.builder;
-    let writer = builder.to_image(&source, created, &Options::default(), true)?;
+    let writer = builder.to_image(&source, created, &Options::default(), Keep::Routes)?;
     Ok((version, writer))
 }
 

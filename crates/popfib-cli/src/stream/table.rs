@@ -125,7 +125,7 @@ impl NamedTable {
 
 /// Refuses prefixes of an image without routes.
 pub(super) fn has_prefixes(name: &str, table: &Table, with_prefixes: bool) -> Result<(), Failure> {
-    if with_prefixes && !table.has_routes() {
+    if with_prefixes && !table.has_prefixes() {
         let what = "name the matched prefix; --value-only does without";
         return Err(without_routes(name, what));
     }

@@ -80,7 +80,7 @@ impl<A: Family> Texted<'_, A> {
 
 /// What is written for the answers of a table.
 pub(super) fn compile(table: &NamedTable, form: &AnswerForm<'_>) -> Written {
-    let with_prefixes = table.with_prefixes && table.table.has_routes();
+    let with_prefixes = table.with_prefixes && table.table.has_prefixes();
     let (before, after) = form.around_prefix().filter(|_| with_prefixes).unzip();
     let mut texts = Texts::default();
     texts.push(|to| {
@@ -102,7 +102,7 @@ pub(super) fn compile(table: &NamedTable, form: &AnswerForm<'_>) -> Written {
 
 /// As [`compile`], for who writes values himself.
 pub(super) fn without_texts(table: &NamedTable) -> Written {
-    let with_prefixes = table.with_prefixes && table.table.has_routes();
+    let with_prefixes = table.with_prefixes && table.table.has_prefixes();
     Written {
         before: with_prefixes.then(Vec::new),
         texts: Texts::default().into_answer_texts(),

@@ -202,7 +202,7 @@ fn images_are_tables_and_may_lack_prefixes() {
     let table = file("clickhouse-image", TABLE);
     let image = crate::common::path("clickhouse-image.fib");
     let bare = crate::common::path("clickhouse-bare.fib");
-    for (image, option) in [(&image, None), (&bare, Some("--no-routes"))] {
+    for (image, option) in [(&image, None), (&bare, Some("--keep=values"))] {
         let args = ["compile", "--table", &table, "-o", image];
         let mut command = popfib(&args);
         command.args(option);

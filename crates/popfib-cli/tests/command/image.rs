@@ -85,23 +85,43 @@ fn the_image_of_records_is_as_it_was() {
 
 #[test]
 fn an_image_answers_as_its_table_does() {
-    let image = image("answers.fib", &[]);
+    let whole = image("answers.fib", &[]);
+    let prefixes = image("answers-prefixes.fib", &["--keep=prefixes"]);
     let table = file("answers.txt", TABLE);
     let from_table = run(&[&["lookup", "--table", &table][..], &ADDRESSES[..]].concat());
-    for more in [
-        &["--fib", &image][..],
-        &["--fib", &image, "--trust"],
-        &["--table", &image],
-    ] {
-        let output = run(&[&["lookup"][..], more, &ADDRESSES[..]].concat());
-        assert_eq!(stdout(&output), stdout(&from_table), "{more:?}");
-        assert!(output.status.success());
+    let addresses = file("answers.addresses", ADDRESSES.join("\n"));
+    let annotated = |source: &[&str]| {
+        let output = run(&[&["annotate", &addresses][..], source].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output).to_owned()
+    };
+    for image in [&whole, &prefixes] {
+        for more in [
+            &["--fib", image][..],
+            &["--fib", image, "--trust"],
+            &["--table", image],
+        ] {
+            let output = run(&[&["lookup"][..], more, &ADDRESSES[..]].concat());
+            assert_eq!(stdout(&output), stdout(&from_table), "{more:?}");
+            assert!(output.status.success());
+            assert_eq!(annotated(more), annotated(&["--table", &table]));
+            let values = [more, &["--value-only"]].concat();
+            let wanted = annotated(&["--table", &table, "--value-only"]);
+            assert_eq!(annotated(&values), wanted);
+        }
     }
+    let info = json(&["info", "--json", "--fib", &prefixes]);
+    assert_eq!(
+        (&info["ipv4"]["routes"], &info["image"]["has_routes"]),
+        (&3.into(), &false.into())
+    );
+    let output = run(&["convert", "--fib", &prefixes]);
+    assert!(bad(&output).contains("the image was compiled without its routes"));
 }
 
 #[test]
 fn without_routes_the_prefix_is_not_told() {
-    let image = image("no-routes.fib", &["--no-routes"]);
+    let image = image("no-routes.fib", &["--keep=values"]);
     let output = run(&["lookup", "--fib", &image, "10.1.2.3", "9.9.9.9"]);
     assert_eq!(stdout(&output), "10.1.2.3\t-\t64500\n9.9.9.9\t-\t-\n");
     let by_content = run(&["lookup", "--table", &image, "10.1.2.3", "9.9.9.9"]);

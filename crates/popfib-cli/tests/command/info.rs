@@ -85,7 +85,7 @@ fn prefix_lengths_and_the_share_of_space() {
     assert!(text.contains("25.3906 %"), "{text}");
 
     // An image tells the same where it has the routes.
-    for (options, is_told) in [(&[][..], true), (&["--no-routes"], false)] {
+    for (options, is_told) in [(&[][..], true), (&["--keep=values"], false)] {
         let image = file("info-lengths.fib", "");
         good(&run(&[
             &["compile", "--table", &table, "-o", &image],

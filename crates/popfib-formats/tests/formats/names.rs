@@ -1,6 +1,6 @@
 //! The rule for names of next hops, in every reader; and values that keep what they are.
 
-use popfib::{ImageWriter, IpPrefix, NextHop, Options, Rib};
+use popfib::{ImageWriter, IpPrefix, Keep, NextHop, Options, Rib};
 
 use crate::common::{SKIP, STRICT, bzip2, error, gzip, named, read, routes};
 use popfib_formats::{UpdateOptions, open_updates};
@@ -74,7 +74,9 @@ fn image(name: &str) -> Vec<u8> {
     rib.insert("10.0.0.0/8".parse().unwrap(), NextHop::MIN);
     let mut writer = ImageWriter::new("test", 0);
     writer.names([name]).unwrap();
-    writer.table(&rib, &Options::default(), true).unwrap();
+    writer
+        .table(&rib, &Options::default(), Keep::Routes)
+        .unwrap();
     writer.to_bytes()
 }
 

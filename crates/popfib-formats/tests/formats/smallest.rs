@@ -1,7 +1,7 @@
 //! The smallest files that popfib writes, of one route: each is recognised as what it is by the detectors of tables,
 //! and by those of updates and addresses as nothing of theirs; and what a list leaves in comes back as that list.
 
-use popfib::{ImageWriter, IpPrefix, Options};
+use popfib::{ImageWriter, IpPrefix, Keep, Options};
 use popfib_formats::{
     AddressFormat, Format, RouteTable, UpdateFormat, WriteError, WriteFormat, WriteOptions,
     write_table,
@@ -48,10 +48,10 @@ fn image(table: &RouteTable) -> Vec<u8> {
         .filter_map(|n| table.next_hops.get(popfib::NextHop::new(n as u32)?));
     writer.names(names).unwrap();
     writer
-        .table(&table.ribs.ipv4, &Options::default(), true)
+        .table(&table.ribs.ipv4, &Options::default(), Keep::Routes)
         .unwrap();
     writer
-        .table(&table.ribs.ipv6, &Options::default(), true)
+        .table(&table.ribs.ipv6, &Options::default(), Keep::Routes)
         .unwrap();
     writer.to_bytes()
 }

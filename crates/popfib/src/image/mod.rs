@@ -31,7 +31,7 @@ use table::Sections;
 
 pub use error::ImageError;
 pub use table::ImageTable;
-pub use write::ImageWriter;
+pub use write::{ImageWriter, Keep};
 
 /// Compiled tables of any families, the names of their next hops, and their source, in one piece of memory.
 ///
@@ -54,17 +54,17 @@ pub use write::ImageWriter;
 /// they skip sections that they do not know.
 ///
 /// ```
-/// use popfib::{Image, ImageWriter, NextHop, Options, Rib};
+/// use popfib::{Image, ImageWriter, Keep, NextHop, Options, Rib};
 ///
 /// let mut rib = Rib::<u32>::new();
 /// rib.insert("10.0.0.0/8".parse()?, NextHop::new(1).unwrap());
 /// let mut writer = ImageWriter::new("an example", 0);
 /// writer.names(["east"])?;
-/// writer.table(&rib, &Options::default(), true)?;
+/// writer.table(&rib, &Options::default(), Keep::Routes)?;
 ///
 /// let image = Image::from_bytes(&writer.to_bytes())?;
 /// let table = image.table::<u32>().unwrap();
-/// assert_eq!(table.fib().lookup(0x0a01_0203), 1);
+/// assert_eq!(table.lookup(0x0a01_0203), 1);
 /// let (prefix, next_hop) = table.longest_match(0x0a01_0203).unwrap();
 /// assert_eq!(prefix.to_string(), "10.0.0.0/8");
 /// assert_eq!(image.name(next_hop), Some("east"));

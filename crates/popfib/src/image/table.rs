@@ -1,8 +1,8 @@
-//! The table of one family in an image: its Fib, and its routes if they were kept.
+//! The table of one family in an image: its Fibs, and its routes if they were kept.
 //!
-//! The routes are three arrays in prefix order, for callers that need all of them. A second Fib, that of a
-//! [`LongestFib`], finds a longest match with one lookup. It contains the next hops, too; they have their own Fib because
-//! that is smaller, and lookups in it are faster (docs/experiments.md).
+//! The Fib of a [`LongestFib`] finds a longest match with one lookup. It contains the next hops, too; they have their own Fib
+//! where it is wanted, because that is smaller, and lookups in it are faster (docs/experiments.md). The routes are three arrays in
+//! prefix order, for callers that need all of them.
 
 use alloc::format;
 use alloc::sync::Arc;
@@ -73,19 +73,19 @@ impl Integer for Word {}
 struct Key<A>(A);
 impl<A: Address> Integer for Key<A> {}
 
-/// The table of one family in an [`Image`](super::Image).
+/// The table of one family in an [`Image`](super::Image): one Fib or both, and perhaps its routes, as [`Keep`](super::Keep) says.
 #[derive(Debug)]
 pub struct ImageTable<A: Address> {
-    fib: Fib<A, u32>,
+    fib: Option<Fib<A, u32>>,
     /// The same arrays with answers of 16 bits.
     narrow_fib: Option<Fib<A, u16>>,
+    longest: Option<LongestFib<A>>,
     description: Description,
     routes: Option<Routes<A>>,
 }
 
 #[derive(Debug)]
 struct Routes<A: Address> {
-    longest: LongestFib<A>,
     addresses: Array<Key<A>>,
     lengths: Array<u8>,
     next_hops: Array<u32>,
@@ -101,31 +101,51 @@ impl<A: Address> ImageTable<A> {
             key_bits: A::WIDTH.into(),
             kind,
         };
-        let Some(entry) = sections.find(id(FIB.description)) else {
+        let max = (sections.max_next_hop.min(LongestFib::<A>::MAX_NEXT_HOP))
+            * LongestFib::<A>::LENGTHS
+            + u32::from(A::WIDTH);
+        // SAFETY: the caller's.
+        let fib = unsafe { read_fib(sections, FIB, sections.max_next_hop)? };
+        // SAFETY: as above.
+        let longest = unsafe { read_fib(sections, LONGEST_FIB, max)? };
+        let (Some(kind), Some(description)) = (
+            [FIB, LONGEST_FIB]
+                .map(|kinds| kinds.description)
+                .into_iter()
+                .find(|&kind| sections.find(id(kind)).is_some()),
+            fib.as_ref()
+                .or(longest.as_ref())
+                .map(|(_, description)| description.clone()),
+        ) else {
             return Ok(None);
         };
-        // SAFETY: the caller's.
-        let (fib, description) = unsafe { read_fib(sections, FIB, sections.max_next_hop)? };
         let routes = match sections.find(id(ROUTE_ADDRESSES)) {
-            // SAFETY: as above.
-            Some(_) => Some(unsafe { Routes::read(sections, description.routes)? }),
+            Some(entry) if longest.is_none() => {
+                return Err(entry.broken(0, "there is no longest-match FIB"));
+            }
+            Some(_) => Some(Routes::read(sections, description.routes)?),
             None => None,
         };
         // Later computations with this number should not overflow.
         if description.routes > u64::from(u32::MAX >> 1) {
+            let entry = sections.expect(id(kind))?;
             return Err(entry.broken(24, "there are too many routes"));
         }
+        let narrow_fib = fib
+            .as_ref()
+            .filter(|(_, description)| description.answer_bits == 16);
         Ok(Some(Self {
-            narrow_fib: (description.answer_bits == 16).then(|| fib.with_leaf()),
-            fib,
+            narrow_fib: narrow_fib.map(|(fib, _)| fib.with_leaf()),
+            fib: fib.map(|(fib, _)| fib),
+            longest: longest.map(|(fib, _)| LongestFib::from_fib(fib)),
             description,
             routes,
         }))
     }
 
-    /// The Fib.
-    pub fn fib(&self) -> &Fib<A, u32> {
-        &self.fib
+    /// The Fib of next hops, unless the image keeps what longest matches need alone.
+    pub fn fib(&self) -> Option<&Fib<A, u32>> {
+        self.fib.as_ref()
     }
 
     /// The same Fib with answers of 16 bits, if all next hops fit. Its arrays are not copied.
@@ -133,14 +153,25 @@ impl<A: Address> ImageTable<A> {
         self.narrow_fib.as_ref()
     }
 
-    /// The options that the Fib was compiled with.
+    /// The next hop of the longest prefix that contains `address`, by whichever Fib there is; 0 if there is none.
+    #[inline]
+    pub fn lookup(&self, address: A) -> u32 {
+        match (&self.fib, &self.longest) {
+            (Some(fib), _) => fib.lookup(address),
+            (None, Some(longest)) => longest.fib().lookup(address) / LongestFib::<A>::LENGTHS,
+            // One is there.
+            (None, None) => 0,
+        }
+    }
+
+    /// The options that the Fibs were compiled with.
     pub fn options(&self) -> Options {
         Options::default()
             .direct_bits(self.description.asked_direct_bits)
             .aggregation(self.description.aggregation)
     }
 
-    /// The number of routes that the Fib was compiled from.
+    /// The number of routes that the Fibs were compiled from.
     pub fn route_count(&self) -> usize {
         self.description.routes as usize
     }
@@ -150,24 +181,23 @@ impl<A: Address> ImageTable<A> {
         self.description.next_hops as usize
     }
 
-    /// Whether the image contains the routes. Without them,
-    /// [`longest_match`](Self::longest_match) and [`route`](Self::route) return `None`, and
+    /// Whether the image contains the routes. Without them, [`route`](Self::route) returns `None`, and
     /// [`rib`](Self::rib) is empty.
     pub fn has_routes(&self) -> bool {
         self.routes.is_some()
     }
 
     /// The longest prefix that contains `address`, and its next hop, by one lookup.
-    /// `None` also if the image has no routes.
+    /// `None` also if the image has values alone.
     #[inline]
     pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
         self.longest_fib()?.longest_match(address)
     }
 
-    /// The Fib for longest matches; `None` if the image has no routes.
+    /// The Fib for longest matches; `None` if the image has values alone.
     #[inline]
     pub fn longest_fib(&self) -> Option<&LongestFib<A>> {
-        self.routes.as_ref().map(|routes| &routes.longest)
+        self.longest.as_ref()
     }
 
     /// The route with this number, counted from 1 in prefix order. Constant time.
@@ -233,20 +263,12 @@ impl<A: Address> ImageTable<A> {
 }
 
 impl<A: Address> Routes<A> {
-    /// # Safety
-    /// As for [`ImageTable::read`].
-    unsafe fn read(sections: &Sections, count: u64) -> Result<Self, ImageError> {
+    fn read(sections: &Sections, count: u64) -> Result<Self, ImageError> {
         let id = |kind| SectionId {
             key_bits: A::WIDTH.into(),
             kind,
         };
-        let max = (sections.max_next_hop.min(LongestFib::<A>::MAX_NEXT_HOP))
-            * LongestFib::<A>::LENGTHS
-            + u32::from(A::WIDTH);
-        // SAFETY: the caller's.
-        let (fib, _) = unsafe { read_fib(sections, LONGEST_FIB, max)? };
         let routes = Self {
-            longest: LongestFib::from_fib(fib),
             addresses: sections.array(id(ROUTE_ADDRESSES))?,
             lengths: sections.array(id(ROUTE_LENGTHS))?,
             next_hops: sections.array(id(ROUTE_NEXT_HOPS))?,
@@ -310,7 +332,10 @@ impl<A: Address> Routes<A> {
     }
 }
 
-/// A Fib whose arrays are in the image, and its description.
+/// A Fib and its description.
+type Described<A> = (Fib<A, u32>, Description);
+
+/// A Fib whose arrays are in the image, and its description; `None` if the image has none of these kinds.
 ///
 /// # Safety
 /// As for [`ImageTable::read`].
@@ -318,11 +343,14 @@ unsafe fn read_fib<A: Address>(
     sections: &Sections,
     kinds: FibKinds,
     max_answer: u32,
-) -> Result<(Fib<A, u32>, Description), ImageError> {
+) -> Result<Option<Described<A>>, ImageError> {
     let id = |kind| SectionId {
         key_bits: A::WIDTH.into(),
         kind,
     };
+    if sections.find(id(kinds.description)).is_none() {
+        return Ok(None);
+    }
     let (entry, bytes) = sections.get(id(kinds.description))?;
     let description =
         Description::parse(bytes).ok_or_else(|| entry.broken(0, "it is malformed"))?;
@@ -354,5 +382,5 @@ unsafe fn read_fib<A: Address>(
     let arrays = unsafe { Arrays::shared(view, owner, Global) };
     // The counts are only for display; nothing relies on them.
     let (nodes, leaves) = (description.nodes as usize, description.leaves as usize);
-    Ok((Fib::from_arrays(arrays, nodes, leaves), description))
+    Ok(Some((Fib::from_arrays(arrays, nodes, leaves), description)))
 }

@@ -18,6 +18,17 @@ use crate::longest::LongestFib;
 use crate::memory::Allocator;
 use crate::rib::Rib;
 
+/// What an image has of a table, from the shortest image to the longest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// What lookups of next hops alone need, which are the fastest.
+    Values,
+    /// What longest matches need: the prefix that matches and its next hop.
+    Prefixes,
+    /// Both, and all routes: the table can be read back from the image.
+    Routes,
+}
+
 /// Makes an image: add names, then tables, then write it as bytes or to a file.
 ///
 /// The same input makes the same bytes on every machine.
@@ -107,18 +118,17 @@ impl ImageWriter {
         Ok(())
     }
 
-    /// Compiles the routes of `rib` and adds the table. It replaces an earlier table for
-    /// keys of this type. With `keep_routes`, the image also contains all routes and can return the prefix
-    /// that matches; it is several times as long then.
+    /// Compiles the routes of `rib` and adds the table, of which it has what `keep` says. It replaces an earlier table for
+    /// keys of this type.
     ///
     /// # Errors
-    /// Those of [`Fib::compile`], and [`CompileError::NextHop`] for a next hop without a name or, with `keep_routes`,
+    /// Those of [`Fib::compile`], and [`CompileError::NextHop`] for a next hop without a name or, but for [`Keep::Values`],
     /// above [`LongestFib::MAX_NEXT_HOP`].
     pub fn table<A: Address>(
         &mut self,
         rib: &Rib<A, impl Allocator + Clone>,
         options: &Options,
-        keep_routes: bool,
+        keep: Keep,
     ) -> Result<(), CompileError> {
         let next_hops: BTreeSet<_> = rib.iter().map(|(_, next_hop)| next_hop.get()).collect();
         let highest = next_hops.last().copied().unwrap_or(0);
@@ -130,9 +140,9 @@ impl ImageWriter {
         }
         // Version 2 of the format has no flat blocks.
         let smallest = options.clone().size(Size::Smallest);
-        let fib = Fib::<A, u32>::compile(rib, &smallest)?;
-        let longest = keep_routes.then(|| LongestFib::<A>::compile(rib, &smallest));
-        let longest = longest.transpose()?;
+        let fib = (keep != Keep::Prefixes).then(|| Fib::<A, u32>::compile(rib, &smallest));
+        let longest = (keep != Keep::Values).then(|| LongestFib::<A>::compile(rib, &smallest));
+        let (fib, longest) = (fib.transpose()?, longest.transpose()?);
         let bits = u32::from(A::WIDTH);
         self.sections.retain(|id, _| id.key_bits != bits);
         let describe = |highest: u32| Description {
@@ -143,11 +153,17 @@ impl ImageWriter {
             next_hops: next_hops.len() as u64,
             ..Description::default()
         };
-        self.fib(FIB, &fib, describe(highest));
         self.highest_next_hop = self.highest_next_hop.max(highest);
-        let Some(longest) = longest else {
+        if let Some(fib) = fib {
+            self.fib(FIB, &fib, describe(highest));
+        }
+        if let Some(longest) = longest {
+            let highest = highest * LongestFib::<A>::LENGTHS + u32::from(A::WIDTH);
+            self.fib(LONGEST_FIB, longest.fib(), describe(highest));
+        }
+        if keep != Keep::Routes {
             return Ok(());
-        };
+        }
         let count = rib.len();
         let mut addresses = Vec::with_capacity(count * size_of::<A>());
         let mut lengths = Vec::with_capacity(count);
@@ -158,8 +174,6 @@ impl ImageWriter {
             lengths.push(prefix.len());
             next_hops.extend(next_hop.get().to_le_bytes());
         }
-        let highest = highest * LongestFib::<A>::LENGTHS + u32::from(A::WIDTH);
-        self.fib(LONGEST_FIB, longest.fib(), describe(highest));
         self.add(bits, ROUTE_ADDRESSES, addresses);
         self.add(bits, ROUTE_LENGTHS, lengths);
         self.add(bits, ROUTE_NEXT_HOPS, next_hops);

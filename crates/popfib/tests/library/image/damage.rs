@@ -1,12 +1,12 @@
 //! No bytes make an image that answers wrongly or reads out of bounds.
 
 use crate::common::rounds::rounds;
-use popfib::{Image, ImageError, Options};
+use popfib::{Image, ImageError, Keep, Options};
 
 use super::forms::{Random, ask, crc32, every_width, repair, sections};
 
 fn small() -> Vec<u8> {
-    every_width(1, 5, &Options::default(), true)
+    every_width(1, 5, &Options::default(), Keep::Routes)
 }
 
 fn error(bytes: &[u8]) -> String {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use popfib::{Image, ImageError, ImageWriter, Options};
+use popfib::{Image, ImageError, ImageWriter, Keep, Options};
 
 use super::forms::{Random, ask, every_width, rib};
 
@@ -18,7 +18,9 @@ fn directory(name: &str) -> PathBuf {
 fn writer(count: usize) -> ImageWriter {
     let mut writer = ImageWriter::new("test", 0);
     let rib = rib::<u32>(&mut Random(1), count, 9);
-    writer.table(&rib, &Options::default(), true).unwrap();
+    writer
+        .table(&rib, &Options::default(), Keep::Routes)
+        .unwrap();
     writer
 }
 
@@ -101,7 +103,7 @@ fn what_cannot_be_opened_is_told() {
     both("not a popfib image");
     fs::write(&path, "192.0.2.0/24 1\n").unwrap();
     both("not a popfib image");
-    let good = every_width(1, 5, &Options::default(), true);
+    let good = every_width(1, 5, &Options::default(), Keep::Routes);
     fs::write(&path, &good[..1000]).unwrap();
     both(&format!("cut off at byte 1000 of {}", good.len()));
     // Also where nothing else is checked.

@@ -2,7 +2,7 @@
 //! opened. The fuzz target `image` is made of this too.
 
 use popfib::{
-    Address, Fib, Image, ImageTable, ImageWriter, Kernel, Leaf, LongestFib, NextHop, Options,
+    Address, Fib, Image, ImageTable, ImageWriter, Keep, Kernel, Leaf, LongestFib, NextHop, Options,
 };
 use popfib::{Prefix, Rib};
 
@@ -48,41 +48,36 @@ pub(crate) fn rib<A: Address>(random: &mut Random, count: usize, next_hops: u64)
 
 /// An image with one table.
 #[allow(dead_code)] // by the fuzz target only
-pub(crate) fn one_width<A: Address>(count: usize, options: &Options, keep_routes: bool) -> Vec<u8> {
+pub(crate) fn one_width<A: Address>(count: usize, options: &Options, keep: Keep) -> Vec<u8> {
     let mut writer = ImageWriter::new("one width", 1_779_000_000);
     writer.names(["a", "b", "c", "d", "e"]).unwrap();
     let rib = rib::<A>(&mut Random(1), count, 5);
-    writer.table(&rib, options, keep_routes).unwrap();
+    writer.table(&rib, options, keep).unwrap();
     writer.to_bytes()
 }
 
 /// An image with a table for each width of keys.
 #[allow(dead_code)] // not by the fuzz target
-pub(crate) fn every_width(
-    seed: u64,
-    count: usize,
-    options: &Options,
-    keep_routes: bool,
-) -> Vec<u8> {
+pub(crate) fn every_width(seed: u64, count: usize, options: &Options, keep: Keep) -> Vec<u8> {
     let mut random = Random(seed);
     let mut writer = ImageWriter::new("every width", 1_779_000_000);
     let names: Vec<String> = (0..40).map(|n| format!("peer-{n}-é")).collect();
     writer.names(names.iter().map(String::as_str)).unwrap();
     let random = &mut random;
     writer
-        .table(&rib::<u8>(random, count, 40), options, keep_routes)
+        .table(&rib::<u8>(random, count, 40), options, keep)
         .unwrap();
     writer
-        .table(&rib::<u16>(random, count, 40), options, keep_routes)
+        .table(&rib::<u16>(random, count, 40), options, keep)
         .unwrap();
     writer
-        .table(&rib::<u32>(random, count, 40), options, keep_routes)
+        .table(&rib::<u32>(random, count, 40), options, keep)
         .unwrap();
     writer
-        .table(&rib::<u64>(random, count, 40), options, keep_routes)
+        .table(&rib::<u64>(random, count, 40), options, keep)
         .unwrap();
     writer
-        .table(&rib::<u128>(random, count, 40), options, keep_routes)
+        .table(&rib::<u128>(random, count, 40), options, keep)
         .unwrap();
     writer.to_bytes()
 }
@@ -179,7 +174,14 @@ fn ask_table<A: Address>(image: &Image, random: &mut Random, answers: &mut Vec<u
         assert_eq!(image.name(next_hop).is_some(), image.name_count().is_some());
     }
     let max = image.name_count().unwrap_or(u32::MAX >> 1);
-    let wide = ask_fib(table.fib(), &addresses, max);
+    let wide: Vec<_> = addresses
+        .iter()
+        .map(|address| table.lookup(*address))
+        .collect();
+    assert!(wide.iter().all(|answer| *answer <= max));
+    if let Some(fib) = table.fib() {
+        assert_eq!(ask_fib(fib, &addresses, max), wide);
+    }
     if let Some(fib) = table.narrow_fib() {
         assert_eq!(ask_fib(fib, &addresses, max), wide);
     }

@@ -1,7 +1,7 @@
 //! What went into an image comes out of it.
 
 use popfib::{
-    Address, CompileError, Fib, Image, ImageWriter, LongestFib, NextHop, Options, Prefix, Rib,
+    Address, CompileError, Fib, Image, ImageWriter, Keep, LongestFib, NextHop, Options, Prefix, Rib,
 };
 
 use super::forms::{Random, ask, every_width, rib, table};
@@ -18,7 +18,7 @@ fn round_trip<A: Address>(seed: u64, count: usize, next_hops: u64, options: &Opt
     let random = &mut Random(seed);
     let rib: Rib<A> = rib(random, count, next_hops);
     let mut writer = ImageWriter::new("routes.txt", 7);
-    writer.table(&rib, options, true).unwrap();
+    writer.table(&rib, options, Keep::Routes).unwrap();
     let image = Image::from_bytes(&writer.to_bytes()).unwrap();
     assert_eq!(
         (image.source(), image.created(), image.name_count()),
@@ -31,10 +31,10 @@ fn round_trip<A: Address>(seed: u64, count: usize, next_hops: u64, options: &Opt
     assert!(table.routes().eq(rib.iter()));
     assert_eq!(&table.options(), options);
     let fib = Fib::<A, u32>::compile(&rib, options).unwrap();
-    assert_eq!(table.fib().node_count(), fib.node_count());
-    assert_eq!(table.fib().leaf_count(), fib.leaf_count());
-    assert_eq!(table.fib().direct_bits(), fib.direct_bits());
-    assert_eq!(table.fib().bytes(), fib.bytes());
+    assert_eq!(table.fib().unwrap().node_count(), fib.node_count());
+    assert_eq!(table.fib().unwrap().leaf_count(), fib.leaf_count());
+    assert_eq!(table.fib().unwrap().direct_bits(), fib.direct_bits());
+    assert_eq!(table.fib().unwrap().bytes(), fib.bytes());
     let is_narrow = rib.iter().all(|(_, next_hop)| next_hop.get() <= 65_535);
     assert_eq!(table.narrow_fib().is_some(), is_narrow);
     ask(&image, seed);
@@ -46,7 +46,7 @@ fn round_trip<A: Address>(seed: u64, count: usize, next_hops: u64, options: &Opt
         let wanted = rib.longest_match(address);
         assert_eq!(table.longest_match(address), wanted);
         let next_hop = wanted.map_or(0, |(_, next_hop)| next_hop.get());
-        assert_eq!(table.fib().lookup(address), next_hop);
+        assert_eq!(table.fib().unwrap().lookup(address), next_hop);
     }
     let random = &mut Random(!seed);
     let others = (0..100).map(|_| {
@@ -87,8 +87,8 @@ fn default_direct_bits_of_larger_tables_come_back() {
 #[test]
 fn equal_tables_make_equal_bytes() {
     let options = Options::default();
-    let bytes = every_width(3, 50, &options, true);
-    assert_eq!(bytes, every_width(3, 50, &options, true));
+    let bytes = every_width(3, 50, &options, Keep::Routes);
+    assert_eq!(bytes, every_width(3, 50, &options, Keep::Routes));
     // From other memory of the same content: names and routes in any order of calls.
     let random = &mut Random(5);
     let (a, b) = (rib::<u32>(random, 50, 9), rib::<u128>(random, 50, 9));
@@ -96,20 +96,20 @@ fn equal_tables_make_equal_bytes() {
     let names = || names.iter().map(String::as_str);
     let mut one = ImageWriter::new("", 0);
     one.names(names()).unwrap();
-    one.table(&a, &options, true).unwrap();
-    one.table(&b, &options, false).unwrap();
+    one.table(&a, &options, Keep::Routes).unwrap();
+    one.table(&b, &options, Keep::Values).unwrap();
     let mut other = ImageWriter::new("", 0);
-    other.table(&b, &options, true).unwrap();
-    other.table(&b, &options, false).unwrap();
-    other.table(&a, &options, true).unwrap();
+    other.table(&b, &options, Keep::Routes).unwrap();
+    other.table(&b, &options, Keep::Values).unwrap();
+    other.table(&a, &options, Keep::Routes).unwrap();
     other.names(names()).unwrap();
     assert_eq!(one.to_bytes(), other.to_bytes());
 }
 
 #[test]
 fn without_routes_only_next_hops_are_answered() {
-    let bytes = every_width(1, 60, &Options::default(), false);
-    assert!(bytes.len() < every_width(1, 60, &Options::default(), true).len());
+    let bytes = every_width(1, 60, &Options::default(), Keep::Values);
+    assert!(bytes.len() < every_width(1, 60, &Options::default(), Keep::Routes).len());
     let image = Image::from_bytes(&bytes).unwrap();
     ask(&image, 1);
     let table = table::<u32>(&image);
@@ -119,9 +119,52 @@ fn without_routes_only_next_hops_are_answered() {
     assert!(table.route_count() > 0 && table.next_hop_count() > 0);
 }
 
+/// What an image keeps of a table makes no difference to what it answers.
+#[test]
+fn of_each_that_is_kept_the_answers_are_those_of_the_routes() {
+    fn of<A: Address>(seed: u64, count: usize) {
+        let random = &mut Random(seed);
+        let rib: Rib<A> = rib(random, count, 30);
+        let borders = rib
+            .iter()
+            .flat_map(|(prefix, _)| [prefix.first(), prefix.last()]);
+        let others: Vec<A> = (0..50).map(|_| random.address()).collect();
+        let addresses: Vec<_> = borders.chain(others).collect();
+        let mut lengths = Vec::new();
+        for keep in [Keep::Values, Keep::Prefixes, Keep::Routes] {
+            let mut writer = ImageWriter::new("routes.txt", 7);
+            writer.table(&rib, &Options::default(), keep).unwrap();
+            let bytes = writer.to_bytes();
+            lengths.push(bytes.len());
+            let image = Image::from_bytes(&bytes).unwrap();
+            ask(&image, seed);
+            let table = image.table::<A>().unwrap();
+            assert_eq!(table.has_routes(), keep == Keep::Routes);
+            assert_eq!(table.longest_fib().is_some(), keep != Keep::Values);
+            assert_eq!(table.fib().is_some(), keep != Keep::Prefixes);
+            assert_eq!(table.route_count(), rib.len());
+            for &address in &addresses {
+                let wanted = rib.longest_match(address);
+                let next_hop = wanted.map_or(0, |(_, next_hop)| next_hop.get());
+                assert_eq!(table.lookup(address), next_hop);
+                let wanted = wanted.filter(|_| keep != Keep::Values);
+                assert_eq!(table.longest_match(address), wanted);
+            }
+        }
+        assert!(count < 3 || lengths.is_sorted(), "{lengths:?}");
+    }
+    for count in [0, 1, 60, 2_000] {
+        of::<u8>(1, count);
+        of::<u16>(2, count);
+        of::<u32>(3, count);
+        of::<u64>(4, count);
+        of::<u128>(5, count);
+    }
+}
+
 #[test]
 fn names_are_those_of_the_next_hops() {
-    let image = Image::from_bytes(&every_width(1, 60, &Options::default(), true)).unwrap();
+    let image = Image::from_bytes(&every_width(1, 60, &Options::default(), Keep::Routes)).unwrap();
     assert_eq!(image.name_count(), Some(40));
     let name = |n| image.name(NextHop::new(n).unwrap());
     assert_eq!(name(1), Some("peer-0-é"));
@@ -147,7 +190,9 @@ fn next_hops_without_a_name_are_refused() {
     let names = vec!["x"; highest as usize];
     let mut writer = ImageWriter::new("", 0);
     writer.names(names[1..].iter().copied()).unwrap();
-    let error = writer.table(&rib, &Options::default(), true).unwrap_err();
+    let error = writer
+        .table(&rib, &Options::default(), Keep::Routes)
+        .unwrap_err();
     let max = highest - 1;
     assert_eq!(
         error,
@@ -157,15 +202,17 @@ fn next_hops_without_a_name_are_refused() {
         }
     );
     let mut writer = ImageWriter::new("", 0);
-    writer.table(&rib, &Options::default(), true).unwrap();
+    writer
+        .table(&rib, &Options::default(), Keep::Routes)
+        .unwrap();
     assert!(writer.names(names[1..].iter().copied()).is_err());
     assert!(writer.names(names.iter().copied()).is_ok());
 }
 
 #[test]
 fn a_fib_outlives_its_image() {
-    let image = Image::from_bytes(&every_width(1, 60, &Options::default(), true)).unwrap();
-    let fib = table::<u128>(&image).fib().clone();
+    let image = Image::from_bytes(&every_width(1, 60, &Options::default(), Keep::Routes)).unwrap();
+    let fib = table::<u128>(&image).fib().unwrap().clone();
     let wanted = table::<u128>(&image).rib();
     drop(image);
     for (prefix, _) in wanted.iter() {
@@ -181,24 +228,30 @@ fn next_hops_that_leave_no_room_for_a_length_have_no_routes() {
     let everything = Prefix::new(0, 0).unwrap();
     rib.insert(everything, NextHop::new(max).unwrap());
     let mut writer = ImageWriter::new("", 0);
-    writer.table(&rib, &Options::default(), true).unwrap();
+    writer
+        .table(&rib, &Options::default(), Keep::Routes)
+        .unwrap();
     let good = writer.to_bytes();
     let image = Image::from_bytes(&good).unwrap();
     let found = table::<u128>(&image).longest_match(5);
     assert_eq!(found, rib.longest_match(5));
 
     rib.insert(everything, NextHop::new(max + 1).unwrap());
-    let error = writer.table(&rib, &Options::default(), true).unwrap_err();
+    let error = writer
+        .table(&rib, &Options::default(), Keep::Routes)
+        .unwrap_err();
     let next_hop = max + 1;
     assert_eq!(error, CompileError::NextHop { next_hop, max });
     assert_eq!(writer.to_bytes(), good);
-    writer.table(&rib, &Options::default(), false).unwrap();
+    writer
+        .table(&rib, &Options::default(), Keep::Values)
+        .unwrap();
     let image = Image::from_bytes(&writer.to_bytes()).unwrap();
-    assert_eq!(table::<u128>(&image).fib().lookup(5), max + 1);
+    assert_eq!(table::<u128>(&image).fib().unwrap().lookup(5), max + 1);
 }
 
 /// An image of version 2, kept as long as that is read. Made by
-/// `every_width(1, 12, &Options::default(), true)`.
+/// `every_width(1, 12, &Options::default(), Keep::Routes)`.
 #[test]
 fn the_image_of_before_is_read() {
     let image = Image::from_bytes(include_bytes!("../../data/v2.fib")).unwrap();

@@ -238,9 +238,9 @@ impl Routes {
     }
 
     /// # Errors
-    /// `ValueError` for an image without its routes, for what needs them.
+    /// `ValueError` for an image of values alone, for what needs prefixes.
     pub(crate) fn check(&self) -> PyResult<()> {
-        match self.image.as_ref().is_none_or(|table| table.has_routes()) {
+        match self.image.as_ref().is_none_or(|table| table.has_prefixes()) {
             true => Ok(()),
             false => Err(lacking(TableError::NoRoutes)),
         }

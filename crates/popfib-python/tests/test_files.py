@@ -227,6 +227,18 @@ def test_images_of_the_command(command, tmp_path):
     ):
         with pytest.raises(ValueError, match="without its routes"):
             use()
+    # Prefixes without the routes say which of them match, and no more.
+    subprocess.run([command, "compile", "--table", source, "-o", path, "--keep", "prefixes"], check=True)
+    some, all_ = popfib.open(path), popfib.load(source)
+    addresses = ["10.1.2.3", "10.200.0.1", "9.9.9.9", "2001:db8::1"]
+    assert [some.get(address) for address in addresses] == [all_.get(address) for address in addresses]
+    assert [some.longest_match(address) for address in addresses] == [all_.longest_match(address) for address in addresses]
+    assert list(some.lookup_many(addresses)) == list(all_.lookup_many(addresses))
+    assert some.lookup_many(addresses, output="prefixes") == all_.lookup_many(addresses, output="prefixes")
+    assert some.get_key("10.1.2.3") == all_.get_key("10.1.2.3")
+    for use in lambda: list(some), lambda: some["10.0.0.0/8"], lambda: some.__setitem__("1.0.0.0/8", 1):
+        with pytest.raises(ValueError, match="without its routes"):
+            use()
 
 
 class ImageConfig(ctypes.Structure):

@@ -129,6 +129,10 @@ bench-tables *args:
 bench-lists *args:
     lab/bench/lists {{ args }}
 
+# Values of records of a MaxMind database beside libmaxminddb
+bench-records *args:
+    lab/bench/records {{ args }}
+
 # Annotating, searching and counting logs beside cat and grepcidr
 bench-logs *args:
     lab/bench/logs {{ args }}

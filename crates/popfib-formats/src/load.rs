@@ -143,7 +143,7 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<RouteTable, ReadError>
 /// As [`load`].
 pub fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
     let name = input.name().to_owned();
-    insert_all(name, &mut *open_routes(input, options)?, options)
+    insert_records(name, &mut *open_routes(input, options)?, options)
 }
 
 /// [`load_from`] for one format, text of a route a line: programs that call nothing else link no other format.
@@ -170,7 +170,7 @@ pub fn image_table(
         ..LoadOptions::new()
     };
     let mut source = ImageRoutes::new(name, image, &options)?;
-    insert_all(name.to_owned(), &mut source, &options)
+    insert_records(name.to_owned(), &mut source, &options)
 }
 
 /// The maximum length of all next hops of a table in bytes: a compressed file of some hundred kilobytes may hold more.
@@ -194,6 +194,16 @@ fn insert_all(
             false => Ok(()),
         }
     })?;
+    Ok(table)
+}
+
+/// The same with records, where columns are asked for.
+fn insert_records(
+    name: String,
+    source: &mut dyn RouteSource,
+    options: &LoadOptions,
+) -> Result<RouteTable, ReadError> {
+    let mut table = insert_all(name, source, options)?;
     // Of a list without values, or of a format of one, there are values and no records.
     if options.columns.are_records() && !source.column_names().is_empty() {
         table.unpack(source.column_names())?;

@@ -62,18 +62,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for chunk in addresses.chunks(1024) {
             let numbers = &mut numbers[..chunk.len()];
             if family.value_numbers(kernel, chunk, numbers).is_ok() {
-                all = numbers.iter().fold(all, |all, &number| sum(all, read(number)));
+                all = numbers
+                    .iter()
+                    .fold(all, |all, &number| sum(all, read(number)));
             }
         }
         all
     });
     let (again, single) = rate(&mut || {
-        let all = addresses.iter().map(|&address| read(family.lookup(address)));
+        let all = addresses
+            .iter()
+            .map(|&address| read(family.lookup(address)));
         all.fold((0, 0), sum)
     });
     assert_eq!(found, again);
     println!("found {} bytes {}", found.0, found.1);
-    println!("batches {:.1} {:.1} {:.1}", batches[2], batches[0], batches[4]);
+    println!(
+        "batches {:.1} {:.1} {:.1}",
+        batches[2], batches[0], batches[4]
+    );
     println!("single {:.1} {:.1} {:.1}", single[2], single[0], single[4]);
     Ok(())
 }

@@ -23,7 +23,7 @@ pub enum TableError {
     Large,
     /// It is an image whose next hops have no names.
     Unnamed,
-    /// Two columns would have this name.
+    /// Two columns would have this name, which is escaped as a message needs it.
     Twice(String),
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for TableError {
             Self::Image(error) => error.fmt(f),
             Self::Columns => f.write_str("records of more than 4096 columns"),
             Self::Unnamed => f.write_str("the image has no names for its next hops"),
-            Self::Twice(name) => write!(f, "two columns are called {}", name.escape_debug()),
+            Self::Twice(name) => write!(f, "two columns are called {name}"),
             Self::Large => {
                 f.write_str("records with more than 4 GiB of texts or lists in a column")
             }

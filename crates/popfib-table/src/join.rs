@@ -162,7 +162,7 @@ impl Join {
         let mut names: Vec<_> = columns.iter().map(Column::name).collect();
         names.sort_unstable();
         match names.windows(2).find(|names| names[0] == names[1]) {
-            Some(twice) => Err(TableError::Twice(twice[0].to_owned())),
+            Some(twice) => Err(TableError::Twice(twice[0].escape_debug().to_string())),
             None => Ok(columns),
         }
     }

@@ -68,6 +68,12 @@ class Instance {
     return decoder.decode(this.output());
   }
 
+  /** A float, as text. */
+  float() {
+    const { buffer, byteOffset } = this.output();
+    return String(new DataView(buffer, byteOffset).getFloat64(0, true));
+  }
+
   /** Does what takes the whole input: an error if it fails, or stops, as it does without memory. */
   take(bytes, act) {
     let done;
@@ -166,10 +172,14 @@ export class Table {
 
   value(number) {
     const known = this.#values.get(number);
-    if (known !== undefined || !isUint32(number) || !this.#instance.exports.value(number)) {
+    if (known !== undefined || !isUint32(number)) {
       return known;
     }
-    const value = this.#instance.text();
+    const kind = this.#instance.exports.value(number);
+    if (kind === 0) {
+      return undefined;
+    }
+    const value = kind === 1 ? this.#instance.text() : this.#instance.float();
     this.#values.set(number, value);
     return value;
   }

@@ -15,7 +15,7 @@ mod table;
 use std::cell::RefCell;
 use std::net::IpAddr;
 
-use table::{Matched, Table};
+use table::{Matched, Table, Value};
 
 /// Addresses that are looked up by one call: few enough that they stay in the CPU's second cache.
 const CHUNK: usize = 4096;
@@ -191,15 +191,18 @@ pub extern "C" fn longest_match_cell() -> i32 {
     })
 }
 
-/// The value of a number, as output; false if there is none.
+/// The value of a number, as output: 1 if that is its text, 2 if it is a float, 0 if there is none.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
-pub extern "C" fn value(number: u32) -> bool {
+pub extern "C" fn value(number: u32) -> u32 {
     with(|state| {
-        let value = state.table.value(number);
-        let is_there = value.is_some();
-        state.output = value.unwrap_or_default().into_bytes();
-        is_there
+        let (kind, output) = match state.table.value(number) {
+            Some(Value::Text(text)) => (1, text.into_bytes()),
+            Some(Value::Float(number)) => (2, number.to_le_bytes().to_vec()),
+            None => (0, Vec::new()),
+        };
+        state.output = output;
+        kind
     })
 }
 

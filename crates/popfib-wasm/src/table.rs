@@ -1,12 +1,11 @@
 //! A table that never changes: an image, and lookups in it.
 
-use std::borrow::Cow;
 use std::io::Cursor;
 use std::net::IpAddr;
 
 use popfib::{Family, Image, Keep, Kernel, NextHop, Options};
 use popfib_formats::{Input, LoadOptions, load_text, parse_address};
-use popfib_table::{Addresses, FamilyTable, Rows};
+use popfib_table::{Addresses, Cell, FamilyTable, Rows, Scalar};
 
 /// The name of the text in errors: `table:7: ...`.
 const NAME: &str = "table";
@@ -93,13 +92,17 @@ impl Table {
         }
     }
 
-    /// The text of a number's value: where the image has no names, the number itself.
-    pub(crate) fn value(&self, number: u32) -> Option<String> {
+    /// The value of a number: where the image has no names, the number itself.
+    pub(crate) fn value(&self, number: u32) -> Option<Value> {
         let number = NextHop::new(number)?;
-        match self.table.value_count() {
-            Some(_) => self.table.value(number).map(Cow::into_owned),
-            None => Some(number.to_string()),
-        }
+        let Some(records) = self.table.records() else {
+            return Some(Value::Text(number.to_string()));
+        };
+        Some(match records.cell(number, 0)? {
+            Cell::Scalar(Scalar::Float(number)) => Value::Float(number),
+            Cell::Scalar(scalar) => Value::Text(text(scalar)),
+            Cell::List(list) => Value::Text(list.iter().map(text).collect::<Vec<_>>().join(",")),
+        })
     }
 
     /// The numbers of the values of IPv4 addresses.
@@ -123,6 +126,25 @@ impl Table {
         put(self.table.ipv4(), &self.cells.ipv4, numbers);
         put(self.table.ipv6(), &self.cells.ipv6, numbers);
         invalid
+    }
+}
+
+/// A value as JavaScript takes it over.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Text(String),
+    /// Which JavaScript writes: the code for it would be a tenth of the package.
+    Float(f64),
+}
+
+/// What is written for a value that is no float.
+fn text(scalar: Scalar<'_>) -> String {
+    match scalar {
+        Scalar::Text(text) => text.to_owned(),
+        Scalar::Integer(number) => number.to_string(),
+        Scalar::Boolean(truth) => truth.to_string(),
+        // No list has any.
+        Scalar::Float(_) => String::new(),
     }
 }
 
@@ -174,7 +196,8 @@ fn read(cells: &mut Addresses, mut input: &[u8], numbers: &mut [u32]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use popfib::{Address, ImageWriter, Prefix, Rib};
+    use popfib::{Address, ByFamily, ImageWriter, Prefix, Rib};
+    use popfib_table::{RecordsBuilder, Ribs};
 
     fn rib<A: Address>(prefix: Prefix<A>, next_hop: u32) -> Rib<A> {
         [(prefix, NextHop::new(next_hop).unwrap())]
@@ -193,7 +216,7 @@ mod tests {
         let [inside, outside, other] = ["10.1.1.1", "11.1.1.1", "::1"].map(|a| a.parse().unwrap());
         assert_eq!(table.lookup(inside), 7);
         assert_eq!((table.lookup(outside), table.lookup(other)), (0, 0));
-        assert_eq!(table.value(7).as_deref(), Some("7"));
+        assert_eq!(table.value(7), Some(Value::Text("7".to_owned())));
         assert!(matches!(
             table.longest_match(Some(inside)),
             Matched::NoRoutes
@@ -223,6 +246,32 @@ mod tests {
             .table(&keys, &Options::default(), Keep::Routes)
             .unwrap();
         assert_eq!(error(&writer).as_deref(), Some(none));
+    }
+
+    /// The value of a record is that of its first column.
+    #[test]
+    fn values_of_records() {
+        let mut builder = RecordsBuilder::new();
+        let [first, second] = ["a", "b"].map(|name| builder.column(name).unwrap());
+        builder.set(first, Scalar::Float(0.1));
+        builder.set(second, Scalar::Text("x"));
+        let number = builder.finish_record().unwrap();
+        builder.set(second, Scalar::Text("y"));
+        builder.finish_record().unwrap();
+        let mut ribs = ByFamily::<Ribs>::default();
+        ribs.ipv4.insert("10.0.0.0/8".parse().unwrap(), number);
+        let table = popfib_table::Table::of_records(ribs, builder.build().records);
+        let writer = table.to_image("r", 0, &Options::default(), Keep::Prefixes);
+        let mut table = Table::open(&writer.unwrap().to_bytes()).unwrap();
+        assert_eq!(table.lookup("10.1.1.1".parse().unwrap()), 1);
+        assert_eq!(table.value(1), Some(Value::Float(0.1)));
+        assert_eq!((table.value(2), table.value(3)), (None, None));
+        let mut numbers = [9; 2];
+        table.lookup_many(&[0x0a01_0101, 0], &mut numbers);
+        assert_eq!(numbers, [1, 0]);
+        numbers = [9; 2];
+        assert_eq!(table.lookup_cells(b"\x0810.1.1.1\x03::1", &mut numbers), 0);
+        assert_eq!(numbers, [1, 0]);
     }
 
     #[test]

@@ -211,11 +211,14 @@ impl Image {
         let mut tables = Vec::new();
         // SAFETY: the caller's, or it is validated.
         unsafe {
-            add_table::<u8>(&sections, &mut tables)?;
-            add_table::<u16>(&sections, &mut tables)?;
             add_table::<u32>(&sections, &mut tables)?;
-            add_table::<u64>(&sections, &mut tables)?;
             add_table::<u128>(&sections, &mut tables)?;
+            // To WebAssembly, where code is fetched before it runs, other keys than addresses are unknown.
+            if !cfg!(target_family = "wasm") {
+                add_table::<u8>(&sections, &mut tables)?;
+                add_table::<u16>(&sections, &mut tables)?;
+                add_table::<u64>(&sections, &mut tables)?;
+            }
         }
         Ok(Self {
             memory,

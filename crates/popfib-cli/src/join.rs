@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use popfib::Options;
-use popfib_formats::{Input, quote};
-use popfib_table::{Join, Lists, Records, Table};
+use popfib_formats::{Input, select_columns};
+use popfib_table::{Join, Lists, Table};
 
 use crate::args::{Keep, ReadArgs};
 use crate::failure::Failure;
@@ -141,17 +141,7 @@ impl JoinArgs {
     fn table(&self, name: &str, path: &Path) -> Result<Table, Failure> {
         let mut table = table::load_records(Some(path), &self.read(vec!["*".to_owned()]))?.table;
         if let Some(wanted) = self.wanted(name).filter(|wanted| !wanted.is_empty()) {
-            table.select(&wanted).map_err(|missing| {
-                let there = table.records().map_or(&[][..], Records::columns);
-                let there = there
-                    .iter()
-                    .take(20)
-                    .map(|column| quote(column.name().as_bytes()));
-                let there: Vec<_> = there.collect();
-                let path = path.display().to_string();
-                let (path, missing) = (path.escape_debug(), quote(missing.as_bytes()));
-                format!("{path}: no column {missing} in {}", there.join(", "))
-            })?;
+            select_columns(&path.display().to_string(), &mut table, &wanted)?;
         }
         Ok(table)
     }

@@ -12,6 +12,7 @@ use crate::input::Input;
 use crate::items::Items;
 use crate::lines::Lines;
 use crate::prompt::Prompt;
+use crate::record::RecordText;
 use crate::route::{Route, RouteSource};
 use crate::rows::Rows;
 use crate::table_format::LoadOptions;
@@ -39,13 +40,8 @@ pub(crate) trait Grammar: Send {
         Vec::new()
     }
 
-    /// As [`RouteSource::column_names`].
-    fn column_names(&self) -> &[String] {
-        &[]
-    }
-
-    /// As [`RouteSource::missing_column`].
-    fn missing_column(&self) -> Option<String> {
+    /// The columns, where they are read.
+    fn record(&self) -> Option<&RecordText> {
         None
     }
 }
@@ -219,11 +215,11 @@ impl<C: Cutter, G: Grammar> RouteSource for Source<C, G> {
     }
 
     fn column_names(&self) -> &[String] {
-        self.grammar.column_names()
+        self.grammar.record().map_or(&[], RecordText::names)
     }
 
     fn missing_column(&self) -> Option<String> {
-        self.grammar.missing_column()
+        self.grammar.record()?.missing()
     }
 }
 

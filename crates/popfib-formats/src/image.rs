@@ -65,21 +65,30 @@ pub fn table_of_image(
     image: &Arc<Image>,
     columns: &Columns,
 ) -> Result<Table, ReadError> {
-    let failed = |reason: String| ReadError::file(name, reason);
-    let mut table = Table::of_image(Arc::clone(image)).map_err(|e| failed(e.to_string()))?;
+    let table = Table::of_image(Arc::clone(image));
+    let mut table = table.map_err(|e| ReadError::file(name, e.to_string()))?;
     if let Columns::Named(names) = columns {
-        table.select(names).map_err(|missing| {
-            let there = table.records().map_or(&[][..], Records::columns);
-            let there = there
-                .iter()
-                .take(20)
-                .map(|column| quote(column.name().as_bytes()));
-            let there: Vec<_> = there.collect();
-            let missing = quote(missing.as_bytes());
-            failed(format!("no column {missing} in {}", there.join(", ")))
-        })?;
+        select_columns(name, &mut table, names)?;
     }
     Ok(table)
+}
+
+/// Leaves a table, which `name` is the file of, the columns of these names.
+///
+/// # Errors
+/// A column that is not there, with those that are.
+pub fn select_columns(name: &str, table: &mut Table, names: &[String]) -> Result<(), ReadError> {
+    table.select(names).map_err(|missing| {
+        let there = table.records().map_or(&[][..], Records::columns);
+        let there = there
+            .iter()
+            .take(20)
+            .map(|column| quote(column.name().as_bytes()));
+        let there: Vec<_> = there.collect();
+        let missing = quote(missing.as_bytes());
+        let reason = format!("no column {missing} in {}", there.join(", "));
+        ReadError::file(name, reason)
+    })
 }
 
 /// The routes of both families, in prefix order.

@@ -71,7 +71,7 @@ pub use bgp_path::{BgpPath, PathSource, Wanted};
 pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
 pub use error::{Escaped, ReadError, quote};
 pub use format::open_routes;
-pub use image::{is_image, table_of_image};
+pub use image::{is_image, select_columns, table_of_image};
 pub use input::{Input, Progress};
 pub use ipv4::address as ipv4_address;
 pub use load::{PrefixList, RouteTable, image_table, load, load_from, load_prefixes, load_text};

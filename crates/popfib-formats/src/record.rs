@@ -115,6 +115,12 @@ impl RecordText {
         index
     }
 
+    /// The columns are those of the format: that none has a value in a file is no error.
+    pub(crate) fn of_format(mut self) -> Self {
+        self.is_used.fill(true);
+        self
+    }
+
     /// The index of the column called `name`; `None` if it is not asked for.
     pub(crate) fn column(&mut self, name: &str) -> Option<usize> {
         if let Some(&index) = self.indices.get(name) {

@@ -97,7 +97,7 @@ impl Geofeed {
         Self {
             fields: Fields::new(b','),
             columns,
-            record: RecordText::new(&wanted),
+            record: RecordText::new(&wanted).of_format(),
             only: wanted.name().map(str::to_owned),
             without: 0,
         }
@@ -133,7 +133,7 @@ impl Grammar for Geofeed {
         left_out(self.without, "prefix", self.only.as_deref())
     }
 
-    fn column_names(&self) -> &[String] {
-        self.record.names()
+    fn record(&self) -> Option<&RecordText> {
+        Some(&self.record)
     }
 }

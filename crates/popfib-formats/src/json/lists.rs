@@ -26,7 +26,7 @@ use crate::grammar::{Grammar, document};
 use crate::leaves::{Leaves, Node};
 use crate::masks::Length;
 use crate::names::{PREFIX, left_out, rank};
-use crate::record::Kind;
+use crate::record::{Kind, RecordText};
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::{Entry, LoadOptions};
@@ -167,13 +167,8 @@ impl Grammar for Lists {
         notes
     }
 
-    fn column_names(&self) -> &[String] {
-        let leaves = self.leaves.as_ref();
-        leaves.map_or(&[], |leaves| leaves.text.names())
-    }
-
-    fn missing_column(&self) -> Option<String> {
-        self.leaves.as_ref()?.text.missing()
+    fn record(&self) -> Option<&RecordText> {
+        Some(&self.leaves.as_ref()?.text)
     }
 }
 

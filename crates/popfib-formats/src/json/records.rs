@@ -26,6 +26,7 @@ use crate::input::head_lines;
 use crate::leaves::{Leaves, Node};
 use crate::masks::Length;
 use crate::names::{ADDRESS, PREFIX, VALUE, left_out, rank};
+use crate::record::RecordText;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::{Entry, LoadOptions};
@@ -158,13 +159,8 @@ impl Grammar for Records {
         notes
     }
 
-    fn column_names(&self) -> &[String] {
-        let leaves = self.leaves.as_ref();
-        leaves.map_or(&[], |leaves| leaves.text.names())
-    }
-
-    fn missing_column(&self) -> Option<String> {
-        self.leaves.as_ref()?.text.missing()
+    fn record(&self) -> Option<&RecordText> {
+        Some(&self.leaves.as_ref()?.text)
     }
 }
 

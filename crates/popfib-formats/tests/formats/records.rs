@@ -271,6 +271,15 @@ fn geofeeds_have_four_columns() {
     );
 }
 
+/// That no row has a city is no error, as geofeeds have the column.
+#[test]
+fn columns_of_geofeeds_may_be_empty() {
+    assert_eq!(
+        lines("192.0.2.0/24,US,US-AL,,\n", &["city", "country"]),
+        ["city: text", "country: text", r#"192.0.2.0/24 - "US""#]
+    );
+}
+
 /// What a text may be is what records give back, whatever stands in it.
 #[test]
 fn texts_come_back_as_they_were() {

@@ -14,7 +14,7 @@ use crate::vector::LogicalType;
 pub(crate) const OPTIONS: [(&CStr, TypeId); 7] = [
     (c"format", TypeId::VARCHAR),
     (c"value", TypeId::VARCHAR),
-    (c"column", TypeId::VARCHAR),
+    (c"columns", TypeId::VARCHAR),
     (c"peer", TypeId::VARCHAR),
     (c"vrf", TypeId::VARCHAR),
     (c"skip_invalid", TypeId::BOOLEAN),
@@ -119,7 +119,7 @@ pub(crate) unsafe fn options(info: Handle) -> Result<LoadOptions, String> {
     if let Some(peer) = text(c"peer") {
         options.peer = Some(peer.parse().map_err(|error| format!("peer: {error}"))?);
     }
-    if let Some(column) = text(c"column") {
+    if let Some(column) = text(c"columns") {
         options.columns = Columns::Named(vec![column]);
     }
     options.table = text(c"vrf");

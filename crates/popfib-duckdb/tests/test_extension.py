@@ -44,7 +44,7 @@ def test_the_built_in_table(db):
 
 def test_options(db):
     records = "\n".join(json.dumps({"network": f"10.{n}.0.0/16", "country": {"iso_code": code}, "city": "x"}) for n, code in enumerate(("AT", "CH")))
-    make(db, "t", records, ", format := 'json-lines', column := 'country.iso_code'")
+    make(db, "t", records, ", format := 'json-lines', columns := 'country.iso_code'")
     assert one(db, "SELECT lpm('t', '10.1.0.1')") == ("CH",)
     fails(db, "CALL popfib_table('t', getvariable('popfib_content'), format := 'nonsense')", "format: ", "text")
     fails(db, "CALL popfib_table('t', getvariable('popfib_content'), value := 'nonsense')", "value: ")

@@ -39,7 +39,9 @@ impl Sink {
         let is_single = query.is_single();
         let is_parquet = args.output() == Some(OutputForm::Parquet);
         if is_parquet && !(is_single && query.tables.len() == 1) {
-            return Err("--output parquet is for one address a row and one column of one table".into());
+            return Err(
+                "--output parquet is for one address a row and one column of one table".into(),
+            );
         }
         #[cfg(feature = "parquet")]
         if is_parquet {

@@ -184,9 +184,8 @@ impl RecordsBuilder {
     /// The number of the record whose values were set since the last one: that of an equal record, or the next; `None` if it
     /// has no value. Expected time in proportion to the columns.
     pub fn finish_record(&mut self) -> Option<NextHop> {
-        // Columns that come up later are absent in the records before: ends of absent values make no difference.
-        let number = (self.row.iter().rposition(|&code| code != 0))
-            .map(|last| self.rows.intern(&self.row[..=last]));
+        // The row ends with a value: columns after it are absent, those that come up later too.
+        let number = (!self.row.is_empty()).then(|| self.rows.intern(&self.row));
         self.row.clear();
         NextHop::new(number?)
     }

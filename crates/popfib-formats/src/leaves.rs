@@ -43,8 +43,9 @@ impl Leaves {
     /// What was left out of lists, for the user.
     pub(crate) fn note(&self) -> Option<String> {
         let (list, count) = self.cut.as_ref()?;
+        let records = if *count == 1 { "record" } else { "records" };
         Some(format!(
-            "{count} records with more than {MAX_ELEMENTS} elements in {list}, of which the others are left out"
+            "{count} {records} with more than {MAX_ELEMENTS} elements in {list}, of which the others are left out"
         ))
     }
 

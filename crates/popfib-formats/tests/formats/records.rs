@@ -111,7 +111,7 @@ fn long_lists_of_maps_are_cut_and_told() {
     assert_eq!(all[15], "list[15].n: integer");
     assert_eq!(
         all[17],
-        "1 records with more than 16 elements in list, of which the others are left out"
+        "1 record with more than 16 elements in list, of which the others are left out"
     );
     assert_eq!(all.len(), 18);
     // Who asks for one by name gets it.

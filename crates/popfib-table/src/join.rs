@@ -10,14 +10,8 @@ use popfib::{ByFamily, Family, IpPrefix, NextHop, PerFamily, Prefix, Rib};
 
 use crate::dictionary::Dictionary;
 use crate::error::TableError;
-use crate::records::{Column, Records, Sequences};
+use crate::records::{Column, MAX_COLUMNS, Records, Sequences, VALUE};
 use crate::table::Table;
-
-/// What the column of a table of values is called.
-const VALUE: &str = "value";
-
-/// The most columns of a joined table.
-const MAX_COLUMNS: usize = 4096;
 
 /// Makes of [`ByFamily`] routes in prefix order, with the numbers of what they lead to.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use popfib::{
 use crate::dictionary::Dictionary;
 use crate::error::TableError;
 use crate::family::{FamilyTable, Ribs};
-use crate::records::{Cell, Records, Scalar};
+use crate::records::{Cell, Records, Scalar, VALUE};
 
 /// Makes of [`ByFamily`] the routes of both families of a table.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ impl Default for Table {
 
 impl Table {
     pub(crate) fn of_ribs(ribs: ByFamily<Ribs>, values: Dictionary) -> Self {
-        Self::of_records(ribs, Records::of_texts("value", values))
+        Self::of_records(ribs, Records::of_texts(VALUE, values))
     }
 
     /// The table of these routes, whose next hops are numbers of `records`. One that is higher has no record.

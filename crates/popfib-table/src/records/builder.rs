@@ -16,7 +16,7 @@ use crate::error::TableError;
 
 /// The most columns that records have: room for each language of each name of a MaxMind database, and a bound of what a
 /// hostile file makes of its members.
-pub(super) const MAX_COLUMNS: usize = 4096;
+pub(crate) const MAX_COLUMNS: usize = 4096;
 
 /// In a row, that a code is one of a list.
 const LIST: u32 = 1 << 31;
@@ -103,11 +103,6 @@ impl RecordsBuilder {
         Ok(index)
     }
 
-    /// The names of the columns so far.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.columns.iter().map(|column| column.name.as_str())
-    }
-
     /// How many records there are so far, which is also the highest number.
     pub fn len(&self) -> usize {
         self.rows.lists().len()
@@ -188,13 +183,6 @@ impl RecordsBuilder {
         let number = (!self.row.is_empty()).then(|| self.rows.intern(&self.row));
         self.row.clear();
         NextHop::new(number?)
-    }
-
-    /// The length in bytes of all texts and rows so far, to bound them.
-    pub fn bytes(&self) -> usize {
-        let texts = self.columns.iter().map(|column| column.values.text_len());
-        let lists = self.columns.iter().map(|column| column.lists.bytes());
-        texts.chain(lists).sum::<usize>() + self.rows.bytes()
     }
 
     /// The records, of the columns in their order; one of texts if there is none.

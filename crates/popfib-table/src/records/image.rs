@@ -9,7 +9,7 @@ use super::column::{Column, ColumnType};
 use super::lists::Lists;
 use super::rows::{PackedRows, Rows};
 use super::scalars::{Scalar, Scalars};
-use super::store::Records;
+use super::store::{Records, VALUE};
 use crate::error::TableError;
 use crate::texts::Texts;
 
@@ -108,7 +108,7 @@ impl Records {
     pub(crate) fn of_image(image: &Arc<Image>) -> Result<Option<Self>, ImageError> {
         if image.name_count().is_some() {
             return Ok(Some(Self::of_scalars(
-                "value",
+                VALUE,
                 Scalars::Names(Arc::clone(image)),
             )));
         }
@@ -243,8 +243,9 @@ fn lists_of(image: &Image, kind: u32, count: usize, values: usize) -> Result<Lis
 }
 
 fn section(image: &Image, kind: u32) -> Result<&[u8], ImageError> {
-    let section = image.record_section(kind).map(|(_, bytes)| bytes);
-    section.ok_or_else(|| image.broken_record(kind, 0, ""))
+    image
+        .record_section(kind)
+        .ok_or_else(|| image.broken_record(kind, 0, ""))
 }
 
 /// The words of a section that has so many.

@@ -16,7 +16,9 @@ mod scalars;
 mod sequences;
 mod store;
 
+pub(crate) use builder::MAX_COLUMNS;
 pub(crate) use sequences::Sequences;
+pub(crate) use store::VALUE;
 
 pub use builder::{Built, RecordsBuilder};
 pub use cell::{Cell, List};

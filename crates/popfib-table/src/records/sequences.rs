@@ -42,8 +42,4 @@ impl Sequences {
     pub(crate) fn into_lists(self) -> Lists {
         self.lists
     }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.lists.bytes() + self.index.allocation_size()
-    }
 }

@@ -9,6 +9,9 @@ use super::scalars::Scalars;
 use super::sequences::Sequences;
 use crate::dictionary::Dictionary;
 
+/// What the column of values that have no name is called.
+pub(crate) const VALUE: &str = "value";
+
 /// The records of a table, numbered from 1 on: columns with names and types, and a row for each record.
 ///
 /// Made by a [`RecordsBuilder`](crate::RecordsBuilder), or of texts by themselves.
@@ -20,7 +23,7 @@ pub struct Records {
 
 impl Default for Records {
     fn default() -> Self {
-        Self::of_texts("value", Dictionary::new())
+        Self::of_texts(VALUE, Dictionary::new())
     }
 }
 

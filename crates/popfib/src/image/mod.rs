@@ -250,15 +250,14 @@ impl Image {
     /// How many records there are, which next hops are numbers of; `None` for an image without. Whether they are sound is for
     /// who reads [their sections](Self::record_section) to verify.
     pub fn record_count(&self) -> Option<u32> {
-        let (_, bytes) = self.record_section(RECORDS)?;
-        Some(u32_at(bytes, 0))
+        Some(u32_at(self.record_section(RECORDS)?, 0))
     }
 
-    /// The section of this kind that is about records, and its offset in the image: 4 their columns, 5 their rows, from 64 on
+    /// The section of this kind that is about records: 4 their columns, 5 their rows, from 64 on
     /// the columns' dictionaries (docs/image-format.md).
-    pub fn record_section(&self, kind: u32) -> Option<(u64, &[u8])> {
-        let range = &self.record_entry(kind)?.range;
-        Some((range.start as u64, &self.memory.bytes()[range.clone()]))
+    pub fn record_section(&self, kind: u32) -> Option<&[u8]> {
+        let range = self.record_entry(kind)?.range.clone();
+        Some(&self.memory.bytes()[range])
     }
 
     /// The error that something is wrong in [such a section](Self::record_section), `at` bytes after its beginning.

@@ -133,6 +133,10 @@ bench-lists *args:
 bench-records *args:
     lab/bench/records {{ args }}
 
+# Joins of tables and blocklists
+bench-join *args:
+    lab/bench/join {{ args }}
+
 # Annotating, searching and counting logs beside cat and grepcidr
 bench-logs *args:
     lab/bench/logs {{ args }}

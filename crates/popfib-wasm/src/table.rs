@@ -17,9 +17,7 @@ const NAME: &str = "table";
 pub(crate) fn compile(text: Vec<u8>) -> Result<Vec<u8>, String> {
     let input = Input::plain(NAME, Cursor::new(text));
     let table = load_text(input, &LoadOptions::new()).map_err(|error| error.to_string())?;
-    let image = table
-        .into_table()
-        .to_image(NAME, 0, &Options::default(), Keep::Routes);
+    let image = (table.into_builder()).to_image(NAME, 0, &Options::default(), Keep::Routes);
     let image = image.map_err(|error| format!("{NAME}: {error}"))?;
     Ok(image.to_bytes())
 }

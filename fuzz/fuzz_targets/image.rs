@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use popfib::{Address, Image, Keep, NextHop, Options};
+use popfib::{Address, Image, ImageTable, Keep, NextHop, Options, Size};
 use popfib_table::Table;
 
 #[derive(Arbitrary, Debug)]
@@ -58,6 +58,11 @@ fn bases() -> &'static [Vec<u8>] {
         add::<u32>(&mut bases);
         add::<u64>(&mut bases);
         add::<u128>(&mut bases);
+        // Flat ones: several tables; long keys, whose root is large, most of it zero.
+        bases.push(forms::two_tables(5));
+        let long = Options::default().direct_bits(Some(24));
+        let long = long.size(Size::Balanced);
+        bases.push(forms::one_width::<u64>(3, &long, Keep::Values));
         // Records of every type.
         bases.push(include_bytes!("../../engines/vectors/records.fib").to_vec());
         bases
@@ -110,7 +115,7 @@ fn edit(bytes: &mut Vec<u8>, edit: &Edit) {
 }
 
 /// Reads all records, if they are sound.
-fn records(image: Image) {
+fn records(image: &ImageTable) {
     let Ok(table) = Table::of_image(image) else {
         return;
     };
@@ -134,6 +139,6 @@ fuzz_target!(|input: Input| {
     }
     if let Ok(image) = Image::from_bytes(&bytes) {
         forms::ask(&image, input.seed);
-        records(image);
+        image.tables().iter().for_each(records);
     }
 });

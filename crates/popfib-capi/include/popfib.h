@@ -402,10 +402,16 @@ int popfib_image_memory(const void *memory, size_t length, uint32_t mode, popfib
  * [any] While no other thread is in a function of this image. */
 void popfib_image_free(popfib_image *image);
 
+/* Selects the table of an image that popfib_image_table() and popfib_image_name() ask, by its name. Needed only for an image
+ * with several tables, such as `popfib compile` makes of several files: until then they return -ENOENT for it.
+ * [any] While no other thread is in a function of this image. -ENOENT: there is no table of this name. -EILSEQ: the name
+ * is not UTF-8. */
+int popfib_image_select(popfib_image *image, const char *name);
+
 /* Makes a table of the image's routes of config->family. It cannot be changed (-EROFS), so any thread may call the
  * other functions at any time. direct_bits must be 0, and allocate and release NULL, because the table is used where
  * the image is. Free it by popfib_free().
- * [any] -ENOENT: the image has none of this family. -ERANGE: next hops of 16 bits are too narrow. -EINVAL,
+ * [any] -ENOENT: the image has none of this family, or several tables and none was selected. -ERANGE: next hops of 16 bits are too narrow. -EINVAL,
  * -ENOTSUP, -E2BIG: as for popfib_create(). -ENODATA: an image of prefixes alone (`popfib compile --keep prefixes`), or another
  * size than the smallest of an image without routes. -ENOMEM: there is no memory for that size. */
 int popfib_image_table(const popfib_image *image, const struct popfib_config *config, popfib_table **table);

@@ -73,6 +73,7 @@ impl From<ImageError> for Errno {
         match error {
             ImageError::Io(error) => error.into(),
             ImageError::Version { .. } | ImageError::BigEndianHost => Self::NOT_SUPPORTED,
+            ImageError::Tables { .. } => Self::NO_ENTRY,
             // `NotAnImage`, `Length`, `Broken`.
             _ => Self::BAD_IMAGE,
         }

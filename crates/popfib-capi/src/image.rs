@@ -5,9 +5,8 @@ use core::{ptr, slice};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::Arc;
 
-use popfib::{Address, Image, ImageWriter, Keep, NextHop};
+use popfib::{Address, Image, ImageTable, ImageWriter, Keep, NextHop, Source};
 
 use crate::border::{border, border_or, put, required, required_mut};
 use crate::config::{self, Config, Form, ImageConfig};
@@ -28,7 +27,22 @@ const ALIGNMENT: usize = 64;
 const NO_ROUTES: u32 = 1;
 
 /// What a `popfib_image` points to.
-struct ImageHandle(Arc<Image>);
+struct ImageHandle {
+    image: Image,
+    /// The table that is asked: the only one, or that which was selected.
+    table: Option<ImageTable>,
+}
+
+impl ImageHandle {
+    fn hand_out(image: Image) -> *mut Self {
+        let table = image.table(None).ok().cloned();
+        Box::into_raw(Box::new(Self { image, table }))
+    }
+
+    fn table(&self) -> Result<&ImageTable> {
+        self.table.as_ref().ok_or(Errno::NO_ENTRY)
+    }
+}
 
 /// The file of that name.
 ///
@@ -94,7 +108,9 @@ unsafe fn save(
         Some(config) if !config.source.is_null() => unsafe { text(config.source)? },
         _ => "",
     };
-    let mut image = ImageWriter::new(source, config.map_or(0, |config| config.created));
+    let mut image = ImageWriter::new(config.map_or(0, |config| config.created));
+    let sources = (!source.is_empty()).then(|| Source::named(source));
+    image.table("", sources.as_slice())?;
     if let Some(config) = config
         && !config.names.is_null()
     {
@@ -145,7 +161,7 @@ unsafe extern "C" fn popfib_image_open(
             MAP_TRUSTED => unsafe { Image::map_trusted(path)? },
             _ => return Err(Errno::INVALID),
         };
-        *place = Box::into_raw(Box::new(ImageHandle(Arc::new(image))));
+        *place = ImageHandle::hand_out(image);
         Ok(0)
     })
 }
@@ -178,7 +194,7 @@ unsafe extern "C" fn popfib_image_memory(
             MAP_TRUSTED => unsafe { Image::from_static_trusted(bytes)? },
             _ => return Err(Errno::INVALID),
         };
-        *place = Box::into_raw(Box::new(ImageHandle(Arc::new(image))));
+        *place = ImageHandle::hand_out(image);
         Ok(0)
     })
 }
@@ -195,7 +211,19 @@ unsafe extern "C" fn popfib_image_free(image: *mut ImageHandle) {
     });
 }
 
-fn frozen<A: Address, L: ImageLeaf>(image: &Arc<Image>, config: &Config) -> Result<Own<Table>> {
+/// # Safety
+/// As popfib.h says.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_image_select(image: *mut ImageHandle, name: *const c_char) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        let (image, name) = unsafe { (required_mut(image)?, text(name)?) };
+        image.table = Some(image.image.table(Some(name))?.clone());
+        Ok(0)
+    })
+}
+
+fn frozen<A: Address, L: ImageLeaf>(image: &ImageTable, config: &Config) -> Result<Own<Table>> {
     // SAFETY: the caller of `popfib_image_table` promises that the name is one.
     let kernel = unsafe { config.kernel()? };
     let engine = Frozen::<A, L>::new(image, kernel, config.table_size()?)?;
@@ -216,7 +244,7 @@ unsafe extern "C" fn popfib_image_table(
         let place = unsafe { required_mut(table)? };
         *place = ptr::null_mut();
         // SAFETY: the caller's.
-        let (image, config) = unsafe { (&required(image)?.0, config::read(config)?) };
+        let (image, config) = unsafe { (required(image)?.table()?, config::read(config)?) };
         // The compiled table is what it is, and where it is.
         if config.direct_bits != 0 || !matches!(config.memory()?, Memory::Heap) {
             return Err(Errno::INVALID);
@@ -245,11 +273,11 @@ unsafe extern "C" fn popfib_image_name(
 ) -> c_int {
     border(|| {
         // SAFETY: the caller's.
-        let image = unsafe { &required(image)?.0 };
+        let image = unsafe { required(image)?.table()? };
         if image.name_count().is_none() {
             return Err(Errno::NO_DATA);
         }
-        let text = NextHop::new(next_hop).and_then(|next_hop| image.name(next_hop));
+        let text = NextHop::new(next_hop).and_then(|next_hop| image.next_hop_name(next_hop));
         let text = text.ok_or(Errno::NO_ENTRY)?;
         // SAFETY: the caller's.
         unsafe {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use popfib::{
-    Address, Fib, Image, ImageTable, ImageWriter, Keep, Kernel, Leaf, NextHop, Prefix, Size,
+    Address, Fib, ImageFamily, ImageTable, ImageWriter, Keep, Kernel, Leaf, NextHop, Prefix, Size,
 };
 
 use crate::error::{Errno, Result};
@@ -13,17 +13,17 @@ use crate::typed::{Answers, Route, Routes};
 
 /// The width of answers, with the image's Fib for it.
 pub(crate) trait ImageLeaf: Leaf {
-    fn fib<A: Address>(table: &ImageTable<A>) -> Option<&Fib<A, Self>>;
+    fn fib<A: Address>(table: &ImageFamily<A>) -> Option<&Fib<A, Self>>;
 }
 
 impl ImageLeaf for u16 {
-    fn fib<A: Address>(table: &ImageTable<A>) -> Option<&Fib<A, Self>> {
+    fn fib<A: Address>(table: &ImageFamily<A>) -> Option<&Fib<A, Self>> {
         table.narrow_fib()
     }
 }
 
 impl ImageLeaf for u32 {
-    fn fib<A: Address>(table: &ImageTable<A>) -> Option<&Fib<A, Self>> {
+    fn fib<A: Address>(table: &ImageFamily<A>) -> Option<&Fib<A, Self>> {
         table.fib()
     }
 }
@@ -31,7 +31,7 @@ impl ImageLeaf for u32 {
 /// The table of one family of an image: also a reader, since nobody changes it, and what makes more of them.
 #[derive(Clone)]
 pub(crate) struct Frozen<A: Address, L: Leaf> {
-    image: Arc<Image>,
+    image: ImageTable,
     /// Shares the image's memory and keeps it.
     fib: Arc<Fib<A, L>>,
     kernel: Kernel,
@@ -39,8 +39,8 @@ pub(crate) struct Frozen<A: Address, L: Leaf> {
 
 impl<A: Address, L: ImageLeaf> Frozen<A, L> {
     /// With the image's compiled table, or one of another size, compiled from the routes.
-    pub(crate) fn new(image: &Arc<Image>, kernel: Kernel, size: Size) -> Result<Self> {
-        let table = image.table::<A>().ok_or(Errno::NO_ENTRY)?;
+    pub(crate) fn new(image: &ImageTable, kernel: Kernel, size: Size) -> Result<Self> {
+        let table = image.family::<A>().ok_or(Errno::NO_ENTRY)?;
         // C looks up next hops by a Fib of theirs, which an image of prefixes alone lacks.
         table.fib().ok_or(Errno::NO_DATA)?;
         let fib = L::fib(table).ok_or(Errno::RANGE)?;
@@ -50,7 +50,7 @@ impl<A: Address, L: ImageLeaf> Frozen<A, L> {
             size => Fib::compile(&table.rib(), &table.options().size(size))?,
         };
         Ok(Self {
-            image: Arc::clone(image),
+            image: image.clone(),
             fib: Arc::new(fib),
             kernel,
         })
@@ -59,9 +59,9 @@ impl<A: Address, L: ImageLeaf> Frozen<A, L> {
 
 impl<A: Address, L: Leaf> Frozen<A, L> {
     /// The table, if it has its routes.
-    fn with_routes(&self) -> Result<&ImageTable<A>> {
+    fn with_routes(&self) -> Result<&ImageFamily<A>> {
         self.image
-            .table()
+            .family()
             .filter(|table| table.has_routes())
             .ok_or(Errno::NO_DATA)
     }
@@ -76,11 +76,11 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
     }
 
     fn route_count(&self) -> usize {
-        self.image.table::<A>().map_or(0, ImageTable::route_count)
+        self.image.family::<A>().map_or(0, ImageFamily::route_count)
     }
 
     fn bytes(&self) -> usize {
-        self.image.bytes()
+        self.image.image_bytes()
     }
 
     fn announce(&mut self, _: Prefix<A>, _: NextHop) -> Result<()> {
@@ -145,7 +145,7 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
 
     fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()> {
         let table = self.with_routes()?;
-        image.table(&table.rib(), &table.options(), keep)?;
+        image.family(&table.rib(), &table.options(), keep)?;
         Ok(())
     }
 }

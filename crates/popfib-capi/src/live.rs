@@ -252,9 +252,9 @@ impl<A: Address, L: Leaf, N: Numbers<A>> Routes for Live<A, L, N> {
     fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()> {
         if N::HAVE_LENGTHS {
             let rib: Rib<A> = self.fib.rib().iter().map(N::route).collect();
-            image.table(&rib, &self.options, keep)?;
+            image.family(&rib, &self.options, keep)?;
         } else {
-            image.table(self.fib.rib(), &self.options, keep)?;
+            image.family(self.fib.rib(), &self.options, keep)?;
         }
         Ok(())
     }

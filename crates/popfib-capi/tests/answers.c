@@ -135,12 +135,40 @@ static void check_table(popfib_table *table)
     }
 }
 
+/* Of several tables one is asked, whose name is told. */
+static void check_two_tables(const char *path)
+{
+    const uint8_t address[4] = {10, 1, 2, 3};
+    struct popfib_config config = POPFIB_CONFIG_INIT(POPFIB_IPV4);
+    popfib_image *image;
+    popfib_table *table;
+    const char *name;
+    size_t length;
+    RETURNS(0, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));
+    RETURNS(-ENOENT, popfib_image_table(image, &config, &table));
+    RETURNS(-ENOENT, popfib_image_name(image, 1, &name, &length));
+    RETURNS(-ENOENT, popfib_image_select(image, "c"));
+    RETURNS(-EILSEQ, popfib_image_select(image, "\xff"));
+    RETURNS(-EINVAL, popfib_image_select(image, NULL));
+    RETURNS(-EINVAL, popfib_image_select(NULL, "a"));
+    for (uint32_t n = 0; n < 2; n++) {
+        RETURNS(0, popfib_image_select(image, n == 0 ? "a" : "b"));
+        RETURNS(0, popfib_image_table(image, &config, &table));
+        CHECK(popfib_lookup(table, address) == (n == 0 ? 8 : 10));
+        popfib_free(table);
+    }
+    RETURNS(-ENODATA, popfib_image_name(image, 1, &name, &length));
+    popfib_image_free(image);
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 2);
     char path[4096], own_path[4096];
     popfib_table *tables[2];
     popfib_image *image;
+    snprintf(path, sizeof path, "%s/two-tables", argv[1]);
+    check_two_tables(path);
     snprintf(path, sizeof path, "%s/image", argv[1]);
     snprintf(own_path, sizeof own_path, "%s/image-of-c", argv[1]);
     RETURNS(0, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));

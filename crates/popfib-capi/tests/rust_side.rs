@@ -5,7 +5,7 @@
 //! Files, by family F (4 or 6), numbers in the order of this machine:
 //! `routes-F` (records of 24 bytes: prefix, padded to 16 bytes; length; three bytes of 0; next hop),
 //! `addresses-F` (bytes in network order), `answers-F` (next hops of 32 bits), `lengths-F` (of the matching
-//! prefix, one byte each; 255 for none), `image` with both families, and `kernels.h`.
+//! prefix, one byte each; 255 for none), `image` with both families, `two-tables` with the tables `a` and `b`, and `kernels.h`.
 
 use std::error::Error;
 use std::fs;
@@ -20,10 +20,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (ipv4, ipv6) = (narrow(&table.ribs.ipv4), narrow(&table.ribs.ipv6));
     answers(dir, &ipv4, 4)?;
     answers(dir, &ipv6, 6)?;
-    let mut image = ImageWriter::new("", 0);
-    image.table(&ipv4, &Options::default(), Keep::Routes)?;
-    image.table(&ipv6, &Options::default(), Keep::Routes)?;
+    let mut image = ImageWriter::new(0);
+    image.table("", &[])?;
+    image.family(&ipv4, &Options::default(), Keep::Routes)?;
+    image.family(&ipv6, &Options::default(), Keep::Routes)?;
     image.save(dir.join("image"))?;
+    let mut two = ImageWriter::new(0);
+    for (name, next_hop) in [("a", 7), ("b", 9)] {
+        let route = ("10.0.0.0/8".parse()?, NextHop::MIN.saturating_add(next_hop));
+        let rib: Rib<u32> = [route].into_iter().collect();
+        two.table(name, &[])?;
+        two.family(&rib, &Options::default(), Keep::Routes)?;
+    }
+    two.save(dir.join("two-tables"))?;
     let names = Kernel::ALL_NAMES.join("\", \"");
     let kernels = format!("static const char *const KERNELS[] = {{\"{names}\"}};\n");
     fs::write(dir.join("kernels.h"), kernels)?;

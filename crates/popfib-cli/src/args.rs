@@ -66,8 +66,8 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
 
-    /// Name of the table to use if a file or a running `popfib follow` has several: a VRF, or a routing table
-    /// of a kernel (main) [default: a second table is an error]
+    /// Name of the table to use if a file, an image or a running `popfib follow` has several: a VRF, or a
+    /// routing table of a kernel (main) [default: a second table is an error]
     #[arg(long, value_name = "NAME")]
     pub(crate) vrf: Option<String>,
 
@@ -128,6 +128,28 @@ pub(crate) enum Keep {
     Prefixes,
     /// Both, each with tables of its own, and all routes: what can be converted back, compared and verified
     Routes,
+}
+
+/// What compiled tables trade memory for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Size {
+    /// The fewest bytes
+    #[default]
+    Smallest,
+    /// About three times the bytes, and fewer steps, where that is at most 12 MiB
+    Balanced,
+    /// 32 MiB or more for IPv4, and a step for most addresses
+    Fastest,
+}
+
+impl From<Size> for popfib::Size {
+    fn from(size: Size) -> Self {
+        match size {
+            Size::Smallest => Self::Smallest,
+            Size::Balanced => Self::Balanced,
+            Size::Fastest => Self::Fastest,
+        }
+    }
 }
 
 impl From<Keep> for popfib::Keep {

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use clap::Args;
 use popfib::Options;
 
-use crate::args::{Keep, TableArgs};
+use crate::args::{Keep, Size};
 use crate::failure::Failure;
 use crate::image::ImagePlace;
 use crate::program::Verdict;
-use crate::table;
+use crate::stream::TablesArgs;
 
-/// Compile a table into an image: a file that commands and programs open without compiling it.
+/// Compile tables into an image: a file that commands and programs open without compiling it.
 ///
-/// An image contains the compiled tables of both families, the names of the next hops or the columns of the records, the routes and
-/// the name of their source. The file is written under a temporary name and then renamed, so it is complete or
+/// An image contains one table or several, each with the compiled tables of both families, the columns of the records, the routes
+/// and what is known of their source. The file is written under a temporary name and then renamed, so it is complete or
 /// not there at all; programs that use the old file keep using it.
 #[derive(Args)]
 #[command(after_help = "\
@@ -24,12 +24,22 @@ Examples:
   popfib lookup --fib routes.fib 192.0.2.1
   popfib compile --table routes.txt.gz -o small.fib --keep prefixes
   popfib compile --table city.mmdb --columns '*' -o city.fib
+  popfib compile --table asn=asn.csv --table geo=city.mmdb -o two.fib
+  popfib lookup --fib two.fib --vrf geo 192.0.2.1
 
 The time in the image is that of SOURCE_DATE_EPOCH (seconds since 1970) if this variable is set.")]
 pub(crate) struct CompileArgs {
     /// File to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+
+    /// What the data is, for who gets the image [default: what a MaxMind database says of itself]
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+
+    /// The terms that the data is under, for who gets the image
+    #[arg(long, value_name = "TEXT")]
+    licence: Option<String>,
 
     /// What the image has of the table
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Keep::Routes)]
@@ -43,22 +53,32 @@ pub(crate) struct CompileArgs {
     #[arg(long)]
     no_aggregation: bool,
 
+    /// What the compiled tables trade memory for (docs/performance.md)
+    #[arg(long, value_name = "SIZE", value_enum, default_value_t)]
+    size: Size,
+
     #[command(flatten)]
-    table: TableArgs,
+    tables: TablesArgs,
 }
 
 pub(crate) fn run(args: &CompileArgs) -> Result<Verdict, Failure> {
     let place = ImagePlace::new(&args.output)?;
-    let (name, table) = match table::open_image(&args.table)? {
-        Some(opened) => (opened.name.clone(), opened.table),
-        None => {
-            let loaded = table::load_records(args.table.table.as_deref(), &args.table.read)?;
-            (loaded.name, loaded.table)
+    let mut tables = Vec::new();
+    for (name, mut table) in args.tables.read()? {
+        for source in &mut table.sources {
+            if let Some(description) = &args.description {
+                source.description.clone_from(description);
+            }
+            if let Some(licence) = &args.licence {
+                source.licence.clone_from(licence);
+            }
         }
-    };
+        tables.push((name.unwrap_or_default(), table));
+    }
     let options = Options::default()
         .direct_bits(args.direct_bits)
-        .aggregation(!args.no_aggregation);
-    place.save(&table, &name, &options, args.keep.into())?;
+        .aggregation(!args.no_aggregation)
+        .size(args.size.into());
+    place.save(&tables, &options, args.keep.into())?;
     Ok(Verdict::Good)
 }

@@ -1,24 +1,28 @@
 //! Tables from images (`--fib`): opened once, then asked as they are.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use popfib::{Image, Keep, Options};
-use popfib_formats::{Columns, RouteTable, image_table, table_of_image};
+use popfib::{Image, ImageTable, ImageWriter, Keep, Options, Source};
+use popfib_formats::{Columns, LookupTable, RouteTable, image_table, rfc3339, table_of_image};
 use popfib_table::{Table, TableError};
 
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
 use crate::output::tell;
 
-/// An image and how long it took to open.
+/// What helps where an image has several tables.
+pub(crate) const CHOOSES: &str = "--vrf NAME chooses";
+
+/// A table of an image and how long it took to open.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    /// Its file, as messages name it.
+    /// The file, as messages name it.
     pub(crate) name: String,
-    pub(crate) image: Arc<Image>,
-    /// The table in it, of the columns that are asked for.
+    pub(crate) image: Image,
+    /// The table as it is in the image.
+    in_image: ImageTable,
+    /// The same, of the columns that are asked for.
     pub(crate) table: Table,
     columns: Columns,
     /// From the call to a table that can be asked.
@@ -37,6 +41,7 @@ pub(crate) fn open_file(
     let name = path.display().to_string();
     let of_records = ReadArgs {
         columns: Vec::new(),
+        vrf: None,
         ..read.clone()
     };
     if let Some(option) = of_records.of_file() {
@@ -59,23 +64,28 @@ pub(crate) fn open_file(
 
 impl Opened {
     fn new(name: String, image: Image, start: Instant, read: &ReadArgs) -> Result<Self, Failure> {
-        let image = Arc::new(image);
-        let columns = read.options().columns;
+        let options = read.options();
+        let in_image = image.table(options.table.as_deref());
+        let in_image =
+            in_image.map_err(|error| format!("{}: {error}; {CHOOSES}", name.escape_debug()))?;
         Ok(Self {
-            table: table_of_image(&name, &image, &columns)?,
+            table: table_of_image(&name, in_image, &options.columns)?,
+            in_image: in_image.clone(),
             name,
             image,
-            columns,
+            columns: options.columns,
             open_time: start.elapsed(),
         })
     }
 
     /// The image in `bytes`, for which somebody was asked at `start`.
     pub(crate) fn of_bytes(name: &str, bytes: &[u8], start: Instant) -> Result<Self, TableError> {
-        let image = Arc::new(Image::from_bytes(bytes)?);
+        let image = Image::from_bytes(bytes)?;
+        let in_image = image.table(None)?.clone();
         Ok(Self {
             name: name.to_owned(),
-            table: Table::of_image(Arc::clone(&image))?,
+            table: Table::of_image(&in_image)?,
+            in_image,
             image,
             columns: Columns::Value,
             open_time: start.elapsed(),
@@ -84,9 +94,26 @@ impl Opened {
 
     /// All routes of the image with one value each, for what needs more than lookups.
     pub(crate) fn into_routes(self) -> Result<RouteTable, Failure> {
-        let table = image_table(&self.name, self.image, &self.columns)?;
+        let table = image_table(&self.name, &self.in_image, &self.columns)?;
         tell(&table.name, &table.remarks());
         Ok(table)
+    }
+
+    /// Where the table comes from.
+    pub(crate) fn sources(&self) -> Vec<Source> {
+        self.in_image.sources()
+    }
+
+    /// The table as it is.
+    pub(crate) fn into_loaded(self) -> LookupTable {
+        LookupTable {
+            sources: self.in_image.sources(),
+            name: self.name,
+            table: self.table,
+            replaced: 0,
+            skipped: 0,
+            notes: Vec::new(),
+        }
     }
 
     /// Its table, whose values have texts: numbers where the image has none.
@@ -122,25 +149,41 @@ impl<'p> ImagePlace<'p> {
         })
     }
 
-    /// Writes the image of `table`, which comes from `source`.
+    /// Writes the image of these tables, each with its name.
     pub(crate) fn save(
         &self,
-        table: &Table,
-        source: &str,
+        tables: &[(String, LookupTable)],
         options: &Options,
         keep: Keep,
     ) -> Result<(), Failure> {
-        let writer = table.to_image(source, self.created, options, keep);
-        let writer = writer.map_err(|error| format!("{}: {error}", source.escape_debug()))?;
+        let mut writer = ImageWriter::new(self.created);
+        let latest = rfc3339(self.created).filter(|_| std::env::var_os(EPOCH).is_some());
+        for (name, loaded) in tables {
+            let mut sources = loaded.sources.clone();
+            for source in &mut sources {
+                // Files that were written later make no other image.
+                if let Some(latest) = latest.as_ref().filter(|latest| source.date > **latest) {
+                    source.date.clone_from(latest);
+                }
+            }
+            let failed = |error: TableError| format!("{}: {error}", loaded.name.escape_debug());
+            let begun = writer.table(name, &sources);
+            begun.map_err(|error| failed(error.into()))?;
+            let written = loaded.table.write(&mut writer, options, keep);
+            written.map_err(failed)?;
+        }
         let path = self.path.display().to_string();
         let saved = writer.save(self.path);
         saved.map_err(|error| format!("{}: {error}", path.escape_debug()).into())
     }
 }
 
+/// The variable that fixes it, as reproducible builds do.
+const EPOCH: &str = "SOURCE_DATE_EPOCH";
+
 /// The time to put into the image, in seconds since 1970.
 fn created() -> Result<u64, Failure> {
-    match std::env::var_os("SOURCE_DATE_EPOCH") {
+    match std::env::var_os(EPOCH) {
         None => Ok(SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs())),

@@ -1,10 +1,11 @@
 //! `popfib info`: the compiled table in numbers, those of the paper's Table 2.
 
 use std::fmt::Display;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use clap::Args;
-use popfib::{Address, Family, Prefix};
+use popfib::{Address, Family, Prefix, Source};
+use popfib_formats::rfc3339;
 use popfib_table::{Column, FamilyTable, Records, TableError};
 use serde::Serialize;
 
@@ -30,7 +31,7 @@ Examples:
 
 JSON, one object: ipv4 and ipv6, each with routes, next_hops, nodes, leaves, direct_bits, bytes,
 compile_ms, rib_bytes, share (of all addresses, 0 to 1) and lengths (routes of each prefix length,
-from 0 on); the last two are null and empty for an image without routes. With --fib also image: file, bytes, source, created (seconds since 1970),
+from 0 on); the last two are null and empty for an image without routes. With --fib also image: file, bytes, sources (name and, where known, description, licence and date of each), created (seconds since 1970),
 writer, has_routes, open_ms; compile_ms and rib_bytes are 0 then. With several columns also columns: name, type and
 values (different ones) of each.")]
 pub(crate) struct InfoArgs {
@@ -63,11 +64,34 @@ pub(crate) struct Info {
 struct ImageInfo {
     file: String,
     bytes: usize,
-    source: String,
+    sources: Vec<SourceInfo>,
     created: u64,
     writer: String,
     has_routes: bool,
     open_ms: f64,
+}
+
+/// Where a table in an image comes from; what is unknown is left out.
+#[derive(Debug, Serialize)]
+struct SourceInfo {
+    name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    licence: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    date: String,
+}
+
+impl From<&Source> for SourceInfo {
+    fn from(source: &Source) -> Self {
+        Self {
+            name: source.name.clone(),
+            description: source.description.clone(),
+            licence: source.licence.clone(),
+            date: source.date.clone(),
+        }
+    }
 }
 
 /// A column of records.
@@ -214,22 +238,12 @@ fn image_info(opened: &Opened) -> ImageInfo {
     ImageInfo {
         file: opened.name.clone(),
         bytes: image.bytes(),
-        source: image.source().to_owned(),
+        sources: opened.sources().iter().map(SourceInfo::from).collect(),
         created: image.created(),
         writer: image.writer().to_owned(),
         has_routes: opened.table.has_routes(),
         open_ms: milliseconds(opened.open_time),
     }
-}
-
-/// A time in seconds since 1970, as RFC 3339 writes it.
-fn date(seconds: u64) -> String {
-    const YEAR_10000: u64 = 253_402_300_800;
-    if seconds == 0 || seconds >= YEAR_10000 {
-        // Not told, or damaged.
-        return "unknown".to_owned();
-    }
-    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(seconds)).to_string()
 }
 
 fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
@@ -238,8 +252,20 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
             |name: &str, value: &dyn Display| output.text(format_args!("{name:<12}  {value}\n"));
         // Text from the image may hold anything.
         row("image", &image.file.escape_debug())?;
-        row("source", &image.source.escape_debug())?;
-        row("created", &date(image.created))?;
+        for source in &image.sources {
+            row("source", &source.name.escape_debug())?;
+            for (name, value) in [
+                ("description", &source.description),
+                ("licence", &source.licence),
+                ("date", &source.date),
+            ] {
+                if !value.is_empty() {
+                    row(name, &value.escape_debug())?;
+                }
+            }
+        }
+        let created = rfc3339(image.created);
+        row("created", &created.as_deref().unwrap_or("unknown"))?;
         row("writer", &image.writer.escape_debug())?;
         row("bytes", &image.bytes)?;
         row(
@@ -309,18 +335,4 @@ fn lengths(output: &mut Output, info: &Info) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::date;
-
-    #[test]
-    fn dates() {
-        assert_eq!(date(1_779_000_000), "2026-05-17T06:40:00Z");
-        assert_eq!(date(253_402_300_799), "9999-12-31T23:59:59Z");
-        for seconds in [0, 253_402_300_800, u64::MAX] {
-            assert_eq!(date(seconds), "unknown");
-        }
-    }
 }

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use popfib::Options;
-use popfib_formats::{Input, select_columns};
-use popfib_table::{Join, Lists, Table};
+use popfib::{Options, Source};
+use popfib_formats::{Input, LookupTable, select_columns};
+use popfib_table::{Join, Lists};
 
 use crate::args::{Keep, ReadArgs};
 use crate::failure::Failure;
@@ -82,16 +82,22 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
             return Err(format!("two tables are called {}", name.escape_debug()).into());
         }
     }
+    let mut sources = Vec::new();
     let mut join = Join::new().lengths(args.prefixes).fill(args.fill);
-    let mut files = Vec::new();
     for (name, path) in &args.tables {
         if !args.columns.is_empty() && args.wanted(name).is_none() {
             return Err(format!("no column of {} is among --columns", name.escape_debug()).into());
         }
-        files.push(path.display().to_string());
         join = match path.is_dir() {
-            true => join.lists(name, args.lists(path)?),
-            false => join.table(name, &args.table(name, path)?)?,
+            true => {
+                sources.push(Source::named(path.display().to_string()));
+                join.lists(name, args.lists(path)?)
+            }
+            false => {
+                let loaded = args.table(name, path)?;
+                sources.extend(loaded.sources);
+                join.table(name, &loaded.table)?
+            }
         };
     }
     let mut table = join.build()?;
@@ -100,12 +106,16 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
             .select(&args.columns)
             .map_err(|name| format!("no column {name:?} in the joined table"))?;
     }
-    place.save(
-        &table,
-        &files.join(", "),
-        &Options::default(),
-        args.keep.into(),
-    )?;
+    let joined = LookupTable {
+        name: args.output.display().to_string(),
+        sources,
+        table,
+        replaced: 0,
+        skipped: 0,
+        notes: Vec::new(),
+    };
+    let options = Options::default();
+    place.save(&[(String::new(), joined)], &options, args.keep.into())?;
     Ok(Verdict::Good)
 }
 
@@ -138,12 +148,12 @@ impl JoinArgs {
         }
     }
 
-    fn table(&self, name: &str, path: &Path) -> Result<Table, Failure> {
-        let mut table = table::load_records(Some(path), &self.read(vec!["*".to_owned()]))?.table;
+    fn table(&self, name: &str, path: &Path) -> Result<LookupTable, Failure> {
+        let mut loaded = table::load_records(Some(path), &self.read(vec!["*".to_owned()]))?;
         if let Some(wanted) = self.wanted(name).filter(|wanted| !wanted.is_empty()) {
-            select_columns(&path.display().to_string(), &mut table, &wanted)?;
+            select_columns(&path.display().to_string(), &mut loaded.table, &wanted)?;
         }
-        Ok(table)
+        Ok(loaded)
     }
 
     /// The lists in a folder, in the order of the names of their files.

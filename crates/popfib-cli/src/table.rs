@@ -1,10 +1,12 @@
 //! Loads the table that the options ask for, and says what was left out of it.
 
+use std::error::Error;
 use std::path::Path;
 
-use popfib::IpPrefix;
+use popfib::{ImageError, IpPrefix};
 use popfib_formats::{
-    Input, LoadOptions, LookupTable, RouteTable, load_for_lookups, load_from, load_prefixes,
+    Input, LoadOptions, LookupTable, ReadError, RouteTable, load_for_lookups, load_from,
+    load_prefixes,
 };
 
 use crate::args::{ReadArgs, TableArgs};
@@ -71,9 +73,17 @@ fn load_with(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<Rout
     let bar = progress::watch(input.progress());
     let table = load_from(input, options);
     drop(bar);
-    let table = table?;
+    let table = table.map_err(with_option)?;
     output::tell(&table.name, &table.remarks());
     Ok(table)
+}
+
+/// The error with the option that helps where an image has several tables.
+fn with_option(error: ReadError) -> Failure {
+    match error.source().and_then(|source| source.downcast_ref()) {
+        Some(ImageError::Tables { .. }) => format!("{error}; {}", image::CHOOSES).into(),
+        _ => error.into(),
+    }
 }
 
 fn one_column(options: &LoadOptions) -> Result<(), Failure> {
@@ -92,7 +102,7 @@ pub(crate) fn load_records(path: Option<&Path>, args: &ReadArgs) -> Result<Looku
     let bar = progress::watch(input.progress());
     let loaded = load_for_lookups(input, &args.options());
     drop(bar);
-    let loaded = loaded?;
+    let loaded = loaded.map_err(with_option)?;
     output::tell(&loaded.name, &loaded.remarks());
     Ok(loaded)
 }
@@ -104,7 +114,7 @@ pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, F
     let bar = progress::watch(input.progress());
     let list = load_prefixes(input, &args.options());
     drop(bar);
-    let list = list?;
+    let list = list.map_err(with_option)?;
     output::tell(&name, &list.remarks);
     Ok(list.prefixes)
 }

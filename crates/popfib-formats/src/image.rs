@@ -4,9 +4,8 @@
 //! The bytes are validated as a whole first, so no single route is ever invalid.
 
 use std::fmt::Write;
-use std::sync::Arc;
 
-use popfib::{Family, Image, ImageError, ImageTable, IpPrefix, NextHop};
+use popfib::{Family, Image, ImageError, ImageFamily, ImageTable, IpPrefix, NextHop, Source};
 use popfib_table::{Cell, Records, Table, TableError};
 
 use crate::error::ReadError;
@@ -27,20 +26,21 @@ pub fn is_image(head: &[u8]) -> bool {
 pub(crate) const FORMAT: Entry = Entry {
     name: "image",
     description: "image made by `popfib compile`, with its routes",
-    can: Capabilities::MANY_VALUES,
+    can: Capabilities::TABLES_OF_MANY_VALUES,
     detect: is_image,
     open: |mut input, options| {
-        let image = read(&mut input)?;
-        Ok(Box::new(ImageRoutes::new(input.name(), image, options)?))
+        let image = read(&mut input, options.table.as_deref())?;
+        Ok(Box::new(ImageRoutes::new(input.name(), &image, options)?))
     },
 };
 
-/// Reads the whole image.
-pub(crate) fn read(input: &mut Input) -> Result<Image, ReadError> {
+/// Reads the whole image, and takes the table of this name; without a name, the only one.
+pub(crate) fn read(input: &mut Input, table: Option<&str>) -> Result<ImageTable, ReadError> {
     let bytes = input.read_whole(check_length)?;
     let failed =
         |error: ImageError| ReadError::file(input.name(), error.to_string()).with_source(error);
-    Image::from_bytes(&bytes).map_err(failed)
+    let image = Image::from_bytes(&bytes).map_err(failed)?;
+    Ok(image.table(table).map_err(failed)?.clone())
 }
 
 /// Refuses more bytes than the header states (docs/image-format.md).
@@ -56,16 +56,16 @@ fn check_length(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// The table in `image`, which `name` is the file of, with these columns of its records, for lookups.
+/// A table in an image, which `name` is the file of, with these columns of its records, for lookups.
 ///
 /// # Errors
 /// Damaged records, or a column that is not there, with those that are.
 pub fn table_of_image(
     name: &str,
-    image: &Arc<Image>,
+    image: &ImageTable,
     columns: &Columns,
 ) -> Result<Table, ReadError> {
-    let table = Table::of_image(Arc::clone(image));
+    let table = Table::of_image(image);
     let mut table = table.map_err(|e| ReadError::file(name, e.to_string()))?;
     if let Columns::Named(names) = columns {
         select_columns(name, &mut table, names)?;
@@ -95,7 +95,7 @@ pub fn select_columns(name: &str, table: &mut Table, names: &[String]) -> Result
 pub(crate) struct ImageRoutes {
     name: String,
     table: Table,
-    image: Arc<Image>,
+    image: ImageTable,
     /// How many routes have been read.
     count: u32,
     /// The records as texts, where they are asked for.
@@ -113,11 +113,10 @@ impl ImageRoutes {
     /// An image without routes, or without the columns.
     pub(crate) fn new(
         name: &str,
-        image: impl Into<Arc<Image>>,
+        image: &ImageTable,
         options: &LoadOptions,
     ) -> Result<Self, ReadError> {
-        let image = image.into();
-        let table = table_of_image(name, &image, &options.columns)?;
+        let table = table_of_image(name, image, &options.columns)?;
         if !table.has_routes() {
             return Err(ReadError::file(name, TableError::NoRoutes.to_string()));
         }
@@ -131,7 +130,7 @@ impl ImageRoutes {
         Ok(Self {
             name: name.to_owned(),
             table,
-            image,
+            image: image.clone(),
             count: 0,
             records,
             text: String::new(),
@@ -140,7 +139,7 @@ impl ImageRoutes {
     }
 
     fn route<A: Family>(&self, number: u32) -> Option<(IpPrefix, NextHop)> {
-        let (prefix, next_hop) = self.image.table::<A>()?.route(number)?;
+        let (prefix, next_hop) = self.image.family::<A>()?.route(number)?;
         Some((A::ip_prefix(prefix), next_hop))
     }
 
@@ -182,7 +181,10 @@ impl RouteSource for ImageRoutes {
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
         loop {
             let number = self.count + 1;
-            let ipv4 = self.image.table::<u32>().map_or(0, ImageTable::route_count) as u32;
+            let ipv4 = self
+                .image
+                .family::<u32>()
+                .map_or(0, ImageFamily::route_count) as u32;
             let route = self.route::<u32>(number);
             let route = route.or_else(|| self.route::<u128>(number - ipv4));
             let Some((prefix, next_hop)) = route else {
@@ -208,6 +210,10 @@ impl RouteSource for ImageRoutes {
 
     fn notes(&self) -> Vec<String> {
         left_out(self.without, "route", None)
+    }
+
+    fn sources(&self) -> Vec<Source> {
+        self.image.sources()
     }
 
     fn column_names(&self) -> &[String] {

@@ -7,6 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use popfib::Source;
+
+use crate::date;
 use crate::decompress::{Decoder, Raw};
 use crate::error::{Place, ReadError};
 
@@ -30,6 +33,8 @@ pub struct Input {
     /// How much came out of compressed data.
     decompressed: u64,
     progress: Progress,
+    /// When the file was last written; empty if that is unknown.
+    date: String,
 }
 
 enum State {
@@ -64,7 +69,11 @@ impl Input {
             }
             Ok((metadata, file)) => {
                 let mut input = Self::from_reader(name, file);
-                input.progress.total = metadata.is_file().then_some(metadata.len());
+                if metadata.is_file() {
+                    input.progress.total = Some(metadata.len());
+                    let modified = metadata.modified().ok();
+                    input.date = modified.and_then(date::of_time).unwrap_or_default();
+                }
                 Ok(input)
             }
             Err(e) => {
@@ -101,6 +110,15 @@ impl Input {
             max_size: Self::DEFAULT_MAX_SIZE,
             decompressed: 0,
             progress,
+            date: String::new(),
+        }
+    }
+
+    /// What is known of the data before it is read: its name, and the time at which the file was written.
+    pub(crate) fn source(&self) -> Source {
+        Source {
+            date: self.date.clone(),
+            ..Source::named(&*self.name)
         }
     }
 

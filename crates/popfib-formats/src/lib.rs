@@ -19,6 +19,7 @@ mod best_path;
 mod bgp_path;
 mod bgpdump;
 mod bgpscanner;
+mod date;
 mod decompress;
 mod default_table;
 mod delimited;
@@ -68,6 +69,7 @@ pub use addresses::{
     Side, TableForm, find_address, ipv4_in, parse_address, part_of,
 };
 pub use bgp_path::{BgpPath, PathSource, Wanted};
+pub use date::rfc3339;
 pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
 pub use error::{Escaped, ReadError, quote};
 pub use format::open_routes;

@@ -2,10 +2,9 @@
 
 use std::mem;
 use std::path::Path;
-use std::sync::Arc;
 
 use hashbrown::HashSet;
-use popfib::{ByFamily, Image, IpPrefix, NextHop};
+use popfib::{ByFamily, ImageTable, IpPrefix, NextHop, Source};
 use popfib_table::{Builder, Dictionary, Records, Ribs, Table};
 
 use crate::error::{ReadError, quote};
@@ -22,10 +21,14 @@ use crate::text_table::TextTable;
 pub struct RouteTable {
     /// Its source: the name of the file.
     pub name: String,
+    /// What is known of where it comes from: the file, or what an image says. None of [`load_text`].
+    pub sources: Vec<Source>,
     /// The routes of both families; v4-mapped ones are IPv6.
     pub ribs: ByFamily<Ribs>,
     /// The names of the Ribs' next hops; both families share the numbers. None if there are records.
     pub next_hops: Dictionary,
+    /// The name of their column, where one was asked for.
+    pub column: Option<String>,
     /// What the Ribs' next hops are numbers of, where [records](crate::Columns::are_records) are read.
     pub records: Option<Records>,
     /// How many routes were replaced by a later one for the same prefix.
@@ -52,9 +55,12 @@ impl RouteTable {
 
     /// The routes as a table for lookups. What was left out is forgotten.
     pub fn into_table(self) -> Table {
-        match self.records {
-            Some(records) => Table::of_records(self.ribs, records),
-            None => self.into_builder().build(),
+        match (self.records, self.column) {
+            (Some(records), _) => Table::of_records(self.ribs, records),
+            (None, Some(column)) => {
+                Table::of_records(self.ribs, Records::of_texts(&column, self.next_hops))
+            }
+            (None, None) => Builder::from_parts(self.ribs, self.next_hops).build(),
         }
     }
 
@@ -142,8 +148,8 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<RouteTable, ReadError>
 /// # Errors
 /// As [`load`].
 pub fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
-    let name = input.name().to_owned();
-    insert_records(name, &mut *open_routes(input, options)?, options)
+    let file = input.source();
+    insert_records(file, &mut *open_routes(input, options)?, options)
 }
 
 /// [`load_from`] for one format, text of a route a line: programs that call nothing else link no other format.
@@ -156,13 +162,13 @@ pub fn load_text(input: Input, options: &LoadOptions) -> Result<RouteTable, Read
     insert_all(name, &mut source, options)
 }
 
-/// A [`RouteTable`] of the routes of `image`, called `name`, with these columns of its records.
+/// A [`RouteTable`] of the routes of a table in an image, called `name`, with these columns of its records.
 ///
 /// # Errors
-/// An image without routes or one of the columns.
+/// One without routes or one of the columns.
 pub fn image_table(
     name: &str,
-    image: impl Into<Arc<Image>>,
+    image: &ImageTable,
     columns: &Columns,
 ) -> Result<RouteTable, ReadError> {
     let options = LoadOptions {
@@ -170,7 +176,7 @@ pub fn image_table(
         ..LoadOptions::new()
     };
     let mut source = ImageRoutes::new(name, image, &options)?;
-    insert_records(name.to_owned(), &mut source, &options)
+    insert_records(Source::named(name), &mut source, &options)
 }
 
 /// The maximum length of all next hops of a table in bytes: a compressed file of some hundred kilobytes may hold more.
@@ -197,13 +203,26 @@ fn insert_all(
     Ok(table)
 }
 
-/// The same with records, where columns are asked for.
+/// The same with records, where columns are asked for, and with what is known of `file`.
 fn insert_records(
-    name: String,
+    file: Source,
     source: &mut dyn RouteSource,
     options: &LoadOptions,
 ) -> Result<RouteTable, ReadError> {
-    let mut table = insert_all(name, source, options)?;
+    let mut table = insert_all(file.name.clone(), source, options)?;
+    table.column = options.columns.name().map(str::to_owned);
+    table.sources = source.sources();
+    match &mut table.sources[..] {
+        [] => table.sources.push(file),
+        // What the file says of its own data.
+        [said] if said.name.is_empty() => {
+            said.name = file.name;
+            if said.date.is_empty() {
+                said.date = file.date;
+            }
+        }
+        _ => {}
+    }
     // Of a list without values, or of a format of one, there are values and no records.
     if options.columns.are_records() && !source.column_names().is_empty() {
         table.unpack(source.column_names())?;

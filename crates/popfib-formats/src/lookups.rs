@@ -1,7 +1,6 @@
 //! Tables for lookups alone: an image as it is, any other format by its routes.
 
-use std::sync::Arc;
-
+use popfib::Source;
 use popfib_table::Table;
 
 use crate::error::ReadError;
@@ -15,6 +14,8 @@ use crate::table_format::LoadOptions;
 pub struct LookupTable {
     /// Its source: the name of the file.
     pub name: String,
+    /// What is known of where it comes from, as [`RouteTable::sources`].
+    pub sources: Vec<Source>,
     /// The table.
     pub table: Table,
     /// How many routes were replaced by a later one for the same prefix.
@@ -32,6 +33,7 @@ impl From<RouteTable> for LookupTable {
             skipped: table.skipped,
             notes: table.notes.clone(),
             name: table.name.clone(),
+            sources: table.sources.clone(),
             table: table.into_table(),
         }
     }
@@ -57,19 +59,21 @@ pub fn load_for_lookups(mut input: Input, options: &LoadOptions) -> Result<Looku
         // There is nothing invalid in an image.
         skip_invalid: options.skip_invalid,
         mask: options.mask,
+        table: options.table.clone(),
         ..LoadOptions::new()
     };
     if *options != of_columns || !(image::FORMAT.detect)(input.peek(image::FORMAT.detect)) {
         return Ok(load_from(input, options)?.into());
     }
     let name = input.name().to_owned();
-    let image = Arc::new(image::read(&mut input)?);
+    let image = image::read(&mut input, options.table.as_deref())?;
     let mut table = table_of_image(&name, &image, &options.columns)?;
     if table.records().is_none() {
-        table = image_table(&name, image, &options.columns)?.into_table();
+        table = image_table(&name, &image, &options.columns)?.into_table();
     }
     Ok(LookupTable {
         name,
+        sources: image.sources(),
         table,
         replaced: 0,
         skipped: 0,

@@ -12,12 +12,13 @@ use std::net::IpAddr;
 
 use hashbrown::HashMap;
 use maxminddb::{LookupResult, MaxMindDbError, PathElement, Reader, Within, WithinOptions};
-use popfib::{IpPrefix, NextHop};
+use popfib::{IpPrefix, NextHop, Source};
 use popfib_table::Dictionary;
 use self_cell::self_cell;
 use serde::Deserializer;
 use serde::de::{Deserialize, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::date::rfc3339;
 use crate::error::{Place, ReadError};
 use crate::input::Input;
 use crate::leaves::{Leaves, Node};
@@ -117,6 +118,8 @@ pub(crate) struct Mmdb {
     /// How many more networks, with records or without, the tree can hold.
     left: u64,
     at_end: bool,
+    /// What the metadata say of it.
+    source: Source,
 }
 
 impl Mmdb {
@@ -141,6 +144,13 @@ impl Mmdb {
         // those without records are asked for, too, to count them.
         let metadata = reader.metadata();
         let left = u64::from(metadata.node_count) + 1;
+        let description = metadata.description.get("en");
+        let description = description.unwrap_or(&metadata.database_type);
+        let source = Source {
+            description: description.clone(),
+            date: rfc3339(metadata.build_epoch).unwrap_or_default(),
+            ..Source::default()
+        };
         // The tree, two sides a node, and sixteen bytes come before them.
         let records = u64::from(metadata.node_count) * u64::from(metadata.record_size) / 4 + 16;
         let options = WithinOptions::default().include_networks_without_data();
@@ -162,6 +172,7 @@ impl Mmdb {
             records,
             left,
             at_end: false,
+            source,
         })
     }
 
@@ -356,6 +367,10 @@ impl RouteSource for Mmdb {
                 Err(ReadError::invalid(&self.name, place, reason))
             }
         }
+    }
+
+    fn sources(&self) -> Vec<Source> {
+        vec![self.source.clone()]
     }
 
     fn notes(&self) -> Vec<String> {

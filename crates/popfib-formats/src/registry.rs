@@ -69,6 +69,10 @@ impl Capabilities {
         tables: true,
         ..Self::NONE
     };
+    pub(crate) const TABLES_OF_MANY_VALUES: Self = Self {
+        many_values: true,
+        ..Self::TABLES
+    };
     pub(crate) const TABLES_OF_ORIGINS: Self = Self {
         origins: true,
         ..Self::TABLES

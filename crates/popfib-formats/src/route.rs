@@ -1,6 +1,6 @@
 //! What every format yields: routes, one at a time.
 
-use popfib::IpPrefix;
+use popfib::{IpPrefix, Source};
 
 use crate::error::ReadError;
 use crate::peers::Peer;
@@ -42,6 +42,11 @@ pub trait RouteSource: Send {
     /// That a column which was asked for by name was in no record, for an error: which it is, and which there are.
     fn missing_column(&self) -> Option<String> {
         None
+    }
+
+    /// What the file says of where its routes come from; empty where it says nothing.
+    fn sources(&self) -> Vec<Source> {
+        Vec::new()
     }
 
     /// The peers met so far, each with how many routes it has, wanted or not;

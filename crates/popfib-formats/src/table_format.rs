@@ -39,7 +39,7 @@ impl Columns {
         }
     }
 
-    /// What they are called in a note: the only column, if there is one.
+    /// The name of the only column, if one is asked for.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Self::Named(names) if names.len() == 1 => Some(&names[0]),

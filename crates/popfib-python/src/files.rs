@@ -194,10 +194,11 @@ pub(crate) fn values(
 
 /// Open an image that `Table.save` or `popfib compile` has written.
 #[pyfunction]
-#[pyo3(signature = (path, /, *, map = false, trust = false, decode = None))]
+#[pyo3(signature = (path, /, *, table = None, map = false, trust = false, decode = None))]
 pub(crate) fn open(
     py: Python<'_>,
     #[pyo3(from_py_with = path_of)] path: PathBuf,
+    table: Option<&str>,
     map: bool,
     trust: bool,
     decode: Option<&Bound<'_, PyAny>>,
@@ -217,9 +218,11 @@ pub(crate) fn open(
         ImageError::Io(error) => os_error(&name, &error),
         error => PyValueError::new_err(format!("{}: {error}", name.escape_debug())),
     })?;
-    let table = popfib_table::Table::of_image(image);
-    let table = table
-        .map_err(|error| PyValueError::new_err(format!("{}: {error}", name.escape_debug())))?;
+    let failed = |error: popfib_table::TableError| {
+        PyValueError::new_err(format!("{}: {error}", name.escape_debug()))
+    };
+    let in_image = image.table(table).map_err(|error| failed(error.into()))?;
+    let table = popfib_table::Table::of_image(in_image).map_err(failed)?;
     Ok(Table::of(match table.value_count() {
         Some(_) => {
             let values = values(py, table.values(), decode)?;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use popfib::{Address, Keep, NextHop, Options, Prefix};
+use popfib::{Address, ImageWriter, Keep, NextHop, Options, Prefix, Source};
 use popfib_table::{Builder, Dictionary};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -78,7 +78,9 @@ pub(crate) fn save(
     let number = |old: NextHop| numbers[old.get() as usize - 1];
     let saved = py.detach(|| -> Result<(), SaveError> {
         let builder = Builder::from_parts(state.routes.map().ribs(number), names);
-        let writer = builder.to_image("Python", created, &Options::default(), Keep::Routes)?;
+        let mut writer = ImageWriter::new(created);
+        writer.table("", &[Source::named("Python")])?;
+        builder.write(&mut writer, &Options::default(), Keep::Routes)?;
         Ok(writer.save(path)?)
     });
     let name = path.display().to_string();

@@ -376,19 +376,19 @@ def nameless(path, next_hop):
     count = struct.unpack_from("<I", image, 12)[0]
     sections = []
     for n in range(count):
-        bits, kind, start, length = struct.unpack_from("<IIQQ", image, 64 + 32 * n)
+        of, bits, kind, start, length = struct.unpack_from("<IHHQQ", image, 64 + 32 * n)
         content = bytearray(image[start : start + length])
-        if kind in (2, 3):
+        if bits == 0 and kind > 1:
             continue
         if kind == 34:
             content[:] = struct.pack("<I", next_hop) * (length // 4)
-        sections.append((bits, kind, bytes(content)))
+        sections.append((of, bits, kind, bytes(content)))
     end, table, body = 64 + 32 * len(sections), b"", b""
-    for bits, kind, content in sections:
+    for of, bits, kind, content in sections:
         start = -(-end // 64) * 64
         body += bytes(start - end) + content
         end = start + len(content)
-        table += struct.pack("<IIQQII", bits, kind, start, len(content), zlib.crc32(content), 0)
+        table += struct.pack("<IHHQQII", of, bits, kind, start, len(content), zlib.crc32(content), 0)
     head = image[:12] + struct.pack("<IQI", len(sections), end, zlib.crc32(table))
     head = head.ljust(60, b"\0")
     path.write_bytes(head + struct.pack("<I", zlib.crc32(head)) + table + body)

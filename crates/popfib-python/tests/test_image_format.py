@@ -34,8 +34,11 @@ class Reader:
 
     def __init__(self, page, table, path):
         table.save(path)
-        self.page, self.found = page, page["sections"](path.read_bytes())
-        self.names = page["names"](self.found)
+        self.page = page
+        [self.found] = page["tables"](path.read_bytes()).values()
+        columns, records = page["records"](self.found)
+        assert columns == ["value"]
+        self.names = [record and record[0] for record in records]
         self.fibs = {width: page["Fib"](self.found, width, 16) for width in (32, 128)}
 
     def ask(self, address):
@@ -97,7 +100,11 @@ def test_tables_of_every_form(page, tmp_path, rng, counts, forms):
 def test_records(page):
     """Records of every type, as their source has them."""
     folder = TOP / "engines" / "vectors"
-    found = page["sections"]((folder / "records.fib").read_bytes())
+    tables = page["tables"]((folder / "records.fib").read_bytes())
+    assert list(tables) == ["records", "country"]
+    found = tables["records"]
+    metadata = page["metadata"](found[0, 1])
+    assert ("description", "records of every type") in metadata and ("source", "records.jsonl") in metadata
     names, records = page["records"](found)
     lines = [json.loads(line) for line in (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()]
 
@@ -117,6 +124,58 @@ def test_records(page):
             del wanted["prefix"]
             given = dict(zip(names, records[number]))
             assert given == wanted and [*map(type, given.values())] == [type(wanted[name]) for name in names]
+    # The table of one column, which has no rows.
+    found = tables["country"]
+    names, records = page["records"](found)
+    assert (names, records) == (["country"], [None, ["ZZ"], ["AT"]])
+    for line in lines:
+        if line.get("country"):
+            network = ipaddress.ip_network(line["prefix"])
+            *_, number = page["longest_match"](found, network.max_prefixlen, int(network.network_address))
+            assert records[number] == [line["country"]], line
+
+
+@pytest.mark.parametrize(
+    ("size", "bits", "halves"),
+    [("balanced", 18, True), ("balanced", 18, False), ("balanced", 24, True), ("fastest", 24, True), ("fastest", 24, False)],
+)
+def test_flat(page, tmp_path, rng, command, size, bits, halves):
+    """Flat tables, shared blocks and one block, with entries of 16 bits and of 32, beside those with runs."""
+    routes = {}
+    for number in range(2_000):
+        routes[random_prefix(rng, 4 if number % 2 else 6, crowded=number % 4 < 2)] = f"v{number % 9 if halves else number}"
+    # So many next hops that 16 bits do not hold them.
+    more = 0 if halves else 40_000
+    routes |= {f"10.{n >> 8}.{n & 255}.0/24": f"w{n}" for n in range(more)}
+    text, image = tmp_path / "flat.txt", tmp_path / "flat.fib"
+    text.write_text("".join(f"{prefix} {value}\n" for prefix, value in routes.items()))
+    subprocess.run([command, "compile", "--table", text, "--size", size, f"--direct-bits={bits}", "-o", image], check=True)
+    [found] = page["tables"](image.read_bytes()).values()
+    table = popfib.Table(routes)
+    _, records = page["records"](found)
+    fibs = {width: page["Fib"](found, width, 16) for width in (32, 128)}
+    # Of 24 bits the balanced tables are those of IPv6.
+    assert (fibs[32].is_flat, fibs[128].is_flat) == ((size, bits) != ("balanced", 24), bits == 24)
+    if size == "fastest":
+        assert len(fibs[32].root) == 1 and fibs[32].root[0] & 1 == halves
+    for address in map(ipaddress.ip_address, probes(rng, list(routes), 2_000)):
+        width, key = address.max_prefixlen, int(address)
+        expected = table.longest_match(str(address))
+        match = page["longest_match"](found, width, key)
+        number = fibs[width].lookup(key)
+        assert number == (match[2] if match else 0)
+        assert records[number] == (expected and [expected[1]]), address
+        assert (match and match[1]) == (expected and ipaddress.ip_network(expected[0]).prefixlen), address
+
+
+def test_one_of_several_tables():
+    """Which the name chooses, and no silent first."""
+    path = TOP / "engines" / "vectors" / "records.fib"
+    for options, message in ({}, "2 tables, of which one is used: \"records\", \"country\""), ({"table": "x"}, "no table \"x\""):
+        with pytest.raises(ValueError, match=message):
+            popfib.open(path, **options)
+    with popfib.open(path, table="country") as t:
+        assert t["10.1.9.9"] == "AT" and t["9.9.9.9"] == "ZZ"
 
 
 def test_damage(page, tmp_path, rng):

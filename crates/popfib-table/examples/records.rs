@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("records IMAGE ADDRESSES COLUMN...".into());
     };
     let columns: Vec<String> = args.collect();
-    let mut table = Table::of_image(Image::open(image)?)?;
+    let mut table = Table::of_image(Image::open(image)?.table(None)?)?;
     if !columns.is_empty() {
         table.select(&columns)?;
     }

@@ -55,24 +55,24 @@ impl Builder {
         A::of_mut(&mut self.ribs).insert(prefix, number)
     }
 
-    /// The routes as an image, which has of them what `keep` says. `source` says where they come from, `created` is
-    /// in seconds since 1970, 0 if it is unknown.
+    /// As [`Table::write`].
     ///
     /// # Errors
-    /// Those of [`ImageWriter::table`] and [`ImageWriter::names`].
-    pub fn to_image(
+    /// Those of [`ImageWriter::family`] and [`ImageWriter::names`].
+    ///
+    /// # Panics
+    /// If no table was begun.
+    pub fn write(
         &self,
-        source: &str,
-        created: u64,
+        writer: &mut ImageWriter,
         options: &Options,
         keep: Keep,
-    ) -> Result<ImageWriter, TableError> {
+    ) -> Result<(), TableError> {
         // Not by way of a `Table`: what writes records of any type would be 7 kB of the npm package.
-        let mut writer = ImageWriter::new(source, created);
         writer.names(self.values.iter())?;
-        writer.table(&self.ribs.ipv4, options, keep)?;
-        writer.table(&self.ribs.ipv6, options, keep)?;
-        Ok(writer)
+        writer.family(&self.ribs.ipv4, options, keep)?;
+        writer.family(&self.ribs.ipv6, options, keep)?;
+        Ok(())
     }
 
     /// The table of these routes. Nothing is compiled yet.

@@ -87,7 +87,7 @@ impl Dictionary {
 
     /// The length of all texts in bytes.
     pub fn text_len(&self) -> usize {
-        self.texts.text().len()
+        self.texts.text_len()
     }
 
     /// The bytes that the dictionary takes.

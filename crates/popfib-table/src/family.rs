@@ -5,11 +5,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use popfib::{
-    CompileError, Family, Fib, Image, ImageTable, Kernel, LongestFib, NextHop, Options, PerFamily,
-    Prefix, Rib,
+    CompileError, Family, Fib, ImageFamily, ImageTable, Kernel, LongestFib, NextHop, Options,
+    PerFamily, Prefix, Rib,
 };
 
 use crate::error::TableError;
@@ -39,7 +39,7 @@ enum Source<A: Family> {
     },
     /// The Fibs share the image's memory.
     Image {
-        image: Arc<Image>,
+        image: ImageTable,
         fib: Option<Fib<A, u32>>,
         longest: Option<LongestFib<A>>,
     },
@@ -68,22 +68,22 @@ impl<A: Family> From<Rib<A>> for FamilyTable<A> {
 
 impl<A: Family> FamilyTable<A> {
     /// That of an image; without routes if the image has none of the family.
-    pub(crate) fn of_image(image: &Arc<Image>) -> Self {
-        let table = image.table::<A>();
-        let Some(table) = table.filter(|table| table.route_count() > 0) else {
+    pub(crate) fn of_image(image: &ImageTable) -> Self {
+        let family = image.family::<A>();
+        let Some(family) = family.filter(|family| family.route_count() > 0) else {
             return Self::from(Rib::new());
         };
         Self(Source::Image {
-            image: Arc::clone(image),
-            fib: table.fib().cloned(),
-            longest: table.longest_fib().cloned(),
+            image: image.clone(),
+            fib: family.fib().cloned(),
+            longest: family.longest_fib().cloned(),
         })
     }
 
-    fn image(&self) -> Option<&ImageTable<A>> {
+    fn image(&self) -> Option<&ImageFamily<A>> {
         match &self.0 {
             Source::Rib { .. } => None,
-            Source::Image { image, .. } => image.table(),
+            Source::Image { image, .. } => image.family(),
         }
     }
 
@@ -103,7 +103,7 @@ impl<A: Family> FamilyTable<A> {
 
     /// Whether the routes themselves are there: not in an image that was compiled without them.
     pub fn has_routes(&self) -> bool {
-        self.image().is_none_or(ImageTable::has_routes)
+        self.image().is_none_or(ImageFamily::has_routes)
     }
 
     /// Whether longest matches can be asked for: not in an image of values alone.
@@ -208,7 +208,7 @@ impl<A: Family> FamilyTable<A> {
     /// [`TableError::NoRoutes`].
     pub fn routes(&self) -> Result<impl Iterator<Item = (Prefix<A>, NextHop)> + '_, TableError> {
         let own = self.own().into_iter().flat_map(Rib::iter);
-        let image = self.image().into_iter().flat_map(ImageTable::routes);
+        let image = self.image().into_iter().flat_map(ImageFamily::routes);
         self.with_routes(own.chain(image))
     }
 
@@ -233,7 +233,7 @@ impl<A: Family> FamilyTable<A> {
     pub fn rib(&self) -> Result<Cow<'_, Rib<A>>, TableError> {
         self.with_routes(match self.own() {
             Some(rib) => Cow::Borrowed(rib),
-            None => Cow::Owned(self.image().map_or_else(Rib::new, ImageTable::rib)),
+            None => Cow::Owned(self.image().map_or_else(Rib::new, ImageFamily::rib)),
         })
     }
 
@@ -317,7 +317,7 @@ impl<A: Family> FamilyTable<A> {
                 let values: HashSet<_> = rib.iter().map(|(_, number)| number).collect();
                 values.len()
             }
-            None => self.image().map_or(0, ImageTable::next_hop_count),
+            None => self.image().map_or(0, ImageFamily::next_hop_count),
         }
     }
 

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use popfib::{
-    ByFamily, Family, Image, ImageWriter, IpPrefix, Keep, NextHop, Options, PerFamily, Prefix,
+    ByFamily, Family, ImageTable, ImageWriter, IpPrefix, Keep, NextHop, Options, PerFamily, Prefix,
 };
 
 use crate::dictionary::Dictionary;
@@ -59,20 +58,19 @@ impl Table {
         }
     }
 
-    /// The table in an image, whose memory it shares. An image may have been compiled without its routes, and then says
-    /// nothing of prefixes, or made without names, and then [has no values](Self::value_count).
+    /// A table in an image, whose memory it shares. It may have been compiled without its routes or for values alone, or made
+    /// without names, and then [has no values](Self::value_count).
     ///
     /// # Errors
     /// [`TableError::Image`] for records that are damaged.
-    pub fn of_image(image: impl Into<Arc<Image>>) -> Result<Self, TableError> {
-        let image = image.into();
-        let records = Records::of_image(&image)?;
+    pub fn of_image(image: &ImageTable) -> Result<Self, TableError> {
+        let records = Records::of_image(image)?;
         Ok(Self {
             families: ByFamily {
-                ipv4: FamilyTable::of_image(&image),
-                ipv6: FamilyTable::of_image(&image),
+                ipv4: FamilyTable::of_image(image),
+                ipv6: FamilyTable::of_image(image),
             },
-            image_bytes: image.bytes(),
+            image_bytes: image.image_bytes(),
             records,
         })
     }
@@ -205,25 +203,26 @@ impl Table {
         Ok(())
     }
 
-    /// The table as an image, which has of it what `keep` says. `source` says where they come from, `created`
-    /// is in seconds since 1970, 0 if it is unknown.
+    /// Puts the records and routes into the table that was [begun](ImageWriter::table) in an image, which has of them what
+    /// `keep` says.
     ///
     /// # Errors
-    /// [`TableError::NoRoutes`], [`TableError::Large`], and those of [`ImageWriter::table`].
-    pub fn to_image(
+    /// [`TableError::NoRoutes`], [`TableError::Large`], and those of [`ImageWriter::family`].
+    ///
+    /// # Panics
+    /// If no table was begun.
+    pub fn write(
         &self,
-        source: &str,
-        created: u64,
+        writer: &mut ImageWriter,
         options: &Options,
         keep: Keep,
-    ) -> Result<ImageWriter, TableError> {
-        let mut writer = ImageWriter::new(source, created);
+    ) -> Result<(), TableError> {
         if let Some(records) = &self.records {
-            records.write(&mut writer)?;
+            records.write(writer)?;
         }
-        writer.table(&*self.ipv4().rib()?, options, keep)?;
-        writer.table(&*self.ipv6().rib()?, options, keep)?;
-        Ok(writer)
+        writer.family(&*self.ipv4().rib()?, options, keep)?;
+        writer.family(&*self.ipv6().rib()?, options, keep)?;
+        Ok(())
     }
 
     /// The bytes that the table takes, with its image.

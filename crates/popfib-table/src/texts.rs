@@ -47,14 +47,9 @@ impl Texts {
         self.ends.len()
     }
 
-    /// All, one after the other.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Where each ends in [`text`](Self::text).
-    pub(crate) fn ends(&self) -> &[usize] {
-        &self.ends
+    /// The bytes of all of them.
+    pub(crate) fn text_len(&self) -> usize {
+        self.text.len()
     }
 
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &str> {

@@ -4,10 +4,8 @@
 #[path = "../../popfib/tests/library/image/forms.rs"]
 mod forms;
 
-use std::sync::Arc;
-
 use forms::{repair, sections};
-use popfib::{ByFamily, Image, Keep, NextHop, Options};
+use popfib::{ByFamily, Image, ImageWriter, Keep, NextHop, Options};
 use popfib_table::{Builder, ColumnType, Records, RecordsBuilder, Ribs, Scalar, Table};
 
 /// Columns of every type, with absent values, and so many records.
@@ -51,8 +49,27 @@ fn table(records: Records) -> Table {
 }
 
 fn image(table: &Table, keep: Keep) -> Vec<u8> {
-    let writer = table.to_image("model", 7, &Options::default(), keep);
-    writer.unwrap().to_bytes()
+    let mut writer = ImageWriter::new(7);
+    writer.table("model", &[]).unwrap();
+    let written = table.write(&mut writer, &Options::default(), keep);
+    written.unwrap();
+    writer.to_bytes()
+}
+
+/// The kind of the section that this line of the section table is of.
+fn kind_at(image: &[u8], line: usize) -> u16 {
+    u16::from_le_bytes(image[line + 6..line + 8].try_into().unwrap())
+}
+
+/// Whether it is about records.
+fn is_of_records(image: &[u8], line: usize) -> bool {
+    image[line + 4] == 0 && kind_at(image, line) > 1
+}
+
+/// The only table of an image.
+fn open(bytes: &[u8]) -> Table {
+    let image = Image::from_bytes(bytes).unwrap();
+    Table::of_image(image.table(None).unwrap()).unwrap()
 }
 
 /// All records as text, with the names and types of their columns.
@@ -82,7 +99,7 @@ fn records_come_back_as_they_were() {
         let wanted = shown(all.records().unwrap());
         for keep in [Keep::Values, Keep::Prefixes, Keep::Routes] {
             let bytes = image(&all, keep);
-            let read = Table::of_image(Image::from_bytes(&bytes).unwrap()).unwrap();
+            let read = open(&bytes);
             assert_eq!(shown(read.records().unwrap()), wanted);
             assert_eq!(read.value_count(), Some(count));
             let number = read.lookup("10.0.1.7".parse().unwrap());
@@ -104,7 +121,7 @@ fn some_columns_in_another_order() {
     assert_eq!(missing, Err("none".to_owned()));
     all.select(&["ints".to_owned(), "float".to_owned()])
         .unwrap();
-    let read = Table::of_image(Image::from_bytes(&image(&all, Keep::Routes)).unwrap()).unwrap();
+    let read = open(&image(&all, Keep::Routes));
     for table in [&all, &read] {
         let records = table.records().unwrap();
         assert_eq!(records.columns().len(), 2);
@@ -121,9 +138,9 @@ fn some_columns_in_another_order() {
 }
 
 #[test]
-fn an_image_of_one_column_of_texts_has_names_alone() {
+fn an_image_of_one_column_of_texts_has_its_texts_alone() {
     let mut builder = RecordsBuilder::new();
-    let column = builder.column("city").unwrap();
+    let column = builder.column("value").unwrap();
     let mut texts = Builder::new();
     for (number, text) in ["b", "a", "é"].into_iter().enumerate() {
         builder.set(column, Scalar::Text(text));
@@ -137,19 +154,24 @@ fn an_image_of_one_column_of_texts_has_names_alone() {
     assert!(image(&table(builder.build().records), Keep::Routes) == wanted);
     let kinds = sections(&wanted)
         .into_iter()
-        .map(|(at, _)| (wanted[at], wanted[at + 4]));
-    let kinds: Vec<_> = kinds.filter(|(width, _)| *width == 0).collect();
-    assert_eq!(kinds, [(0, 1), (0, 2), (0, 3)], "provenance and names");
+        .filter(|(at, _)| wanted[at + 4] == 0)
+        .map(|(at, _)| kind_at(&wanted, at));
+    let kinds: Vec<_> = kinds.collect();
+    // Metadata of the image and of the table, columns, texts and their ends.
+    assert_eq!(kinds, [1, 1, 4, 64, 65]);
+    let read = open(&wanted);
+    let records = read.records().unwrap();
+    assert_eq!(records.columns()[0].name(), "value");
+    assert_eq!(image(&read, Keep::Routes), wanted);
 }
 
 /// Whatever is in the sections of records, with all checksums right: refused by a line, or records that can be read.
 #[test]
 fn damaged_records_are_noticed_or_sound() {
     let good = image(&table(records(40)), Keep::Values);
-    let about_records = sections(&good).into_iter().filter(|(at, _)| {
-        let kind = u32::from_le_bytes(good[at + 4..at + 8].try_into().unwrap());
-        good[*at] == 0 && (matches!(kind, 4 | 5) || kind >= 64)
-    });
+    let about_records = sections(&good)
+        .into_iter()
+        .filter(|(at, _)| is_of_records(&good, *at));
     let (mut opened, mut refused) = (0, 0);
     for at in about_records.flat_map(|(_, range)| range) {
         for flip in [1, 2, 0x10, 0x80, 0xff] {
@@ -161,7 +183,7 @@ fn damaged_records_are_noticed_or_sound() {
                 refused += 1;
                 continue;
             };
-            match Table::of_image(Arc::new(image)) {
+            match Table::of_image(image.table(None).unwrap()) {
                 Ok(table) => {
                     shown(table.records().unwrap());
                     opened += 1;
@@ -180,18 +202,19 @@ fn damaged_records_are_noticed_or_sound() {
 #[test]
 fn sections_that_are_missing_are_named() {
     let good = image(&table(records(9)), Keep::Values);
-    let kind_at = |at: usize| u32::from_le_bytes(good[at + 4..at + 8].try_into().unwrap());
     let about_records: Vec<_> = (sections(&good).into_iter())
-        .filter(|(at, _)| good[*at] == 0 && kind_at(*at) > 3)
-        .map(|(at, range)| (kind_at(at), good[range].to_vec()))
+        .filter(|(at, _)| is_of_records(&good, *at))
+        .map(|(at, range)| (kind_at(&good, at), good[range].to_vec()))
         .collect();
     // Seven columns, two of which are lists, and two have texts.
     assert_eq!(about_records.len(), 2 + 7 + 2 * 2 + 2);
     for (omitted, _) in &about_records {
-        let mut writer = popfib::ImageWriter::new("model", 7);
+        let mut writer = ImageWriter::new(7);
+        writer.table("model", &[]).unwrap();
         let kept = about_records.iter().filter(|(kind, _)| kind != omitted);
         writer.records(9, kept.cloned()).unwrap();
-        let read = Table::of_image(Image::from_bytes(&writer.to_bytes()).unwrap());
+        let image = Image::from_bytes(&writer.to_bytes()).unwrap();
+        let read = Table::of_image(image.table(None).unwrap());
         match (omitted, read) {
             // Without their columns there are no records, but numbers.
             (4, Ok(table)) => assert!(table.records().is_none()),
@@ -213,7 +236,7 @@ fn records_may_be_none() {
     let mut builder = RecordsBuilder::new();
     let _ = ["a", "b"].map(|name| builder.column(name).unwrap());
     let empty = Table::of_records(ByFamily::default(), builder.build().records);
-    let read = Table::of_image(Image::from_bytes(&image(&empty, Keep::Routes)).unwrap()).unwrap();
+    let read = open(&image(&empty, Keep::Routes));
     assert_eq!(read.records().unwrap().columns().len(), 2);
     assert!(read.records().unwrap().is_empty());
 }

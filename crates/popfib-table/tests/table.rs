@@ -47,8 +47,17 @@ fn covers(route: IpPrefix, prefix: IpPrefix) -> bool {
 
 /// The routes as an image, opened again.
 fn image(builder: &Builder, keep: Keep) -> Table {
-    let writer = builder.to_image("model", 7, &Options::default(), keep);
-    Table::of_image(Image::from_bytes(&writer.unwrap().to_bytes()).unwrap()).unwrap()
+    let mut writer = ImageWriter::new(7);
+    writer.table("model", &[]).unwrap();
+    let written = builder.write(&mut writer, &Options::default(), keep);
+    written.unwrap();
+    open(&writer)
+}
+
+/// The only table of an image.
+fn open(writer: &ImageWriter) -> Table {
+    let image = Image::from_bytes(&writer.to_bytes()).unwrap();
+    Table::of_image(image.table(None).unwrap()).unwrap()
 }
 
 /// The first and last address of each route, and those beside them.
@@ -293,15 +302,16 @@ fn popfib_like() -> Table {
 /// Images of other programs: without names, without a family, without routes.
 #[test]
 fn images_without_names_or_a_family() {
-    let mut writer = ImageWriter::new("", 0);
+    let mut writer = ImageWriter::new(0);
+    writer.table("", &[]).unwrap();
     let seven = NextHop::new(7).unwrap();
     let routes: Rib<u32> = [("10.0.0.0/8".parse().unwrap(), seven)]
         .into_iter()
         .collect();
     writer
-        .table(&routes, &Options::default(), Keep::Values)
+        .family(&routes, &Options::default(), Keep::Values)
         .unwrap();
-    let table = Table::of_image(Image::from_bytes(&writer.to_bytes()).unwrap()).unwrap();
+    let table = open(&writer);
     assert_eq!(
         (
             table.value_count(),

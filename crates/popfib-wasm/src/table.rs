@@ -3,9 +3,9 @@
 use std::io::Cursor;
 use std::net::IpAddr;
 
-use popfib::{Family, Image, Keep, Kernel, NextHop, Options};
+use popfib::{Family, Image, ImageWriter, Keep, Kernel, NextHop, Options};
 use popfib_formats::{Input, LoadOptions, load_text, parse_address};
-use popfib_table::{Addresses, Cell, FamilyTable, Rows, Scalar};
+use popfib_table::{Addresses, Cell, FamilyTable, Rows, Scalar, TableError};
 
 /// The name of the text in errors: `table:7: ...`.
 const NAME: &str = "table";
@@ -17,8 +17,11 @@ const NAME: &str = "table";
 pub(crate) fn compile(text: Vec<u8>) -> Result<Vec<u8>, String> {
     let input = Input::plain(NAME, Cursor::new(text));
     let table = load_text(input, &LoadOptions::new()).map_err(|error| error.to_string())?;
-    let image = (table.into_builder()).to_image(NAME, 0, &Options::default(), Keep::Routes);
-    let image = image.map_err(|error| format!("{NAME}: {error}"))?;
+    let mut image = ImageWriter::new(0);
+    let written = image.table(NAME, &[]).map_err(TableError::from);
+    written
+        .and_then(|()| (table.into_builder()).write(&mut image, &Options::default(), Keep::Routes))
+        .map_err(|error| format!("{NAME}: {error}"))?;
     Ok(image.to_bytes())
 }
 
@@ -63,10 +66,13 @@ impl Table {
     /// Anything that is no image, or one without a table of addresses.
     pub(crate) fn open(bytes: &[u8]) -> Result<Self, String> {
         let image = Image::from_bytes(bytes).map_err(|error| format!("{NAME}: {error}"))?;
-        if image.table::<u32>().is_none() && image.table::<u128>().is_none() {
+        let of_image = image
+            .table(None)
+            .map_err(|error| format!("{NAME}: {error}"))?;
+        if of_image.family::<u32>().is_none() && of_image.family::<u128>().is_none() {
             return Err(format!("{NAME}: the image has no table of IP addresses"));
         }
-        let table = popfib_table::Table::of_image(image);
+        let table = popfib_table::Table::of_image(of_image);
         Ok(Self {
             table: table.map_err(|error| format!("{NAME}: {error}"))?,
             cells: Addresses::default(),
@@ -196,7 +202,7 @@ fn read(cells: &mut Addresses, mut input: &[u8], numbers: &mut [u32]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use popfib::{Address, ByFamily, ImageWriter, Prefix, Rib};
+    use popfib::{Address, ByFamily, Prefix, Rib};
     use popfib_table::{RecordsBuilder, Ribs};
 
     fn rib<A: Address>(prefix: Prefix<A>, next_hop: u32) -> Rib<A> {
@@ -208,10 +214,11 @@ mod tests {
     /// What other programs may put in an image, and `compile` here does not.
     #[test]
     fn images_without_routes_names_or_a_family() {
-        let mut writer = ImageWriter::new("", 0);
+        let mut writer = ImageWriter::new(0);
+        writer.table("", &[]).unwrap();
         let options = Options::default();
         let ipv4 = rib::<u32>("10.0.0.0/8".parse().unwrap(), 7);
-        writer.table(&ipv4, &options, Keep::Values).unwrap();
+        writer.family(&ipv4, &options, Keep::Values).unwrap();
         let mut table = Table::open(&writer.to_bytes()).unwrap();
         let [inside, outside, other] = ["10.1.1.1", "11.1.1.1", "::1"].map(|a| a.parse().unwrap());
         assert_eq!(table.lookup(inside), 7);
@@ -238,14 +245,20 @@ mod tests {
     #[test]
     fn images_without_addresses_are_refused() {
         let error = |writer: &ImageWriter| Table::open(&writer.to_bytes()).err();
+        let mut writer = ImageWriter::new(0);
+        let no_table = "table: an image of 0 tables, of which one is used";
+        assert_eq!(error(&writer).as_deref(), Some(no_table));
         let none = "table: the image has no table of IP addresses";
-        let mut writer = ImageWriter::new("", 0);
+        writer.table("a", &[]).unwrap();
         assert_eq!(error(&writer).as_deref(), Some(none));
         let keys = rib::<u64>(Prefix::new(0, 1).unwrap(), 1);
         writer
-            .table(&keys, &Options::default(), Keep::Routes)
+            .family(&keys, &Options::default(), Keep::Routes)
             .unwrap();
         assert_eq!(error(&writer).as_deref(), Some(none));
+        writer.table("b", &[]).unwrap();
+        let two = "table: an image of 2 tables, of which one is used: \"a\", \"b\"";
+        assert_eq!(error(&writer).as_deref(), Some(two));
     }
 
     /// The value of a record is that of its first column.
@@ -261,8 +274,11 @@ mod tests {
         let mut ribs = ByFamily::<Ribs>::default();
         ribs.ipv4.insert("10.0.0.0/8".parse().unwrap(), number);
         let table = popfib_table::Table::of_records(ribs, builder.build().records);
-        let writer = table.to_image("r", 0, &Options::default(), Keep::Prefixes);
-        let mut table = Table::open(&writer.unwrap().to_bytes()).unwrap();
+        let mut writer = ImageWriter::new(0);
+        writer.table("r", &[]).unwrap();
+        let options = Options::default();
+        table.write(&mut writer, &options, Keep::Prefixes).unwrap();
+        let mut table = Table::open(&writer.to_bytes()).unwrap();
         assert_eq!(table.lookup("10.1.1.1".parse().unwrap()), 1);
         assert_eq!(table.value(1), Some(Value::Float(0.1)));
         assert_eq!((table.value(2), table.value(3)), (None, None));

@@ -86,7 +86,7 @@ pub use batch::{Kernel, KernelError};
 pub use compile_error::CompileError;
 pub use family::{ByFamily, Family, PerFamily};
 pub use fib::{CheckError, Fib, MAX_DIRECT_BITS, Options, Size};
-pub use image::{Image, ImageError, ImageTable, ImageWriter, Keep};
+pub use image::{Image, ImageError, ImageFamily, ImageTable, ImageWriter, Keep, Source};
 pub use intervals::{Interval, Intervals};
 pub use live::{Guard, LiveBytes, LiveFib, Reader};
 pub use longest::LongestFib;

@@ -146,8 +146,9 @@ fn every_part<A: Address>(seed: u64) {
         agree::<A, u32>(kept, &rib, &size(8, Size::Fastest));
     }
 
-    let mut writer = ImageWriter::new("small", 0);
-    writer.table(&rib, &options, Keep::Routes).expect("fits");
+    let mut writer = ImageWriter::new(0);
+    writer.table("small", &[]).unwrap();
+    writer.family(&rib, &options, Keep::Routes).expect("fits");
     let bytes = writer.to_bytes();
     if cfg!(target_endian = "big") {
         // Images are used as they lie.
@@ -156,7 +157,7 @@ fn every_part<A: Address>(seed: u64) {
         return;
     }
     let image = Image::from_bytes(&bytes).expect("an image");
-    let table = image.table::<A>().expect("the table");
+    let table = image.table(None).unwrap().family::<A>().expect("the table");
     for address in borders(&routes) {
         assert_eq!(table.lookup(address), search(kept, address));
         assert_eq!(table.longest_match(address), rib.longest_match(address));

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use popfib::{Family, ImageWriter, Keep, NextHop, Options};
+use popfib::{Family, ImageWriter, Keep, NextHop, Options, Source};
 use popfib_feed::{Routes, Target, View};
 use popfib_table::{Builder, TableError};
 
@@ -97,15 +97,18 @@ impl Images {
 
 /// Compiles a table. Returns its version and its image, which has no routes if the table does not exist.
 pub(super) fn compile(view: Option<&View>) -> Result<(u64, ImageWriter), TableError> {
-    let source = format!("popfib follow, table {}", view.map_or("", View::name));
+    let name = view.map_or("", View::name);
+    let source = Source::named("popfib follow");
     let (version, ipv4, ipv6) = view.map_or((0, Vec::new(), Vec::new()), View::routes);
     let mut collected = Collected::default();
     collected.insert(ipv4);
     collected.insert(ipv6);
     let created = SystemTime::now().duration_since(UNIX_EPOCH);
     let created = created.map_or(0, |since| since.as_secs());
+    let mut writer = ImageWriter::new(created);
+    writer.table(name, &[source])?;
     let builder = collected.builder;
-    let writer = builder.to_image(&source, created, &Options::default(), Keep::Routes)?;
+    builder.write(&mut writer, &Options::default(), Keep::Routes)?;
     Ok((version, writer))
 }
 

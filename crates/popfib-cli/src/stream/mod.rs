@@ -38,7 +38,7 @@ use crate::progress;
 
 use self::seen::Seen;
 use self::source::Source;
-use self::tables::TablesArgs;
+pub(crate) use self::tables::TablesArgs;
 
 /// Which files to read, and where in them the addresses are.
 #[derive(Args, Default)]

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use clap::error::ErrorKind;
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
+use popfib_formats::LookupTable;
+
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
-use crate::{image, table};
+use crate::{image, live, table};
 
 use super::follower::Follower;
 use super::table::{NamedTable, has_prefixes};
@@ -164,11 +166,37 @@ impl TablesArgs {
         if let Some(opened) = opened {
             return Ok(NamedTable::of_image(opened, with_prefixes)?.collect());
         }
-        if self.given.tables.is_empty() {
-            let table = table::load_records(None, &self.read)?.table;
-            return Ok(vec![NamedTable::only(table, with_prefixes)]);
+        let mut tables = Vec::new();
+        for (
+            name,
+            LookupTable {
+                name: file, table, ..
+            },
+        ) in self.read_files()?
+        {
+            has_prefixes(&file, &table, with_prefixes)?;
+            tables.extend(NamedTable::of_columns(name, table, with_prefixes));
         }
-        let mut tables: Vec<NamedTable> = Vec::new();
+        Ok(tables)
+    }
+
+    /// The tables as they are, each with its name if it has one.
+    pub(crate) fn read(&self) -> Result<Vec<(Option<String>, LookupTable)>, Failure> {
+        let opened = match &self.given.live {
+            Some(socket) => Some(live::open(socket, &self.read)?),
+            None => image::open_file(self.given.fib.as_deref(), self.given.trust, &self.read)?,
+        };
+        match opened {
+            Some(opened) => Ok(vec![(None, opened.into_loaded())]),
+            None => self.read_files(),
+        }
+    }
+
+    fn read_files(&self) -> Result<Vec<(Option<String>, LookupTable)>, Failure> {
+        if self.given.tables.is_empty() {
+            return Ok(vec![(None, table::load_records(None, &self.read)?)]);
+        }
+        let mut tables: Vec<(Option<String>, _)> = Vec::new();
         for (table, read) in self.given.tables.iter().zip(&self.reads) {
             let (name, file) = split(table);
             let name = name.map(str::to_owned);
@@ -176,13 +204,11 @@ impl TablesArgs {
                 let reason = "one of several tables needs a name: --table NAME=FILE";
                 return Err(format!("{}: {reason}", file.escape_debug()).into());
             }
-            if tables.iter().any(|table| table.name == name) {
+            if tables.iter().any(|(known, _)| *known == name) {
                 let name = name.unwrap_or_default();
                 return Err(format!("two tables are called {name}").into());
             }
-            let table = table::load_records(Some(Path::new(file)), read)?.table;
-            has_prefixes(file, &table, with_prefixes)?;
-            tables.extend(NamedTable::of_columns(name, table, with_prefixes));
+            tables.push((name, table::load_records(Some(Path::new(file)), read)?));
         }
         Ok(tables)
     }

@@ -43,9 +43,17 @@ fn the_image_of_records_is_as_it_was() {
     let output = popfib(&[
         "compile",
         "--table",
-        "records.jsonl",
+        "records=records.jsonl",
         "--columns",
         "*",
+        "--table",
+        "country=records.jsonl",
+        "--columns",
+        "country",
+        "--description",
+        "records of every type",
+        "--licence",
+        "MIT OR Apache-2.0",
         "-o",
         &made,
     ])
@@ -53,7 +61,8 @@ fn the_image_of_records_is_as_it_was() {
     .env("SOURCE_DATE_EPOCH", "1779000000")
     .output()
     .unwrap();
-    assert_eq!((stdout(&output), stderr(&output)), ("", ""));
+    let left_out = "popfib: records.jsonl: 3 objects without country left out\n";
+    assert_eq!((stdout(&output), stderr(&output)), ("", left_out));
     let kept = vectors.join("records.fib");
     if std::env::var_os("POPFIB_UPDATE_GOLDEN").is_some() {
         fs::copy(&made, &kept).unwrap();
@@ -69,18 +78,82 @@ fn the_image_of_records_is_as_it_was() {
         "2001:db8::1",
         "::1",
     ];
-    let lookup = |table: &str, kind: &str| {
-        let mut args = vec!["lookup", "--json", kind, table];
-        if kind == "--table" {
-            args.extend(["--columns", "*"]);
-        }
-        stdout(&run(&[&args[..], &addresses].concat())).to_owned()
+    let lookup = |table: &[&str]| {
+        let output = run(&[&["lookup", "--json"], table, &addresses].concat());
+        stdout(&output).to_owned()
     };
     let source = vectors.join("records.jsonl").display().to_string();
-    let answers = lookup(&made, "--fib");
-    assert_eq!(answers, lookup(&source, "--table"));
-    assert_eq!(answers, lookup(&made, "--table"), "recognised by content");
+    let answers = lookup(&["--fib", &made, "--vrf", "records"]);
+    assert_eq!(answers, lookup(&["--table", &source, "--columns", "*"]));
+    let by_content = lookup(&["--table", &made, "--vrf", "records"]);
+    assert_eq!(answers, by_content);
     assert_eq!(answers.lines().count(), addresses.len());
+    let countries = lookup(&["--fib", &made, "--vrf", "country"]);
+    let wanted = lookup(&["--table", &source, "--columns", "country"]);
+    assert_eq!(countries, wanted);
+}
+
+/// Which of several tables is meant has to be said, of whatever command.
+#[test]
+fn one_of_several_tables_is_chosen_by_its_name() {
+    let table = file("several.txt", TABLE);
+    let (a, b) = (format!("a={table}"), "b=-");
+    let image = path("several.fib");
+    let args = ["compile", "--table", &a, "--table", b, "-o", &image];
+    let output = run_with(&args, b"10.0.0.0/8 other\n");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lookup = |args: &[&str]| run(&[&["lookup", "10.1.2.3"], args].concat());
+    let answer = "10.1.2.3\t10.0.0.0/8\tother\n";
+    assert_eq!(stdout(&lookup(&["--table", &image, "--vrf", "b"])), answer);
+    assert_eq!(stdout(&lookup(&["--fib", &image, "--vrf", "b"])), answer);
+    let both = ["--table", "x", "--vrf", "a", "--table", "y", "--vrf", "b"];
+    let both = both.map(|arg| match arg {
+        "x" | "y" => format!("{arg}={image}"),
+        arg => arg.to_owned(),
+    });
+    let both = both.each_ref().map(String::as_str);
+    let line = file("several.log", "10.1.2.3\n");
+    let output = run(&[&["annotate", &line][..], &both].concat());
+    let wanted = "10.1.2.3\t10.1.2.3/32\t64500\t10.0.0.0/8\tother\n";
+    assert_eq!(stdout(&output), wanted, "{}", stderr(&output));
+    for command in ["lookup", "info", "convert", "verify"] {
+        for kind in ["--table", "--fib"] {
+            let output = run(&[command, kind, &image]);
+            let wanted = format!(
+                "popfib: {image}: an image of 2 tables, of which one is used: \"a\", \"b\"; --vrf NAME chooses\n"
+            );
+            assert_eq!(stderr(&output), wanted, "{command} {kind}");
+            assert_eq!(output.status.code(), Some(2));
+            let output = run(&[command, kind, &image, "--vrf", "c"]);
+            let wanted =
+                format!("popfib: {image}: no table \"c\": \"a\", \"b\"; --vrf NAME chooses\n");
+            assert_eq!(stderr(&output), wanted, "{command} {kind}");
+        }
+    }
+    let twice = ["compile", "--table", &a, "--table", &a, "-o", &image];
+    assert!(bad(&run(&twice)).contains("two tables are called a"));
+}
+
+/// A size of the compiled tables makes other images, of the same answers.
+#[test]
+fn flat_images_answer_as_others() {
+    let table = file("flat.txt", TABLE);
+    let small = path("flat-smallest.fib");
+    let run_compile = |size: &str, image: &str| {
+        let args = ["compile", "--table", &table, "--size", size, "-o", image];
+        let output = run(&[&args[..], &["--direct-bits=18"]].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    run_compile("smallest", &small);
+    let answers = |image: &str| {
+        stdout(&run(&[&["lookup", "--fib", image][..], &ADDRESSES].concat())).to_owned()
+    };
+    let large = path("flat-balanced.fib");
+    run_compile("balanced", &large);
+    assert!(fs::metadata(&large).unwrap().len() > fs::metadata(&small).unwrap().len());
+    assert_eq!(answers(&large), answers(&small));
+    let report = json(&["verify", "--json", "--random", "1000", "--fib", &large]);
+    assert_eq!(report["ipv4"]["mismatches"], 0);
 }
 
 #[test]
@@ -170,7 +243,11 @@ fn info_tells_where_an_image_comes_from() {
     let image = image("info.fib", &[]);
     let info = json(&["info", "--json", "--fib", &image]);
     let about = &info["image"];
-    assert!(about["source"].as_str().unwrap().ends_with("info.fib.txt"));
+    let source = &about["sources"][0];
+    assert!(source["name"].as_str().unwrap().ends_with("info.fib.txt"));
+    // Of the file, and no later than the image says that it is.
+    assert_eq!(source["date"], "2026-05-17T06:40:00Z");
+    assert!(source.get("licence").is_none());
     assert_eq!(about["created"], 1_779_000_000);
     assert_eq!(
         about["writer"],
@@ -242,7 +319,7 @@ fn what_is_no_image_is_told_in_one_line() {
         ),
         (
             file("later.fib", &later),
-            "an image of version 7.1; this program reads".to_owned(),
+            "an image of version 7.0; this program reads".to_owned(),
         ),
         (
             file("cut.fib", &good[..999]),

@@ -72,10 +72,11 @@ fn an_image_with_a_long_name_is_read() {
 fn image(name: &str) -> Vec<u8> {
     let mut rib = Rib::<u32>::new();
     rib.insert("10.0.0.0/8".parse().unwrap(), NextHop::MIN);
-    let mut writer = ImageWriter::new("test", 0);
+    let mut writer = ImageWriter::new(0);
+    writer.table("test", &[]).unwrap();
     writer.names([name]).unwrap();
     writer
-        .table(&rib, &Options::default(), Keep::Routes)
+        .family(&rib, &Options::default(), Keep::Routes)
         .unwrap();
     writer.to_bytes()
 }

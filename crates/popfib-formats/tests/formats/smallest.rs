@@ -43,15 +43,16 @@ fn written(table: &RouteTable, form: &str) -> Result<Vec<u8>, WriteError> {
 }
 
 fn image(table: &RouteTable) -> Vec<u8> {
-    let mut writer = ImageWriter::new("t", 0);
+    let mut writer = ImageWriter::new(0);
+    writer.table("t", &[]).unwrap();
     let names = (1..=table.next_hops.len())
         .filter_map(|n| table.next_hops.get(popfib::NextHop::new(n as u32)?));
     writer.names(names).unwrap();
     writer
-        .table(&table.ribs.ipv4, &Options::default(), Keep::Routes)
+        .family(&table.ribs.ipv4, &Options::default(), Keep::Routes)
         .unwrap();
     writer
-        .table(&table.ribs.ipv6, &Options::default(), Keep::Routes)
+        .family(&table.ribs.ipv6, &Options::default(), Keep::Routes)
         .unwrap();
     writer.to_bytes()
 }

@@ -334,13 +334,20 @@ def load(
 ) -> Table[_V]: ...
 @overload
 def open(
-    path: _Path, /, *, map: bool = False, trust: bool = False, decode: None = None
+    path: _Path,
+    /,
+    *,
+    table: str | None = None,
+    map: bool = False,
+    trust: bool = False,
+    decode: None = None,
 ) -> Table[str]: ...
 @overload
 def open(
     path: _Path,
     /,
     *,
+    table: str | None = None,
     map: bool = False,
     trust: bool = False,
     decode: Callable[[str], _V],

@@ -1,28 +1,26 @@
 //! Records as sections of an image, and back (docs/image-format.md, "Records").
 
-use std::sync::Arc;
-
-use popfib::{Image, ImageError, ImageWriter};
+use popfib::{ImageError, ImageTable, ImageWriter};
 
 use super::builder::MAX_COLUMNS;
-use super::column::{Column, ColumnType};
+use super::column::Column;
 use super::lists::Lists;
 use super::rows::{PackedRows, Rows};
-use super::scalars::{Scalar, Scalars};
-use super::store::{Records, VALUE};
+use super::scalars::Scalars;
+use super::store::Records;
 use crate::error::TableError;
 use crate::texts::Texts;
 
 /// The kinds of sections.
-const COLUMNS: u32 = 4;
-const ROWS: u32 = 5;
+const COLUMNS: u16 = 4;
+const ROWS: u16 = 5;
 /// That of the first column's values; four are those of a column.
-const VALUES: u32 = 64;
+const VALUES: u16 = 64;
 
 /// In a column's dictionary, after its values.
-const TEXT_ENDS: u32 = 1;
-const LIST_ENDS: u32 = 2;
-const LIST_CODES: u32 = 3;
+const TEXT_ENDS: u16 = 1;
+const LIST_ENDS: u16 = 2;
+const LIST_CODES: u16 = 3;
 
 /// The types of values.
 const TEXT: u8 = 1;
@@ -36,21 +34,11 @@ const HEAD: usize = 16;
 const ENTRY: usize = 16;
 
 impl Records {
-    /// Puts the records into an image: names if that is all they are.
+    /// Puts the records into the table that was begun in an image.
     ///
     /// # Errors
-    /// Those of [`ImageWriter::names`] and [`ImageWriter::records`].
+    /// Those of [`ImageWriter::records`], and [`TableError::Large`].
     pub(crate) fn write(&self, writer: &mut ImageWriter) -> Result<(), TableError> {
-        if let (Rows::Codes, [column]) = (&self.rows, &self.columns[..])
-            && column.column_type() == ColumnType::Text
-        {
-            let texts = (1..=column.len() as u32).filter_map(|code| column.values.get(code));
-            let texts = texts.map(|value| match value {
-                Scalar::Text(text) => text,
-                _ => "",
-            });
-            return Ok(writer.names(texts)?);
-        }
         let (rows, stride) = match &self.rows {
             Rows::Codes => (Vec::new(), 0),
             Rows::Packed(rows) => {
@@ -81,10 +69,15 @@ impl Records {
             head.extend(word(column.values.len())?);
             head.extend(word(column.lists.as_ref().map_or(0, Lists::len))?);
             names.extend(column.name().as_bytes());
-            let kind = VALUES + 4 * index as u32;
+            let kind = VALUES + 4 * index as u16;
             sections.push((kind, values));
-            if let Scalars::Texts(texts) = &column.values {
-                sections.push((kind + TEXT_ENDS, words(texts.ends().iter().copied())?));
+            if column.values.texts().is_some() {
+                let mut end = 0;
+                let ends = column.values.texts().into_iter().flatten().map(|text| {
+                    end += text.len();
+                    end
+                });
+                sections.push((kind + TEXT_ENDS, words(ends)?));
             }
             if let Some(lists) = &column.lists {
                 let codes = lists.codes().iter().map(|&code| code as usize);
@@ -100,18 +93,12 @@ impl Records {
         Ok(writer.records(self.len() as u32, sections)?)
     }
 
-    /// The records of an image, or its names as one column; `None` if it has neither. Names stay in the image, records are
+    /// The records of a table in an image; `None` if it has none. Names of next hops stay in the image, other values are
     /// copied. O(bytes) time.
     ///
     /// # Errors
     /// [`ImageError::Broken`] for what [`write`](Self::write) would not have written.
-    pub(crate) fn of_image(image: &Arc<Image>) -> Result<Option<Self>, ImageError> {
-        if image.name_count().is_some() {
-            return Ok(Some(Self::of_scalars(
-                VALUE,
-                Scalars::Names(Arc::clone(image)),
-            )));
-        }
+    pub(crate) fn of_image(image: &ImageTable) -> Result<Option<Self>, ImageError> {
         if image.record_count().is_none() {
             return Ok(None);
         }
@@ -141,8 +128,11 @@ impl Records {
             let name = name.and_then(|name| std::str::from_utf8(name).ok());
             let name = name.ok_or_else(malformed)?;
             name_at += name_len;
-            let kind = VALUES + 4 * index as u32;
-            let values = scalars(image, kind, value_type, values)?;
+            let kind = VALUES + 4 * index as u16;
+            let values = match image.name_count() {
+                Some(names) if names as usize == values => Scalars::Names(image.clone()),
+                _ => scalars(image, kind, value_type, values)?,
+            };
             let lists = match is_list {
                 0 if lists == 0 => None,
                 0 => return Err(malformed()),
@@ -187,9 +177,10 @@ fn bytes_of(values: &Scalars) -> (u8, Vec<u8>) {
         values.iter().flat_map(|&value| bytes(value)).collect()
     }
     match values {
-        Scalars::Texts(texts) => (TEXT, texts.text().as_bytes().to_vec()),
-        // Of an image without rows, whose names are written as such.
-        Scalars::Names(_) => (TEXT, Vec::new()),
+        Scalars::Texts(_) | Scalars::Names(_) => {
+            let texts = values.texts().into_iter().flatten();
+            (TEXT, texts.flat_map(str::bytes).collect())
+        }
         Scalars::Signed(numbers) => (SIGNED, all(numbers, i64::to_le_bytes)),
         Scalars::Unsigned(numbers) => (UNSIGNED, all(numbers, u64::to_le_bytes)),
         Scalars::Floats(numbers) => (FLOAT, all(numbers, f64::to_le_bytes)),
@@ -198,7 +189,12 @@ fn bytes_of(values: &Scalars) -> (u8, Vec<u8>) {
 }
 
 /// So many values of this type, from the sections from `kind` on.
-fn scalars(image: &Image, kind: u32, value_type: u8, count: usize) -> Result<Scalars, ImageError> {
+fn scalars(
+    image: &ImageTable,
+    kind: u16,
+    value_type: u8,
+    count: usize,
+) -> Result<Scalars, ImageError> {
     let bytes = section(image, kind)?;
     let broken = |reason| image.broken_record(kind, 0, reason);
     let numbers = || match bytes.as_chunks::<8>() {
@@ -227,7 +223,12 @@ fn scalars(image: &Image, kind: u32, value_type: u8, count: usize) -> Result<Sca
 }
 
 /// So many lists of codes of `values` values.
-fn lists_of(image: &Image, kind: u32, count: usize, values: usize) -> Result<Lists, ImageError> {
+fn lists_of(
+    image: &ImageTable,
+    kind: u16,
+    count: usize,
+    values: usize,
+) -> Result<Lists, ImageError> {
     let ends = words_of(image, kind + LIST_ENDS, count)?;
     let len = ends.last().copied().unwrap_or(0);
     let codes = words_of(image, kind + LIST_CODES, len)?;
@@ -242,14 +243,14 @@ fn lists_of(image: &Image, kind: u32, count: usize, values: usize) -> Result<Lis
     })
 }
 
-fn section(image: &Image, kind: u32) -> Result<&[u8], ImageError> {
+fn section(image: &ImageTable, kind: u16) -> Result<&[u8], ImageError> {
     image
         .record_section(kind)
         .ok_or_else(|| image.broken_record(kind, 0, ""))
 }
 
 /// The words of a section that has so many.
-fn words_of(image: &Image, kind: u32, count: usize) -> Result<Vec<usize>, ImageError> {
+fn words_of(image: &ImageTable, kind: u16, count: usize) -> Result<Vec<usize>, ImageError> {
     match section(image, kind)?.as_chunks::<4>() {
         (words, []) if words.len() == count => {
             let words = words.iter().map(|word| u32::from_le_bytes(*word) as usize);

@@ -1,9 +1,8 @@
 //! Values that are no lists, and the different ones of a column.
 
 use std::fmt;
-use std::sync::Arc;
 
-use popfib::{Image, NextHop};
+use popfib::{ImageTable, NextHop};
 
 use crate::texts::Texts;
 
@@ -37,7 +36,7 @@ impl fmt::Display for Scalar<'_> {
 pub(super) enum Scalars {
     Texts(Texts),
     /// The names in an image, which has some.
-    Names(Arc<Image>),
+    Names(ImageTable),
     Signed(Vec<i64>),
     Unsigned(Vec<u64>),
     Floats(Vec<f64>),
@@ -51,7 +50,7 @@ impl Scalars {
         let at = code as usize - 1;
         Some(match self {
             Self::Texts(texts) => Scalar::Text(texts.get(number)?),
-            Self::Names(image) => Scalar::Text(image.name(number)?),
+            Self::Names(image) => Scalar::Text(image.next_hop_name(number)?),
             Self::Signed(numbers) => Scalar::Integer((*numbers.get(at)?).into()),
             Self::Unsigned(numbers) => Scalar::Integer((*numbers.get(at)?).into()),
             Self::Floats(numbers) => Scalar::Float(*numbers.get(at)?),
@@ -68,6 +67,17 @@ impl Scalars {
             Self::Floats(numbers) => numbers.len(),
             Self::Booleans(truths) => truths.len(),
         }
+    }
+
+    /// All of them, if they are texts.
+    pub(super) fn texts(&self) -> Option<impl Iterator<Item = &str>> {
+        let are_texts = matches!(self, Self::Texts(_) | Self::Names(_));
+        are_texts.then(|| {
+            (1..=self.len() as u32).map_while(|code| match self.get(code)? {
+                Scalar::Text(text) => Some(text),
+                _ => None,
+            })
+        })
     }
 
     /// Whether no float is infinite or no number.

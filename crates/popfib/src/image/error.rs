@@ -1,11 +1,12 @@
 //! Why an image cannot be opened: one line with the place and the reason.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::error::Error;
 use core::fmt;
 
 /// The major version of images. Readers refuse any other, since it changes the meaning of known sections.
-pub(super) const MAJOR: u16 = 2;
+pub(super) const MAJOR: u16 = 3;
 
 /// Why bytes cannot be used as an image.
 ///
@@ -41,6 +42,13 @@ pub enum ImageError {
         /// What is wrong there.
         reason: String,
     },
+    /// The image has several tables and none was asked for, or none of the name that was.
+    Tables {
+        /// The name.
+        wanted: Option<String>,
+        /// Those of the tables that there are.
+        there: Vec<String>,
+    },
     /// This machine is big-endian. Images are used as they are stored, which is
     /// little-endian.
     BigEndianHost,
@@ -69,6 +77,23 @@ impl fmt::Display for ImageError {
                 section,
                 reason,
             } => write!(f, "byte {offset} ({section}): {reason}"),
+            Self::Tables { wanted, there } => {
+                match wanted {
+                    Some(wanted) => write!(f, "no table \"{wanted}\"")?,
+                    None => write!(
+                        f,
+                        "an image of {} tables, of which one is used",
+                        there.len()
+                    )?,
+                }
+                // Names have no control characters. Of a file with thousands of tables the first.
+                let mut before = ": ";
+                for name in there.iter().take(20) {
+                    write!(f, "{before}\"{name}\"")?;
+                    before = ", ";
+                }
+                Ok(())
+            }
             Self::BigEndianHost => f.write_str("images need a little-endian machine"),
         }
     }

@@ -15,7 +15,7 @@ use super::error::{ImageError, MAJOR};
 pub(super) const MAGIC: [u8; 8] = *b"\x89POPFIB\n";
 
 /// Increased when kinds of sections are added, which older readers skip.
-pub(super) const MINOR: u16 = 1;
+pub(super) const MINOR: u16 = 0;
 
 /// Sections begin at multiples of this: a cache line, and enough for any key.
 pub(super) const ALIGNMENT: usize = 64;
@@ -23,31 +23,33 @@ pub(super) const ALIGNMENT: usize = 64;
 const HEADER_LEN: usize = 64;
 const ENTRY_LEN: usize = 32;
 
-/// Identifies a section: the width of the keys that it belongs to (0: the whole
-/// image), and its kind. Sections are in this order.
+/// Identifies a section: the table that it belongs to (0: the whole image), the width of its keys (0: all of the table), and
+/// its kind. Sections are in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SectionId {
-    pub(super) key_bits: u32,
-    pub(super) kind: u32,
+    pub(super) table: u32,
+    pub(super) key_bits: u16,
+    pub(super) kind: u16,
 }
 
-pub(super) const PROVENANCE: u32 = 1;
-pub(super) const NAME_ENDS: u32 = 2;
-pub(super) const NAMES: u32 = 3;
+/// What the image is, or where a table comes from (`metadata.rs`).
+pub(super) const METADATA: u16 = 1;
 /// How many records there are, which next hops are numbers of, in its first word, and their columns.
-pub(super) const RECORDS: u32 = 4;
+pub(super) const RECORDS: u16 = 4;
 /// Rows of records, and from here on the dictionaries of columns. What they hold is the business of who reads records.
-pub(super) const ROWS: u32 = 5;
-pub(super) const DICTIONARIES: u32 = 64;
+pub(super) const ROWS: u16 = 5;
+pub(super) const DICTIONARIES: u16 = 64;
+/// Of the first column: where each text ends.
+pub(super) const TEXT_ENDS: u16 = 65;
 /// The Fib that returns next hops.
 pub(super) const FIB: FibKinds = FibKinds {
     description: 16,
     root: 17,
     arena: 18,
 };
-pub(super) const ROUTE_ADDRESSES: u32 = 32;
-pub(super) const ROUTE_LENGTHS: u32 = 33;
-pub(super) const ROUTE_NEXT_HOPS: u32 = 34;
+pub(super) const ROUTE_ADDRESSES: u16 = 32;
+pub(super) const ROUTE_LENGTHS: u16 = 33;
+pub(super) const ROUTE_NEXT_HOPS: u16 = 34;
 /// The Fib of a `LongestFib`, which returns next hops and lengths.
 pub(super) const LONGEST_FIB: FibKinds = FibKinds {
     description: 48,
@@ -58,30 +60,24 @@ pub(super) const LONGEST_FIB: FibKinds = FibKinds {
 /// The kinds of the three sections of a Fib.
 #[derive(Clone, Copy)]
 pub(super) struct FibKinds {
-    pub(super) description: u32,
-    pub(super) root: u32,
-    pub(super) arena: u32,
+    pub(super) description: u16,
+    pub(super) root: u16,
+    pub(super) arena: u16,
 }
 
 impl SectionId {
     /// The name of the section in messages.
     pub(super) fn name(self) -> String {
+        const PARTS: [&str; 4] = [
+            "values",
+            "ends of texts",
+            "ends of lists",
+            "elements of lists",
+        ];
         let kind = match self.kind {
-            PROVENANCE => "provenance",
-            NAME_ENDS => "ends of the next hops' names",
-            NAMES => "names of the next hops",
+            METADATA => "metadata",
             RECORDS => "columns of the records",
             ROWS => "rows of the records",
-            kind @ DICTIONARIES.. if self.key_bits == 0 => {
-                let (column, part) = ((kind - DICTIONARIES) / 4 + 1, (kind - DICTIONARIES) % 4);
-                let part = [
-                    "values",
-                    "ends of texts",
-                    "ends of lists",
-                    "elements of lists",
-                ][part as usize];
-                return format!("{part} of column {column}");
-            }
             16 => "FIB description",
             17 => "FIB root table",
             18 => "FIB arena",
@@ -91,13 +87,34 @@ impl SectionId {
             48 => "longest-match FIB description",
             49 => "longest-match FIB root table",
             50 => "longest-match FIB arena",
-            kind => return format!("section of kind {kind}, {} bits", self.key_bits),
+            _ => "",
         };
-        match self.key_bits {
-            0 => kind.into(),
-            32 => format!("IPv4 {kind}"),
-            128 => format!("IPv6 {kind}"),
-            bits => format!("{bits}-bit {kind}"),
+        let section = match (self.key_bits, self.kind) {
+            (0, kind @ DICTIONARIES..) => {
+                let (column, part) = ((kind - DICTIONARIES) / 4 + 1, (kind - DICTIONARIES) % 4);
+                format!("{} of column {column}", PARTS[usize::from(part)])
+            }
+            (bits, number) if kind.is_empty() => {
+                format!("section of kind {number}, {bits} bits")
+            }
+            (0, _) => kind.into(),
+            (32, _) => format!("IPv4 {kind}"),
+            (128, _) => format!("IPv6 {kind}"),
+            (bits, _) => format!("{bits}-bit {kind}"),
+        };
+        // Most images have one table.
+        match self.table {
+            0 | 1 => section,
+            table => format!("{section} of table {table}"),
+        }
+    }
+
+    /// The error that there is no such section.
+    pub(super) fn missing(self) -> ImageError {
+        ImageError::Broken {
+            offset: HEADER_LEN as u64,
+            section: "section table".into(),
+            reason: format!("no {}", self.name()),
         }
     }
 }
@@ -142,6 +159,7 @@ pub(super) fn head(sections: &[(SectionId, &[u8])]) -> (Vec<u8>, Vec<Range<usize
         let start = end.next_multiple_of(ALIGNMENT);
         end = start + content.len();
         ranges.push(start..end);
+        table.extend(id.table.to_le_bytes());
         table.extend(id.key_bits.to_le_bytes());
         table.extend(id.kind.to_le_bytes());
         table.extend((start as u64).to_le_bytes());
@@ -209,8 +227,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Entry>, ImageError> {
     let mut end = HEADER_LEN + table.len();
     for (index, line) in table.chunks_exact(ENTRY_LEN).enumerate() {
         let id = SectionId {
-            key_bits: u32_at(line, 0),
-            kind: u32_at(line, 4),
+            table: u32_at(line, 0),
+            key_bits: u16_at(line, 4),
+            kind: u16_at(line, 6),
         };
         let at = (HEADER_LEN + index * ENTRY_LEN) as u64;
         let broken = |reason: &str| ImageError::Broken {
@@ -275,6 +294,8 @@ pub(super) struct Description {
     /// The direct bits that were requested; `None` if they were chosen by the number of routes.
     pub(super) asked_direct_bits: Option<u8>,
     pub(super) aggregation: bool,
+    /// Whether the blocks that the root leads to, or of longer keys all, are flat.
+    pub(super) is_flat: bool,
     pub(super) nodes: u64,
     pub(super) leaves: u64,
     pub(super) routes: u64,
@@ -297,7 +318,7 @@ impl Description {
             self.answer_bits,
             self.asked_direct_bits.unwrap_or(NONE),
             u8::from(self.aggregation),
-            0,
+            u8::from(self.is_flat),
             0,
         ]);
         for count in [self.nodes, self.leaves, self.routes, self.next_hops] {
@@ -314,26 +335,25 @@ impl Description {
             value_bits,
             answer_bits,
             asked,
-            aggregation,
-            0,
+            aggregation @ (0 | 1),
+            is_flat @ (0 | 1),
             0,
         ] = *bytes.first_chunk()?
         else {
             return None;
         };
-        (bytes.len() == Self::LEN && matches!(answer_bits, 16 | 32) && aggregation <= 1).then(
-            || Self {
-                root_bits,
-                page_bits,
-                value_bits,
-                answer_bits,
-                asked_direct_bits: (asked != NONE).then_some(asked),
-                aggregation: aggregation == 1,
-                nodes: u64_at(bytes, 8),
-                leaves: u64_at(bytes, 16),
-                routes: u64_at(bytes, 24),
-                next_hops: u64_at(bytes, 32),
-            },
-        )
+        (bytes.len() == Self::LEN && matches!(answer_bits, 16 | 32)).then(|| Self {
+            root_bits,
+            page_bits,
+            value_bits,
+            answer_bits,
+            asked_direct_bits: (asked != NONE).then_some(asked),
+            aggregation: aggregation == 1,
+            is_flat: is_flat == 1,
+            nodes: u64_at(bytes, 8),
+            leaves: u64_at(bytes, 16),
+            routes: u64_at(bytes, 24),
+            next_hops: u64_at(bytes, 32),
+        })
     }
 }

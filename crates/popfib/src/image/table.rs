@@ -1,386 +1,197 @@
-//! The table of one family in an image: its Fibs, and its routes if they were kept.
-//!
-//! The Fib of a [`LongestFib`] finds a longest match with one lookup. It contains the next hops, too; they have their own Fib
-//! where it is wanted, because that is smaller, and lookups in it are faster (docs/experiments.md). The routes are three arrays in
-//! prefix order, for callers that need all of them.
+//! A table in an image: its name and sources, the families of its routes, and what their next hops stand for.
 
-use alloc::format;
+use alloc::boxed::Box;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::any::Any;
 
 use super::error::ImageError;
-use super::format::{
-    Description, Entry, FIB, FibKinds, LONGEST_FIB, ROUTE_ADDRESSES, ROUTE_LENGTHS,
-    ROUTE_NEXT_HOPS, SectionId,
-};
-use super::memory::{Array, Memory};
+use super::family::ImageFamily;
+use super::format::{DICTIONARIES, METADATA, RECORDS, TEXT_ENDS, u32_at};
+use super::memory::Array;
+use super::metadata::{self, Source};
+use super::sections::Sections;
 use crate::address::Address;
-use crate::fib::check::{check_answers, check_shape};
-use crate::fib::layout::{Arrays, View, Word};
-use crate::fib::{Fib, Options};
-use crate::longest::LongestFib;
-use crate::memory::Global;
 use crate::next_hop::NextHop;
-use crate::prefix::Prefix;
-use crate::rib::Rib;
 
-/// The sections of an image that is being opened.
-pub(super) struct Sections {
-    pub(super) memory: Arc<Memory>,
-    pub(super) entries: alloc::vec::Vec<Entry>,
-    /// The highest allowed next hop.
-    pub(super) max_next_hop: u32,
-    /// Whether to verify more than the places of the sections.
-    pub(super) validate: bool,
-}
-
-impl Sections {
-    pub(super) fn find(&self, id: SectionId) -> Option<&Entry> {
-        let index = self.entries.binary_search_by_key(&id, |entry| entry.id);
-        Some(&self.entries[index.ok()?])
-    }
-
-    fn expect(&self, id: SectionId) -> Result<&Entry, ImageError> {
-        self.find(id).ok_or_else(|| ImageError::Broken {
-            offset: 64,
-            section: "section table".into(),
-            reason: format!("no {}", id.name()),
-        })
-    }
-
-    pub(super) fn get(&self, id: SectionId) -> Result<(&Entry, &[u8]), ImageError> {
-        let entry = self.expect(id)?;
-        Ok((entry, &self.memory.bytes()[entry.range.clone()]))
-    }
-
-    /// The array of integers of a section.
-    pub(super) fn array<T: Integer>(&self, id: SectionId) -> Result<Array<T>, ImageError> {
-        let entry = self.expect(id)?;
-        // SAFETY: every pattern of bits is an integer.
-        unsafe { Array::new(&self.memory, entry.range.clone()) }
-            .ok_or_else(|| entry.broken(0, "its length is no multiple of an element's"))
-    }
-}
-
-/// The element types of the arrays of an image.
-pub(super) trait Integer {}
-impl Integer for u8 {}
-impl Integer for u32 {}
-impl Integer for Word {}
-// `Address` is sealed: all its types are integers.
-#[derive(Clone, Copy, Debug)]
-#[repr(transparent)]
-struct Key<A>(A);
-impl<A: Address> Integer for Key<A> {}
-
-/// The table of one family in an [`Image`](super::Image): one Fib or both, and perhaps its routes, as [`Keep`](super::Keep) says.
-#[derive(Debug)]
-pub struct ImageTable<A: Address> {
-    fib: Option<Fib<A, u32>>,
-    /// The same arrays with answers of 16 bits.
-    narrow_fib: Option<Fib<A, u16>>,
-    longest: Option<LongestFib<A>>,
-    description: Description,
-    routes: Option<Routes<A>>,
-}
+/// A table in an [`Image`](super::Image), whose memory it keeps: clones are cheap, and outlive the image.
+#[derive(Clone, Debug)]
+pub struct ImageTable(Arc<Inner>);
 
 #[derive(Debug)]
-struct Routes<A: Address> {
-    addresses: Array<Key<A>>,
-    lengths: Array<u8>,
-    next_hops: Array<u32>,
+struct Inner {
+    sections: Sections,
+    /// One `ImageFamily<A>` for each width of keys.
+    families: Vec<Box<dyn Any + Send + Sync>>,
+    metadata: Array<u8>,
+    names: Option<Names>,
 }
 
-impl<A: Address> ImageTable<A> {
-    /// The table for keys of this type; `None` if the image has none.
+impl ImageTable {
+    /// The table of these sections.
     ///
     /// # Safety
     /// Unless `sections.validate` is true, they are what an `ImageWriter` has written.
-    pub(super) unsafe fn read(sections: &Sections) -> Result<Option<Self>, ImageError> {
-        let id = |kind| SectionId {
-            key_bits: A::WIDTH.into(),
-            kind,
-        };
-        let max = (sections.max_next_hop.min(LongestFib::<A>::MAX_NEXT_HOP))
-            * LongestFib::<A>::LENGTHS
-            + u32::from(A::WIDTH);
-        // SAFETY: the caller's.
-        let fib = unsafe { read_fib(sections, FIB, sections.max_next_hop)? };
-        // SAFETY: as above.
-        let longest = unsafe { read_fib(sections, LONGEST_FIB, max)? };
-        let (Some(kind), Some(description)) = (
-            [FIB, LONGEST_FIB]
-                .map(|kinds| kinds.description)
-                .into_iter()
-                .find(|&kind| sections.find(id(kind)).is_some()),
-            fib.as_ref()
-                .or(longest.as_ref())
-                .map(|(_, description)| description.clone()),
-        ) else {
-            return Ok(None);
-        };
-        let routes = match sections.find(id(ROUTE_ADDRESSES)) {
-            Some(entry) if longest.is_none() => {
-                return Err(entry.broken(0, "there is no longest-match FIB"));
-            }
-            Some(_) => Some(Routes::read(sections, description.routes)?),
+    pub(super) unsafe fn read(mut sections: Sections) -> Result<Self, ImageError> {
+        let names = match sections.find((0, RECORDS)) {
             None => None,
+            Some(_) => {
+                let (entry, head) = sections.get((0, RECORDS))?;
+                if head.len() < 4 {
+                    return Err(entry.broken(0, "it is malformed"));
+                }
+                let (count, are_names) = (u32_at(head, 0), Names::are_there(head));
+                sections.max_next_hop = count;
+                are_names.then(|| Names::read(&sections)).transpose()?
+            }
         };
-        // Later computations with this number should not overflow.
-        if description.routes > u64::from(u32::MAX >> 1) {
-            let entry = sections.expect(id(kind))?;
-            return Err(entry.broken(24, "there are too many routes"));
+        metadata::check(&sections)?;
+        let metadata = sections.array((0, METADATA))?;
+        let mut families = Vec::new();
+        // SAFETY: the caller's, or it is validated.
+        unsafe {
+            add_family::<u32>(&sections, &mut families)?;
+            add_family::<u128>(&sections, &mut families)?;
+            // To WebAssembly, where code is fetched before it runs, other keys than addresses are unknown.
+            if !cfg!(target_family = "wasm") {
+                add_family::<u8>(&sections, &mut families)?;
+                add_family::<u16>(&sections, &mut families)?;
+                add_family::<u64>(&sections, &mut families)?;
+            }
         }
-        let narrow_fib = fib
-            .as_ref()
-            .filter(|(_, description)| description.answer_bits == 16);
-        Ok(Some(Self {
-            narrow_fib: narrow_fib.map(|(fib, _)| fib.with_leaf()),
-            fib: fib.map(|(fib, _)| fib),
-            longest: longest.map(|(fib, _)| LongestFib::from_fib(fib)),
-            description,
-            routes,
-        }))
+        Ok(Self(Arc::new(Inner {
+            sections,
+            families,
+            metadata,
+            names,
+        })))
     }
 
-    /// The Fib of next hops, unless the image keeps what longest matches need alone.
-    pub fn fib(&self) -> Option<&Fib<A, u32>> {
-        self.fib.as_ref()
+    /// The name of the table, by which it is found in the image.
+    pub fn name(&self) -> &str {
+        metadata::name(&self.0.metadata)
     }
 
-    /// The same Fib with answers of 16 bits, if all next hops fit. Its arrays are not copied.
-    pub fn narrow_fib(&self) -> Option<&Fib<A, u16>> {
-        self.narrow_fib.as_ref()
+    /// Where its routes and records come from.
+    pub fn sources(&self) -> Vec<Source> {
+        metadata::sources(&self.0.metadata)
     }
 
-    /// The next hop of the longest prefix that contains `address`, by whichever Fib there is; 0 if there is none.
-    #[inline]
-    pub fn lookup(&self, address: A) -> u32 {
-        match (&self.fib, &self.longest) {
-            (Some(fib), _) => fib.lookup(address),
-            (None, Some(longest)) => longest.fib().lookup(address) / LongestFib::<A>::LENGTHS,
-            // One is there.
-            (None, None) => 0,
-        }
-    }
-
-    /// The options that the Fibs were compiled with.
-    pub fn options(&self) -> Options {
-        Options::default()
-            .direct_bits(self.description.asked_direct_bits)
-            .aggregation(self.description.aggregation)
-    }
-
-    /// The number of routes that the Fibs were compiled from.
-    pub fn route_count(&self) -> usize {
-        self.description.routes as usize
-    }
-
-    /// The number of different next hops of these routes.
-    pub fn next_hop_count(&self) -> usize {
-        self.description.next_hops as usize
-    }
-
-    /// Whether the image contains the routes. Without them, [`route`](Self::route) returns `None`, and
-    /// [`rib`](Self::rib) is empty.
-    pub fn has_routes(&self) -> bool {
-        self.routes.is_some()
-    }
-
-    /// The longest prefix that contains `address`, and its next hop, by one lookup.
-    /// `None` also if the image has values alone.
-    #[inline]
-    pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
-        self.longest_fib()?.longest_match(address)
-    }
-
-    /// The Fib for longest matches; `None` if the image has values alone.
-    #[inline]
-    pub fn longest_fib(&self) -> Option<&LongestFib<A>> {
-        self.longest.as_ref()
-    }
-
-    /// The route with this number, counted from 1 in prefix order. Constant time.
-    #[inline]
-    pub fn route(&self, number: u32) -> Option<(Prefix<A>, NextHop)> {
-        self.routes.as_ref()?.get((number as usize).checked_sub(1)?)
-    }
-
-    /// All routes in prefix order; none if the image has no routes.
-    pub fn routes(&self) -> impl Iterator<Item = (Prefix<A>, NextHop)> + '_ {
-        self.routes
+    /// The routes for keys of type `A` (`u32` is IPv4, `u128` IPv6), if there are any.
+    pub fn family<A: Address>(&self) -> Option<&ImageFamily<A>> {
+        self.0
+            .families
             .iter()
-            .flat_map(|routes| (0..routes.addresses.len()).filter_map(|index| routes.get(index)))
+            .find_map(|family| family.downcast_ref())
     }
 
-    /// The next hop of exactly `prefix`. O(log routes).
-    pub fn get(&self, prefix: Prefix<A>) -> Option<NextHop> {
-        let (found, next_hop) = self.route(self.first_from(prefix))?;
-        (found == prefix).then_some(next_hop)
+    /// The name of a next hop, which is its record if that is one text; `None` if it has none. Constant time.
+    pub fn next_hop_name(&self, next_hop: NextHop) -> Option<&str> {
+        self.0.names.as_ref()?.get(next_hop)
     }
 
-    /// The routes that cover `prefix`, including `prefix` itself, the shortest first. O(width * log routes).
-    pub fn supernets(
-        &self,
-        prefix: Prefix<A>,
-    ) -> impl Iterator<Item = (Prefix<A>, NextHop)> + Clone + '_ {
-        (0..=prefix.len()).filter_map(move |len| {
-            let prefix = Prefix::clamped(prefix.address(), len);
-            Some((prefix, self.get(prefix)?))
-        })
+    /// The number of next hops that have names, which is also the highest of these next
+    /// hops; `None` for a table without names.
+    pub fn name_count(&self) -> Option<u32> {
+        self.0.names.as_ref().map(Names::len)
     }
 
-    /// The routes inside `prefix`, including `prefix` itself, in prefix order. O(log routes) to the first.
-    pub fn subnets(
-        &self,
-        prefix: Prefix<A>,
-    ) -> impl Iterator<Item = (Prefix<A>, NextHop)> + Clone + '_ {
-        (self.first_from(prefix)..)
-            .map_while(move |number| self.route(number))
-            .take_while(move |(route, _)| prefix.covers(route))
+    /// How many records there are, which next hops are numbers of; `None` for a table without. Whether they are sound is for
+    /// who reads [their sections](Self::record_section) to verify.
+    pub fn record_count(&self) -> Option<u32> {
+        Some(u32_at(self.record_section(RECORDS)?, 0))
     }
 
-    /// The number of the first route at or after `prefix`; one more than there are if there is none.
-    fn first_from(&self, prefix: Prefix<A>) -> u32 {
-        let is_before = |number| self.route(number).is_some_and(|route| route.0 < prefix);
-        // `before` is the number of a route before the prefix, or 0.
-        let (mut before, mut behind) = (0, self.route_count() as u32 + 1);
-        while behind - before > 1 {
-            let middle = before + (behind - before) / 2;
-            if is_before(middle) {
-                before = middle;
-            } else {
-                behind = middle;
-            }
+    /// The section of this kind that is about records: 4 their columns, 5 their rows, from 64 on
+    /// the columns' dictionaries (docs/image-format.md).
+    pub fn record_section(&self, kind: u16) -> Option<&[u8]> {
+        Some(self.0.sections.get((0, kind)).ok()?.1)
+    }
+
+    /// The error that something is wrong in [such a section](Self::record_section), `at` bytes after its beginning.
+    pub fn broken_record(&self, kind: u16, at: usize, reason: &str) -> ImageError {
+        match self.0.sections.expect((0, kind)) {
+            Ok(entry) => entry.broken(at, reason),
+            Err(error) => error,
         }
-        behind
     }
 
-    /// A Rib of the [`routes`](Self::routes).
-    pub fn rib(&self) -> Rib<A> {
-        self.routes().collect()
+    /// The length in bytes of the image that the table keeps.
+    pub fn image_bytes(&self) -> usize {
+        self.0.sections.memory.bytes().len()
     }
 }
 
-impl<A: Address> Routes<A> {
-    fn read(sections: &Sections, count: u64) -> Result<Self, ImageError> {
-        let id = |kind| SectionId {
-            key_bits: A::WIDTH.into(),
-            kind,
-        };
-        let routes = Self {
-            addresses: sections.array(id(ROUTE_ADDRESSES))?,
-            lengths: sections.array(id(ROUTE_LENGTHS))?,
-            next_hops: sections.array(id(ROUTE_NEXT_HOPS))?,
-        };
-        for (kind, len) in [
-            (ROUTE_ADDRESSES, routes.addresses.len()),
-            (ROUTE_LENGTHS, routes.lengths.len()),
-            (ROUTE_NEXT_HOPS, routes.next_hops.len()),
-        ] {
-            if len as u64 != count {
-                let reason = format!("it has {len} elements for {count} routes");
-                return Err(sections.expect(id(kind))?.broken(0, reason));
-            }
-        }
-        if sections.validate
-            && let Some(index) = routes.first_broken(sections.max_next_hop)
-        {
-            let reason = format!("route {} is malformed or out of order", index + 1);
-            let entry = sections.expect(id(ROUTE_ADDRESSES))?;
-            return Err(entry.broken(index * size_of::<A>(), reason));
-        }
-        Ok(routes)
-    }
-
-    /// The first route that is not a prefix, is not after the previous route in prefix order, or
-    /// has no next hop.
-    fn first_broken(&self, max_next_hop: u32) -> Option<usize> {
-        // One pass for each check, without branches: the compiler makes vector code of most of them.
-        // All slices have the same length, so that accesses need no bounds checks.
-        let count = self.lengths.len();
-        let (addresses, lengths) = (&self.addresses[..count], &self.lengths[..count]);
-        let next_hops = &*self.next_hops;
-        let is_next_hop = |next_hop: u32| next_hop.wrapping_sub(1) < max_next_hop;
-        let longest = lengths.iter().fold(0, |all, &length| all.max(length));
-        let bare = next_hops.iter().filter(|next_hop| !is_next_hop(**next_hop));
-        if longest > A::WIDTH || bare.count() > 0 {
-            let routes = lengths.iter().zip(next_hops);
-            let is_broken = |(&length, &next_hop)| length > A::WIDTH || !is_next_hop(next_hop);
-            return routes.map(is_broken).position(|is_broken| is_broken);
-        }
-        let hosts: [A; 256] = core::array::from_fn(|length| !A::mask(length as u8));
-        let has_host_bits = |at: usize| addresses[at].0 & hosts[usize::from(lengths[at])] != A::MIN;
-        let is_behind = |at: usize| {
-            let (before, address) = (addresses[at - 1].0, addresses[at].0);
-            (before < address) | (before == address) & (lengths[at - 1] < lengths[at])
-        };
-        let with_host_bits = (0..count).fold(false, |any, at| any | has_host_bits(at));
-        let disordered = (1..count).fold(false, |any, at| any | !is_behind(at));
-        if with_host_bits | disordered {
-            (0..count).find(|&at| has_host_bits(at) || at > 0 && !is_behind(at))
-        } else {
-            None
-        }
-    }
-
-    #[inline]
-    fn get(&self, index: usize) -> Option<(Prefix<A>, NextHop)> {
-        let Key(address) = *self.addresses.get(index)?;
-        let prefix = Prefix::new_masked(address, *self.lengths.get(index)?).ok()?;
-        Some((prefix, NextHop::new(*self.next_hops.get(index)?)?))
-    }
-}
-
-/// A Fib and its description.
-type Described<A> = (Fib<A, u32>, Description);
-
-/// A Fib whose arrays are in the image, and its description; `None` if the image has none of these kinds.
+/// Adds the routes for keys of type `A`, if there are any.
 ///
 /// # Safety
-/// As for [`ImageTable::read`].
-unsafe fn read_fib<A: Address>(
+/// Unless `sections.validate` is true, they are what an `ImageWriter` has written.
+unsafe fn add_family<A: Address>(
     sections: &Sections,
-    kinds: FibKinds,
-    max_answer: u32,
-) -> Result<Option<Described<A>>, ImageError> {
-    let id = |kind| SectionId {
-        key_bits: A::WIDTH.into(),
-        kind,
-    };
-    if sections.find(id(kinds.description)).is_none() {
-        return Ok(None);
+    families: &mut Vec<Box<dyn Any + Send + Sync>>,
+) -> Result<(), ImageError> {
+    // SAFETY: the caller's.
+    if let Some(family) = unsafe { ImageFamily::<A>::read(sections)? } {
+        families.push(Box::new(family));
     }
-    let (entry, bytes) = sections.get(id(kinds.description))?;
-    let description =
-        Description::parse(bytes).ok_or_else(|| entry.broken(0, "it is malformed"))?;
-    let root = sections.array::<Word>(id(kinds.root))?;
-    let arena = sections.array::<Word>(id(kinds.arena))?;
-    let view = View {
-        root: &root,
-        arena: &arena,
-        root_bits: description.root_bits,
-        page_bits: description.page_bits,
-        value_bits: description.value_bits,
-        is_flat: false,
-    };
-    let max_answer = match description.answer_bits {
-        16 => max_answer.min(u16::MAX.into()),
-        _ => max_answer.min(u32::MAX >> 1),
-    };
-    let checked = if sections.validate {
-        check_answers::<A>(view, max_answer)
-    } else {
-        check_shape::<A>(view)
-    };
-    if let Err(error) = checked {
-        let entry = sections.expect(id(kinds.arena))?;
-        return Err(entry.broken(0, format!("{error}")));
+    Ok(())
+}
+
+/// The names of next hops, one after the other: the texts of the only column of records without rows.
+#[derive(Debug)]
+struct Names {
+    /// Where each name ends in `text`.
+    ends: Array<u32>,
+    text: Array<u8>,
+}
+
+impl Names {
+    /// Whether records are names, by the description of their columns: one column, no rows; of texts, without lists.
+    fn are_there(head: &[u8]) -> bool {
+        head.len() >= 32
+            && (u32_at(head, 4), u32_at(head, 8)) == (1, 0)
+            && (head[16], head[17]) == (1, 0)
     }
-    let owner: Arc<dyn Any + Send + Sync> = sections.memory.clone();
-    // SAFETY: the arrays are in the memory, which is not written to.
-    let arrays = unsafe { Arrays::shared(view, owner, Global) };
-    // The counts are only for display; nothing relies on them.
-    let (nodes, leaves) = (description.nodes as usize, description.leaves as usize);
-    Ok(Some((Fib::from_arrays(arrays, nodes, leaves), description)))
+
+    fn read(sections: &Sections) -> Result<Self, ImageError> {
+        let names = Self {
+            ends: sections.array((0, TEXT_ENDS))?,
+            text: sections.array((0, DICTIONARIES))?,
+        };
+        let entry = sections.expect((0, TEXT_ENDS))?;
+        if names.ends.len() as u64 != u64::from(sections.max_next_hop) {
+            return Err(entry.broken(0, "it has another length than its column says"));
+        }
+        if !sections.validate {
+            return Ok(names);
+        }
+        let Ok(text) = core::str::from_utf8(&names.text) else {
+            return Err(entry.broken(0, "the texts are not UTF-8"));
+        };
+        let mut last = 0;
+        for (index, end) in names.ends.iter().enumerate() {
+            if *end < last || !text.is_char_boundary(*end as usize) {
+                return Err(entry.broken(4 * index, "a text does not end after its beginning"));
+            }
+            last = *end;
+        }
+        if last as usize != text.len() {
+            return Err(entry.broken(0, "text follows after the last one"));
+        }
+        Ok(names)
+    }
+
+    fn len(&self) -> u32 {
+        self.ends.len() as u32
+    }
+
+    fn get(&self, next_hop: NextHop) -> Option<&str> {
+        let index = next_hop.get() as usize - 1;
+        let end = *self.ends.get(index)? as usize;
+        let start = index
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before] as usize);
+        // Checked each time, since a trusted image was not validated; names are short.
+        core::str::from_utf8(self.text.get(start..end)?).ok()
+    }
 }

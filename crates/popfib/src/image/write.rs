@@ -7,13 +7,14 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::error::ImageError;
 use super::format::{
-    self, DICTIONARIES, Description, FIB, FibKinds, LONGEST_FIB, NAME_ENDS, NAMES, PROVENANCE,
-    RECORDS, ROUTE_ADDRESSES, ROUTE_LENGTHS, ROUTE_NEXT_HOPS, ROWS, SectionId,
+    self, DICTIONARIES, Description, FIB, FibKinds, LONGEST_FIB, METADATA, RECORDS,
+    ROUTE_ADDRESSES, ROUTE_LENGTHS, ROUTE_NEXT_HOPS, ROWS, SectionId, TEXT_ENDS,
 };
+use super::metadata::{self, Source};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::layout::Word;
-use crate::fib::{Fib, Options, Size};
+use crate::fib::{Fib, Options};
 use crate::longest::LongestFib;
 use crate::memory::Allocator;
 use crate::rib::Rib;
@@ -29,44 +30,61 @@ pub enum Keep {
     Routes,
 }
 
-/// Makes an image: add names, then tables, then write it as bytes or to a file.
+/// Makes an image: begin a [table](Self::table), add its names or records and its families, and so on for each table; then write
+/// the image as bytes or to a file.
 ///
 /// The same input makes the same bytes on every machine.
 #[derive(Clone, Debug)]
 pub struct ImageWriter {
     sections: BTreeMap<SectionId, Vec<u8>>,
-    /// How many names or records there are.
+    /// The names of all tables. The last is the one that is written.
+    tables: Vec<String>,
+    /// How many names or records it has.
     names: Option<u32>,
     highest_next_hop: u32,
 }
 
 impl ImageWriter {
-    /// Makes an image without tables. `source` names the source of the routes,
-    /// `created` is the time in seconds since 1970 (UTC), or 0 if it does not matter.
-    pub fn new(source: &str, created: u64) -> Self {
+    /// Makes an image without tables. `created` is the time in seconds since 1970 (UTC), or 0 if it does not matter.
+    pub fn new(created: u64) -> Self {
         let mut this = Self {
             sections: BTreeMap::new(),
+            tables: Vec::new(),
             names: None,
             highest_next_hop: 0,
         };
-        // Lengths are stored in 32 bits.
-        let source = source.get(..u32::MAX as usize).unwrap_or(source);
-        let writer = concat!("popfib ", env!("CARGO_PKG_VERSION"));
-        let mut provenance = Vec::new();
-        provenance.extend(created.to_le_bytes());
-        provenance.extend((writer.len() as u32).to_le_bytes());
-        provenance.extend((source.len() as u32).to_le_bytes());
-        provenance.extend(writer.as_bytes());
-        provenance.extend(source.as_bytes());
-        this.add(0, PROVENANCE, provenance);
+        this.add(0, METADATA, metadata::of_image(created).into_bytes());
         this
     }
 
-    /// Names the next hops, from 1 on. After this call, every next hop of every table needs a
-    /// name; without it, none has one.
+    /// Begins a table, which comes from `sources`. What is added after this call is of this table.
     ///
     /// # Errors
-    /// [`ImageError::Broken`] if there are fewer names than a table has next
+    /// [`ImageError::Broken`] if there is a table of this name.
+    pub fn table(&mut self, name: &str, sources: &[Source]) -> Result<(), ImageError> {
+        if self.tables.iter().any(|table| table == name) {
+            return Err(ImageError::Broken {
+                offset: 0,
+                section: "metadata".into(),
+                reason: "two tables have one name".into(),
+            });
+        }
+        self.tables.push(name.into());
+        self.names = None;
+        self.highest_next_hop = 0;
+        let lines = metadata::of_table(name, sources);
+        self.add(0, METADATA, lines.into_bytes());
+        Ok(())
+    }
+
+    /// Names the next hops of the table, from 1 on. After this call, every next hop of the table needs a
+    /// name; without it, none has one.
+    ///
+    /// # Panics
+    /// If no table was begun, or it has names or records already.
+    ///
+    /// # Errors
+    /// [`ImageError::Broken`] if there are fewer names than the table has next
     /// hops, or if they are longer than 4 GiB in total.
     pub fn names<'a>(
         &mut self,
@@ -77,38 +95,41 @@ impl ImageWriter {
         let mut count = 0u32;
         for name in names {
             text.push_str(name);
-            let end = u32::try_from(text.len()).map_err(|_| names_error("longer than 4 GiB"))?;
+            let end = u32::try_from(text.len()).map_err(|_| broken("longer than 4 GiB"))?;
             ends.extend(end.to_le_bytes());
-            count = count
-                .checked_add(1)
-                .ok_or_else(|| names_error("too many"))?;
+            count = count.checked_add(1).ok_or_else(|| broken("too many"))?;
         }
-        if self.highest_next_hop > count {
-            return Err(names_error("fewer than there are next hops"));
+        // One column of texts, called `value`, and no rows.
+        let mut head = Vec::new();
+        for number in [count, 1, 0, 0, 1, 5, count, 0] {
+            head.extend(number.to_le_bytes());
         }
-        self.names = Some(count);
-        self.add(0, NAME_ENDS, ends);
-        self.add(0, NAMES, text.into_bytes());
-        Ok(())
+        head.extend(b"value");
+        let sections = [
+            (RECORDS, head),
+            (DICTIONARIES, text.into_bytes()),
+            (TEXT_ENDS, ends),
+        ];
+        self.records(count, sections)
     }
 
     /// Adds what next hops are numbers of, from 1 on, where that is more than a name: `count` records, as the contents of
-    /// sections by their kinds (docs/image-format.md). After this call every next hop of every table needs a record.
+    /// sections by their kinds (docs/image-format.md). After this call every next hop of the
+    /// table needs a record.
     ///
     /// # Errors
-    /// [`ImageError::Broken`] if there are fewer records than a table has next hops, or if there are names.
+    /// [`ImageError::Broken`] if there are fewer records than the table has next hops.
     ///
     /// # Panics
-    /// If a section is of a kind that is not about records.
+    /// If no table was begun, it has names or records already, or a section is of a kind that is not about records.
     pub fn records(
         &mut self,
         count: u32,
-        sections: impl IntoIterator<Item = (u32, Vec<u8>)>,
+        sections: impl IntoIterator<Item = (u16, Vec<u8>)>,
     ) -> Result<(), ImageError> {
-        if self.highest_next_hop > count || self.names.is_some() {
-            return Err(names_error(
-                "records beside names, or fewer than there are next hops",
-            ));
+        self.begun(0, &[RECORDS]);
+        if self.highest_next_hop > count {
+            return Err(broken("fewer than there are next hops"));
         }
         self.names = Some(count);
         for (kind, content) in sections {
@@ -118,18 +139,22 @@ impl ImageWriter {
         Ok(())
     }
 
-    /// Compiles the routes of `rib` and adds the table, of which it has what `keep` says. It replaces an earlier table for
-    /// keys of this type.
+    /// Compiles the routes of `rib` and adds them to the table, of which the image has what `keep` says.
     ///
     /// # Errors
     /// Those of [`Fib::compile`], and [`CompileError::NextHop`] for a next hop without a name or, but for [`Keep::Values`],
     /// above [`LongestFib::MAX_NEXT_HOP`].
-    pub fn table<A: Address>(
+    ///
+    /// # Panics
+    /// If no table was begun, or it has routes for keys of this type already.
+    pub fn family<A: Address>(
         &mut self,
         rib: &Rib<A, impl Allocator + Clone>,
         options: &Options,
         keep: Keep,
     ) -> Result<(), CompileError> {
+        let bits = u16::from(A::WIDTH);
+        self.begun(bits, &[FIB.description, LONGEST_FIB.description]);
         let next_hops: BTreeSet<_> = rib.iter().map(|(_, next_hop)| next_hop.get()).collect();
         let highest = next_hops.last().copied().unwrap_or(0);
         if let Some(max) = self.names
@@ -138,13 +163,9 @@ impl ImageWriter {
             let next_hop = highest;
             return Err(CompileError::NextHop { next_hop, max });
         }
-        // Version 2 of the format has no flat blocks.
-        let smallest = options.clone().size(Size::Smallest);
-        let fib = (keep != Keep::Prefixes).then(|| Fib::<A, u32>::compile(rib, &smallest));
-        let longest = (keep != Keep::Values).then(|| LongestFib::<A>::compile(rib, &smallest));
+        let fib = (keep != Keep::Prefixes).then(|| Fib::<A, u32>::compile(rib, options));
+        let longest = (keep != Keep::Values).then(|| LongestFib::<A>::compile(rib, options));
         let (fib, longest) = (fib.transpose()?, longest.transpose()?);
-        let bits = u32::from(A::WIDTH);
-        self.sections.retain(|id, _| id.key_bits != bits);
         let describe = |highest: u32| Description {
             answer_bits: if highest <= u16::MAX.into() { 16 } else { 32 },
             asked_direct_bits: options.asked_direct_bits(),
@@ -180,6 +201,22 @@ impl ImageWriter {
         Ok(())
     }
 
+    /// # Panics
+    /// If no table was begun, or it has sections of these kinds already.
+    fn begun(&self, key_bits: u16, kinds: &[u16]) {
+        let table = self.tables.len() as u32;
+        let is_new = |&kind: &u16| {
+            let id = SectionId {
+                table,
+                key_bits,
+                kind,
+            };
+            !self.sections.contains_key(&id)
+        };
+        assert!(table > 0, "no table was begun");
+        assert!(kinds.iter().all(is_new), "the table has it already");
+    }
+
     fn fib<A: Address>(&mut self, kinds: FibKinds, fib: &Fib<A, u32>, rest: Description) {
         let view = fib.arrays();
         let bits = A::WIDTH.into();
@@ -187,6 +224,7 @@ impl ImageWriter {
             root_bits: view.root_bits,
             page_bits: view.page_bits,
             value_bits: view.value_bits,
+            is_flat: view.is_flat,
             nodes: fib.node_count() as u64,
             leaves: fib.leaf_count() as u64,
             ..rest
@@ -196,8 +234,14 @@ impl ImageWriter {
         self.add(bits, kinds.arena, words(view.arena));
     }
 
-    fn add(&mut self, key_bits: u32, kind: u32, content: Vec<u8>) {
-        self.sections.insert(SectionId { key_bits, kind }, content);
+    /// Adds a section to the table, or to the image where there is none yet.
+    fn add(&mut self, key_bits: u16, kind: u16, content: Vec<u8>) {
+        let id = SectionId {
+            table: self.tables.len() as u32,
+            key_bits,
+            kind,
+        };
+        self.sections.insert(id, content);
     }
 
     /// The image. O(length) time.
@@ -230,10 +274,11 @@ impl ImageWriter {
     }
 }
 
-fn names_error(reason: &str) -> ImageError {
+/// The error that names or records cannot be written.
+fn broken(reason: &str) -> ImageError {
     ImageError::Broken {
         offset: 0,
-        section: "names of the next hops".into(),
+        section: "records".into(),
         reason: reason.into(),
     }
 }

@@ -3,10 +3,15 @@
 use crate::common::rounds::rounds;
 use popfib::{Image, ImageError, Keep, Options};
 
-use super::forms::{Random, ask, crc32, every_width, repair, sections};
+use super::forms::{Random, ask, crc32, every_width, repair, sections, two_tables};
 
 fn small() -> Vec<u8> {
     every_width(1, 5, &Options::default(), Keep::Routes)
+}
+
+/// Those that are damaged byte for byte.
+fn all_small() -> [Vec<u8>; 2] {
+    [small(), two_tables(5)]
 }
 
 fn error(bytes: &[u8]) -> String {
@@ -17,13 +22,14 @@ fn error(bytes: &[u8]) -> String {
 
 #[test]
 fn every_damaged_byte_is_noticed() {
-    let good = small();
-    assert!(good.len() < 8192, "{}", good.len());
-    for at in 0..good.len() {
-        let mut bytes = good.clone();
-        for flip in [1, 0x80, 0xff] {
-            bytes[at] = good[at] ^ flip;
-            assert!(Image::from_bytes(&bytes).is_err(), "byte {at} ^ {flip}");
+    for good in all_small() {
+        assert!(good.len() < 8192, "{}", good.len());
+        for at in 0..good.len() {
+            let mut bytes = good.clone();
+            for flip in [1, 0x80, 0xff] {
+                bytes[at] = good[at] ^ flip;
+                assert!(Image::from_bytes(&bytes).is_err(), "byte {at} ^ {flip}");
+            }
         }
     }
 }
@@ -32,33 +38,34 @@ fn every_damaged_byte_is_noticed() {
 /// lookups stay inside them is for the address sanitizer to tell.)
 #[test]
 fn damage_behind_right_checksums_is_noticed_or_sound() {
-    let good = small();
     let mut random = Random(1);
-    let mut opened = 0;
-    for at in 0..good.len() {
-        // By default they take turns.
-        let flips = [1, 0x10, 0x80, 0xff].into_iter().skip(at % rounds(4, 1));
-        for flip in flips.step_by(rounds(4, 1)) {
-            let mut bytes = good.clone();
-            bytes[at] ^= flip;
-            repair(&mut bytes);
-            if let Ok(image) = Image::from_bytes(&bytes) {
-                ask(&image, random.bits());
-                opened += 1;
+    for good in all_small() {
+        let mut opened = 0;
+        for at in 0..good.len() {
+            // By default they take turns.
+            let flips = [1, 0x10, 0x80, 0xff].into_iter().skip(at % rounds(4, 1));
+            for flip in flips.step_by(rounds(4, 1)) {
+                let mut bytes = good.clone();
+                bytes[at] ^= flip;
+                repair(&mut bytes);
+                if let Ok(image) = Image::from_bytes(&bytes) {
+                    ask(&image, random.bits());
+                    opened += 1;
+                }
             }
         }
+        // Letters of names, other next hops, other addresses of hosts: not all is noticed.
+        assert!(opened > good.len() / rounds(40, 10), "{opened}");
     }
-    // Letters of names, other next hops, other addresses of hosts: not all is noticed.
-    assert!(opened > good.len() / rounds(40, 10), "{opened}");
 }
 
 /// The numbers that a FIB's sizes are reckoned from, which may overflow.
 #[test]
 fn every_value_of_every_byte_of_a_fibs_header_is_refused_or_sound() {
-    const FIB_HEADER: u32 = 16;
+    const FIB_HEADER: u16 = 16;
     let good = small();
     let headers: Vec<_> = (sections(&good).into_iter())
-        .filter(|(at, _)| u32_at(&good, at + 4) == FIB_HEADER)
+        .filter(|(at, _)| kind_at(&good, *at) == FIB_HEADER)
         .collect();
     assert_eq!(headers.len(), 5);
     for at in headers.into_iter().flat_map(|(_, range)| range) {
@@ -101,12 +108,12 @@ fn other_files_and_versions_are_refused_by_name() {
     assert_eq!(error(&[0; 100]), "not a popfib image");
     let mut bytes = small();
     // The version before this one, and one to come.
-    bytes[8] = 1;
-    let again = "this program reads version 2: make it again with `popfib compile`";
-    assert_eq!(error(&bytes), format!("an image of version 1.1; {again}"));
-    bytes[8] = 3;
+    bytes[8] = 2;
+    let again = "this program reads version 3: make it again with `popfib compile`";
+    assert_eq!(error(&bytes), format!("an image of version 2.0; {again}"));
+    bytes[8] = 4;
     bytes[10] = 3;
-    let wanted = format!("an image of version 3.3; {again}");
+    let wanted = format!("an image of version 4.3; {again}");
     assert_eq!(error(&bytes), wanted);
     repair(&mut bytes);
     assert_eq!(error(&bytes), wanted);
@@ -126,7 +133,7 @@ fn a_later_minor_version_and_unknown_sections_are_read() {
     repair(&mut bytes);
     assert!(Image::from_bytes(&bytes).is_ok());
 
-    // A section of an unknown kind after the others, for keys of an unknown width.
+    // A section of an unknown kind after the others, of the only table, for keys of an unknown width.
     let old = small();
     let count = sections(&old).len();
     let (old_head, new_head) = (64 + 32 * count, 64 + 32 * (count + 1));
@@ -138,8 +145,9 @@ fn a_later_minor_version_and_unknown_sections_are_read() {
     }
     let content = b"from the future";
     let start = (old.len() + shift).next_multiple_of(64);
+    bytes.extend(1u32.to_le_bytes());
     for number in [256, 99] {
-        bytes.extend(u32::to_le_bytes(number));
+        bytes.extend(u16::to_le_bytes(number));
     }
     bytes.extend((start as u64).to_le_bytes());
     bytes.extend((content.len() as u64).to_le_bytes());
@@ -161,8 +169,8 @@ fn a_later_minor_version_and_unknown_sections_are_read() {
 #[test]
 fn errors_name_the_place() {
     let good = small();
-    let at = |key_bits: u32, kind: u32| {
-        let line = |at: usize| (u32_at(&good, at), u32_at(&good, at + 4));
+    let at = |key_bits: u16, kind: u16| {
+        let line = |at: usize| (u16_at(&good, at + 4), kind_at(&good, at));
         let all = sections(&good);
         let found = all
             .into_iter()
@@ -199,12 +207,14 @@ fn errors_name_the_place() {
     );
     let text = broken(at(16, 16), &[0, 0, 0]);
     assert!(text.contains("16-bit FIB"), "{text}");
-    let text = broken(at(0, 2), &u32_max);
-    assert!(text.contains("ends of the next hops' names"), "{text}");
-    let text = broken(at(0, 3), &[0xff]);
-    assert!(text.contains("not UTF-8"), "{text}");
-    let text = broken(at(0, 1) + 8, &u32_max);
-    assert!(text.contains("(provenance): it is malformed"), "{text}");
+    let text = broken(at(0, 65), &u32_max);
+    assert!(text.contains("(ends of texts of column 1)"), "{text}");
+    let text = broken(at(0, 64), &[0xff]);
+    assert!(text.contains("the texts are not UTF-8"), "{text}");
+    let text = broken(at(0, 4), &u32_max);
+    assert!(text.contains("another length than its column"), "{text}");
+    let text = broken(at(0, 1), b"\n");
+    assert!(text.contains("(metadata): a line is malformed"), "{text}");
     // Without repair it is the checksum.
     let mut bytes = good.clone();
     bytes[arena + 5] ^= 4;
@@ -222,8 +232,13 @@ fn errors_name_the_place() {
     assert_eq!((offset, section.as_str()), (arena as u64, "IPv4 FIB arena"));
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes(bytes[at..at + 2].try_into().unwrap())
+}
+
+/// The kind of the section that this line of the section table is of.
+fn kind_at(bytes: &[u8], line: usize) -> u16 {
+    u16_at(bytes, line + 6)
 }
 
 #[test]

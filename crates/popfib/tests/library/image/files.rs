@@ -16,10 +16,11 @@ fn directory(name: &str) -> PathBuf {
 }
 
 fn writer(count: usize) -> ImageWriter {
-    let mut writer = ImageWriter::new("test", 0);
+    let mut writer = ImageWriter::new(0);
+    writer.table("test", &[]).unwrap();
     let rib = rib::<u32>(&mut Random(1), count, 9);
     writer
-        .table(&rib, &Options::default(), Keep::Routes)
+        .family(&rib, &Options::default(), Keep::Routes)
         .unwrap();
     writer
 }

@@ -2,9 +2,10 @@
 //! opened. The fuzz target `image` is made of this too.
 
 use popfib::{
-    Address, Fib, Image, ImageTable, ImageWriter, Keep, Kernel, Leaf, LongestFib, NextHop, Options,
+    Address, Fib, Image, ImageFamily, ImageTable, ImageWriter, Keep, Kernel, Leaf, LongestFib,
+    NextHop, Options,
 };
-use popfib::{Prefix, Rib};
+use popfib::{Prefix, Rib, Size, Source};
 
 /// SplitMix64: small, seedable, the same on every machine.
 pub(crate) struct Random(pub(crate) u64);
@@ -49,10 +50,35 @@ pub(crate) fn rib<A: Address>(random: &mut Random, count: usize, next_hops: u64)
 /// An image with one table.
 #[allow(dead_code)] // by the fuzz target only
 pub(crate) fn one_width<A: Address>(count: usize, options: &Options, keep: Keep) -> Vec<u8> {
-    let mut writer = ImageWriter::new("one width", 1_779_000_000);
+    let mut writer = ImageWriter::new(1_779_000_000);
+    writer.table("one width", &[]).unwrap();
     writer.names(["a", "b", "c", "d", "e"]).unwrap();
     let rib = rib::<A>(&mut Random(1), count, 5);
-    writer.table(&rib, options, keep).unwrap();
+    writer.family(&rib, options, keep).unwrap();
+    writer.to_bytes()
+}
+
+/// An image with two tables of so many routes, which are flat, one with shared blocks and one that is a single block.
+pub(crate) fn two_tables(count: usize) -> Vec<u8> {
+    let random = &mut Random(3);
+    let mut writer = ImageWriter::new(0);
+    let flat = |bits, size| Options::default().direct_bits(Some(bits)).size(size);
+    let source = Source {
+        description: "two tables".into(),
+        licence: "CC0".into(),
+        date: "2026-11-26".into(),
+        ..Source::named("a.txt")
+    };
+    writer.table("balanced", &[source]).unwrap();
+    writer.names(["a", "b", "c"]).unwrap();
+    let routes = rib::<u8>(random, count, 3);
+    let options = flat(2, Size::Balanced);
+    writer.family(&routes, &options, Keep::Routes).unwrap();
+    let sources = [Source::named("b.txt"), Source::named("c.txt")];
+    writer.table("fastest", &sources).unwrap();
+    let routes = rib::<u8>(random, count, 40);
+    let options = flat(8, Size::Fastest);
+    writer.family(&routes, &options, Keep::Prefixes).unwrap();
     writer.to_bytes()
 }
 
@@ -60,24 +86,25 @@ pub(crate) fn one_width<A: Address>(count: usize, options: &Options, keep: Keep)
 #[allow(dead_code)] // not by the fuzz target
 pub(crate) fn every_width(seed: u64, count: usize, options: &Options, keep: Keep) -> Vec<u8> {
     let mut random = Random(seed);
-    let mut writer = ImageWriter::new("every width", 1_779_000_000);
+    let mut writer = ImageWriter::new(1_779_000_000);
+    writer.table("every width", &[]).unwrap();
     let names: Vec<String> = (0..40).map(|n| format!("peer-{n}-é")).collect();
     writer.names(names.iter().map(String::as_str)).unwrap();
     let random = &mut random;
     writer
-        .table(&rib::<u8>(random, count, 40), options, keep)
+        .family(&rib::<u8>(random, count, 40), options, keep)
         .unwrap();
     writer
-        .table(&rib::<u16>(random, count, 40), options, keep)
+        .family(&rib::<u16>(random, count, 40), options, keep)
         .unwrap();
     writer
-        .table(&rib::<u32>(random, count, 40), options, keep)
+        .family(&rib::<u32>(random, count, 40), options, keep)
         .unwrap();
     writer
-        .table(&rib::<u64>(random, count, 40), options, keep)
+        .family(&rib::<u64>(random, count, 40), options, keep)
         .unwrap();
     writer
-        .table(&rib::<u128>(random, count, 40), options, keep)
+        .family(&rib::<u128>(random, count, 40), options, keep)
         .unwrap();
     writer.to_bytes()
 }
@@ -152,16 +179,18 @@ pub(crate) fn repair(bytes: &mut [u8]) {
 pub(crate) fn ask(image: &Image, seed: u64) -> Vec<u32> {
     let mut answers = Vec::new();
     let random = &mut Random(seed);
-    ask_table::<u8>(image, random, &mut answers);
-    ask_table::<u16>(image, random, &mut answers);
-    ask_table::<u32>(image, random, &mut answers);
-    ask_table::<u64>(image, random, &mut answers);
-    ask_table::<u128>(image, random, &mut answers);
+    for table in image.tables() {
+        ask_family::<u8>(table, random, &mut answers);
+        ask_family::<u16>(table, random, &mut answers);
+        ask_family::<u32>(table, random, &mut answers);
+        ask_family::<u64>(table, random, &mut answers);
+        ask_family::<u128>(table, random, &mut answers);
+    }
     answers
 }
 
-fn ask_table<A: Address>(image: &Image, random: &mut Random, answers: &mut Vec<u32>) {
-    let Some(table) = image.table::<A>() else {
+fn ask_family<A: Address>(of: &ImageTable, random: &mut Random, answers: &mut Vec<u32>) {
+    let Some(table) = of.family::<A>() else {
         return;
     };
     // Enough for the kernels to overlap lookups, twice.
@@ -171,9 +200,15 @@ fn ask_table<A: Address>(image: &Image, random: &mut Random, answers: &mut Vec<u
         addresses.extend(prefix.first().checked_previous());
         addresses.extend(prefix.last().checked_next());
         // Every next hop of a validated image has its name, if there are any.
-        assert_eq!(image.name(next_hop).is_some(), image.name_count().is_some());
+        assert_eq!(
+            of.next_hop_name(next_hop).is_some(),
+            of.name_count().is_some()
+        );
     }
-    let max = image.name_count().unwrap_or(u32::MAX >> 1);
+    let max = of
+        .name_count()
+        .or(of.record_count())
+        .unwrap_or(u32::MAX >> 1);
     let wide: Vec<_> = addresses
         .iter()
         .map(|address| table.lookup(*address))
@@ -215,8 +250,9 @@ fn ask_fib<A: Address, L: Leaf>(fib: &Fib<A, L>, addresses: &[A], max: u32) -> V
     one_by_one
 }
 
-/// The table of an image for keys of type `A`, which has one.
+/// The family of keys of type `A` of the only table of an image, which has one.
 #[allow(dead_code)] // not by the fuzz target
-pub(crate) fn table<A: Address>(image: &Image) -> &ImageTable<A> {
-    image.table().expect("a table for each width")
+pub(crate) fn family<A: Address>(image: &Image) -> &ImageFamily<A> {
+    let table = image.table(None).expect("one table");
+    table.family().expect("a family for each width")
 }

@@ -1,10 +1,11 @@
 //! What went into an image comes out of it.
 
 use popfib::{
-    Address, CompileError, Fib, Image, ImageWriter, Keep, LongestFib, NextHop, Options, Prefix, Rib,
+    Address, CompileError, Fib, Image, ImageTable, ImageWriter, Keep, LongestFib, NextHop, Options,
+    Prefix, Rib, Size, Source,
 };
 
-use super::forms::{Random, ask, every_width, rib, table};
+use super::forms::{Random, ask, every_width, family, rib, two_tables};
 
 fn options() -> impl Iterator<Item = Options> {
     [None, Some(0), Some(3), Some(8)]
@@ -17,15 +18,17 @@ fn options() -> impl Iterator<Item = Options> {
 fn round_trip<A: Address>(seed: u64, count: usize, next_hops: u64, options: &Options) {
     let random = &mut Random(seed);
     let rib: Rib<A> = rib(random, count, next_hops);
-    let mut writer = ImageWriter::new("routes.txt", 7);
-    writer.table(&rib, options, Keep::Routes).unwrap();
+    let mut writer = ImageWriter::new(7);
+    writer.table("routes.txt", &[]).unwrap();
+    writer.family(&rib, options, Keep::Routes).unwrap();
     let image = Image::from_bytes(&writer.to_bytes()).unwrap();
+    let of_image = image.table(None).unwrap();
     assert_eq!(
-        (image.source(), image.created(), image.name_count()),
+        (of_image.name(), image.created(), of_image.name_count()),
         ("routes.txt", 7, None)
     );
     assert!(image.writer().starts_with("popfib "), "{}", image.writer());
-    let table = image.table::<A>().unwrap();
+    let table = family::<A>(&image);
     assert_eq!(table.rib(), rib);
     assert_eq!(table.route_count(), rib.len());
     assert!(table.routes().eq(rib.iter()));
@@ -94,14 +97,15 @@ fn equal_tables_make_equal_bytes() {
     let (a, b) = (rib::<u32>(random, 50, 9), rib::<u128>(random, 50, 9));
     let names: Vec<String> = (0..9).map(|n| n.to_string()).collect();
     let names = || names.iter().map(String::as_str);
-    let mut one = ImageWriter::new("", 0);
+    let mut one = ImageWriter::new(0);
+    one.table("", &[]).unwrap();
     one.names(names()).unwrap();
-    one.table(&a, &options, Keep::Routes).unwrap();
-    one.table(&b, &options, Keep::Values).unwrap();
-    let mut other = ImageWriter::new("", 0);
-    other.table(&b, &options, Keep::Routes).unwrap();
-    other.table(&b, &options, Keep::Values).unwrap();
-    other.table(&a, &options, Keep::Routes).unwrap();
+    one.family(&a, &options, Keep::Routes).unwrap();
+    one.family(&b, &options, Keep::Values).unwrap();
+    let mut other = ImageWriter::new(0);
+    other.table("", &[]).unwrap();
+    other.family(&b, &options, Keep::Values).unwrap();
+    other.family(&a, &options, Keep::Routes).unwrap();
     other.names(names()).unwrap();
     assert_eq!(one.to_bytes(), other.to_bytes());
 }
@@ -112,7 +116,7 @@ fn without_routes_only_next_hops_are_answered() {
     assert!(bytes.len() < every_width(1, 60, &Options::default(), Keep::Routes).len());
     let image = Image::from_bytes(&bytes).unwrap();
     ask(&image, 1);
-    let table = table::<u32>(&image);
+    let table = family::<u32>(&image);
     assert!(!table.has_routes() && table.longest_fib().is_none());
     assert!(table.routes().next().is_none() && table.rib().is_empty());
     assert_eq!((table.longest_match(0), table.route(1)), (None, None));
@@ -132,13 +136,14 @@ fn of_each_that_is_kept_the_answers_are_those_of_the_routes() {
         let addresses: Vec<_> = borders.chain(others).collect();
         let mut lengths = Vec::new();
         for keep in [Keep::Values, Keep::Prefixes, Keep::Routes] {
-            let mut writer = ImageWriter::new("routes.txt", 7);
-            writer.table(&rib, &Options::default(), keep).unwrap();
+            let mut writer = ImageWriter::new(7);
+            writer.table("routes.txt", &[]).unwrap();
+            writer.family(&rib, &Options::default(), keep).unwrap();
             let bytes = writer.to_bytes();
             lengths.push(bytes.len());
             let image = Image::from_bytes(&bytes).unwrap();
             ask(&image, seed);
-            let table = image.table::<A>().unwrap();
+            let table = family::<A>(&image);
             assert_eq!(table.has_routes(), keep == Keep::Routes);
             assert_eq!(table.longest_fib().is_some(), keep != Keep::Values);
             assert_eq!(table.fib().is_some(), keep != Keep::Prefixes);
@@ -165,18 +170,21 @@ fn of_each_that_is_kept_the_answers_are_those_of_the_routes() {
 #[test]
 fn names_are_those_of_the_next_hops() {
     let image = Image::from_bytes(&every_width(1, 60, &Options::default(), Keep::Routes)).unwrap();
-    assert_eq!(image.name_count(), Some(40));
-    let name = |n| image.name(NextHop::new(n).unwrap());
+    let table = image.table(None).unwrap();
+    assert_eq!(table.name_count(), Some(40));
+    let name = |n| table.next_hop_name(NextHop::new(n).unwrap());
     assert_eq!(name(1), Some("peer-0-é"));
     assert_eq!(name(40), Some("peer-39-é"));
     assert_eq!((name(41), name(u32::MAX)), (None, None));
 
-    let mut writer = ImageWriter::new("", 0);
+    let mut writer = ImageWriter::new(0);
+    writer.table("", &[]).unwrap();
     writer.names(["", "a", ""]).unwrap();
     let image = Image::from_bytes(&writer.to_bytes()).unwrap();
-    let names = [1, 2, 3].map(|n| image.name(NextHop::new(n).unwrap()));
+    let table = image.table(None).unwrap();
+    let names = [1, 2, 3].map(|n| table.next_hop_name(NextHop::new(n).unwrap()));
     assert_eq!(names, [Some(""), Some("a"), Some("")]);
-    assert!(image.table::<u32>().is_none());
+    assert!(table.family::<u32>().is_none());
 }
 
 #[test]
@@ -188,10 +196,11 @@ fn next_hops_without_a_name_are_refused() {
         .max()
         .unwrap();
     let names = vec!["x"; highest as usize];
-    let mut writer = ImageWriter::new("", 0);
+    let mut writer = ImageWriter::new(0);
+    writer.table("", &[]).unwrap();
     writer.names(names[1..].iter().copied()).unwrap();
     let error = writer
-        .table(&rib, &Options::default(), Keep::Routes)
+        .family(&rib, &Options::default(), Keep::Routes)
         .unwrap_err();
     let max = highest - 1;
     assert_eq!(
@@ -201,20 +210,24 @@ fn next_hops_without_a_name_are_refused() {
             max
         }
     );
-    let mut writer = ImageWriter::new("", 0);
+    let mut writer = ImageWriter::new(0);
+    writer.table("", &[]).unwrap();
     writer
-        .table(&rib, &Options::default(), Keep::Routes)
+        .family(&rib, &Options::default(), Keep::Routes)
         .unwrap();
     assert!(writer.names(names[1..].iter().copied()).is_err());
     assert!(writer.names(names.iter().copied()).is_ok());
 }
 
 #[test]
-fn a_fib_outlives_its_image() {
+fn fibs_and_tables_outlive_their_image() {
     let image = Image::from_bytes(&every_width(1, 60, &Options::default(), Keep::Routes)).unwrap();
-    let fib = table::<u128>(&image).fib().unwrap().clone();
-    let wanted = table::<u128>(&image).rib();
+    let fib = family::<u128>(&image).fib().unwrap().clone();
+    let wanted = family::<u128>(&image).rib();
+    let table = image.table(None).unwrap().clone();
     drop(image);
+    assert_eq!(table.family::<u128>().unwrap().rib(), wanted);
+    drop(table);
     for (prefix, _) in wanted.iter() {
         let next_hop = wanted.lookup(prefix.last()).unwrap();
         assert_eq!(fib.lookup(prefix.last()), next_hop.get());
@@ -227,52 +240,136 @@ fn next_hops_that_leave_no_room_for_a_length_have_no_routes() {
     let max = LongestFib::<u128>::MAX_NEXT_HOP;
     let everything = Prefix::new(0, 0).unwrap();
     rib.insert(everything, NextHop::new(max).unwrap());
-    let mut writer = ImageWriter::new("", 0);
+    let mut writer = ImageWriter::new(0);
+    writer.table("", &[]).unwrap();
     writer
-        .table(&rib, &Options::default(), Keep::Routes)
+        .family(&rib, &Options::default(), Keep::Routes)
         .unwrap();
-    let good = writer.to_bytes();
-    let image = Image::from_bytes(&good).unwrap();
-    let found = table::<u128>(&image).longest_match(5);
+    let image = Image::from_bytes(&writer.to_bytes()).unwrap();
+    let found = family::<u128>(&image).longest_match(5);
     assert_eq!(found, rib.longest_match(5));
 
     rib.insert(everything, NextHop::new(max + 1).unwrap());
+    let mut writer = ImageWriter::new(0);
+    writer.table("", &[]).unwrap();
+    let empty = writer.to_bytes();
     let error = writer
-        .table(&rib, &Options::default(), Keep::Routes)
+        .family(&rib, &Options::default(), Keep::Routes)
         .unwrap_err();
     let next_hop = max + 1;
     assert_eq!(error, CompileError::NextHop { next_hop, max });
-    assert_eq!(writer.to_bytes(), good);
+    assert_eq!(writer.to_bytes(), empty);
     writer
-        .table(&rib, &Options::default(), Keep::Values)
+        .family(&rib, &Options::default(), Keep::Values)
         .unwrap();
     let image = Image::from_bytes(&writer.to_bytes()).unwrap();
-    assert_eq!(table::<u128>(&image).fib().unwrap().lookup(5), max + 1);
+    assert_eq!(family::<u128>(&image).fib().unwrap().lookup(5), max + 1);
 }
 
-/// An image of version 2, kept as long as that is read. Made by
+/// Flat tables of both kinds and of long keys, in an image as they are compiled.
+#[test]
+fn flat_tables_come_back() {
+    for count in [0, 1, 40, 500] {
+        for next_hops in [1, 40, 16_000_000] {
+            let flat = |bits, size| Options::default().direct_bits(Some(bits)).size(size);
+            round_trip::<u8>(1, count, next_hops, &flat(2, Size::Balanced));
+            round_trip::<u8>(2, count, next_hops, &flat(8, Size::Fastest));
+            round_trip::<u16>(3, count, next_hops, &flat(10, Size::Balanced));
+            round_trip::<u16>(4, count, next_hops, &flat(16, Size::Fastest));
+        }
+    }
+    let large = |size| Options::default().direct_bits(Some(18)).size(size);
+    round_trip::<u32>(5, 2000, 1000, &large(Size::Balanced));
+    let pages = Options::default().direct_bits(Some(24));
+    round_trip::<u64>(6, 2000, 1000, &pages.clone().size(Size::Balanced));
+    round_trip::<u128>(7, 2000, 1000, &pages.size(Size::Balanced));
+}
+
+#[test]
+fn each_table_of_an_image_is_found_by_its_name() {
+    let image = Image::from_bytes(&two_tables(12)).unwrap();
+    ask(&image, 1);
+    let names: Vec<_> = image.tables().iter().map(ImageTable::name).collect();
+    assert_eq!(names, ["balanced", "fastest"]);
+    let [balanced, fastest] = ["balanced", "fastest"].map(|name| image.table(Some(name)).unwrap());
+    assert_eq!(
+        (balanced.name_count(), fastest.name_count()),
+        (Some(3), None)
+    );
+    let source = &balanced.sources()[0];
+    let told = [
+        &source.name,
+        &source.description,
+        &source.licence,
+        &source.date,
+    ];
+    assert_eq!(told, ["a.txt", "two tables", "CC0", "2026-11-26"]);
+    let sources = [Source::named("b.txt"), Source::named("c.txt")];
+    assert_eq!(fastest.sources(), sources);
+    let random = &mut Random(3);
+    let ribs = [3, 40].map(|next_hops| rib::<u8>(random, 12, next_hops));
+    for (table, rib) in [balanced, fastest].into_iter().zip(ribs) {
+        let family = table.family::<u8>().unwrap();
+        for address in 0..=255 {
+            assert_eq!(family.longest_match(address), rib.longest_match(address));
+        }
+    }
+    let error = |name| image.table(name).unwrap_err().to_string();
+    let wanted = "an image of 2 tables, of which one is used: \"balanced\", \"fastest\"";
+    assert_eq!(error(None), wanted);
+    assert_eq!(
+        error(Some("x")),
+        "no table \"x\": \"balanced\", \"fastest\""
+    );
+}
+
+#[test]
+fn metadata_are_lines_whatever_they_say() {
+    let mut writer = ImageWriter::new(0);
+    let source = Source {
+        description: "a\tb\nname\tother".into(),
+        ..Source::named("")
+    };
+    writer.table("é\n", &[source]).unwrap();
+    assert!(writer.table("é\n", &[]).is_err());
+    let image = Image::from_bytes(&writer.to_bytes()).unwrap();
+    let table = image.table(None).unwrap();
+    assert_eq!(table.name(), "é\u{fffd}");
+    let told = &table.sources()[0].description;
+    assert_eq!(told, "a\u{fffd}b\u{fffd}name\u{fffd}other");
+    assert_eq!(
+        Image::from_bytes(&ImageWriter::new(0).to_bytes())
+            .unwrap()
+            .tables()
+            .len(),
+        0
+    );
+}
+
+/// An image of version 3, kept as long as that is read. Made by
 /// `every_width(1, 12, &Options::default(), Keep::Routes)`.
 #[test]
 fn the_image_of_before_is_read() {
-    let image = Image::from_bytes(include_bytes!("../../data/v2.fib")).unwrap();
+    let image = Image::from_bytes(include_bytes!("../../data/v3.fib")).unwrap();
+    let of_image = image.table(None).unwrap();
     assert_eq!(
-        (image.source(), image.created()),
+        (of_image.name(), image.created()),
         ("every width", 1_779_000_000)
     );
     assert_eq!(image.writer(), "popfib 0.1.0");
-    assert_eq!(image.name(NextHop::MIN), Some("peer-0-é"));
+    assert_eq!(of_image.next_hop_name(NextHop::MIN), Some("peer-0-é"));
     ask(&image, 1);
     let random = &mut Random(1);
-    assert_eq!(table::<u8>(&image).rib(), rib(random, 12, 40));
-    assert_eq!(table::<u16>(&image).rib(), rib(random, 12, 40));
+    assert_eq!(family::<u8>(&image).rib(), rib(random, 12, 40));
+    assert_eq!(family::<u16>(&image).rib(), rib(random, 12, 40));
     let ipv4 = rib::<u32>(random, 12, 40);
-    assert_eq!(table::<u32>(&image).rib(), ipv4);
-    assert_eq!(table::<u64>(&image).rib(), rib(random, 12, 40));
-    assert_eq!(table::<u128>(&image).rib(), rib(random, 12, 40));
+    assert_eq!(family::<u32>(&image).rib(), ipv4);
+    assert_eq!(family::<u64>(&image).rib(), rib(random, 12, 40));
+    assert_eq!(family::<u128>(&image).rib(), rib(random, 12, 40));
     for (prefix, _) in ipv4.iter() {
         for address in [prefix.first(), prefix.last()] {
             assert_eq!(
-                table::<u32>(&image).longest_match(address),
+                family::<u32>(&image).longest_match(address),
                 ipv4.longest_match(address)
             );
         }

@@ -1,0 +1,69 @@
+//! The sections of one table.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::error::ImageError;
+use super::format::{Entry, SectionId};
+use super::memory::{Array, Memory};
+use crate::fib::layout::Word;
+
+/// The sections of a table, or those of the image itself.
+#[derive(Debug)]
+pub(super) struct Sections {
+    pub(super) memory: Arc<Memory>,
+    /// The number of the table; 0 is the image.
+    pub(super) table: u32,
+    /// In ascending order.
+    pub(super) entries: Vec<Entry>,
+    /// The highest allowed next hop.
+    pub(super) max_next_hop: u32,
+    /// Whether to verify more than the places of the sections.
+    pub(super) validate: bool,
+}
+
+impl Sections {
+    /// The place of the section for keys of this width (0: of the whole table) and of this kind.
+    pub(super) fn find(&self, (key_bits, kind): (u16, u16)) -> Option<&Entry> {
+        let index = self
+            .entries
+            .binary_search_by_key(&(key_bits, kind), |entry| {
+                (entry.id.key_bits, entry.id.kind)
+            });
+        Some(&self.entries[index.ok()?])
+    }
+
+    pub(super) fn expect(&self, id: (u16, u16)) -> Result<&Entry, ImageError> {
+        self.find(id).ok_or_else(|| self.missing(id))
+    }
+
+    /// The error that there is no such section.
+    pub(super) fn missing(&self, (key_bits, kind): (u16, u16)) -> ImageError {
+        let table = self.table;
+        let id = SectionId {
+            table,
+            key_bits,
+            kind,
+        };
+        id.missing()
+    }
+
+    pub(super) fn get(&self, id: (u16, u16)) -> Result<(&Entry, &[u8]), ImageError> {
+        let entry = self.expect(id)?;
+        Ok((entry, &self.memory.bytes()[entry.range.clone()]))
+    }
+
+    /// The array of integers of a section.
+    pub(super) fn array<T: Integer>(&self, id: (u16, u16)) -> Result<Array<T>, ImageError> {
+        let entry = self.expect(id)?;
+        // SAFETY: every pattern of bits is an integer.
+        unsafe { Array::new(&self.memory, entry.range.clone()) }
+            .ok_or_else(|| entry.broken(0, "its length is no multiple of an element's"))
+    }
+}
+
+/// The element types of the arrays of an image.
+pub(super) trait Integer {}
+impl Integer for u8 {}
+impl Integer for u32 {}
+impl Integer for Word {}

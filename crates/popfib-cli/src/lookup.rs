@@ -112,8 +112,9 @@ pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
         None => table::load_records(args.table.table.as_deref(), &args.table.read)?.table,
     };
     let names: Vec<_> = match table.records().map(Records::columns) {
-        Some(columns) if columns.len() > 1 => columns.iter().map(Column::name).collect(),
-        _ => vec![VALUE],
+        Some([column]) => vec![table::own_name(column).unwrap_or(VALUE)],
+        Some(columns) => columns.iter().map(Column::name).collect(),
+        None => vec![VALUE],
     };
     for address in addresses {
         let (prefix, number) = longest_match(&table, address);

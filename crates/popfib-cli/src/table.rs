@@ -8,6 +8,7 @@ use popfib_formats::{
     Input, LoadOptions, LookupTable, ReadError, RouteTable, load_for_lookups, load_from,
     load_prefixes,
 };
+use popfib_table::Column;
 
 use crate::args::{ReadArgs, TableArgs};
 use crate::failure::Failure;
@@ -117,6 +118,11 @@ pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, F
     let list = list.map_err(with_option)?;
     output::tell(&name, &list.remarks);
     Ok(list.prefixes)
+}
+
+/// What the only column of a table is called; `None` where it was given no name.
+pub(crate) fn own_name(column: &Column) -> Option<&str> {
+    Some(column.name()).filter(|name| *name != "value")
 }
 
 /// Calls `next` until there is no more, or, with `skip_invalid`, until the file is cut off.

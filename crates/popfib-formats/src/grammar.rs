@@ -218,6 +218,10 @@ impl<C: Cutter, G: Grammar> RouteSource for Source<C, G> {
         self.grammar.record().map_or(&[], RecordText::names)
     }
 
+    fn value_column(&self) -> usize {
+        self.grammar.record().map_or(0, RecordText::value_column)
+    }
+
     fn missing_column(&self) -> Option<String> {
         self.grammar.record()?.missing()
     }

@@ -160,7 +160,9 @@ impl ImageRoutes {
             match records.cell(next_hop, column) {
                 None => {}
                 Some(Cell::Scalar(scalar)) => {
-                    text.put(column, Kind::of(scalar), &scalar.to_string());
+                    let maxmind = records.columns()[column].maxmind_type();
+                    let kind = maxmind.map_or(Kind::of(scalar), Kind::MaxMind);
+                    text.put(column, kind, &scalar.to_string());
                 }
                 Some(Cell::List(list)) => {
                     let elements = list
@@ -214,6 +216,10 @@ impl RouteSource for ImageRoutes {
 
     fn sources(&self) -> Vec<Source> {
         self.image.sources()
+    }
+
+    fn value_column(&self) -> usize {
+        self.table.records().map_or(0, Records::value_column)
     }
 
     fn column_names(&self) -> &[String] {

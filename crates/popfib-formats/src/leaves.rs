@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use popfib_table::MaxMindType;
 use serde::Deserializer;
 use serde::de::{Deserialize, MapAccess, SeqAccess, Visitor};
 
@@ -26,10 +27,10 @@ pub(crate) struct Leaves {
 }
 
 impl Leaves {
-    /// For these columns; `None` if one value is read.
-    pub(crate) fn of(columns: &Columns) -> Option<Self> {
+    /// For these columns, of which `rank` says how much they tell; `None` if one value is read.
+    pub(crate) fn of(columns: &Columns, rank: fn(&str) -> Option<usize>) -> Option<Self> {
         (*columns != Columns::Value).then(|| Self {
-            text: RecordText::new(columns),
+            text: RecordText::new(columns).ranked(rank),
             only: columns.name().map(str::to_owned),
             cut: None,
         })
@@ -136,6 +137,10 @@ impl<'de> Deserialize<'de> for Node<'de> {
     }
 }
 
+fn maxmind<'a>(of: MaxMindType, value: impl ToString) -> Node<'a> {
+    Node::Scalar(Kind::MaxMind(of), value.to_string().into())
+}
+
 struct Nodes;
 
 impl<'de> Visitor<'de> for Nodes {
@@ -156,15 +161,30 @@ impl<'de> Visitor<'de> for Nodes {
     /// As hexadecimal digits.
     fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Node<'de>, E> {
         let digits = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Node::Scalar(Kind::Text, Cow::Owned(digits)))
+        Ok(Node::Scalar(
+            Kind::MaxMind(MaxMindType::Bytes),
+            Cow::Owned(digits),
+        ))
+    }
+
+    fn visit_u16<E>(self, number: u16) -> Result<Node<'de>, E> {
+        Ok(maxmind(MaxMindType::Uint16, number))
+    }
+
+    fn visit_u32<E>(self, number: u32) -> Result<Node<'de>, E> {
+        Ok(maxmind(MaxMindType::Uint32, number))
+    }
+
+    fn visit_i32<E>(self, number: i32) -> Result<Node<'de>, E> {
+        Ok(maxmind(MaxMindType::Int32, number))
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<Node<'de>, E> {
-        Ok(Node::Scalar(Kind::Integer, number.to_string().into()))
+        Ok(maxmind(MaxMindType::Uint64, number))
     }
 
     fn visit_u128<E>(self, number: u128) -> Result<Node<'de>, E> {
-        Ok(Node::Scalar(Kind::Integer, number.to_string().into()))
+        Ok(maxmind(MaxMindType::Uint128, number))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Node<'de>, E> {
@@ -173,7 +193,7 @@ impl<'de> Visitor<'de> for Nodes {
 
     /// Of the fewest digits that say which it is among those of 32 bits.
     fn visit_f32<E>(self, number: f32) -> Result<Node<'de>, E> {
-        Ok(Node::Scalar(Kind::Float, number.to_string().into()))
+        Ok(maxmind(MaxMindType::Float, number))
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Node<'de>, E> {

@@ -65,9 +65,9 @@ impl RouteTable {
     }
 
     /// Makes records of the texts that stand for them.
-    fn unpack(&mut self, names: &[String]) -> Result<(), ReadError> {
+    fn unpack(&mut self, names: &[String], value_column: usize) -> Result<(), ReadError> {
         let texts = mem::take(&mut self.next_hops);
-        let unpacked = unpack(names, &texts).map_err(|e| ReadError::file(&self.name, e))?;
+        let mut unpacked = unpack(names, &texts).map_err(|e| ReadError::file(&self.name, e))?;
         if let Some(numbers) = unpacked.renumbered {
             let number = |of: NextHop| numbers[of.get() as usize - 1];
             self.ribs = ByFamily {
@@ -84,6 +84,7 @@ impl RouteTable {
             );
             self.notes.push(note);
         }
+        unpacked.records.set_value_column(value_column);
         self.records = Some(unpacked.records);
         Ok(())
     }
@@ -225,7 +226,7 @@ fn insert_records(
     }
     // Of a list without values, or of a format of one, there are values and no records.
     if options.columns.are_records() && !source.column_names().is_empty() {
-        table.unpack(source.column_names())?;
+        table.unpack(source.column_names(), source.value_column())?;
     }
     Ok(table)
 }

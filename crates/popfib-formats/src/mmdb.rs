@@ -167,7 +167,7 @@ impl Mmdb {
                 _ => RECORD_GROWTH.saturating_mul(len.max(1 << 20)),
             },
             value: NextHop::MIN,
-            leaves: Leaves::of(columns),
+            leaves: Leaves::of(columns, telling),
             without: 0,
             records,
             left,
@@ -259,6 +259,11 @@ impl From<&str> for Fault {
 /// The prefix of a network; those that v4-mapped addresses are written in stay IPv6.
 fn prefix(address: IpAddr, len: u8) -> Result<IpPrefix, String> {
     IpPrefix::new(address, len).map_err(|e| format!("{address}/{len}: {e}"))
+}
+
+/// How much a column of this name tells.
+fn telling(name: &str) -> Option<usize> {
+    TELLING.iter().position(|path| path.join(".") == name)
 }
 
 /// The value of a record; `None` if there is no scalar in it.
@@ -383,6 +388,11 @@ impl RouteSource for Mmdb {
     fn column_names(&self) -> &[String] {
         let leaves = self.leaves.as_ref();
         leaves.map_or(&[], |leaves| leaves.text.names())
+    }
+
+    fn value_column(&self) -> usize {
+        let leaves = self.leaves.as_ref();
+        leaves.map_or(0, |leaves| leaves.text.value_column())
     }
 
     fn missing_column(&self) -> Option<String> {

@@ -15,7 +15,7 @@ use std::fmt::Write;
 
 use hashbrown::HashMap;
 use popfib::NextHop;
-use popfib_table::{Dictionary, Records, RecordsBuilder, Scalar};
+use popfib_table::{Dictionary, MaxMindType, Records, RecordsBuilder, Scalar};
 
 use crate::error::quote;
 use crate::name_rule::is_forbidden;
@@ -30,10 +30,12 @@ pub(crate) enum Kind {
     Integer,
     Float,
     Boolean,
+    /// As a MaxMind database has it: an integer, a float, or a text.
+    MaxMind(MaxMindType),
 }
 
 impl Kind {
-    const ALL: [Self; 5] = [
+    const PLAIN: [Self; 5] = [
         Self::Text,
         Self::Written,
         Self::Integer,
@@ -58,13 +60,14 @@ impl Kind {
             Self::Integer => 'i',
             Self::Float => 'f',
             Self::Boolean => 'b',
+            Self::MaxMind(of) => char::from(b'A' + of as u8),
         }
     }
 
     fn of_letter(letter: u8) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.letter() == char::from(letter))
+        let of_maxmind = MaxMindType::ALL.map(Self::MaxMind);
+        let mut kinds = Self::PLAIN.into_iter().chain(of_maxmind);
+        kinds.find(|kind| kind.letter() == char::from(letter))
     }
 }
 
@@ -82,6 +85,8 @@ pub(crate) struct RecordText {
     indices: HashMap<String, usize>,
     /// Whether a column had a value in any record.
     is_used: Vec<bool>,
+    /// How much a column of this name tells, the lowest most; `None` for nothing.
+    rank: Option<fn(&str) -> Option<usize>>,
     /// Columns that are there and not asked for.
     others: BTreeSet<String>,
     /// The cells of the record at hand, and the places of their texts.
@@ -113,6 +118,22 @@ impl RecordText {
         self.is_used.push(false);
         self.indices.insert(name.to_owned(), index);
         index
+    }
+
+    /// Of all columns, the one that is the value of a record is that of the lowest rank.
+    pub(crate) fn ranked(mut self, rank: fn(&str) -> Option<usize>) -> Self {
+        self.rank = Some(rank);
+        self
+    }
+
+    /// The index of the column that is the value of a record: of those that were asked for, the first.
+    pub(crate) fn value_column(&self) -> usize {
+        let Some(rank) = self.rank.filter(|_| self.wants_all()) else {
+            return 0;
+        };
+        let ranked = self.names.iter().enumerate();
+        let ranked = ranked.filter_map(|(index, name)| Some((rank(name)?, index)));
+        ranked.min().map_or(0, |(_, index)| index)
     }
 
     /// The columns are those of the format: that none has a value in a file is no error.
@@ -314,6 +335,9 @@ impl Reader {
             }
             match (self.element(&mut text)?, &self.plain) {
                 (Kind::Written, text) => builder.set_written(column, text),
+                (kind @ Kind::MaxMind(of), text) => {
+                    builder.set_maxmind(column, scalar(kind, text), of);
+                }
                 (kind, text) => builder.set(column, scalar(kind, text)),
             }
         }
@@ -357,8 +381,10 @@ fn scalar(kind: Kind, text: &str) -> Scalar<'_> {
         Kind::Written => (text.parse().ok())
             .filter(|number: &i128| number.to_string() == text)
             .map(Scalar::Integer),
-        Kind::Integer => text.parse().ok().map(Scalar::Integer),
-        Kind::Float => text.parse().ok().map(Scalar::Float),
+        Kind::Float | Kind::MaxMind(MaxMindType::Float) => text.parse().ok().map(Scalar::Float),
+        // Of 128 bits whatever they are, so that a column has one type in all databases.
+        Kind::MaxMind(MaxMindType::Bytes | MaxMindType::Uint128) => None,
+        Kind::Integer | Kind::MaxMind(_) => text.parse().ok().map(Scalar::Integer),
         Kind::Boolean => text.parse().ok().map(Scalar::Boolean),
     };
     of_kind.unwrap_or(Scalar::Text(text))

@@ -39,6 +39,11 @@ pub trait RouteSource: Send {
         &[]
     }
 
+    /// The index of the column that is the value of a record.
+    fn value_column(&self) -> usize {
+        0
+    }
+
     /// That a column which was asked for by name was in no record, for an error: which it is, and which there are.
     fn missing_column(&self) -> Option<String> {
         None

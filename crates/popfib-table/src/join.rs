@@ -130,7 +130,10 @@ impl Join {
             });
             codes.collect::<Vec<_>>()
         });
-        let records = Records::of_rows(columns, rows);
+        let mut records = Records::of_rows(columns, rows);
+        if let Some(first) = self.parts.first() {
+            records.set_value_column(first.records.value_column());
+        }
         Ok(Table::of_records(ribs, records))
     }
 
@@ -305,7 +308,9 @@ fn fill(part: &mut Part) {
     };
     part.routes = routes;
     let rows = rows.lists().iter().map(|row| row.iter().copied());
+    let value_column = part.records.value_column();
     part.records = Records::of_rows(part.records.columns().to_vec(), rows);
+    part.records.set_value_column(value_column);
 }
 
 fn filled<A: Family>(

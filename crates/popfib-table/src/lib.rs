@@ -43,7 +43,9 @@ pub use error::TableError;
 pub use family::{FamilyTable, Ribs, RouteNumbers};
 pub use join::{Join, Lists};
 pub use prefix_text::PrefixText;
-pub use records::{Built, Cell, Column, ColumnType, List, Records, RecordsBuilder, Scalar};
+pub use records::{
+    Built, Cell, Column, ColumnType, List, MaxMindType, Records, RecordsBuilder, Scalar,
+};
 pub use table::Table;
 pub use text::{IPV4_TEXT, IPV6_TEXT, write_ip, write_ipv4, write_ipv6};
 

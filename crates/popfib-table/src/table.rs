@@ -23,8 +23,8 @@ impl PerFamily for FamilyTables {
 /// A table of both families, whose routes have a [record](Records) each, mostly of one text. It never changes; threads may
 /// share it.
 ///
-/// Answers are numbers of records, from 1 on; equal records have one number. The *value* of a record is that of its first
-/// column. Single lookups compile nothing. Lookups of many addresses go by [`family`](Self::family), whose Fibs are compiled
+/// Answers are numbers of records, from 1 on; equal records have one number. The *value* of a record is that of
+/// [one column](Records::value_column). Single lookups compile nothing. Lookups of many addresses go by [`family`](Self::family), whose Fibs are compiled
 /// when they are first asked for.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -132,7 +132,8 @@ impl Table {
     /// The value of the record of this number, as it is written; `None` if it is absent. O(1) where it is a text, else its length.
     #[inline]
     pub fn value(&self, number: NextHop) -> Option<Cow<'_, str>> {
-        self.value_in(number, 0)
+        let column = self.records.as_ref().map_or(0, Records::value_column);
+        self.value_in(number, column)
     }
 
     /// The same of the [column](Records::columns) of this index.

@@ -104,7 +104,7 @@ impl Table {
         let Some(records) = self.table.records() else {
             return Some(Value::Text(number.to_string()));
         };
-        Some(match records.cell(number, 0)? {
+        Some(match records.cell(number, records.value_column())? {
             Cell::Scalar(Scalar::Float(number)) => Value::Float(number),
             Cell::Scalar(scalar) => Value::Text(text(scalar)),
             Cell::List(list) => Value::Text(list.iter().map(text).collect::<Vec<_>>().join(",")),

@@ -43,12 +43,12 @@ impl NamedTable {
         with_prefixes: bool,
     ) -> impl Iterator<Item = Self> {
         let table = Arc::new(table);
+        let own = |column: &Column| Some(column.name().to_owned());
         let names: Vec<_> = match table.records().map(Records::columns) {
+            // One that was asked for by its name, of the only table.
+            Some([column]) if name.is_none() => vec![table::own_name(column).map(str::to_owned)],
             None | Some([_]) => vec![None],
-            Some(columns) => {
-                let name = |column: &Column| Some(column.name().to_owned());
-                columns.iter().map(name).collect()
-            }
+            Some(columns) => columns.iter().map(own).collect(),
         };
         let columns = names.into_iter().enumerate();
         columns.map(move |(column, column_name)| Self {

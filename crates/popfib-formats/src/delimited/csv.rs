@@ -361,6 +361,11 @@ impl RouteSource for Delimited {
         record.map_or(&[], |(record, _)| record.names())
     }
 
+    fn value_column(&self) -> usize {
+        let record = self.record.as_ref();
+        record.map_or(0, |(record, _)| record.value_column())
+    }
+
     fn notes(&self) -> Vec<String> {
         let mut notes = left_out(self.without, "row", self.columns.name());
         match self.ranges.replaced() {

@@ -71,7 +71,7 @@ impl Layout {
         columns: &Columns,
         fields: &Fields,
     ) -> Result<(RecordText, Vec<usize>), String> {
-        let mut record = RecordText::new(columns);
+        let mut record = RecordText::new(columns).ranked(|name| rank(name, VALUE));
         let is_named = |n| self.heading.is_some() && !fields.get(n).trim().is_empty();
         let name_of = |n| match is_named(n) {
             true => fields.get(n).trim().to_owned(),

@@ -76,7 +76,9 @@ struct Lists {
 impl Lists {
     fn new(options: &LoadOptions) -> Self {
         Self {
-            leaves: Leaves::of(&options.columns),
+            leaves: Leaves::of(&options.columns, |name| {
+                rank(name, NAMES).or((name == LIST).then_some(NAMES.len()))
+            }),
             ..Self::default()
         }
     }

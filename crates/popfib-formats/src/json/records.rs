@@ -99,7 +99,7 @@ pub(crate) struct Records {
 impl Records {
     fn new(options: &LoadOptions) -> Self {
         Self {
-            leaves: Leaves::of(&options.columns),
+            leaves: Leaves::of(&options.columns, |name| rank(name, VALUE)),
             without: 0,
         }
     }

@@ -13,6 +13,12 @@ pub(super) enum Value<'a> {
     Long(u64),
     Map(&'a [(&'a str, Value<'a>)]),
     Array(&'a [Value<'a>]),
+    Bytes(&'a [u8]),
+    Signed(i32),
+    Longest(u128),
+    Double(f64),
+    Float(f32),
+    Truth(bool),
     /// To an offset below 2,048 of the data section.
     Pointer(u16),
 }
@@ -58,6 +64,27 @@ fn encode(value: &Value<'_>, out: &mut Vec<u8>) {
             assert!(*offset < 2048);
             out.extend([1 << 5 | (offset >> 8) as u8, *offset as u8]);
         }
+        Value::Bytes(bytes) => {
+            control(4, bytes.len(), out);
+            out.extend(*bytes);
+        }
+        Value::Signed(number) => {
+            control(8, 4, out);
+            out.extend(number.to_be_bytes());
+        }
+        Value::Longest(number) => {
+            control(10, 16, out);
+            out.extend(number.to_be_bytes());
+        }
+        Value::Double(number) => {
+            control(3, 8, out);
+            out.extend(number.to_be_bytes());
+        }
+        Value::Float(number) => {
+            control(15, 4, out);
+            out.extend(number.to_be_bytes());
+        }
+        Value::Truth(truth) => control(14, usize::from(*truth), out),
         Value::Array(items) => {
             control(11, items.len(), out);
             items.iter().for_each(|item| encode(item, out));

@@ -1,7 +1,8 @@
 //! Records: files with several columns, read as such.
 
+use popfib::{ImageWriter, Keep, NextHop, Options};
 use popfib_formats::{Columns, LoadOptions};
-use popfib_table::{Cell, ColumnType, Scalar};
+use popfib_table::{Cell, ColumnType, Records, Scalar};
 
 use super::mmdb::{Value, database, v4};
 use crate::common::{STRICT, error, read};
@@ -41,6 +42,102 @@ fn lines(data: impl Into<Vec<u8>>, columns: &[&str]) -> Vec<String> {
     }
     lines.extend(table.notes);
     lines
+}
+
+/// What the values of a database were, whatever they are here, and also in an image of them: so they can be written again.
+#[test]
+fn the_types_of_a_database_are_kept() {
+    let first = [
+        ("text", Value::Text("7")),
+        ("bytes", Value::Bytes(b"\0\x2a")),
+        ("short", Value::Short(1)),
+        ("number", Value::Number(70_000)),
+        ("signed", Value::Signed(-7)),
+        ("long", Value::Long(u64::MAX)),
+        ("longest", Value::Longest(1 << 120)),
+        ("double", Value::Double(0.1)),
+        ("float", Value::Float(1.1)),
+        ("truth", Value::Truth(true)),
+        ("several", Value::Short(1)),
+        ("mixed", Value::Short(1)),
+    ];
+    let second = [
+        ("longest", Value::Longest(7)),
+        ("several", Value::Number(2)),
+        ("mixed", Value::Text("x")),
+    ];
+    let records = [Value::Map(&first), Value::Map(&second)];
+    let networks = [1, 2].map(|n| (v4(n, 0, 0, 0), 8, n as usize - 1));
+    let table = read(database(4, &networks, &records), &options(&["*"])).unwrap();
+    let shown = |records: &Records| {
+        let columns = records.columns().iter().enumerate();
+        let shown = columns.map(|(index, column)| {
+            let cell = records.cell(NextHop::MIN, index).unwrap();
+            let kept = column.maxmind_type();
+            format!(
+                "{} {cell} {:?} {kept:?}",
+                column.name(),
+                column.column_type()
+            )
+        });
+        shown.collect::<Vec<_>>()
+    };
+    let wanted = [
+        "text 7 Text None",
+        "bytes 002a Text Some(Bytes)",
+        "short 1 Integer Some(Uint16)",
+        "number 70000 Integer Some(Uint32)",
+        "signed -7 Integer Some(Int32)",
+        "long 18446744073709551615 Integer Some(Uint64)",
+        "longest 1329227995784915872903807060280344576 Text Some(Uint128)",
+        "double 0.1 Float None",
+        "float 1.1 Float Some(Float)",
+        "truth true Boolean None",
+        "several 1 Integer None",
+        "mixed 1 Text None",
+    ];
+    assert_eq!(shown(table.records.as_ref().unwrap()), wanted);
+    assert_eq!(
+        table.notes,
+        ["values of several types, read as texts, in \"mixed\""]
+    );
+    let mut image = ImageWriter::new(0);
+    image.table("", &[]).unwrap();
+    let written = table
+        .into_table()
+        .write(&mut image, &Options::default(), Keep::Routes);
+    written.unwrap();
+    let again = read(image.to_bytes(), &options(&["*"])).unwrap();
+    assert_eq!(shown(again.records.as_ref().unwrap()), wanted);
+}
+
+/// The value of a record with all columns is what it is without them.
+#[test]
+fn the_value_of_all_columns_is_that_of_one() {
+    let city = [("name", Value::Text("Wien"))];
+    let country = [("iso_code", Value::Text("AT"))];
+    let members = [
+        ("city", Value::Map(&city)),
+        ("country", Value::Map(&country)),
+    ];
+    let records = [Value::Map(&members)];
+    let files = [
+        database(4, &[(v4(10, 0, 0, 0), 8, 0)], &records),
+        b"network,city,country\n10.0.0.0/8,Wien,AT\n".to_vec(),
+        b"city,network,label\nWien,10.0.0.0/8,AT\n".to_vec(),
+        br#"{"city":"Wien","prefix":"10.0.0.0/8","country":"AT"}"#.to_vec(),
+        br#"{"AT":["10.0.0.0/8"]}"#.to_vec(),
+    ];
+    for file in files {
+        let value = |columns: &LoadOptions| {
+            let table = read(file.clone(), columns).unwrap().into_table();
+            let value = table.value(NextHop::MIN);
+            value.map(std::borrow::Cow::into_owned)
+        };
+        let text = String::from_utf8_lossy(&file);
+        assert_eq!(value(&STRICT).as_deref(), Some("AT"), "{text}");
+        assert_eq!(value(&options(&["*"])).as_deref(), Some("AT"), "{text}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use popfib::NextHop;
 
 use super::cell::{Cell, List};
-use super::column::Column;
+use super::column::{Column, MaxMindType};
 use super::rows::{PackedRows, Rows};
 use super::scalars::{Scalar, Scalars};
 use super::sequences::Sequences;
@@ -64,6 +64,8 @@ struct ColumnBuilder {
     /// several types becomes texts.
     values: Dictionary,
     kinds: u8,
+    /// The type of all values so far in a MaxMind database; `None` within if they had several or another.
+    maxmind_type: Option<Option<MaxMindType>>,
     /// Whether there are values that are no lists.
     has_scalars: bool,
     lists: Sequences,
@@ -123,6 +125,22 @@ impl RecordsBuilder {
         self.put(column, code);
     }
 
+    /// The same for a value that had this type in a MaxMind database.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn set_maxmind(&mut self, column: usize, value: Scalar<'_>, of: MaxMindType) {
+        let known = &mut self.columns[column].maxmind_type;
+        // Before the value, which has none by itself.
+        *known = match known {
+            Some(known) if *known != Some(of) => Some(None),
+            _ => Some(Some(of)),
+        };
+        let known = *known;
+        self.set(column, value);
+        self.columns[column].maxmind_type = known;
+    }
+
     /// The same with a value of which only the text is there. The column has a type other than text if each of its texts is
     /// what a value of that type is written as: `7` is an integer, `07` is not.
     ///
@@ -131,6 +149,7 @@ impl RecordsBuilder {
     pub fn set_written(&mut self, column: usize, text: &str) {
         let of = &mut self.columns[column];
         of.kinds |= WRITTEN;
+        of.maxmind_type = Some(None);
         of.has_scalars = true;
         let code = of.values.intern(text).get();
         self.put(column, code);
@@ -153,6 +172,7 @@ impl RecordsBuilder {
 
     fn scalar(&mut self, column: usize, value: Scalar<'_>) -> u32 {
         let column = &mut self.columns[column];
+        column.maxmind_type = Some(None);
         let (kind, written) = match value {
             Scalar::Text(text) => (TEXT, Some(text)),
             Scalar::Integer(_) => (INTEGER, None),
@@ -210,7 +230,11 @@ impl RecordsBuilder {
                 Rows::Packed(rows)
             }
         };
-        let records = Records { columns, rows };
+        let records = Records {
+            columns,
+            value_column: 0,
+            rows,
+        };
         Built { records, mixed }
     }
 }
@@ -250,7 +274,9 @@ impl ColumnBuilder {
             codes = Some(texts.collect());
         }
         let values = typed(self.values, self.kinds);
-        (Column::new(self.name, values, None), codes)
+        let mut column = Column::new(self.name, values, None);
+        column.maxmind_type = self.maxmind_type.flatten();
+        (column, codes)
     }
 }
 

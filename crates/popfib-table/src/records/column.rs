@@ -35,10 +35,45 @@ impl ColumnType {
     }
 }
 
+/// The type that all values of a column had in a MaxMind database, where [`ColumnType`] does not say it: so that they can be
+/// written as they were. The numbers are those of the database's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum MaxMindType {
+    /// Bytes, which are texts of hexadecimal digits here.
+    Bytes = 4,
+    /// Integers of 16 bits, unsigned.
+    Uint16 = 5,
+    /// Of 32 bits, unsigned.
+    Uint32 = 6,
+    /// Of 32 bits, signed.
+    Int32 = 8,
+    /// Of 64 bits, unsigned.
+    Uint64 = 9,
+    /// Of 128 bits, unsigned, which are texts here.
+    Uint128 = 10,
+    /// Floats of 32 bits.
+    Float = 15,
+}
+
+impl MaxMindType {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Bytes,
+        Self::Uint16,
+        Self::Uint32,
+        Self::Int32,
+        Self::Uint64,
+        Self::Uint128,
+        Self::Float,
+    ];
+}
+
 /// A column of records: its name, its type, and its different values.
 #[derive(Clone, Debug)]
 pub struct Column {
     name: String,
+    pub(super) maxmind_type: Option<MaxMindType>,
     pub(super) values: Scalars,
     /// The lists, in a column of lists: each is a sequence of codes of `values`.
     pub(super) lists: Option<Lists>,
@@ -48,6 +83,7 @@ impl Column {
     pub(super) fn new(name: String, values: Scalars, lists: Option<Lists>) -> Self {
         Self {
             name,
+            maxmind_type: None,
             values,
             lists,
         }
@@ -83,6 +119,11 @@ impl Column {
             Scalars::Floats(_) => ColumnType::Float,
             Scalars::Booleans(_) => ColumnType::Boolean,
         }
+    }
+
+    /// The type that its values had in a MaxMind database, if they all had one of these.
+    pub fn maxmind_type(&self) -> Option<MaxMindType> {
+        self.maxmind_type
     }
 
     /// How many different values it has. Their codes are the numbers from 1 to this one.

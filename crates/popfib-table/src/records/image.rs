@@ -3,7 +3,7 @@
 use popfib::{ImageError, ImageTable, ImageWriter};
 
 use super::builder::MAX_COLUMNS;
-use super::column::Column;
+use super::column::{Column, MaxMindType};
 use super::lists::Lists;
 use super::rows::{PackedRows, Rows};
 use super::scalars::Scalars;
@@ -53,7 +53,7 @@ impl Records {
             }
         };
         let mut head = Vec::new();
-        for number in [self.len(), self.columns.len(), stride, 0] {
+        for number in [self.len(), self.columns.len(), stride, self.value_column] {
             head.extend(word(number)?);
         }
         let mut names: Vec<u8> = Vec::new();
@@ -64,7 +64,9 @@ impl Records {
                 Rows::Packed(_) => PackedRows::bits(column.len() as u32) as u8,
             };
             let (value_type, values) = bytes_of(&column.values);
-            head.extend([value_type, u8::from(column.lists.is_some()), bits, 0]);
+            let maxmind_type = column.maxmind_type.map_or(0, |of| of as u8);
+            let is_list = u8::from(column.lists.is_some());
+            head.extend([value_type, is_list, bits, maxmind_type]);
             head.extend(word(column.name().len())?);
             head.extend(word(column.values.len())?);
             head.extend(word(column.lists.as_ref().map_or(0, Lists::len))?);
@@ -104,15 +106,14 @@ impl Records {
         }
         let broken = |at, reason: &str| image.broken_record(COLUMNS, at, reason);
         let head = section(image, COLUMNS)?;
-        let [records, count, stride, zero] = [0, 4, 8, 12].map(|at| word_at(head, at));
-        let (Some(records), Some(count), Some(stride), Some(0)) = (records, count, stride, zero)
-        else {
+        let numbers = [0, 4, 8, 12].map(|at| word_at(head, at));
+        let [Some(records), Some(count), Some(stride), Some(value_column)] = numbers else {
             return Err(broken(0, "it is malformed"));
         };
         let names_at = count
             .checked_mul(ENTRY)
             .and_then(|len| len.checked_add(HEAD));
-        let is_count = (1..=MAX_COLUMNS).contains(&count);
+        let is_count = (1..=MAX_COLUMNS).contains(&count) && value_column < count;
         let names_at = names_at.filter(|&at| is_count && at <= head.len());
         let mut name_at = names_at.ok_or_else(|| broken(4, "it is malformed"))?;
         let mut columns = Vec::new();
@@ -120,7 +121,14 @@ impl Records {
         for (index, entry) in head[HEAD..name_at].chunks_exact(ENTRY).enumerate() {
             let at = HEAD + ENTRY * index;
             let malformed = || broken(at, "a column is malformed");
-            let &[value_type, is_list @ (0 | 1), width @ 0..=32, 0, ..] = entry else {
+            let &[
+                value_type,
+                is_list @ (0 | 1),
+                width @ 0..=32,
+                maxmind_type,
+                ..,
+            ] = entry
+            else {
                 return Err(malformed());
             };
             let [name_len, values, lists] = [4, 8, 12].map(|at| word_at(entry, at).unwrap_or(0));
@@ -138,7 +146,10 @@ impl Records {
                 0 => return Err(malformed()),
                 _ => Some(lists_of(image, kind, lists, values.len())?),
             };
-            let column = Column::new(name.to_owned(), values, lists);
+            let mut column = Column::new(name.to_owned(), values, lists);
+            // One that is not known is none.
+            let mut known = MaxMindType::ALL.into_iter();
+            column.maxmind_type = known.find(|&of| of as u8 == maxmind_type);
             if columns.iter().any(|known: &Column| known.name() == name) {
                 return Err(broken(at, "two columns have one name"));
             }
@@ -167,7 +178,11 @@ impl Records {
             let rows = PackedRows::from_parts(bytes, stride, records, highest);
             Rows::Packed(rows.map_err(|reason| image.broken_record(ROWS, 0, reason))?)
         };
-        Ok(Some(Self { columns, rows }))
+        Ok(Some(Self {
+            columns,
+            value_column,
+            rows,
+        }))
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) use store::VALUE;
 
 pub use builder::{Built, RecordsBuilder};
 pub use cell::{Cell, List};
-pub use column::{Column, ColumnType};
+pub use column::{Column, ColumnType, MaxMindType};
 pub use scalars::Scalar;
 pub use store::Records;
 

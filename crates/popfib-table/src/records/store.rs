@@ -18,6 +18,8 @@ pub(crate) const VALUE: &str = "value";
 #[derive(Clone, Debug)]
 pub struct Records {
     pub(super) columns: Vec<Column>,
+    /// The index of the column that is the value of a record.
+    pub(super) value_column: usize,
     pub(super) rows: Rows,
 }
 
@@ -36,6 +38,7 @@ impl Records {
     pub(super) fn of_scalars(name: &str, values: Scalars) -> Self {
         Self {
             columns: vec![Column::new(name.to_owned(), values, None)],
+            value_column: 0,
             rows: Rows::Codes,
         }
     }
@@ -50,6 +53,20 @@ impl Records {
         self.columns.iter().position(|column| column.name() == name)
     }
 
+    /// The index of the column that is the value of a record, where one is asked for.
+    pub fn value_column(&self) -> usize {
+        self.value_column
+    }
+
+    /// Makes the column of this index the value of a record; at first it is column 0.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn set_value_column(&mut self, column: usize) {
+        assert!(column < self.columns.len());
+        self.value_column = column;
+    }
+
     /// Keeps the columns of these names alone, in this order; the records keep their numbers.
     pub(crate) fn select(&mut self, names: &[String]) -> Result<(), String> {
         let index = |name: &String| self.column(name).ok_or_else(|| name.clone());
@@ -57,6 +74,9 @@ impl Records {
         if let Rows::Packed(rows) = &mut self.rows {
             rows.select(&kept);
         }
+        // The first that is asked for, unless it is among them.
+        let value_column = kept.iter().position(|&index| index == self.value_column);
+        self.value_column = value_column.unwrap_or(0);
         self.columns = kept
             .iter()
             .map(|&index| self.columns[index].clone())
@@ -110,6 +130,7 @@ impl Records {
         }
         Self {
             columns,
+            value_column: 0,
             rows: Rows::Packed(packed),
         }
     }
@@ -123,6 +144,7 @@ impl Records {
                 values,
                 Some(lists.into_lists()),
             )],
+            value_column: 0,
             rows: Rows::Codes,
         }
     }

@@ -106,14 +106,7 @@ impl Opened {
 
     /// The table as it is.
     pub(crate) fn into_loaded(self) -> LookupTable {
-        LookupTable {
-            sources: self.in_image.sources(),
-            name: self.name,
-            table: self.table,
-            replaced: 0,
-            skipped: 0,
-            notes: Vec::new(),
-        }
+        LookupTable::of(self.name, self.in_image.sources(), self.table)
     }
 
     /// Its table, whose values have texts: numbers where the image has none.

@@ -1,20 +1,18 @@
 //! `popfib join`: several tables and folders of lists as one image, whose records have the columns of all.
 
-use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use popfib::{Options, Source};
-use popfib_formats::{Input, LookupTable, select_columns};
-use popfib_table::{Join, Lists};
+use popfib::Options;
+use popfib_formats::{Input, JoinFiles};
 
-use crate::args::{Keep, ReadArgs};
+use crate::args::Keep;
 use crate::failure::Failure;
 use crate::image::ImagePlace;
-use crate::output::note;
+use crate::output::tell;
 use crate::program::Verdict;
-use crate::table;
+use crate::progress;
+use crate::table::with_option;
 
 /// Join tables into one image: every address gets the values of all of them.
 ///
@@ -76,118 +74,26 @@ fn named(text: &str) -> Result<(String, PathBuf), String> {
 
 pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
     let place = ImagePlace::new(&args.output)?;
-    let mut names = HashSet::new();
-    for (name, _) in &args.tables {
-        if !names.insert(name) {
-            return Err(format!("two tables are called {}", name.escape_debug()).into());
-        }
-    }
-    let mut sources = Vec::new();
-    let mut join = Join::new().lengths(args.prefixes).fill(args.fill);
-    for (name, path) in &args.tables {
-        if !args.columns.is_empty() && args.wanted(name).is_none() {
-            return Err(format!("no column of {} is among --columns", name.escape_debug()).into());
-        }
-        join = match path.is_dir() {
-            true => {
-                sources.push(Source::named(path.display().to_string()));
-                join.lists(name, args.lists(path)?)
-            }
-            false => {
-                let loaded = args.table(name, path)?;
-                sources.extend(loaded.sources);
-                join.table(name, &loaded.table)?
-            }
-        };
-    }
-    let mut table = join.build()?;
-    if !args.columns.is_empty() {
-        table
-            .select(&args.columns)
-            .map_err(|name| format!("no column {name:?} in the joined table"))?;
-    }
-    let joined = LookupTable {
-        name: args.output.display().to_string(),
-        sources,
-        table,
-        replaced: 0,
-        skipped: 0,
-        notes: Vec::new(),
+    let files = JoinFiles {
+        tables: args.tables.clone(),
+        columns: args.columns.clone(),
+        lengths: args.prefixes,
+        fill: args.fill,
+        skip_invalid: args.skip_invalid,
+        mask: args.mask,
     };
+    // The bar of a file goes when the next is opened.
+    let mut bar = None;
+    let mut open = |path: &Path| {
+        drop(bar.take());
+        let input = Input::open(path)?.max_size(args.max_size);
+        bar = Some(progress::watch(input.progress()));
+        Ok(input)
+    };
+    let joined = files.read(&mut open, &mut |name, remarks| tell(name, remarks));
+    drop(bar);
+    let joined = joined.map_err(with_option)?;
     let options = Options::default();
     place.save(&[(String::new(), joined)], &options, args.keep.into())?;
     Ok(Verdict::Good)
-}
-
-impl JoinArgs {
-    /// Which of the columns are those of the table of this name: by their names there, or its only one.
-    fn wanted(&self, name: &str) -> Option<Vec<String>> {
-        let own = |column: &String| {
-            let rest = column.strip_prefix(name)?;
-            match rest.strip_prefix('.') {
-                // That of the prefix lengths is made here.
-                Some("length") if self.prefixes => Some(None),
-                Some(own) => Some(Some(own.to_owned())),
-                None => rest.is_empty().then_some(None),
-            }
-        };
-        let own: Vec<_> = self.columns.iter().filter_map(own).collect();
-        (!own.is_empty()).then(|| own.into_iter().flatten().collect())
-    }
-
-    fn read(&self, columns: Vec<String>) -> ReadArgs {
-        ReadArgs {
-            format: None,
-            peer: None,
-            value: None,
-            columns,
-            vrf: None,
-            skip_invalid: self.skip_invalid,
-            mask: self.mask,
-            max_size: self.max_size,
-        }
-    }
-
-    fn table(&self, name: &str, path: &Path) -> Result<LookupTable, Failure> {
-        let mut loaded = table::load_records(Some(path), &self.read(vec!["*".to_owned()]))?;
-        if let Some(wanted) = self.wanted(name).filter(|wanted| !wanted.is_empty()) {
-            select_columns(&path.display().to_string(), &mut loaded.table, &wanted)?;
-        }
-        Ok(loaded)
-    }
-
-    /// The lists in a folder, in the order of the names of their files.
-    fn lists(&self, folder: &Path) -> Result<Lists, Failure> {
-        let failed = |error| format!("{}: {error}", folder.display().to_string().escape_debug());
-        let entries = fs::read_dir(folder).map_err(failed)?;
-        let files = entries
-            .map(|entry| Ok(entry?.path()))
-            .collect::<Result<Vec<_>, _>>();
-        let mut files = files.map_err(failed)?;
-        files.sort_unstable();
-        let read = self.read(Vec::new());
-        let mut lists = Lists::new();
-        for file in files {
-            let file_name = file
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
-            if file_name.starts_with('.') {
-                continue;
-            }
-            let name = file_name.split('.').next().unwrap_or(&file_name);
-            if lists.has(name) {
-                let file = file.display().to_string();
-                let reason = "two lists of one folder have this name";
-                return Err(format!("{}: {reason}: {name}", file.escape_debug()).into());
-            }
-            match table::load_list(&file, &read) {
-                Ok(list) => lists.add(name, list),
-                Err(error) if self.skip_invalid => note(format_args!("left out: {error}")),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(lists)
-    }
 }

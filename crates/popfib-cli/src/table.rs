@@ -3,10 +3,9 @@
 use std::error::Error;
 use std::path::Path;
 
-use popfib::{ImageError, IpPrefix};
+use popfib::ImageError;
 use popfib_formats::{
     Input, LoadOptions, LookupTable, ReadError, RouteTable, load_for_lookups, load_from,
-    load_prefixes,
 };
 use popfib_table::Column;
 
@@ -80,7 +79,7 @@ fn load_with(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<Rout
 }
 
 /// The error with the option that helps where an image has several tables.
-fn with_option(error: ReadError) -> Failure {
+pub(crate) fn with_option(error: ReadError) -> Failure {
     match error.source().and_then(|source| source.downcast_ref()) {
         Some(ImageError::Tables { .. }) => format!("{error}; {}", image::CHOOSES).into(),
         _ => error.into(),
@@ -106,18 +105,6 @@ pub(crate) fn load_records(path: Option<&Path>, args: &ReadArgs) -> Result<Looku
     let loaded = loaded.map_err(with_option)?;
     output::tell(&loaded.name, &loaded.remarks());
     Ok(loaded)
-}
-
-/// The prefixes of the list in the file at `path`, in any order, some perhaps twice.
-pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
-    let input = Input::open(path)?.max_size(args.max_size);
-    let name = input.name().to_owned();
-    let bar = progress::watch(input.progress());
-    let list = load_prefixes(input, &args.options());
-    drop(bar);
-    let list = list.map_err(with_option)?;
-    output::tell(&name, &list.remarks);
-    Ok(list.prefixes)
 }
 
 /// What the only column of a table is called; `None` where it was given no name.

@@ -44,6 +44,11 @@ impl ReadError {
         }))
     }
 
+    /// The file cannot be opened.
+    pub fn opening(file: &str, error: io::Error) -> Self {
+        Self::file(file, format!("cannot open: {error}")).with_source(error)
+    }
+
     /// Reading stopped at `place`, for good.
     pub(crate) fn stopped(
         file: &str,

@@ -76,10 +76,7 @@ impl Input {
                 }
                 Ok(input)
             }
-            Err(e) => {
-                let reason = format!("cannot open: {e}");
-                Err(ReadError::file(&name, reason).with_source(e))
-            }
+            Err(error) => Err(ReadError::opening(&name, error)),
         }
     }
 

@@ -40,6 +40,18 @@ impl From<RouteTable> for LookupTable {
 }
 
 impl LookupTable {
+    /// A table of which nothing was left out.
+    pub fn of(name: String, sources: Vec<Source>, table: Table) -> Self {
+        Self {
+            name,
+            sources,
+            table,
+            replaced: 0,
+            skipped: 0,
+            notes: Vec::new(),
+        }
+    }
+
     /// What the table lacks of its source, for the user, one line each, as [`RouteTable::remarks`].
     pub fn remarks(&self) -> Vec<String> {
         remarks(self.replaced, self.skipped, &self.notes)
@@ -71,12 +83,5 @@ pub fn load_for_lookups(mut input: Input, options: &LoadOptions) -> Result<Looku
     if table.records().is_none() {
         table = image_table(&name, &image, &options.columns)?.into_table();
     }
-    Ok(LookupTable {
-        name,
-        sources: image.sources(),
-        table,
-        replaced: 0,
-        skipped: 0,
-        notes: Vec::new(),
-    })
+    Ok(LookupTable::of(name, image.sources(), table))
 }

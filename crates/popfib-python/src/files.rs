@@ -31,7 +31,7 @@ use crate::values::Values;
 const SIGNALS: Duration = Duration::from_millis(50);
 
 /// A reader that fails when nobody waits for it any more.
-struct Cancelled<R> {
+pub(crate) struct Cancelled<R> {
     reader: R,
     cancel: Arc<AtomicBool>,
 }
@@ -105,10 +105,15 @@ pub(crate) fn load(
     let seen = Arc::clone(&cancel);
     let table = in_background(py, &cancel, move || read(&path, seen, &options))??;
     for line in table.remarks() {
-        let message = CString::new(Escaped(&format!("{}: {line}", table.name)).to_string())?;
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)?;
+        warn(py, &format!("{}: {line}", table.name))?;
     }
     of_routes(py, table, decode)
+}
+
+/// Tells what was left out of a file.
+pub(crate) fn warn(py: Python<'_>, line: &str) -> PyResult<()> {
+    let message = CString::new(Escaped(line).to_string())?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)
 }
 
 /// The error of an argument called `what`.
@@ -132,16 +137,17 @@ fn read(path: &Path, cancel: Arc<AtomicBool>, options: &LoadOptions) -> PyResult
 /// Opens a file; `-` is a file of that name, as elsewhere in Python.
 pub(crate) fn input(path: &Path, cancel: Arc<AtomicBool>) -> PyResult<Input> {
     let name = path.display().to_string();
-    let failed = |error| os_error(&name, &error);
-    let file = File::open(path).map_err(failed)?;
-    if file.metadata().map_err(failed)?.is_dir() {
-        return Err(failed(io::ErrorKind::IsADirectory.into()));
+    let reader = opened(path, cancel).map_err(|error| os_error(&name, &error))?;
+    Ok(Input::from_reader(name, reader))
+}
+
+/// The file at `path`, which is no folder.
+pub(crate) fn opened(path: &Path, cancel: Arc<AtomicBool>) -> io::Result<Cancelled<File>> {
+    let reader = File::open(path)?;
+    match reader.metadata()?.is_dir() {
+        true => Err(io::ErrorKind::IsADirectory.into()),
+        false => Ok(Cancelled { reader, cancel }),
     }
-    let reader = Cancelled {
-        reader: file,
-        cancel,
-    };
-    Ok(Input::from_reader(name.clone(), reader))
 }
 
 /// A file that can't be read is an `OSError`, one that is not as it should be a `ValueError`.

@@ -15,6 +15,7 @@
 
 mod columns;
 mod files;
+mod join;
 mod keys;
 mod live;
 mod live_table;
@@ -52,6 +53,7 @@ fn _popfib(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(files::load, module)?)?;
     module.add_function(wrap_pyfunction!(files::open, module)?)?;
     module.add_function(wrap_pyfunction!(files::default_table, module)?)?;
+    module.add_function(wrap_pyfunction!(join::join, module)?)?;
     module.add_class::<vrps::Vrps>()?;
     module.add_function(wrap_pyfunction!(vrps::load_vrps, module)?)?;
     module.add_function(wrap_pyfunction!(vrps::rov, module)?)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use popfib::{Address, ImageWriter, Keep, NextHop, Options, Prefix, Source};
-use popfib_table::{Builder, Dictionary};
+use popfib_table::{Builder, Dictionary, TableError};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
@@ -73,24 +73,30 @@ pub(crate) fn save(
         })?;
         numbers.push(names.intern(text.to_str()?));
     }
-    let created = SystemTime::now().duration_since(UNIX_EPOCH);
-    let created = created.map_or(0, |since| since.as_secs());
     let number = |old: NextHop| numbers[old.get() as usize - 1];
-    let saved = py.detach(|| -> Result<(), SaveError> {
+    py.detach(|| {
         let builder = Builder::from_parts(state.routes.map().ribs(number), names);
-        let mut writer = ImageWriter::new(created);
-        writer.table("", &[Source::named("Python")])?;
-        builder.write(&mut writer, &Options::default(), Keep::Routes)?;
-        Ok(writer.save(path)?)
-    });
-    let name = path.display().to_string();
-    saved.map_err(|error| match error.downcast::<io::Error>() {
-        Ok(error) => os_error(&name, &error),
-        Err(error) => PyValueError::new_err(format!("{}: {error}", name.escape_debug())),
+        save_image(path, &[Source::named("Python")], |image| {
+            builder.write(image, &Options::default(), Keep::Routes)
+        })
     })
 }
 
-type SaveError = Box<dyn std::error::Error + Send + Sync>;
+/// Saves the image of the table that `write` puts into it, which comes from `sources`.
+pub(crate) fn save_image(
+    path: &Path,
+    sources: &[Source],
+    write: impl FnOnce(&mut ImageWriter) -> Result<(), TableError>,
+) -> PyResult<()> {
+    let name = path.display().to_string();
+    let failed =
+        |error: TableError| PyValueError::new_err(format!("{}: {error}", name.escape_debug()));
+    let created = SystemTime::now().duration_since(UNIX_EPOCH);
+    let mut image = ImageWriter::new(created.map_or(0, |since| since.as_secs()));
+    let begun = image.table("", sources).map_err(TableError::from);
+    begun.and_then(|()| write(&mut image)).map_err(failed)?;
+    image.save(path).map_err(|error| os_error(&name, &error))
+}
 
 /// The state that `pickle` stores: routes of either family as bytes, values as a list.
 pub(crate) fn pickle<'py>(py: Python<'py>, state: &State) -> PyResult<Bound<'py, PyTuple>> {

@@ -307,6 +307,36 @@ def test_a_mapped_image_survives_its_successor(tmp_path):
         t["10.0.0.1"]
 
 
+def test_join(tmp_path, command):
+    """The image that the command writes too, but for its date."""
+    (tmp_path / "lists").mkdir()
+    (tmp_path / "lists" / "drop.txt").write_text("10.0.0.0/8\n")
+    (tmp_path / "lists" / "tor.txt").write_text("10.1.0.0/16\n2001:db8::/32\nhello\n")
+    (tmp_path / "asn.csv").write_text("network,asn,name\n10.0.0.0/8,64500,a\n10.1.0.0/16,64501,\n")
+    tables = {"bad": tmp_path / "lists", "asn": str(tmp_path / "asn.csv")}
+    image = tmp_path / "all.fib"
+    with pytest.raises(ValueError, match='tor.txt:3: "hello"'):
+        popfib.join(tables, image)
+    assert not image.exists()
+    with pytest.warns(UserWarning, match="tor.txt: 1 invalid line skipped"):
+        popfib.join(tables, image, columns=["bad", "asn.name", "asn.length"], prefixes=True, fill=True, skip_invalid=True)
+    with popfib.open(image) as t:
+        assert t["10.1.2.3"] == "drop,tor" and t["10.2.2.2"] == "drop" and t["2001:db8::1"] == "tor"
+    answer = subprocess.run([command, "lookup", "--json", "--fib", image, "10.1.2.3"], check=True, capture_output=True).stdout
+    assert json.loads(answer) == {
+        "address": "10.1.2.3", "prefix": "10.1.0.0/16", "bad": ["drop", "tor"], "asn.name": "a", "asn.length": 16,
+    }
+    for wrong, columns, error in [
+        ({"a": tmp_path / "none"}, None, OSError),
+        ({"a": tmp_path / "asn.csv", 7: "x"}, None, TypeError),
+        ({"a": tmp_path / "asn.csv"}, "a", TypeError),
+        ({"bad": tmp_path / "asn.csv", "b": image}, ["bad.asn"], ValueError),
+    ]:
+        with pytest.raises(error):
+            popfib.join(wrong, tmp_path / "no.fib", columns=columns)
+    assert not (tmp_path / "no.fib").exists()
+
+
 def test_default_table(built_in):
     assert len(built_in) == 901_899 + 160_147
     assert built_in["8.8.8.8"] == 15169 and built_in["2001:4860:4860::8888"] == 15169

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from os import PathLike
 from typing import (
@@ -352,6 +352,17 @@ def open(
     trust: bool = False,
     decode: Callable[[str], _V],
 ) -> Table[_V]: ...
+def join(
+    tables: Mapping[str, _Path],
+    output: _Path,
+    /,
+    *,
+    columns: Sequence[str] | None = None,
+    prefixes: bool = False,
+    fill: bool = False,
+    skip_invalid: bool = False,
+    mask: bool = False,
+) -> None: ...
 @overload
 def default_table(*, decode: None = None) -> Table[str]: ...
 @overload

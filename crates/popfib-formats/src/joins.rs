@@ -1,0 +1,153 @@
+//! Joins of files: tables, images and folders of lists as one table, whose records have the columns of all.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use popfib::Source;
+use popfib_table::{Join, Lists, TableError};
+
+use crate::error::{ReadError, quote};
+use crate::image::select_columns;
+use crate::input::Input;
+use crate::load::load_prefixes;
+use crate::lookups::{LookupTable, load_for_lookups};
+use crate::table_format::{Columns, LoadOptions};
+
+/// What is joined, and how.
+#[derive(Clone, Debug, Default)]
+pub struct JoinFiles {
+    /// The names of the tables, and their files. A folder is a set of lists, and becomes one column: the names of all lists that
+    /// contain an address, which are those of their files up to the first dot.
+    pub tables: Vec<(String, PathBuf)>,
+    /// The columns to keep, by their names in the joined table, in this order; all if there are none.
+    pub columns: Vec<String>,
+    /// Whether the length of each table's matched prefix is kept, as the column `NAME.length`.
+    pub lengths: bool,
+    /// Whether a value that a record lacks is that of the next shorter prefix in its table which has one.
+    pub fill: bool,
+    /// Whether invalid lines are skipped and counted, and files of folders that are no lists left out.
+    pub skip_invalid: bool,
+    /// Whether host bits are cleared.
+    pub mask: bool,
+}
+
+impl JoinFiles {
+    /// Reads and joins them. `open` opens each file; `tell` is told what is left out of a file, a line each.
+    ///
+    /// Time and memory are in proportion to the sum of the tables.
+    ///
+    /// # Errors
+    /// Those of [`load_for_lookups`] and [`Join`], two tables of one name, a column that is not there, a file of a folder that is no
+    /// list.
+    pub fn read(
+        &self,
+        open: &mut dyn FnMut(&Path) -> Result<Input, ReadError>,
+        tell: &mut dyn FnMut(&str, &[String]),
+    ) -> Result<LookupTable, ReadError> {
+        let mut join = Join::new().lengths(self.lengths).fill(self.fill);
+        let mut sources = Vec::new();
+        for (index, (name, path)) in self.tables.iter().enumerate() {
+            let file = path.display().to_string();
+            let failed = |reason: String| ReadError::file(&file, reason);
+            if self.tables[..index].iter().any(|(known, _)| known == name) {
+                let name = quote(name.as_bytes());
+                return Err(failed(format!("two tables are called {name}")));
+            }
+            if !self.columns.is_empty() && self.wanted(name).is_none() {
+                let name = quote(name.as_bytes());
+                return Err(failed(format!("no column of {name} is asked for")));
+            }
+            if path.is_dir() {
+                sources.push(Source::named(&*file));
+                join = join.lists(name, self.lists(path, open, tell)?);
+                continue;
+            }
+            let loaded = self.table(name, open(path)?)?;
+            tell(&loaded.name, &loaded.remarks());
+            sources.extend(loaded.sources);
+            let joined = join.table(name, &loaded.table);
+            join = joined.map_err(|error: TableError| failed(error.to_string()))?;
+        }
+        let failed = |reason| ReadError::file("the joined table", reason);
+        let mut table = join.build().map_err(|error| failed(error.to_string()))?;
+        if !self.columns.is_empty() {
+            select_columns("the joined table", &mut table, &self.columns)?;
+        }
+        Ok(LookupTable::of(String::new(), sources, table))
+    }
+
+    /// Which of the columns are those of the table of this name: by their names there, or its only one.
+    fn wanted(&self, name: &str) -> Option<Vec<String>> {
+        let own = |column: &String| {
+            let rest = column.strip_prefix(name)?;
+            match rest.strip_prefix('.') {
+                // That of the prefix lengths is made here.
+                Some("length") if self.lengths => Some(None),
+                Some(own) => Some(Some(own.to_owned())),
+                None => rest.is_empty().then_some(None),
+            }
+        };
+        let own: Vec<_> = self.columns.iter().filter_map(own).collect();
+        (!own.is_empty()).then(|| own.into_iter().flatten().collect())
+    }
+
+    fn options(&self, columns: Columns) -> LoadOptions {
+        LoadOptions {
+            columns,
+            skip_invalid: self.skip_invalid,
+            mask: self.mask,
+            ..LoadOptions::new()
+        }
+    }
+
+    fn table(&self, name: &str, input: Input) -> Result<LookupTable, ReadError> {
+        let mut loaded = load_for_lookups(input, &self.options(Columns::All))?;
+        if let Some(wanted) = self.wanted(name).filter(|wanted| !wanted.is_empty()) {
+            select_columns(&loaded.name, &mut loaded.table, &wanted)?;
+        }
+        Ok(loaded)
+    }
+
+    /// The lists in a folder, in the order of the names of their files.
+    fn lists(
+        &self,
+        folder: &Path,
+        open: &mut dyn FnMut(&Path) -> Result<Input, ReadError>,
+        tell: &mut dyn FnMut(&str, &[String]),
+    ) -> Result<Lists, ReadError> {
+        let files = fs::read_dir(folder).and_then(|entries| {
+            let paths = entries.map(|entry| Ok(entry?.path()));
+            paths.collect::<Result<Vec<_>, _>>()
+        });
+        let name = folder.display().to_string();
+        let mut files = files.map_err(|e| ReadError::file(&name, e.to_string()).with_source(e))?;
+        files.sort_unstable();
+        let options = self.options(Columns::Value);
+        let mut lists = Lists::new();
+        for path in files {
+            let file_name = path.file_name().unwrap_or_default().to_string_lossy();
+            if file_name.starts_with('.') {
+                continue;
+            }
+            let file = path.display().to_string();
+            let list_name = file_name.split('.').next().unwrap_or(&file_name);
+            if lists.has(list_name) {
+                let list_name = quote(list_name.as_bytes());
+                let reason = format!("two lists of one folder are called {list_name}");
+                return Err(ReadError::file(&file, reason));
+            }
+            let list = open(&path).and_then(|input| load_prefixes(input, &options));
+            match list {
+                Ok(list) => {
+                    tell(&file, &list.remarks);
+                    lists.add(list_name, list.prefixes);
+                }
+                Err(error) if self.skip_invalid => {
+                    tell(&file, &[format!("left out: {}", error.without_file())]);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(lists)
+    }
+}

@@ -12,7 +12,9 @@ use std::mem;
 use popfib::IpPrefix;
 
 use crate::error::ReadError;
+use crate::names::left_out;
 use crate::peers::Peer;
+use crate::record::RecordText;
 use crate::route::{Route, RouteSource};
 
 /// What decides between two routes for one prefix: the lower wins.
@@ -45,6 +47,11 @@ pub(crate) trait Paths: Send {
 
     /// As [`RouteSource::peers`].
     fn peers(&self) -> &[Peer];
+
+    /// The columns of the records that are values, where these are read.
+    fn record(&self) -> Option<&RecordText> {
+        None
+    }
 }
 
 /// A [`RouteSource`] of the best paths.
@@ -59,6 +66,8 @@ pub(crate) struct BestPaths<P> {
     out: String,
     /// Found after a route that is still to be handed out.
     failed: Option<ReadError>,
+    /// Routes whose records have none of the columns that are read.
+    without: u64,
 }
 
 impl<P: Paths> BestPaths<P> {
@@ -70,6 +79,7 @@ impl<P: Paths> BestPaths<P> {
             read: String::new(),
             out: String::new(),
             failed: None,
+            without: 0,
         }
     }
 
@@ -126,17 +136,39 @@ impl<P: Paths> BestPaths<P> {
 
 impl<P: Paths> RouteSource for BestPaths<P> {
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        Ok(self.next_prefix()?.map(|prefix| Route {
-            prefix,
-            next_hop: &self.out,
-        }))
+        loop {
+            let Some(prefix) = self.next_prefix()? else {
+                return Ok(None);
+            };
+            if self.out.is_empty() && self.paths.record().is_some() {
+                self.without += 1;
+                continue;
+            }
+            let next_hop = &self.out;
+            return Ok(Some(Route { prefix, next_hop }));
+        }
     }
 
     fn notes(&self) -> Vec<String> {
-        self.paths.notes()
+        let only = self.paths.record().and_then(RecordText::only);
+        let mut notes = left_out(self.without, "route", only);
+        notes.extend(self.paths.notes());
+        notes
     }
 
     fn peers(&self) -> &[Peer] {
         self.paths.peers()
+    }
+
+    fn column_names(&self) -> &[String] {
+        self.paths.record().map_or(&[], RecordText::names)
+    }
+
+    fn value_column(&self) -> usize {
+        self.paths.record().map_or(0, RecordText::value_column)
+    }
+
+    fn missing_column(&self) -> Option<String> {
+        self.paths.record()?.missing()
     }
 }

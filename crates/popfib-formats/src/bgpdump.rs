@@ -26,7 +26,9 @@ use crate::input::{Input, head_lines};
 use crate::lines::Lines;
 use crate::mrt::pack_path;
 use crate::name_rule::checked;
+use crate::path_record::PathRecord;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
+use crate::record::RecordText;
 use crate::registry::Capabilities;
 use crate::table_format::{Entry, LoadOptions};
 use crate::update::{Change, Gate, Update, UpdateEntry, UpdateOptions, UpdateSource};
@@ -35,7 +37,7 @@ use crate::update_text::{parse_prefix, parse_time};
 pub(crate) const FORMAT: Entry = Entry {
     name: "bgpdump",
     description: "text of bgpdump -m: the best path of each prefix, or a peer's",
-    can: Capabilities::DUMP,
+    can: Capabilities::DUMP_OF_COLUMNS,
     detect: is_bgpdump,
     open: |input, options| Ok(Box::new(BestPaths::new(BgpdumpTable::new(input, options)))),
 };
@@ -236,6 +238,8 @@ impl Routes {
 struct BgpdumpTable {
     routes: Routes,
     value: RouteValue,
+    /// The columns of records, unless one value is read.
+    record: Option<PathRecord>,
 }
 
 impl BgpdumpTable {
@@ -243,6 +247,7 @@ impl BgpdumpTable {
         Self {
             routes: Routes::new(input, options),
             value: options.value,
+            record: PathRecord::of(options),
         }
     }
 }
@@ -278,10 +283,18 @@ pub(crate) fn write_value(
 impl Paths for BgpdumpTable {
     fn next_path(&mut self, value: &mut String) -> Result<Option<Candidate>, ReadError> {
         let next = self.routes.next(|line, peer| {
+            let fields = line.route.unwrap_or_default();
             let Fields {
                 as_path, next_hop, ..
-            } = line.route.unwrap_or_default();
-            write_value(self.value, as_path, next_hop, line.peer, value)?;
+            } = fields;
+            match &mut self.record {
+                None => write_value(self.value, as_path, next_hop, line.peer, value)?,
+                Some(record) => {
+                    (record.path.peer, record.path.peer_as) = line.peer;
+                    fill(&mut record.path, fields)?;
+                    record.write(value);
+                }
+            }
             // Of updates, the last announcement counts.
             let (path_length, peer) = match line.kind {
                 Kind::Table => (path_length(as_path)?, peer),
@@ -297,7 +310,7 @@ impl Paths for BgpdumpTable {
         Ok(next.map(|(prefix, rank)| Candidate {
             prefix,
             rank,
-            flaw: flaw(rank, self.value, &self.routes.lines),
+            flaw: (flaw(rank, self.value, &self.routes.lines)).filter(|_| self.record.is_none()),
         }))
     }
 
@@ -311,6 +324,10 @@ impl Paths for BgpdumpTable {
 
     fn peers(&self) -> &[Peer] {
         self.routes.peers.all()
+    }
+
+    fn record(&self) -> Option<&RecordText> {
+        Some(&self.record.as_ref()?.text)
     }
 }
 

@@ -20,8 +20,6 @@ const MAX_ELEMENTS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Leaves {
     pub(crate) text: RecordText,
-    /// The only column.
-    only: Option<String>,
     /// The first list that was too long, and how many records have such.
     cut: Option<(String, u64)>,
 }
@@ -31,14 +29,13 @@ impl Leaves {
     pub(crate) fn of(columns: &Columns, rank: fn(&str) -> Option<usize>) -> Option<Self> {
         (*columns != Columns::Value).then(|| Self {
             text: RecordText::new(columns).ranked(rank),
-            only: columns.name().map(str::to_owned),
             cut: None,
         })
     }
 
     /// The column that was asked for, if it is one.
     pub(crate) fn only(&self) -> Option<&str> {
-        self.only.as_deref()
+        self.text.only()
     }
 
     /// What was left out of lists, for the user.

@@ -45,6 +45,7 @@ mod mrt;
 mod name_rule;
 mod names;
 mod origins;
+mod path_record;
 mod paths;
 mod peers;
 mod prompt;

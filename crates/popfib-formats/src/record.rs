@@ -136,6 +136,11 @@ impl RecordText {
         ranked.min().map_or(0, |(_, index)| index)
     }
 
+    /// The format has this column: that it has no value in a file is no error.
+    pub(crate) fn is_known(&mut self, column: usize) {
+        self.is_used[column] = true;
+    }
+
     /// The columns are those of the format: that none has a value in a file is no error.
     pub(crate) fn of_format(mut self) -> Self {
         self.is_used.fill(true);
@@ -160,6 +165,11 @@ impl RecordText {
     pub(crate) fn named(&self, name: &str) -> Option<usize> {
         let index = self.indices.get(name).copied();
         index.filter(|_| !self.wants_all())
+    }
+
+    /// The name of the only column, if one is asked for.
+    pub(crate) fn only(&self) -> Option<&str> {
+        self.wanted.name()
     }
 
     /// Whether every column is asked for.

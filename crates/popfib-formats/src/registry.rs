@@ -61,6 +61,10 @@ impl Capabilities {
         origins: true,
         ..Self::NONE
     };
+    pub(crate) const DUMP_OF_COLUMNS: Self = Self {
+        many_values: true,
+        ..Self::DUMP
+    };
     pub(crate) const ORIGINS: Self = Self {
         origins: true,
         ..Self::NONE

@@ -15,6 +15,7 @@
 mod attributes;
 mod bytes;
 mod communities;
+mod fill;
 mod kinds;
 mod message;
 mod packed;

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use super::attributes::{EXTENDED_LENGTH, walk};
 use super::bytes::{Bytes, Family, Flaw};
 use super::communities;
-use super::paths::fill;
+use super::fill::fill;
 use crate::as_path;
 use crate::bgp_path::BgpPath;
 

@@ -7,12 +7,15 @@ use popfib::IpPrefix;
 
 use super::attributes::Attributes;
 use super::bytes::{Bytes, Family, Flaw};
+use super::fill::fill;
 use super::kinds::{BGP4MP, BGP4MP_ET, TABLE_DUMP, TABLE_DUMP_V2, first_kind};
 use super::records::{Record, Records};
 use crate::best_path::{BestPaths, Candidate, NO_NEXT_HOP, Paths, Rank};
 use crate::error::ReadError;
 use crate::input::Input;
+use crate::path_record::PathRecord;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
+use crate::record::RecordText;
 use crate::registry::Capabilities;
 use crate::table_format::{Entry, LoadOptions};
 
@@ -20,7 +23,7 @@ pub(crate) const FORMAT: Entry = Entry {
     name: "mrt",
     description: "MRT tables of route collectors (TABLE_DUMP_V2, TABLE_DUMP): the best path of \
         each prefix, or a peer's",
-    can: Capabilities::DUMP,
+    can: Capabilities::DUMP_OF_COLUMNS,
     detect: |head| first_kind(head).is_some(),
     open: |input, options| Ok(Box::new(BestPaths::new(MrtTable::new(input, options)))),
 };
@@ -37,6 +40,8 @@ struct MrtTable {
 pub(super) struct Reader {
     filter: Option<PeerFilter>,
     value: RouteValue,
+    /// The columns of records, unless one value is read.
+    record: Option<PathRecord>,
     pub(super) peers: PeerList,
     /// The peers of the file's table, by their index there: their place among
     /// `peers`, and whether their routes are wanted.
@@ -63,7 +68,9 @@ impl Paths for MrtTable {
             match self.reader.read(&record, value) {
                 Ok(None) => {}
                 Ok(Some((prefix, rank))) => {
-                    let is_flaw = rank.lacks_next_hop && self.reader.value == RouteValue::NextHop;
+                    let is_flaw = rank.lacks_next_hop
+                        && self.reader.value == RouteValue::NextHop
+                        && self.reader.record.is_none();
                     return Ok(Some(Candidate {
                         prefix,
                         rank,
@@ -96,6 +103,10 @@ impl Paths for MrtTable {
     fn peers(&self) -> &[Peer] {
         self.reader.peers.all()
     }
+
+    fn record(&self) -> Option<&RecordText> {
+        Some(&self.reader.record.as_ref()?.text)
+    }
 }
 
 impl Reader {
@@ -103,6 +114,7 @@ impl Reader {
         Self {
             filter: options.peer,
             value: options.value,
+            record: PathRecord::of(options),
             peers: PeerList::default(),
             table: Vec::new(),
             has_table: false,
@@ -216,8 +228,7 @@ impl Reader {
         let Some((rank, bytes)) = best else {
             return Ok(None);
         };
-        let attributes = Attributes::read(bytes)?;
-        self.write_value(&attributes, 4, family, self.table[rank.peer].0, text)?;
+        self.write_value(bytes, 4, prefix, self.table[rank.peer].0, text)?;
         Ok(Some((prefix, rank)))
     }
 
@@ -234,7 +245,8 @@ impl Reader {
         let address = body.address(family)?;
         let asn = body.asn(2)?;
         let length = body.u16()?;
-        let attributes = Attributes::read(Bytes(body.take(usize::from(length))?))?;
+        let bytes = Bytes(body.take(usize::from(length))?);
+        let attributes = Attributes::read(bytes)?;
         let peer = self.peers.index(address, asn).ok_or("too many peers")?;
         self.peers.count(peer, family == Family::Ipv4);
         if !self.is_wanted(peer, address, asn) {
@@ -245,19 +257,31 @@ impl Reader {
             path_length: attributes.as_path(2).length()?,
             peer,
         };
-        self.write_value(&attributes, 2, family, peer, text)?;
+        self.write_value(bytes, 2, prefix, peer, text)?;
         Ok(Some((prefix, rank)))
     }
 
-    /// Sets `text` to what stands for the next hop of a route; to nothing if it lacks that.
+    /// Sets `text` to what stands for the next hop of a route with these attributes; to nothing if it lacks that.
     fn write_value(
-        &self,
-        attributes: &Attributes<'_>,
+        &mut self,
+        bytes: Bytes<'_>,
         as_width: usize,
-        family: Family,
+        prefix: IpPrefix,
         peer: usize,
         text: &mut String,
     ) -> Result<(), Flaw> {
+        let family = match prefix {
+            IpPrefix::V4(_) => Family::Ipv4,
+            IpPrefix::V6(_) => Family::Ipv6,
+        };
+        if let Some(record) = &mut self.record {
+            let Peer { address, asn, .. } = self.peers.all()[peer];
+            (record.path.peer, record.path.peer_as) = (address, asn);
+            fill(&mut record.path, bytes, as_width, family)?;
+            record.write(text);
+            return Ok(());
+        }
+        let attributes = Attributes::read(bytes)?;
         text.clear();
         // Writing to a String cannot fail.
         let _ = match self.value {

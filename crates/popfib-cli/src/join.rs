@@ -12,7 +12,7 @@ use crate::image::ImagePlace;
 use crate::output::tell;
 use crate::program::Verdict;
 use crate::progress;
-use crate::table::with_option;
+use crate::table::{open, with_option};
 
 /// Join tables into one image: every address gets the values of all of them.
 ///
@@ -84,13 +84,13 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
     };
     // The bar of a file goes when the next is opened.
     let mut bar = None;
-    let mut open = |path: &Path| {
+    let mut open_next = |path: &Path| {
         drop(bar.take());
-        let input = Input::open(path)?.max_size(args.max_size);
+        let input = open(path)?.max_size(args.max_size);
         bar = Some(progress::watch(input.progress()));
         Ok(input)
     };
-    let joined = files.read(&mut open, &mut |name, remarks| tell(name, remarks));
+    let joined = files.read(&mut open_next, &mut |name, remarks| tell(name, remarks));
     drop(bar);
     let joined = joined.map_err(with_option)?;
     let options = Options::default();

@@ -1,6 +1,10 @@
 //! Loads the table that the options ask for, and says what was left out of it.
 
 use std::error::Error;
+use std::fs::File;
+#[cfg(not(feature = "parquet"))]
+use std::io;
+use std::io::Read;
 use std::path::Path;
 
 use popfib::ImageError;
@@ -9,7 +13,7 @@ use popfib_formats::{
 };
 use popfib_table::Column;
 
-use crate::args::{ReadArgs, TableArgs};
+use crate::args::{ReadArgs, TableArgs, is_stdin};
 use crate::failure::Failure;
 use crate::image::{self, Opened};
 use crate::output::{self, note};
@@ -69,13 +73,34 @@ pub(crate) fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Fail
 
 fn load_with(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<RouteTable, Failure> {
     one_column(options)?;
-    let input = Input::open(path)?.max_size(args.max_size);
+    let input = open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());
     let table = load_from(input, options);
     drop(bar);
     let table = table.map_err(with_option)?;
     output::tell(&table.name, &table.remarks());
     Ok(table)
+}
+
+/// Opens the file at `path`; the rows of a Parquet file are lines of JSON.
+pub(crate) fn open(path: &Path) -> Result<Input, ReadError> {
+    let mut head = [0; 4];
+    // Of a pipe what is read here would be gone.
+    let is_file = !is_stdin(path) && path.is_file();
+    let read = |mut file: File| file.read_exact(&mut head);
+    if !is_file || File::open(path).and_then(read).is_err() || head != *b"PAR1" {
+        return Input::open(path);
+    }
+    let name = path.display().to_string();
+    #[cfg(feature = "parquet")]
+    let opened = popfib_parquet::ParquetRows::open(path);
+    #[cfg(not(feature = "parquet"))]
+    let opened: io::Result<io::Empty> =
+        Err(io::Error::other("this popfib was built without Parquet"));
+    match opened {
+        Ok(rows) => Ok(Input::from_reader(name, rows)),
+        Err(error) => Err(ReadError::opening(&name, error)),
+    }
 }
 
 /// The error with the option that helps where an image has several tables.
@@ -98,7 +123,7 @@ pub(crate) fn load_records(path: Option<&Path>, args: &ReadArgs) -> Result<Looku
     let Some(path) = path else {
         return Ok(load_or_default(None, args)?.into());
     };
-    let input = Input::open(path)?.max_size(args.max_size);
+    let input = open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());
     let loaded = load_for_lookups(input, &args.options());
     drop(bar);

@@ -1,6 +1,7 @@
 //! Files made to do harm: an error in one line, or the rows, and memory in proportion to the file.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataWriter};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use popfib_formats::{AddressBatch, Column};
-use popfib_parquet::{ParquetAddresses, ParquetError};
+use popfib_parquet::{ParquetAddresses, ParquetError, ParquetRows};
 
 /// A file of this test's own.
 fn path(name: &str) -> PathBuf {
@@ -43,7 +44,16 @@ fn rows(path: &Path) -> Result<usize, ParquetError> {
     rows_of(path, &Column::Name("ip".into()))
 }
 
+/// Reads the rows of a file as a table, whatever they are: to the end, or to an error in one line.
+fn read_table(path: &Path) {
+    let read = ParquetRows::open(path).and_then(|mut rows| io::copy(&mut rows, &mut io::sink()));
+    if let Err(error) = read {
+        assert!(!error.to_string().contains('\n'), "{error}");
+    }
+}
+
 fn rows_of(path: &Path, column: &Column) -> Result<usize, ParquetError> {
+    read_table(path);
     let mut source = ParquetAddresses::open(path, column)?.skip_invalid(true);
     let (mut batch, mut rows) = (AddressBatch::new(), 0);
     while source.next_batch(&mut batch)? {

@@ -65,7 +65,7 @@ impl Method {
 
 pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
     let destination = args.destination.open()?;
-    let mut table = table::load(&args.table)?;
+    let mut table = table::load_all(&args.table)?;
     args.method.aggregate::<u32>(&mut table);
     args.method.aggregate::<u128>(&mut table);
     args.destination.write(destination, &table)?;

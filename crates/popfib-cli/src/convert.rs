@@ -9,12 +9,17 @@ use crate::program::Verdict;
 use crate::table;
 
 /// Write a table in another format: IPv4 before IPv6, each in prefix order.
+///
+/// With several columns (--columns) csv, json-lines and mmdb have them all; in a MaxMind database they are maps and
+/// arrays again, of the types that they had.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   popfib convert --table routes.txt.gz --to json-lines > routes.jsonl
   popfib convert --to pfx2as -o origins.pfx2as.gz
-  popfib convert --table routes.txt --mask | popfib info --table -")]
+  popfib convert --table routes.txt --mask | popfib info --table -
+  popfib convert --table city.mmdb --columns '*' --to json-lines -o city.jsonl.gz
+  popfib convert --table city.csv --columns '*' --to mmdb -o city.mmdb")]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     table: TableArgs,
@@ -25,7 +30,7 @@ pub(crate) struct ConvertArgs {
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<Verdict, Failure> {
     let destination = args.destination.open()?;
-    let table = table::load(&args.table)?;
+    let table = table::load_all(&args.table)?;
     args.destination.write(destination, &table)?;
     Ok(Verdict::Good)
 }

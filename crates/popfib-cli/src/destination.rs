@@ -37,7 +37,7 @@ pub(crate) struct DestinationArgs {
 }
 
 /// The forms by name.
-fn forms() -> impl TypedValueParser<Value = WriteFormat> {
+pub(crate) fn forms() -> impl TypedValueParser<Value = WriteFormat> {
     let values = WriteFormat::all().map(|form| {
         PossibleValue::new(form.name())
             .help(form.description())

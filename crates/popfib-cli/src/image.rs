@@ -104,6 +104,12 @@ impl Opened {
         self.in_image.sources()
     }
 
+    /// Whether it has records of several columns.
+    pub(crate) fn has_columns(&self) -> bool {
+        let records = self.table.records();
+        records.is_some_and(|records| records.columns().len() > 1)
+    }
+
     /// The table as it is.
     pub(crate) fn into_loaded(self) -> LookupTable {
         LookupTable::of(self.name, self.in_image.sources(), self.table)

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use popfib::Options;
-use popfib_formats::{Input, JoinFiles};
+use popfib_formats::{Input, JoinFiles, WriteFormat, WriteOptions};
 
 use crate::args::Keep;
+use crate::destination::{Destination, forms};
 use crate::failure::Failure;
 use crate::image::ImagePlace;
 use crate::output::tell;
@@ -14,7 +15,7 @@ use crate::program::Verdict;
 use crate::progress;
 use crate::table::{open, with_option};
 
-/// Join tables into one image: every address gets the values of all of them.
+/// Join tables into one image or file: every address gets the values of all of them.
 ///
 /// Each table has a name, and its columns are called NAME.COLUMN, or NAME if it has one. A folder is a set of
 /// lists: its column has the names of all lists that contain an address, which are those of their files up to
@@ -24,6 +25,7 @@ use crate::table::{open, with_option};
 Examples:
   popfib join asn=GeoLite2-ASN.mmdb geo=GeoLite2-City.mmdb bad=blocklists/ -o all.fib
   popfib join asn=asn.csv geo=city.mmdb --columns asn,geo.country.iso_code -o all.fib
+  popfib join asn=GeoLite2-ASN.mmdb geo=GeoLite2-City.mmdb --to mmdb -o all.mmdb
   popfib lookup --fib all.fib 192.0.2.1")]
 pub(crate) struct JoinArgs {
     /// Tables, images and folders of lists
@@ -33,6 +35,10 @@ pub(crate) struct JoinArgs {
     /// File to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+
+    /// Write the joined table in this format instead of an image: mmdb, csv or json-lines
+    #[arg(long, value_name = "FORM", value_parser = forms(), conflicts_with = "keep")]
+    to: Option<WriteFormat>,
 
     /// The columns to keep, by their names in the joined table, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -73,7 +79,10 @@ fn named(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
-    let place = ImagePlace::new(&args.output)?;
+    let to = match args.to {
+        Some(form) => To::Form(form, Destination::open(Some(&args.output))?),
+        None => To::Image(ImagePlace::new(&args.output)?),
+    };
     let files = JoinFiles {
         tables: args.tables.clone(),
         columns: args.columns.clone(),
@@ -93,7 +102,21 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
     let joined = files.read(&mut open_next, &mut |name, remarks| tell(name, remarks));
     drop(bar);
     let joined = joined.map_err(with_option)?;
-    let options = Options::default();
-    place.save(&[(String::new(), joined)], &options, args.keep.into())?;
+    match to {
+        To::Image(place) => {
+            let options = Options::default();
+            place.save(&[(String::new(), joined)], &options, args.keep.into())?;
+        }
+        To::Form(form, destination) => {
+            let table = joined.into_routes()?;
+            destination.write_table(&table, form, &WriteOptions::default())?;
+        }
+    }
     Ok(Verdict::Good)
+}
+
+/// What becomes of a joined table.
+enum To<'a> {
+    Image(ImagePlace<'a>),
+    Form(WriteFormat, Destination),
 }

@@ -9,14 +9,14 @@ use std::path::Path;
 
 use clap::Args;
 use popfib::{IpPrefix, NextHop};
-use popfib_formats::{AddressBatch, Escaped, Run};
+use popfib_formats::{AddressBatch, CellJson, Escaped, Run};
 use popfib_table::{Cell, Column, Records, Scalar, Table};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
 use crate::live::Place;
-use crate::output::{AsJson, AsText, Output};
+use crate::output::{AsText, Output};
 use crate::program::Verdict;
 use crate::stream::follower::Follower;
 use crate::stream::form::Form;
@@ -72,7 +72,7 @@ impl Serialize for Answer<'_> {
         for (name, cell) in self.cells {
             // A list without values has no next hops.
             if *cell != Some(Cell::Scalar(Scalar::Text(""))) || *name != VALUE {
-                map.serialize_entry(name, &cell.map(AsJson))?;
+                map.serialize_entry(name, &cell.map(CellJson))?;
             }
         }
         map.end()

@@ -4,7 +4,6 @@ use std::fmt::Display;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::sync::OnceLock;
 
-use popfib_table::{Cell, Scalar};
 use serde::{Serialize, Serializer};
 
 use crate::failure::Failure;
@@ -107,29 +106,5 @@ pub(crate) struct AsText<T>(pub T);
 impl<T: Display> Serialize for AsText<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
-    }
-}
-
-/// A value of a record as JSON: numbers as numbers, lists as arrays.
-#[derive(Debug)]
-pub(crate) struct AsJson<T>(pub T);
-
-impl Serialize for AsJson<Cell<'_>> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Cell::Scalar(scalar) => AsJson(scalar).serialize(serializer),
-            Cell::List(list) => serializer.collect_seq(list.iter().map(AsJson)),
-        }
-    }
-}
-
-impl Serialize for AsJson<Scalar<'_>> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Scalar::Text(text) => serializer.serialize_str(text),
-            Scalar::Integer(number) => serializer.serialize_i128(number),
-            Scalar::Float(number) => serializer.serialize_f64(number),
-            Scalar::Boolean(truth) => serializer.serialize_bool(truth),
-        }
     }
 }

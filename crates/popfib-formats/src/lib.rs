@@ -19,6 +19,7 @@ mod best_path;
 mod bgp_path;
 mod bgpdump;
 mod bgpscanner;
+mod cell_json;
 mod date;
 mod decompress;
 mod default_table;
@@ -71,6 +72,7 @@ pub use addresses::{
     Side, TableForm, find_address, ipv4_in, parse_address, part_of,
 };
 pub use bgp_path::{BgpPath, PathSource, Wanted};
+pub use cell_json::CellJson;
 pub use date::rfc3339;
 pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
 pub use error::{Escaped, ReadError, quote};

@@ -1,7 +1,7 @@
 //! Tables for lookups alone: an image as it is, any other format by its routes.
 
-use popfib::Source;
-use popfib_table::Table;
+use popfib::{ByFamily, Source};
+use popfib_table::{Table, TableError};
 
 use crate::error::ReadError;
 use crate::image::{self, table_of_image};
@@ -40,6 +40,23 @@ impl From<RouteTable> for LookupTable {
 }
 
 impl LookupTable {
+    /// Its routes, for what needs more than lookups.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`] of an image without them.
+    pub fn into_routes(self) -> Result<RouteTable, TableError> {
+        Ok(RouteTable {
+            name: self.name,
+            sources: self.sources,
+            ribs: ByFamily {
+                ipv4: self.table.ipv4().rib()?.into_owned(),
+                ipv6: self.table.ipv6().rib()?.into_owned(),
+            },
+            records: self.table.records().cloned(),
+            ..RouteTable::default()
+        })
+    }
+
     /// A table of which nothing was left out.
     pub fn of(name: String, sources: Vec<Source>, table: Table) -> Self {
         Self {

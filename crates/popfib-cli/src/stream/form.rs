@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use popfib_formats::Escaped;
+use popfib_formats::{CellJson, Escaped};
 use popfib_table::{Cell, Scalar};
 use serde::Serialize;
 
 use super::table::NamedTable;
-use crate::output::AsJson;
 
 /// A form of output as lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +93,7 @@ impl Form {
                     csv_cell(&shown(cell), dialect.delimiter, to);
                 }
             }
-            Self::Json => member(name, &cell.map(AsJson), to),
+            Self::Json => member(name, &cell.map(CellJson), to),
         }
     }
 
@@ -107,7 +106,7 @@ impl Form {
     ) {
         match self {
             Self::Json => {
-                let cells: Vec<_> = cells.map(|cell| cell.map(AsJson)).collect();
+                let cells: Vec<_> = cells.map(|cell| cell.map(CellJson)).collect();
                 member(name, &cells, to);
             }
             Self::Text { .. } | Self::Zeek { .. } => {

@@ -1,7 +1,11 @@
 //! Writes comma-separated values (RFC 4180, lines end in LF): `prefix,next_hop`, a list as `prefix`.
 
+use popfib::{IpPrefix, NextHop};
+use popfib_table::{Cell, Records, Scalar};
+
 use super::bytes::push;
 use super::form::{Body, Form};
+use super::records::RecordForm;
 use crate::route::Route;
 
 pub(super) static FORM: Form = Form {
@@ -13,8 +17,37 @@ pub(super) static FORM: Form = Form {
 ",
         list: Ok("prefix\n"),
         append,
+        records: Some(RecordForm {
+            header,
+            append: row,
+        }),
     },
 };
+
+/// The names of the columns.
+fn header(records: &Records) -> Vec<u8> {
+    let mut header = b"prefix".to_vec();
+    for column in records.columns() {
+        header.push(b',');
+        field(&mut header, column.name());
+    }
+    header.push(b'\n');
+    header
+}
+
+/// A route with the values of all columns: none of one that is absent, and those of a list between commas.
+fn row(out: &mut Vec<u8>, prefix: IpPrefix, records: &Records, number: NextHop) {
+    push(out, format_args!("{prefix}"));
+    for column in 0..records.columns().len() {
+        out.push(b',');
+        match records.cell(number, column) {
+            None => {}
+            Some(Cell::Scalar(Scalar::Text(text))) => field(out, text),
+            Some(cell) => field(out, &cell.to_string()),
+        }
+    }
+    out.push(b'\n');
+}
 
 fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
     push(out, format_args!("{}", route.prefix));
@@ -22,12 +55,16 @@ fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
     if !next_hop.is_empty() {
         out.push(b',');
     }
-    // Blanks at the ends are quoted, too: some readers would trim them.
-    if next_hop.contains([',', '"', '\r', '\n']) || next_hop.trim() != next_hop {
-        push(out, format_args!("\"{}\"", next_hop.replace('"', "\"\"")));
-    } else {
-        out.extend_from_slice(next_hop.as_bytes());
-    }
+    field(out, next_hop);
     out.push(b'\n');
     Ok(())
+}
+
+fn field(out: &mut Vec<u8>, text: &str) {
+    // Blanks at the ends are quoted, too: some readers would trim them.
+    if text.contains([',', '"', '\r', '\n']) || text.trim() != text {
+        push(out, format_args!("\"{}\"", text.replace('"', "\"\"")));
+    } else {
+        out.extend_from_slice(text.as_bytes());
+    }
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::error::WriteError;
 use super::list::List;
+use super::records::RecordForm;
 use crate::load::RouteTable;
 use crate::route::Route;
 
@@ -26,6 +27,8 @@ pub(super) enum Body {
         /// The header of a list of prefixes, whose routes all have the empty next hop; or what they would need.
         list: Result<&'static str, &'static str>,
         append: Append,
+        /// With all columns of records, where the form holds them.
+        records: Option<RecordForm>,
     },
     /// The prefixes alone.
     List(List),

@@ -13,6 +13,7 @@ pub(super) static FORM: Form = Form {
         header: "",
         list: Err("a country"),
         append,
+        records: None,
     },
 };
 

@@ -1,7 +1,12 @@
 //! Writes JSON lines: `{"prefix":"192.0.2.0/24","next_hop":"east"}`; those of a list have a prefix alone.
 
+use popfib::{IpPrefix, NextHop};
+use popfib_table::Records;
+
 use super::bytes::push;
 use super::form::{Body, Form};
+use super::records::RecordForm;
+use crate::cell_json::CellJson;
 use crate::route::Route;
 
 pub(super) static FORM: Form = Form {
@@ -12,8 +17,27 @@ pub(super) static FORM: Form = Form {
         header: "",
         list: Ok(""),
         append,
+        records: Some(RecordForm {
+            header: |_| Vec::new(),
+            append: row,
+        }),
     },
 };
+
+/// A route with a member for each column that has a value.
+fn row(out: &mut Vec<u8>, prefix: IpPrefix, records: &Records, number: NextHop) {
+    push(out, format_args!("{{\"prefix\":\"{prefix}\""));
+    for (index, column) in records.columns().iter().enumerate() {
+        if let Some(cell) = records.cell(number, index) {
+            out.push(b',');
+            // A string into memory cannot fail, nor can numbers.
+            let _ = serde_json::to_writer(&mut *out, column.name());
+            out.push(b':');
+            let _ = serde_json::to_writer(&mut *out, &CellJson(cell));
+        }
+    }
+    out.extend_from_slice(b"}\n");
+}
 
 fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
     push(out, format_args!("{{\"prefix\":\"{}\"", route.prefix));

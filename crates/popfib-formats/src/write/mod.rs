@@ -18,6 +18,7 @@ mod mmdb;
 mod options;
 mod output_file;
 mod pfx2as;
+mod records;
 mod text;
 
 use std::io::Write;
@@ -31,6 +32,7 @@ pub use error::WriteError;
 use form::{Body, Form};
 pub use options::WriteOptions;
 pub use output_file::OutputFile;
+use records::RecordForm;
 
 /// A format in which tables are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +153,9 @@ impl FromStr for WriteFormat {
     }
 }
 
+/// Bytes that are written at a time, and some more.
+const BLOCK: usize = 64 << 10;
+
 /// Writes `table` to `out`: the IPv4 routes, then the IPv6 routes, each in prefix order.
 ///
 /// Time and bytes follow the table; memory stays the same, except for a MaxMind database, whose tree is
@@ -166,7 +171,6 @@ pub fn write_table(
     options: &WriteOptions,
     mut out: impl Write,
 ) -> Result<(), WriteError> {
-    const BLOCK: usize = 64 << 10;
     let body = &format.form().body;
     if !matches!(body, Body::List(_)) && *options != WriteOptions::default() {
         let reason = "the form has no name and no bounds of length (ge, le)";
@@ -175,10 +179,14 @@ pub fn write_table(
     let (header, list, append) = match body {
         Body::List(list) => return list::write(list, table, options, &mut out),
         Body::Whole(write) => return write(table, &mut out),
+        Body::Routes { records, .. } if table.records.is_some() => {
+            return write_records(table, records.as_ref(), &mut out);
+        }
         Body::Routes {
             header,
             list,
             append,
+            ..
         } => (header, list, append),
     };
     // A number without a name was not made by a reader; no form holds an empty one.
@@ -210,6 +218,33 @@ pub fn write_table(
             next_hop: next_hop.to_owned(),
             reason,
         })?;
+        if block.len() >= BLOCK {
+            out.write_all(&block)?;
+            block.clear();
+        }
+    }
+    out.write_all(&block)?;
+    Ok(())
+}
+
+/// Writes all columns of the record of each route.
+fn write_records(
+    table: &RouteTable,
+    form: Option<&RecordForm>,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
+    let (Some(form), Some(records)) = (form, &table.records) else {
+        let reason =
+            "the form has one value for each prefix; csv, json-lines and mmdb have all columns";
+        return Err(WriteError::Form(reason.to_owned()));
+    };
+    if records.column("prefix").is_some() {
+        let reason = "a column is called \"prefix\", as the prefix is";
+        return Err(WriteError::Form(reason.to_owned()));
+    }
+    let mut block = (form.header)(records);
+    for (prefix, number) in table.routes() {
+        (form.append)(&mut block, prefix, records, number);
         if block.len() >= BLOCK {
             out.write_all(&block)?;
             block.clear();

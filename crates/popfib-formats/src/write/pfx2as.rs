@@ -17,6 +17,7 @@ pub(super) static FORM: Form = Form {
         header: "",
         list: Err("an AS number"),
         append,
+        records: None,
     },
 };
 

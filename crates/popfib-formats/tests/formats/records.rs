@@ -1,14 +1,13 @@
 //! Records: files with several columns, read as such.
 
-use popfib::{ImageWriter, Keep, NextHop, Options};
-use popfib_formats::{Columns, LoadOptions, RouteValue};
-use popfib_table::{Cell, ColumnType, Records, Scalar};
+use popfib::NextHop;
+use popfib_formats::{Columns, LoadOptions};
+use popfib_table::{Cell, ColumnType, Scalar};
 
 use super::mmdb::{Value, database, v4};
 use crate::common::{STRICT, error, read};
-use crate::mrt_file::{as_path, next_hop, path_attribute, peer_table, rib};
 
-fn options(columns: &[&str]) -> LoadOptions {
+pub(super) fn options(columns: &[&str]) -> LoadOptions {
     let names = columns.iter().map(|&name| name.to_owned()).collect();
     LoadOptions {
         columns: match columns {
@@ -20,7 +19,7 @@ fn options(columns: &[&str]) -> LoadOptions {
 }
 
 /// The columns with their types, then the routes with the values they have, then the notes.
-fn lines(data: impl Into<Vec<u8>>, columns: &[&str]) -> Vec<String> {
+pub(super) fn lines(data: impl Into<Vec<u8>>, columns: &[&str]) -> Vec<String> {
     let table = read(data, &options(columns)).unwrap();
     let records = table.records.as_ref().expect("records");
     let mut lines = Vec::new();
@@ -43,73 +42,6 @@ fn lines(data: impl Into<Vec<u8>>, columns: &[&str]) -> Vec<String> {
     }
     lines.extend(table.notes);
     lines
-}
-
-/// What the values of a database were, whatever they are here, and also in an image of them: so they can be written again.
-#[test]
-fn the_types_of_a_database_are_kept() {
-    let first = [
-        ("text", Value::Text("7")),
-        ("bytes", Value::Bytes(b"\0\x2a")),
-        ("short", Value::Short(1)),
-        ("number", Value::Number(70_000)),
-        ("signed", Value::Signed(-7)),
-        ("long", Value::Long(u64::MAX)),
-        ("longest", Value::Longest(1 << 120)),
-        ("double", Value::Double(0.1)),
-        ("float", Value::Float(1.1)),
-        ("truth", Value::Truth(true)),
-        ("several", Value::Short(1)),
-        ("mixed", Value::Short(1)),
-    ];
-    let second = [
-        ("longest", Value::Longest(7)),
-        ("several", Value::Number(2)),
-        ("mixed", Value::Text("x")),
-    ];
-    let records = [Value::Map(&first), Value::Map(&second)];
-    let networks = [1, 2].map(|n| (v4(n, 0, 0, 0), 8, n as usize - 1));
-    let table = read(database(4, &networks, &records), &options(&["*"])).unwrap();
-    let shown = |records: &Records| {
-        let columns = records.columns().iter().enumerate();
-        let shown = columns.map(|(index, column)| {
-            let cell = records.cell(NextHop::MIN, index).unwrap();
-            let kept = column.maxmind_type();
-            format!(
-                "{} {cell} {:?} {kept:?}",
-                column.name(),
-                column.column_type()
-            )
-        });
-        shown.collect::<Vec<_>>()
-    };
-    let wanted = [
-        "text 7 Text None",
-        "bytes 002a Text Some(Bytes)",
-        "short 1 Integer Some(Uint16)",
-        "number 70000 Integer Some(Uint32)",
-        "signed -7 Integer Some(Int32)",
-        "long 18446744073709551615 Integer Some(Uint64)",
-        "longest 1329227995784915872903807060280344576 Text Some(Uint128)",
-        "double 0.1 Float None",
-        "float 1.1 Float Some(Float)",
-        "truth true Boolean None",
-        "several 1 Integer None",
-        "mixed 1 Text None",
-    ];
-    assert_eq!(shown(table.records.as_ref().unwrap()), wanted);
-    assert_eq!(
-        table.notes,
-        ["values of several types, read as texts, in \"mixed\""]
-    );
-    let mut image = ImageWriter::new(0);
-    image.table("", &[]).unwrap();
-    let written = table
-        .into_table()
-        .write(&mut image, &Options::default(), Keep::Routes);
-    written.unwrap();
-    let again = read(image.to_bytes(), &options(&["*"])).unwrap();
-    assert_eq!(shown(again.records.as_ref().unwrap()), wanted);
 }
 
 /// The value of a record with all columns is what it is without them.
@@ -449,83 +381,5 @@ fn all_columns_of_what_has_none() {
             crate::common::routes(&table),
             [format!("10.0.0.0/8 {value}")]
         );
-    }
-}
-
-/// The attributes of the best path, of one dump in both of its forms.
-#[test]
-fn attributes_of_paths_are_columns() {
-    let large = [0, 0, 0xfb, 0xf4, 0, 0, 0, 1, 0, 0, 0, 2];
-    let first = [
-        path_attribute(1, &[0]),
-        as_path(&[(2, &[64500, 7]), (1, &[1, 2])]),
-        next_hop([1; 4]),
-        path_attribute(4, &[0, 0, 0, 5]),
-        path_attribute(5, &[0, 0, 0, 100]),
-        path_attribute(6, &[]),
-        path_attribute(7, &[0, 0, 0xfb, 0xf4, 9, 9, 9, 9]),
-        path_attribute(8, &[0xfb, 0xf4, 0, 1, 0xff, 0xff, 0xff, 1]),
-        path_attribute(32, &large),
-    ];
-    let second = [as_path(&[(2, &[64501])]), next_hop([2; 4])];
-    let longer = [as_path(&[(2, &[64501, 1, 2, 3, 4])]), next_hop([2; 4])];
-    let mrt = [
-        peer_table(&[([192, 0, 2, 1], 64500), ([192, 0, 2, 2], 64501)]),
-        rib(2, &[8, 10], &[(0, first.concat()), (1, longer.concat())]),
-        rib(2, &[8, 11], &[(1, second.concat())]),
-    ]
-    .concat();
-    let text = b"TABLE_DUMP2|1|B|192.0.2.1|64500|10.0.0.0/8|64500 7 {1,2}|IGP|1.1.1.1|100|5|64500:1 no-export 64500:1:2|AG|64500 9.9.9.9|
-TABLE_DUMP2|1|B|192.0.2.2|64501|10.0.0.0/8|64501 1 2 3 4||2.2.2.2|0|0||NAG||
-TABLE_DUMP2|1|B|192.0.2.2|64501|11.0.0.0/8|64501||2.2.2.2|0|0||NAG||
-";
-    let columns = [
-        "next_hop: text",
-        "origin_as: text",
-        "as_path: text",
-        "peer: text",
-        "peer_as: integer",
-        "communities: list of texts",
-        "local_preference: integer",
-        "med: integer",
-        "origin: text",
-        "aggregator: text",
-        "atomic: boolean",
-    ];
-    let routes = [
-        r#"10.0.0.0/8 "1.1.1.1" "{1,2}" "64500 7 {1,2}" "192.0.2.1" 64500 64500:1,no-export,64500:1:2 100 5 "IGP" "64500 9.9.9.9" true"#,
-        r#"11.0.0.0/8 "2.2.2.2" "64501" "64501" "192.0.2.2" 64501 - - - - - false"#,
-    ];
-    for file in [&mrt[..], text] {
-        assert_eq!(lines(file, &["*"]), [&columns[..], &routes].concat());
-        let wanted = [
-            "origin_as: text",
-            "med: integer",
-            r#"10.0.0.0/8 "{1,2}" 5"#,
-            r#"11.0.0.0/8 "64501" -"#,
-        ];
-        assert_eq!(lines(file, &["origin_as", "med"]), wanted);
-        // What only some paths have, by itself.
-        let table = read(file, &options(&["communities"])).unwrap();
-        let found = crate::common::routes(&table);
-        assert_eq!(found, ["10.0.0.0/8 64500:1,no-export,64500:1:2"]);
-        assert_eq!(table.notes, ["1 route without communities left out"]);
-        let message = error(file, &options(&["origin_as", "x"]));
-        assert!(message.starts_with("t: no column \"x\" in \"aggregator\", \"as_path\""));
-        // The value among all is the one that is asked for.
-        for (value, wanted) in [
-            (RouteValue::NextHop, "2.2.2.2"),
-            (RouteValue::OriginAs, "64501"),
-            (RouteValue::Peer, "192.0.2.2"),
-        ] {
-            let options = LoadOptions {
-                value,
-                ..options(&["*"])
-            };
-            let table = read(file, &options).unwrap().into_table();
-            let address = "11.0.0.1".parse().unwrap();
-            let number = table.lookup(address).unwrap();
-            assert_eq!(table.value(number).as_deref(), Some(wanted));
-        }
     }
 }

@@ -55,6 +55,7 @@ __all__ = [
     "diff",
     "difference",
     "intersection",
+    "join",
     "load",
     "load_updates",
     "load_vrps",

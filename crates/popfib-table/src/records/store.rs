@@ -111,7 +111,7 @@ impl Records {
     }
 
     /// The codes of a record in its columns, 0 for those that are absent, and for a number that no record has.
-    pub(crate) fn codes(&self, number: u32) -> impl Iterator<Item = u32> {
+    pub fn codes(&self, number: u32) -> impl Iterator<Item = u32> {
         let row = (number as usize).wrapping_sub(1);
         (0..self.columns.len()).map(move |column| match &self.rows {
             Rows::Codes => number,

@@ -6,11 +6,16 @@
 //! that is longer parts the leaf where it arrives. IPv4 stands at ::/96 of a tree for both families, so
 //! that IPv6 routes answer for no address there.
 
+mod field;
+mod records;
+
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use popfib::{Address, Prefix, Rib};
+use popfib::{Address, NextHop, Prefix, Rib, Source};
 
+use self::field::{ARRAY, BOOLEAN, MAP, UINT16, UINT32, UINT64, head, text, unsigned};
+use self::records::Writer;
 use super::error::WriteError;
 use super::form::{Body, Form};
 use crate::load::RouteTable;
@@ -30,6 +35,9 @@ const GAP: usize = 16;
 
 /// Where IPv4 begins in a tree of both families.
 const IPV4_BITS: u8 = 96;
+
+/// Where readers look for IPv4, too, as in the databases of MaxMind, unless there are IPv6 routes: v4-mapped addresses, Teredo and 6to4.
+const ALIASES: [(u128, u8); 3] = [(0xffff << 32, 96), (0x2001 << 112, 32), (0x2002 << 112, 16)];
 
 /// Node 0 is the root; a side that is 0 leads nowhere.
 struct Tree(Vec<[u32; 2]>);
@@ -97,11 +105,22 @@ fn write_in(table: &RouteTable, sizes: &[u64], out: &mut dyn Write) -> Result<()
         // No IPv6 route answers for them.
         tree.0[root] = [0; 2];
         tree.add(root, &table.ribs.ipv4)?;
+        for (bits, len) in ALIASES {
+            let alias = Prefix::new_masked(bits, len).unwrap_or_default();
+            let ipv6 = &table.ribs.ipv6;
+            if ipv6.subnets(alias).next().is_none() && ipv6.supernets(alias).next().is_none() {
+                let above = tree.node(0, bits, len - 1);
+                tree.0[above][bits.extract(len - 1, 1) as usize] = root as u32;
+            }
+        }
     } else {
         tree.add(0, &table.ribs.ipv4)?;
     }
 
-    let records = Records::of(table)?;
+    let records = match &table.records {
+        None => Records::of(table)?,
+        Some(_) => Records::of_columns(table)?,
+    };
     let nodes = tree.0.len();
     let end = nodes + GAP + records.bytes.len();
     let bits = sizes.iter().copied().find(|bits| end as u64 <= 1 << bits);
@@ -134,6 +153,7 @@ fn write_in(table: &RouteTable, sizes: &[u64], out: &mut dyn Write) -> Result<()
         bits,
         if has_ipv6 { 6 } else { 4 },
         records.kind,
+        &table.sources,
     );
     out.write_all(&block)?;
     Ok(())
@@ -145,6 +165,7 @@ enum Kind {
     As,
     Country,
     Text,
+    Records,
 }
 
 impl Kind {
@@ -152,7 +173,7 @@ impl Kind {
         match self {
             Self::As => "popfib-ASN",
             Self::Country => "popfib-Country",
-            Self::Text => "popfib",
+            Self::Text | Self::Records => "popfib",
         }
     }
 }
@@ -166,6 +187,26 @@ struct Records {
 }
 
 impl Records {
+    /// Those of several columns.
+    fn of_columns(table: &RouteTable) -> Result<Self, WriteError> {
+        let records = table.records.iter();
+        let mut places = vec![0];
+        let mut bytes = Vec::new();
+        for records in records {
+            let mut writer = Writer::new(records).map_err(WriteError::Form)?;
+            let numbers = (1..=records.len() as u32).filter_map(NextHop::new);
+            for number in numbers {
+                places.push(writer.record(number).map_err(WriteError::Form)?);
+            }
+            bytes = writer.bytes;
+        }
+        Ok(Self {
+            kind: Kind::Records,
+            bytes,
+            places,
+        })
+    }
+
     fn of(table: &RouteTable) -> Result<Self, WriteError> {
         let names = &table.next_hops;
         let all = || names.iter();
@@ -220,49 +261,23 @@ impl Records {
     }
 }
 
-const STRING: u8 = 2;
-const UINT16: u8 = 5;
-const UINT32: u8 = 6;
-const MAP: u8 = 7;
-const UINT64: u8 = 9;
-const ARRAY: u8 = 11;
-const BOOLEAN: u8 = 14;
-
-/// The control bytes of a field: its type and its length.
-fn head(to: &mut Vec<u8>, kind: u8, len: usize) {
-    let (low, more): (usize, usize) = match len {
-        0..29 => (len, 0),
-        29..285 => (29, 1),
-        285..65_821 => (30, 2),
-        _ => (31, 3),
-    };
-    // Types above 7 stand in a byte of their own.
-    to.push((if kind > 7 { 0 } else { kind << 5 }) | low as u8);
-    if kind > 7 {
-        to.push(kind - 7);
-    }
-    let rest = len - [0, 29, 285, 65_821][more];
-    to.extend(&(rest as u32).to_be_bytes()[4 - more..]);
-}
-
-fn text(to: &mut Vec<u8>, text: &str) {
-    head(to, STRING, text.len());
-    to.extend(text.as_bytes());
-}
-
-/// A number, without the zeros before it.
-fn unsigned(to: &mut Vec<u8>, kind: u8, number: u64) {
-    let bytes = number.to_be_bytes();
-    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-    head(to, kind, bytes.len() - zeros);
-    to.extend(&bytes[zeros..]);
-}
-
 /// What stands at the end of the file.
-fn describe(to: &mut Vec<u8>, nodes: usize, bits: u64, ip_version: u64, kind: Kind) {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |time| time.as_secs());
+fn describe(
+    to: &mut Vec<u8>,
+    nodes: usize,
+    bits: u64,
+    ip_version: u128,
+    kind: Kind,
+    sources: &[Source],
+) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_or(0, |time| time.as_secs());
+    let told = sources.iter().map(|source| source.description.as_str());
+    let told: Vec<_> = told.filter(|told| !told.is_empty()).collect();
+    let description = match &told[..] {
+        [] => "made by popfib".to_owned(),
+        told => told.join("; "),
+    };
     to.extend(b"\xab\xcd\xefMaxMind.com");
     head(to, MAP, 9);
     text(to, "binary_format_major_version");
@@ -270,22 +285,22 @@ fn describe(to: &mut Vec<u8>, nodes: usize, bits: u64, ip_version: u64, kind: Ki
     text(to, "binary_format_minor_version");
     unsigned(to, UINT16, 0);
     text(to, "build_epoch");
-    unsigned(to, UINT64, now);
+    unsigned(to, UINT64, now.into());
     text(to, "database_type");
     text(to, kind.database());
     text(to, "description");
     head(to, MAP, 1);
     text(to, "en");
-    text(to, "made by popfib");
+    text(to, &description);
     text(to, "ip_version");
     unsigned(to, UINT16, ip_version);
     text(to, "languages");
     head(to, ARRAY, 1);
     text(to, "en");
     text(to, "node_count");
-    unsigned(to, UINT32, nodes as u64);
+    unsigned(to, UINT32, nodes as u128);
     text(to, "record_size");
-    unsigned(to, UINT16, bits);
+    unsigned(to, UINT16, bits.into());
 }
 
 #[cfg(test)]

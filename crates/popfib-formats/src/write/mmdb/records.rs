@@ -1,0 +1,236 @@
+//! Records of any columns as those of a MaxMind database: maps and arrays made again of the columns' names.
+//!
+//! `subdivisions[0].iso_code` is a member of the first element of an array. What was written before is pointed at where a
+//! pointer is shorter: the same value of a column, the same key, and the same map or array, recognised by the values of its
+//! columns. So each different city, country or time zone is there once, as in the databases that MaxMind writes.
+
+use hashbrown::HashMap;
+use popfib::NextHop;
+use popfib_table::{Cell, Column, Records};
+
+use super::field::{ARRAY, MAP, head, pointer, scalar, text};
+
+/// How many elements an array may have.
+const MAX_ELEMENTS: usize = 4096;
+
+/// The columns as a tree by their names.
+#[derive(Default)]
+struct Node {
+    /// The column that leads here.
+    column: Option<usize>,
+    members: Vec<(String, Node)>,
+    elements: Vec<Node>,
+    /// The columns here and below, in their order, and the number of this node.
+    columns: Vec<usize>,
+    number: usize,
+}
+
+impl Node {
+    /// The node that a name leads to from here, which is new if there is none.
+    fn at(&mut self, name: &str) -> &mut Self {
+        name.split('.').fold(self, |node, part| {
+            let (key, indices) = split(part);
+            let node = node.member(key);
+            indices.into_iter().fold(node, |node, index| {
+                if node.elements.len() <= index {
+                    node.elements.resize_with(index + 1, Self::default);
+                }
+                &mut node.elements[index]
+            })
+        })
+    }
+
+    fn member(&mut self, key: &str) -> &mut Self {
+        let known = self.members.iter().position(|(known, _)| known == key);
+        let index = known.unwrap_or(self.members.len());
+        if known.is_none() {
+            self.members.push((key.to_owned(), Self::default()));
+        }
+        &mut self.members[index].1
+    }
+
+    /// Numbers the nodes and gives each its columns.
+    fn finish(&mut self, count: &mut usize) {
+        self.number = *count;
+        *count += 1;
+        self.columns.extend(self.column);
+        let members = self.members.iter_mut().map(|(_, node)| node);
+        for node in members.chain(&mut self.elements) {
+            node.finish(count);
+            self.columns.extend(&node.columns);
+        }
+    }
+}
+
+/// A key and the indices of elements after it; all is key where something else is in brackets.
+fn split(part: &str) -> (&str, Vec<usize>) {
+    let (key, rest) = part.split_at(part.find('[').unwrap_or(part.len()));
+    let mut indices = Vec::new();
+    for index in rest.split_inclusive(']') {
+        let index = index
+            .strip_prefix('[')
+            .and_then(|index| index.strip_suffix(']'));
+        let number = index.and_then(|index| index.parse().ok());
+        match number.filter(|&number| number < MAX_ELEMENTS) {
+            Some(number) => indices.push(number),
+            None => return (part, Vec::new()),
+        }
+    }
+    (key, indices)
+}
+
+/// Writes records, and knows what was written.
+pub(super) struct Writer<'r> {
+    records: &'r Records,
+    root: Node,
+    pub(super) bytes: Vec<u8>,
+    /// The places of keys, and of nodes by their numbers and the codes of their columns.
+    keys: HashMap<String, u32>,
+    nodes: HashMap<(usize, Vec<u32>), u32>,
+    /// The codes of the record at hand.
+    codes: Vec<u32>,
+}
+
+impl<'r> Writer<'r> {
+    /// For these records.
+    ///
+    /// # Errors
+    /// Two columns that would be one member.
+    pub(super) fn new(records: &'r Records) -> Result<Self, String> {
+        let mut root = Node::default();
+        for (index, column) in records.columns().iter().enumerate() {
+            let node = root.at(column.name());
+            if node.column.replace(index).is_some() {
+                return Err(format!("two columns lead to {:?}", column.name()));
+            }
+        }
+        root.finish(&mut 0);
+        Ok(Self {
+            records,
+            root,
+            bytes: Vec::new(),
+            keys: HashMap::new(),
+            nodes: HashMap::new(),
+            codes: Vec::new(),
+        })
+    }
+
+    /// Writes a record; its place.
+    ///
+    /// # Errors
+    /// What no type holds, or a name that is both that of a value and of what it has members of.
+    pub(super) fn record(&mut self, number: NextHop) -> Result<u32, String> {
+        self.codes.clear();
+        self.codes.extend(self.records.codes(number.get()));
+        let place = self.place()?;
+        let root = std::mem::take(&mut self.root);
+        // Of records without columns none is written, so the root is a map.
+        let key = (root.number, self.codes_of(&root));
+        let known = self.nodes.get(&key).copied();
+        let written = match known {
+            Some(_) => Ok(()),
+            None => {
+                self.nodes.insert(key, place);
+                self.node(&root)
+            }
+        };
+        self.root = root;
+        written.map(|()| known.unwrap_or(place))
+    }
+
+    fn place(&self) -> Result<u32, String> {
+        u32::try_from(self.bytes.len()).map_err(|_| "the records take more than 4 GiB".to_owned())
+    }
+
+    fn codes_of(&self, node: &Node) -> Vec<u32> {
+        node.columns
+            .iter()
+            .map(|&column| self.codes[column])
+            .collect()
+    }
+
+    fn has(&self, node: &Node) -> bool {
+        node.columns.iter().any(|&column| self.codes[column] > 0)
+    }
+
+    /// Writes a node, or a pointer to one that is equal if that is shorter.
+    fn value(&mut self, node: &Node) -> Result<(), String> {
+        let place = self.place()?;
+        let key = (node.number, self.codes_of(node));
+        if let Some(&known) = self.nodes.get(&key) {
+            pointer(&mut self.bytes, known);
+            return Ok(());
+        }
+        self.node(node)?;
+        // A pointer of four bytes or fewer is longer than a small number.
+        if self.bytes.len() - place as usize > 4 {
+            self.nodes.insert(key, place);
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, node: &Node) -> Result<(), String> {
+        let members = node
+            .members
+            .iter()
+            .filter(|(_, node)| self.has(node))
+            .count();
+        let elements = node.elements.iter().rposition(|node| self.has(node));
+        let elements = elements.map_or(0, |last| last + 1);
+        let column = node.column.filter(|&column| self.codes[column] > 0);
+        match (column, members, elements) {
+            (Some(column), 0, 0) => self.cell(column),
+            (None, 1.., 0) => {
+                head(&mut self.bytes, MAP, members);
+                for (key, node) in &node.members {
+                    if self.has(node) {
+                        self.key(key)?;
+                        self.value(node)?;
+                    }
+                }
+                Ok(())
+            }
+            (None, 0, _) => {
+                head(
+                    &mut self.bytes,
+                    if node.elements.is_empty() { MAP } else { ARRAY },
+                    elements,
+                );
+                // One that is absent among others is a map without members.
+                node.elements[..elements]
+                    .iter()
+                    .try_for_each(|node| self.value(node))
+            }
+            _ => Err("a column is a value and has members, too".to_owned()),
+        }
+    }
+
+    fn key(&mut self, key: &str) -> Result<(), String> {
+        let place = self.place()?;
+        match self.keys.get(key) {
+            Some(&known) => pointer(&mut self.bytes, known),
+            None => {
+                text(&mut self.bytes, key);
+                if key.len() > 3 {
+                    self.keys.insert(key.to_owned(), place);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cell(&mut self, index: usize) -> Result<(), String> {
+        let column: &Column = &self.records.columns()[index];
+        let of = column.maxmind_type();
+        let written = match column.value(self.codes[index]) {
+            Some(Cell::Scalar(value)) => scalar(&mut self.bytes, value, of),
+            Some(Cell::List(list)) => {
+                head(&mut self.bytes, ARRAY, list.len());
+                let mut elements = list.iter();
+                elements.try_for_each(|value| scalar(&mut self.bytes, value, of))
+            }
+            None => Ok(()),
+        };
+        written.map_err(|reason| format!("column {:?}: {reason}", column.name()))
+    }
+}

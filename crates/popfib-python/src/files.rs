@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use popfib::{Image, ImageError, NextHop};
 use popfib_formats::{Columns, Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable};
+use popfib_table::Records;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
@@ -200,11 +201,13 @@ pub(crate) fn values(
 
 /// Open an image that `Table.save` or `popfib compile` has written.
 #[pyfunction]
-#[pyo3(signature = (path, /, *, table = None, map = false, trust = false, decode = None))]
+#[pyo3(signature = (path, /, *, table = None, column = None, map = false, trust = false, decode = None))]
+#[expect(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn open(
     py: Python<'_>,
     #[pyo3(from_py_with = path_of)] path: PathBuf,
     table: Option<&str>,
+    column: Option<&str>,
     map: bool,
     trust: bool,
     decode: Option<&Bound<'_, PyAny>>,
@@ -228,7 +231,18 @@ pub(crate) fn open(
         PyValueError::new_err(format!("{}: {error}", name.escape_debug()))
     };
     let in_image = image.table(table).map_err(|error| failed(error.into()))?;
-    let table = popfib_table::Table::of_image(in_image).map_err(failed)?;
+    let mut table = popfib_table::Table::of_image(in_image).map_err(failed)?;
+    if let Some(column) = column {
+        let there = table.records().map_or(&[][..], Records::columns).iter();
+        let there: Vec<_> = there
+            .map(|of| Quoted(of.name().as_bytes()).to_string())
+            .collect();
+        let there = there.join(", ");
+        table.set_value_column(column).map_err(|column| {
+            let (name, column) = (name.escape_debug(), Quoted(column.as_bytes()));
+            PyValueError::new_err(format!("{name}: no column {column} in {there}"))
+        })?;
+    }
     Ok(Table::of(match table.value_count() {
         Some(_) => {
             let values = values(py, table.values(), decode)?;

@@ -21,6 +21,7 @@ mod live;
 mod live_table;
 mod pairs;
 mod quote;
+mod records;
 mod routes;
 mod several;
 mod state;

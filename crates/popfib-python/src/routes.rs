@@ -10,7 +10,7 @@ use std::sync::Arc;
 use popfib::{
     ByFamily, CompileError, Family, IpPrefix, Kernel, NextHop, NextHopMap, PerFamily, Prefix,
 };
-use popfib_table::{FamilyTable, Ribs, Table, TableError};
+use popfib_table::{FamilyTable, Records, Ribs, Table, TableError};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -170,6 +170,8 @@ pub(crate) struct Routes {
     /// Empty as long as they are in an image.
     map: Arc<Map>,
     image: Option<Arc<Table>>,
+    /// The table whose records the numbers are, until the first change.
+    recorded: Option<Arc<Table>>,
 }
 
 impl Default for Routes {
@@ -181,14 +183,20 @@ impl Default for Routes {
 impl From<Map> for Routes {
     fn from(map: Map) -> Self {
         let map = Arc::new(map);
-        Self { map, image: None }
+        Self {
+            map,
+            image: None,
+            recorded: None,
+        }
     }
 }
 
 impl Routes {
     pub(crate) fn of_image(table: Table) -> Self {
+        let table = Arc::new(table);
         Self {
-            image: Some(Arc::new(table)),
+            image: Some(Arc::clone(&table)),
+            recorded: Some(table),
             ..Self::default()
         }
     }
@@ -208,6 +216,11 @@ impl Routes {
             None => Side::Map(A::of(&self.map.0)),
             Some(table) => Side::Image(table.family()),
         }
+    }
+
+    /// The records of an image whose routes were not changed.
+    pub(crate) fn records(&self) -> Option<&Records> {
+        self.recorded.as_ref()?.records()
     }
 
     /// The number of the longest match; 0 if there is none.
@@ -255,13 +268,16 @@ impl Routes {
             let (ipv4, ipv6) = (table.ipv4().routes(), table.ipv6().routes());
             let (ipv4, ipv6) = (ipv4.map_err(lacking)?, ipv6.map_err(lacking)?);
             let map = py.detach(|| Map::new(ipv4, ipv6))?;
+            let recorded = self.recorded.take();
             *self = map.into();
+            self.recorded = recorded;
         }
         Ok(())
     }
 
     /// The map to change: a copy, if it is in use elsewhere.
     pub(crate) fn own(&mut self, py: Python<'_>) -> &mut Map {
+        self.recorded = None;
         if Arc::get_mut(&mut self.map).is_none() {
             self.map = py.detach(|| Arc::new(Map::clone(&self.map)));
         }

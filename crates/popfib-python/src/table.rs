@@ -15,6 +15,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use crate::columns::{self, Asked};
 use crate::keys;
 use crate::pairs;
+use crate::records;
 use crate::routes::{Map, Route};
 use crate::state::{Shared, State, host};
 use crate::store;
@@ -253,6 +254,32 @@ impl Table {
         })?;
         let pair = found.map(|(prefix, value)| Ok((keys::text(py, prefix)?, value)));
         pair.transpose()
+    }
+
+    /// Return the record of the longest match of an address as a dict of all columns, with values of their types; None if there is
+    /// no match. For tables that `open` gave.
+    #[pyo3(signature = (address, /))]
+    fn record<'py>(&self, address: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let py = address.py();
+        let address = host(keys::prefix(address)?);
+        let address =
+            address.ok_or_else(|| PyValueError::new_err("a record is that of an address"))?;
+        self.shared.read(py, |state| {
+            let records = records::of(state.routes.records())?;
+            let number = NextHop::new(state.routes.lookup(address));
+            number
+                .map(|number| records::dict(py, records, number))
+                .transpose()
+        })
+    }
+
+    /// The columns of the records and their types: text, integer, float, boolean, list of texts, list of integers. For tables that
+    /// `open` gave.
+    #[getter]
+    fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.shared.read(py, |state| {
+            records::schema(py, records::of(state.routes.records())?)
+        })
     }
 
     /// Return the longest shorter prefix in the table that covers this one; None if there is none.

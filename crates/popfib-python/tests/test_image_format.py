@@ -178,6 +178,40 @@ def test_one_of_several_tables():
         assert t["10.1.9.9"] == "AT" and t["9.9.9.9"] == "ZZ"
 
 
+def test_columns_of_an_image():
+    """As their source has them: numbers as numbers, lists as lists, what is absent as None."""
+    folder = TOP / "engines" / "vectors"
+    lines = [json.loads(line) for line in (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()]
+    with popfib.open(folder / "records.fib", table="records", column="names.city") as t:
+        assert t.schema == {
+            "country": "text", "asn": "integer", "names.city": "text", "tags": "list of texts", "ports": "list of integers",
+            "rate": "float", "up": "boolean", "delta": "integer", "id": "integer",
+        }
+        for _ in range(2):
+            for line in lines:
+                network = ipaddress.ip_network(line["prefix"])
+                address = str(network.broadcast_address)
+                if t.get_key(address) == line["prefix"]:
+                    wanted = {**line, "names.city": line.get("names", {}).get("city")}
+                    record = t.record(address)
+                    assert record == {name: wanted.get(name) for name in t.schema}
+                    assert [*map(type, record.values())] == [type(wanted.get(name)) for name in t.schema]
+                    assert (t[address] or None) == wanted["names.city"]
+            # A walk makes a map of the image; records stay.
+            assert len(list(t)) == len(lines)
+        with pytest.raises(ValueError, match="a record is that of an address"):
+            t.record("10.0.0.0/8")
+        t["10.0.0.0/8"] = "x"
+        with pytest.raises(ValueError, match="only tables of an image that was not changed have records"):
+            t.record("10.1.1.1")
+    with pytest.raises(ValueError, match="no column 'city' in 'country', 'asn'"):
+        popfib.open(folder / "records.fib", table="records", column="city")
+    with popfib.open(folder / "records.fib", table="country") as t:
+        assert t.record("10.1.9.9") == {"country": "AT"} and t.schema == {"country": "text"}
+    with pytest.raises(ValueError, match="only tables of an image"):
+        popfib.Table({"10.0.0.0/8": "a"}).record("10.0.0.1")
+
+
 def test_damage(page, tmp_path, rng):
     """Whatever byte changes, the page's checks find it."""
     path = tmp_path / "damaged.fib"

@@ -86,6 +86,18 @@ impl Table {
         }
     }
 
+    /// Makes the column of this name the [value](Self::value) of each record; the others stay.
+    ///
+    /// # Errors
+    /// The name, if no column has it.
+    pub fn set_value_column<'n>(&mut self, name: &'n str) -> Result<(), &'n str> {
+        let records = self.records.as_mut();
+        let found = records.and_then(|records| Some((records.column(name)?, records)));
+        let (column, records) = found.ok_or(name)?;
+        records.set_value_column(column);
+        Ok(())
+    }
+
     /// The routes of one family: `u32` is IPv4, `u128` IPv6.
     #[inline]
     pub fn family<A: Family>(&self) -> &FamilyTable<A> {

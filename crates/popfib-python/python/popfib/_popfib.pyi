@@ -31,6 +31,7 @@ _Key: TypeAlias = (
     | IPv4Network
     | IPv6Network
 )
+_Cell: TypeAlias = str | int | float | bool | list[str] | list[int] | None
 _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 
 class _HasItems(Protocol[_T]):
@@ -96,6 +97,9 @@ class Table(Generic[_V]):
     def has_key(self, prefix: _Key, /) -> bool: ...
     def get_key(self, key: _Key, /) -> str | None: ...
     def longest_match(self, key: _Key, /) -> tuple[str, _V] | None: ...
+    def record(self, address: _Key, /) -> dict[str, _Cell] | None: ...
+    @property
+    def schema(self) -> dict[str, str]: ...
     def parent(self, prefix: _Key, /) -> str | None: ...
     def children(self, prefix: _Key, /) -> list[str]: ...
     def supernets(self, prefix: _Key, /) -> list[tuple[str, _V]]: ...
@@ -339,6 +343,7 @@ def open(
     /,
     *,
     table: str | None = None,
+    column: str | None = None,
     map: bool = False,
     trust: bool = False,
     decode: None = None,
@@ -349,6 +354,7 @@ def open(
     /,
     *,
     table: str | None = None,
+    column: str | None = None,
     map: bool = False,
     trust: bool = False,
     decode: Callable[[str], _V],

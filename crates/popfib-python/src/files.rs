@@ -202,7 +202,6 @@ pub(crate) fn values(
 /// Open an image that `Table.save` or `popfib compile` has written.
 #[pyfunction]
 #[pyo3(signature = (path, /, *, table = None, column = None, map = false, trust = false, decode = None))]
-#[expect(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn open(
     py: Python<'_>,
     #[pyo3(from_py_with = path_of)] path: PathBuf,

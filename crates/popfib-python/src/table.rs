@@ -3,6 +3,8 @@
 //! Every method turns its key into a prefix first, then asks the state under
 //! its lock, then makes Python objects of the answer.
 
+mod find;
+
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -17,7 +19,7 @@ use crate::keys;
 use crate::pairs;
 use crate::records;
 use crate::routes::{Map, Route};
-use crate::state::{Shared, State, host};
+use crate::state::{Shared, State};
 use crate::store;
 use crate::walk::{Part, Routes};
 
@@ -35,58 +37,6 @@ impl Table {
     pub(crate) fn of(state: State) -> Self {
         Self {
             shared: Shared::new(state),
-        }
-    }
-
-    /// The value of the longest match.
-    #[inline]
-    fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Result<Py<PyAny>, IpPrefix>> {
-        let py = key.py();
-        let prefix = keys::prefix(key)?;
-        let value = |state: &State, number: u32| {
-            let value = state.values.get(number);
-            Ok(value.map(|value| value.clone_ref(py)).ok_or(prefix))
-        };
-        match host(prefix) {
-            Some(address) => self
-                .shared
-                .read(py, |state| value(state, state.routes.lookup(address))),
-            None => self.shared.walk(py, |state, map| {
-                let covering = map.supernets(prefix);
-                value(state, covering.last().map_or(0, |(_, number)| number.get()))
-            }),
-        }
-    }
-
-    fn find_exact(&self, prefix: &Bound<'_, PyAny>) -> PyResult<Result<Py<PyAny>, IpPrefix>> {
-        let py = prefix.py();
-        let prefix = keys::prefix(prefix)?;
-        self.shared.walk(py, |state, map| {
-            let number = map.get(prefix);
-            let value = number.and_then(|number| state.values.get(number.get()));
-            Ok(value.map(|value| value.clone_ref(py)).ok_or(prefix))
-        })
-    }
-
-    /// What `f` makes of the longest route that covers a key.
-    #[inline]
-    fn find_match<R>(
-        &self,
-        key: &Bound<'_, PyAny>,
-        f: impl FnOnce(&State, NextHop) -> R,
-    ) -> PyResult<Option<(IpPrefix, R)>> {
-        let py = key.py();
-        let prefix = keys::prefix(key)?;
-        match host(prefix) {
-            Some(address) => self.shared.read(py, |state| {
-                state.routes.check()?;
-                let found = state.routes.longest_match(address);
-                Ok(found.map(|(prefix, number)| (prefix, f(state, number))))
-            }),
-            None => self.shared.walk(py, |state, map| {
-                let found = map.supernets(prefix).pop();
-                Ok(found.map(|(prefix, number)| (prefix, f(state, number))))
-            }),
         }
     }
 
@@ -260,17 +210,7 @@ impl Table {
     /// no match. For tables that `open` gave.
     #[pyo3(signature = (address, /))]
     fn record<'py>(&self, address: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let py = address.py();
-        let address = host(keys::prefix(address)?);
-        let address =
-            address.ok_or_else(|| PyValueError::new_err("a record is that of an address"))?;
-        self.shared.read(py, |state| {
-            let records = records::of(state.routes.records())?;
-            let number = NextHop::new(state.routes.lookup(address));
-            number
-                .map(|number| records::dict(py, records, number))
-                .transpose()
-        })
+        self.find_record(address)
     }
 
     /// The columns of the records and their types: text, integer, float, boolean, list of texts, list of integers. For tables that

@@ -125,7 +125,8 @@ struct popfib_config {
 /* More memory for fewer steps of a lookup; the answers are the same. Measure which is quickest with your tables and
  * caches. Balanced, a large IPv4 table takes some 8 MiB in place of 3, if 12 are enough for its routes; a large IPv6
  * table does where it belongs to an image. Fastest, an IPv4 table of an image takes 32 MiB, or 64 if its next hops exceed
- * 32,767; other tables are as the balanced ones. The table of an image is then compiled from the image's routes. */
+ * 32,767; other tables are as the balanced ones. The table of an image is then compiled from the image's routes, unless the image
+ * has it of that size (`popfib compile --size`); without a size it is as the image has it. */
 #define POPFIB_BALANCED 2u
 #define POPFIB_FASTEST 4u
 

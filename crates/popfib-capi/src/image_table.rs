@@ -46,6 +46,7 @@ impl<A: Address, L: ImageLeaf> Frozen<A, L> {
         let fib = L::fib(table).ok_or(Errno::RANGE)?;
         let fib = match size {
             Size::Smallest => fib.try_clone()?,
+            size if fib.size() == size => fib.try_clone()?,
             _ if !table.has_routes() => return Err(Errno::NO_DATA),
             size => Fib::compile(&table.rib(), &table.options().size(size))?,
         };

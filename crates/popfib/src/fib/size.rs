@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Size {
-    /// The fewest bytes. Images, maps, and IPv6 tables whose routes change always have this size.
+    /// The fewest bytes. Maps, and IPv6 tables whose routes change, always have this size.
     #[default]
     Smallest,
     /// About three times the bytes, and fewer steps: IPv4 tables with 18 direct bits, as those of 65,536 routes or more have, and IPv6

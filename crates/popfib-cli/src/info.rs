@@ -31,8 +31,9 @@ Examples:
 
 JSON, one object: ipv4 and ipv6, each with routes, next_hops, nodes, leaves, direct_bits, bytes,
 compile_ms, rib_bytes, share (of all addresses, 0 to 1) and lengths (routes of each prefix length,
-from 0 on); the last two are null and empty for an image without routes. With --fib also image: file, bytes, sources (name and, where known, description, licence and date of each), created (seconds since 1970),
-writer, has_routes, open_ms; compile_ms and rib_bytes are 0 then. With several columns also columns: name, type and
+from 0 on); the last two are null and empty for an image without routes. With --fib also image: file, bytes, created (seconds since 1970),
+writer, has_routes, open_ms; compile_ms and rib_bytes are 0 then. Of an image, and of a file that says something of its data, sources:
+name and, where known, description, licence and date of each. With several columns also columns: name, type and
 values (different ones) of each.")]
 pub(crate) struct InfoArgs {
     #[command(flatten)]
@@ -52,6 +53,9 @@ pub(crate) struct InfoArgs {
 pub(crate) struct Info {
     #[serde(skip_serializing_if = "Option::is_none")]
     image: Option<ImageInfo>,
+    /// Those of an image, and of a file that says something of its data.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sources: Vec<SourceInfo>,
     /// Where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<Vec<ColumnInfo>>,
@@ -64,14 +68,13 @@ pub(crate) struct Info {
 struct ImageInfo {
     file: String,
     bytes: usize,
-    sources: Vec<SourceInfo>,
     created: u64,
     writer: String,
     has_routes: bool,
     open_ms: f64,
 }
 
-/// Where a table in an image comes from; what is unknown is left out.
+/// Where a table comes from; what is unknown is left out.
 #[derive(Debug, Serialize)]
 struct SourceInfo {
     name: String,
@@ -159,11 +162,14 @@ impl Space {
 }
 
 pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
-    let (image, table) = match table::open_image(&args.table)? {
-        Some(opened) => (Some(image_info(&opened)), opened.table),
+    let (image, sources, table) = match table::open_image(&args.table)? {
+        Some(opened) => (Some(image_info(&opened)), opened.sources(), opened.table),
         None => {
             let loaded = table::load_records(args.table.table.as_deref(), &args.table.read)?;
-            (None, loaded.table)
+            let mut sources = loaded.sources;
+            // The name and the time of a file are no news.
+            sources.retain(|source| !(source.description.is_empty() && source.licence.is_empty()));
+            (None, sources, loaded.table)
         }
     };
     let is_image = image.is_some();
@@ -174,6 +180,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
     let columns = columns.map(|columns| columns.iter().map(ColumnInfo::of).collect());
     let info = Info {
         image,
+        sources: sources.iter().map(SourceInfo::from).collect(),
         columns,
         ipv4: FamilyInfo::of(table.ipv4(), is_image)?,
         ipv6: FamilyInfo::of(table.ipv6(), is_image)?,
@@ -238,7 +245,6 @@ fn image_info(opened: &Opened) -> ImageInfo {
     ImageInfo {
         file: opened.name.clone(),
         bytes: image.bytes(),
-        sources: opened.sources().iter().map(SourceInfo::from).collect(),
         created: image.created(),
         writer: image.writer().to_owned(),
         has_routes: opened.table.has_routes(),
@@ -252,18 +258,6 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
             |name: &str, value: &dyn Display| output.text(format_args!("{name:<12}  {value}\n"));
         // Text from the image may hold anything.
         row("image", &image.file.escape_debug())?;
-        for source in &image.sources {
-            row("source", &source.name.escape_debug())?;
-            for (name, value) in [
-                ("description", &source.description),
-                ("licence", &source.licence),
-                ("date", &source.date),
-            ] {
-                if !value.is_empty() {
-                    row(name, &value.escape_debug())?;
-                }
-            }
-        }
         let created = rfc3339(image.created);
         row("created", &created.as_deref().unwrap_or("unknown"))?;
         row("writer", &image.writer.escape_debug())?;
@@ -273,6 +267,20 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
             &if image.has_routes { "kept" } else { "left out" },
         )?;
         row("open ms", &format_args!("{:.3}", image.open_ms))?;
+    }
+    for source in &info.sources {
+        for (name, value) in [
+            ("source", &source.name),
+            ("description", &source.description),
+            ("licence", &source.licence),
+            ("date", &source.date),
+        ] {
+            if !value.is_empty() {
+                output.text(format_args!("{name:<12}  {}\n", value.escape_debug()))?;
+            }
+        }
+    }
+    if info.image.is_some() || !info.sources.is_empty() {
         output.text("\n")?;
     }
     let Info {

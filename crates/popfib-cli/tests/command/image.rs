@@ -243,11 +243,22 @@ fn info_tells_where_an_image_comes_from() {
     let image = image("info.fib", &[]);
     let info = json(&["info", "--json", "--fib", &image]);
     let about = &info["image"];
-    let source = &about["sources"][0];
+    let source = &info["sources"][0];
     assert!(source["name"].as_str().unwrap().ends_with("info.fib.txt"));
     // Of the file, and no later than the image says that it is.
     assert_eq!(source["date"], "2026-05-17T06:40:00Z");
     assert!(source.get("licence").is_none());
+    let options = ["--description", "a table", "--licence", "CC0\n1.0"];
+    let told = self::image("info-told.fib", &options);
+    let source = &json(&["info", "--json", "--fib", &told])["sources"][0];
+    assert_eq!(source["description"], "a table");
+    assert_eq!(source["licence"], "CC0\u{fffd}1.0");
+    // Also in a file of another kind, which says it of itself.
+    let database = path("info-told.mmdb");
+    let made = run(&["convert", "--fib", &told, "--to", "mmdb", "-o", &database]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let source = &json(&["info", "--json", "--table", &database])["sources"][0];
+    assert_eq!(source["description"], "a table");
     assert_eq!(about["created"], 1_779_000_000);
     assert_eq!(
         about["writer"],

@@ -148,6 +148,26 @@ fn records_come_back_from_every_form() {
             "{error}"
         );
     }
+    // Names that lead deeper than anything does, or to elements that no array has, are keys.
+    let deep = format!("a{}", "[255]".repeat(2000));
+    let text = format!(r#"{{"network":"10.0.0.0/8","{deep}":1,"b[99999]":2,"c[3].d":3}}"#);
+    let table = read(text, &options(&["*"])).unwrap();
+    let mut bytes = Vec::new();
+    write_table(
+        &table,
+        WriteFormat::Mmdb,
+        &WriteOptions::default(),
+        &mut bytes,
+    )
+    .unwrap();
+    assert!(bytes.len() < 100_000, "{}", bytes.len());
+    let again = read(bytes, &options(&["*"])).unwrap();
+    let columns = again.records.as_ref().unwrap().columns().iter();
+    assert!(
+        columns
+            .map(popfib_table::Column::name)
+            .eq([&deep, "b[99999]", "c[3].d"])
+    );
     for (text, reason) in [
         (
             r#"{"network":"10.0.0.0/8","a":1,"a.b":2}"#,

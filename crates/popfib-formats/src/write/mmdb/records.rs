@@ -10,8 +10,9 @@ use popfib_table::{Cell, Column, Records};
 
 use super::field::{ARRAY, MAP, head, pointer, scalar, text};
 
-/// How many elements an array may have.
-const MAX_ELEMENTS: usize = 4096;
+/// How many elements an array may have, and how many maps and arrays may lie in each other.
+const MAX_ELEMENTS: usize = 256;
+const MAX_DEPTH: usize = 128;
 
 /// The columns as a tree by their names.
 #[derive(Default)]
@@ -19,25 +20,35 @@ struct Node {
     /// The column that leads here.
     column: Option<usize>,
     members: Vec<(String, Node)>,
-    elements: Vec<Node>,
+    /// Those of an array by their indices, in order.
+    elements: Vec<(usize, Node)>,
     /// The columns here and below, in their order, and the number of this node.
     columns: Vec<usize>,
     number: usize,
 }
 
 impl Node {
-    /// The node that a name leads to from here, which is new if there is none.
+    /// The node that a name leads to from here, which is new if there is none. A name that would lead too deep is one key.
     fn at(&mut self, name: &str) -> &mut Self {
-        name.split('.').fold(self, |node, part| {
-            let (key, indices) = split(part);
-            let node = node.member(key);
-            indices.into_iter().fold(node, |node, index| {
-                if node.elements.len() <= index {
-                    node.elements.resize_with(index + 1, Self::default);
-                }
-                &mut node.elements[index]
-            })
+        let parts: Vec<_> = name.split('.').map(split).collect();
+        let depth: usize = parts.iter().map(|(_, indices)| 1 + indices.len()).sum();
+        if depth > MAX_DEPTH {
+            return self.member(name);
+        }
+        parts.into_iter().fold(self, |node, (key, indices)| {
+            indices.into_iter().fold(node.member(key), Self::element)
         })
+    }
+
+    fn element(&mut self, index: usize) -> &mut Self {
+        let at = self
+            .elements
+            .binary_search_by_key(&index, |(index, _)| *index);
+        let at = at.unwrap_or_else(|at| {
+            self.elements.insert(at, (index, Self::default()));
+            at
+        });
+        &mut self.elements[at].1
     }
 
     fn member(&mut self, key: &str) -> &mut Self {
@@ -55,7 +66,8 @@ impl Node {
         *count += 1;
         self.columns.extend(self.column);
         let members = self.members.iter_mut().map(|(_, node)| node);
-        for node in members.chain(&mut self.elements) {
+        let elements = self.elements.iter_mut().map(|(_, node)| node);
+        for node in members.chain(elements) {
             node.finish(count);
             self.columns.extend(&node.columns);
         }
@@ -175,8 +187,8 @@ impl<'r> Writer<'r> {
             .iter()
             .filter(|(_, node)| self.has(node))
             .count();
-        let elements = node.elements.iter().rposition(|node| self.has(node));
-        let elements = elements.map_or(0, |last| last + 1);
+        let mut present = node.elements.iter().filter(|(_, node)| self.has(node));
+        let elements = present.next_back().map_or(0, |(last, _)| last + 1);
         let column = node.column.filter(|&column| self.codes[column] > 0);
         match (column, members, elements) {
             (Some(column), 0, 0) => self.cell(column),
@@ -191,15 +203,17 @@ impl<'r> Writer<'r> {
                 Ok(())
             }
             (None, 0, _) => {
-                head(
-                    &mut self.bytes,
-                    if node.elements.is_empty() { MAP } else { ARRAY },
-                    elements,
-                );
-                // One that is absent among others is a map without members.
-                node.elements[..elements]
-                    .iter()
-                    .try_for_each(|node| self.value(node))
+                head(&mut self.bytes, ARRAY, elements);
+                let mut written = 0;
+                for (index, node) in &node.elements {
+                    if self.has(node) {
+                        // One that is absent among others is a map without members.
+                        (written..*index).for_each(|_| head(&mut self.bytes, MAP, 0));
+                        self.value(node)?;
+                        written = index + 1;
+                    }
+                }
+                Ok(())
             }
             _ => Err("a column is a value and has members, too".to_owned()),
         }

@@ -169,9 +169,9 @@ impl Map {
 pub(crate) struct Routes {
     /// Empty as long as they are in an image.
     map: Arc<Map>,
+    are_in_image: bool,
+    /// The table in the image, whose records the numbers are, until the first change.
     image: Option<Arc<Table>>,
-    /// The table whose records the numbers are, until the first change.
-    recorded: Option<Arc<Table>>,
 }
 
 impl Default for Routes {
@@ -185,18 +185,17 @@ impl From<Map> for Routes {
         let map = Arc::new(map);
         Self {
             map,
+            are_in_image: false,
             image: None,
-            recorded: None,
         }
     }
 }
 
 impl Routes {
     pub(crate) fn of_image(table: Table) -> Self {
-        let table = Arc::new(table);
         Self {
-            image: Some(Arc::clone(&table)),
-            recorded: Some(table),
+            are_in_image: true,
+            image: Some(Arc::new(table)),
             ..Self::default()
         }
     }
@@ -207,12 +206,12 @@ impl Routes {
     }
 
     pub(crate) fn are_in_image(&self) -> bool {
-        self.image.is_some()
+        self.are_in_image
     }
 
     #[inline]
     pub(crate) fn family<A: Family>(&self) -> Side<'_, A> {
-        match &self.image {
+        match self.image.as_ref().filter(|_| self.are_in_image) {
             None => Side::Map(A::of(&self.map.0)),
             Some(table) => Side::Image(table.family()),
         }
@@ -220,7 +219,7 @@ impl Routes {
 
     /// The records of an image whose routes were not changed.
     pub(crate) fn records(&self) -> Option<&Records> {
-        self.recorded.as_ref()?.records()
+        self.image.as_ref()?.records()
     }
 
     /// The number of the longest match; 0 if there is none.
@@ -264,20 +263,19 @@ impl Routes {
     /// # Errors
     /// As [`Self::check`].
     pub(crate) fn thaw(&mut self, py: Python<'_>) -> PyResult<()> {
-        if let Some(table) = &self.image {
+        if let Some(table) = self.image.as_ref().filter(|_| self.are_in_image) {
             let (ipv4, ipv6) = (table.ipv4().routes(), table.ipv6().routes());
             let (ipv4, ipv6) = (ipv4.map_err(lacking)?, ipv6.map_err(lacking)?);
             let map = py.detach(|| Map::new(ipv4, ipv6))?;
-            let recorded = self.recorded.take();
-            *self = map.into();
-            self.recorded = recorded;
+            self.map = Arc::new(map);
+            self.are_in_image = false;
         }
         Ok(())
     }
 
     /// The map to change: a copy, if it is in use elsewhere.
     pub(crate) fn own(&mut self, py: Python<'_>) -> &mut Map {
-        self.recorded = None;
+        self.image = None;
         if Arc::get_mut(&mut self.map).is_none() {
             self.map = py.detach(|| Arc::new(Map::clone(&self.map)));
         }

@@ -45,8 +45,7 @@ impl<A: Address, L: ImageLeaf> Frozen<A, L> {
         table.fib().ok_or(Errno::NO_DATA)?;
         let fib = L::fib(table).ok_or(Errno::RANGE)?;
         let fib = match size {
-            Size::Smallest => fib.try_clone()?,
-            size if fib.size() == size => fib.try_clone()?,
+            size if size == Size::Smallest || size == fib.size() => fib.try_clone()?,
             _ if !table.has_routes() => return Err(Errno::NO_DATA),
             size => Fib::compile(&table.rib(), &table.options().size(size))?,
         };

@@ -80,6 +80,7 @@ impl fmt::Display for ImageError {
             Self::Tables { wanted, there } => {
                 match wanted {
                     Some(wanted) => write!(f, "no table \"{wanted}\"")?,
+                    None if there.is_empty() => f.write_str("an image without tables")?,
                     None => write!(
                         f,
                         "an image of {} tables, of which one is used",

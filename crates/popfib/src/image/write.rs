@@ -127,7 +127,7 @@ impl ImageWriter {
         count: u32,
         sections: impl IntoIterator<Item = (u16, Vec<u8>)>,
     ) -> Result<(), ImageError> {
-        self.begun(0, &[RECORDS]);
+        self.expect_new(0, &[RECORDS]);
         if self.highest_next_hop > count {
             return Err(broken("fewer than there are next hops"));
         }
@@ -154,7 +154,7 @@ impl ImageWriter {
         keep: Keep,
     ) -> Result<(), CompileError> {
         let bits = u16::from(A::WIDTH);
-        self.begun(bits, &[FIB.description, LONGEST_FIB.description]);
+        self.expect_new(bits, &[FIB.description, LONGEST_FIB.description]);
         let next_hops: BTreeSet<_> = rib.iter().map(|(_, next_hop)| next_hop.get()).collect();
         let highest = next_hops.last().copied().unwrap_or(0);
         if let Some(max) = self.names
@@ -203,7 +203,7 @@ impl ImageWriter {
 
     /// # Panics
     /// If no table was begun, or it has sections of these kinds already.
-    fn begun(&self, key_bits: u16, kinds: &[u16]) {
+    fn expect_new(&self, key_bits: u16, kinds: &[u16]) {
         let table = self.tables.len() as u32;
         let is_new = |&kind: &u16| {
             let id = SectionId {

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use popfib::{Image, ImageTable, ImageWriter, Keep, Options, Source};
-use popfib_formats::{Columns, LookupTable, RouteTable, image_table, rfc3339, table_of_image};
+use popfib_formats::{
+    Columns, LoadOptions, LookupTable, RouteTable, image_table, rfc3339, table_of_image,
+};
 use popfib_table::{Table, TableError};
 
 use crate::args::{ReadArgs, is_stdin};
@@ -94,7 +96,21 @@ impl Opened {
 
     /// All routes of the image with one value each, for what needs more than lookups.
     pub(crate) fn into_routes(self) -> Result<RouteTable, Failure> {
-        let table = image_table(&self.name, &self.in_image, &self.columns)?;
+        self.routes(false)
+    }
+
+    /// The same with all columns, where it has several.
+    pub(crate) fn into_all_routes(self) -> Result<RouteTable, Failure> {
+        self.routes(true)
+    }
+
+    fn routes(self, image_columns: bool) -> Result<RouteTable, Failure> {
+        let options = LoadOptions {
+            columns: self.columns,
+            image_columns,
+            ..LoadOptions::new()
+        };
+        let table = image_table(&self.name, &self.in_image, &options)?;
         tell(&table.name, &table.remarks());
         Ok(table)
     }
@@ -102,12 +118,6 @@ impl Opened {
     /// Where the table comes from.
     pub(crate) fn sources(&self) -> Vec<Source> {
         self.in_image.sources()
-    }
-
-    /// Whether it has records of several columns.
-    pub(crate) fn has_columns(&self) -> bool {
-        let records = self.table.records();
-        records.is_some_and(|records| records.columns().len() > 1)
     }
 
     /// The table as it is.

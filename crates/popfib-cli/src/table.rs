@@ -9,7 +9,7 @@ use std::path::Path;
 
 use popfib::ImageError;
 use popfib_formats::{
-    Input, LoadOptions, LookupTable, ReadError, RouteTable, is_image, load_for_lookups, load_from,
+    Input, LoadOptions, LookupTable, ReadError, RouteTable, load_for_lookups, load_from,
 };
 use popfib_table::Column;
 
@@ -31,27 +31,16 @@ pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
 /// The same, whose routes may have records of several columns. An image has those that it was made with.
 pub(crate) fn load_all(args: &TableArgs) -> Result<RouteTable, Failure> {
     let read = &args.read;
-    let is_image = |path: &Path| head(path).is_some_and(|head| is_image(&head));
-    let loaded = match (open_image(args)?, args.table.as_deref()) {
-        (Some(opened), _) if opened.has_columns() => opened.into_loaded(),
-        (Some(opened), _) => return opened.into_routes(),
-        (None, Some(path)) if read.columns.is_empty() && is_image(path) => {
-            load_records(Some(path), read)?
+    match (open_image(args)?, args.table.as_deref()) {
+        (Some(opened), _) => opened.into_all_routes(),
+        (None, Some(path)) => {
+            let options = LoadOptions {
+                image_columns: true,
+                ..read.options()
+            };
+            load_routes(path, read, &options)
         }
-        (None, Some(path)) => return load_routes(path, read, &read.options()),
-        (None, None) => return load_or_default(None, read),
-    };
-    let columns = loaded
-        .table
-        .records()
-        .map_or(0, |records| records.columns().len());
-    match (columns, args.table.as_deref()) {
-        (0 | 1, Some(path)) => load_routes(path, read, &read.options()),
-        _ => {
-            let name = loaded.name.clone();
-            let routes = loaded.into_routes();
-            routes.map_err(|error| format!("{}: {error}", name.escape_debug()).into())
-        }
+        (None, None) => load_or_default(None, read),
     }
 }
 
@@ -113,20 +102,13 @@ fn load_routes(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<Ro
     Ok(table)
 }
 
-/// The first bytes of the file at `path`, if it is one: of a pipe what is read here would be gone.
-fn head(path: &Path) -> Option<[u8; 8]> {
-    let mut head = [0; 8];
-    if is_stdin(path) || !path.is_file() {
-        return None;
-    }
-    let mut file = File::open(path).ok()?;
-    file.read_exact(&mut head).ok()?;
-    Some(head)
-}
-
 /// Opens the file at `path`; the rows of a Parquet file are lines of JSON.
 pub(crate) fn open(path: &Path) -> Result<Input, ReadError> {
-    if !head(path).is_some_and(|head| head.starts_with(b"PAR1")) {
+    let mut head = [0; 4];
+    // Of a pipe what is read here would be gone.
+    let is_file = !is_stdin(path) && path.is_file();
+    let read = |mut file: File| file.read_exact(&mut head);
+    if !is_file || File::open(path).and_then(read).is_err() || head != *b"PAR1" {
         return Input::open(path);
     }
     let name = path.display().to_string();

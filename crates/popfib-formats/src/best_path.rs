@@ -15,7 +15,7 @@ use crate::error::ReadError;
 use crate::names::left_out;
 use crate::peers::Peer;
 use crate::record::RecordText;
-use crate::route::{Route, RouteSource};
+use crate::route::{RecordColumns, Route, RouteSource};
 
 /// What decides between two routes for one prefix: the lower wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,6 +149,10 @@ impl<P: Paths> RouteSource for BestPaths<P> {
         }
     }
 
+    fn columns(&self) -> Option<RecordColumns<'_>> {
+        self.paths.record().map(RecordText::columns)
+    }
+
     fn notes(&self) -> Vec<String> {
         let only = self.paths.record().and_then(RecordText::only);
         let mut notes = left_out(self.without, "route", only);
@@ -158,17 +162,5 @@ impl<P: Paths> RouteSource for BestPaths<P> {
 
     fn peers(&self) -> &[Peer] {
         self.paths.peers()
-    }
-
-    fn column_names(&self) -> &[String] {
-        self.paths.record().map_or(&[], RecordText::names)
-    }
-
-    fn value_column(&self) -> usize {
-        self.paths.record().map_or(0, RecordText::value_column)
-    }
-
-    fn missing_column(&self) -> Option<String> {
-        self.paths.record()?.missing()
     }
 }

@@ -13,7 +13,7 @@ use crate::items::Items;
 use crate::lines::Lines;
 use crate::prompt::Prompt;
 use crate::record::RecordText;
-use crate::route::{Route, RouteSource};
+use crate::route::{RecordColumns, Route, RouteSource};
 use crate::rows::Rows;
 use crate::table_format::LoadOptions;
 
@@ -208,22 +208,14 @@ impl<C: Cutter, G: Grammar> RouteSource for Source<C, G> {
         }
     }
 
+    fn columns(&self) -> Option<RecordColumns<'_>> {
+        self.grammar.record().map(RecordText::columns)
+    }
+
     fn notes(&self) -> Vec<String> {
         let mut notes = self.grammar.notes();
         notes.extend(self.rows.notes());
         notes
-    }
-
-    fn column_names(&self) -> &[String] {
-        self.grammar.record().map_or(&[], RecordText::names)
-    }
-
-    fn value_column(&self) -> usize {
-        self.grammar.record().map_or(0, RecordText::value_column)
-    }
-
-    fn missing_column(&self) -> Option<String> {
-        self.grammar.record()?.missing()
     }
 }
 

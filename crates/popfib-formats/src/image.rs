@@ -15,7 +15,7 @@ use crate::name_rule::check_characters;
 use crate::names::left_out;
 use crate::record::{Kind, RecordText};
 use crate::registry::Capabilities;
-use crate::route::{Route, RouteSource};
+use crate::route::{RecordColumns, Route, RouteSource};
 use crate::table_format::{Columns, Entry, LoadOptions};
 
 /// Whether a file that begins with these bytes is an image.
@@ -117,10 +117,15 @@ impl ImageRoutes {
         options: &LoadOptions,
     ) -> Result<Self, ReadError> {
         let table = table_of_image(name, image, &options.columns)?;
+        let has_several = table
+            .records()
+            .is_some_and(|records| records.columns().len() > 1);
+        let are_records = options.columns.are_records()
+            || options.image_columns && options.columns == Columns::Value && has_several;
         if !table.has_routes() {
             return Err(ReadError::file(name, TableError::NoRoutes.to_string()));
         }
-        let records = options.columns.are_records().then(|| {
+        let records = are_records.then(|| {
             let mut text = RecordText::new(&Columns::All);
             for column in table.records().map_or(&[][..], Records::columns) {
                 text.column(column.name());
@@ -210,19 +215,17 @@ impl RouteSource for ImageRoutes {
         }
     }
 
+    fn columns(&self) -> Option<RecordColumns<'_>> {
+        let value = self.table.records().map_or(0, Records::value_column);
+        let columns = self.records.as_ref()?.columns();
+        Some(RecordColumns { value, ..columns })
+    }
+
     fn notes(&self) -> Vec<String> {
         left_out(self.without, "route", None)
     }
 
     fn sources(&self) -> Vec<Source> {
         self.image.sources()
-    }
-
-    fn value_column(&self) -> usize {
-        self.table.records().map_or(0, Records::value_column)
-    }
-
-    fn column_names(&self) -> &[String] {
-        self.records.as_ref().map_or(&[], RecordText::names)
     }
 }

@@ -13,7 +13,7 @@ use crate::image::ImageRoutes;
 use crate::input::Input;
 use crate::record::unpack;
 use crate::route::{Route, RouteSource};
-use crate::table_format::{Columns, LoadOptions};
+use crate::table_format::LoadOptions;
 use crate::text_table::TextTable;
 
 /// A table as loaded: the routes of both families and the names of their next hops.
@@ -163,21 +163,17 @@ pub fn load_text(input: Input, options: &LoadOptions) -> Result<RouteTable, Read
     insert_all(name, &mut source, options)
 }
 
-/// A [`RouteTable`] of the routes of a table in an image, called `name`, with these columns of its records.
+/// A [`RouteTable`] of the routes of a table in an image, called `name`, with the columns of its records that the options ask for.
 ///
 /// # Errors
 /// One without routes or one of the columns.
 pub fn image_table(
     name: &str,
     image: &ImageTable,
-    columns: &Columns,
+    options: &LoadOptions,
 ) -> Result<RouteTable, ReadError> {
-    let options = LoadOptions {
-        columns: columns.clone(),
-        ..LoadOptions::new()
-    };
-    let mut source = ImageRoutes::new(name, image, &options)?;
-    insert_records(Source::named(name), &mut source, &options)
+    let mut source = ImageRoutes::new(name, image, options)?;
+    insert_records(Source::named(name), &mut source, options)
 }
 
 /// The maximum length of all next hops of a table in bytes: a compressed file of some hundred kilobytes may hold more.
@@ -225,8 +221,11 @@ fn insert_records(
         _ => {}
     }
     // Of a list without values, or of a format of one, there are values and no records.
-    if options.columns.are_records() && !source.column_names().is_empty() {
-        table.unpack(source.column_names(), source.value_column())?;
+    let columns = source.columns();
+    if let Some(columns) =
+        columns.filter(|columns| columns.are_records && !columns.names.is_empty())
+    {
+        table.unpack(columns.names, columns.value)?;
     }
     Ok(table)
 }
@@ -259,7 +258,7 @@ fn read_all(
         }
     }
     notes.extend(source.notes());
-    if let Some(reason) = source.missing_column() {
+    if let Some(reason) = source.columns().and_then(|columns| columns.missing) {
         return Err(ReadError::file(name, reason));
     }
     if is_any {

@@ -98,7 +98,7 @@ pub fn load_for_lookups(mut input: Input, options: &LoadOptions) -> Result<Looku
     let image = image::read(&mut input, options.table.as_deref())?;
     let mut table = table_of_image(&name, &image, &options.columns)?;
     if table.records().is_none() {
-        table = image_table(&name, &image, &options.columns)?.into_table();
+        table = image_table(&name, &image, options)?.into_table();
     }
     Ok(LookupTable::of(name, image.sources(), table))
 }

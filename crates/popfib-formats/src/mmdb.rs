@@ -25,7 +25,7 @@ use crate::leaves::{Leaves, Node};
 use crate::name_rule::checked;
 use crate::names::left_out;
 use crate::registry::Capabilities;
-use crate::route::{Route, RouteSource};
+use crate::route::{RecordColumns, Route, RouteSource};
 use crate::table_format::{Columns, Entry};
 
 pub(crate) static FORMAT: Entry = Entry {
@@ -378,25 +378,15 @@ impl RouteSource for Mmdb {
         vec![self.source.clone()]
     }
 
+    fn columns(&self) -> Option<RecordColumns<'_>> {
+        Some(self.leaves.as_ref()?.text.columns())
+    }
+
     fn notes(&self) -> Vec<String> {
         let columns = self.leaves.as_ref().and_then(Leaves::only);
         let mut notes = left_out(self.without, "network", columns);
         notes.extend(self.leaves.as_ref().and_then(Leaves::note));
         notes
-    }
-
-    fn column_names(&self) -> &[String] {
-        let leaves = self.leaves.as_ref();
-        leaves.map_or(&[], |leaves| leaves.text.names())
-    }
-
-    fn value_column(&self) -> usize {
-        let leaves = self.leaves.as_ref();
-        leaves.map_or(0, |leaves| leaves.text.value_column())
-    }
-
-    fn missing_column(&self) -> Option<String> {
-        self.leaves.as_ref()?.text.missing()
     }
 }
 

@@ -47,7 +47,7 @@ impl PathRecord {
         columns
             .iter()
             .flatten()
-            .for_each(|&column| text.is_known(column));
+            .for_each(|&column| text.is_there(column));
         Some(Self {
             columns,
             text,
@@ -57,36 +57,40 @@ impl PathRecord {
 
     /// Sets `record` to the text of the path.
     pub(crate) fn write(&mut self, record: &mut String) {
-        let path = &self.path;
-        let number = |number: Option<u32>| number.map(|number| number.to_string());
-        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let cells = [
-            (Kind::Text, path.next_hop.map(|address| address.to_string())),
-            // A set is no number.
-            (Kind::Written, text(&path.origin_as())),
-            (Kind::Text, text(&path.as_path)),
-            (Kind::Text, Some(path.peer.to_string())),
-            (Kind::Integer, number(Some(path.peer_as))),
-            (Kind::Text, None),
-            (Kind::Integer, number(path.local_preference)),
-            (Kind::Integer, number(path.med)),
-            (Kind::Text, text(&path.origin)),
-            (Kind::Text, text(&path.aggregator)),
-            (Kind::Boolean, Some(path.is_atomic.to_string())),
-        ];
-        for ((kind, cell), (name, column)) in cells.into_iter().zip(NAMES.iter().zip(self.columns))
-        {
-            match (column, cell) {
-                (Some(column), Some(cell)) => self.text.put(column, kind, &cell),
-                (Some(column), None) if *name == "communities" => {
-                    let all: Vec<_> = path.communities.split_ascii_whitespace().collect();
-                    let all = all.into_iter().map(|one| (Kind::Text, one));
-                    self.text.put_list(column, all);
-                }
-                _ => {}
+        for (name, column) in NAMES.into_iter().zip(self.columns) {
+            if let Some(column) = column {
+                self.put(name, column);
             }
         }
         record.clear();
         record.push_str(self.text.finish());
+    }
+
+    /// Puts the attribute of this name into its column, if the path has it.
+    fn put(&mut self, name: &str, column: usize) {
+        let path = &self.path;
+        let number = |number: Option<u32>| (Kind::Integer, number.map(|number| number.to_string()));
+        let text = |text: &str| (Kind::Text, Some(text.to_owned()));
+        let (kind, value) = match name {
+            "next_hop" => (Kind::Text, path.next_hop.map(|address| address.to_string())),
+            // A set is no number.
+            "origin_as" => (Kind::Written, Some(path.origin_as())),
+            "as_path" => text(&path.as_path),
+            "peer" => text(&path.peer.to_string()),
+            "peer_as" => number(Some(path.peer_as)),
+            "local_preference" => number(path.local_preference),
+            "med" => number(path.med),
+            "origin" => text(&path.origin),
+            "aggregator" => text(&path.aggregator),
+            "atomic" => (Kind::Boolean, Some(path.is_atomic.to_string())),
+            _ => {
+                let all: Vec<_> = path.communities.split_ascii_whitespace().collect();
+                let all = all.into_iter().map(|community| (Kind::Text, community));
+                return self.text.put_list(column, all);
+            }
+        };
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            self.text.put(column, kind, &value);
+        }
     }
 }

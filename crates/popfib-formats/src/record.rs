@@ -19,6 +19,7 @@ use popfib_table::{Dictionary, MaxMindType, Records, RecordsBuilder, Scalar};
 
 use crate::error::quote;
 use crate::name_rule::is_forbidden;
+use crate::route::RecordColumns;
 use crate::table_format::Columns;
 
 /// How a cell's text is meant.
@@ -126,8 +127,18 @@ impl RecordText {
         self
     }
 
+    /// The columns so far.
+    pub(crate) fn columns(&self) -> RecordColumns<'_> {
+        RecordColumns {
+            names: &self.names,
+            value: self.value_column(),
+            are_records: !self.is_one(),
+            missing: self.missing(),
+        }
+    }
+
     /// The index of the column that is the value of a record: of those that were asked for, the first.
-    pub(crate) fn value_column(&self) -> usize {
+    fn value_column(&self) -> usize {
         let Some(rank) = self.rank.filter(|_| self.wants_all()) else {
             return 0;
         };
@@ -136,15 +147,9 @@ impl RecordText {
         ranked.min().map_or(0, |(_, index)| index)
     }
 
-    /// The format has this column: that it has no value in a file is no error.
-    pub(crate) fn is_known(&mut self, column: usize) {
+    /// The file has this column: that it has no value there is no error.
+    pub(crate) fn is_there(&mut self, column: usize) {
         self.is_used[column] = true;
-    }
-
-    /// The columns are those of the format: that none has a value in a file is no error.
-    pub(crate) fn of_format(mut self) -> Self {
-        self.is_used.fill(true);
-        self
     }
 
     /// The index of the column called `name`; `None` if it is not asked for.
@@ -221,7 +226,7 @@ impl RecordText {
 
     /// Whether the text of a record is that of its only cell.
     fn is_one(&self) -> bool {
-        matches!(&self.wanted, Columns::Named(names) if names.len() == 1)
+        self.only().is_some()
     }
 
     /// The text of the record whose cells were put; empty if it has none.
@@ -244,8 +249,9 @@ impl RecordText {
     }
 
     /// The first column that was asked for and never came, and which there were.
-    pub(crate) fn missing(&self) -> Option<String> {
-        let unused = self.is_used.iter().position(|is_used| !is_used)?;
+    fn missing(&self) -> Option<String> {
+        let unused = self.is_used.iter().position(|is_used| !is_used);
+        let unused = unused.filter(|_| !self.wants_all())?;
         let used = self.names.iter().zip(&self.is_used);
         let used = used.filter(|(_, is_used)| **is_used).map(|(name, _)| name);
         let mut there: Vec<&str> = used.chain(&self.others).map(String::as_str).collect();

@@ -15,6 +15,19 @@ pub struct Route<'a> {
     pub next_hop: &'a str,
 }
 
+/// The columns of records, as far as a source has met them.
+#[derive(Clone, Debug)]
+pub struct RecordColumns<'a> {
+    /// Their names.
+    pub names: &'a [String],
+    /// The index of the one that is the value of a record.
+    pub value: usize,
+    /// Whether the next hop of a route is a whole [record](crate::Columns::are_records), and not the value of the only column.
+    pub are_records: bool,
+    /// That a column which was asked for by name was in no record, for an error: which it is, and which there are.
+    pub missing: Option<String>,
+}
+
 /// A stream of routes, in the order of its file.
 ///
 /// Not an [`Iterator`], because a route borrows the source's buffer: a table of
@@ -34,18 +47,8 @@ pub trait RouteSource: Send {
         Vec::new()
     }
 
-    /// The names of the columns so far, where routes lead to [records](crate::Columns::are_records).
-    fn column_names(&self) -> &[String] {
-        &[]
-    }
-
-    /// The index of the column that is the value of a record.
-    fn value_column(&self) -> usize {
-        0
-    }
-
-    /// That a column which was asked for by name was in no record, for an error: which it is, and which there are.
-    fn missing_column(&self) -> Option<String> {
+    /// The columns of the records that routes lead to, where columns are read.
+    fn columns(&self) -> Option<RecordColumns<'_>> {
         None
     }
 

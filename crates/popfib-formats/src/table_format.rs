@@ -64,6 +64,8 @@ pub struct LoadOptions {
     pub value: RouteValue,
     /// Which columns, where the records of a file have several. An error for formats of one.
     pub columns: Columns,
+    /// Where no columns are asked for: of an image that has several, all, in place of one value.
+    pub image_columns: bool,
     /// The name of the table to read from a file with several (VRFs, routing tables of a kernel); if `None`, a
     /// second one is an error. An error for formats of one table.
     pub table: Option<String>,
@@ -85,6 +87,7 @@ impl LoadOptions {
             peer: None,
             value: RouteValue::NextHop,
             columns: Columns::Value,
+            image_columns: false,
             table: None,
             next_hops: Vec::new(),
             all: false,

@@ -36,7 +36,7 @@ use crate::names::left_out;
 use crate::ranges::RangePrefixes;
 use crate::record::{Kind, RecordText};
 use crate::registry::Capabilities;
-use crate::route::{Route, RouteSource};
+use crate::route::{RecordColumns, Route, RouteSource};
 use crate::table_format::{Columns, Entry, LoadOptions};
 
 pub(crate) static FORMAT: Entry = Entry {
@@ -356,14 +356,8 @@ impl RouteSource for Delimited {
         }))
     }
 
-    fn column_names(&self) -> &[String] {
-        let record = self.record.as_ref();
-        record.map_or(&[], |(record, _)| record.names())
-    }
-
-    fn value_column(&self) -> usize {
-        let record = self.record.as_ref();
-        record.map_or(0, |(record, _)| record.value_column())
+    fn columns(&self) -> Option<RecordColumns<'_>> {
+        Some(self.record.as_ref()?.0.columns())
     }
 
     fn notes(&self) -> Vec<String> {

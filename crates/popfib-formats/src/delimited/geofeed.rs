@@ -94,10 +94,12 @@ impl Geofeed {
         };
         let columns = names.iter().enumerate().map(number).collect();
         let wanted = Columns::Named(names);
+        let mut record = RecordText::new(&wanted);
+        (0..record.names().len()).for_each(|column| record.is_there(column));
         Self {
             fields: Fields::new(b','),
             columns,
-            record: RecordText::new(&wanted).of_format(),
+            record,
             only: wanted.name().map(str::to_owned),
             without: 0,
         }

@@ -101,6 +101,7 @@ impl Layout {
             if *columns == Columns::All && record.names().len() == before {
                 return Err(format!("two columns are called {}", quote(name.as_bytes())));
             }
+            record.is_there(index);
             indices.push(index);
         }
         self.values = names.into_iter().map(|(n, _)| n).collect();

@@ -153,9 +153,6 @@ impl FromStr for WriteFormat {
     }
 }
 
-/// Bytes that are written at a time, and some more.
-const BLOCK: usize = 64 << 10;
-
 /// Writes `table` to `out`: the IPv4 routes, then the IPv6 routes, each in prefix order.
 ///
 /// Time and bytes follow the table; memory stays the same, except for a MaxMind database, whose tree is
@@ -204,20 +201,38 @@ pub fn write_table(
             )));
         }
     };
+    write_blocks(
+        header.as_bytes(),
+        routes,
+        &mut out,
+        |block, (prefix, next_hop)| {
+            let named = match (is_list, next_hop) {
+                (true, "") => Ok(()),
+                (true, _) => Err("a next hop in a list of prefixes, the first of which has none"),
+                (false, name) => check(name),
+            };
+            let written = named.and_then(|()| append(block, Route { prefix, next_hop }));
+            written.map_err(|reason| WriteError::NextHop {
+                prefix,
+                next_hop: next_hop.to_owned(),
+                reason,
+            })
+        },
+    )
+}
+
+/// Writes the header and each route, a block at a time.
+fn write_blocks<R>(
+    header: &[u8],
+    routes: impl Iterator<Item = R>,
+    out: &mut dyn Write,
+    mut append: impl FnMut(&mut Vec<u8>, R) -> Result<(), WriteError>,
+) -> Result<(), WriteError> {
+    const BLOCK: usize = 64 << 10;
     let mut block = Vec::with_capacity(BLOCK + 1024);
-    block.extend_from_slice(header.as_bytes());
-    for (prefix, next_hop) in routes {
-        let named = match (is_list, next_hop) {
-            (true, "") => Ok(()),
-            (true, _) => Err("a next hop in a list of prefixes, the first of which has none"),
-            (false, name) => check(name),
-        };
-        let written = named.and_then(|()| append(&mut block, Route { prefix, next_hop }));
-        written.map_err(|reason| WriteError::NextHop {
-            prefix,
-            next_hop: next_hop.to_owned(),
-            reason,
-        })?;
+    block.extend_from_slice(header);
+    for route in routes {
+        append(&mut block, route)?;
         if block.len() >= BLOCK {
             out.write_all(&block)?;
             block.clear();
@@ -242,14 +257,9 @@ fn write_records(
         let reason = "a column is called \"prefix\", as the prefix is";
         return Err(WriteError::Form(reason.to_owned()));
     }
-    let mut block = (form.header)(records);
-    for (prefix, number) in table.routes() {
-        (form.append)(&mut block, prefix, records, number);
-        if block.len() >= BLOCK {
-            out.write_all(&block)?;
-            block.clear();
-        }
-    }
-    out.write_all(&block)?;
-    Ok(())
+    let header = (form.header)(records);
+    write_blocks(&header, table.routes(), out, |block, (prefix, number)| {
+        (form.append)(block, prefix, records, number);
+        Ok(())
+    })
 }

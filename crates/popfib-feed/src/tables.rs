@@ -55,6 +55,7 @@ pub struct Tables {
     followed: BTreeSet<String>,
     totals: Totals,
     tally: Tally,
+    /// The last version that a table's view was given: no two are equal.
     version: u64,
     /// The time since which changes wait to be published, their number, and the tables that have some.
     waiting: Option<Instant>,
@@ -199,7 +200,6 @@ impl Tables {
             return false;
         }
         self.waiting.get_or_insert(now);
-        self.version += 1;
         if transaction.begin() {
             self.totals.transactions += transaction.count();
             if transaction.has_objects() {

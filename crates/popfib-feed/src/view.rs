@@ -24,7 +24,7 @@ pub(crate) type Change<A> = (Prefix<A>, Option<Target>);
 pub(crate) struct Batch {
     pub(crate) ipv4: Vec<Change<u32>>,
     pub(crate) ipv6: Vec<Change<u128>>,
-    /// The version of the tables with these changes.
+    /// The version of the table with these changes.
     pub(crate) version: u64,
 }
 
@@ -93,7 +93,8 @@ impl View {
         self.open(&mut live).reader()
     }
 
-    /// The version of the [tables](crate::Tables::version) when the last change of this one was published.
+    /// While it stays the same, readers see the same. It is another one each time that changes are published, and no other
+    /// table has it, nor had one of the same name before.
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Relaxed)
     }

@@ -91,7 +91,6 @@ impl Tables {
                 continue;
             };
             known.is_followed = false;
-            self.version += 1;
             self.end_all(feed);
             self.leave_event(feed, SourceEvent::Lost);
             ended.get_or_insert(feed);

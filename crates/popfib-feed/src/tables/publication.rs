@@ -70,6 +70,7 @@ impl Tables {
             let table = self.tables.at_mut(number);
             table.is_changed = false;
             let ByFamily { ipv4, ipv6 } = &mut table.halves;
+            self.version += 1;
             self.waiting_count -= ipv4.waiting.len() + ipv6.waiting.len();
             table.view.push(Batch {
                 ipv4: std::mem::take(&mut ipv4.waiting),

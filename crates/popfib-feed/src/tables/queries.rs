@@ -149,11 +149,6 @@ impl Tables {
         self.room.held()
     }
 
-    /// A count of changes: while it stays the same, no table has changed.
-    pub fn version(&self) -> u64 {
-        self.version
-    }
-
     /// Whether there is a table, and no stream is still sending its routes for the first time, as far as is known.
     pub fn is_whole(&self) -> bool {
         self.is_published()

@@ -383,7 +383,6 @@ impl Tables {
         }
         tables.room.change(0, bytes);
         tables.waiting = Some(now);
-        tables.version += u64::from(tables.totals.paths > 0);
         tables.publish(now, false);
         Ok(tables)
     }

@@ -126,6 +126,8 @@ impl Tables {
         if self.room.is_full() {
             return None;
         }
+        // Without routes it is another version than with its first ones.
+        self.version += 1;
         let view = View::new(name, self.version, &self.room, &self.published);
         let table = self.tables.add(Table {
             halves: ByFamily::default(),

@@ -50,7 +50,6 @@ impl Tables {
         let has_swept = self.totals.swept > swept;
         if has_swept {
             self.waiting.get_or_insert(now);
-            self.version += 1;
         }
         let has_more = self.tally.gone > 0 || !self.walking.is_empty();
         Swept {

@@ -235,3 +235,35 @@ fn any_breaks_end_in_what_the_router_has() {
         assert!(tables.is_fresh() && tables.totals().older == 0);
     }
 }
+
+/// Who has written a table, and looks at its version, writes it again when it is another: so no two may be equal.
+#[test]
+fn a_table_has_another_version_whenever_readers_see_something_else() {
+    let now = Instant::now();
+    let mut tables = Tables::new(limits());
+    let mut seen = Vec::new();
+    let id = tables.connected("router", now);
+    let mut look = |tables: &Tables, routes| {
+        let view = tables.view("main").unwrap();
+        let (version, ipv4, _) = view.routes();
+        assert_eq!((ipv4.len(), view.version()), (routes, version));
+        assert!(!seen.contains(&version), "{version} of {seen:?}");
+        seen.push(version);
+    };
+    // The table is there before its first routes are.
+    take(&mut tables, id, at("10.1.0.0/16"), Some("a"), now);
+    look(&tables, 0);
+    tables.publish(now, false);
+    look(&tables, 1);
+    send(&mut tables, id, at("10.2.0.0/16"), Some("a"), now);
+    look(&tables, 2);
+    // The table of a feed that is removed, and comes again.
+    assert_eq!(tables.retain_feeds(0, now, |_| false), None);
+    while tables.tick(now, usize::MAX) {}
+    tables.tick(now, usize::MAX);
+    let id = tables.connected("router", now);
+    take(&mut tables, id, at("10.3.0.0/16"), Some("a"), now);
+    look(&tables, 0);
+    tables.publish(now, false);
+    look(&tables, 1);
+}

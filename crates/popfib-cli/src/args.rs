@@ -9,7 +9,7 @@ use popfib_formats::{Columns, Format, Input, LoadOptions, PeerFilter, RouteValue
 use crate::failure::Failure;
 
 /// Which table to read, and how.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct TableArgs {
     /// Routing table to read, compressed or not; `-` is standard input [default: the built-in table of a
     /// tier-1 router, whose next hops are origin AS numbers]
@@ -62,7 +62,7 @@ pub(crate) struct ReadArgs {
 
     /// Which columns of its records to use, separated by commas: keys of a MaxMind database or a JSON object
     /// (country.iso_code, subdivisions[0].iso_code), or columns of a CSV file by name or number; * is all.
-    /// Several are for lookup, annotate, count, compile and info [default: the most specific one; of an image all]
+    /// Not all commands take several [default: the most specific one; of an image all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
 
@@ -91,7 +91,8 @@ impl ReadArgs {
             ("--format", self.format.is_some()),
             ("--peer", self.peer.is_some()),
             ("--value", self.value.is_some()),
-            ("--columns", !self.columns.is_empty()),
+            // All columns of a table without a file are its one.
+            ("--columns", self.columns.iter().any(|column| column != "*")),
             ("--vrf", self.vrf.is_some()),
         ];
         given

@@ -5,17 +5,21 @@ mod weight;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, IsTerminal};
+use std::iter;
 
-use clap::{Args, ValueEnum};
-use popfib::{Family, Kernel};
-use popfib_formats::{AddressBatch, Escaped, Run};
+use clap::{Arg, Args, ValueEnum};
+use popfib::{Family, Kernel, NextHop};
+use popfib_formats::{AddressBatch, CellJson, Escaped, Run};
+use popfib_table::Cell;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::kernel;
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use crate::program::Verdict;
+use crate::records::shown;
 use crate::stream::answers::{self, Ask, Routes};
+use crate::stream::form::{csv_cell, text};
 use crate::stream::seen::Seen;
 use crate::stream::source::Source;
 use crate::stream::table::NamedTable;
@@ -28,20 +32,18 @@ use weight::{Sum, Weight};
 /// Count the addresses of a stream by value or prefix, the most frequent first.
 ///
 /// Columns are the count and the value, separated by a tab; `-` counts what has no match or no address. With
-/// several tables there is one count for each combination of their values.
+/// several columns or tables there is one count for each combination of their values.
 #[derive(Args)]
+#[command(mut_arg("columns", by))]
 #[command(after_help = "\
 Examples:
   popfib count --top 20 access.log
   popfib count --by prefix --unique access.log
+  popfib count --table City.mmdb --by country.iso_code,city.names.en access.log
   popfib count --table asn=asn.mmdb --table country=country.mmdb --shares access.log
   popfib count --field 1 --weight 10 access.log
   popfib count flows.csv --column src --weight bytes --json")]
 pub(crate) struct CountArgs {
-    /// What to count by
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = By::Value)]
-    by: By,
-
     /// Print the N most frequent; the others are added up in one row
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -73,13 +75,16 @@ pub(crate) struct CountArgs {
     tables: TablesArgs,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
-    /// The value of the matched route
-    Value,
-    /// The matched prefix, with its value
-    Prefix,
+/// What other commands call `--columns` is what is counted by here.
+fn by(columns: Arg) -> Arg {
+    columns.long("by").value_name("COLUMNS").help(
+        "Count by these columns of the table before it, separated by commas, as `popfib info` lists them; \
+         * is all, and `prefix` the matched prefix [default: the value of a lookup]",
+    )
 }
+
+/// The column that is no part of a record.
+const PREFIX: &str = "prefix";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Form {
@@ -100,8 +105,7 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
             "the number of a line would be added for each of its addresses; choose one of them";
         return Err(format!("--weight: {reason}").into());
     }
-    let with_prefixes = args.by == By::Prefix;
-    let tables = args.tables.load(with_prefixes)?;
+    let tables = args.tables.load_by(PREFIX)?;
     let mut count = Count {
         args,
         kernel: kernel()?,
@@ -109,7 +113,7 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
         ipv4: tables.iter().map(|_| Routes::default()).collect(),
         ipv6: tables.iter().map(|_| Routes::default()).collect(),
         numbers: Default::default(),
-        labels: tables.iter().map(labels).collect(),
+        routes: tables.iter().map(|_| Vec::new()).collect(),
         crossed: HashMap::new(),
         single: Vec::new(),
         seen: (HashSet::new(), HashSet::new()),
@@ -148,10 +152,10 @@ struct Count<'t> {
     /// The routes of each table, where prefixes are counted.
     ipv4: Vec<Routes<u32>>,
     ipv6: Vec<Routes<u128>>,
-    /// By family and table, the numbers of the labels of the batch at hand.
+    /// By family and table, the numbers of the answers of the batch at hand.
     numbers: [Vec<Vec<u32>>; 2],
-    /// What each number of a table means, from 1.
-    labels: Vec<Vec<(String, String)>>,
+    /// What each number of a table's answers means, from 1, where prefixes are counted; otherwise they are those of records.
+    routes: Vec<Vec<Counted>>,
     /// By the numbers of the answers of all tables, 0 for none.
     crossed: HashMap<Box<[u32]>, Sum>,
     /// The same of one table, by its number, where addresses are counted and nothing is added up.
@@ -174,7 +178,7 @@ impl Consumer for Count<'_> {
     }
 
     fn take(&mut self, batch: &AddressBatch, _: &Source) -> Result<bool, Failure> {
-        let (tables, kernel, labels) = (self.tables, self.kernel, &mut self.labels);
+        let (tables, kernel, routes) = (self.tables, self.kernel, &mut self.routes);
         // Out of `self` while that adds up.
         let [mut of_4, mut of_6] = std::mem::take(&mut self.numbers);
         look_up(
@@ -182,7 +186,7 @@ impl Consumer for Count<'_> {
             tables,
             &mut self.ipv4,
             kernel,
-            labels,
+            routes,
             &mut of_4,
         )?;
         look_up(
@@ -190,7 +194,7 @@ impl Consumer for Count<'_> {
             tables,
             &mut self.ipv6,
             kernel,
-            labels,
+            routes,
             &mut of_6,
         )?;
         if tables.len() == 1 && self.weight.is_none() && !self.args.unique {
@@ -209,24 +213,19 @@ impl Consumer for Count<'_> {
     }
 }
 
-/// What is written for a value.
-fn text(value: Option<Cow<'_, str>>) -> String {
-    value.map_or_else(|| "-".to_owned(), Cow::into_owned)
-}
+/// What a count is of, column by column, and the count.
+type Row<'t> = (Sum, Vec<Option<Cell<'t>>>);
 
-/// What the numbers of a table's answers mean, from 1: values, or, later, prefixes as their families come.
-fn labels(table: &NamedTable) -> Vec<(String, String)> {
-    let values = table.values().filter(|_| !table.with_prefixes);
-    values.map(|value| (String::new(), text(value))).collect()
-}
+/// A route that is counted: its prefix, and the number of its record.
+type Counted = (String, NextHop);
 
-/// Looks up `addresses` in all tables: the numbers of their labels, 0 for none.
+/// Looks up `addresses` in all tables: the numbers of their answers, 0 for none.
 fn look_up<A: Family>(
     addresses: &[A],
     tables: &[NamedTable],
-    routes: &mut [Routes<A>],
+    numbered: &mut [Routes<A>],
     kernel: Kernel,
-    labels: &mut [Vec<(String, String)>],
+    routes: &mut [Vec<Counted>],
     numbers: &mut Vec<Vec<u32>>,
 ) -> Result<(), Failure> {
     numbers.resize_with(tables.len(), Vec::new);
@@ -236,19 +235,18 @@ fn look_up<A: Family>(
             answers::look_up(&table.table, Ask::Value, kernel, addresses, numbers)?;
             continue;
         }
-        let labels = &mut labels[index];
-        let before = labels.len();
-        let value = |number| text(table.value(number));
-        let push = |prefix: &str, number| labels.push((prefix.to_owned(), value(number)));
-        routes[index].look_up(&table.table, kernel, addresses, numbers, before, push)?;
+        let routes = &mut routes[index];
+        let before = routes.len();
+        let push = |prefix: &str, number| routes.push((prefix.to_owned(), number));
+        numbered[index].look_up(&table.table, kernel, addresses, numbers, before, push)?;
     }
     Ok(())
 }
 
-/// The labels of the address at this place of the batch.
+/// The answers to the address at this place of the batch.
 fn fill(key: &mut [u32], numbers: &[Vec<u32>], at: usize) {
-    for (label, numbers) in key.iter_mut().zip(numbers) {
-        *label = numbers[at];
+    for (answer, numbers) in key.iter_mut().zip(numbers) {
+        *answer = numbers[at];
     }
 }
 
@@ -297,9 +295,13 @@ impl Count<'_> {
 
     /// The usual case of [`Count::add_each`]: one table, each address once.
     fn add_ones(&mut self, numbers: &[u32]) {
-        let labels = self.labels[0].len() + 1;
-        if self.single.len() < labels {
-            self.single.resize(labels, None);
+        let table = &self.tables[0];
+        let answers = 1 + match table.with_prefixes {
+            true => self.routes[0].len(),
+            false => table.table.value_count().unwrap_or(0) as usize,
+        };
+        if self.single.len() < answers {
+            self.single.resize(answers, None);
         }
         for &number in numbers {
             *self.single[number as usize].get_or_insert(0) += 1;
@@ -340,25 +342,38 @@ impl Count<'_> {
     }
 
     /// What a combination of answers says, column by column; none where there is no match.
-    fn cells(&self, key: &[u32]) -> Vec<Option<&str>> {
+    fn cells(&self, key: &[u32]) -> Vec<Option<Cell<'_>>> {
         let mut cells = Vec::new();
-        for ((&number, table), labels) in key.iter().zip(self.tables).zip(&self.labels) {
-            let label = (number as usize).checked_sub(1).map(|index| &labels[index]);
-            if table.with_prefixes {
-                cells.push(label.map(|label| label.0.as_str()));
+        for ((&number, table), routes) in key.iter().zip(self.tables).zip(&self.routes) {
+            let number = match table.with_prefixes {
+                false => NextHop::new(number),
+                true => {
+                    let route = (number as usize).checked_sub(1).map(|at| &routes[at]);
+                    cells.push(route.map(|route| text(&route.0)));
+                    route.map(|route| route.1)
+                }
+            };
+            match number {
+                Some(number) => cells.extend(table.cells(number)),
+                None => cells.extend(iter::repeat_n(None, table.width())),
             }
-            cells.push(label.map(|label| label.1.as_str()));
         }
         cells
     }
 
     fn print(&self) -> Result<(), Failure> {
-        let counts = self.counts();
-        let mut rows: Vec<(Sum, Vec<Option<&str>>)> = counts
-            .map(|(key, count)| (count, self.cells(&key)))
-            .collect();
-        rows.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        let sum = |rows: &[(Sum, Vec<Option<&str>>)]| {
+        // Records that differ in other columns, and answers of other tables, may say the same.
+        let mut rows: HashMap<Vec<Option<String>>, Row<'_>> = HashMap::new();
+        for (key, count) in self.counts() {
+            let cells = self.cells(&key);
+            let texts = cells.iter().map(|cell| cell.map(|cell| cell.to_string()));
+            let row = rows.entry(texts.collect());
+            row.or_insert_with(|| (Sum::default(), cells)).0 += count;
+        }
+        let mut rows: Vec<_> = rows.into_iter().collect();
+        rows.sort_unstable_by(|a, b| b.1.0.cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
+        let mut rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
+        let sum = |rows: &[Row<'_>]| {
             let mut sum = Sum::default();
             rows.iter().for_each(|row| sum += row.0);
             sum
@@ -371,7 +386,7 @@ impl Count<'_> {
             let rest = sum(&rows[top..]);
             rows.truncate(top);
             let mut cells = vec![None; columns.len()];
-            cells[0] = Some("(the rest)");
+            cells[0] = Some(text("(the rest)"));
             rows.push((rest, cells));
         }
         let mut output = Output::new();
@@ -392,7 +407,7 @@ impl Count<'_> {
                 Form::JsonLines => {
                     let rounded = (share * 1000.0).round() / 1000.0;
                     let names = columns.iter().map(String::as_str);
-                    output.json(&Row {
+                    output.json(&Line {
                         count: *count,
                         share: self.args.shares.then_some(rounded),
                         cells: names.zip(cells.iter().copied()).collect(),
@@ -404,14 +419,11 @@ impl Count<'_> {
                         output.text(format_args!(",{share:.3}"))?;
                     }
                     for cell in cells {
-                        let cell = cell.unwrap_or_default();
-                        let is_special = cell.contains([',', '"']);
-                        match is_special {
-                            true => {
-                                output.text(format_args!(",\"{}\"", cell.replace('"', "\"\"")))?
-                            }
-                            false => output.text(format_args!(",{cell}"))?,
+                        let mut written = vec![b','];
+                        if let Some(cell) = cell {
+                            csv_cell(&shown(*cell), b',', &mut written);
                         }
+                        output.bytes(&written)?;
                     }
                     output.text("\n")?;
                 }
@@ -421,7 +433,8 @@ impl Count<'_> {
                         output.text(format_args!("\t{share:.3}"))?;
                     }
                     for cell in cells {
-                        output.text(format_args!("\t{}", Escaped(cell.unwrap_or("-"))))?;
+                        let cell = cell.map_or(Cow::Borrowed("-"), shown);
+                        output.text(format_args!("\t{}", Escaped(&cell)))?;
                     }
                     if with_bars {
                         let len = (ratio(*count, most) * 40.0).ceil() as usize;
@@ -445,13 +458,13 @@ fn ratio(count: Sum, all: f64) -> f64 {
 }
 
 /// A row as JSON, its members in the order of the columns.
-struct Row<'r> {
+struct Line<'r> {
     count: Sum,
     share: Option<f64>,
-    cells: Vec<(&'r str, Option<&'r str>)>,
+    cells: Vec<(&'r str, Option<Cell<'r>>)>,
 }
 
-impl Serialize for Row<'_> {
+impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(None)?;
         object.serialize_entry("count", &self.count)?;
@@ -459,7 +472,7 @@ impl Serialize for Row<'_> {
             object.serialize_entry("share", &share)?;
         }
         for (name, cell) in &self.cells {
-            object.serialize_entry(name, cell)?;
+            object.serialize_entry(name, &cell.map(CellJson))?;
         }
         object.end()
     }

@@ -1,9 +1,9 @@
 //! `popfib diff`: the differences between two tables, as routes or as answers.
 //!
-//! Each table numbers its next hops for itself; they are compared by name. The
-//! names of the new table are looked up in the old one once, so that comparing
-//! two routes is comparing two numbers.
+//! Each table numbers its records for itself; they are compared by what their columns say (`columns`). The records
+//! of the new table are looked up in the old one once, so that comparing two routes is comparing two numbers.
 
+mod columns;
 mod summary;
 
 use std::fmt;
@@ -13,7 +13,6 @@ use clap::Args;
 use popfib::diff::{AnswerChange, RouteChange};
 use popfib::{Address, Family, IpPrefix, NextHop, diff};
 use popfib_formats::{Escaped, PeerFilter, RouteTable};
-use popfib_table::Dictionary;
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -23,6 +22,7 @@ use crate::failure::Failure;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
 use crate::table::{self, counted};
+use columns::{Columns, Said};
 use summary::Summary;
 
 /// Print the differences between two tables; exit 1 if there are any.
@@ -31,6 +31,9 @@ use summary::Summary;
 /// `~ PREFIX OLD NEW` (another next hop). With --effective, ranges of addresses whose answer differs are
 /// printed as `FIRST-LAST OLD NEW COUNT`, where `-` means no route; tables that give all addresses the same
 /// answers are equal then, whatever their routes. Next hops are compared by name.
+///
+/// With several columns (--columns) all are compared, each by its name, and what changed has a line for each
+/// column that did, separated by tabs: `~ PREFIX COLUMN OLD NEW`, `FIRST-LAST COLUMN OLD NEW COUNT`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -39,10 +42,11 @@ Examples:
   popfib aggregate --table routes.txt | popfib diff --effective routes.txt -
   popfib diff --effective --without 8.8.8.0/24 routes.txt
   popfib diff --summary --peer AS64500 --new-peer AS64501 rib.mrt.gz rib.mrt.gz
+  popfib diff --columns '*' City-old.mmdb City-new.mmdb
 
 JSON, one object a line: change (added, removed, changed), prefix, old, new; with --effective:
-first, last, old, new, addresses. old and new are null where there is no route. With --summary:
-next_hop, added, removed, gained, lost.
+first, last, old, new, addresses. old and new are null where there is no route, and objects of all
+columns if there are several. With --summary: next_hop, added, removed, gained, lost.
 
 Exit status: 0 no difference, 1 differences, 2 bad usage or input.")]
 pub(crate) struct DiffArgs {
@@ -84,22 +88,25 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     if is_stdin(&args.old) && args.new.as_deref().is_some_and(is_stdin) {
         return Err("only one of the two tables can be standard input".into());
     }
-    let old = table::load_file(&args.old, &args.read)?;
-    let new = match &args.new {
+    let mut old = table::load_columns(&args.old, &args.read)?;
+    let mut new = match &args.new {
         Some(new) => {
             let read = ReadArgs {
                 peer: args.new_peer.or(args.read.peer),
                 ..args.read.clone()
             };
-            table::load_file(new, &read)?
+            table::load_columns(new, &read)?
         }
         None => without(&old, &args.without)?,
     };
-    let in_old = numbers_in_old(&old, &new);
+    let columns = Columns::new(old.take_records(), new.take_records());
+    if args.summary && columns.are_several() {
+        return Err("--summary counts the routes of one column; --columns NAME chooses it".into());
+    }
+    let in_old = columns.numbers_in_old();
     let same = |old, new: NextHop| in_old[new.get() as usize - 1] == Some(old);
     let mut report = Report {
-        old: &old.next_hops,
-        new: &new.next_hops,
+        columns: &columns,
         json: args.json,
         output: Output::new(),
         summary: args.summary.then(Summary::default),
@@ -149,18 +156,9 @@ fn without(table: &RouteTable, prefixes: &[IpPrefix]) -> Result<RouteTable, Fail
     Ok(rest)
 }
 
-/// For each next hop of the new table, the number that its name has in the old one.
-fn numbers_in_old(old: &RouteTable, new: &RouteTable) -> Vec<Option<NextHop>> {
-    (1..=new.next_hops.len() as u32)
-        .filter_map(NextHop::new)
-        .map(|number| old.next_hops.number(new.next_hops.get(number)?))
-        .collect()
-}
-
 /// Prints differences.
 struct Report<'a> {
-    old: &'a Dictionary,
-    new: &'a Dictionary,
+    columns: &'a Columns,
     json: bool,
     output: Output,
     /// Where routes are counted in place of being printed.
@@ -171,8 +169,8 @@ struct Report<'a> {
 struct RouteLine<'a> {
     change: &'static str,
     prefix: AsText<IpPrefix>,
-    old: Option<&'a str>,
-    new: Option<&'a str>,
+    old: Said<'a>,
+    new: Said<'a>,
 }
 
 #[derive(Serialize)]
@@ -180,24 +178,12 @@ struct RouteLine<'a> {
 struct AnswerLine<'a, A: Address> {
     first: AsText<Text<A>>,
     last: AsText<Text<A>>,
-    old: Option<&'a str>,
-    new: Option<&'a str>,
+    old: Said<'a>,
+    new: Said<'a>,
     addresses: Count,
 }
 
 impl<'a> Report<'a> {
-    /// The names of an old and a new next hop.
-    fn names(
-        &self,
-        old: Option<NextHop>,
-        new: Option<NextHop>,
-    ) -> (Option<&'a str>, Option<&'a str>) {
-        (
-            old.and_then(|number| self.old.get(number)),
-            new.and_then(|number| self.new.get(number)),
-        )
-    }
-
     fn routes<A: Family>(
         &mut self,
         changes: impl Iterator<Item = RouteChange<A>>,
@@ -205,15 +191,15 @@ impl<'a> Report<'a> {
     ) -> Result<(), Failure> {
         for RouteChange { prefix, old, new } in changes {
             let prefix = A::ip_prefix(prefix);
-            let (old, new) = self.names(old, new);
-            let (change, sign, counter) = match (old, new) {
+            let (old, new) = (self.columns.old(old), self.columns.new_one(new));
+            let (change, sign, counter) = match (&old.0, &new.0) {
                 (None, _) => ("added", '+', &mut count.added),
                 (_, None) => ("removed", '-', &mut count.removed),
                 _ => ("changed", '~', &mut count.changed),
             };
             *counter += 1;
             if let Some(summary) = &mut self.summary {
-                summary.count(old, new);
+                summary.count(old.text(), new.text());
             } else if self.json {
                 self.output.json(&RouteLine {
                     change,
@@ -221,12 +207,17 @@ impl<'a> Report<'a> {
                     old,
                     new,
                 })?;
+            } else if change == "changed" && self.columns.are_several() {
+                for (name, old, new) in columns::changed(&old, &new) {
+                    self.output
+                        .text(format_args!("~ {prefix}\t{name}\t{old}\t{new}\n"))?;
+                }
             } else {
-                let hops = [old, new].into_iter().flatten();
+                let separator = self.columns.separator();
                 self.output.text(format_args!("{sign} {prefix}"))?;
-                for hop in hops {
-                    if change == "changed" || !hop.is_empty() {
-                        self.output.text(format_args!(" {}", Escaped(hop)))?;
+                for cell in [&old, &new].into_iter().flat_map(Said::shown) {
+                    if change == "changed" || self.columns.are_several() || !cell.0.is_empty() {
+                        self.output.text(format_args!("{separator}{cell}"))?;
                     }
                 }
                 self.output.text('\n')?;
@@ -247,7 +238,7 @@ impl<'a> Report<'a> {
             new,
         } in changes
         {
-            let (old, new) = self.names(old, new);
+            let (old, new) = (self.columns.old(old), self.columns.new_one(new));
             let addresses = Count::of(first, last);
             ranges.ranges += 1;
             ranges.addresses = ranges.addresses.plus(addresses);
@@ -260,8 +251,15 @@ impl<'a> Report<'a> {
                     new,
                     addresses,
                 })?;
+            } else if self.columns.are_several() {
+                for (name, old, new) in columns::changed(&old, &new) {
+                    self.output.text(format_args!(
+                        "{first}-{last}\t{name}\t{old}\t{new}\t{addresses}\n"
+                    ))?;
+                }
             } else {
-                let [old, new] = [old, new].map(|hop| Escaped(hop.unwrap_or("-")));
+                let [old, new] = [old.text(), new.text()];
+                let [old, new] = [&old, &new].map(|hop| Escaped(hop.as_deref().unwrap_or("-")));
                 self.output
                     .text(format_args!("{first}-{last} {old} {new} {addresses}\n"))?;
             }

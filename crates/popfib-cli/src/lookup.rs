@@ -4,13 +4,14 @@
 //! lookups. A stream goes the way of `popfib annotate`, by batches and a FIB.
 
 use std::fmt::Write;
+use std::io::{self, IsTerminal};
 use std::net::IpAddr;
 use std::path::Path;
 
 use clap::Args;
 use popfib::{IpPrefix, NextHop};
-use popfib_formats::{AddressBatch, CellJson, Escaped, Run};
-use popfib_table::{Cell, Column, Records, Scalar, Table};
+use popfib_formats::{AddressBatch, Escaped, Run};
+use popfib_table::{Cell, Scalar, Table};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::{TableArgs, kernel};
@@ -18,6 +19,7 @@ use crate::failure::Failure;
 use crate::live::Place;
 use crate::output::{AsText, Output};
 use crate::program::Verdict;
+use crate::records::{self, NEXT_HOP, Named};
 use crate::stream::follower::Follower;
 use crate::stream::form::Form;
 use crate::stream::lines::{Lines, Query, Work};
@@ -29,7 +31,7 @@ use crate::table;
 
 /// Print the longest match of each address: address, matched prefix, next hop.
 ///
-/// Columns are separated by tabs. `-` means that there is no match; it also replaces the prefix if an image
+/// Columns are separated by tabs; on a terminal each of several is a line. `-` means that there is no match; it also replaces the prefix if an image
 /// was compiled without routes. One table answers IPv4 and IPv6; IPv4-mapped IPv6 addresses are IPv6.
 #[derive(Args)]
 #[command(after_help = "\
@@ -55,13 +57,10 @@ pub(crate) struct LookupArgs {
     json: bool,
 }
 
-/// What the value of a table of one column is called.
-const VALUE: &str = "next_hop";
-
 struct Answer<'a> {
     address: IpAddr,
     prefix: Option<IpPrefix>,
-    cells: &'a [(&'a str, Option<Cell<'a>>)],
+    cells: &'a [Named<'a>],
 }
 
 impl Serialize for Answer<'_> {
@@ -69,12 +68,7 @@ impl Serialize for Answer<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("address", &self.address)?;
         map.serialize_entry("prefix", &self.prefix.map(AsText))?;
-        for (name, cell) in self.cells {
-            // A list without values has no next hops.
-            if *cell != Some(Cell::Scalar(Scalar::Text(""))) || *name != VALUE {
-                map.serialize_entry(name, &cell.map(CellJson))?;
-            }
-        }
+        records::members(&mut map, self.cells)?;
         map.end()
     }
 }
@@ -102,7 +96,13 @@ pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
             let cell = value
                 .as_deref()
                 .map(|text| Cell::Scalar(Scalar::Text(text)));
-            write_answer(&mut output, *address, prefix, &[(VALUE, cell)], args.json)?;
+            write_answer(
+                &mut output,
+                *address,
+                prefix,
+                &[(NEXT_HOP, cell)],
+                args.json,
+            )?;
         }
         output.flush()?;
         return Ok(Verdict::Good);
@@ -111,10 +111,9 @@ pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
         Some(opened) => opened.table,
         None => table::load_records(args.table.table.as_deref(), &args.table.read)?.table,
     };
-    let names: Vec<_> = match table.records().map(Records::columns) {
-        Some([column]) => vec![table::own_name(column).unwrap_or(VALUE)],
-        Some(columns) => columns.iter().map(Column::name).collect(),
-        None => vec![VALUE],
+    let names = match table.records() {
+        Some(records) => records::names(records, 0..records.columns().len()),
+        None => vec![NEXT_HOP],
     };
     for address in addresses {
         let (prefix, number) = longest_match(&table, address);
@@ -214,7 +213,7 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
     let mut follower = Follower::of(args.table.live.as_deref(), &args.table.read, true)?;
     let tables = match &mut follower {
         Some(follower) => vec![follower.first()?],
-        None => NamedTable::of(&args.table)?,
+        None => vec![NamedTable::of(&args.table)?],
     };
     let query = Query {
         tables: tables.into(),
@@ -250,7 +249,7 @@ fn write_answer(
     output: &mut Output,
     address: IpAddr,
     prefix: Option<IpPrefix>,
-    cells: &[(&str, Option<Cell<'_>>)],
+    cells: &[Named<'_>],
     json: bool,
 ) -> Result<(), Failure> {
     if json {
@@ -260,10 +259,11 @@ fn write_answer(
             cells,
         });
     }
-    let mut line = match prefix {
-        Some(prefix) => format!("{address}\t{prefix}"),
-        None => format!("{address}\t-"),
-    };
+    let prefix = prefix.map_or_else(|| "-".to_owned(), |prefix| prefix.to_string());
+    if cells.len() > 1 && io::stdout().is_terminal() {
+        return output.text(block(address, &prefix, cells));
+    }
+    let mut line = format!("{address}\t{prefix}");
     for (_, cell) in cells {
         let text = cell.map_or_else(|| "-".to_owned(), |cell| cell.to_string());
         // Writing to a String cannot fail.
@@ -271,6 +271,26 @@ fn write_answer(
     }
     line.push('\n');
     output.bytes(line.as_bytes())
+}
+
+/// The answer as a person reads it: a line for each value that there is.
+fn block(address: IpAddr, prefix: &str, cells: &[Named<'_>]) -> String {
+    let mut block = format!("{address}  {prefix}\n");
+    let width = cells.iter().map(|(name, _)| name.chars().count()).max();
+    let width = width.unwrap_or(0);
+    for (name, cell) in cells {
+        if let Some(cell) = cell {
+            let text = cell.to_string();
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                block,
+                "  {:width$}  {}",
+                name.escape_debug().to_string(),
+                Escaped(&text)
+            );
+        }
+    }
+    block
 }
 
 /// The matched prefix, if it is known, and the number of the record.

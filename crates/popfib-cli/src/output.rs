@@ -94,11 +94,6 @@ pub(crate) fn tell(name: &str, remarks: &[String]) {
     }
 }
 
-/// Whether a route is of a list without values: JSON leaves its next hop out then, as readers expect it.
-pub(crate) fn is_listed(next_hop: &Option<&str>) -> bool {
-    *next_hop == Some("")
-}
-
 /// A value that JSON shows as its text form.
 #[derive(Debug)]
 pub(crate) struct AsText<T>(pub T);

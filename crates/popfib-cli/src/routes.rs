@@ -9,14 +9,16 @@ use std::collections::{HashMap, HashSet};
 use clap::Args;
 use popfib::{ByFamily, IpPrefix, NextHop, Prefix};
 use popfib_formats::{Escaped, RouteTable};
-use popfib_table::Ribs;
-use serde::Serialize;
+use popfib_table::{Records, Ribs};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::{Family, TableArgs};
+use crate::condition::{self, Condition};
 use crate::failure::Failure;
-use crate::output::{AsText, Output, is_listed};
+use crate::output::{AsText, Output};
 use crate::places::{PlaceArgs, Relation, set_of};
 use crate::program::Verdict;
+use crate::records::{self, Named};
 use crate::table;
 
 /// Print the routes of a table that match all conditions; exit 1 if there are none.
@@ -31,10 +33,11 @@ Examples:
   popfib routes --covering 8.8.8.8
   popfib routes --covered-by 2001:4860::/32 --longer-than 32
   popfib routes --each --covering @prefixes.txt
-  popfib routes --table routes.txt.gz --next-hop 15169 --next-hop 36040 --family ipv6 --json
+  popfib routes --table routes.txt.gz --where value=15169,36040 --family ipv6 --json
+  popfib routes --table City.mmdb --where country.iso_code=AT --columns country.iso_code,city.names.en
 
-JSON, one object a line: prefix, next_hop (none in a list without values); with --each also query, and null
-where no route was found.
+JSON, one object a line: prefix, next_hop (none in a list without values) or the columns; with --each also
+query, and null where no route was found.
 
 Exit status: 0 routes were found, 1 none, 2 bad usage or input.")]
 pub(crate) struct RoutesArgs {
@@ -49,12 +52,13 @@ pub(crate) struct RoutesArgs {
     #[arg(long)]
     each: bool,
 
-    /// Routes to this next hop, spelled as in the table; may be given several times. Of several lines for a
-    /// prefix, the last of those counts
-    #[arg(long, value_name = "NAME")]
-    next_hop: Vec<String>,
+    /// Routes whose record has one of the values of a column (country=RU,BY), or none of them (country!=RU,BY);
+    /// of a list, an element. The column `value` is that of a lookup. Of several all have to be met. Of several
+    /// lines for a prefix, the last that meets them counts
+    #[arg(long = "where", value_name = "CONDITION")]
+    conditions: Vec<Condition>,
 
-    /// Print a prefix once for each next hop that lines of the table's file have for it, instead of the last one's
+    /// Print a prefix once for each record that lines of the table's file have for it, instead of the last one's
     #[arg(long, requires = "table")]
     all: bool,
 
@@ -79,13 +83,11 @@ pub(crate) struct RoutesArgs {
 struct Conditions<'a> {
     /// Of each option that was given: its prefixes as they came.
     places: Vec<(Relation, Vec<IpPrefix>)>,
-    /// The next hops that routes may have; of all if `None`.
-    next_hops: Option<HashSet<NextHop>>,
     args: &'a RoutesArgs,
 }
 
 impl<'a> Conditions<'a> {
-    fn new(args: &'a RoutesArgs, table: &RouteTable) -> Result<Self, Failure> {
+    fn new(args: &'a RoutesArgs) -> Result<Self, Failure> {
         let places = args.places.read(&args.table.read, args.table.is_stdin())?;
         if args.each && places.len() != 1 {
             return Err(
@@ -94,28 +96,18 @@ impl<'a> Conditions<'a> {
                     .into(),
             );
         }
-        // A name that the table does not have leaves no route.
-        let numbers = args
-            .next_hop
-            .iter()
-            .filter_map(|name| table.next_hops.number(name));
-        Ok(Self {
-            places,
-            next_hops: (!args.next_hop.is_empty()).then(|| numbers.collect()),
-            args,
-        })
+        Ok(Self { places, args })
     }
 
-    /// Whether a route meets the conditions that are not about where it is.
-    fn allow<A: popfib::Family>(&self, prefix: Prefix<A>, to: NextHop) -> bool {
-        self.next_hops
-            .as_ref()
-            .is_none_or(|wanted| wanted.contains(&to))
-            && self.args.longer_than.is_none_or(|bits| prefix.len() > bits)
-            && self
-                .args
-                .shorter_than
-                .is_none_or(|bits| prefix.len() < bits)
+    /// Whether a prefix has one of the lengths that are asked for.
+    fn allow<A: popfib::Family>(&self, prefix: Prefix<A>) -> bool {
+        let RoutesArgs {
+            longer_than,
+            shorter_than,
+            ..
+        } = self.args;
+        longer_than.is_none_or(|bits| prefix.len() > bits)
+            && shorter_than.is_none_or(|bits| prefix.len() < bits)
     }
 
     /// Whether routes of the family are asked for.
@@ -153,8 +145,8 @@ impl<'a> Conditions<'a> {
                 found.dedup();
             }
         }
-        found.retain(|&(prefix, to)| {
-            self.allow(prefix, to) && places.iter().all(|(r, set)| r.holds(prefix, set))
+        found.retain(|&(prefix, _)| {
+            self.allow(prefix) && places.iter().all(|(r, set)| r.holds(prefix, set))
         });
         found.into_iter().map(ip).collect()
     }
@@ -170,7 +162,7 @@ impl<'a> Conditions<'a> {
             return Vec::new();
         }
         let found = relation.find(&table.ribs, place).into_iter();
-        let found = found.filter(|&(prefix, to)| self.allow(prefix, to));
+        let found = found.filter(|&(prefix, _)| self.allow(prefix));
         found.map(ip).collect()
     }
 }
@@ -179,20 +171,87 @@ fn ip<A: popfib::Family>((prefix, to): (Prefix<A>, NextHop)) -> (IpPrefix, NextH
     (A::ip_prefix(prefix), to)
 }
 
-#[derive(Serialize)]
+/// What the routes say: their records, of which some columns are printed.
+struct Said {
+    records: Records,
+    columns: Vec<usize>,
+    /// By their numbers, the records that meet the conditions.
+    selected: Vec<bool>,
+    /// The other records of each prefix, each once, in the order of the file.
+    others: HashMap<IpPrefix, Vec<NextHop>>,
+    /// Whether each that meets the conditions counts, and not the last alone.
+    all: bool,
+}
+
+impl Said {
+    fn new(args: &RoutesArgs, table: &mut RouteTable) -> Result<Self, Failure> {
+        let others = others(table);
+        let records = table.take_records();
+        let columns = match &args.table.read.columns[..] {
+            [] => vec![records.value_column()],
+            _ if args.conditions.is_empty() => (0..records.columns().len()).collect(),
+            [all] if all == "*" => (0..records.columns().len()).collect(),
+            names => {
+                let index = |name: &String| condition::column(&records, name);
+                let columns = names.iter().map(index).collect::<Result<_, _>>();
+                columns.map_err(|reason| format!("--columns: {reason}"))?
+            }
+        };
+        Ok(Self {
+            selected: condition::selected(&args.conditions, &records)?,
+            columns,
+            records,
+            others,
+            all: args.all,
+        })
+    }
+
+    /// These routes, each by its records that meet the conditions.
+    fn routes(&self, found: Vec<(IpPrefix, NextHop)>) -> Vec<(IpPrefix, NextHop)> {
+        let mut routes = Vec::with_capacity(found.len());
+        for (prefix, last) in found {
+            let others = self.others.get(&prefix).map_or(&[][..], Vec::as_slice);
+            let records = others.iter().copied().chain([last]);
+            let mut records = records.filter(|to| self.selected[to.get() as usize]);
+            match self.all {
+                true => routes.extend(records.map(|to| (prefix, to))),
+                false => routes.extend(records.next_back().map(|to| (prefix, to))),
+            }
+        }
+        routes
+    }
+
+    /// The columns of a record that are printed, absent ones of none.
+    fn cells(&self, to: Option<NextHop>) -> Vec<Named<'_>> {
+        let columns = self.columns.iter().copied();
+        let names = records::names(&self.records, columns.clone());
+        let cells = columns.map(|column| self.records.cell(to?, column));
+        names.into_iter().zip(cells).collect()
+    }
+}
+
+/// A route as JSON, or that there is none.
 struct Line<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    query: Option<AsText<IpPrefix>>,
-    prefix: Option<AsText<IpPrefix>>,
-    #[serde(skip_serializing_if = "is_listed")]
-    next_hop: Option<&'a str>,
+    query: Option<IpPrefix>,
+    prefix: Option<IpPrefix>,
+    cells: &'a [Named<'a>],
+}
+
+impl Serialize for Line<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(query) = self.query {
+            map.serialize_entry("query", &AsText(query))?;
+        }
+        map.serialize_entry("prefix", &self.prefix.map(AsText))?;
+        records::members(&mut map, self.cells)?;
+        map.end()
+    }
 }
 
 /// Prints routes.
 struct Report<'a> {
-    table: &'a RouteTable,
-    /// What else the prefixes of the table lead to.
-    others: HashMap<IpPrefix, Vec<NextHop>>,
+    said: &'a Said,
     json: bool,
     output: Output,
     /// Whether there was a route.
@@ -205,50 +264,37 @@ impl Report<'_> {
         query: Option<IpPrefix>,
         route: Option<(IpPrefix, NextHop)>,
     ) -> Result<(), Failure> {
-        let Some((prefix, to)) = route else {
-            return self.line(query, None);
-        };
-        let others = self.others.get(&prefix).cloned().unwrap_or_default();
-        for to in others.into_iter().chain([to]) {
-            self.line(query, Some((prefix, to)))?;
-        }
-        Ok(())
-    }
-
-    fn line(
-        &mut self,
-        query: Option<IpPrefix>,
-        route: Option<(IpPrefix, NextHop)>,
-    ) -> Result<(), Failure> {
         self.is_found |= route.is_some();
-        let next_hop = route.map(|(_, to)| self.table.next_hops.get(to).unwrap_or("-"));
-        let prefix = route.map(|(prefix, _)| AsText(prefix));
+        let (prefix, to) = route.unzip();
+        let cells = self.said.cells(to);
         if self.json {
-            let query = query.map(AsText);
             return self.output.json(&Line {
                 query,
                 prefix,
-                next_hop,
+                cells: &cells,
             });
         }
         if let Some(query) = query {
             self.output.text(format_args!("{query} "))?;
         }
         match prefix {
-            Some(AsText(prefix)) => self.output.text(format_args!("{prefix}"))?,
+            Some(prefix) => self.output.text(prefix)?,
             None => self.output.text("-")?,
         }
-        match next_hop {
-            Some("") => self.output.text('\n'),
-            next_hop => {
-                let next_hop = Escaped(next_hop.unwrap_or("-"));
-                self.output.text(format_args!(" {next_hop}\n"))
+        // Values with blanks in them stay apart.
+        let separator = if cells.len() > 1 { '\t' } else { ' ' };
+        for (_, cell) in cells {
+            let text = cell.map_or_else(|| "-".to_owned(), |cell| cell.to_string());
+            if !text.is_empty() || separator == '\t' {
+                self.output
+                    .text(format_args!("{separator}{}", Escaped(&text)))?;
             }
         }
+        self.output.text('\n')
     }
 }
 
-/// The other next hops of each prefix, each once, in the order of the file.
+/// The other records of each prefix, each once, in the order of the file.
 fn others(table: &RouteTable) -> HashMap<IpPrefix, Vec<NextHop>> {
     let mut others: HashMap<_, Vec<_>> = HashMap::new();
     let mut known = HashSet::new();
@@ -265,11 +311,22 @@ fn others(table: &RouteTable) -> HashMap<IpPrefix, Vec<NextHop>> {
 }
 
 pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
-    let table = table::load_chosen(&args.table, &args.next_hop, args.all)?;
-    let conditions = Conditions::new(args, &table)?;
+    let mut asked = args.table.clone();
+    if !args.conditions.is_empty() {
+        let columns = &asked.read.columns;
+        let of_conditions = condition::columns(&args.conditions);
+        asked.read.columns = match columns.is_empty() {
+            true => of_conditions,
+            false => vec!["*".to_owned()],
+        };
+    }
+    // What a later line replaces may meet the conditions.
+    let all = args.all || !args.conditions.is_empty();
+    let mut table = table::load_chosen(&asked, all)?;
+    let said = Said::new(args, &mut table)?;
+    let conditions = Conditions::new(args)?;
     let mut report = Report {
-        table: &table,
-        others: others(&table),
+        said: &said,
         json: args.json,
         output: Output::new(),
         is_found: false,
@@ -281,6 +338,7 @@ pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
                     IpPrefix::V4(place) => conditions.answer(&table, *relation, place),
                     IpPrefix::V6(place) => conditions.answer(&table, *relation, place),
                 };
+                let found = said.routes(found);
                 if found.is_empty() {
                     report.route(Some(query), None)?;
                 }
@@ -292,10 +350,10 @@ pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
     } else {
         let places = conditions.places.iter();
         let places: Vec<_> = places.map(|(r, p)| (*r, set_of(p))).collect();
-        for route in conditions.select::<u32>(&table, &places) {
+        for route in said.routes(conditions.select::<u32>(&table, &places)) {
             report.route(None, Some(route))?;
         }
-        for route in conditions.select::<u128>(&table, &places) {
+        for route in said.routes(conditions.select::<u128>(&table, &places)) {
             report.route(None, Some(route))?;
         }
     }

@@ -52,22 +52,18 @@ pub(crate) fn open_image(args: &TableArgs) -> Result<Option<Opened>, Failure> {
     }
 }
 
-/// As [`load`], of the routes to `next_hops` if there are any; with `all`, each of a prefix that has several.
-pub(crate) fn load_chosen(
-    args: &TableArgs,
-    next_hops: &[String],
-    all: bool,
-) -> Result<RouteTable, Failure> {
-    match &args.table {
-        Some(path) => {
+/// The same, of the columns that are asked for; with `all`, each route of a prefix that has several.
+pub(crate) fn load_chosen(args: &TableArgs, all: bool) -> Result<RouteTable, Failure> {
+    match (open_image(args)?, args.table.as_deref()) {
+        (Some(opened), _) => opened.into_routes(),
+        (None, Some(path)) => {
             let options = LoadOptions {
-                next_hops: next_hops.to_vec(),
                 all,
                 ..args.read.options()
             };
-            load_with(path, &args.read, &options)
+            load_routes(path, &args.read, &options)
         }
-        None => load(args),
+        (None, None) => load_or_default(None, &args.read),
     }
 }
 
@@ -85,6 +81,11 @@ pub(crate) fn load_or_default(path: Option<&Path>, args: &ReadArgs) -> Result<Ro
 /// The table in the file at `path`, as [`load`] does it.
 pub(crate) fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
     load_with(path, args, &args.options())
+}
+
+/// The same with all columns that are asked for.
+pub(crate) fn load_columns(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
+    load_routes(path, args, &args.options())
 }
 
 fn load_with(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<RouteTable, Failure> {

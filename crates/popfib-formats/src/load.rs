@@ -3,7 +3,6 @@
 use std::mem;
 use std::path::Path;
 
-use hashbrown::HashSet;
 use popfib::{ByFamily, ImageTable, IpPrefix, NextHop, Source};
 use popfib_table::{Builder, Dictionary, Records, Ribs, Table};
 
@@ -54,13 +53,19 @@ impl RouteTable {
     }
 
     /// The routes as a table for lookups. What was left out is forgotten.
-    pub fn into_table(self) -> Table {
-        match (self.records, self.column) {
-            (Some(records), _) => Table::of_records(self.ribs, records),
-            (None, Some(column)) => {
-                Table::of_records(self.ribs, Records::of_texts(&column, self.next_hops))
-            }
-            (None, None) => Builder::from_parts(self.ribs, self.next_hops).build(),
+    pub fn into_table(mut self) -> Table {
+        let records = self.take_records();
+        Table::of_records(self.ribs, records)
+    }
+
+    /// What the next hops are numbers of, which is no longer in the table then: its records, or those of one column of
+    /// the names.
+    pub fn take_records(&mut self) -> Records {
+        let next_hops = mem::take(&mut self.next_hops);
+        match (self.records.take(), &self.column) {
+            (Some(records), _) => records,
+            (None, Some(column)) => Records::of_texts(column, next_hops),
+            (None, None) => Records::of_values(next_hops),
         }
     }
 
@@ -74,6 +79,9 @@ impl RouteTable {
                 ipv4: self.ribs.ipv4.iter().map(|(p, n)| (p, number(n))).collect(),
                 ipv6: self.ribs.ipv6.iter().map(|(p, n)| (p, number(n))).collect(),
             };
+            for (_, of) in &mut self.others {
+                *of = number(*of);
+            }
         }
         if !unpacked.mixed.is_empty() {
             let names = unpacked.mixed.iter().take(20);
@@ -237,15 +245,12 @@ fn read_all(
     options: &LoadOptions,
     mut each: impl FnMut(Route<'_>) -> Result<(), &'static str>,
 ) -> Result<(u64, Vec<String>), ReadError> {
-    let wanted: HashSet<&str> = options.next_hops.iter().map(String::as_str).collect();
     let (mut is_any, mut skipped, mut notes) = (false, 0, Vec::new());
     loop {
         match source.next_route() {
             Ok(Some(route)) => {
                 is_any = true;
-                if wanted.is_empty() || wanted.contains(route.next_hop) {
-                    each(route).map_err(|reason| ReadError::file(name, reason))?;
-                }
+                each(route).map_err(|reason| ReadError::file(name, reason))?;
             }
             Ok(None) => break,
             Err(e) if options.skip_invalid && e.is_invalid_line() => skipped += 1,

@@ -69,9 +69,6 @@ pub struct LoadOptions {
     /// The name of the table to read from a file with several (VRFs, routing tables of a kernel); if `None`, a
     /// second one is an error. An error for formats of one table.
     pub table: Option<String>,
-    /// The next hops whose routes are wanted; all if there are none. Others are not in the table, so that of
-    /// several routes for a prefix the last wanted one wins.
-    pub next_hops: Vec<String>,
     /// Keep the routes that a later one for the same prefix would replace, in
     /// [`RouteTable::others`](crate::RouteTable::others).
     pub all: bool,
@@ -89,7 +86,6 @@ impl LoadOptions {
             columns: Columns::Value,
             image_columns: false,
             table: None,
-            next_hops: Vec::new(),
             all: false,
         }
     }

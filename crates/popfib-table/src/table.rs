@@ -10,7 +10,7 @@ use popfib::{
 use crate::dictionary::Dictionary;
 use crate::error::TableError;
 use crate::family::{FamilyTable, Ribs};
-use crate::records::{Cell, Records, Scalar, VALUE};
+use crate::records::{Cell, Records, Scalar};
 
 /// Makes of [`ByFamily`] the routes of both families of a table.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ impl Default for Table {
 
 impl Table {
     pub(crate) fn of_ribs(ribs: ByFamily<Ribs>, values: Dictionary) -> Self {
-        Self::of_records(ribs, Records::of_texts(VALUE, values))
+        Self::of_records(ribs, Records::of_values(values))
     }
 
     /// The table of these routes, whose next hops are numbers of `records`. One that is higher has no record.

@@ -38,7 +38,8 @@ impl Sink {
     ) -> Result<Self, Failure> {
         let is_single = query.is_single();
         let is_parquet = args.output() == Some(OutputForm::Parquet);
-        if is_parquet && !(is_single && query.tables.len() == 1) {
+        let is_one = is_single && query.tables.len() == 1 && query.tables[0].width() == 1;
+        if is_parquet && !is_one {
             return Err(
                 "--output parquet is for one address a row and one column of one table".into(),
             );

@@ -1,5 +1,6 @@
 //! What changed for each next hop: how many routes it gained and lost.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -12,7 +13,7 @@ use crate::output::Output;
 /// The changes of routes, counted by next hop.
 #[derive(Default)]
 pub(super) struct Summary<'a> {
-    counts: HashMap<&'a str, Counts>,
+    counts: HashMap<Cow<'a, str>, Counts>,
 }
 
 #[derive(Clone, Copy, Default, Serialize)]
@@ -36,7 +37,7 @@ struct Line<'a> {
 
 impl<'a> Summary<'a> {
     /// Counts a route whose next hop was `old` and is `new`.
-    pub(super) fn count(&mut self, old: Option<&'a str>, new: Option<&'a str>) {
+    pub(super) fn count(&mut self, old: Option<Cow<'a, str>>, new: Option<Cow<'a, str>>) {
         let is_other = old.is_some() && new.is_some();
         if let Some(name) = old {
             let counts = self.counts.entry(name).or_default();
@@ -59,22 +60,18 @@ impl<'a> Summary<'a> {
     /// Prints the next hops, those with most changes first.
     pub(super) fn print(self, output: &mut Output, json: bool) -> Result<(), Failure> {
         let mut lines: Vec<_> = self.counts.into_iter().collect();
-        lines.sort_unstable_by_key(
-            |(
-                name,
-                Counts {
-                    added,
-                    removed,
-                    gained,
-                    lost,
-                },
-            )| { (Reverse(added + removed + gained + lost), *name) },
-        );
+        let total = |c: &Counts| c.added + c.removed + c.gained + c.lost;
+        lines.sort_unstable_by(|(a, of_a), (b, of_b)| {
+            Reverse(total(of_a))
+                .cmp(&Reverse(total(of_b)))
+                .then_with(|| a.cmp(b))
+        });
         if !json && !lines.is_empty() {
             output.text("next_hop\tadded\tremoved\tgained\tlost\n")?;
         }
         for (next_hop, counts) in lines {
             if json {
+                let next_hop = &next_hop;
                 output.json(&Line { next_hop, counts })?;
                 continue;
             }
@@ -84,7 +81,7 @@ impl<'a> Summary<'a> {
                 gained,
                 lost,
             } = counts;
-            let next_hop = Escaped(next_hop);
+            let next_hop = Escaped(&next_hop);
             output.text(format_args!(
                 "{next_hop}\t{added}\t{removed}\t{gained}\t{lost}\n"
             ))?;

@@ -2,7 +2,6 @@
 
 mod context;
 
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::fs;
 use std::net::IpAddr;
@@ -13,6 +12,7 @@ use popfib::{Family, Kernel};
 use popfib_formats::{AddressBatch, Run};
 
 use crate::args::kernel;
+use crate::condition;
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use crate::program::Verdict;
@@ -31,11 +31,17 @@ use context::Context;
 /// one of its addresses has a match in one of the tables, and is printed unchanged. For packets and records,
 /// which have no lines, the addresses are printed.
 #[derive(Args)]
+#[command(arg(condition::arg().help(
+    "Count only matches whose record has one of the values of a column (country=RU,BY), or none of them \
+     (country!=RU,BY); of a list, an element. The column `value` is that of a lookup. Of several all have to be \
+     met. A condition is about the table before it, and about all tables if none is before"
+)))]
 #[command(after_help = "\
 Examples:
   popfib grep --table blocklist.txt access.log
   popfib grep -v --table internal.txt --field 1 flows.log
-  popfib grep -c --match-value 15169 -r /var/log/nginx
+  popfib grep -c --where value=15169 -r /var/log/nginx
+  popfib grep --table City.mmdb --where country.iso_code=RU,BY access.log
   popfib grep -n -C 2 --table drop.txt auth.log
   tail -f access.log | popfib grep --table drop.txt
 
@@ -85,10 +91,6 @@ pub(crate) struct GrepArgs {
     #[arg(short = 'C', long, value_name = "N")]
     context: Option<usize>,
 
-    /// Match only routes with this value; may be given several times
-    #[arg(long = "match-value", value_name = "VALUE")]
-    values: Vec<String>,
-
     #[command(flatten)]
     input: InputArgs,
 
@@ -100,19 +102,17 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
     args.input.check(&args.tables)?;
     let files = files(args)?;
     let tables = args.tables.load(false)?;
-    for value in &args.values {
-        let mut tables = tables.iter();
-        if !tables.any(|table| table.values().flatten().any(|name| name == *value)) {
-            note(format_args!(
-                "--match-value: no route has the value {value}"
-            ));
-        }
-    }
+    let selected = tables.iter().zip(&args.tables.conditions);
+    let selected = selected.map(|(table, conditions)| match table.table.records() {
+        Some(records) => condition::selected(conditions, records),
+        // None of its addresses has a match, if it has no records.
+        None => Ok(vec![false]),
+    });
     let mut grep = Grep {
         args,
         kernel: kernel()?,
         tables: &tables,
-        selected_values: tables.iter().map(|table| selected(table, args)).collect(),
+        selected: selected.collect::<Result<_, _>>()?,
         numbers: Vec::new(),
         cells: args.input.cells().len(),
         context: Context::new(
@@ -123,14 +123,14 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
         with_name: args.with_filename || files.len() > 1 || args.recursive,
         name: String::new(),
         is_found: false,
-        selected: 0,
+        count: 0,
         lines: 0,
         has_header: false,
     };
     let mut failed = None;
     let mut seen = Seen::default();
     for file in &files {
-        grep.selected = 0;
+        grep.count = 0;
         grep.lines = 0;
         grep.context.begin();
         let read = stream::read(file, &args.input, &args.tables.read, &mut grep, &mut seen);
@@ -201,8 +201,8 @@ struct Grep<'t> {
     args: &'t GrepArgs,
     kernel: Kernel,
     tables: &'t [NamedTable],
-    /// By table, whether a match with the value of a number counts; 0 is no match.
-    selected_values: Vec<Vec<bool>>,
+    /// By table, whether a match with the record of a number counts; 0 is no match.
+    selected: Vec<Vec<bool>>,
     /// Those of a batch and a table.
     numbers: Vec<u32>,
     /// How many cells a row has where there are several.
@@ -215,7 +215,7 @@ struct Grep<'t> {
     /// Whether a line of any file was selected.
     is_found: bool,
     /// Lines of this file: selected, and all.
-    selected: u64,
+    count: u64,
     lines: u64,
     has_header: bool,
 }
@@ -265,7 +265,7 @@ impl Consumer for Grep<'_> {
             let is_hit = found.iter().flatten().any(|&(_, is_hit)| is_hit);
             let is_selected = is_hit != args.invert_match;
             self.is_found |= is_selected;
-            self.selected += u64::from(is_selected);
+            self.count += u64::from(is_selected);
             if is_selected && (args.quiet || args.files_with_matches) {
                 return Ok(false);
             }
@@ -295,7 +295,7 @@ impl Grep<'_> {
     /// Whether each address has a match in one of the tables.
     fn hits<A: Family>(&mut self, addresses: &[A]) -> Result<Vec<bool>, Failure> {
         let mut hits = vec![false; addresses.len()];
-        for (table, counts) in self.tables.iter().zip(&self.selected_values) {
+        for (table, counts) in self.tables.iter().zip(&self.selected) {
             let numbers = &mut self.numbers;
             answers::look_up(&table.table, Ask::Value, self.kernel, addresses, numbers)?;
             for (hit, &number) in hits.iter_mut().zip(&*numbers) {
@@ -350,22 +350,13 @@ impl Grep<'_> {
             if self.with_name {
                 self.output.text(format_args!("{}:", self.name))?;
             }
-            self.output.text(format_args!("{}\n", self.selected))
-        } else if self.args.files_with_matches && self.selected > 0 {
+            self.output.text(format_args!("{}\n", self.count))
+        } else if self.args.files_with_matches && self.count > 0 {
             self.output.text(format_args!("{}\n", self.name))
         } else {
             Ok(())
         }
     }
-}
-
-/// By the numbers of the values, whether a match counts; 0 is no match.
-fn selected(table: &NamedTable, args: &GrepArgs) -> Vec<bool> {
-    let values = &args.values;
-    let is_chosen = |name: Cow<'_, str>| values.iter().any(|value| *value == name);
-    let counts = |name: Option<_>| values.is_empty() || name.is_some_and(is_chosen);
-    let counts = table.values().map(counts);
-    std::iter::once(false).chain(counts).collect()
 }
 
 /// An address, and whether it has a match.

@@ -153,9 +153,11 @@ impl<'b> Cells<'b> {
             let name = columns.next().unwrap_or_default();
             write(self.form, &name, prefixes, takes_all, &mut self.text);
         }
-        let cells = self.numbers.iter().map(|number| table.cell((*number)?));
-        let name = columns.next().unwrap_or_default();
-        write(self.form, &name, cells, takes_all, &mut self.text);
+        for (column, name) in columns.enumerate() {
+            let numbers = self.numbers.iter();
+            let cells = numbers.map(|number| table.cells((*number)?).nth(column)?);
+            write(self.form, &name, cells, takes_all, &mut self.text);
+        }
     }
 }
 

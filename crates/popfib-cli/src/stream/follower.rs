@@ -69,8 +69,7 @@ impl Follower {
             return Ok(None);
         };
         self.version = Some(current.version);
-        // A running process has tables of one column.
-        Ok(NamedTable::of_image(current.opened, self.with_prefixes)?.next())
+        NamedTable::of_image(current.opened, self.with_prefixes).map(Some)
     }
 
     /// The same when it is time to ask again. Lines are not lost for a process that is gone: they are answered by what

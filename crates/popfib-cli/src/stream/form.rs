@@ -8,6 +8,7 @@ use popfib_table::{Cell, Scalar};
 use serde::Serialize;
 
 use super::table::NamedTable;
+use crate::records::shown;
 
 /// A form of output as lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,7 +132,7 @@ impl Form {
 pub(super) struct AnswerForm<'f> {
     form: &'f Form,
     prefix_name: Option<String>,
-    value_name: String,
+    column_names: Vec<String>,
     /// Nothing is before it in the line.
     is_first: bool,
 }
@@ -139,11 +140,12 @@ pub(super) struct AnswerForm<'f> {
 impl<'f> AnswerForm<'f> {
     /// In `form`, of the cell of this name.
     pub(super) fn new(form: &'f Form, cell: &str, table: &NamedTable, is_first: bool) -> Self {
-        let mut columns = table.columns(cell);
+        let mut names = table.columns(cell);
+        let column_names = names.split_off(usize::from(table.with_prefixes));
         Self {
             form,
-            value_name: columns.pop().unwrap_or_default(),
-            prefix_name: columns.pop(),
+            prefix_name: names.pop(),
+            column_names,
             is_first,
         }
     }
@@ -166,25 +168,25 @@ impl<'f> AnswerForm<'f> {
         Some((before, after))
     }
 
-    pub(super) fn value(&self, value: Option<Cell<'_>>, to: &mut Vec<u8>) {
-        match self.form {
-            Form::Text { .. } if self.is_first => text_cell(value, to),
-            form => form.column(&self.value_name, value, to),
+    /// Writes the values of a record, or that there is none.
+    pub(super) fn record<'c>(
+        &self,
+        mut cells: impl Iterator<Item = Option<Cell<'c>>>,
+        to: &mut Vec<u8>,
+    ) {
+        for (index, name) in self.column_names.iter().enumerate() {
+            let cell = cells.next().flatten();
+            match self.form {
+                Form::Text { .. } if self.is_first && index == 0 => text_cell(cell, to),
+                form => form.column(name, cell, to),
+            }
         }
     }
 }
 
 /// A cell of this text.
-pub(super) fn text(text: &str) -> Cell<'_> {
+pub(crate) fn text(text: &str) -> Cell<'_> {
     Cell::Scalar(Scalar::Text(text))
-}
-
-/// What is shown for a cell.
-fn shown(cell: Cell<'_>) -> Cow<'_, str> {
-    match cell {
-        Cell::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),
-        cell => Cow::Owned(cell.to_string()),
-    }
 }
 
 fn text_cell(cell: Option<Cell<'_>>, to: &mut Vec<u8>) {
@@ -205,7 +207,7 @@ fn json(value: &(impl Serialize + ?Sized), to: &mut Vec<u8>) {
 }
 
 /// A cell, in quotes where it has to be (RFC 4180).
-fn csv_cell(text: &str, delimiter: u8, to: &mut Vec<u8>) {
+pub(crate) fn csv_cell(text: &str, delimiter: u8, to: &mut Vec<u8>) {
     let special = |&byte: &u8| byte == delimiter || matches!(byte, b'"' | b'\r' | b'\n');
     if text.as_bytes().iter().any(special) {
         to.push(b'"');
@@ -234,7 +236,7 @@ mod tests {
                 let form = AnswerForm {
                     form: &form,
                     prefix_name: Some(name.to_owned()),
-                    value_name: String::new(),
+                    column_names: Vec::new(),
                     is_first: false,
                 };
                 let (before, after) = form.around_prefix().unwrap();

@@ -3,6 +3,7 @@
 //! The usual case, one address a row, writes texts that are ready for each answer (`answer_texts`). Where a
 //! row has several cells or a cell several addresses, columns are put together one by one (`cells`).
 
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -104,7 +105,7 @@ impl Lines {
         for (index, table) in query.tables.iter().enumerate() {
             let form = AnswerForm::new(&form, "", table, lead == Lead::Nothing && index == 0);
             form.prefix(None, &mut missing);
-            form.value(None, &mut missing);
+            form.record(iter::empty(), &mut missing);
         }
         let is_added = form == Form::Json && lead == Lead::Row;
         let mut lines = Self {

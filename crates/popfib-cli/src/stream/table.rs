@@ -1,6 +1,5 @@
 //! A table that answers a stream, and what its columns are called.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use popfib::NextHop;
@@ -11,17 +10,15 @@ use crate::failure::Failure;
 use crate::image::{Opened, without_routes};
 use crate::table;
 
-/// A column of a table's records, which are mostly of one.
+/// A table, and the columns of its records that are asked for.
 pub(crate) struct NamedTable {
     /// What the table is called; `None` for the only one.
-    pub(crate) name: Option<String>,
-    /// What the column is called where there are several of the table.
-    column_name: Option<String>,
-    /// Whether the answer has the matched prefix, too: for the first column of a table.
+    name: Option<String>,
+    /// Whether the answer has the matched prefix, too, before the columns.
     pub(crate) with_prefixes: bool,
     pub(crate) table: Arc<Table>,
-    /// The index of the column.
-    column: usize,
+    /// What each column is called; one that needs no name has none.
+    columns: Vec<Option<String>>,
 }
 
 impl NamedTable {
@@ -29,91 +26,77 @@ impl NamedTable {
     pub(crate) fn only(table: Table, with_prefixes: bool) -> Self {
         Self {
             name: None,
-            column_name: None,
             with_prefixes,
             table: Arc::new(table),
-            column: 0,
+            columns: vec![None],
         }
     }
 
-    /// The columns of the table called `name`; several are called by their names, too.
-    pub(crate) fn of_columns(
-        name: Option<String>,
-        table: Table,
-        with_prefixes: bool,
-    ) -> impl Iterator<Item = Self> {
-        let table = Arc::new(table);
+    /// The table called `name`, of all its columns.
+    pub(crate) fn new(name: Option<String>, table: Table, with_prefixes: bool) -> Self {
         let own = |column: &Column| Some(column.name().to_owned());
-        let names: Vec<_> = match table.records().map(Records::columns) {
+        let columns = match table.records().map(Records::columns) {
             // One that was asked for by its name, of the only table.
             Some([column]) if name.is_none() => vec![table::own_name(column).map(str::to_owned)],
             None | Some([_]) => vec![None],
             Some(columns) => columns.iter().map(own).collect(),
         };
-        let columns = names.into_iter().enumerate();
-        columns.map(move |(column, column_name)| Self {
-            name: name.clone(),
-            column_name,
-            with_prefixes: with_prefixes && column == 0,
-            table: Arc::clone(&table),
-            column,
-        })
+        Self {
+            name,
+            with_prefixes,
+            table: Arc::new(table),
+            columns,
+        }
     }
 
-    /// The tables of these options, by prefixes if they have any.
-    pub(crate) fn of(args: &TableArgs) -> Result<Vec<Self>, Failure> {
+    /// The table of these options, by prefixes if it has any.
+    pub(crate) fn of(args: &TableArgs) -> Result<Self, Failure> {
         let table = match table::open_image(args)? {
             Some(opened) => opened.into_table()?,
             None => table::load_records(args.table.as_deref(), &args.read)?.table,
         };
-        Ok(Self::of_columns(None, table, true).collect())
+        Ok(Self::new(None, table, true))
     }
 
-    /// The value of the record of this number.
-    pub(crate) fn cell(&self, number: NextHop) -> Option<Cell<'_>> {
-        self.table.records()?.cell(number, self.column)
+    /// How many columns it has, without that of the prefix.
+    pub(crate) fn width(&self) -> usize {
+        self.columns.len()
     }
 
-    /// Those of all records in the order of their numbers, from 1 on.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = Option<Cell<'_>>> {
-        self.numbers().map(|number| self.cell(number))
-    }
-
-    /// The same as texts.
-    pub(crate) fn values(&self) -> impl Iterator<Item = Option<Cow<'_, str>>> {
-        self.numbers().map(|number| self.value(number))
-    }
-
-    fn numbers(&self) -> impl Iterator<Item = NextHop> {
+    /// The numbers of all records, from 1 on.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = NextHop> {
         (1..=self.table.value_count().unwrap_or(0)).filter_map(NextHop::new)
     }
 
-    /// That of one record.
-    pub(crate) fn value(&self, number: NextHop) -> Option<Cow<'_, str>> {
-        self.table.value_in(number, self.column)
+    /// The values of a record, column by column.
+    pub(crate) fn cells(&self, number: NextHop) -> impl ExactSizeIterator<Item = Option<Cell<'_>>> {
+        let records = self.table.records();
+        (0..self.width()).map(move |column| records?.cell(number, column))
     }
 
-    /// Those of an image, which has to have its routes for prefixes.
-    pub(crate) fn of_image(
-        opened: Opened,
-        with_prefixes: bool,
-    ) -> Result<impl Iterator<Item = Self>, Failure> {
+    /// That of an image, which has to have its routes for prefixes.
+    pub(crate) fn of_image(opened: Opened, with_prefixes: bool) -> Result<Self, Failure> {
         has_prefixes(&opened.name, &opened.table, with_prefixes)?;
-        Ok(Self::of_columns(None, opened.into_table()?, with_prefixes))
+        Ok(Self::new(None, opened.into_table()?, with_prefixes))
     }
 
     /// The names of its columns for the cell of this name, which is empty where there is one cell.
     pub(crate) fn columns(&self, cell: &str) -> Vec<String> {
-        let (prefix, value) = match (&self.name, &self.column_name) {
-            (None, None) => ("prefix".to_owned(), "next_hop".to_owned()),
-            (None, Some(column)) => ("prefix".to_owned(), column.clone()),
-            (Some(name), None) => (format!("{name}_prefix"), name.clone()),
-            (Some(name), Some(column)) => (format!("{name}_prefix"), format!("{name}_{column}")),
+        let prefix = match &self.name {
+            None => "prefix".to_owned(),
+            Some(name) => format!("{name}_prefix"),
         };
-        let mut names = vec![value];
-        if self.with_prefixes {
-            names.insert(0, prefix);
-        }
+        let value = |column: &Option<String>| match (&self.name, column) {
+            (None, None) => "next_hop".to_owned(),
+            (None, Some(column)) => column.clone(),
+            (Some(name), None) => name.clone(),
+            (Some(name), Some(column)) => format!("{name}_{column}"),
+        };
+        let prefix = self.with_prefixes.then_some(prefix);
+        let mut names: Vec<_> = prefix
+            .into_iter()
+            .chain(self.columns.iter().map(value))
+            .collect();
         if !cell.is_empty() {
             for name in &mut names {
                 *name = format!("{cell}_{name}");

@@ -12,6 +12,7 @@ use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use popfib_formats::LookupTable;
 
 use crate::args::{ReadArgs, is_stdin};
+use crate::condition::{self, Condition};
 use crate::failure::Failure;
 use crate::{image, live, table};
 
@@ -24,6 +25,8 @@ pub(crate) struct TablesArgs {
     given: GivenArgs,
     /// How each of the tables is read.
     reads: Vec<ReadArgs>,
+    /// The conditions on the records of each table, where the command has any.
+    pub(crate) conditions: Vec<Vec<Condition>>,
     /// How any is.
     pub(crate) read: ReadArgs,
 }
@@ -99,16 +102,54 @@ impl FromArgMatches for TablesArgs {
         let first = places.first().copied().unwrap_or(usize::MAX);
         let read = read_between(0, first, &none)?;
         let ends = places.iter().skip(1).copied().chain([usize::MAX]);
-        let reads = places.iter().zip(ends);
-        let reads = reads
-            .map(|(&from, to)| read_between(from, to, &read))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { given, reads, read })
+        let tables = places.iter().copied().zip(ends);
+        let reads = tables.clone();
+        let reads = reads.map(|(from, to)| read_between(from, to, &read));
+        let mut reads = reads.collect::<Result<Vec<_>, _>>()?;
+        let of_all = conditions(matches, 0, first);
+        let of_each = |(from, to)| [&of_all[..], &conditions(matches, from, to)].concat();
+        let mut conditions: Vec<_> = tables.map(of_each).collect();
+        let mut read = read;
+        if places.is_empty() {
+            conditions.push(of_all);
+            asks(&mut read, &conditions[0])?;
+        }
+        for (read, conditions) in reads.iter_mut().zip(&conditions) {
+            asks(read, conditions)?;
+        }
+        Ok(Self {
+            given,
+            reads,
+            conditions,
+            read,
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
+    }
+}
+
+/// Reads what the conditions are about, if there are any.
+fn asks(read: &mut ReadArgs, conditions: &[Condition]) -> Result<(), clap::Error> {
+    if conditions.is_empty() {
+        return Ok(());
+    }
+    if !read.columns.is_empty() {
+        let reason =
+            "--where names the columns that it needs; --columns has no meaning beside it\n";
+        return Err(clap::Error::raw(ErrorKind::ArgumentConflict, reason));
+    }
+    read.columns = condition::columns(conditions);
+    Ok(())
+}
+
+/// The conditions on records that stand there; few commands have any.
+fn conditions(matches: &ArgMatches, from: usize, to: usize) -> Vec<Condition> {
+    match matches.try_get_many::<Condition>("where") {
+        Ok(Some(_)) => between(matches, "where", from, to),
+        _ => Vec::new(),
     }
 }
 
@@ -159,45 +200,72 @@ impl TablesArgs {
 
     /// Reads the tables; the answers have prefixes if `with_prefixes`.
     pub(crate) fn load(&self, with_prefixes: bool) -> Result<Vec<NamedTable>, Failure> {
-        if let Some(mut follower) = self.follower(with_prefixes)? {
-            return Ok(vec![follower.first()?]);
+        self.load_each(|read| (read.clone(), with_prefixes))
+    }
+
+    /// Reads the tables; the answers of those have prefixes among whose columns `prefix` is, which is none of their records.
+    pub(crate) fn load_by(&self, prefix: &str) -> Result<Vec<NamedTable>, Failure> {
+        self.load_each(|read| {
+            let mut read = read.clone();
+            let count = read.columns.len();
+            read.columns.retain(|column| column != prefix);
+            let with_prefixes = read.columns.len() < count;
+            (read, with_prefixes)
+        })
+    }
+
+    fn load_each(
+        &self,
+        asked: impl Fn(&ReadArgs) -> (ReadArgs, bool),
+    ) -> Result<Vec<NamedTable>, Failure> {
+        let GivenArgs {
+            fib, trust, live, ..
+        } = &self.given;
+        if self.given.tables.is_empty() {
+            let (read, with_prefixes) = asked(&self.read);
+            if let Some(mut follower) = Follower::of(live.as_deref(), &read, with_prefixes)? {
+                return Ok(vec![follower.first()?]);
+            }
+            let table = match image::open_file(fib.as_deref(), *trust, &read)? {
+                Some(opened) => NamedTable::of_image(opened, with_prefixes)?,
+                None => {
+                    NamedTable::new(None, table::load_records(None, &read)?.table, with_prefixes)
+                }
+            };
+            return Ok(vec![table]);
         }
-        let opened = image::open_file(self.given.fib.as_deref(), self.given.trust, &self.read)?;
-        if let Some(opened) = opened {
-            return Ok(NamedTable::of_image(opened, with_prefixes)?.collect());
-        }
-        let mut tables = Vec::new();
-        for (
-            name,
-            LookupTable {
-                name: file, table, ..
-            },
-        ) in self.read_files()?
-        {
-            has_prefixes(&file, &table, with_prefixes)?;
-            tables.extend(NamedTable::of_columns(name, table, with_prefixes));
-        }
-        Ok(tables)
+        let asked: Vec<_> = self.reads.iter().map(asked).collect();
+        let files = self.read_files(asked.iter().map(|(read, _)| read))?;
+        let tables = files.into_iter().zip(&asked);
+        let tables = tables.map(|((name, loaded), &(_, with_prefixes))| {
+            has_prefixes(&loaded.name, &loaded.table, with_prefixes)?;
+            Ok(NamedTable::new(name, loaded.table, with_prefixes))
+        });
+        tables.collect()
     }
 
     /// The tables as they are, each with its name if it has one.
     pub(crate) fn read(&self) -> Result<Vec<(Option<String>, LookupTable)>, Failure> {
+        if !self.given.tables.is_empty() {
+            return self.read_files(self.reads.iter());
+        }
         let opened = match &self.given.live {
             Some(socket) => Some(live::open(socket, &self.read)?),
             None => image::open_file(self.given.fib.as_deref(), self.given.trust, &self.read)?,
         };
-        match opened {
-            Some(opened) => Ok(vec![(None, opened.into_loaded())]),
-            None => self.read_files(),
-        }
+        let loaded = match opened {
+            Some(opened) => opened.into_loaded(),
+            None => table::load_records(None, &self.read)?,
+        };
+        Ok(vec![(None, loaded)])
     }
 
-    fn read_files(&self) -> Result<Vec<(Option<String>, LookupTable)>, Failure> {
-        if self.given.tables.is_empty() {
-            return Ok(vec![(None, table::load_records(None, &self.read)?)]);
-        }
+    fn read_files<'r>(
+        &self,
+        reads: impl Iterator<Item = &'r ReadArgs>,
+    ) -> Result<Vec<(Option<String>, LookupTable)>, Failure> {
         let mut tables: Vec<(Option<String>, _)> = Vec::new();
-        for (table, read) in self.given.tables.iter().zip(&self.reads) {
+        for (table, read) in self.given.tables.iter().zip(reads) {
             let (name, file) = split(table);
             let name = name.map(str::to_owned);
             if name.is_none() && self.given.tables.len() > 1 {

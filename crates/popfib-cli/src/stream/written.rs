@@ -1,5 +1,7 @@
 //! What is written for the answers of a table: texts that are ready, and before each a prefix where one is wanted.
 
+use std::iter;
+
 use popfib::{Family, IpPrefix, Kernel, NextHop};
 use popfib_table::{FamilyTable, PrefixText};
 
@@ -85,15 +87,15 @@ pub(super) fn compile(table: &NamedTable, form: &AnswerForm<'_>) -> Written {
     let mut texts = Texts::default();
     texts.push(|to| {
         form.prefix(None, to);
-        form.value(None, to);
+        form.record(iter::empty(), to);
     });
-    for value in table.cells() {
+    for number in table.numbers() {
         texts.push(|to| {
             match &after {
                 Some(after) => to.extend_from_slice(after),
                 None => form.prefix(None, to),
             }
-            form.value(value, to);
+            form.record(table.cells(number), to);
         });
     }
     let texts = texts.into_answer_texts();

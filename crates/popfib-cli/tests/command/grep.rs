@@ -35,7 +35,7 @@ fn lines_that_hold_an_address_and_those_that_do_not() {
         (&["-q"], "", 0),
         (&["--address", "1"], "a 10.1.2.3:80 b\n", 0),
         (
-            &["--match-value", ""],
+            &["--where", "value="],
             "a 10.1.2.3:80 b\n8.8.8.8 then 2001:db8::1\r\n",
             0,
         ),

@@ -89,10 +89,10 @@ fn where_a_prefix_is() {
 fn what_a_route_is() {
     let of = |args: &[&str]| left("kind", args);
     assert_eq!(
-        of(&["--next-hop", "west"]),
+        of(&["--where", "value=west"]),
         ["10.1.0.0/16", "10.2.0.0/16", "2001:db8:1::/48"]
     );
-    assert_eq!(of(&["--next-hop", "wes"]), [""; 0]);
+    assert_eq!(of(&["--where", "value=wes"]), [""; 0]);
     assert_eq!(
         of(&["--longer-than", "24"]),
         ["10.1.2.3/32", "2001:db8::/32", "2001:db8:1::/48"]
@@ -115,8 +115,8 @@ fn conditions_combine() {
             "10.1.2.3",
             "--covered-by",
             "10.0.0.0/8",
-            "--next-hop",
-            "east"
+            "--where",
+            "value=east"
         ]),
         ["10.0.0.0/8", "10.1.2.0/24"]
     );
@@ -141,7 +141,7 @@ fn conditions_combine() {
         [""; 0]
     );
     assert_eq!(
-        of(&["--exact", "10.0.0.0/8", "--next-hop", "west"]),
+        of(&["--exact", "10.0.0.0/8", "--where", "value=west"]),
         [""; 0]
     );
 }
@@ -237,14 +237,7 @@ fn an_option_given_several_times_takes_any_of_its_prefixes() {
         }
     }
     assert_eq!(
-        of(&[
-            "--next-hop",
-            "up",
-            "--next-hop",
-            "64500",
-            "--next-hop",
-            "nobody"
-        ]),
+        of(&["--where", "value=up,64500,nobody"]),
         ["0.0.0.0/0", "10.1.2.3/32"]
     );
     assert_eq!(

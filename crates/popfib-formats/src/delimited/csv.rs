@@ -157,7 +157,7 @@ impl Delimited {
             fields: None,
             numbers_are_ipv6: false,
             // Of equal ranges the caller chooses, if any.
-            ranges: Ranges::new(options.all || !options.next_hops.is_empty()),
+            ranges: Ranges::new(options.all),
             sorted: Sorted::default(),
             names: Dictionary::new(),
             range: None,

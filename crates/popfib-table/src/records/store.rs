@@ -25,11 +25,16 @@ pub struct Records {
 
 impl Default for Records {
     fn default() -> Self {
-        Self::of_texts(VALUE, Dictionary::new())
+        Self::of_values(Dictionary::new())
     }
 }
 
 impl Records {
+    /// Records of one column of texts that is called `value`, in which the number of a record is that of its text.
+    pub fn of_values(texts: Dictionary) -> Self {
+        Self::of_texts(VALUE, texts)
+    }
+
     /// Records of one column of texts, in which the number of a record is that of its text.
     pub fn of_texts(name: &str, texts: Dictionary) -> Self {
         Self::of_scalars(name, Scalars::Texts(texts.into_texts()))

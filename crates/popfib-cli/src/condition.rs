@@ -1,0 +1,252 @@
+//! `--where`: conditions on the records of a table.
+
+use std::str::FromStr;
+
+use clap::{Arg, ArgAction};
+use popfib_formats::Escaped;
+use popfib_table::{Cell, Column, ColumnType, Records, Scalar};
+
+use crate::failure::Failure;
+use crate::output::note;
+
+/// The value of a table by the name of a column, whatever that one is called.
+const VALUE: &str = "value";
+
+/// A condition on a column: that it has one of several values, or none of them.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Condition {
+    column: String,
+    is_not: bool,
+    values: Vec<Wanted>,
+}
+
+/// A value as each type has it.
+#[derive(Clone, Debug, PartialEq)]
+struct Wanted {
+    text: String,
+    integer: Option<i128>,
+    float: Option<f64>,
+    boolean: Option<bool>,
+}
+
+impl Wanted {
+    fn new(text: String) -> Self {
+        Self {
+            integer: text.parse().ok(),
+            float: text.parse().ok(),
+            boolean: text.parse().ok(),
+            text,
+        }
+    }
+
+    fn is(&self, scalar: Scalar<'_>) -> bool {
+        match scalar {
+            Scalar::Text(text) => text == self.text,
+            Scalar::Integer(number) => self.integer == Some(number),
+            Scalar::Float(number) => self.float == Some(number),
+            Scalar::Boolean(truth) => self.boolean == Some(truth),
+        }
+    }
+
+    /// Whether it can be a value of the column.
+    fn may_be_in(&self, column: &Column) -> bool {
+        match column.column_type() {
+            ColumnType::Text | ColumnType::Texts => true,
+            ColumnType::Integer | ColumnType::Integers => self.integer.is_some(),
+            ColumnType::Float => self.float.is_some(),
+            ColumnType::Boolean => self.boolean.is_some(),
+        }
+    }
+}
+
+impl FromStr for Condition {
+    type Err = String;
+
+    /// `COLUMN=VALUE,...` or `COLUMN!=VALUE,...`; a backslash takes the meaning from what follows it.
+    fn from_str(text: &str) -> Result<Self, String> {
+        const SHAPE: &str = "a condition is COLUMN=VALUE,... or COLUMN!=VALUE,...";
+        let mut parts = vec![String::new()];
+        let mut column = None;
+        let mut is_not = false;
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            let part = parts.last_mut().expect("there is one");
+            match c {
+                '\\' => part.push(chars.next().unwrap_or('\\')),
+                '!' if column.is_none() && chars.peek() == Some(&'=') => is_not = true,
+                '=' if column.is_none() => column = Some(std::mem::take(part)),
+                ',' if column.is_some() => parts.push(String::new()),
+                c => part.push(c),
+            }
+        }
+        match column {
+            Some(column) if !column.is_empty() => Ok(Self {
+                column,
+                is_not,
+                values: parts.into_iter().map(Wanted::new).collect(),
+            }),
+            _ => Err(SHAPE.to_owned()),
+        }
+    }
+}
+
+/// The option, for each time that it is given a condition.
+pub(crate) fn arg() -> Arg {
+    Arg::new("where")
+        .long("where")
+        .value_name("CONDITION")
+        .action(ArgAction::Append)
+        .value_parser(Condition::from_str)
+}
+
+/// The columns to read for these conditions, as `--columns` has them. Others than the value need all: a record without a
+/// value of the columns that are read is left out, and then a wider prefix would answer for it.
+pub(crate) fn columns(conditions: &[Condition]) -> Vec<String> {
+    match conditions.iter().all(|condition| condition.column == VALUE) {
+        true => Vec::new(),
+        false => vec!["*".to_owned()],
+    }
+}
+
+/// By their numbers, the records that meet all conditions; 0 is no record. O(records and values).
+pub(crate) fn selected(conditions: &[Condition], records: &Records) -> Result<Vec<bool>, Failure> {
+    let mut selected = vec![true; records.len() + 1];
+    selected[0] = false;
+    for condition in conditions {
+        let column = column(records, &condition.column);
+        let column = column.map_err(|reason| format!("--where: {reason}"))?;
+        let has = condition.values_of(&records.columns()[column])?;
+        let numbers = (1..).zip(&mut selected[1..]);
+        for (number, selected) in numbers {
+            let code = records.codes(number).nth(column).unwrap_or(0);
+            *selected &= has[code as usize] != condition.is_not;
+        }
+    }
+    Ok(selected)
+}
+
+/// The index of the column of this name, or why there is none.
+pub(crate) fn column(records: &Records, name: &str) -> Result<usize, String> {
+    let value = || (name == VALUE).then(|| records.value_column());
+    records.column(name).or_else(value).ok_or_else(|| {
+        let names = records.columns().iter().map(Column::name);
+        let names: Vec<_> = names.take(20).map(|name| format!("{name:?}")).collect();
+        format!("no column {name:?} in {}", names.join(", "))
+    })
+}
+
+impl Condition {
+    /// By the codes of the column, whether it has one of the values; 0 is absent.
+    fn values_of(&self, column: &Column) -> Result<Vec<bool>, Failure> {
+        let name = Escaped(&self.column);
+        if let Some(wrong) = self.values.iter().find(|value| !value.may_be_in(column)) {
+            let (wrong, kind) = (&wrong.text, column.column_type().name());
+            return Err(format!("--where: {name} is of the type {kind}, not {wrong:?}").into());
+        }
+        let mut is_known = vec![false; self.values.len()];
+        let mut is_one = |scalar| {
+            let mut found = false;
+            for (value, is_known) in self.values.iter().zip(&mut is_known) {
+                let is_it = value.is(scalar);
+                found |= is_it;
+                *is_known |= is_it;
+            }
+            found
+        };
+        let mut has = vec![false];
+        has.extend(
+            (1..=column.len() as u32).map(|code| match column.value(code) {
+                None => false,
+                Some(Cell::Scalar(scalar)) => is_one(scalar),
+                // All of them, so that each value that is there is known.
+                Some(Cell::List(list)) => list.iter().fold(false, |any, one| is_one(one) | any),
+            }),
+        );
+        for (value, _) in self.values.iter().zip(is_known).filter(|(_, known)| !known) {
+            let value = Escaped(&value.text);
+            note(format_args!("--where: no record has {name}={value}"));
+        }
+        Ok(has)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use popfib_table::RecordsBuilder;
+
+    use super::*;
+
+    fn parse(text: &str) -> (String, bool, Vec<String>) {
+        let condition: Condition = text.parse().unwrap();
+        let values = condition.values.into_iter().map(|value| value.text);
+        (condition.column, condition.is_not, values.collect())
+    }
+
+    #[test]
+    fn conditions_are_read_as_they_are_written() {
+        let condition = |column: &str, is_not, values: &[&str]| {
+            let values = values.iter().map(|&value| value.to_owned());
+            (column.to_owned(), is_not, values.collect())
+        };
+        assert_eq!(parse("a=b"), condition("a", false, &["b"]));
+        assert_eq!(parse("a!=b,c"), condition("a", true, &["b", "c"]));
+        assert_eq!(parse("a="), condition("a", false, &[""]));
+        assert_eq!(parse("a!b=c=d!=e"), condition("a!b", false, &["c=d!=e"]));
+        assert_eq!(parse(r"a=b\,c,d\\"), condition("a", false, &["b,c", "d\\"]));
+        assert_eq!(parse(r"a\=b\!=c\"), condition("a=b!", false, &["c\\"]));
+        for wrong in ["", "a", "=b", "!=b", r"a\=b"] {
+            assert!(wrong.parse::<Condition>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_absent_is_none_of_the_values() {
+        let mut builder = RecordsBuilder::new();
+        let country = builder.column("country").unwrap();
+        let ports = builder.column("ports").unwrap();
+        let rate = builder.column("rate").unwrap();
+        for (text, numbers, float) in [
+            (Some("AT"), &[22, 443][..], Some(1.5)),
+            (Some("DE"), &[443], None),
+            (None, &[], Some(-0.25)),
+        ] {
+            text.into_iter()
+                .for_each(|text| builder.set(country, Scalar::Text(text)));
+            float
+                .into_iter()
+                .for_each(|float| builder.set(rate, Scalar::Float(float)));
+            if !numbers.is_empty() {
+                builder.set_list(ports, numbers.iter().map(|&n| Scalar::Integer(n)));
+            }
+            builder.finish_record().unwrap();
+        }
+        let records = builder.build().records;
+        let chosen = |conditions: &[&str]| {
+            let conditions: Vec<_> = conditions.iter().map(|c| c.parse().unwrap()).collect();
+            let selected = selected(&conditions, &records).map_err(|e| e.to_string())?;
+            let selected = selected.iter().map(|&is| u8::from(is));
+            Ok::<Vec<_>, String>(selected.collect())
+        };
+        let is = |conditions: &[&str], wanted: [u8; 4]| {
+            assert_eq!(chosen(conditions), Ok(wanted.to_vec()), "{conditions:?}");
+        };
+        is(&[], [0, 1, 1, 1]);
+        is(&["country=AT,DE"], [0, 1, 1, 0]);
+        is(&["country!=AT"], [0, 0, 1, 1]);
+        is(&["value!=AT"], [0, 0, 1, 1]);
+        is(&["ports=443"], [0, 1, 1, 0]);
+        is(&["ports=022"], [0, 1, 0, 0]);
+        is(&["ports!=22"], [0, 0, 1, 1]);
+        is(&["rate=1.50"], [0, 1, 0, 0]);
+        is(&["ports=443", "country!=DE"], [0, 1, 0, 0]);
+        let wrong = |conditions: &[&str]| chosen(conditions).unwrap_err();
+        assert_eq!(
+            wrong(&["ports=ssh"]),
+            "--where: ports is of the type list of integers, not \"ssh\""
+        );
+        assert_eq!(
+            wrong(&["as=1"]),
+            "--where: no column \"as\" in \"country\", \"ports\", \"rate\""
+        );
+    }
+}

@@ -1,0 +1,43 @@
+//! The columns of records in output: what they are called, and as members of JSON.
+
+use std::borrow::Cow;
+
+use popfib_formats::CellJson;
+use popfib_table::{Cell, Column, Records, Scalar};
+use serde::ser::SerializeMap;
+
+use crate::table;
+
+/// What the value of a table is called that has no name.
+pub(crate) const NEXT_HOP: &str = "next_hop";
+
+/// A column by its name, and its value, if there is one.
+pub(crate) type Named<'a> = (&'a str, Option<Cell<'a>>);
+
+/// The names of these columns of `records`.
+pub(crate) fn names(records: &Records, columns: impl ExactSizeIterator<Item = usize>) -> Vec<&str> {
+    let is_only = columns.len() == 1;
+    let name = |column: usize| match &records.columns()[column] {
+        column if is_only => table::own_name(column).unwrap_or(NEXT_HOP),
+        column => Column::name(column),
+    };
+    columns.map(name).collect()
+}
+
+/// What is shown for a value.
+pub(crate) fn shown(cell: Cell<'_>) -> Cow<'_, str> {
+    match cell {
+        Cell::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),
+        cell => Cow::Owned(cell.to_string()),
+    }
+}
+
+/// Writes a member for each column. A list without values has no next hops.
+pub(crate) fn members<M: SerializeMap>(map: &mut M, cells: &[Named<'_>]) -> Result<(), M::Error> {
+    for &(name, cell) in cells {
+        if cell != Some(Cell::Scalar(Scalar::Text(""))) || name != NEXT_HOP {
+            map.serialize_entry(name, &cell.map(CellJson))?;
+        }
+    }
+    Ok(())
+}

@@ -118,7 +118,7 @@ pub(crate) fn selected(conditions: &[Condition], records: &Records) -> Result<Ve
         let has = condition.values_of(&records.columns()[column])?;
         let numbers = (1..).zip(&mut selected[1..]);
         for (number, selected) in numbers {
-            let code = records.codes(number).nth(column).unwrap_or(0);
+            let code = records.code(number, column);
             *selected &= has[code as usize] != condition.is_not;
         }
     }

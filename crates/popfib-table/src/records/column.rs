@@ -110,15 +110,26 @@ impl Column {
 
     /// The type of its values.
     pub fn column_type(&self) -> ColumnType {
-        let of_lists = self.lists.is_some();
+        match self.element_type() {
+            scalar if self.lists.is_none() => scalar,
+            ColumnType::Integer => ColumnType::Integers,
+            _ => ColumnType::Texts,
+        }
+    }
+
+    /// The type of the elements in a column of lists, which in an image may be any but a list; in others that of its values.
+    pub fn element_type(&self) -> ColumnType {
         match &self.values {
-            Scalars::Signed(_) | Scalars::Unsigned(_) if of_lists => ColumnType::Integers,
-            _ if of_lists => ColumnType::Texts,
             Scalars::Texts(_) | Scalars::Names(_) => ColumnType::Text,
             Scalars::Signed(_) | Scalars::Unsigned(_) => ColumnType::Integer,
             Scalars::Floats(_) => ColumnType::Float,
             Scalars::Booleans(_) => ColumnType::Boolean,
         }
+    }
+
+    /// Whether its integers are unsigned: none is negative, and one may be higher than an `i64` holds. All others are `i64`.
+    pub fn is_unsigned(&self) -> bool {
+        matches!(self.values, Scalars::Unsigned(_))
     }
 
     /// The type that its values had in a MaxMind database, if they all had one of these.

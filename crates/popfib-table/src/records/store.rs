@@ -108,20 +108,29 @@ impl Records {
     /// If there is no such column.
     #[inline]
     pub fn cell(&self, number: NextHop, column: usize) -> Option<Cell<'_>> {
-        let code = match &self.rows {
-            Rows::Codes => number.get(),
-            Rows::Packed(rows) => rows.code(number.get() as usize - 1, column)?,
-        };
+        let code = self.code(number.get(), column);
         self.columns[column].value(code)
     }
 
-    /// The codes of a record in its columns, 0 for those that are absent, and for a number that no record has.
-    pub fn codes(&self, number: u32) -> impl Iterator<Item = u32> {
-        let row = (number as usize).wrapping_sub(1);
-        (0..self.columns.len()).map(move |column| match &self.rows {
+    /// The code of the value of a record in the column of this index, 0 if it is absent; one without a value for a number that
+    /// no record has. O(1).
+    ///
+    /// # Panics
+    /// If there is no such column.
+    #[inline]
+    pub fn code(&self, number: u32, column: usize) -> u32 {
+        match &self.rows {
             Rows::Codes => number,
-            Rows::Packed(rows) => rows.code(row, column).unwrap_or(0),
-        })
+            Rows::Packed(rows) => {
+                let row = (number as usize).wrapping_sub(1);
+                rows.code(row, column).unwrap_or(0)
+            }
+        }
+    }
+
+    /// The codes of a record in all columns.
+    pub fn codes(&self, number: u32) -> impl Iterator<Item = u32> {
+        (0..self.columns.len()).map(move |column| self.code(number, column))
     }
 
     /// Records of these columns, whose codes are `rows`, from number 1 on.

@@ -286,3 +286,34 @@ fn columns_have_a_bound() {
     builder.set(0, Scalar::Boolean(true));
     assert!(builder.finish_record().is_some());
 }
+
+#[test]
+fn a_column_says_what_its_elements_are() {
+    let column = |values: &[i128], is_list: bool| {
+        let mut builder = RecordsBuilder::new();
+        let column = builder.column("c").unwrap();
+        for &value in values {
+            match is_list {
+                true => builder.set_list(column, [Scalar::Integer(value)]),
+                false => builder.set(column, Scalar::Integer(value)),
+            }
+            builder.finish_record().unwrap();
+        }
+        builder.build().records.columns()[0].clone()
+    };
+    let highest = i128::from(u64::MAX);
+    for is_list in [false, true] {
+        assert_eq!(column(&[1], is_list).element_type(), ColumnType::Integer);
+        assert!(!column(&[1, -1, i64::MAX.into()], is_list).is_unsigned());
+        assert!(column(&[1, highest], is_list).is_unsigned());
+    }
+    // What no builder makes, and an image may have.
+    let lists = column(&[1], true).lists;
+    let floats = Column::new(
+        "c".into(),
+        super::scalars::Scalars::Floats(vec![1.5]),
+        lists,
+    );
+    assert_eq!(floats.column_type(), ColumnType::Texts);
+    assert_eq!(floats.element_type(), ColumnType::Float);
+}

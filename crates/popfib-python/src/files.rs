@@ -16,12 +16,13 @@ use std::time::Duration;
 
 use popfib::{Image, ImageError, NextHop};
 use popfib_formats::{Columns, Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable};
-use popfib_table::Records;
+use popfib_table::{Column, Records};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
 use crate::quote::Quoted;
+use crate::records;
 use crate::routes::{Map, lacking};
 use crate::state::State;
 use crate::store::{os_error, path_of, without_number};
@@ -177,23 +178,31 @@ fn of_routes(
     table: RouteTable,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
-    let values = values(py, table.next_hops.iter(), decode)?;
+    let values = values(py, texts(py, table.next_hops.iter()), decode)?;
     let map = py.detach(|| Map::from_ribs(table.ribs))?;
     Ok(Table::of(State::new(py, map, values)))
 }
 
-/// Values numbered as the names are: the names themselves, or what `decode` makes of them.
-pub(crate) fn values(
-    py: Python<'_>,
-    names: impl Iterator<Item = impl AsRef<str>>,
+/// Texts as objects, for [`values`].
+pub(crate) fn texts<'py>(
+    py: Python<'py>,
+    texts: impl Iterator<Item = impl AsRef<str>>,
+) -> impl Iterator<Item = PyResult<Option<Bound<'py, PyAny>>>> {
+    texts.map(move |text| Ok(Some(PyString::new(py, text.as_ref()).into_any())))
+}
+
+/// Values numbered as `found` is: themselves, or what `decode` makes of them; None where there is none.
+pub(crate) fn values<'py>(
+    py: Python<'py>,
+    found: impl Iterator<Item = PyResult<Option<Bound<'py, PyAny>>>>,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Values> {
     let mut objects = Vec::new();
-    for name in names {
-        let text = PyString::new(py, name.as_ref());
-        objects.push(match decode {
-            None => text.into_any().unbind(),
-            Some(decode) => decode.call1((text,))?.unbind(),
+    for value in found {
+        objects.push(match (value?, decode) {
+            (None, _) => py.None(),
+            (Some(value), None) => value.unbind(),
+            (Some(value), Some(decode)) => decode.call1((value,))?.unbind(),
         });
     }
     Ok(Values::numbered(py, objects))
@@ -231,20 +240,24 @@ pub(crate) fn open(
     };
     let in_image = image.table(table).map_err(|error| failed(error.into()))?;
     let mut table = popfib_table::Table::of_image(in_image).map_err(failed)?;
-    if let Some(column) = column {
-        let there = table.records().map_or(&[][..], Records::columns).iter();
-        let there: Vec<_> = there
-            .map(|of| Quoted(of.name().as_bytes()).to_string())
-            .collect();
-        let there = there.join(", ");
-        table.set_value_column(column).map_err(|column| {
-            let (name, column) = (name.escape_debug(), Quoted(column.as_bytes()));
-            PyValueError::new_err(format!("{name}: no column {column} in {there}"))
-        })?;
+    if let Some(column) = column
+        && table.set_value_column(column).is_err()
+    {
+        let there = table.records().map_or(&[][..], Records::columns);
+        let missing = records::missing(column, there.iter().map(Column::name));
+        return Err(PyValueError::new_err(format!(
+            "{}: {missing}",
+            name.escape_debug()
+        )));
     }
-    Ok(Table::of(match table.value_count() {
-        Some(_) => {
-            let values = values(py, table.values(), decode)?;
+    Ok(Table::of(match table.records() {
+        Some(records) => {
+            let numbers = (1..=records.len() as u32).filter_map(NextHop::new);
+            let value = |number| {
+                let cell = records.cell(number, records.value_column());
+                cell.map(|cell| records::object(py, cell)).transpose()
+            };
+            let values = values(py, numbers.map(value), decode)?;
             State::of_image(table, values)
         }
         None => of_numbers(py, table)?,

@@ -1,19 +1,39 @@
-//! Records of images as objects of Python.
+//! Records as objects of Python.
 
 use popfib::NextHop;
-use popfib_table::{Cell, Records, Scalar};
+use popfib_table::{Cell, Column, Records, Scalar};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// The records of a table, if it has any.
+use crate::quote::Quoted;
+use crate::values::Kind;
+
+/// The only column of a table that is no image.
+pub(crate) const VALUE: &str = "value";
+
+/// The index of the column of this name.
 ///
 /// # Errors
-/// `ValueError` of a table that is no image.
-pub(crate) fn of(records: Option<&Records>) -> PyResult<&Records> {
-    records.ok_or_else(|| {
-        PyValueError::new_err("only tables of an image that was not changed have records")
+/// `ValueError` with the names that there are.
+pub(crate) fn column(records: &Records, name: &str) -> PyResult<usize> {
+    let column = records.column(name);
+    column.ok_or_else(|| {
+        let there = records.columns().iter().map(Column::name);
+        PyValueError::new_err(missing(name, there))
     })
+}
+
+/// What to say of a column that nobody has.
+pub(crate) fn missing<'n>(name: &str, there: impl Iterator<Item = &'n str>) -> String {
+    let there = there
+        .take(20)
+        .map(|name| Quoted(name.as_bytes()).to_string());
+    let (name, there) = (
+        Quoted(name.as_bytes()),
+        there.collect::<Vec<_>>().join(", "),
+    );
+    format!("no column {name} in {there}")
 }
 
 /// A record as a dict of its columns, in their order; what is absent is None.
@@ -24,21 +44,26 @@ pub(crate) fn dict<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let record = PyDict::new(py);
     for (index, column) in records.columns().iter().enumerate() {
-        let value = match records.cell(number, index) {
-            None => None,
-            Some(Cell::Scalar(value)) => Some(object(py, value)?),
-            Some(Cell::List(list)) => {
-                let elements = list.iter().map(|element| object(py, element));
-                let elements = elements.collect::<PyResult<Vec<_>>>()?;
-                Some(PyList::new(py, elements)?.into_any())
-            }
-        };
+        let cell = records.cell(number, index);
+        let value = cell.map(|cell| object(py, cell)).transpose()?;
         record.set_item(column.name(), value)?;
     }
     Ok(record)
 }
 
-fn object<'py>(py: Python<'py>, value: Scalar<'_>) -> PyResult<Bound<'py, PyAny>> {
+/// A value as an object.
+pub(crate) fn object<'py>(py: Python<'py>, cell: Cell<'_>) -> PyResult<Bound<'py, PyAny>> {
+    match cell {
+        Cell::Scalar(value) => scalar(py, value),
+        Cell::List(list) => {
+            let elements = list.iter().map(|element| scalar(py, element));
+            let elements = elements.collect::<PyResult<Vec<_>>>()?;
+            Ok(PyList::new(py, elements)?.into_any())
+        }
+    }
+}
+
+fn scalar<'py>(py: Python<'py>, value: Scalar<'_>) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Scalar::Text(text) => text.into_pyobject(py)?.into_any(),
         Scalar::Integer(number) => number.into_pyobject(py)?.into_any(),
@@ -47,11 +72,20 @@ fn object<'py>(py: Python<'py>, value: Scalar<'_>) -> PyResult<Bound<'py, PyAny>
     })
 }
 
-/// The names of the columns and their types.
-pub(crate) fn schema<'py>(py: Python<'py>, records: &Records) -> PyResult<Bound<'py, PyDict>> {
+/// The names of the columns and their types; of values that are any objects, what they are.
+pub(crate) fn schema<'py>(
+    py: Python<'py>,
+    records: Option<&Records>,
+    kind: Kind,
+) -> PyResult<Bound<'py, PyDict>> {
     let schema = PyDict::new(py);
-    for column in records.columns() {
-        schema.set_item(column.name(), column.column_type().name())?;
+    match records {
+        Some(records) => {
+            for column in records.columns() {
+                schema.set_item(column.name(), column.column_type().name())?;
+            }
+        }
+        None => schema.set_item(VALUE, kind.name())?,
     }
     Ok(schema)
 }

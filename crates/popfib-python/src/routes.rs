@@ -172,6 +172,8 @@ pub(crate) struct Routes {
     are_in_image: bool,
     /// The table in the image, whose records the numbers are, until the first change.
     image: Option<Arc<Table>>,
+    /// Whether an image had records of several columns, which the first change left behind.
+    has_lost_columns: bool,
 }
 
 impl Default for Routes {
@@ -187,6 +189,7 @@ impl From<Map> for Routes {
             map,
             are_in_image: false,
             image: None,
+            has_lost_columns: false,
         }
     }
 }
@@ -217,9 +220,22 @@ impl Routes {
         }
     }
 
-    /// The records of an image whose routes were not changed.
-    pub(crate) fn records(&self) -> Option<&Records> {
-        self.image.as_ref()?.records()
+    /// The table in an image, until the first change.
+    pub(crate) fn image(&self) -> Option<&Arc<Table>> {
+        self.image.as_ref()
+    }
+
+    /// The records of an image; `None` where values are objects without columns.
+    ///
+    /// # Errors
+    /// `ValueError` if a change has left the columns behind.
+    pub(crate) fn records(&self) -> PyResult<Option<&Records>> {
+        if self.has_lost_columns {
+            let message =
+                "the table was changed, so its records are gone: routes have one value then";
+            return Err(PyValueError::new_err(message));
+        }
+        Ok(self.image.as_ref().and_then(|image| image.records()))
     }
 
     /// The number of the longest match; 0 if there is none.
@@ -275,7 +291,10 @@ impl Routes {
 
     /// The map to change: a copy, if it is in use elsewhere.
     pub(crate) fn own(&mut self, py: Python<'_>) -> &mut Map {
-        self.image = None;
+        if let Some(image) = self.image.take() {
+            let columns = image.records().map_or(0, |records| records.columns().len());
+            self.has_lost_columns = columns > 1;
+        }
         if Arc::get_mut(&mut self.map).is_none() {
             self.map = py.detach(|| Arc::new(Map::clone(&self.map)));
         }

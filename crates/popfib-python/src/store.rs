@@ -43,13 +43,18 @@ pub(crate) fn without_number(error: &dyn std::error::Error) -> String {
     message[..end].to_owned()
 }
 
-/// Writes the image of a table.
+/// Writes the image of a table; one that was opened keeps all columns of its records.
 pub(crate) fn save(
     table: &Shared,
     py: Python<'_>,
     path: &Path,
     encode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
+    let image = table.read(py, |state| Ok(state.routes.image().cloned()))?;
+    if let (Some(image), None) = (image.filter(|image| image.records().is_some()), encode) {
+        let write = |to: &mut ImageWriter| image.write(to, &Options::default(), Keep::Routes);
+        return py.detach(|| save_image(path, &[Source::named("Python")], write));
+    }
     let state = table.copy(py)?;
     // Values that are written alike are one next hop of the image.
     let mut names = Dictionary::new();

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use popfib::{IpPrefix, NextHop};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::columns::{self, Asked};
@@ -207,19 +207,25 @@ impl Table {
     }
 
     /// Return the record of the longest match of an address as a dict of all columns, with values of their types; None if there is
-    /// no match. For tables that `open` gave.
+    /// no match. A table that is no image has one column, `value`; of one that was changed the columns are gone.
     #[pyo3(signature = (address, /))]
     fn record<'py>(&self, address: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
         self.find_record(address)
     }
 
-    /// The columns of the records and their types: text, integer, float, boolean, list of texts, list of integers. For tables that
-    /// `open` gave.
+    /// The columns of the records and their types: text, integer, float, boolean, list of texts, list of integers; object where
+    /// values are any objects.
     #[getter]
     fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.shared.read(py, |state| {
-            records::schema(py, records::of(state.routes.records())?)
+            records::schema(py, state.routes.records()?, state.values.kind())
         })
+    }
+
+    /// The names of the columns of the records.
+    #[getter]
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        Ok(self.schema(py)?.keys())
     }
 
     /// Return the longest shorter prefix in the table that covers this one; None if there is none.
@@ -347,16 +353,41 @@ impl Table {
         self.shared.read(py, |state| Ok(state.bytes()))
     }
 
-    /// Look up a column of addresses; output="indices" writes to the uint32 array `out`, if given.
-    #[pyo3(signature = (addresses, /, *, output = "values", invalid = "raise", threads = 1, out = None))]
+    /// Look up a column of addresses; output="indices" writes to the uint32 array `out`, if given. With `columns`, return a dict
+    /// of these columns of the records, or of all for "*".
+    #[pyo3(signature = (addresses, /, *, columns = None, output = "values", invalid = "raise", threads = 1, out = None))]
     fn lookup_many<'py>(
         &self,
         addresses: &Bound<'py, PyAny>,
+        columns: Option<&Bound<'py, PyAny>>,
         output: &str,
         invalid: &str,
         threads: isize,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(names) = columns {
+            if out.is_some() {
+                return Err(PyTypeError::new_err(
+                    "out is for output='indices', without columns",
+                ));
+            }
+            let py = addresses.py();
+            let names: Vec<String> = match names.extract::<&str>() {
+                Ok("*") => self.schema(py)?.keys().extract()?,
+                Ok(_) => {
+                    let message = "columns is a list of names, or '*' for all";
+                    return Err(PyTypeError::new_err(message));
+                }
+                Err(_) => names
+                    .try_iter()?
+                    .map(|name| name?.extract())
+                    .collect::<PyResult<_>>()?,
+            };
+            let shared = &self.shared;
+            let found =
+                columns::lookup_columns(shared, addresses, &names, output, invalid, threads)?;
+            return Ok(found.into_py_dict(py)?.into_any());
+        }
         columns::lookup_many(
             Asked::Table(&self.shared),
             addresses,

@@ -49,12 +49,16 @@ pub(crate) enum Kind {
     /// An `int` that is wider.
     Wide,
     Other,
+    /// `None`, which is null in a column of any type.
+    None,
 }
 
 impl Kind {
     fn of(object: &Bound<'_, PyAny>) -> Self {
         if object.is_instance_of::<PyString>() {
             Self::Text
+        } else if object.is_none() {
+            Self::None
         } else if !object.is_exact_instance_of::<PyInt>() {
             Self::Other
         } else if object.extract::<i64>().is_ok() {
@@ -69,7 +73,16 @@ impl Kind {
         match self {
             Self::Text => py.get_type::<PyString>(),
             Self::Number => py.get_type::<PyInt>(),
-            Self::Wide | Self::Other => py.get_type::<PyAny>(),
+            Self::Wide | Self::Other | Self::None => py.get_type::<PyAny>(),
+        }
+    }
+
+    /// What a column of it has for its type, in the words for records.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Number => "integer",
+            Self::Wide | Self::Other | Self::None => "object",
         }
     }
 }
@@ -84,7 +97,7 @@ pub(crate) struct Values {
     /// Content or identity to number.
     index: Option<HashTable<NextHop>>,
     /// How many objects there are of each kind.
-    kinds: [usize; 4],
+    kinds: [usize; 5],
     /// What they say, for columns that have a type.
     words: Option<Arc<Words>>,
     /// Rows of such columns that were answered without it.
@@ -96,7 +109,7 @@ impl Values {
     ///
     /// The index is made when it is needed, so that opening an image does not wait for it.
     pub(crate) fn numbered(py: Python<'_>, objects: Vec<Py<PyAny>>) -> Self {
-        let mut kinds = [0; 4];
+        let mut kinds = [0; 5];
         for object in &objects {
             kinds[Kind::of(object.bind(py)) as usize] += 1;
         }
@@ -148,7 +161,7 @@ impl Values {
 
     /// What all values are, counted as they come and go: a table may have a million.
     pub(crate) fn kind(&self) -> Kind {
-        let [texts, numbers, wide, others] = self.kinds;
+        let [texts, numbers, wide, others, _] = self.kinds;
         match (texts, numbers, wide, others) {
             (_, 0, 0, 0) => Kind::Text,
             (0, _, 0, 0) => Kind::Number,

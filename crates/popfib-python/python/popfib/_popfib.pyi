@@ -99,6 +99,8 @@ class Table(Generic[_V]):
     def longest_match(self, key: _Key, /) -> tuple[str, _V] | None: ...
     def record(self, address: _Key, /) -> dict[str, _Cell] | None: ...
     @property
+    def columns(self) -> list[str]: ...
+    @property
     def schema(self) -> dict[str, str]: ...
     def parent(self, prefix: _Key, /) -> str | None: ...
     def children(self, prefix: _Key, /) -> list[str]: ...
@@ -129,6 +131,43 @@ class Table(Generic[_V]):
         addresses: Any,
         /,
         *,
+        columns: Iterable[str],
+        output: Literal["values"] = "values",
+        invalid: Literal["raise", "null"] = "raise",
+        threads: int = 1,
+        out: None = None,
+    ) -> dict[str, NDArray[Any]]: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: Any,
+        /,
+        *,
+        columns: Iterable[str],
+        output: Literal["list"],
+        invalid: Literal["raise", "null"] = "raise",
+        threads: int = 1,
+        out: None = None,
+    ) -> dict[str, list[_Cell]]: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: Any,
+        /,
+        *,
+        columns: Iterable[str],
+        output: Literal["arrow"],
+        invalid: Literal["raise", "null"] = "raise",
+        threads: int = 1,
+        out: None = None,
+    ) -> dict[str, ArrowColumn]: ...
+    @overload
+    def lookup_many(
+        self,
+        addresses: Any,
+        /,
+        *,
+        columns: None = None,
         output: Literal["values"] = "values",
         invalid: Literal["raise", "null"] = "raise",
         threads: int = 1,

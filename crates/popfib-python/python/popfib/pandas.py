@@ -5,6 +5,7 @@ Importing this module registers the accessor.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import pandas as pd
@@ -18,14 +19,16 @@ def lookup(
     addresses: pd.Series[Any],
     table: Table[Any],
     *,
+    columns: Iterable[str] | None = None,
     categorical: bool = False,
     invalid: Literal["raise", "null"] = "null",
     threads: int = 1,
-) -> pd.Series[Any]:
-    """The values of a column of addresses, missing where there is no route.
+) -> pd.Series[Any] | pd.DataFrame:
+    """The values of a column of addresses, missing where there is no route; with `columns`, or "*" for all, a frame of these
+    columns of the table's records.
 
     With `categorical` as a categorical column, which is fast and small where there are fewer values than rows, and needs
-    pyarrow.
+    pyarrow; of a frame those of text.
     """
     # An empty column may be of any type.
     column: Any = addresses if len(addresses) else []
@@ -35,11 +38,20 @@ def lookup(
         except ImportError as error:
             raise ImportError("categorical=True needs pyarrow: pip install pyarrow") from error
 
+        if columns is not None:
+            records = table.lookup_many(
+                column, columns=columns, output="arrow", invalid=invalid, threads=threads
+            )
+            frame = {name: pa.array(found).to_pandas().values for name, found in records.items()}
+            return pd.DataFrame(frame, index=addresses.index)
         answers = table.lookup_many(
             column, output="arrow", invalid=invalid, threads=threads
         )
         found = pa.array(answers).to_pandas()
         return pd.Series(found.values, index=addresses.index, name=addresses.name)
+    if columns is not None:
+        found = table.lookup_many(column, columns=columns, invalid=invalid, threads=threads)
+        return pd.DataFrame(found, index=addresses.index)
     values = table.lookup_many(column, invalid=invalid, threads=threads)
     return pd.Series(values, index=addresses.index, name=addresses.name)
 
@@ -49,6 +61,6 @@ class _Accessor:
     def __init__(self, series: pd.Series[Any]) -> None:
         self._series = series
 
-    def lookup(self, table: Table[Any], **options: Any) -> pd.Series[Any]:
+    def lookup(self, table: Table[Any], **options: Any) -> pd.Series[Any] | pd.DataFrame:
         """See `popfib.pandas.lookup`."""
         return lookup(self._series, table, **options)

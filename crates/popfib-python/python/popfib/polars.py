@@ -5,6 +5,7 @@ Importing this module registers the two namespaces.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import polars as pl
@@ -14,8 +15,10 @@ from popfib import Table
 __all__ = ["dtype_of", "lookup"]
 
 
-def dtype_of(table: Table[Any]) -> Any:
-    """The type of a column of the table's values: String, Int64 or Object."""
+def dtype_of(table: Table[Any], columns: Iterable[str] | None = None) -> Any:
+    """The type of a column of the table's values: String, Int64 or Object; of `columns` a Struct."""
+    if columns is not None:
+        return _records([], table, columns, "raise", 1).to_struct().dtype
     dtypes: dict[type, Any] = {str: pl.String, int: pl.Int64}
     return dtypes.get(table.value_type, pl.Object)
 
@@ -24,10 +27,15 @@ def lookup(
     addresses: pl.Series,
     table: Table[Any],
     *,
+    columns: Iterable[str] | None = None,
     invalid: Literal["raise", "null"] = "null",
     threads: int = 1,
 ) -> pl.Series:
-    """The values of a column of addresses, null where there is no route."""
+    """The values of a column of addresses, null where there is no route; with `columns`, or "*" for all, a struct of these
+    columns of the table's records."""
+    if columns is not None:
+        column: Any = [None] * len(addresses) if addresses.dtype == pl.Null else addresses
+        return _records(column, table, columns, invalid, threads).to_struct(addresses.name)
     dtype = dtype_of(table)
     if addresses.dtype == pl.Null:
         return pl.Series(addresses.name, [None] * len(addresses), dtype=dtype)
@@ -36,10 +44,25 @@ def lookup(
             addresses, output="list", invalid=invalid, threads=threads
         )
         return pl.Series(addresses.name, values, dtype=dtype)
-    column = table.lookup_many(
+    found = table.lookup_many(
         addresses, output="arrow", invalid=invalid, threads=threads
     )
-    return pl.Series(column).cast(dtype).rename(addresses.name)
+    return pl.Series(found).cast(dtype).rename(addresses.name)
+
+
+def _records(
+    addresses: Any,
+    table: Table[Any],
+    columns: Iterable[str],
+    invalid: Literal["raise", "null"],
+    threads: int,
+) -> pl.DataFrame:
+    found = table.lookup_many(
+        addresses, columns=columns, output="arrow", invalid=invalid, threads=threads
+    )
+    series = [pl.Series(name, pl.Series(column)) for name, column in found.items()]
+    texts = pl.col(pl.Categorical, pl.Enum).cast(pl.String)
+    return pl.DataFrame(series).with_columns(texts)
 
 
 @pl.api.register_expr_namespace("popfib")
@@ -48,15 +71,16 @@ class _Expr:
         self._expr = expr
 
     def lookup(
-        self, table: Table[Any], *, invalid: Literal["raise", "null"] = "null", threads: int = 1
+        self, table: Table[Any], *, columns: Iterable[str] | None = None, **options: Any
     ) -> pl.Expr:
-        """The values of the addresses, null where there is no route."""
+        """See `popfib.polars.lookup`."""
+        names = columns if columns is None or isinstance(columns, str) else list(columns)
 
         def batch(addresses: pl.Series) -> pl.Series:
-            return lookup(addresses, table, invalid=invalid, threads=threads)
+            return lookup(addresses, table, columns=names, **options)
 
         return self._expr.map_batches(
-            batch, return_dtype=dtype_of(table), is_elementwise=True
+            batch, return_dtype=dtype_of(table, names), is_elementwise=True
         )
 
 
@@ -65,8 +89,6 @@ class _Series:
     def __init__(self, series: pl.Series) -> None:
         self._series = series
 
-    def lookup(
-        self, table: Table[Any], *, invalid: Literal["raise", "null"] = "null", threads: int = 1
-    ) -> pl.Series:
-        """The values of the addresses, null where there is no route."""
-        return lookup(self._series, table, invalid=invalid, threads=threads)
+    def lookup(self, table: Table[Any], **options: Any) -> pl.Series:
+        """See `popfib.polars.lookup`."""
+        return lookup(self._series, table, **options)

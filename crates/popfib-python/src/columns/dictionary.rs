@@ -5,6 +5,7 @@
 //! count of bits before it. A bit for each word of these bits says where to look, so that what a batch costs does not
 //! grow with the table.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow_array::types::UInt32Type;
@@ -27,7 +28,7 @@ pub(super) fn encoded(
     known: &Known,
 ) -> PyResult<DictionaryArray<UInt32Type>> {
     let error = |error: ArrowError| PyValueError::new_err(error.to_string());
-    let used = Used::new(&numbers, known.places.len());
+    let mut used = Used::new(&numbers, known.places.len());
     let object = |number: u32| {
         let object = known
             .places
@@ -38,6 +39,17 @@ pub(super) fn encoded(
         })
     };
     let read = known.words.as_deref().unwrap_or(const { &Words::none() });
+    let is_none = |number: &u32| match read.get(*number) {
+        Word::Unknown => object(*number).is_ok_and(|object| object.is_none()),
+        _ => false,
+    };
+    let nones: HashSet<u32> = used.numbers.iter().copied().filter(is_none).collect();
+    if !nones.is_empty() {
+        for number in numbers.iter_mut().filter(|number| nones.contains(number)) {
+            *number = 0;
+        }
+        used = Used::new(&numbers, known.places.len());
+    }
     // A pass of its own, in which nothing waits for anything but memory.
     let words: Vec<_> = used.numbers.iter().map(|n| read.get(*n)).collect();
     let words = used.numbers.iter().copied().zip(words);
@@ -78,13 +90,22 @@ pub(super) fn encoded(
                 "a value does not fit into 64 bits, as Arrow's int64 has",
             ));
         }
-        Kind::Other => {
+        Kind::Other | Kind::None => {
             return Err(PyTypeError::new_err(
                 "for output='arrow' all values are str, or all are int; output='indices' with \
                  Table.dictionary() serves others",
             ));
         }
     };
+    column(numbers, &used, dictionary).map_err(error)
+}
+
+/// The column of `numbers`, 0 for null, those of `used` in their order standing for the values of `dictionary`.
+pub(super) fn column(
+    mut numbers: Vec<u32>,
+    used: &Used,
+    dictionary: ArrayRef,
+) -> Result<DictionaryArray<UInt32Type>, ArrowError> {
     // Rows that are null point to the first word, so there has to be one.
     let dictionary = match dictionary.is_empty() {
         true => new_null_array(dictionary.data_type(), 1),
@@ -96,11 +117,11 @@ pub(super) fn encoded(
         *number = used.place(*number);
     }
     let keys = UInt32Array::new(numbers.into(), nulls);
-    DictionaryArray::try_new(keys, dictionary).map_err(error)
+    DictionaryArray::try_new(keys, dictionary)
 }
 
 /// Which numbers rows have.
-struct Used {
+pub(super) struct Used {
     /// In order, without 0.
     numbers: Vec<u32>,
     bits: Vec<u64>,
@@ -110,7 +131,7 @@ struct Used {
 
 impl Used {
     /// Those of `rows`, which are at most `highest`.
-    fn new(rows: &[u32], highest: usize) -> Self {
+    pub(super) fn new(rows: &[u32], highest: usize) -> Self {
         let mut bits = vec![0_u64; highest / 64 + 1];
         let mut words = vec![0_u64; bits.len() / 64 + 1];
         for number in rows {
@@ -134,8 +155,13 @@ impl Used {
         }
     }
 
+    /// In order, without 0.
+    pub(super) fn numbers(&self) -> &[u32] {
+        &self.numbers
+    }
+
     /// The place of a number that is there; 0 for 0.
-    fn place(&self, number: u32) -> u32 {
+    pub(super) fn place(&self, number: u32) -> u32 {
         let (at, bit) = (number as usize / 64, number % 64);
         self.before[at] + (self.bits[at] & ((1 << bit) - 1)).count_ones()
     }

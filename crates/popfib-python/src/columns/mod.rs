@@ -2,7 +2,8 @@
 //!
 //! `input` finds out what the column is and borrows or imports it, `lookup`
 //! answers it in numbers, without the interpreter and in any number of threads,
-//! (`live` those of a `LiveTable`) and `output` makes numpy, Arrow (`dictionary`) or Python objects of the numbers, `matches` of prefixes.
+//! (`live` those of a `LiveTable`) and `output` makes numpy, Arrow (`dictionary`) or Python objects of the numbers, `matches` of prefixes,
+//! `records` of the columns of records.
 //! `arrow` has Arrow's capsules, both ways; `c_data` what is in those of others,
 //! and `cells` reads it.
 
@@ -17,14 +18,17 @@ mod matches;
 #[cfg(target_os = "linux")]
 mod memory;
 mod output;
+mod records;
 mod room;
 
 use std::net::IpAddr;
 
+use popfib_table::Records;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::live::Live;
+use crate::records::VALUE;
 use crate::routes::Routes;
 use crate::state::{Shared, State};
 use crate::values::Known;
@@ -111,6 +115,66 @@ pub(crate) fn lookup_many<'py>(
         threads,
     };
     lookup.answer(table, output, out)
+}
+
+/// See `Table.lookup_many` in the package's stubs: the columns of these names, each with its answers.
+pub(crate) fn lookup_columns<'py>(
+    table: &Shared,
+    addresses: &Bound<'py, PyAny>,
+    columns: &[String],
+    output: &str,
+    invalid: &str,
+    threads: isize,
+) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+    let form = match Output::by_name(output)? {
+        Output::Numbers(form) if !matches!(form, OfNumbers::Indices) => form,
+        _ => {
+            return Err(PyValueError::new_err(
+                "columns=[...] goes with output='values', 'list' or 'arrow'",
+            ));
+        }
+    };
+    let py = addresses.py();
+    let invalid = Invalid::by_name(invalid)?;
+    let threads = threads_of(threads)?;
+    let column = Column::new(addresses, invalid)?;
+    let rows = column.rows()?;
+    let lookup = Lookup {
+        py,
+        rows: &rows,
+        invalid,
+        threads,
+    };
+    let index = |records: Option<&Records>, name: &String| match records {
+        Some(records) => crate::records::column(records, name),
+        None if name == VALUE => Ok(0),
+        None => {
+            let missing = crate::records::missing(name, [VALUE].into_iter());
+            Err(PyValueError::new_err(missing))
+        }
+    };
+    // What is wrong with the names is told before anything is looked up.
+    let (routes, indices) = table.read(py, |state| {
+        let records = state.routes.records()?;
+        let indices = columns.iter().map(|name| index(records, name));
+        let indices: Vec<_> = indices.collect::<PyResult<_>>()?;
+        Ok((state.routes.clone(), indices))
+    })?;
+    let columns = columns.iter().cloned();
+    let Some(records) = routes.records()? else {
+        let answer = || lookup.answer(Asked::Table(table), Output::Numbers(form), None);
+        return columns.map(|name| Ok((name, answer()?))).collect();
+    };
+    let count = count(&rows);
+    room::ask_for_memory(count, (1 + 2 * indices.len()) * size_of::<u32>())?;
+    let mut numbers = vec![0; count];
+    lookup.look_up(&Values(&routes), &mut numbers)?;
+    let columns = columns.zip(indices);
+    let columns = columns.map(|(name, index)| {
+        let column = records::column(py, form, records, index, &numbers)?;
+        Ok((name, column))
+    });
+    columns.collect()
 }
 
 /// See `lookup_many` in the package's stubs: each name of a table with its answers, after that of its prefixes

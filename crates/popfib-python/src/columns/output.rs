@@ -189,7 +189,7 @@ fn given<'py>(out: &Bound<'py, PyAny>, count: usize) -> PyResult<Answers<'py>> {
 }
 
 /// An error in place of the panic of a library that finds no numpy.
-fn need_numpy(py: Python<'_>) -> PyResult<()> {
+pub(super) fn need_numpy(py: Python<'_>) -> PyResult<()> {
     py.import("numpy").map(drop).map_err(|_| {
         PyImportError::new_err("numpy is not installed; output='list' and 'arrow' work without it")
     })

@@ -75,11 +75,16 @@ impl Table {
         let address =
             address.ok_or_else(|| PyValueError::new_err("a record is that of an address"))?;
         self.shared.read(py, |state| {
-            let records = records::of(state.routes.records())?;
             let number = NextHop::new(state.routes.lookup(address));
-            number
-                .map(|number| records::dict(py, records, number))
-                .transpose()
+            let record = number.map(|number| match state.routes.records()? {
+                Some(records) => records::dict(py, records, number),
+                None => {
+                    let record = PyDict::new(py);
+                    record.set_item(records::VALUE, state.values.get(number.get()))?;
+                    Ok(record)
+                }
+            });
+            record.transpose()
         })
     }
 }

@@ -66,6 +66,11 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
 
+    /// CSV file whose first column is one of the table's columns and which adds its others: GeoLite2-City-Locations-en.csv
+    /// for GeoLite2-City-Blocks-IPv4.csv
+    #[arg(long, value_name = "FILE")]
+    pub(crate) locations: Option<PathBuf>,
+
     /// Name of the table to use if a file, an image or a running `popfib follow` has several: a VRF, or a
     /// routing table of a kernel (main) [default: a second table is an error]
     #[arg(long, value_name = "NAME")]
@@ -93,6 +98,7 @@ impl ReadArgs {
             ("--value", self.value.is_some()),
             // All columns of a table without a file are its one.
             ("--columns", self.columns.iter().any(|column| column != "*")),
+            ("--locations", self.locations.is_some()),
             ("--vrf", self.vrf.is_some()),
         ];
         given
@@ -114,6 +120,7 @@ impl ReadArgs {
                 [all] if all == "*" => Columns::All,
                 names => Columns::Named(names.to_vec()),
             },
+            locations: self.locations.clone(),
             table: self.vrf.clone(),
             ..LoadOptions::new()
         }

@@ -18,9 +18,14 @@ pub(crate) struct DestinationArgs {
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms())]
     to: WriteFormat,
 
-    /// Name of the list, in formats where lists have names [default: popfib]
+    /// Name of the list, in formats where lists have names [default: popfib]; type of a MaxMind database, which its
+    /// readers ask for (GeoLite2-City)
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+
+    /// Description in a MaxMind database [default: those of its sources]
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
 
     /// Minimum length of the prefixes that match, in formats of router filters
     #[arg(long, value_name = "LENGTH")]
@@ -56,6 +61,7 @@ impl DestinationArgs {
     pub(crate) fn write(&self, to: Destination, table: &RouteTable) -> Result<(), Failure> {
         let options = WriteOptions {
             name: self.name.clone(),
+            description: self.description.clone(),
             ge: self.ge,
             le: self.le,
         };

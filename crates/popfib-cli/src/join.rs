@@ -40,6 +40,14 @@ pub(crate) struct JoinArgs {
     #[arg(long, value_name = "FORM", value_parser = forms(), conflicts_with = "keep")]
     to: Option<WriteFormat>,
 
+    /// Type of a MaxMind database, which its readers ask for (GeoLite2-City)
+    #[arg(long, value_name = "NAME", requires = "to")]
+    name: Option<String>,
+
+    /// Description in a MaxMind database [default: those of its sources]
+    #[arg(long, value_name = "TEXT", requires = "to")]
+    description: Option<String>,
+
     /// The columns to keep, by their names in the joined table, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     columns: Vec<String>,
@@ -109,7 +117,12 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
         }
         To::Form(form, destination) => {
             let table = joined.into_routes()?;
-            destination.write_table(&table, form, &WriteOptions::default())?;
+            let options = WriteOptions {
+                name: args.name.clone(),
+                description: args.description.clone(),
+                ..WriteOptions::default()
+            };
+            destination.write_table(&table, form, &options)?;
         }
     }
     Ok(Verdict::Good)

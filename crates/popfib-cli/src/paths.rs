@@ -73,6 +73,7 @@ pub(crate) struct PathsArgs {
 impl PathsArgs {
     fn wanted(&self) -> Result<Wanted, Failure> {
         let read = ReadArgs {
+            locations: None,
             format: None,
             peer: None,
             value: None,

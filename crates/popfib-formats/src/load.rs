@@ -2,10 +2,12 @@
 
 use std::mem;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use popfib::{ByFamily, ImageTable, IpPrefix, NextHop, Source};
 use popfib_table::{Builder, Dictionary, Records, Ribs, Table};
 
+use crate::delimited::locations::Locations;
 use crate::error::{ReadError, quote};
 use crate::format::open_routes;
 use crate::image::ImageRoutes;
@@ -126,9 +128,13 @@ impl RouteTable {
     }
 }
 
+/// `1 row`, `2 rows`.
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// What a table lacks of its source.
 pub(crate) fn remarks(replaced: u64, skipped: u64, notes: &[String]) -> Vec<String> {
-    let counted = |count, noun| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let replaced = (replaced > 0).then(|| {
         let routes = counted(replaced, "route");
         format!("{routes} replaced by a later line for the same prefix")
@@ -158,7 +164,23 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<RouteTable, ReadError>
 /// As [`load`].
 pub fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
     let file = input.source();
-    insert_records(file, &mut *open_routes(input, options)?, options)
+    let Some(path) = &options.locations else {
+        return insert_records(file, &mut *open_routes(input, options)?, options);
+    };
+    let locations = Locations::read(Input::open(path)?)?;
+    let (input, unknown) = locations.beside(input)?;
+    let mut table = insert_records(file, &mut *open_routes(input, options)?, options)?;
+    let unknown = unknown.load(Ordering::Relaxed);
+    if unknown > 0 {
+        let file = path.display().to_string();
+        let rows = counted(unknown, "row");
+        let note = format!(
+            "{rows} with a number that {} does not have",
+            file.escape_debug()
+        );
+        table.notes.push(note);
+    }
+    Ok(table)
 }
 
 /// [`load_from`] for one format, text of a route a line: programs that call nothing else link no other format.

@@ -2,6 +2,8 @@
 //!
 //! A format is a module with a [`RouteSource`] and an [`Entry`]; `format.rs` lists them.
 
+use std::path::PathBuf;
+
 use crate::peers::{PeerFilter, RouteValue};
 use crate::registry::{self, format_type};
 use crate::route::RouteSource;
@@ -69,6 +71,8 @@ pub struct LoadOptions {
     /// The name of the table to read from a file with several (VRFs, routing tables of a kernel); if `None`, a
     /// second one is an error. An error for formats of one table.
     pub table: Option<String>,
+    /// For CSV with a column of numbers of places, as MaxMind's blocks: the file of these places, whose columns are added.
+    pub locations: Option<PathBuf>,
     /// Keep the routes that a later one for the same prefix would replace, in
     /// [`RouteTable::others`](crate::RouteTable::others).
     pub all: bool,
@@ -86,6 +90,7 @@ impl LoadOptions {
             columns: Columns::Value,
             image_columns: false,
             table: None,
+            locations: None,
             all: false,
         }
     }

@@ -35,8 +35,8 @@ pub(crate) struct TablesArgs {
 #[command(next_help_heading = "Tables")]
 struct GivenArgs {
     /// Table to read, compressed or not; `-` is standard input. Several tables need names (asn=FILE), which
-    /// become the names of their columns. --columns, --format, --peer, --value and --vrf are about the table
-    /// before them, and about all tables if none is before [default: the built-in table of a tier-1 router, with
+    /// become the names of their columns. --columns, --format, --locations, --peer, --value and --vrf are about the
+    /// table before them, and about all tables if none is before [default: the built-in table of a tier-1 router, with
     /// origin AS numbers]
     #[arg(long = "table", value_name = "[NAME=]FILE")]
     tables: Vec<String>,
@@ -59,7 +59,7 @@ struct GivenArgs {
 }
 
 /// The options of [`ReadArgs`] that are about one table.
-const OF_A_TABLE: [&str; 5] = ["columns", "format", "peer", "value", "vrf"];
+const OF_A_TABLE: [&str; 6] = ["columns", "format", "locations", "peer", "value", "vrf"];
 
 impl Args for TablesArgs {
     fn augment_args(command: Command) -> Command {
@@ -81,6 +81,7 @@ impl FromArgMatches for TablesArgs {
         let read_between = |from: usize, to: usize, before: &ReadArgs| {
             Ok::<_, clap::Error>(ReadArgs {
                 format: only(matches, "format", from, to)?.or(before.format),
+                locations: only(matches, "locations", from, to)?.or(before.locations.clone()),
                 peer: only(matches, "peer", from, to)?.or(before.peer),
                 value: only(matches, "value", from, to)?.or(before.value),
                 columns: match between::<String>(matches, "columns", from, to) {
@@ -93,6 +94,7 @@ impl FromArgMatches for TablesArgs {
         };
         let none = ReadArgs {
             format: None,
+            locations: None,
             peer: None,
             value: None,
             columns: Vec::new(),

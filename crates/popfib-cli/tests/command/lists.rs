@@ -197,7 +197,7 @@ fn what_is_forbidden_leaves_no_file() {
         ),
         (
             &["--to", "csv", "--le", "24"],
-            "--to csv: the form has no name and no bounds of length (ge, le)",
+            "--to csv: the form has no bounds of length (ge, le)",
         ),
     ] {
         let args = [&["convert", "--table", &table, "-o", &out], args].concat();

@@ -4,6 +4,7 @@ pub(crate) mod csv;
 pub(crate) mod fields;
 pub(crate) mod geofeed;
 mod layout;
+pub(crate) mod locations;
 mod overlap;
 pub(crate) mod pfx2as;
 pub(crate) mod riswhois;

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::error::WriteError;
 use super::list::List;
+use super::options::WriteOptions;
 use super::records::RecordForm;
 use crate::load::RouteTable;
 use crate::route::Route;
@@ -33,5 +34,5 @@ pub(super) enum Body {
     /// The prefixes alone.
     List(List),
     /// The table in one piece.
-    Whole(fn(&RouteTable, &mut dyn Write) -> Result<(), WriteError>),
+    Whole(fn(&RouteTable, &WriteOptions, &mut dyn Write) -> Result<(), WriteError>),
 }

@@ -169,13 +169,29 @@ pub fn write_table(
     mut out: impl Write,
 ) -> Result<(), WriteError> {
     let body = &format.form().body;
-    if !matches!(body, Body::List(_)) && *options != WriteOptions::default() {
-        let reason = "the form has no name and no bounds of length (ge, le)";
-        return Err(WriteError::Form(reason.to_owned()));
+    let has_names = !matches!(body, Body::Routes { .. });
+    let is_list = matches!(body, Body::List(_));
+    let unknown = [
+        (options.name.is_some() && !has_names, "name"),
+        (
+            options.ge.is_some() && !is_list,
+            "bounds of length (ge, le)",
+        ),
+        (
+            options.le.is_some() && !is_list,
+            "bounds of length (ge, le)",
+        ),
+        (
+            options.description.is_some() && (is_list || !has_names),
+            "description",
+        ),
+    ];
+    if let Some((_, what)) = unknown.iter().find(|(is_unknown, _)| *is_unknown) {
+        return Err(WriteError::Form(format!("the form has no {what}")));
     }
     let (header, list, append) = match body {
         Body::List(list) => return list::write(list, table, options, &mut out),
-        Body::Whole(write) => return write(table, &mut out),
+        Body::Whole(write) => return write(table, options, &mut out),
         Body::Routes { records, .. } if table.records.is_some() => {
             return write_records(table, records.as_ref(), &mut out);
         }

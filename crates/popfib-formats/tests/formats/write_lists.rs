@@ -52,6 +52,7 @@ fn options(name: Option<&str>, ge: Option<u8>, le: Option<u8>) -> WriteOptions {
         name: name.map(str::to_owned),
         ge,
         le,
+        ..WriteOptions::default()
     }
 }
 
@@ -230,7 +231,7 @@ fn what_a_language_forbids() {
         (
             "text",
             options(Some("a"), None, None),
-            "the form has no name and no bounds of length (ge, le)",
+            "the form has no name",
         ),
         (
             "ipset",

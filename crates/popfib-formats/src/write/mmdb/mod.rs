@@ -12,12 +12,13 @@ mod records;
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use popfib::{Address, NextHop, Prefix, Rib, Source};
+use popfib::{Address, NextHop, Prefix, Rib};
 
 use self::field::{ARRAY, BOOLEAN, MAP, UINT16, UINT32, UINT64, head, text, unsigned};
 use self::records::Writer;
 use super::error::WriteError;
 use super::form::{Body, Form};
+use super::options::WriteOptions;
 use crate::load::RouteTable;
 
 pub(super) static FORM: Form = Form {
@@ -84,12 +85,21 @@ fn form(reason: &str) -> WriteError {
     WriteError::Form(reason.to_owned())
 }
 
-fn write(table: &RouteTable, out: &mut dyn Write) -> Result<(), WriteError> {
-    write_in(table, &[24, 28, 32], out)
+fn write(
+    table: &RouteTable,
+    options: &WriteOptions,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
+    write_in(table, &[24, 28, 32], options, out)
 }
 
 /// Writes the table with sides of as many bits as the first of `sizes` that are enough.
-fn write_in(table: &RouteTable, sizes: &[u64], out: &mut dyn Write) -> Result<(), WriteError> {
+fn write_in(
+    table: &RouteTable,
+    sizes: &[u64],
+    options: &WriteOptions,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
     let mut tree = Tree(vec![[0; 2]]);
     let has_ipv6 = !table.ribs.ipv6.is_empty();
     if has_ipv6 {
@@ -152,8 +162,8 @@ fn write_in(table: &RouteTable, sizes: &[u64], out: &mut dyn Write) -> Result<()
         nodes,
         bits,
         if has_ipv6 { 6 } else { 4 },
-        records.kind,
-        &table.sources,
+        options.name.as_deref().unwrap_or(records.kind.database()),
+        &description(table, options),
     );
     out.write_all(&block)?;
     Ok(())
@@ -261,23 +271,31 @@ impl Records {
     }
 }
 
+/// What the database says of itself.
+fn description(table: &RouteTable, options: &WriteOptions) -> String {
+    let told = table
+        .sources
+        .iter()
+        .map(|source| source.description.as_str());
+    let told: Vec<_> = told.filter(|told| !told.is_empty()).collect();
+    match (&options.description, &told[..]) {
+        (Some(description), _) => description.clone(),
+        (None, []) => "made by popfib".to_owned(),
+        (None, told) => told.join("; "),
+    }
+}
+
 /// What stands at the end of the file.
 fn describe(
     to: &mut Vec<u8>,
     nodes: usize,
     bits: u64,
     ip_version: u128,
-    kind: Kind,
-    sources: &[Source],
+    database: &str,
+    description: &str,
 ) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |time| time.as_secs());
-    let told = sources.iter().map(|source| source.description.as_str());
-    let told: Vec<_> = told.filter(|told| !told.is_empty()).collect();
-    let description = match &told[..] {
-        [] => "made by popfib".to_owned(),
-        told => told.join("; "),
-    };
     to.extend(b"\xab\xcd\xefMaxMind.com");
     head(to, MAP, 9);
     text(to, "binary_format_major_version");
@@ -287,11 +305,11 @@ fn describe(
     text(to, "build_epoch");
     unsigned(to, UINT64, now.into());
     text(to, "database_type");
-    text(to, kind.database());
+    text(to, database);
     text(to, "description");
     head(to, MAP, 1);
     text(to, "en");
-    text(to, &description);
+    text(to, description);
     text(to, "ip_version");
     unsigned(to, UINT16, ip_version);
     text(to, "languages");
@@ -322,7 +340,7 @@ mod tests {
 
     fn written(table: &RouteTable, sizes: &[u64]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        write_in(table, sizes, &mut bytes).expect("written");
+        write_in(table, sizes, &WriteOptions::default(), &mut bytes).expect("written");
         bytes
     }
 
@@ -394,7 +412,8 @@ mod tests {
             assert_same(&table, written(&table, &[24]));
         }
         let table = table("::1/128 1\n10.0.0.0/8 2\n");
-        let error = write_in(&table, &[24], &mut Vec::new()).expect_err("no place");
+        let error = write_in(&table, &[24], &WriteOptions::default(), &mut Vec::new())
+            .expect_err("no place");
         assert!(error.to_string().contains("::1/128"), "{error}");
     }
 
@@ -425,7 +444,8 @@ mod tests {
     #[test]
     fn what_is_too_large_is_an_error() {
         let table = table("10.0.0.0/8 1\n");
-        let error = write_in(&table, &[4], &mut Vec::new()).expect_err("too large");
+        let error = write_in(&table, &[4], &WriteOptions::default(), &mut Vec::new())
+            .expect_err("too large");
         assert!(error.to_string().contains("places"), "{error}");
     }
 }

@@ -74,7 +74,7 @@ pub(crate) fn in_background<T: Send + 'static>(
 
 /// Load a table of routes from a file.
 #[pyfunction]
-#[pyo3(signature = (path, /, format = None, *, value = "next-hop", column = None, peer = None,
+#[pyo3(signature = (path, /, format = None, *, value = "next-hop", column = None, locations = None, peer = None,
     vrf = None, skip_invalid = false, mask = false, decode = None))]
 #[expect(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn load(
@@ -83,6 +83,7 @@ pub(crate) fn load(
     format: Option<&str>,
     value: &str,
     column: Option<String>,
+    locations: Option<Bound<'_, PyAny>>,
     peer: Option<&Bound<'_, PyAny>>,
     vrf: Option<String>,
     skip_invalid: bool,
@@ -100,6 +101,7 @@ pub(crate) fn load(
     if let Some(column) = column {
         options.columns = Columns::Named(vec![column]);
     }
+    options.locations = locations.as_ref().map(path_of).transpose()?;
     options.table = vrf;
     options.skip_invalid = skip_invalid;
     options.mask = mask;

@@ -356,6 +356,7 @@ def load(
     *,
     value: _RouteValue = "next-hop",
     column: str | None = None,
+    locations: _Path | None = None,
     peer: int | str | None = None,
     vrf: str | None = None,
     skip_invalid: bool = False,
@@ -370,6 +371,7 @@ def load(
     *,
     value: _RouteValue = "next-hop",
     column: str | None = None,
+    locations: _Path | None = None,
     peer: int | str | None = None,
     vrf: str | None = None,
     skip_invalid: bool = False,
@@ -386,7 +388,7 @@ def open(
     map: bool = False,
     trust: bool = False,
     decode: None = None,
-) -> Table[str]: ...
+) -> Table[Any]: ...
 @overload
 def open(
     path: _Path,
@@ -396,7 +398,7 @@ def open(
     column: str | None = None,
     map: bool = False,
     trust: bool = False,
-    decode: Callable[[str], _V],
+    decode: Callable[[Any], _V],
 ) -> Table[_V]: ...
 def join(
     tables: Mapping[str, _Path],

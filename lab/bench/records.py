@@ -58,6 +58,11 @@ def leaves(value, path=""):
             yield name, member
 
 
+def narrow(record):
+    """A record with floats of 32 bits, as some databases have them: popfib reads the shortest number that is one of them."""
+    return {name: np.float32(value) if isinstance(value, float) else value for name, value in record.items()}
+
+
 def hosts(database):
     """Hosts of random networks."""
     random.seed(1)
@@ -91,7 +96,7 @@ def main():
     with maxminddb.open_database(args.database, maxminddb.MODE_MMAP_EXT) as reader:
         for text in texts[:20_000]:
             record = {name: value for name, value in table.record(text).items() if value is not None}
-            assert record == dict(leaves(reader.get(text))), text
+            assert narrow(record) == narrow(dict(leaves(reader.get(text)))), text
         print(f"full records, {HOSTS} hosts of networks, texts")
         rates(
             HOSTS, args.runs,

@@ -1,10 +1,12 @@
 //! Records as objects of Python.
 
+use std::sync::{Mutex, OnceLock, PoisonError};
+
 use popfib::NextHop;
-use popfib_table::{Cell, Column, Records, Scalar};
+use popfib_table::{Cell, Column, ColumnType, Records, Scalar};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::quote::Quoted;
 use crate::values::Kind;
@@ -36,19 +38,117 @@ pub(crate) fn missing<'n>(name: &str, there: impl Iterator<Item = &'n str>) -> S
     format!("no column {name} in {there}")
 }
 
-/// A record as a dict of its columns, in their order; what is absent is None.
-pub(crate) fn dict<'py>(
-    py: Python<'py>,
-    records: &Records,
-    number: NextHop,
-) -> PyResult<Bound<'py, PyDict>> {
-    let record = PyDict::new(py);
-    for (index, column) in records.columns().iter().enumerate() {
-        let cell = records.cell(number, index);
-        let value = cell.map(|cell| object(py, cell)).transpose()?;
-        record.set_item(column.name(), value)?;
+/// The most dicts that are kept of a table, of some hundred bytes each.
+const KEPT: usize = 1 << 17;
+
+/// A record that was made before.
+type Slot = Option<(NextHop, Py<PyDict>)>;
+
+/// Records as dicts that were made before: a copy of one takes a fourth of the time to make it.
+pub(crate) struct Dicts {
+    names: Vec<Py<PyString>>,
+    /// By column and code the objects of values that are no lists, which records share.
+    objects: Vec<Vec<OnceLock<Py<PyAny>>>>,
+    /// The last dict, without lists, of the numbers that are equal in their last bits.
+    made: Mutex<Vec<Slot>>,
+    /// The columns of lists: nobody may change the list of another.
+    lists: Vec<usize>,
+}
+
+impl Dicts {
+    pub(crate) fn new(py: Python<'_>, records: &Records) -> Self {
+        let columns = records.columns().iter();
+        let is_list = |column: &Column| {
+            matches!(
+                column.column_type(),
+                ColumnType::Texts | ColumnType::Integers
+            )
+        };
+        let cells = |column: &Column| match is_list(column) {
+            true => Vec::new(),
+            false => (0..column.len()).map(|_| OnceLock::new()).collect(),
+        };
+        let slots = records.len().clamp(1, KEPT).next_power_of_two();
+        let lists = columns.clone().enumerate().filter(|(_, c)| is_list(c));
+        Self {
+            lists: lists.map(|(index, _)| index).collect(),
+            names: columns
+                .clone()
+                .map(|column| PyString::intern(py, column.name()).unbind())
+                .collect(),
+            objects: columns.map(cells).collect(),
+            made: Mutex::new((0..slots).map(|_| None).collect()),
+        }
     }
-    Ok(record)
+
+    /// A record as a dict of its columns, in their order; what is absent is None.
+    pub(crate) fn dict<'py>(
+        &self,
+        py: Python<'py>,
+        records: &Records,
+        number: NextHop,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let lock = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let slots = lock().len();
+        let slot = number.get() as usize & (slots - 1);
+        let known = match &lock()[slot] {
+            Some((of, dict)) if *of == number => Some(dict.clone_ref(py)),
+            _ => None,
+        };
+        let dict = match known {
+            Some(dict) => dict.into_bound(py),
+            None => {
+                let dict = self.make(py, records, number)?;
+                let kept = Some((number, dict.clone().unbind()));
+                // What was there is dropped when the lock is free, since that runs code of others.
+                let old = std::mem::replace(&mut lock()[slot], kept);
+                drop(old);
+                dict
+            }
+        };
+        let dict = dict.copy()?;
+        for &index in &self.lists {
+            if let Some(cell) = records.cell(number, index) {
+                dict.set_item(&self.names[index], object(py, cell)?)?;
+            }
+        }
+        Ok(dict)
+    }
+
+    fn make<'py>(
+        &self,
+        py: Python<'py>,
+        records: &Records,
+        number: NextHop,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let record = PyDict::new(py);
+        for (index, name) in self.names.iter().enumerate() {
+            let code = records.code(number.get(), index);
+            let place = (code as usize).wrapping_sub(1);
+            let known = self.objects[index].get(place);
+            match (known, records.cell(number, index)) {
+                (Some(known), Some(Cell::Scalar(value))) => {
+                    let value = match known.get() {
+                        Some(value) => value.clone_ref(py),
+                        None => {
+                            let value = scalar(py, value)?.unbind();
+                            known.get_or_init(|| value).clone_ref(py)
+                        }
+                    };
+                    record.set_item(name, value)?;
+                }
+                _ => record.set_item(name, py.None())?,
+            }
+        }
+        Ok(record)
+    }
+
+    /// Heap bytes, without the objects'.
+    pub(crate) fn bytes(&self) -> usize {
+        let cells: usize = self.objects.iter().map(Vec::capacity).sum();
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        cells * size_of::<OnceLock<Py<PyAny>>>() + made.capacity() * size_of::<Slot>()
+    }
 }
 
 /// A value as an object.

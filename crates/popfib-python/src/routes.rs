@@ -5,7 +5,7 @@
 //! afterwards copies the map.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use popfib::{
     ByFamily, CompileError, Family, IpPrefix, Kernel, NextHop, NextHopMap, PerFamily, Prefix,
@@ -13,6 +13,9 @@ use popfib::{
 use popfib_table::{FamilyTable, Records, Ribs, Table, TableError};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::records::Dicts;
 
 /// A route: the number of its value.
 pub(crate) type Route = (IpPrefix, NextHop);
@@ -164,6 +167,12 @@ impl Map {
     }
 }
 
+/// A table in an image, and its records as far as they were asked for.
+pub(crate) struct InImage {
+    pub(crate) table: Table,
+    dicts: OnceLock<Dicts>,
+}
+
 /// Where the routes are.
 #[derive(Clone)]
 pub(crate) struct Routes {
@@ -171,7 +180,7 @@ pub(crate) struct Routes {
     map: Arc<Map>,
     are_in_image: bool,
     /// The table in the image, whose records the numbers are, until the first change.
-    image: Option<Arc<Table>>,
+    image: Option<Arc<InImage>>,
     /// Whether an image had records of several columns, which the first change left behind.
     has_lost_columns: bool,
 }
@@ -198,7 +207,10 @@ impl Routes {
     pub(crate) fn of_image(table: Table) -> Self {
         Self {
             are_in_image: true,
-            image: Some(Arc::new(table)),
+            image: Some(Arc::new(InImage {
+                table,
+                dicts: OnceLock::new(),
+            })),
             ..Self::default()
         }
     }
@@ -216,12 +228,12 @@ impl Routes {
     pub(crate) fn family<A: Family>(&self) -> Side<'_, A> {
         match self.image.as_ref().filter(|_| self.are_in_image) {
             None => Side::Map(A::of(&self.map.0)),
-            Some(table) => Side::Image(table.family()),
+            Some(image) => Side::Image(image.table.family()),
         }
     }
 
     /// The table in an image, until the first change.
-    pub(crate) fn image(&self) -> Option<&Arc<Table>> {
+    pub(crate) fn image(&self) -> Option<&Arc<InImage>> {
         self.image.as_ref()
     }
 
@@ -235,7 +247,29 @@ impl Routes {
                 "the table was changed, so its records are gone: routes have one value then";
             return Err(PyValueError::new_err(message));
         }
-        Ok(self.image.as_ref().and_then(|image| image.records()))
+        Ok(self.image.as_ref().and_then(|image| image.table.records()))
+    }
+
+    /// The record of this number as a dict; `None` where values are objects without columns.
+    ///
+    /// # Errors
+    /// As [`Self::records`].
+    pub(crate) fn record<'py>(
+        &self,
+        py: Python<'py>,
+        number: NextHop,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let (Some(records), Some(image)) = (self.records()?, &self.image) else {
+            return Ok(None);
+        };
+        let dicts = match image.dicts.get() {
+            Some(dicts) => dicts,
+            None => {
+                let dicts = Dicts::new(py, records);
+                image.dicts.get_or_init(|| dicts)
+            }
+        };
+        dicts.dict(py, records, number).map(Some)
     }
 
     /// The number of the longest match; 0 if there is none.
@@ -262,13 +296,19 @@ impl Routes {
 
     pub(crate) fn bytes(&self) -> usize {
         let map = self.map.0.ipv4.bytes() + self.map.0.ipv6.bytes();
-        map + self.image.as_ref().map_or(0, |image| image.bytes())
+        let image =
+            |image: &Arc<InImage>| image.table.bytes() + image.dicts.get().map_or(0, Dicts::bytes);
+        map + self.image.as_ref().map_or(0, image)
     }
 
     /// # Errors
     /// `ValueError` for an image of values alone, for what needs prefixes.
     pub(crate) fn check(&self) -> PyResult<()> {
-        match self.image.as_ref().is_none_or(|table| table.has_prefixes()) {
+        match self
+            .image
+            .as_ref()
+            .is_none_or(|image| image.table.has_prefixes())
+        {
             true => Ok(()),
             false => Err(lacking(TableError::NoRoutes)),
         }
@@ -279,7 +319,8 @@ impl Routes {
     /// # Errors
     /// As [`Self::check`].
     pub(crate) fn thaw(&mut self, py: Python<'_>) -> PyResult<()> {
-        if let Some(table) = self.image.as_ref().filter(|_| self.are_in_image) {
+        if let Some(image) = self.image.as_ref().filter(|_| self.are_in_image) {
+            let table = &image.table;
             let (ipv4, ipv6) = (table.ipv4().routes(), table.ipv6().routes());
             let (ipv4, ipv6) = (ipv4.map_err(lacking)?, ipv6.map_err(lacking)?);
             let map = py.detach(|| Map::new(ipv4, ipv6))?;
@@ -292,7 +333,10 @@ impl Routes {
     /// The map to change: a copy, if it is in use elsewhere.
     pub(crate) fn own(&mut self, py: Python<'_>) -> &mut Map {
         if let Some(image) = self.image.take() {
-            let columns = image.records().map_or(0, |records| records.columns().len());
+            let columns = image
+                .table
+                .records()
+                .map_or(0, |records| records.columns().len());
             self.has_lost_columns = columns > 1;
         }
         if Arc::get_mut(&mut self.map).is_none() {

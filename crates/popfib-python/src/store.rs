@@ -51,8 +51,11 @@ pub(crate) fn save(
     encode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let image = table.read(py, |state| Ok(state.routes.image().cloned()))?;
-    if let (Some(image), None) = (image.filter(|image| image.records().is_some()), encode) {
-        let write = |to: &mut ImageWriter| image.write(to, &Options::default(), Keep::Routes);
+    if let (Some(image), None) = (
+        image.filter(|image| image.table.records().is_some()),
+        encode,
+    ) {
+        let write = |to: &mut ImageWriter| image.table.write(to, &Options::default(), Keep::Routes);
         return py.detach(|| save_image(path, &[Source::named("Python")], write));
     }
     let state = table.copy(py)?;

@@ -97,15 +97,6 @@ pub(super) fn encoded(
             ));
         }
     };
-    column(numbers, &used, dictionary).map_err(error)
-}
-
-/// The column of `numbers`, 0 for null, those of `used` in their order standing for the values of `dictionary`.
-pub(super) fn column(
-    mut numbers: Vec<u32>,
-    used: &Used,
-    dictionary: ArrayRef,
-) -> Result<DictionaryArray<UInt32Type>, ArrowError> {
     // Rows that are null point to the first word, so there has to be one.
     let dictionary = match dictionary.is_empty() {
         true => new_null_array(dictionary.data_type(), 1),
@@ -117,7 +108,7 @@ pub(super) fn column(
         *number = used.place(*number);
     }
     let keys = UInt32Array::new(numbers.into(), nulls);
-    DictionaryArray::try_new(keys, dictionary)
+    DictionaryArray::try_new(keys, dictionary).map_err(error)
 }
 
 /// Which numbers rows have.

@@ -37,6 +37,7 @@ use input::Column;
 use lookup::{Answer, Invalid, Rows, Source, Values};
 use matches::{Match, Matches};
 use output::{OfNumbers, Output};
+use records::OfRows;
 
 /// What is asked.
 #[derive(Clone, Copy)]
@@ -169,11 +170,9 @@ pub(crate) fn lookup_columns<'py>(
     room::ask_for_memory(count, (1 + 2 * indices.len()) * size_of::<u32>())?;
     let mut numbers = vec![0; count];
     lookup.look_up(&Values(&routes), &mut numbers)?;
+    let of_rows = py.detach(|| OfRows::new(records, numbers));
     let columns = columns.zip(indices);
-    let columns = columns.map(|(name, index)| {
-        let column = records::column(py, form, records, index, &numbers)?;
-        Ok((name, column))
-    });
+    let columns = columns.map(|(name, index)| Ok((name, of_rows.column(py, form, index)?)));
     columns.collect()
 }
 

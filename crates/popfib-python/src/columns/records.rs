@@ -1,213 +1,307 @@
 //! The columns of records: what the records of the rows say, as a column for each that is asked for.
+//!
+//! The records that rows have are few beside the rows, mostly. So each of them is read once, and a row is a place among
+//! them: a column is what the records say, gathered by the places. Rejected: to read the column's cell of each row, which
+//! is a miss of the cache a row and column, and a third of the rate with three columns.
 
 use std::sync::Arc;
 
 use arrow_array::builder::{BooleanBuilder, PrimitiveBuilder, StringBuilder};
-use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, ListArray, PrimitiveArray, StringArray};
-use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, ListArray, PrimitiveArray, StringArray,
+    UInt32Array, new_null_array,
+};
+use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, Field};
-use numpy::PyArray1;
+use numpy::{Element, PyArray1};
 use popfib_table::{Cell, Column, ColumnType, Records, Scalar};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use super::arrow::ArrowColumn;
-use super::dictionary::{self, Used};
+use super::dictionary::Used;
 use super::output::{OfNumbers, need_numpy};
 use crate::records;
 
-/// A column of `records` at the rows whose records have these numbers, 0 for none.
-pub(super) fn column<'py>(
-    py: Python<'py>,
-    form: OfNumbers,
-    records: &Records,
-    index: usize,
-    numbers: &[u32],
-) -> PyResult<Bound<'py, PyAny>> {
-    let column = &records.columns()[index];
-    let codes = || {
-        let codes = numbers.iter().map(|&number| records.code(number, index));
-        codes.collect::<Vec<_>>()
-    };
-    if let OfNumbers::Arrow = form {
-        let column = py.detach(|| arrow(column, codes()));
-        let column = column.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        return Ok(Bound::new(py, ArrowColumn::new(&column))?.into_any());
-    }
-    let codes = py.detach(codes);
-    if let OfNumbers::Values = form {
-        need_numpy(py)?;
-        if let Some(array) = array(py, column, &codes) {
-            return Ok(array);
+/// The records of rows.
+pub(super) struct OfRows<'r> {
+    records: &'r Records,
+    /// The numbers of the records that rows have, each once, after 0 for none.
+    numbers: Vec<u32>,
+    /// For each row the place of its number in them.
+    places: Vec<u32>,
+    /// Whether a row has none.
+    has_none: bool,
+}
+
+impl<'r> OfRows<'r> {
+    /// Those of the rows whose records have these numbers, 0 for none.
+    pub(super) fn new(records: &'r Records, mut rows: Vec<u32>) -> Self {
+        let used = Used::new(&rows, records.len());
+        let mut has_none = false;
+        for number in &mut rows {
+            has_none |= *number == 0;
+            if *number != 0 {
+                *number = 1 + used.place(*number);
+            }
+        }
+        let mut numbers = vec![0];
+        numbers.extend_from_slice(used.numbers());
+        Self {
+            records,
+            numbers,
+            places: rows,
+            has_none,
         }
     }
-    let used = Used::new(&codes, column.len());
-    let objects = used.numbers().iter().map(|&code| match column.value(code) {
-        Some(cell) => records::object(py, cell),
-        None => Ok(py.None().into_bound(py)),
-    });
-    let objects = objects.collect::<PyResult<Vec<_>>>()?;
-    let none = py.None().into_bound(py);
-    let rows = codes.iter().map(|&code| match code {
-        0 => none.clone(),
-        code => objects[used.place(code) as usize].clone(),
-    });
-    Ok(match form {
-        OfNumbers::Values => {
-            let objects = rows.map(Bound::unbind).collect();
-            PyArray1::from_vec(py, objects).into_any()
+
+    /// The column of this index.
+    pub(super) fn column<'py>(
+        &self,
+        py: Python<'py>,
+        form: OfNumbers,
+        index: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let column = &self.records.columns()[index];
+        let codes = self.numbers.iter();
+        let codes = codes.map(|&number| match number {
+            0 => 0,
+            number => self.records.code(number, index),
+        });
+        let codes: Vec<u32> = codes.collect();
+        match form {
+            OfNumbers::Arrow => {
+                let column = py.detach(|| self.arrow(column, &codes));
+                let column = column.map_err(|error| PyValueError::new_err(error.to_string()))?;
+                return Ok(Bound::new(py, ArrowColumn::new(&column))?.into_any());
+            }
+            OfNumbers::Values => {
+                need_numpy(py)?;
+                if let Some(array) = self.array(py, column, &codes) {
+                    return Ok(array);
+                }
+            }
+            OfNumbers::List | OfNumbers::Indices => {}
         }
-        _ => PyList::new(py, rows.collect::<Vec<_>>())?.into_any(),
+        // Records that say the same share the object.
+        let used = Used::new(&codes, column.len());
+        let objects = used.numbers().iter().map(|&code| match column.value(code) {
+            Some(cell) => records::object(py, cell).map(Bound::unbind),
+            None => Ok(py.None()),
+        });
+        let objects = objects.collect::<PyResult<Vec<_>>>()?;
+        let of_place = codes.iter().map(|&code| match code {
+            0 => py.None(),
+            code => objects[used.place(code) as usize].clone_ref(py),
+        });
+        let of_place: Vec<_> = of_place.collect();
+        let rows = self.places.iter();
+        let rows = rows.map(|&place| of_place[place as usize].clone_ref(py));
+        Ok(match form {
+            OfNumbers::Values => PyArray1::from_vec(py, rows.collect()).into_any(),
+            _ => PyList::new(py, rows)?.into_any(),
+        })
+    }
+
+    /// What the rows say, of what the records say.
+    fn gather<T: Copy>(&self, of_place: &[T]) -> Vec<T> {
+        let places = self.places.iter();
+        places.map(|&place| of_place[place as usize]).collect()
+    }
+
+    /// Whether each row has a value, if one has none; by the codes of the records.
+    fn nulls(&self, codes: &[u32]) -> Option<NullBuffer> {
+        (self.has_none || codes[1..].contains(&0)).then(|| {
+            let is_there = |row: usize| codes[self.places[row] as usize] != 0;
+            NullBuffer::new(BooleanBuffer::collect_bool(self.places.len(), is_there))
+        })
+    }
+
+    /// An array of the type of the column, where numpy has one that can say what the rows say: floats have NaN where there
+    /// is none, and integers and truths have to be there for all rows.
+    fn array<'py>(
+        &self,
+        py: Python<'py>,
+        column: &Column,
+        codes: &[u32],
+    ) -> Option<Bound<'py, PyAny>> {
+        let is_whole = !self.has_none && !codes[1..].contains(&0);
+        match column.column_type() {
+            ColumnType::Float => Some(self.numpy(py, column, codes, f64::NAN, float)),
+            ColumnType::Integer if is_whole && column.is_unsigned() => {
+                Some(self.numpy(py, column, codes, 0, unsigned))
+            }
+            ColumnType::Integer if is_whole => Some(self.numpy(py, column, codes, 0, signed)),
+            ColumnType::Boolean if is_whole => Some(self.numpy(py, column, codes, false, truth)),
+            _ => None,
+        }
+    }
+
+    fn numpy<'py, T: Copy + Element>(
+        &self,
+        py: Python<'py>,
+        column: &Column,
+        codes: &[u32],
+        none: T,
+        value: impl Fn(Scalar<'_>) -> Option<T>,
+    ) -> Bound<'py, PyAny> {
+        let values = scalars(column, codes).map(|scalar| scalar.and_then(&value).unwrap_or(none));
+        let values: Vec<_> = values.collect();
+        PyArray1::from_vec(py, self.gather(&values)).into_any()
+    }
+
+    /// The column as Arrow has it: texts by a dictionary, all else as it is.
+    fn arrow(&self, column: &Column, codes: &[u32]) -> Result<ArrayRef, ArrowError> {
+        Ok(match column.column_type() {
+            ColumnType::Text => Arc::new(self.texts(column, codes)?),
+            ColumnType::Integer if column.is_unsigned() => {
+                Arc::new(self.primitive::<UInt64Type>(column, codes, unsigned))
+            }
+            ColumnType::Integer => Arc::new(self.primitive::<Int64Type>(column, codes, signed)),
+            ColumnType::Float => Arc::new(self.primitive::<Float64Type>(column, codes, float)),
+            ColumnType::Boolean => {
+                let truths: Vec<_> = scalars(column, codes)
+                    .map(|scalar| scalar.and_then(truth).unwrap_or(false))
+                    .collect();
+                let row = |row: usize| truths[self.places[row] as usize];
+                let rows = BooleanBuffer::collect_bool(self.places.len(), row);
+                Arc::new(BooleanArray::new(rows, self.nulls(codes)))
+            }
+            ColumnType::Texts | ColumnType::Integers => Arc::new(self.lists(column, codes)?),
+        })
+    }
+
+    fn primitive<T: ArrowPrimitiveType>(
+        &self,
+        column: &Column,
+        codes: &[u32],
+        value: impl Fn(Scalar<'_>) -> Option<T::Native>,
+    ) -> PrimitiveArray<T> {
+        let values = scalars(column, codes);
+        let values = values.map(|scalar| scalar.and_then(&value).unwrap_or_default());
+        let values: Vec<_> = values.collect();
+        PrimitiveArray::new(self.gather(&values).into(), self.nulls(codes))
+    }
+
+    fn texts(
+        &self,
+        column: &Column,
+        codes: &[u32],
+    ) -> Result<DictionaryArray<UInt32Type>, ArrowError> {
+        let used = Used::new(codes, column.len());
+        let texts = used.numbers().iter().map(|&code| match column.value(code) {
+            Some(Cell::Scalar(Scalar::Text(text))) => text,
+            _ => "",
+        });
+        let texts: Vec<_> = texts.collect();
+        let bytes = texts.iter().map(|text| text.len()).sum::<usize>();
+        i32::try_from(bytes).map_err(|_| too_long())?;
+        let words: ArrayRef = Arc::new(StringArray::from(texts));
+        // Rows that are null point to the first word, so there has to be one.
+        let words = match words.is_empty() {
+            true => new_null_array(words.data_type(), 1),
+            false => words,
+        };
+        let keys: Vec<_> = codes.iter().map(|&code| used.place(code)).collect();
+        let keys = UInt32Array::new(self.gather(&keys).into(), self.nulls(codes));
+        DictionaryArray::try_new(keys, words)
+    }
+
+    fn lists(&self, column: &Column, codes: &[u32]) -> Result<ListArray, ArrowError> {
+        let rows = self.places.iter().map(|&place| codes[place as usize]);
+        let list = |code: u32| match column.value(code) {
+            Some(Cell::List(list)) => Some(list),
+            _ => None,
+        };
+        let (mut bytes, mut ends) = (0, vec![0]);
+        for list in rows.clone().map(list) {
+            let count = list.map_or(0, |list| list.len());
+            let end = i32::try_from(count).ok();
+            let end = end.and_then(|count| count.checked_add(*ends.last()?));
+            ends.push(end.ok_or_else(too_long)?);
+            if column.element_type() == ColumnType::Text {
+                let texts = list.into_iter().flat_map(|list| list.iter());
+                bytes += texts.map(text_len).sum::<usize>();
+            }
+        }
+        i32::try_from(bytes).map_err(|_| too_long())?;
+        let elements = rows.filter_map(list).flat_map(|list| list.iter().map(Some));
+        let elements = elements_of(column, elements);
+        let field = Arc::new(Field::new_list_field(elements.data_type().clone(), false));
+        let ends = OffsetBuffer::new(ends.into());
+        ListArray::try_new(field, ends, elements, self.nulls(codes))
+    }
+}
+
+/// What these codes of a column stand for.
+fn scalars<'c>(column: &'c Column, codes: &'c [u32]) -> impl Iterator<Item = Option<Scalar<'c>>> {
+    codes.iter().map(|&code| match column.value(code) {
+        Some(Cell::Scalar(scalar)) => Some(scalar),
+        _ => None,
     })
 }
 
-/// An array of the type of the column, where numpy has one that can say what the rows say: floats have NaN where there is
-/// none, and integers and truths have to be there for all rows.
-fn array<'py>(py: Python<'py>, column: &Column, codes: &[u32]) -> Option<Bound<'py, PyAny>> {
-    let values = codes.iter().map(|&code| column.value(code));
-    Some(match column.column_type() {
-        ColumnType::Float => {
-            let float = |cell| match cell {
-                Some(Cell::Scalar(Scalar::Float(float))) => float,
-                _ => f64::NAN,
-            };
-            PyArray1::from_iter(py, values.map(float)).into_any()
-        }
-        ColumnType::Integer if column.is_unsigned() => {
-            let values = values.map(|cell| u64::try_from(integer(cell)?).ok());
-            PyArray1::from_vec(py, values.collect::<Option<Vec<_>>>()?).into_any()
-        }
-        ColumnType::Integer => {
-            let values = values.map(|cell| i64::try_from(integer(cell)?).ok());
-            PyArray1::from_vec(py, values.collect::<Option<Vec<_>>>()?).into_any()
-        }
-        ColumnType::Boolean => {
-            let truths = values.map(|cell| match cell {
-                Some(Cell::Scalar(Scalar::Boolean(truth))) => Some(truth),
-                _ => None,
-            });
-            PyArray1::from_vec(py, truths.collect::<Option<Vec<_>>>()?).into_any()
-        }
-        ColumnType::Text | ColumnType::Texts | ColumnType::Integers => return None,
-    })
-}
-
-fn integer(cell: Option<Cell<'_>>) -> Option<i128> {
-    match cell {
-        Some(Cell::Scalar(Scalar::Integer(number))) => Some(number),
+fn signed(scalar: Scalar<'_>) -> Option<i64> {
+    match scalar {
+        Scalar::Integer(number) => i64::try_from(number).ok(),
         _ => None,
     }
 }
 
-/// The column as Arrow has it: texts by a dictionary, all else as it is.
-fn arrow(column: &Column, codes: Vec<u32>) -> Result<ArrayRef, ArrowError> {
-    let scalars = || {
-        let cells = codes.iter().map(|&code| column.value(code));
-        cells.map(|cell| match cell {
-            Some(Cell::Scalar(scalar)) => Some(scalar),
-            _ => None,
-        })
-    };
-    Ok(match column.column_type() {
-        ColumnType::Text => {
-            let used = Used::new(&codes, column.len());
-            let texts = used.numbers().iter().map(|&code| match column.value(code) {
-                Some(Cell::Scalar(Scalar::Text(text))) => text,
-                _ => "",
-            });
-            let texts: Vec<_> = texts.collect();
-            let bytes = texts.iter().map(|text| text.len()).sum::<usize>();
-            i32::try_from(bytes).map_err(|_| too_long())?;
-            Arc::new(dictionary::column(
-                codes,
-                &used,
-                Arc::new(StringArray::from(texts)),
-            )?)
-        }
-        ColumnType::Integer | ColumnType::Float | ColumnType::Boolean => {
-            array_of(column, scalars())
-        }
-        ColumnType::Texts | ColumnType::Integers => Arc::new(lists(column, &codes)?),
-    })
+fn unsigned(scalar: Scalar<'_>) -> Option<u64> {
+    match scalar {
+        Scalar::Integer(number) => u64::try_from(number).ok(),
+        _ => None,
+    }
 }
 
-/// These values of the elements of a column.
-fn array_of<'c>(column: &Column, values: impl Iterator<Item = Option<Scalar<'c>>>) -> ArrayRef {
+fn float(scalar: Scalar<'_>) -> Option<f64> {
+    match scalar {
+        Scalar::Float(float) => Some(float),
+        _ => None,
+    }
+}
+
+fn truth(scalar: Scalar<'_>) -> Option<bool> {
+    match scalar {
+        Scalar::Boolean(truth) => Some(truth),
+        _ => None,
+    }
+}
+
+/// The elements of a column of lists.
+fn elements_of<'c>(
+    column: &Column,
+    elements: impl Iterator<Item = Option<Scalar<'c>>>,
+) -> ArrayRef {
+    fn primitive<'c, T: ArrowPrimitiveType>(
+        elements: impl Iterator<Item = Option<Scalar<'c>>>,
+        value: impl Fn(Scalar<'c>) -> Option<T::Native>,
+    ) -> ArrayRef {
+        let mut array = PrimitiveBuilder::<T>::new();
+        elements.for_each(|scalar| array.append_option(scalar.and_then(&value)));
+        Arc::new(array.finish())
+    }
     match column.element_type() {
-        ColumnType::Integer if column.is_unsigned() => {
-            Arc::new(primitive::<UInt64Type>(values, |scalar| match scalar {
-                Scalar::Integer(number) => u64::try_from(number).ok(),
-                _ => None,
-            }))
-        }
-        ColumnType::Integer => Arc::new(primitive::<Int64Type>(values, |scalar| match scalar {
-            Scalar::Integer(number) => i64::try_from(number).ok(),
-            _ => None,
-        })),
-        ColumnType::Float => Arc::new(primitive::<Float64Type>(values, |scalar| match scalar {
-            Scalar::Float(float) => Some(float),
-            _ => None,
-        })),
+        ColumnType::Integer if column.is_unsigned() => primitive::<UInt64Type>(elements, unsigned),
+        ColumnType::Integer => primitive::<Int64Type>(elements, signed),
+        ColumnType::Float => primitive::<Float64Type>(elements, float),
         ColumnType::Boolean => {
-            let mut truths = BooleanBuilder::with_capacity(values.size_hint().0);
-            for value in values {
-                truths.append_option(match value {
-                    Some(Scalar::Boolean(truth)) => Some(truth),
-                    _ => None,
-                });
-            }
-            let truths: BooleanArray = truths.finish();
-            Arc::new(truths)
+            let mut truths = BooleanBuilder::new();
+            elements.for_each(|scalar| truths.append_option(scalar.and_then(truth)));
+            Arc::new(truths.finish())
         }
         ColumnType::Text | ColumnType::Texts | ColumnType::Integers => {
             let mut texts = StringBuilder::new();
-            for value in values {
-                match value {
-                    Some(Scalar::Text(text)) => texts.append_value(text),
-                    _ => texts.append_null(),
-                }
-            }
+            elements.for_each(|scalar| match scalar {
+                Some(Scalar::Text(text)) => texts.append_value(text),
+                _ => texts.append_null(),
+            });
             Arc::new(texts.finish())
         }
     }
-}
-
-fn primitive<'c, T: ArrowPrimitiveType>(
-    values: impl Iterator<Item = Option<Scalar<'c>>>,
-    value: impl Fn(Scalar<'c>) -> Option<T::Native>,
-) -> PrimitiveArray<T> {
-    let mut array = PrimitiveBuilder::<T>::with_capacity(values.size_hint().0);
-    for scalar in values {
-        array.append_option(scalar.and_then(&value));
-    }
-    array.finish()
-}
-
-fn lists(column: &Column, codes: &[u32]) -> Result<ListArray, ArrowError> {
-    let list = |code: &u32| match column.value(*code) {
-        Some(Cell::List(list)) => Some(list),
-        _ => None,
-    };
-    let (mut bytes, mut ends) = (0, vec![0]);
-    for list in codes.iter().map(list) {
-        let count = list.map_or(0, |list| list.len());
-        let end = i32::try_from(count).ok();
-        let end = end.and_then(|count| count.checked_add(*ends.last()?));
-        ends.push(end.ok_or_else(too_long)?);
-        if column.element_type() == ColumnType::Text {
-            let texts = list.into_iter().flat_map(|list| list.iter());
-            bytes += texts.map(text_len).sum::<usize>();
-        }
-    }
-    i32::try_from(bytes).map_err(|_| too_long())?;
-    let elements = codes.iter().filter_map(list);
-    let elements = array_of(column, elements.flat_map(|list| list.iter().map(Some)));
-    let nulls: NullBuffer = codes.iter().map(|&code| code != 0).collect();
-    let nulls = (nulls.null_count() > 0).then_some(nulls);
-    let field = Arc::new(Field::new_list_field(elements.data_type().clone(), false));
-    ListArray::try_new(field, OffsetBuffer::new(ends.into()), elements, nulls)
 }
 
 fn text_len(scalar: Scalar<'_>) -> usize {

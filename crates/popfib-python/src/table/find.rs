@@ -76,8 +76,8 @@ impl Table {
             address.ok_or_else(|| PyValueError::new_err("a record is that of an address"))?;
         self.shared.read(py, |state| {
             let number = NextHop::new(state.routes.lookup(address));
-            let record = number.map(|number| match state.routes.records()? {
-                Some(records) => records::dict(py, records, number),
+            let record = number.map(|number| match state.routes.record(py, number)? {
+                Some(record) => Ok(record),
                 None => {
                     let record = PyDict::new(py);
                     record.set_item(records::VALUE, state.values.get(number.get()))?;

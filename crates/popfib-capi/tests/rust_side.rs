@@ -5,7 +5,8 @@
 //! Files, by family F (4 or 6), numbers in the order of this machine:
 //! `routes-F` (records of 24 bytes: prefix, padded to 16 bytes; length; three bytes of 0; next hop),
 //! `addresses-F` (bytes in network order), `answers-F` (next hops of 32 bits), `lengths-F` (of the matching
-//! prefix, one byte each; 255 for none), `image` with both families, `two-tables` with the tables `a` and `b`, and `kernels.h`.
+//! prefix, one byte each; 255 for none), `image` with both families, `two-tables` with the tables `a` and `b`,
+//! `broken-records`, and `kernels.h`.
 
 use std::error::Error;
 use std::fs;
@@ -33,6 +34,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         two.family(&rib, &Options::default(), Keep::Routes)?;
     }
     two.save(dir.join("two-tables"))?;
+    let mut broken = ImageWriter::new(0);
+    broken.table("", &[])?;
+    // Of no columns.
+    broken.records(1, vec![(4, vec![0; 16])])?;
+    broken.family(&Rib::<u32>::new(), &Options::default(), Keep::Routes)?;
+    broken.save(dir.join("broken-records"))?;
     let names = Kernel::ALL_NAMES.join("\", \"");
     let kernels = format!("static const char *const KERNELS[] = {{\"{names}\"}};\n");
     fs::write(dir.join("kernels.h"), kernels)?;

@@ -147,15 +147,24 @@ Datum pg_popfib_lookup_int(PG_FUNCTION_ARGS)
         find_column(fcinfo, call);
     if (record == 0)
         PG_RETURN_NULL();
-    if (find_column(fcinfo, call) && call->column.type == POPFIB_INT64) {
-        if (!value_get(call->table, &call->column, record, &value))
+    if (!find_column(fcinfo, call) || call->column.type == POPFIB_INT64) {
+        if (call->has_column && !value_get(call->table, &call->column, record, &value))
             PG_RETURN_NULL();
-        return value;
+        PG_RETURN_INT64(call->has_column ? DatumGetInt64(value) : record);
     }
-    if (!text_of(fcinfo, call, record, &value))
-        PG_RETURN_NULL();
-    digits = VARDATA_ANY(DatumGetPointer(value));
-    length = VARSIZE_ANY_EXHDR(DatumGetPointer(value));
+    if (call->column.type == POPFIB_TEXT) {
+        /* Without a copy. */
+        int error = popfib_records_text(call->table->records, call->column.index, record, 0, &digits, &length);
+        if (error == -ENOENT)
+            PG_RETURN_NULL();
+        if (error != 0)
+            store_throw(error, call->table->name);
+    } else {
+        if (!value_get_text(call->table, &call->column, record, &value))
+            PG_RETURN_NULL();
+        digits = VARDATA_ANY(DatumGetPointer(value));
+        length = VARSIZE_ANY_EXHDR(DatumGetPointer(value));
+    }
     negative = length > 0 && digits[0] == '-';
     at += negative || (length > 0 && digits[0] == '+');
     good = at < length;
@@ -164,7 +173,8 @@ Datum pg_popfib_lookup_int(PG_FUNCTION_ARGS)
                !pg_sub_s64_overflow(number, digits[at] - '0', &number);
     if (!good || (!negative && number == PG_INT64_MIN))
         ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-                        errmsg("value \"%s\" of table \"%s\" is no bigint", TextDatumGetCString(value), call->table->name)));
+                        errmsg("value \"%s\" of table \"%s\" is no bigint", text_of(fcinfo, call, record, &value) ? TextDatumGetCString(value) : "",
+                               call->table->name)));
     PG_RETURN_INT64(negative ? number : -number);
 }
 

@@ -143,6 +143,10 @@ def test_names_of_columns(server):
     assert server.sql("SELECT name, type FROM popfib.columns('odd')") == [(name, "text") for name in odd]
     for n, name in enumerate(odd):
         assert server.sql(f"SELECT popfib.lookup('odd', '10.1.2.3', {quote(name)})") == [(f"value {n}",)]
+    for address in "10.1.2.3", "9.9.9.9", "::1":
+        fails(server, "42703", 'no column "nothing"', f"SELECT popfib.lookup('odd', '{address}', 'nothing')")
+        fails(server, "42703", 'no column "nothing"', f"SELECT popfib.lookup_int('odd', '{address}', 'nothing')")
+    assert server.sql("SELECT popfib.lookup('odd', '9.9.9.9', 'case'), popfib.lookup_record('odd', '::1')") == [(None, None)]
     server.sql("SELECT popfib.create_view('odd', 'odd \"view\"')")
     [row] = server.sql('SELECT * FROM "odd ""view"""')
     assert row == ("1", *(f"value {n}" for n in range(len(odd))))

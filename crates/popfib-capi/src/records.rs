@@ -175,8 +175,10 @@ fn values<'r, T: Value<'r>>(
     {
         return Err(Errno::RANGE);
     }
+    let values = column_at(records, column)?;
     for (at, &number) in numbers.iter().enumerate() {
-        let value = match cell(records, column, number)? {
+        // Code 0, of what is absent and of number 0, has no value.
+        let value = match values.value(records.code(number, column as usize)) {
             Some(Cell::Scalar(scalar)) => T::of(scalar),
             _ => None,
         };

@@ -1,5 +1,5 @@
 /* The functions that look up. */
-#include "store.h"
+#include "values.h"
 
 #include <netinet/in.h>
 #include <sys/stat.h>
@@ -7,7 +7,6 @@
 #include "access/xact.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "mb/pg_wchar.h"
 #include "storage/fd.h"
 #include "utils/builtins.h"
 #include "utils/inet.h"
@@ -17,6 +16,7 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(pg_popfib_lookup);
 PG_FUNCTION_INFO_V1(pg_popfib_lookup_int);
+PG_FUNCTION_INFO_V1(pg_popfib_lookup_record);
 PG_FUNCTION_INFO_V1(pg_popfib_lookup_prefix);
 PG_FUNCTION_INFO_V1(pg_popfib_lookup_all);
 PG_FUNCTION_INFO_V1(pg_popfib_tables);
@@ -27,7 +27,10 @@ typedef struct Call {
     Size length; /* of the table's name */
     TimestampTz statement;
     uint64 changes;
-    bool utf8;
+    /* The column that is asked for, if there are records, and what it is called if it was named. */
+    bool has_column;
+    Column column;
+    text *name;
     MemoryContextCallback at_end;
 } Call;
 
@@ -51,13 +54,13 @@ static inline Call *call_of(FunctionCallInfo fcinfo)
         return call;
     if (call == NULL) {
         call = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *call);
-        call->utf8 = GetDatabaseEncoding() == PG_UTF8;
         call->at_end.func = release;
         call->at_end.arg = call;
         MemoryContextRegisterResetCallback(fcinfo->flinfo->fn_mcxt, &call->at_end);
         fcinfo->flinfo->fn_extra = call;
     }
     release(call);
+    call->has_column = false;
     call->table = store_acquire(VARDATA_ANY(name), length);
     call->length = length;
     call->statement = GetCurrentStatementStartTimestamp();
@@ -65,41 +68,46 @@ static inline Call *call_of(FunctionCallInfo fcinfo)
     return call;
 }
 
+/* The column of the third argument, of the value if there is none; false: next hops are numbers alone. */
+static inline bool find_column(FunctionCallInfo fcinfo, Call *call)
+{
+    text *name = PG_NARGS() > 2 ? PG_GETARG_TEXT_PP(2) : NULL;
+    Size length = name == NULL ? 0 : VARSIZE_ANY_EXHDR(name);
+    if (likely(call->has_column && (name == NULL || (VARSIZE(call->name) - VARHDRSZ == length &&
+                                                     memcmp(VARDATA(call->name), VARDATA_ANY(name), length) == 0))))
+        return true;
+    call->has_column = false;
+    if (name == NULL)
+        return call->has_column = column_of_value(call->table, &call->column);
+    call->column = column_named(call->table, text_to_cstring(name));
+    if (call->name != NULL)
+        pfree(call->name);
+    call->name = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, VARHDRSZ + length);
+    SET_VARSIZE(call->name, VARHDRSZ + length);
+    memcpy(VARDATA(call->name), VARDATA_ANY(name), length);
+    return call->has_column = true;
+}
+
 static inline popfib_table *family_of(const Table *table, const inet *address)
 {
     return ip_family(address) == PGSQL_AF_INET ? table->ipv4 : table->ipv6;
 }
 
-/* The next hop of the longest match of the second argument; 0 for none. */
-static inline uint32 next_hop_of(const Call *call, const inet *address)
+/* The number of the record of the longest match of the second argument; 0 for none. */
+static inline uint32 record_of(const Call *call, const inet *address)
 {
     /* NULL is a table without routes. */
     return popfib_lookup(family_of(call->table, address), ip_addr(address));
 }
 
-/* Images of the command `popfib` have names; one of the C library may have none, and then the number stands for it. */
-static const char *value_of(const Call *call, uint32 next_hop, size_t *length)
+/* The value of a record in the column that is asked for, as text; false: it is absent. An image of the C library may be without
+ * records, and then the number stands for it. */
+static inline bool text_of(FunctionCallInfo fcinfo, Call *call, uint32 record, Datum *value)
 {
-    static char number[16];
-    const char *name;
-    int error = popfib_image_name(call->table->image, next_hop, &name, length);
-    if (likely(error == 0))
-        return name;
-    if (error != -ENODATA)
-        store_throw(error, call->table->name);
-    *length = snprintf(number, sizeof number, "%u", next_hop);
-    return number;
-}
-
-static inline Datum text_of(const Call *call, uint32 next_hop)
-{
-    size_t length;
-    const char *name = value_of(call, next_hop, &length);
-    if (unlikely(!call->utf8)) {
-        char *turned = pg_any_to_server(pnstrdup(name, length), length, PG_UTF8);
-        return CStringGetTextDatum(turned);
-    }
-    return PointerGetDatum(cstring_to_text_with_len(name, length));
+    if (likely(find_column(fcinfo, call)))
+        return value_get_text(call->table, &call->column, record, value);
+    *value = CStringGetTextDatum(psprintf("%u", record));
+    return true;
 }
 
 static Datum cidr_of(const inet *address, const uint8_t *prefix, uint8_t length)
@@ -115,24 +123,48 @@ static Datum cidr_of(const inet *address, const uint8_t *prefix, uint8_t length)
 Datum pg_popfib_lookup(PG_FUNCTION_ARGS)
 {
     Call *call = call_of(fcinfo);
-    uint32 next_hop = next_hop_of(call, PG_GETARG_INET_PP(1));
-    if (next_hop == 0)
+    uint32 record = record_of(call, PG_GETARG_INET_PP(1));
+    Datum value;
+    /* A column that is not there is an error for every address. */
+    if (PG_NARGS() > 2)
+        find_column(fcinfo, call);
+    if (record == 0 || !text_of(fcinfo, call, record, &value))
         PG_RETURN_NULL();
-    return text_of(call, next_hop);
+    return value;
 }
 
 Datum pg_popfib_lookup_int(PG_FUNCTION_ARGS)
 {
     Call *call = call_of(fcinfo);
-    uint32 next_hop = next_hop_of(call, PG_GETARG_INET_PP(1));
+    uint32 record = record_of(call, PG_GETARG_INET_PP(1));
+    Datum value;
     const char *digits;
     size_t length, at = 0;
     /* Negative, which has one number more. */
     int64 number = 0;
     bool good, negative;
-    if (next_hop == 0)
+    if (PG_NARGS() > 2)
+        find_column(fcinfo, call);
+    if (record == 0)
         PG_RETURN_NULL();
-    digits = value_of(call, next_hop, &length);
+    if (!find_column(fcinfo, call) || call->column.type == POPFIB_INT64) {
+        if (call->has_column && !value_get(call->table, &call->column, record, &value))
+            PG_RETURN_NULL();
+        PG_RETURN_INT64(call->has_column ? DatumGetInt64(value) : record);
+    }
+    if (call->column.type == POPFIB_TEXT) {
+        /* Without a copy. */
+        int error = popfib_records_text(call->table->records, call->column.index, record, 0, &digits, &length);
+        if (error == -ENOENT)
+            PG_RETURN_NULL();
+        if (error != 0)
+            store_throw(error, call->table->name);
+    } else {
+        if (!value_get_text(call->table, &call->column, record, &value))
+            PG_RETURN_NULL();
+        digits = VARDATA_ANY(DatumGetPointer(value));
+        length = VARSIZE_ANY_EXHDR(DatumGetPointer(value));
+    }
     negative = length > 0 && digits[0] == '-';
     at += negative || (length > 0 && digits[0] == '+');
     good = at < length;
@@ -141,9 +173,17 @@ Datum pg_popfib_lookup_int(PG_FUNCTION_ARGS)
                !pg_sub_s64_overflow(number, digits[at] - '0', &number);
     if (!good || (!negative && number == PG_INT64_MIN))
         ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-                        errmsg("value \"%s\" of table \"%s\" is no bigint", TextDatumGetCString(text_of(call, next_hop)),
+                        errmsg("value \"%s\" of table \"%s\" is no bigint", text_of(fcinfo, call, record, &value) ? TextDatumGetCString(value) : "",
                                call->table->name)));
     PG_RETURN_INT64(negative ? number : -number);
+}
+
+Datum pg_popfib_lookup_record(PG_FUNCTION_ARGS)
+{
+    uint32 record = record_of(call_of(fcinfo), PG_GETARG_INET_PP(1));
+    if (record == 0)
+        PG_RETURN_NULL();
+    PG_RETURN_INT32(record);
 }
 
 Datum pg_popfib_lookup_prefix(PG_FUNCTION_ARGS)
@@ -196,8 +236,9 @@ Datum pg_popfib_lookup_all(PG_FUNCTION_ARGS)
     if (error != 0)
         store_throw(error, call->table->name);
     for (int at = 0; at < found.count; at++) {
-        Datum values[2] = {cidr_of(address, found.routes[at].prefix, found.routes[at].length), text_of(call, found.routes[at].next_hop)};
-        bool nulls[2] = {false, false};
+        uint32 record = found.routes[at].next_hop;
+        Datum values[3] = {cidr_of(address, found.routes[at].prefix, found.routes[at].length), 0, Int32GetDatum(record)};
+        bool nulls[3] = {false, !text_of(fcinfo, call, record, &values[1]), false};
         tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
     }
     return (Datum)0;

@@ -4,16 +4,44 @@
 CREATE FUNCTION lookup("table" text, address inet) RETURNS text
     AS 'MODULE_PATHNAME', 'pg_popfib_lookup' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
+-- The same of the record's value in a column, as text that casts to the type of the column; NULL if it is absent, too.
+CREATE FUNCTION lookup("table" text, address inet, "column" text) RETURNS text
+    AS 'MODULE_PATHNAME', 'pg_popfib_lookup' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
 -- The same, where all values are integers.
 CREATE FUNCTION lookup_int("table" text, address inet) RETURNS bigint
     AS 'MODULE_PATHNAME', 'pg_popfib_lookup_int' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION lookup_int("table" text, address inet, "column" text) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'pg_popfib_lookup_int' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+-- The number of the record, to join records() by. Restricted, and so is that: a worker may find the table that another process has
+-- just loaded, in which the numbers are others.
+CREATE FUNCTION lookup_record("table" text, address inet) RETURNS integer
+    AS 'MODULE_PATHNAME', 'pg_popfib_lookup_record' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
 
 CREATE FUNCTION lookup_prefix("table" text, address inet) RETURNS cidr
     AS 'MODULE_PATHNAME', 'pg_popfib_lookup_prefix' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 -- Every route that covers the address, the shortest first.
-CREATE FUNCTION lookup_all("table" text, address inet, OUT prefix cidr, OUT value text) RETURNS SETOF record
-    AS 'MODULE_PATHNAME', 'pg_popfib_lookup_all' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 3;
+CREATE FUNCTION lookup_all("table" text, address inet, OUT prefix cidr, OUT value text, OUT record integer) RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'pg_popfib_lookup_all' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED ROWS 3;
+
+-- The records: the number of each, then the columns that the call names, each of its type or text.
+CREATE FUNCTION records("table" text) RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'pg_popfib_records' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED ROWS 10000;
+
+-- Their columns.
+CREATE FUNCTION columns("table" text, OUT name text, OUT type regtype) RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'pg_popfib_columns' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 10;
+
+-- Makes a view of all records with all columns.
+CREATE FUNCTION create_view("table" text, "view" text) RETURNS void LANGUAGE plpgsql VOLATILE STRICT AS $$
+DECLARE
+    columns text;
+BEGIN
+    SELECT pg_catalog.string_agg(pg_catalog.format(', %I %s', name, type), '') INTO columns FROM @extschema@.columns("table");
+    EXECUTE pg_catalog.format('CREATE VIEW %I AS SELECT * FROM @extschema@.records(%L) AS r(record integer%s)', "view", "table", columns);
+END $$;
 
 -- The tables of this database.
 CREATE FUNCTION tables(OUT name text, OUT bytes bigint, OUT loaded timestamptz) RETURNS SETOF record

@@ -20,11 +20,11 @@ class Missing(Exception):
 
 
 class SqlError(Exception):
-    """An error of the server's: its SQLSTATE and its message."""
+    """An error of the server's: its SQLSTATE, its message and, if it has one, its hint."""
 
-    def __init__(self, code, message):
-        super().__init__(f"{code}: {message}")
-        self.code, self.message = code, message
+    def __init__(self, code, message, hint=""):
+        super().__init__(f"{code}: {message} {hint}")
+        self.code, self.message, self.hint = code, message, hint
 
 
 def find_config():
@@ -119,8 +119,8 @@ class Server:
         """The rows that the statements give; the first error as a SqlError."""
         out, err = connection.communicate(statements)
         if connection.returncode:
-            found = re.search(r"(?:ERROR|FATAL): +(\w{5}): (.*)", err)
-            raise SqlError(*found.groups()) if found else SqlError("", err)
+            found = re.search(r"(?:ERROR|FATAL): +(\w{5}): (.*)(?:[^\0]*?\nHINT: +([^\0]*?)\nLOCATION)?", err)
+            raise SqlError(*found.groups("")) if found else SqlError("", err)
         return [tuple(None if cell == "<NULL>" else cell for cell in row) for row in csv.reader(io.StringIO(out))]
 
     def sql(self, statements, **who):

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "access/xact.h"
 #include "common/file_perm.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -64,6 +65,14 @@ void store_throw(int error, const char *what)
     }
     ereport(ERROR, (errcode(code), errmsg("%s: %s", what, popfib_strerror(error))));
     pg_unreachable();
+}
+
+void store_list(StringInfo names, const char *name, size_t length)
+{
+    appendStringInfoString(names, names->len == 0 ? "\"" : ", \"");
+    for (size_t at = 0; at < length; at++)
+        appendStringInfoChar(names, name[at] == 0 || (IS_HIGHBIT_SET(name[at]) && GetDatabaseEncoding() != PG_UTF8) ? '?' : name[at]);
+    appendStringInfoChar(names, '"');
 }
 
 /* What is left of loads that a crash has ended. Nobody loads yet. */
@@ -168,8 +177,18 @@ static Entry *find(const char *name)
     return NULL;
 }
 
+popfib_records *store_records(Table *table)
+{
+    int error = table->records_known ? 0 : popfib_image_records(table->image, &table->records);
+    if (error != 0 && error != -ENODATA)
+        store_throw(error, table->name);
+    table->records_known = true;
+    return table->records;
+}
+
 static void discard(Table *table)
 {
+    popfib_records_free(table->records);
     popfib_free(table->ipv4);
     popfib_free(table->ipv6);
     popfib_image_free(table->image);
@@ -177,11 +196,26 @@ static void discard(Table *table)
     pfree(table);
 }
 
+/* A user more, in this statement. */
+static Table *use(Table *table)
+{
+    table->users++;
+    table->statement = GetCurrentStatementStartTimestamp();
+    table->changes = store_changes;
+    return table;
+}
+
+/* Whether this statement goes on with the table. */
+static bool is_of_statement(const Table *table)
+{
+    return table->statement == GetCurrentStatementStartTimestamp() && table->changes == store_changes;
+}
+
 /* For one user. */
 static void keep(Table *table)
 {
     dsm_pin_mapping(table->segment);
-    table->users = 1;
+    use(table);
     table->next = tables;
     tables = table;
 }
@@ -222,13 +256,27 @@ static void sweep(void)
     for (Table **place = &tables; *place != NULL;) {
         Table *table = *place;
         Entry *entry = find(table->name);
-        if (table->users > 0 || (entry != NULL && entry->version == table->version)) {
+        if (table->users > 0 || is_of_statement(table) || (entry != NULL && entry->version == table->version)) {
             place = &table->next;
             continue;
         }
         *place = table->next;
         discard(table);
     }
+}
+
+/* Of an image with several tables none has the name. */
+static void throw_tables(popfib_image *image, const char *name, const char *what)
+{
+    StringInfoData names;
+    const char *other;
+    size_t length;
+    initStringInfo(&names);
+    for (size_t at = 0; at < 100 && popfib_image_table_name(image, at, &other, &length) == 0; at++)
+        store_list(&names, other, length);
+    popfib_image_free(image);
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("%s: an image of several tables, none of which is called \"%s\"", what, name),
+                    errhint("Of such an image that table is loaded which has the same name: %s.", names.data)));
 }
 
 /* The tables of the image in the segment. `version` is to be set, and keep() called. */
@@ -240,13 +288,23 @@ static Table *open_segment(const char *name, dsm_segment *segment, Size length, 
     strlcpy(table->name, name, NAMEDATALEN);
     table->segment = segment;
     error = popfib_image_memory(dsm_segment_address(segment), length, mode, &table->image);
+    if (error == 0 && popfib_image_table_name(table->image, 1, NULL, NULL) == 0 && popfib_image_select(table->image, name) != 0) {
+        popfib_image *image = table->image;
+        pfree(table);
+        throw_tables(image, name, what);
+    }
     if (error == 0 && (error = popfib_image_table(table->image, &config, &table->ipv4)) == -ENOENT)
         error = 0;
     config.family = POPFIB_IPV6;
     if (error == 0 && (error = popfib_image_table(table->image, &config, &table->ipv6)) == -ENOENT)
         error = 0;
+    /* Who loads it sees whether they are whole. */
+    if (error == 0 && mode == POPFIB_IMAGE_MAP && (error = popfib_image_records(table->image, &table->records)) == -ENODATA)
+        error = 0;
+    table->records_known = mode == POPFIB_IMAGE_MAP;
     if (error != 0) {
         popfib_free(table->ipv4);
+        popfib_free(table->ipv6);
         popfib_image_free(table->image);
         pfree(table);
         store_throw(error, what);
@@ -381,6 +439,9 @@ Table *store_acquire(const char *text, size_t length)
     char name[NAMEDATALEN];
     store_check_name(text, length, name);
     attach();
+    for (Table *table = tables; table != NULL; table = table->next)
+        if (is_of_statement(table) && strcmp(table->name, name) == 0)
+            return use(table);
     for (;;) {
         Entry *entry;
         Table *table;
@@ -389,9 +450,8 @@ Table *store_acquire(const char *text, size_t length)
         entry = find(name);
         for (table = tables; entry != NULL && table != NULL; table = table->next) {
             if (table->version == entry->version) {
-                table->users++;
                 LWLockRelease(&shared->lock);
-                return table;
+                return use(table);
             }
         }
         sweep();

@@ -6,7 +6,8 @@
 Looks up random hosts of random IPv4 routes, a column of inet, by sequential scans without parallel workers, and prints medians of the
 runs in millions a second, with the slowest and the fastest, by CPU time of the server's process. Beside it the index of inet (`inet_ops`) and,
 where it is installed (Debian: postgresql-15-ip4r), that of ip4r: the longest match of each of fewer addresses, of several numbers, by a
-lateral join, and `popfib.lookup` of as many, with the same answers (of inet those of 1,000 and fewer, for it takes so long). FILE is an image by `popfib compile` with routes; the built-in table by default. Needs what the tests need.
+lateral join, and `popfib.lookup` of as many, with the same answers (of inet those of 1,000 and fewer, for it takes so long). The same routes with
+records of four columns: one column, and three of them by three lookups and by a join of the records. FILE is an image by `popfib compile` with routes; the built-in table by default. Needs what the tests need.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "engines/postgresql"))
 
@@ -50,6 +52,16 @@ def measure_all(server, args):
     routes = server.files / "routes.csv"
     routes.write_text("".join(f"{prefix}\t{rest[0] if rest else ''}\n" for prefix, *rest in lines))
     routes.chmod(0o644)
+    # The same routes with records: of each AS a name, a country and up to three cities.
+    lines = (line.split("\t") for line in routes.read_text().splitlines())
+    named = ((prefix, value, zlib.crc32(value.encode()), zlib.crc32(prefix.encode())) for prefix, value in lines)
+    rows = (f"{prefix},{value.strip()},{hash % 250},Network {hash} of somebody,City {(hash + other % 3) % 5000}" for prefix, value, hash, other in named)
+    columns = server.files / "columns.csv"
+    columns.write_text("network,asn,country,name,city\n" + "\n".join(rows) + "\n")
+    image = server.files / "columns.fib"
+    subprocess.run([POPFIB, "compile", "--table", columns, "--columns", "*", "-o", image], check=True)
+    image.chmod(0o644)
+    server.sql(f"SELECT popfib.load('r', '{image}')")
     numbers = sorted({min(int(number), args.addresses) for number in args.join_addresses.split(",")}, reverse=True)
     few = "; ".join(f"CREATE TABLE few_{n} AS SELECT src, src AS src4 FROM hosts LIMIT {n}" for n in numbers)
     server.sql(f"""CREATE TABLE routes (prefix inet, value text); COPY routes FROM '{routes}';
@@ -91,6 +103,19 @@ def measure_all(server, args):
     if server.sql("SELECT bool_and(value ~ '^[0-9]{1,18}$') FROM routes") == [("t",)]:
         measure("popfib.lookup_int", args.addresses, "SELECT count(popfib.lookup_int('t', src)) FROM hosts")
     measure("popfib.lookup_prefix", args.addresses, "SELECT count(popfib.lookup_prefix('t', src)) FROM hosts")
+    records = "popfib.records('r') AS r(record integer, asn bigint, name text, city text) ON record = popfib.lookup_record('r', src)"
+    sums = "sum(asn), count(name), max(length(city))"
+    [(count,)] = server.sql("SELECT count(*) FROM popfib.records('r') AS r(record integer)")
+    print(f"the same routes with {count} records of four columns:")
+    measure("popfib.lookup, a column of texts", args.addresses, "SELECT count(popfib.lookup('r', src, 'name')) FROM hosts")
+    measure("popfib.lookup_int, of integers", args.addresses, "SELECT count(popfib.lookup_int('r', src, 'asn')) FROM hosts")
+    measure("popfib.lookup_record", args.addresses, "SELECT count(popfib.lookup_record('r', src)) FROM hosts")
+    three = "popfib.lookup('r', src, 'asn')::bigint AS asn, popfib.lookup('r', src, 'name') AS name, popfib.lookup('r', src, 'city') AS city"
+    by_lookup, rate = measure("three columns by popfib.lookup", args.addresses, f"SELECT {sums} FROM (SELECT {three} FROM hosts OFFSET 0) s")
+    by_join, joined = measure("three columns by a join", args.addresses, f"SELECT {sums} FROM hosts JOIN {records}")
+    if by_join != by_lookup:
+        raise SystemExit(f"a join gives {by_join}, not {by_lookup}")
+    print(f"{'':34} the join has {joined / rate:.2f} times its rate", flush=True)
     # A sum over the answers, so that none can be left out and all can be compared.
     check = "SELECT count(v), sum(hashtext(v)::bigint) FROM"
     join = "(SELECT r.value AS v FROM {}, LATERAL (SELECT value FROM {} ORDER BY {} LIMIT 1) r) s"

@@ -2,7 +2,8 @@
  * Rates of a reader's bulk lookups from C and, by src/lib.rs, from Rust: the same addresses into the same place by
  * turns, a pass of a few milliseconds each. Prints medians, in million a second of CPU time, and the median
  * of the ratios of neighbouring passes. Then what a lookup of one address costs by a reader that is online, by one that
- * comes in and leaves each time, and the difference, in nanoseconds.
+ * comes in and leaves each time, and the difference, in nanoseconds; and the rates of bursts of 256 in an image, without and
+ * with a value of each record.
  *
  *     bench DIR ROUNDS      DIR as `rust_side` has filled it
  */
@@ -99,6 +100,54 @@ static void bench_single(popfib_table *table, const uint8_t *addresses, size_t w
     popfib_reader_free(offline);
 }
 
+/* What a value of a column costs beside the lookup of its record. */
+static void bench_records(const char *dir, uint32_t family, const uint8_t *addresses, size_t width, size_t rounds)
+{
+    enum { LOOKUP, INT64, TEXT, WHATS };
+    static double taken[WHATS][MOST_ROUNDS];
+    static uint32_t numbers[HOT];
+    static int64_t values[HOT];
+    static uint8_t present[HOT];
+    static const char *texts[HOT];
+    static size_t lengths[HOT];
+    struct popfib_config config = POPFIB_CONFIG_INIT(family);
+    popfib_image *image;
+    popfib_table *table;
+    popfib_records *records;
+    char path[4096];
+    uint32_t asn, name;
+    snprintf(path, sizeof path, "%s/records", dir);
+    RETURNS(0, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));
+    RETURNS(0, popfib_image_table(image, &config, &table));
+    RETURNS(0, popfib_image_records(image, &records));
+    RETURNS(0, popfib_records_column(records, "asn", &asn));
+    RETURNS(0, popfib_records_column(records, "name", &name));
+    for (size_t round = 0; round < rounds; round++) {
+        for (int what = LOOKUP; what < WHATS; what++) {
+            const double begin = seconds();
+            for (size_t done = 0; done < ADDRESSES; done += HOT) {
+                popfib_lookup_bulk(table, addresses + done * width, numbers, HOT);
+                if (what == INT64)
+                    popfib_records_int64_bulk(records, asn, numbers, values, present, HOT);
+                if (what == TEXT)
+                    popfib_records_text_bulk(records, name, numbers, texts, lengths, HOT);
+            }
+            taken[what][round] = seconds() - begin;
+        }
+        for (size_t at = 0; at < HOT; at++)
+            CHECK(present[at] == (numbers[at] != 0) && values[at] == numbers[at] && (texts[at] != NULL) == present[at]);
+    }
+    double rates[WHATS];
+    for (int what = LOOKUP; what < WHATS; what++)
+        rates[what] = ADDRESSES / median(taken[what], rounds) / 1e6;
+    printf("ipv%u   of an image %.1f, with an integer of each record %.1f, with a text of each %.1f\n", (unsigned)family, rates[LOOKUP],
+           rates[INT64], rates[TEXT]);
+    fflush(stdout);
+    popfib_records_free(records);
+    popfib_free(table);
+    popfib_image_free(image);
+}
+
 static void bench(const char *dir, uint32_t family, size_t rounds)
 {
     static double c[MOST_ROUNDS], rust[MOST_ROUNDS], ratios[MOST_ROUNDS];
@@ -159,6 +208,7 @@ static void bench(const char *dir, uint32_t family, size_t rounds)
     }
     popfib_reader_free(reader);
     bench_single(table, network, width, rounds);
+    bench_records(dir, family, network, width, rounds);
     popfib_free(table);
     free(network);
     free(host);

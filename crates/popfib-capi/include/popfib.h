@@ -14,7 +14,8 @@
  *   table      The routes of one family, IPv4 or IPv6, and the Poptrie that is compiled from them and kept up to
  *              date. Both families use the same functions.
  *   next hop   The number, 1 or more, that a route leads to; its meaning is up to the caller. In answers 0 means
- *              "no route". The highest is 65,535 in a table of 16-bit next hops, else 2^31 - 1.
+ *              "no route". The highest is 65,535 in a table of 16-bit next hops, else 2^31 - 1. In an image it may be
+ *              the number of a record, which has columns.
  *   address    4 bytes (IPv4) or 16 bytes (IPv6) in network byte order, as in a packet, with any alignment.
  *              Functions whose names end in _host take addresses as integers.
  *   prefix     An address and a length, 0 to 32 or 0 to 128. Host bits (those beyond the length) must be 0:
@@ -32,7 +33,7 @@
  *                      and its readers still answer lookups; all other functions except popfib_free() return this
  *                      error from then on. Any function that returns `int` may return it; it is not repeated below.
  *   The others are listed with each function. -ENOMEM means that an allocation for a table or a reader failed, however
- *   small it was. Three things always use malloc(): what images need besides the content of the file (names, handles,
+ *   small it was. Three things always use malloc(): what images need besides the content of the file (records, handles,
  *   what is compiled while an image is saved), groups, and the list of changes while popfib_apply() sorts it. If one of
  *   those allocations fails, the program may end by abort(), as Rust programs do.
  *   Undefined: pointers that are neither NULL nor valid, handles that were freed, arrays shorter than
@@ -51,9 +52,9 @@
  *   those threads needs a reader. A handle may be passed from thread to thread.
  *
  * OWNERSHIP
- *   The caller of ..._create, _open or _image_table owns the handle and frees it once, with the function named there.
- *   Readers may outlive their table (they keep answering from its last state), and tables of an image may outlive the
- *   image. Arguments are not kept: prefixes, addresses, names, structures and strings belong to the caller and may be
+ *   The caller of ..._create, _open, _image_table or _image_records owns the handle and frees it once, with the function
+ *   named there. Readers may outlive their table (they keep answering from its last state), and tables and records of an
+ *   image may outlive the image. Arguments are not kept: prefixes, addresses, names, structures and strings belong to the caller and may be
  *   freed when the function returns.
  */
 #ifndef POPFIB_H
@@ -75,6 +76,7 @@ extern "C" {
 typedef struct popfib_table popfib_table;
 typedef struct popfib_reader popfib_reader;
 typedef struct popfib_image popfib_image;
+typedef struct popfib_records popfib_records;
 typedef struct popfib_groups popfib_groups;
 typedef struct popfib_group_reader popfib_group_reader;
 
@@ -395,16 +397,21 @@ int popfib_image_open(const char *path, uint32_t mode, popfib_image **image);
 
 /* Like popfib_image_open(), for the `length` bytes at `memory`. Unless the mode is POPFIB_IMAGE_COPY they are used in
  * place, so they may be memory that processes share: `memory` must then be a multiple of 64, stay mapped, and not be
- * written to (undefined) until the image and all of its tables are freed.
+ * written to (undefined) until the image and all of its tables and records are freed.
  * [any] -EINVAL: also a misaligned `memory`. -EBADMSG, -ENOTSUP: as for popfib_image_open(). */
 int popfib_image_memory(const void *memory, size_t length, uint32_t mode, popfib_image **image);
 
-/* Frees an image; does nothing for NULL. Its tables stay valid.
+/* Frees an image; does nothing for NULL. Its tables and records stay valid.
  * [any] While no other thread is in a function of this image. */
 void popfib_image_free(popfib_image *image);
 
-/* Selects the table of an image that popfib_image_table() and popfib_image_name() ask, by its name. Needed only for an image
- * with several tables, such as `popfib compile` makes of several files: until then they return -ENOENT for it.
+/* The name of a table of an image, from index 0 on: `length` bytes of UTF-8, NOT terminated by 0, valid until the image is
+ * freed. Both results may be NULL.
+ * [any] -ENOENT: there are not so many. */
+int popfib_image_table_name(const popfib_image *image, size_t index, const char **name, size_t *length);
+
+/* Selects the table of an image that popfib_image_table() and popfib_image_records() ask, by its name. Needed only for an
+ * image with several tables, such as `popfib compile` makes of several files: until then they return -ENOENT for it.
  * [any] While no other thread is in a function of this image. -ENOENT: there is no table of this name. -EILSEQ: the name
  * is not UTF-8. */
 int popfib_image_select(popfib_image *image, const char *name);
@@ -417,10 +424,92 @@ int popfib_image_select(popfib_image *image, const char *name);
  * size than the smallest of an image without routes. -ENOMEM: there is no memory for that size. */
 int popfib_image_table(const popfib_image *image, const struct popfib_config *config, popfib_table **table);
 
-/* The name of a next hop: `length` bytes of UTF-8, NOT terminated by 0, valid until the image and all of its tables are
- * freed. Both results may be NULL.
- * [any] -ENOENT: the next hop has no name. -ENODATA: the image has no names. */
-int popfib_image_name(const popfib_image *image, uint32_t next_hop, const char **name, size_t *length);
+/* ---------------------------------------------------------------- records
+ *
+ * The next hops of an image's table are the numbers of records, and a record has a value in each of several columns, or
+ * none where it is absent. Columns have names, such as `country.iso_code`, and one type each:
+ *
+ *     popfib_records_column(records, "asn", &asn);                           // once
+ *     popfib_lookup_bulk(table, addresses, numbers, n);                      // next hops of 32 bits
+ *     popfib_records_int64_bulk(records, asn, numbers, asns, present, n);
+ *
+ * Both families of a table have the same records. The names that popfib_image_save() was given are records too, of one
+ * column of texts called "value". A table of popfib_create() has no records: what its next hops stand for, the program
+ * knows. Nor has an image that was saved without names. An image that is saved from the table of another has the names
+ * that it is saved with, not the other's records.
+ *
+ * All functions here are [any]: records never change, and any number of threads may ask at the same time. None but
+ * popfib_image_records() allocates. A number is one that a lookup in a table of these records returned: number 0, no
+ * route, has no values, and numbers above popfib_records_count() are an error. */
+
+/* The type of a column. */
+#define POPFIB_TEXT 1u   /* UTF-8, the empty text too */
+#define POPFIB_INT64 2u  /* integers of which each fits into an int64_t */
+#define POPFIB_UINT64 3u /* integers of which none is negative, and some may not fit */
+#define POPFIB_DOUBLE 4u
+#define POPFIB_BOOL 5u
+#define POPFIB_LIST 16u /* added to another type: lists of such values. A list has a value, or it is absent */
+
+/* The records of the image's table, the only one or that which was selected. Free them by popfib_records_free(); they stay
+ * as they are when another table is selected. Names are used where the image is, all other values are copied and
+ * validated: O(bytes of records), once.
+ * [any] -ENODATA: the image has no records. -ENOENT: it has several tables and none was selected. -EBADMSG: the records
+ * are damaged. */
+int popfib_image_records(const popfib_image *image, popfib_records **records);
+
+/* Frees records; does nothing for NULL. */
+void popfib_records_free(popfib_records *records);
+
+/* The number of records, which is also the highest of their numbers; 0 for NULL. */
+uint32_t popfib_records_count(const popfib_records *records);
+
+/* The number of columns, 1 to 4096; 0 for NULL. Columns are numbered from 0 on. */
+uint32_t popfib_records_columns(const popfib_records *records);
+
+/* The column of this name; for NULL the one that is the value of a record where nobody asks for a column. O(columns).
+ * -ENOENT: there is none; popfib_records_column_info() has the names of all. */
+int popfib_records_column(const popfib_records *records, const char *name, uint32_t *column);
+
+/* The name of a column: `length` bytes of UTF-8, NOT terminated by 0, valid until the records are freed; and its type. Each of
+ * the three may be NULL. O(1).
+ * -EINVAL: also a column that is not there, as in all functions below. */
+int popfib_records_column_info(const popfib_records *records, uint32_t column, const char **name, size_t *length,
+                               uint32_t *type);
+
+/* How many values a record has in a column of any type: the elements of a list, 1 in other columns, 0 if it is absent.
+ * O(1). -ERANGE: there is no such record. */
+int popfib_records_length(const popfib_records *records, uint32_t column, uint32_t number, size_t *length);
+
+/* A value of a record, by the function for the type of its column. `index` is that of an element in a column of lists, and
+ * 0 in other columns. A text has `length` bytes of UTF-8, is NOT terminated by 0, and is valid until the records are freed;
+ * a boolean is 0 or 1. Results may be NULL. O(1).
+ * -ENOENT: it is absent, or the list has not so many elements. -EDOM: the column has another type. -ERANGE: there is no
+ * such record. After an error the results are as they were. */
+int popfib_records_text(const popfib_records *records, uint32_t column, uint32_t number, size_t index,
+                        const char **text, size_t *length);
+int popfib_records_int64(const popfib_records *records, uint32_t column, uint32_t number, size_t index,
+                         int64_t *value);
+int popfib_records_uint64(const popfib_records *records, uint32_t column, uint32_t number, size_t index,
+                          uint64_t *value);
+int popfib_records_double(const popfib_records *records, uint32_t column, uint32_t number, size_t index,
+                          double *value);
+int popfib_records_bool(const popfib_records *records, uint32_t column, uint32_t number, size_t index,
+                        uint8_t *value);
+
+/* The values of the `n` records of `numbers` in a column without lists, by the function for its type. `present` says of each 1,
+ * or 0 if it is absent: then its value is 0, and of a text the pointer is NULL and the length 0, which an empty text that
+ * is there does not have: its pointer is not NULL. No two arrays may overlap; for n = 0 they may be NULL. O(n).
+ * -EDOM: the column has another type, or lists. -ERANGE: there is no record of one of the numbers. */
+int popfib_records_text_bulk(const popfib_records *records, uint32_t column, const uint32_t *numbers,
+                             const char **texts, size_t *lengths, size_t n);
+int popfib_records_int64_bulk(const popfib_records *records, uint32_t column, const uint32_t *numbers,
+                              int64_t *values, uint8_t *present, size_t n);
+int popfib_records_uint64_bulk(const popfib_records *records, uint32_t column, const uint32_t *numbers,
+                               uint64_t *values, uint8_t *present, size_t n);
+int popfib_records_double_bulk(const popfib_records *records, uint32_t column, const uint32_t *numbers,
+                               double *values, uint8_t *present, size_t n);
+int popfib_records_bool_bulk(const popfib_records *records, uint32_t column, const uint32_t *numbers,
+                             uint8_t *values, uint8_t *present, size_t n);
 
 /* ---------------------------------------------------------------- the library */
 

@@ -4,6 +4,7 @@ use core::ffi::{CStr, c_char, c_int};
 use core::num::NonZero;
 
 use popfib::{CompileError, ImageError, KernelError, OutOfMemory};
+use popfib_table::TableError;
 
 /// A number of `errno.h`, negative, so that C gets a `Result<(), Errno>` as it stands in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,7 @@ impl Errno {
     pub(crate) const NO_MEMORY: Self = Self::new(libc::ENOMEM);
     pub(crate) const NO_SPACE: Self = Self::new(libc::ENOSPC);
     pub(crate) const NO_DATA: Self = Self::new(libc::ENODATA);
+    pub(crate) const OTHER_TYPE: Self = Self::new(libc::EDOM);
     pub(crate) const RANGE: Self = Self::new(libc::ERANGE);
     pub(crate) const READ_ONLY: Self = Self::new(libc::EROFS);
     pub(crate) const BUSY: Self = Self::new(libc::EBUSY);
@@ -80,6 +82,16 @@ impl From<ImageError> for Errno {
     }
 }
 
+impl From<TableError> for Errno {
+    fn from(error: TableError) -> Self {
+        match error {
+            TableError::Image(error) => error.into(),
+            // The others are no errors of a table that is opened.
+            _ => Self::NO_DATA,
+        }
+    }
+}
+
 impl From<std::io::Error> for Errno {
     fn from(error: std::io::Error) -> Self {
         use std::io::ErrorKind;
@@ -104,11 +116,12 @@ extern "C" fn popfib_strerror(error: c_int) -> *const c_char {
         0 => c"success",
         libc::EINVAL => c"invalid argument",
         libc::E2BIG => c"the structure has fields that this version does not know",
-        libc::ENOENT => c"no such route or file",
+        libc::ENOENT => c"no such route, value, column, table or file",
         libc::ENOMEM => c"out of memory",
         libc::ENOSPC => c"the table or the disk is full",
-        libc::ENODATA => c"the image has no routes or no names",
-        libc::ERANGE => c"the next hop does not fit",
+        libc::ENODATA => c"the image has no routes or no records",
+        libc::ERANGE => c"the number of a next hop or record is too high",
+        libc::EDOM => c"the column has values of another type",
         libc::EROFS => c"the table or the file system is read-only",
         libc::EBUSY => c"the table is being walked",
         libc::ENOTSUP => c"not supported by this CPU or this version",

@@ -6,13 +6,14 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use popfib::{Address, Image, ImageTable, ImageWriter, Keep, NextHop, Source};
+use popfib::{Address, Image, ImageTable, ImageWriter, Keep, Source};
 
 use crate::border::{border, border_or, put, required, required_mut};
 use crate::config::{self, Config, Form, ImageConfig};
 use crate::error::{Errno, Result};
 use crate::image_table::{Frozen, ImageLeaf};
 use crate::memory::{Memory, Own, hand_out};
+use crate::records::RecordsHandle;
 use crate::table::Table;
 
 /// `POPFIB_IMAGE_COPY` and the like.
@@ -265,25 +266,40 @@ unsafe extern "C" fn popfib_image_table(
 /// # Safety
 /// As popfib.h says.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_image_name(
+unsafe extern "C" fn popfib_image_table_name(
     image: *const ImageHandle,
-    next_hop: u32,
+    index: usize,
     name: *mut *const c_char,
     len: *mut usize,
 ) -> c_int {
     border(|| {
         // SAFETY: the caller's.
-        let image = unsafe { required(image)?.table()? };
-        if image.name_count().is_none() {
-            return Err(Errno::NO_DATA);
-        }
-        let text = NextHop::new(next_hop).and_then(|next_hop| image.next_hop_name(next_hop));
-        let text = text.ok_or(Errno::NO_ENTRY)?;
+        let image = unsafe { required(image)? };
+        let table = image.image.tables().get(index).ok_or(Errno::NO_ENTRY)?;
+        let text = table.name();
         // SAFETY: the caller's.
         unsafe {
             put(name, text.as_ptr().cast());
             put(len, text.len());
         }
+        Ok(0)
+    })
+}
+
+/// # Safety
+/// As popfib.h says.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_image_records(
+    image: *const ImageHandle,
+    records: *mut *mut RecordsHandle,
+) -> c_int {
+    border(|| {
+        // SAFETY: the caller's.
+        let place = unsafe { required_mut(records)? };
+        *place = ptr::null_mut();
+        // SAFETY: the caller's.
+        let table = unsafe { required(image)?.table()? };
+        *place = RecordsHandle::hand_out(popfib_table::Table::of_image(table)?)?;
         Ok(0)
     })
 }

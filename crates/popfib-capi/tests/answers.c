@@ -142,11 +142,10 @@ static void check_two_tables(const char *path)
     struct popfib_config config = POPFIB_CONFIG_INIT(POPFIB_IPV4);
     popfib_image *image;
     popfib_table *table;
-    const char *name;
-    size_t length;
+    popfib_records *records;
     RETURNS(0, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));
     RETURNS(-ENOENT, popfib_image_table(image, &config, &table));
-    RETURNS(-ENOENT, popfib_image_name(image, 1, &name, &length));
+    RETURNS(-ENOENT, popfib_image_records(image, &records));
     RETURNS(-ENOENT, popfib_image_select(image, "c"));
     RETURNS(-EILSEQ, popfib_image_select(image, "\xff"));
     RETURNS(-EINVAL, popfib_image_select(image, NULL));
@@ -157,7 +156,18 @@ static void check_two_tables(const char *path)
         CHECK(popfib_lookup(table, address) == (n == 0 ? 8 : 10));
         popfib_free(table);
     }
-    RETURNS(-ENODATA, popfib_image_name(image, 1, &name, &length));
+    RETURNS(-ENODATA, popfib_image_records(image, &records));
+    popfib_image_free(image);
+}
+
+/* An image that is whole, with records that are not. */
+static void check_broken_records(const char *path)
+{
+    popfib_image *image;
+    popfib_records *records = (popfib_records *)&image;
+    RETURNS(0, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));
+    RETURNS(-EBADMSG, popfib_image_records(image, &records));
+    CHECK(records == NULL);
     popfib_image_free(image);
 }
 
@@ -169,6 +179,8 @@ int main(int argc, char **argv)
     popfib_image *image;
     snprintf(path, sizeof path, "%s/two-tables", argv[1]);
     check_two_tables(path);
+    snprintf(path, sizeof path, "%s/broken-records", argv[1]);
+    check_broken_records(path);
     snprintf(path, sizeof path, "%s/image", argv[1]);
     snprintf(own_path, sizeof own_path, "%s/image-of-c", argv[1]);
     RETURNS(0, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));

@@ -5,7 +5,7 @@
  *
  * Compiles as C++ too, so that a test proves the header there as well.
  *
- *     api DIR      DIR is an empty directory to write to
+ *     api DIR VECTORS      DIR is an empty directory to write to, VECTORS is engines/vectors
  */
 #include "api.h"
 
@@ -131,7 +131,7 @@ static void test_kernels(void)
 
 static void test_texts(void)
 {
-    static const int KNOWN[] = {0,       EINVAL, E2BIG,  ENOENT,   ENOMEM, ENOSPC, ENODATA, ERANGE, EROFS, EBUSY,
+    static const int KNOWN[] = {0,       EINVAL, E2BIG,  ENOENT,   ENOMEM, ENOSPC, ENODATA, ERANGE, EDOM, EROFS, EBUSY,
                                 ENOTSUP, EILSEQ, EBADMSG, EIO, ENOTRECOVERABLE, EACCES, EISDIR, ENOTDIR, EFBIG};
     const char *unknown = popfib_strerror(123456);
     char version[32];
@@ -150,7 +150,7 @@ int is_flat;
 
 int main(int argc, char **argv)
 {
-    CHECK(argc == 2);
+    CHECK(argc == 3);
     test_kernels();
     test_create();
     test_longer_config();
@@ -175,6 +175,7 @@ int main(int argc, char **argv)
     test_changes_in_walks();
     test_groups();
     test_images(argv[1]);
+    test_records(argv[2]);
     test_texts();
     printf("api: all functions and errors as documented\n");
     return 0;

@@ -78,8 +78,10 @@ static void test_whole_images(void)
     is_flat = 0;
     popfib_image *image;
     struct popfib_config config = POPFIB_CONFIG_INIT(POPFIB_IPV4);
+    popfib_records *records;
     const char *name;
     size_t length;
+    uint32_t type;
 
     RETURNS(0, popfib_image_save(path, NULL, ipv4, ipv6));
     for (uint32_t mode = POPFIB_IMAGE_COPY; mode <= POPFIB_IMAGE_MAP_TRUSTED; mode++) {
@@ -90,7 +92,8 @@ static void test_whole_images(void)
                 check_image_table(image, POPFIB_IPV6, bits, flags);
             }
         }
-        RETURNS(-ENODATA, popfib_image_name(image, 1, &name, &length));
+        RETURNS(-ENODATA, popfib_image_records(image, &records));
+        CHECK(records == NULL);
         /* A table outlives the image. */
         RETURNS(0, popfib_image_table(image, &config, &table));
         popfib_image_free(image);
@@ -176,15 +179,18 @@ static void test_whole_images(void)
     RETURNS(0, popfib_delete(ipv4, ROUTES[6].prefix, 24));
     RETURNS(0, popfib_image_save(path, &content, ipv4, NULL));
     RETURNS(0, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));
-    RETURNS(0, popfib_image_name(image, 4, &name, &length));
-    CHECK(length == 4 && memcmp(name, NAMES[3], length) == 0);
-    RETURNS(0, popfib_image_name(image, 3, &name, &length));
-    CHECK(length == 0);
-    RETURNS(0, popfib_image_name(image, 1, NULL, NULL));
-    RETURNS(-ENOENT, popfib_image_name(image, 0, &name, &length));
-    RETURNS(-ENOENT, popfib_image_name(image, 6, &name, &length));
-    RETURNS(-EINVAL, popfib_image_name(NULL, 1, &name, &length));
+    RETURNS(0, popfib_image_records(image, &records));
     popfib_image_free(image);
+    CHECK(popfib_records_count(records) == 5 && popfib_records_columns(records) == 1);
+    RETURNS(0, popfib_records_column_info(records, 0, &name, &length, &type));
+    CHECK(length == 5 && memcmp(name, "value", length) == 0 && type == POPFIB_TEXT);
+    for (uint32_t number = 1; number <= 5; number++) {
+        RETURNS(0, popfib_records_text(records, 0, number, 0, &name, &length));
+        CHECK(length == strlen(NAMES[number - 1]) && memcmp(name, NAMES[number - 1], length) == 0);
+    }
+    RETURNS(-ENOENT, popfib_records_text(records, 0, 0, 0, &name, &length));
+    RETURNS(-ERANGE, popfib_records_text(records, 0, 6, 0, &name, &length));
+    popfib_records_free(records);
     popfib_image_free(NULL);
 
     static const char *const BROKEN[] = {"east", "\xff", "", "", ""}, *const MISSING[] = {"a", NULL};

@@ -41,6 +41,23 @@ C
     ;;
 3)
     cat <<C
+#include <stdio.h>
+#include <string.h>
+#include <popfib.h>
+int main(int argc, char **argv)
+{
+    const char *path = argc > 1 ? argv[1] : "";
+    int error;
+$(printf '%s\n' "$shown")
+    popfib_records_free(records);
+    popfib_free(table);
+    popfib_image_free(image);
+    return count == 2 && asns[0] == 64500 && !present[1] && present[2] && asns[2] == 0 ? 0 : 2;
+}
+C
+    ;;
+4)
+    cat <<C
 #include <stdlib.h>
 #include <popfib.h>
 static int node;

@@ -5,13 +5,15 @@
 //! Files, by family F (4 or 6), numbers in the order of this machine:
 //! `routes-F` (records of 24 bytes: prefix, padded to 16 bytes; length; three bytes of 0; next hop),
 //! `addresses-F` (bytes in network order), `answers-F` (next hops of 32 bits), `lengths-F` (of the matching
-//! prefix, one byte each; 255 for none), `image` with both families, `two-tables` with the tables `a` and `b`, and `kernels.h`.
+//! prefix, one byte each; 255 for none), `image` with both families, `records` with the same
+//! routes, whose records have the columns `asn` and `name`, `two-tables` with the tables `a` and `b`, `broken-records`, and `kernels.h`.
 
 use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use popfib::{Address, ImageWriter, Keep, Kernel, NextHop, Options, Rib};
+use popfib::{Address, ByFamily, ImageWriter, Keep, Kernel, NextHop, Options, Rib};
+use popfib_table::{RecordsBuilder, Scalar};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let dir = std::env::args().nth(1).ok_or("rust_side DIR")?;
@@ -25,6 +27,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     image.family(&ipv4, &Options::default(), Keep::Routes)?;
     image.family(&ipv6, &Options::default(), Keep::Routes)?;
     image.save(dir.join("image"))?;
+    let mut records = RecordsBuilder::new();
+    let (asn, name) = (records.column("asn")?, records.column("name")?);
+    for number in 1..=u16::MAX.into() {
+        records.set(asn, Scalar::Integer(number));
+        records.set(name, Scalar::Text(&format!("Network {number} of somebody")));
+        records.finish_record();
+    }
+    let ribs = ByFamily { ipv4, ipv6 };
+    let mut image = ImageWriter::new(0);
+    image.table("", &[])?;
+    let table = popfib_table::Table::of_records(ribs, records.build().records);
+    table.write(&mut image, &Options::default(), Keep::Values)?;
+    image.save(dir.join("records"))?;
     let mut two = ImageWriter::new(0);
     for (name, next_hop) in [("a", 7), ("b", 9)] {
         let route = ("10.0.0.0/8".parse()?, NextHop::MIN.saturating_add(next_hop));
@@ -33,6 +48,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         two.family(&rib, &Options::default(), Keep::Routes)?;
     }
     two.save(dir.join("two-tables"))?;
+    let mut broken = ImageWriter::new(0);
+    broken.table("", &[])?;
+    // Of no columns.
+    broken.records(1, vec![(4, vec![0; 16])])?;
+    broken.family(&Rib::<u32>::new(), &Options::default(), Keep::Routes)?;
+    broken.save(dir.join("broken-records"))?;
     let names = Kernel::ALL_NAMES.join("\", \"");
     let kernels = format!("static const char *const KERNELS[] = {{\"{names}\"}};\n");
     fs::write(dir.join("kernels.h"), kernels)?;

@@ -159,7 +159,7 @@ struct Scratch {
     numbers: Vec<u32>,
     /// The table whose numbers these are, of all addresses.
     known: Weak<Table>,
-    /// Those of the addresses of one family.
+    /// Those of the addresses of one family, or the codes of a column.
     found: Vec<u32>,
     answered: Vec<bool>,
     /// The routes that cover an address: of its row, with the value's text.
@@ -361,41 +361,34 @@ impl Scratch {
         table: &Table,
         column: Option<usize>,
         addresses: &Addresses,
-        put: impl FnMut(usize, u32),
+        mut put: impl FnMut(usize, u32),
     ) -> Result<(), String> {
         self.look_up(table, addresses)?;
-        match column.and_then(|column| table.codes(column)) {
-            None => self.hand_out(addresses, |number| number, put),
+        let numbers = match column.and_then(|column| table.codes(column)) {
+            None => &self.numbers,
             Some(codes) => {
-                let code = |number| codes.get(number as usize).map_or(0, |&code| code);
-                self.hand_out(addresses, code, put);
+                let code = |&number: &u32| codes.get(number as usize).map_or(0, |&code| code);
+                self.found.clear();
+                self.found.extend(self.numbers.iter().map(code));
+                &self.found
             }
-        }
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn hand_out(
-        &mut self,
-        addresses: &Addresses,
-        code: impl Fn(u32) -> u32,
-        mut put: impl FnMut(usize, u32),
-    ) {
-        let (numbers, answered) = (&self.numbers, &mut self.answered);
-        if addresses.ipv4.rows.len() == answered.len() {
+        };
+        if addresses.ipv4.rows.len() == numbers.len() {
             // Every row is an IPv4 address: the usual case, in which nothing is sorted by families.
-            for (row, (&number, answered)) in numbers.iter().zip(answered).enumerate() {
-                let code = code(number);
-                *answered = code != 0;
-                put(row, code);
+            for (row, &number) in numbers.iter().enumerate() {
+                put(row, number);
             }
-            return;
+            for (answered, &number) in self.answered.iter_mut().zip(numbers) {
+                *answered = number != 0;
+            }
+            return Ok(());
         }
         for &row in addresses.ipv4.rows.iter().chain(&addresses.ipv6.rows) {
-            let code = code(numbers[row as usize]);
-            answered[row as usize] = code != 0;
-            put(row as usize, code);
+            let number = numbers[row as usize];
+            self.answered[row as usize] = number != 0;
+            put(row as usize, number);
         }
+        Ok(())
     }
 
     /// The numbers of the records of addresses, by their rows.
@@ -405,11 +398,11 @@ impl Scratch {
             return Ok(());
         }
         self.known = Weak::new();
-        self.numbers.clear();
         self.numbers.resize(self.answered.len(), 0);
         if ipv4.rows.len() == self.numbers.len() {
             return find(table, &ipv4.addresses, &mut self.numbers);
         }
+        self.numbers.fill(0);
         self.scatter(table, ipv4)?;
         self.scatter(table, ipv6)
     }

@@ -152,7 +152,7 @@ def test_tables_change_under_queries():
 
     def ask():
         cursor = db.cursor()
-        sql = "SELECT count(*), count(*) FILTER (v = 'old-' || (n % 256) OR v = 'a-much-longer-new-word-' || (n % 256)) FROM (SELECT n, lpm('t', (167772160 + (n % 256) * 65536)::UINTEGER) AS v FROM range(200000) r(n))"
+        sql = "SELECT count(*), count(*) FILTER (v IN ('old-' || m, 'a-much-longer-new-word-' || m) AND w IN ('old-' || m, 'a-much-longer-new-word-' || m)) FROM (SELECT n % 256 AS m, lpm('t', x) AS v, lpm('t', x, 'value') AS w FROM (SELECT n, (167772160 + (n % 256) * 65536)::UINTEGER AS x FROM range(200000) r(n)))"
         while not done.is_set():
             try:
                 count, good = cursor.execute(sql).fetchone()

@@ -183,6 +183,97 @@ def test_errors_are_the_engine_s():
         assert engine.query("SELECT good('10.0.0.1'), good('10.1.0.1'), good('::')") == [["east", "4294967296", None]]
 
 
+IMAGE = TOP / "engines/vectors/records.fib"
+LINES = [json.loads(line) for line in (TOP / "engines/vectors/records.jsonl").read_text(encoding="utf-8").splitlines()]
+TYPES = {
+    "country": "Nullable(String)",
+    "asn": "Nullable(Int64)",
+    "names.city": "Nullable(String)",
+    "tags": "Array(String)",
+    "ports": "Array(Int64)",
+    "rate": "Nullable(Float64)",
+    "up": "Nullable(Bool)",
+    "delta": "Nullable(Int64)",
+    "id": "Nullable(UInt64)",
+}
+
+
+def cell(line, column):
+    for key in column.split("."):
+        line = line.get(key) if line else None
+    # An array is never null.
+    return [] if line is None and TYPES[column].startswith("Array") else line
+
+
+def questions():
+    """The first and the last address of each prefix, and its columns by the longest prefix that has it; at last what has none."""
+    networks = {ipaddress.ip_network(line["prefix"]): line for line in LINES}
+    for network in networks:
+        for address in network[0], network[-1]:
+            matches = [of for of in networks if of.version == address.version and address in of]
+            line = networks[max(matches, key=lambda of: of.prefixlen)]
+            yield str(address), {column: cell(line, column) for column in TYPES}
+    yield "x", {column: cell({}, column) for column in TYPES}
+
+
+def xml(name, *options, **environment):
+    """What the command prints for a function."""
+    run = subprocess.run([POPFIB, "clickhouse", "--xml", name, *options], check=True, stdout=subprocess.PIPE, **environment)
+    return run.stdout.decode()
+
+
+def one_file(*configurations):
+    functions = [each.removeprefix("<functions>\n").removesuffix("</functions>\n") for each in configurations]
+    return "<functions>\n" + "".join(functions) + "</functions>\n"
+
+
+def test_columns():
+    """Every column of every prefix of the vectors, all in a tuple, some, and one; by the configuration that is printed."""
+    of = ["--fib", str(IMAGE), "--vrf", "records"]
+    some = ["up", "names.city", "tags"]
+    configuration = one_file(
+        xml("everything", *of, "--columns", "*"),
+        xml("some", *of, "--columns", ",".join(some), "--argument", "String"),
+        xml("plain", *of, "--columns", "names.city"),
+        xml("number", *of, "--columns", "delta", "--answer", "int64"),
+    )
+    with Engine([], POPFIB, configuration) as engine:
+        expected = dict(questions())
+        rows = ",".join(f"({quote(address)})" for address in expected)
+        engine.query(f"CREATE TABLE q ENGINE = Memory AS SELECT * FROM VALUES('a String', {rows})")
+        [[kind]] = engine.query("SELECT DISTINCT toTypeName(everything(a)) FROM q")
+        # Which is written over several lines.
+        kind = re.sub(r"\s+", " ", kind).replace("( ", "(").replace(" )", ")")
+        assert kind == "Tuple(" + ", ".join((f"`{name}`" if "." in name else name) + f" {of}" for name, of in TYPES.items()) + ")"
+        elements = ", ".join(f"tupleElement(everything(a), {quote(column)})" for column in TYPES)
+        answers = engine.query(f"SELECT a, {elements} FROM q SETTINGS output_format_json_quote_64bit_integers = 0")
+        assert len(answers) == len(expected)
+        for address, *cells in answers:
+            found = dict(zip(TYPES, cells))
+            assert found == expected[address], address
+            # True is 1 to Python.
+            assert type(found["up"]) is type(expected[address]["up"])
+        for address, up, city, tags, plain, number in engine.query(f"SELECT a, some(a).up, some(a).`names.city`, some(a).tags, plain(a), number(a) FROM q"):
+            cells = expected[address]
+            number = None if number is None else int(number)
+            assert (up, city, tags, plain, number) == (cells["up"], cells["names.city"], cells["tags"], cells["names.city"], cells["delta"]), address
+        # In blocks of a row.
+        blocks = engine.query("SELECT count(), sum(length(everything(a).tags)) FROM q SETTINGS max_block_size = 1")
+        assert [int(n) for n in blocks[0]] == [len(expected), sum(len(cells["tags"]) for cells in expected.values())]
+
+
+def test_hard_names_of_columns(tmp_path):
+    names = ["a`b", "c\\d", "it's", 'e"f', "g\nh", "A", "a", "1", "ä b"]
+    file = tmp_path / "it's a <table> & more.json"
+    file.write_text(json.dumps({"network": "10.0.0.0/8", **{name: n for n, name in enumerate(names)}}), encoding="utf-8")
+    configuration = xml("hard", "--table", str(file), "--columns", "*", "--argument", "UInt32")
+    with Engine([], POPFIB, configuration) as engine:
+        for n, name in enumerate(names):
+            [[found]] = engine.query(f"SELECT tupleElement(hard(toUInt32(167772160)), {quote(name)})")
+            assert int(found) == n, name
+        assert engine.query("SELECT hard(toUInt32(0)).A") == [[None]]
+
+
 def test_the_guide():
     """Its blocks in their order, but the configuration, which the engine needs first."""
     blocks = [(kind, text.replace("/var/lib/clickhouse/", "")) for kind, text in re.findall(r"^```(\w+)\n(.*?)^```$", GUIDE, re.M | re.S)]
@@ -192,12 +283,17 @@ def test_the_guide():
         for kind, text in blocks:
             if kind == "text":
                 (engine.files / "routes.txt").write_text(text)
+            elif kind == "json":
+                (engine.files / "places.json").write_text(text)
             elif kind == "sh":
                 # By the popfib of the tests, and in the file of the engine.
                 for command in text.splitlines():
                     command = re.sub(r"^popfib ", f"{POPFIB} ", command).replace("/etc/clickhouse-server/popfib_function.xml", "popfib.xml")
-                    subprocess.run(command, shell=True, cwd=engine.files, check=True, stderr=subprocess.DEVNULL)
+                    run = subprocess.run(command, shell=True, cwd=engine.files, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
                     commands += 1
+                    # What is printed is what the guide has.
+                    printed = run.stdout.decode().removeprefix("<functions>\n").removesuffix("</functions>\n")
+                    assert printed in configuration and bool(printed) == ("--xml" in command), printed
                 # However fast that was.
                 os.utime(engine.files / "popfib.xml", (time.time() + commands, time.time() + commands))
             elif kind == "sql":

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """`popfib clickhouse` beside ClickHouse's own dictionary of prefixes (`ip_trie`), on the same data, by one thread.
 
-    lab/bench/clickhouse.py [--table FILE] [--addresses N] [--runs N]
+    lab/bench/clickhouse.py [--table FILE] [--addresses N] [--runs N] [--image FILE --columns A,B,...]
 
 Looks up the same random hosts of random IPv4 routes as numbers and as text, and prints medians of the runs in millions a
 second, with the slowest and the fastest: by CPU time of ClickHouse and of the process that answers together, and by the
-clock. The answers of both are compared. FILE is read by popfib; the built-in table if not given. Needs chdb (PyPI) and
+clock. The answers of both are compared. With an image and columns of it that are texts or numbers, a tuple of these is compared
+with a function for each. FILE is read by popfib; the built-in table if not given. Needs chdb (PyPI) and
 `cargo build --release -p popfib-cli`.
 """
 
 import argparse
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -42,6 +44,8 @@ def main():
     parser.add_argument("--table")
     parser.add_argument("--addresses", type=int, default=5_000_000)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--image", help="an image with records")
+    parser.add_argument("--columns", default="", help="columns of it, separated by commas")
     args = parser.parse_args()
     options = "--fib table.fib"
     functions = [
@@ -51,6 +55,13 @@ def main():
         ("lpm_text", "String", "Nullable(String)", options),
         ("lpm_text_uint32", "String", "UInt32", options + " --answer uint32"),
     ]
+    if args.image:
+        of = f"--fib {os.path.abspath(args.image)} --columns "
+        command = [POPFIB, "clickhouse", "--fib", args.image, "--columns", args.columns, "--xml", "all"]
+        xml = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        [of_all] = re.findall("<return_type>(.*)</return_type>", xml)
+        functions.append(("lpm_all", "UInt32", of_all, of + args.columns))
+        functions += [(f"lpm_of_{n}", "UInt32", "Nullable(String)", of + name) for n, name in enumerate(args.columns.split(","))]
     with Engine(functions, POPFIB) as engine:
         measure_all(engine, args)
 
@@ -79,8 +90,9 @@ def measure_all(engine, args):
     print(f"ClickHouse {engine.version} (chdb), 1 thread; {count} IPv4 routes, {values} values;")
     print(f"{args.addresses} hosts of random routes; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
 
-    def measure(name, expression):
-        sql = f"SELECT count(), sum(sipHash64(assumeNotNull({expression})) % 1000) FROM hosts SETTINGS max_threads = 1"
+    def measure(name, *expressions):
+        sums = ", ".join(f"sum(sipHash64(assumeNotNull({expression})) % 1000)" for expression in expressions)
+        sql = f"SELECT count(), {sums} FROM hosts SETTINGS max_threads = 1"
         times, answers = [], None
         for _ in range(args.runs + 1):
             start, clock = cpu(), time.monotonic()
@@ -92,12 +104,19 @@ def measure_all(engine, args):
         print(f"{name:40} {statistics.median(rates):7.2f} M/s ({rates[0]:.2f} to {rates[-1]:.2f}); by the clock {clock:.2f}", flush=True)
         return answers, statistics.median(rates)
 
-    def compare(name, ours, theirs):
+    def compare(name, ours, theirs, what="ip_trie"):
         (answers, rate), (expected, other) = measure(*ours), measure(*theirs)
         if answers != expected:
             raise SystemExit(f"{name}: {answers}, not {expected}")
-        print(f"{'':40} popfib has {rate / other:.1f} times the rate of ip_trie", flush=True)
+        print(f"{'':40} popfib has {rate / other:.1f} times the rate of {what}", flush=True)
 
+    if args.image:
+        names = args.columns.split(",")
+        elements = [f"toString(assumeNotNull(tupleElement(lpm_all(n), {at + 1})))" for at in range(len(names))]
+        each = [f"lpm_of_{at}(n)" for at in range(len(names))]
+        measure("popfib, the first column", each[0])
+        compare("columns", (f"popfib, a tuple of {len(names)}", *elements), (f"popfib, {len(names)} functions", *each), "a function for each")
+        return
     measure("the column alone, UInt32", "n")
     compare("numbers", ("popfib, UInt32 to String", "lpm_number(n)"), ("ip_trie, the same", "dictGet('trie', 'value', tuple(n))"))
     if is_number:

@@ -6,6 +6,7 @@ use popfib_formats::parse_address;
 use popfib_table::Rows;
 
 use crate::api::TypeId;
+use crate::seen::Seen;
 use crate::vector::Column;
 
 /// The addresses of a column's rows, by family, each with its row. Rows without one are left out.
@@ -15,18 +16,24 @@ pub(crate) struct Addresses {
     pub(crate) ipv6: Rows<u128>,
     /// The first row that is neither null nor an address.
     pub(crate) invalid: Option<usize>,
+    seen: Seen,
 }
 
 impl Addresses {
-    /// Reads the rows of a column.
+    /// Reads the rows of a column; false if they are those that were read before.
     ///
     /// # Errors
     /// A column of a type that holds no addresses.
-    pub(crate) fn read(&mut self, column: &Column<'_>) -> Result<(), String> {
+    pub(crate) fn read(&mut self, column: &Column<'_>) -> Result<bool, String> {
+        let id = column.type_id();
+        // SAFETY: the column's type.
+        if unsafe { self.seen.is(id, column) } {
+            return Ok(false);
+        }
+        self.seen.forget();
         self.ipv4.clear();
         self.ipv6.clear();
         self.invalid = None;
-        let id = column.type_id();
         // SAFETY: of each the column is of the type that its rows are taken for.
         unsafe {
             match id {
@@ -46,8 +53,9 @@ impl Addresses {
                 TypeId::NULL => {}
                 _ => return Err(wrong_type(id)),
             }
+            self.seen.keep(id, column);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Becomes those of `all` whose rows are chosen.

@@ -7,16 +7,21 @@
 //! |---|---|
 //! | `api.rs`, `border.rs`, `vector.rs`, `file.rs` | DuckDB: its functions, errors, columns, files |
 //! | `table.rs`, `registry.rs` | what is looked up in |
-//! | `addresses.rs`, `scalar.rs` | `lpm`, `lpm_int`, `lpm_prefix`, `lpm_all` |
-//! | `request.rs`, `tables.rs` | `popfib_table`, `popfib_tables`, `popfib_drop`, `popfib_routes` |
+//! | `seen.rs`, `addresses.rs`, `question.rs`, `scalar.rs` | `lpm`, `lpm_int`, `lpm_float`, `lpm_record`, `lpm_prefix`, `lpm_all` |
+//! | `request.rs`, `tables.rs` | `popfib_table`, `popfib_tables`, `popfib_drop` |
+//! | `cells.rs`, `rows.rs` | `popfib_records`, `popfib_routes` |
 
 mod addresses;
 mod api;
 mod border;
+mod cells;
 mod file;
+mod question;
 mod registry;
 mod request;
+mod rows;
 mod scalar;
+mod seen;
 mod table;
 mod tables;
 mod vector;

@@ -14,7 +14,7 @@ use crate::vector::LogicalType;
 pub(crate) const OPTIONS: [(&CStr, TypeId); 7] = [
     (c"format", TypeId::VARCHAR),
     (c"value", TypeId::VARCHAR),
-    (c"columns", TypeId::VARCHAR),
+    (c"columns", TypeId::ANY),
     (c"peer", TypeId::VARCHAR),
     (c"vrf", TypeId::VARCHAR),
     (c"skip_invalid", TypeId::BOOLEAN),
@@ -119,13 +119,35 @@ pub(crate) unsafe fn options(info: Handle) -> Result<LoadOptions, String> {
     if let Some(peer) = text(c"peer") {
         options.peer = Some(peer.parse().map_err(|error| format!("peer: {error}"))?);
     }
-    if let Some(column) = text(c"columns") {
-        options.columns = Columns::Named(vec![column]);
-    }
+    options.columns = columns(&value(c"columns"))?;
     options.table = text(c"vrf");
     options.skip_invalid = value(c"skip_invalid").is_true();
     options.mask = value(c"mask").is_true();
     Ok(options)
+}
+
+/// The columns that a name, a list of names or `'*'` stands for.
+///
+/// # Errors
+/// A value of another type, a list without a name or with NULL.
+fn columns(value: &Value) -> Result<Columns, String> {
+    let what = "columns: a name, a list of names, or '*' for all";
+    if value.is_null() {
+        return Ok(Columns::Value);
+    }
+    let names = match value.type_id() {
+        TypeId::VARCHAR => vec![value.text().unwrap_or_default()],
+        TypeId::LIST => {
+            let names = value.elements().map(|name| name.text());
+            names.collect::<Option<_>>().ok_or(what)?
+        }
+        _ => return Err(what.to_owned()),
+    };
+    match &names[..] {
+        [] => Err(what.to_owned()),
+        [all] if all == "*" => Ok(Columns::All),
+        _ => Ok(Columns::Named(names)),
+    }
 }
 
 /// A value of DuckDB's, given back at the end; null if there is none.
@@ -156,11 +178,25 @@ impl Value {
         }
     }
 
+    /// The type of one that is not null.
+    fn type_id(&self) -> TypeId {
+        // SAFETY: its own, a value of DuckDB's if it is not null.
+        unsafe { LogicalType::id_of_value(self.0) }
+    }
+
+    /// The elements of a list.
+    fn elements(&self) -> impl Iterator<Item = Value> {
+        // SAFETY: its own; DuckDB says 0 for what is no list.
+        let count = unsafe { (api().get_list_size)(self.0) };
+        // SAFETY: as above; an element is a value of its own.
+        (0..count).map(|at| Value(unsafe { (api().get_list_child)(self.0, at) }))
+    }
+
     /// The bytes of a BLOB.
     fn blob(&self) -> Option<Arc<[u8]>> {
         // SAFETY: its own; so many bytes, which are given back.
         unsafe {
-            if self.is_null() || LogicalType::id_of_value(self.0) != TypeId::BLOB {
+            if self.is_null() || self.type_id() != TypeId::BLOB {
                 return None;
             }
             let blob = (api().get_blob)(self.0);

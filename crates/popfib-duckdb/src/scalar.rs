@@ -1,11 +1,13 @@
-//! `lpm` and its kin: a column of names, one of addresses, and a column of answers.
+//! `lpm` and its kin: a column of names, one of addresses, perhaps one of names of columns, and a column of answers.
 //!
 //! The table of a name is found once for a chunk of rows, not for each; a query goes on with the table it has found
 //! there when another takes its name.
 
 use core::ffi::CStr;
+use core::ptr;
+use std::borrow::Cow;
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use popfib::{Family, IpPrefix, Kernel};
 use popfib_formats::Escaped;
@@ -14,17 +16,46 @@ use popfib_table::{FamilyTable, PrefixText};
 use crate::addresses::Addresses;
 use crate::api::{Handle, TypeId, api};
 use crate::border::{border, drop_box, into_raw};
+use crate::question::Question;
 use crate::registry::Registry;
-use crate::table::Table;
+use crate::table::{Table, cell_text};
 use crate::vector::{Column, LogicalType, Output, Rows, Text};
 
 /// What a function answers.
 #[derive(Clone, Copy, Debug)]
 enum Answer {
-    Value,
+    Text,
     Integer,
+    Float,
+    Record,
     Prefix,
     Covering,
+}
+
+impl Answer {
+    /// Whether it is that of a column, which may be named.
+    fn is_of_column(self) -> bool {
+        matches!(self, Self::Text | Self::Integer | Self::Float)
+    }
+
+    /// Whether it is made of the numbers of records.
+    fn is_by_number(self) -> bool {
+        self.is_of_column() || matches!(self, Self::Record)
+    }
+
+    fn logical_type(self) -> LogicalType {
+        let varchar = LogicalType::new(TypeId::VARCHAR);
+        match self {
+            Self::Text | Self::Prefix => varchar,
+            Self::Integer => LogicalType::new(TypeId::BIGINT),
+            Self::Float => LogicalType::new(TypeId::DOUBLE),
+            Self::Record => LogicalType::new(TypeId::UINTEGER),
+            Self::Covering => {
+                let route = [(c"prefix", &varchar), (c"value", &varchar)];
+                LogicalType::list(&LogicalType::structure(route))
+            }
+        }
+    }
 }
 
 /// What DuckDB keeps for a function.
@@ -33,9 +64,11 @@ struct Function {
     registry: Arc<Registry>,
 }
 
-const FUNCTIONS: [(&CStr, Answer); 4] = [
-    (c"lpm", Answer::Value),
+const FUNCTIONS: [(&CStr, Answer); 6] = [
+    (c"lpm", Answer::Text),
     (c"lpm_int", Answer::Integer),
+    (c"lpm_float", Answer::Float),
+    (c"lpm_record", Answer::Record),
     (c"lpm_prefix", Answer::Prefix),
     (c"lpm_all", Answer::Covering),
 ];
@@ -54,22 +87,17 @@ pub(crate) unsafe fn register(
     for (name, answer) in FUNCTIONS {
         let varchar = LogicalType::new(TypeId::VARCHAR);
         let any = LogicalType::new(TypeId::ANY);
-        let returns = match answer {
-            Answer::Value | Answer::Prefix => LogicalType::new(TypeId::VARCHAR),
-            Answer::Integer => LogicalType::new(TypeId::BIGINT),
-            Answer::Covering => {
-                let route = [(c"prefix", &varchar), (c"value", &varchar)];
-                LogicalType::list(&LogicalType::structure(route))
-            }
-        };
+        let returns = answer.logical_type();
+        // With the name of a column, if there is one, and with what to do about rows that are no addresses.
+        let parameters = [&varchar, &any, &varchar, &varchar];
+        let most = if answer.is_of_column() { 4 } else { 3 };
         // SAFETY: the caller's; handles made here are given back, what is registered is copied.
         let registered = unsafe {
             let mut set = (api().create_scalar_function_set)(name.as_ptr());
-            // Without and with what to do about rows that are no addresses.
-            for parameters in [&[&varchar, &any][..], &[&varchar, &any, &varchar]] {
+            for count in 2..=most {
                 let mut function = (api().create_scalar_function)();
                 (api().scalar_function_set_name)(function, name.as_ptr());
-                for parameter in parameters {
+                for parameter in &parameters[..count] {
                     (api().scalar_function_add_parameter)(function, parameter.handle());
                 }
                 (api().scalar_function_set_return_type)(function, returns.handle());
@@ -96,19 +124,23 @@ pub(crate) unsafe fn register(
 /// # Safety
 /// DuckDB calls it for a function of [`register`].
 unsafe extern "C" fn run(info: Handle, chunk: Handle, output: Handle) {
-    // SAFETY: the caller's: what `register` handed over, two or three columns and one of the answers, all of them as
-    // long as the chunk.
+    // SAFETY: the caller's: what `register` handed over, so many columns of its types and one of the answers, all of them
+    // as long as the chunk.
     unsafe {
         border(api().scalar_function_set_error, info, || {
-            let function = (api().scalar_function_get_extra_info)(info).cast::<Function>();
+            let function = &*(api().scalar_function_get_extra_info)(info).cast::<Function>();
             let len = (api().data_chunk_get_size)(chunk) as usize;
+            let count = (api().data_chunk_get_column_count)(chunk);
             let column = |at| Column::new((api().data_chunk_get_vector)(chunk, at), len);
-            let invalid = ((api().data_chunk_get_column_count)(chunk) > 2).then(|| column(2));
-            let [names, addresses] = [column(0), column(1)];
-            SCRATCH.with_borrow_mut(|scratch| {
-                let output = Output::new(output);
-                scratch.run(&*function, &names, &addresses, invalid.as_ref(), output)
-            })
+            let optional = |at| (at < count).then(|| column(at));
+            let of_column = function.answer.is_of_column();
+            let question = Question {
+                tables: column(0),
+                addresses: column(1),
+                columns: of_column.then(|| optional(2)).flatten(),
+                invalid: optional(if of_column { 3 } else { 2 }),
+            };
+            SCRATCH.with_borrow_mut(|scratch| scratch.run(function, &question, Output::new(output)))
         });
     }
 }
@@ -123,48 +155,50 @@ struct Scratch {
     all: Addresses,
     /// Those of the rows that name one table, where there are several names.
     some: Addresses,
+    /// Of each row the number of its record, 0 for none.
     numbers: Vec<u32>,
+    /// The table whose numbers these are, of all addresses.
+    known: Weak<Table>,
+    /// Those of the addresses of one family, or the codes of a column.
+    found: Vec<u32>,
     answered: Vec<bool>,
     /// The routes that cover an address: of its row, with the value's text.
-    covering: Vec<(usize, PrefixText, String)>,
+    covering: Vec<(usize, PrefixText, Option<String>)>,
 }
 
 impl Scratch {
     /// # Safety
-    /// The columns are of texts, of anything and of texts; the output is of the function's type and as long.
+    /// The columns are of texts, but those of addresses; the output is of the function's type and as long.
     unsafe fn run(
         &mut self,
         function: &Function,
-        names: &Column<'_>,
-        column: &Column<'_>,
-        invalid: Option<&Column<'_>>,
+        question: &Question<'_>,
         output: Output,
     ) -> Result<(), String> {
-        let len = column.len();
+        let len = question.addresses.len();
         self.answered.clear();
         self.answered.resize(len, false);
         self.covering.clear();
-        self.all.read(column)?;
+        if self.all.read(&question.addresses)? {
+            self.known = Weak::new();
+        }
         // SAFETY: the caller's.
         unsafe {
-            if invalid.map_or(Ok(false), |invalid| is_strict(invalid))?
+            if question.is_strict()?
                 && let Some(row) = self.all.invalid
             {
-                return Err(no_address(column, row));
+                return Err(question.no_address(row));
             }
-            let rows = names.rows::<Text>();
-            // Without a branch for each name, since nearly always they are one.
-            let one_name = rows.first().is_some_and(|first| {
-                !names.has_nulls() && rows.iter().fold(true, |same, name| same & (name == first))
-            });
-            if one_name {
-                let table = function.registry.get(names.bytes(0))?;
+            if question.has_one_name() {
                 let all = std::mem::take(&mut self.all);
-                let result = self.answer(function.answer, &table, &all, len, output);
+                let result = self.answer(function, question, 0, &all, output);
                 self.all = all;
-                result.map_err(|error| in_table(names.bytes(0), &error))?;
+                let table = result?;
+                if function.answer.is_by_number() {
+                    self.known = Arc::downgrade(&table);
+                }
             } else {
-                self.each_name(function, names, output)?;
+                self.each_name(function, question, output)?;
             }
             if let Answer::Covering = function.answer {
                 self.write_covering(len, output)?;
@@ -174,85 +208,97 @@ impl Scratch {
         Ok(())
     }
 
-    /// Asks each table for the rows that name it.
+    /// Asks each table and column for the rows that name it.
     ///
     /// # Safety
     /// As for `run`.
     unsafe fn each_name(
         &mut self,
         function: &Function,
-        names: &Column<'_>,
+        question: &Question<'_>,
         output: Output,
     ) -> Result<(), String> {
-        let mut done = vec![false; names.len()];
-        let mut same = vec![false; names.len()];
-        for first in 0..names.len() {
-            if done[first] || names.is_null(first) {
+        let len = question.addresses.len();
+        let mut done = vec![false; len];
+        let mut same = vec![false; len];
+        self.known = Weak::new();
+        for first in 0..len {
+            if done[first] || question.is_null(first) {
                 continue;
             }
-            // SAFETY: the caller's; no row asked for is null.
-            let name = unsafe { names.bytes(first) };
-            let table = function.registry.get(name)?;
-            for row in first..names.len() {
-                // SAFETY: as above.
-                same[row] = !names.is_null(row) && unsafe { names.bytes(row) } == name;
+            same.fill(false);
+            for row in first..len {
+                // SAFETY: the caller's; no row asked for is null.
+                same[row] = !question.is_null(row) && unsafe { question.is_same(row, first) };
                 done[row] |= same[row];
             }
             let mut some = std::mem::take(&mut self.some);
             some.choose(&self.all, |row| same[row as usize]);
-            same.fill(false);
             // SAFETY: the caller's.
-            let result =
-                unsafe { self.answer(function.answer, &table, &some, names.len(), output) };
+            let result = unsafe { self.answer(function, question, first, &some, output) };
             self.some = some;
-            result.map_err(|error| in_table(name, &error))?;
+            result?;
         }
         Ok(())
     }
 
+    /// Answers the addresses by the table and the column that `row` names.
+    ///
     /// # Safety
-    /// The output is of the answer's type, and so long.
+    /// As for `run`; the row is not null.
     unsafe fn answer(
+        &mut self,
+        function: &Function,
+        question: &Question<'_>,
+        row: usize,
+        addresses: &Addresses,
+        output: Output,
+    ) -> Result<Arc<Table>, String> {
+        // SAFETY: the caller's.
+        unsafe {
+            let name = question.tables.bytes(row);
+            let table = function.registry.get(name)?;
+            let column = question.columns.as_ref().map(|names| names.bytes(row));
+            let answered = table
+                .column(column)
+                .and_then(|column| self.write(function.answer, &table, column, addresses, output));
+            answered.map_err(|error| in_table(name, &error))?;
+            Ok(table)
+        }
+    }
+
+    /// # Safety
+    /// The output is of the answer's type, and has as many rows as there are answers.
+    unsafe fn write(
         &mut self,
         answer: Answer,
         table: &Table,
+        column: usize,
         addresses: &Addresses,
-        len: usize,
         output: Output,
     ) -> Result<(), String> {
+        let len = self.answered.len();
         // SAFETY: the caller's.
         unsafe {
             match answer {
-                Answer::Value => {
-                    let rows = output.rows::<Text>(len);
-                    let texts = &*table.texts;
-                    if !table.has_long {
-                        self.numbers(table, addresses, |row, number| {
-                            rows.set(row, texts[number as usize]);
-                        })?;
-                        return Ok(());
-                    }
-                    // The rows that have the long texts written last.
-                    let mut long = [(0, 0); 256];
-                    self.numbers(table, addresses, |row, number| {
-                        let text = texts[number as usize];
-                        if !text.is_long() {
-                            return rows.set(row, text);
-                        }
-                        let place = &mut long[number as usize % 256];
-                        if place.0 == number {
-                            return rows.set(row, rows.get(place.1));
-                        }
-                        output.put_long(row, table.text(number).as_bytes());
-                        *place = (number, row);
+                Answer::Text => self.texts(table, column, addresses, output)?,
+                Answer::Integer => {
+                    let integers = table.integers(column)?;
+                    let rows = output.rows::<i64>(len);
+                    self.codes(table, Some(column), addresses, |row, code| {
+                        rows.set(row, integers[code as usize]);
                     })?;
                 }
-                Answer::Integer => {
-                    let integers = table.integers()?;
-                    let rows = output.rows::<i64>(len);
-                    self.numbers(table, addresses, |row, number| {
-                        rows.set(row, integers[number as usize]);
+                Answer::Float => {
+                    let floats = table.floats(column)?;
+                    let rows = output.rows::<f64>(len);
+                    self.codes(table, Some(column), addresses, |row, code| {
+                        rows.set(row, floats[code as usize]);
                     })?;
+                }
+                Answer::Record => {
+                    let rows = output.rows::<u32>(len);
+                    self.codes(table, None, addresses, |row, number| rows.set(row, number))?;
                 }
                 Answer::Prefix => {
                     let rows = output.rows::<Text>(len);
@@ -268,47 +314,110 @@ impl Scratch {
         Ok(())
     }
 
-    /// Looks up every address, and hands out its number, with its row; 0 is none, whatever is written for it.
-    #[inline(always)]
-    fn numbers(
+    /// Writes the values of a column as texts.
+    ///
+    /// # Safety
+    /// The output is of texts, and has as many rows as there are answers.
+    unsafe fn texts(
         &mut self,
         table: &Table,
+        column: usize,
+        addresses: &Addresses,
+        output: Output,
+    ) -> Result<(), String> {
+        // SAFETY: the caller's.
+        let rows = unsafe { output.rows::<Text>(self.answered.len()) };
+        let texts = table.texts(column);
+        let short = &texts.texts[..];
+        if !texts.has_long {
+            return self.codes(table, Some(column), addresses, |row, code| {
+                rows.set(row, short[code as usize]);
+            });
+        }
+        let values = &table.records().columns()[column];
+        // The rows that have the long texts written last.
+        let mut long = [(0, 0); 256];
+        self.codes(table, Some(column), addresses, |row, code| {
+            let text = short[code as usize];
+            if !text.is_long() {
+                return rows.set(row, text);
+            }
+            let place = &mut long[code as usize % 256];
+            if place.0 == code {
+                return rows.set(row, rows.get(place.1));
+            }
+            let text = values.value(code).map(cell_text).unwrap_or_default();
+            // SAFETY: the caller's.
+            unsafe { output.put_long(row, text.as_bytes()) }
+            *place = (code, row);
+        })
+    }
+
+    /// Looks up every address, and hands out with its row the code of its record's value in a column, or the record's number;
+    /// 0 is none, whatever is written for it.
+    #[inline(always)]
+    fn codes(
+        &mut self,
+        table: &Table,
+        column: Option<usize>,
         addresses: &Addresses,
         mut put: impl FnMut(usize, u32),
     ) -> Result<(), String> {
-        let (ipv4, ipv6) = (&addresses.ipv4, &addresses.ipv6);
-        self.look_up(table, &ipv4.addresses)?;
-        if ipv4.rows.len() == self.answered.len() {
+        self.look_up(table, addresses)?;
+        let numbers = match column.and_then(|column| table.codes(column)) {
+            None => &self.numbers,
+            Some(codes) => {
+                let code = |&number: &u32| codes.get(number as usize).map_or(0, |&code| code);
+                self.found.clear();
+                self.found.extend(self.numbers.iter().map(code));
+                &self.found
+            }
+        };
+        if addresses.ipv4.rows.len() == numbers.len() {
             // Every row is an IPv4 address: the usual case, in which nothing is sorted by families.
-            for (row, &number) in self.numbers.iter().enumerate() {
+            for (row, &number) in numbers.iter().enumerate() {
                 put(row, number);
             }
-            for (answered, &number) in self.answered.iter_mut().zip(&self.numbers) {
+            for (answered, &number) in self.answered.iter_mut().zip(numbers) {
                 *answered = number != 0;
             }
             return Ok(());
         }
-        self.put_back(&ipv4.rows, &mut put);
-        self.look_up(table, &ipv6.addresses)?;
-        self.put_back(&ipv6.rows, &mut put);
-        Ok(())
-    }
-
-    /// The numbers of the values of addresses.
-    fn look_up<A: Family>(&mut self, table: &Table, addresses: &[A]) -> Result<(), String> {
-        self.numbers.resize(addresses.len(), 0);
-        let family = table.loaded.table.family::<A>();
-        let looked_up = family.value_numbers(Kernel::best(), addresses, &mut self.numbers);
-        looked_up.map_err(|error| error.to_string())
-    }
-
-    /// Hands out the numbers of these rows.
-    #[inline(always)]
-    fn put_back(&mut self, rows: &[u32], put: &mut impl FnMut(usize, u32)) {
-        for (&number, &row) in self.numbers.iter().zip(rows) {
+        for &row in addresses.ipv4.rows.iter().chain(&addresses.ipv6.rows) {
+            let number = numbers[row as usize];
             self.answered[row as usize] = number != 0;
             put(row as usize, number);
         }
+        Ok(())
+    }
+
+    /// The numbers of the records of addresses, by their rows.
+    fn look_up(&mut self, table: &Table, addresses: &Addresses) -> Result<(), String> {
+        let (ipv4, ipv6) = (&addresses.ipv4, &addresses.ipv6);
+        if ptr::eq(self.known.as_ptr(), table) {
+            return Ok(());
+        }
+        self.known = Weak::new();
+        self.numbers.resize(self.answered.len(), 0);
+        if ipv4.rows.len() == self.numbers.len() {
+            return find(table, &ipv4.addresses, &mut self.numbers);
+        }
+        self.numbers.fill(0);
+        self.scatter(table, ipv4)?;
+        self.scatter(table, ipv6)
+    }
+
+    fn scatter<A: Family>(
+        &mut self,
+        table: &Table,
+        addresses: &popfib_table::Rows<A>,
+    ) -> Result<(), String> {
+        self.found.resize(addresses.rows.len(), 0);
+        find(table, &addresses.addresses, &mut self.found)?;
+        for (&number, &row) in self.found.iter().zip(&addresses.rows) {
+            self.numbers[row as usize] = number;
+        }
+        Ok(())
     }
 
     /// # Safety
@@ -324,9 +433,8 @@ impl Scratch {
             return Ok(());
         }
         let family = table.loaded.table.family::<A>();
-        self.numbers.resize(addresses.rows.len(), 0);
-        let (numbers, addresses, places) =
-            (&mut self.numbers, &addresses.addresses, &addresses.rows);
+        self.found.resize(addresses.rows.len(), 0);
+        let (numbers, addresses, places) = (&mut self.found, &addresses.addresses, &addresses.rows);
         let found = family.match_numbers(Kernel::best(), addresses, numbers);
         found.map_err(|error| error.to_string())?;
         for ((&address, &number), &row) in addresses.iter().zip(&*numbers).zip(places) {
@@ -349,15 +457,12 @@ impl Scratch {
     ) -> Result<(), String> {
         for (&address, &row) in addresses.addresses.iter().zip(&addresses.rows) {
             let before = self.covering.len();
-            let covering =
-                table
-                    .loaded
-                    .table
-                    .supernets(IpPrefix::host(address.ip()), |(prefix, number)| {
-                        let value = table.text(number.get()).into_owned();
-                        self.covering
-                            .push((row as usize, PrefixText::new(prefix), value));
-                    });
+            let table = &table.loaded.table;
+            let covering = table.supernets(IpPrefix::host(address.ip()), |(prefix, number)| {
+                let value = table.value(number).map(Cow::into_owned);
+                self.covering
+                    .push((row as usize, PrefixText::new(prefix), value));
+            });
             covering.map_err(|error| error.to_string())?;
             self.answered[row as usize] = self.covering.len() > before;
         }
@@ -379,32 +484,24 @@ impl Scratch {
             let texts = fields.map(|field| field.rows::<Text>(count));
             for (at, (row, prefix, value)) in self.covering.iter().enumerate() {
                 fields[0].put(&texts[0], at, prefix.as_bytes());
+                let value = value.as_deref().unwrap_or_default();
                 fields[1].put(&texts[1], at, value.as_bytes());
                 let [start, length] = lists.get(*row);
                 let start = if length == 0 { at as u64 } else { start };
                 lists.set(*row, [start, length + 1]);
             }
+            let has_value = self.covering.iter().map(|(.., value)| value.is_some());
+            fields[1].set_nulls(&has_value.collect::<Vec<_>>());
         }
         Ok(())
     }
 }
 
-/// Whether rows that are no addresses are errors: `'error'` or `'null'`, the same for all rows.
-///
-/// # Safety
-/// The column is of texts.
-unsafe fn is_strict(invalid: &Column<'_>) -> Result<bool, String> {
-    let what = "the third argument says what a row is that is no address: 'null' or 'error'";
-    let mut strict = false;
-    for row in 0..invalid.len() {
-        // SAFETY: the caller's; the row is not null.
-        strict = match (!invalid.is_null(row)).then(|| unsafe { invalid.bytes(row) }) {
-            Some(b"null") => false,
-            Some(b"error") => true,
-            _ => return Err(what.to_owned()),
-        };
-    }
-    Ok(strict)
+/// The numbers of the records of these addresses.
+fn find<A: Family>(table: &Table, addresses: &[A], numbers: &mut [u32]) -> Result<(), String> {
+    let family = table.loaded.table.family::<A>();
+    let found = family.value_numbers(Kernel::best(), addresses, numbers);
+    found.map_err(|error| error.to_string())
 }
 
 fn in_table(name: &[u8], error: &str) -> String {
@@ -412,18 +509,4 @@ fn in_table(name: &[u8], error: &str) -> String {
         "table '{}': {error}",
         Escaped(&String::from_utf8_lossy(name))
     )
-}
-
-/// What to say of a row that is no address.
-fn no_address(column: &Column<'_>, row: usize) -> String {
-    match column.type_id() {
-        TypeId::VARCHAR => {
-            // SAFETY: a column of texts; the row is not null.
-            let text = String::from_utf8_lossy(unsafe { column.bytes(row) });
-            let text: String = text.chars().take(60).collect();
-            format!("'{}' is no address", Escaped(&text))
-        }
-        TypeId::BLOB => "a BLOB that is no address: it has neither 4 bytes nor 16".to_owned(),
-        _ => "a number that is no address".to_owned(),
-    }
 }

@@ -1,11 +1,14 @@
-//! Tables as queries use them: never changed, shared by all threads, with the texts of their values as DuckDB has them.
+//! Tables as queries use them: never changed, shared by all threads, with the values of their columns as DuckDB has them.
 
 use std::borrow::Cow;
+use std::error::Error;
 use std::io::Read;
+use std::str::FromStr;
 use std::sync::OnceLock;
 
-use popfib::NextHop;
-use popfib_formats::{Input, LoadOptions, LookupTable, load_for_lookups};
+use popfib::ImageError;
+use popfib_formats::{Escaped, Input, LoadOptions, LookupTable, load_for_lookups, no_column};
+use popfib_table::{Cell, Column, Records, Scalar};
 
 use crate::vector::Text;
 
@@ -13,22 +16,33 @@ use crate::vector::Text;
 pub(crate) struct Table {
     /// With what was left out of it.
     pub(crate) loaded: LookupTable,
-    /// What is written for each value, by its number; 0 has the empty one.
+    /// One for each column.
+    values: Vec<Values>,
+}
+
+/// What is made of the values of a column when it is first asked for.
+#[derive(Default)]
+struct Values {
+    codes: OnceLock<Option<Vec<u32>>>,
+    texts: OnceLock<Texts>,
+    integers: OnceLock<Result<Vec<i64>, String>>,
+    floats: OnceLock<Result<Vec<f64>, String>>,
+}
+
+/// The texts of a column.
+pub(crate) struct Texts {
+    /// By their codes; 0 has the empty one.
     pub(crate) texts: Vec<Text>,
     /// Whether there is one that does not lie inside of its [`Text`].
     pub(crate) has_long: bool,
-    integers: OnceLock<Result<Vec<i64>, String>>,
 }
 
 impl From<LookupTable> for Table {
     fn from(loaded: LookupTable) -> Self {
-        let texts = [Cow::Borrowed("")].into_iter().chain(loaded.table.values());
-        let texts: Vec<_> = texts.map(|text| Text::new(text.as_bytes())).collect();
+        let columns = loaded.table.records().map_or(0, |of| of.columns().len());
         Self {
-            has_long: texts.iter().any(Text::is_long),
-            texts,
+            values: (0..columns).map(|_| Values::default()).collect(),
             loaded,
-            integers: OnceLock::new(),
         }
     }
 }
@@ -44,7 +58,13 @@ impl Table {
         options: &LoadOptions,
     ) -> Result<Self, String> {
         let loaded = load_for_lookups(Input::from_reader(name, reader), options);
-        Ok(loaded.map_err(|error| error.to_string())?.into())
+        let loaded = loaded.map_err(|error| {
+            match error.source().and_then(|source| source.downcast_ref()) {
+                Some(ImageError::Tables { .. }) => format!("{error}; vrf := 'NAME' chooses"),
+                _ => error.to_string(),
+            }
+        })?;
+        Ok(loaded.into())
     }
 
     /// The built-in table.
@@ -52,30 +72,100 @@ impl Table {
         LookupTable::from(popfib_formats::default_table()).into()
     }
 
-    /// The text of a number that is not 0.
-    pub(crate) fn text(&self, number: u32) -> Cow<'_, str> {
-        let number = NextHop::new(number);
-        number
-            .and_then(|number| self.loaded.table.value(number))
-            .unwrap_or_default()
+    /// Its records, which each loaded table has: of an image without names its numbers.
+    pub(crate) fn records(&self) -> &Records {
+        let records = self.loaded.table.records();
+        records.expect("a table for lookups has names")
     }
 
-    /// All values as integers, 0 for number 0.
+    /// The index of the column of this name, of the column of values without one.
+    ///
+    /// # Errors
+    /// There is none of this name; says which there are.
+    pub(crate) fn column(&self, name: Option<&[u8]>) -> Result<usize, String> {
+        let Some(name) = name else {
+            return Ok(self.records().value_column());
+        };
+        let name = String::from_utf8_lossy(name);
+        let column = self.records().column(&name);
+        column.ok_or_else(|| no_column(&self.loaded.table, &name))
+    }
+
+    /// By the numbers of records, the codes of their values in a column; `None` if they are the numbers themselves.
+    pub(crate) fn codes(&self, column: usize) -> Option<&[u32]> {
+        let records = self.records();
+        let codes = self.values[column].codes.get_or_init(|| {
+            let codes = (0..=records.len() as u32).map(|number| records.code(number, column));
+            let codes: Vec<_> = codes.collect();
+            let are_numbers = (0..).zip(&codes).all(|(number, &code)| number == code);
+            (!are_numbers).then_some(codes)
+        });
+        codes.as_deref()
+    }
+
+    /// What is written for the values of a column.
+    pub(crate) fn texts(&self, column: usize) -> &Texts {
+        let values = &self.records().columns()[column];
+        self.values[column].texts.get_or_init(|| {
+            let texts = cells(values).map(|cell| Text::new(cell_text(cell).as_bytes()));
+            let texts: Vec<_> = [Text::new(b"")].into_iter().chain(texts).collect();
+            Texts {
+                has_long: texts.iter().any(Text::is_long),
+                texts,
+            }
+        })
+    }
+
+    /// The values of a column as integers, by their codes, 0 for code 0.
     ///
     /// # Errors
     /// One of them is none.
-    pub(crate) fn integers(&self) -> Result<&[i64], &str> {
-        let parse = |text: Cow<'_, str>| {
-            text.parse().map_err(|_| {
-                let text = popfib_formats::Escaped(&text);
-                format!("the value '{text}' is no integer of 64 bits")
-            })
-        };
-        let values = self.loaded.table.values().map(parse);
-        let all = || [Ok(0)].into_iter().chain(values).collect();
-        let integers = self.integers.get_or_init(all);
-        integers
-            .as_ref()
-            .map_or_else(|error| Err(&**error), |all| Ok(all.as_slice()))
+    pub(crate) fn integers(&self, column: usize) -> Result<&[i64], String> {
+        let numbers = &self.values[column].integers;
+        self.numbers(column, numbers, "integer of 64 bits with a sign")
     }
+
+    /// The same as floats.
+    ///
+    /// # Errors
+    /// As of `integers`.
+    pub(crate) fn floats(&self, column: usize) -> Result<&[f64], String> {
+        self.numbers(column, &self.values[column].floats, "number")
+    }
+
+    fn numbers<'t, T: FromStr + Default>(
+        &self,
+        column: usize,
+        numbers: &'t OnceLock<Result<Vec<T>, String>>,
+        what: &str,
+    ) -> Result<&'t [T], String> {
+        let values = &self.records().columns()[column];
+        let parse = |cell: Cell<'_>| {
+            let text = cell_text(cell);
+            let number = match cell {
+                Cell::Scalar(_) => text.parse().ok(),
+                Cell::List(_) => None,
+            };
+            number.ok_or_else(|| format!("the value '{}' is no {what}", Escaped(&text)))
+        };
+        let all = || {
+            let zero = [Ok(T::default())].into_iter();
+            zero.chain(cells(values).map(parse)).collect()
+        };
+        let numbers = numbers.get_or_init(all).as_ref();
+        numbers.map(Vec::as_slice).map_err(String::clone)
+    }
+}
+
+/// A value as it is written.
+pub(crate) fn cell_text(cell: Cell<'_>) -> Cow<'_, str> {
+    match cell {
+        Cell::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),
+        cell => Cow::Owned(cell.to_string()),
+    }
+}
+
+/// The values of a column in the order of their codes, from 1 on.
+fn cells(column: &Column) -> impl Iterator<Item = Cell<'_>> {
+    (1..=column.len() as u32).filter_map(|code| column.value(code))
 }

@@ -1,40 +1,39 @@
-//! Table functions: `popfib_table` makes a table, `popfib_drop` forgets it, `popfib_routes` reads the routes of a
-//! file.
+//! Table functions: `popfib_table` makes a table, `popfib_tables` tells which there are, `popfib_drop` forgets one, and
+//! those of `rows.rs`.
 //!
 //! Files are opened when a query runs, not when it is bound, which DuckDB may do several times.
 
 use core::ffi::CStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use popfib::{IpPrefix, NextHop};
-use popfib_formats::{Input, LoadOptions, ReadError, Route, RouteSource, open_routes};
-use popfib_table::{Dictionary, PrefixText};
+use popfib_formats::LoadOptions;
 
 use crate::api::{Handle, TypeId, api};
 use crate::border::{border, drop_box, into_raw};
+use crate::cells::CellType;
 use crate::registry::Registry;
 use crate::request::{self, OPTIONS, Source};
+use crate::rows::{BoundRows, Each, RowsOf};
 use crate::table::Table;
-use crate::vector::{LogicalType, Output, Text};
+use crate::vector::{LogicalType, Output};
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Table,
     Tables,
     Drop,
-    Routes,
+    Rows(Each),
 }
 
-/// A function: its name, the types of its parameters, whether it has options, and its columns.
+/// A function: its name, the types of its parameters, and whether it has options.
 struct Signature {
     name: &'static CStr,
     parameters: &'static [TypeId],
     has_options: bool,
-    columns: &'static [(&'static CStr, TypeId)],
 }
 
-/// What is said of a table.
-const TABLE: &[(&CStr, TypeId)] = &[
+/// What is said of a table, before its columns.
+const TABLE: [(&CStr, TypeId); 6] = [
     (c"name", TypeId::VARCHAR),
     (c"ipv4_routes", TypeId::UBIGINT),
     (c"ipv6_routes", TypeId::UBIGINT),
@@ -44,35 +43,47 @@ const TABLE: &[(&CStr, TypeId)] = &[
 ];
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Table, Self::Tables, Self::Drop, Self::Routes];
+    const ALL: [Self; 5] = [
+        Self::Table,
+        Self::Tables,
+        Self::Drop,
+        Self::Rows(Each::Record),
+        Self::Rows(Each::Route),
+    ];
 
     fn signature(self) -> Signature {
-        match self {
-            Self::Table => Signature {
-                name: c"popfib_table",
-                parameters: &[TypeId::VARCHAR, TypeId::ANY],
-                has_options: true,
-                columns: TABLE,
-            },
-            Self::Tables => Signature {
-                name: c"popfib_tables",
-                parameters: &[],
-                has_options: false,
-                columns: TABLE,
-            },
-            Self::Drop => Signature {
-                name: c"popfib_drop",
-                parameters: &[TypeId::VARCHAR],
-                has_options: false,
-                columns: &[(c"dropped", TypeId::BOOLEAN)],
-            },
-            Self::Routes => Signature {
-                name: c"popfib_routes",
-                parameters: &[TypeId::ANY],
-                has_options: true,
-                columns: &[(c"prefix", TypeId::VARCHAR), (c"value", TypeId::VARCHAR)],
-            },
+        let (name, parameters): (_, &[_]) = match self {
+            Self::Table => (c"popfib_table", &[TypeId::VARCHAR, TypeId::ANY]),
+            Self::Tables => (c"popfib_tables", &[]),
+            Self::Drop => (c"popfib_drop", &[TypeId::VARCHAR]),
+            Self::Rows(Each::Record) => (c"popfib_records", &[TypeId::VARCHAR]),
+            Self::Rows(Each::Route) => (c"popfib_routes", &[TypeId::VARCHAR]),
+        };
+        Signature {
+            name,
+            parameters,
+            has_options: matches!(self, Self::Table),
         }
+    }
+
+    /// Adds the result columns of what says which tables there are, or of a drop.
+    ///
+    /// # Safety
+    /// The info of a bind.
+    unsafe fn add_columns(self, info: Handle) {
+        // SAFETY: the caller's; DuckDB copies names and types.
+        let add = |name: &CStr, of: &LogicalType| unsafe {
+            (api().bind_add_result_column)(info, name.as_ptr(), of.handle());
+        };
+        if let Self::Drop = self {
+            return add(c"dropped", &LogicalType::new(TypeId::BOOLEAN));
+        }
+        for (name, of) in TABLE {
+            add(name, &LogicalType::new(of));
+        }
+        let varchar = LogicalType::new(TypeId::VARCHAR);
+        let column = LogicalType::structure([(c"name", &varchar), (c"type", &varchar)]);
+        add(c"columns", &LogicalType::list(&column));
     }
 }
 
@@ -87,7 +98,7 @@ enum Bound {
     Table(Arc<Registry>, String, Source, LoadOptions),
     Tables(Arc<Registry>),
     Drop(Arc<Registry>, String),
-    Routes(Source, LoadOptions),
+    Rows(BoundRows),
 }
 
 /// A function that runs.
@@ -95,8 +106,7 @@ enum Running {
     /// More tables, with their names.
     Tables(std::vec::IntoIter<(String, Arc<Table>)>),
     Dropped(bool),
-    /// More routes, and whether invalid lines are skipped.
-    Routes(Box<dyn RouteSource>, bool),
+    Rows(RowsOf),
     Done,
 }
 
@@ -134,6 +144,8 @@ pub(crate) unsafe fn register(
             (api().table_function_set_bind)(function, bind);
             (api().table_function_set_init)(function, init);
             (api().table_function_set_function)(function, run);
+            let is_rows = matches!(kind, Kind::Rows(_));
+            (api().table_function_supports_projection_pushdown)(function, is_rows);
             let registered = (api().register_table_function)(connection, function);
             (api().destroy_table_function)(&raw mut function);
             registered
@@ -161,14 +173,13 @@ unsafe extern "C" fn bind(info: Handle) {
                 }
                 Kind::Tables => Bound::Tables(registry),
                 Kind::Drop => Bound::Drop(registry, request::name(info, 0)?),
-                Kind::Routes => {
-                    let source = Source::of_argument(info, 0)?;
-                    Bound::Routes(source, request::options(info)?)
+                Kind::Rows(each) => {
+                    let name = request::name(info, 0)?;
+                    Bound::Rows(BoundRows::new(info, each, registry, name)?)
                 }
             };
-            for (name, column) in function.kind.signature().columns {
-                let column = LogicalType::new(*column);
-                (api().bind_add_result_column)(info, name.as_ptr(), column.handle());
+            if !matches!(bound, Bound::Rows(_)) {
+                function.kind.add_columns(info);
             }
             (api().bind_set_bind_data)(info, into_raw(bound), drop_box::<Bound>);
             Ok(())
@@ -183,7 +194,7 @@ unsafe extern "C" fn init(info: Handle) {
     unsafe {
         border(api().init_set_error, info, || {
             let bound = &*(api().init_get_bind_data)(info).cast::<Bound>();
-            let running = Mutex::new(bound.start()?);
+            let running = Mutex::new(bound.start(info)?);
             (api().init_set_init_data)(info, into_raw(running), drop_box::<Mutex<Running>>);
             Ok(())
         });
@@ -207,7 +218,9 @@ unsafe extern "C" fn run(info: Handle, chunk: Handle) {
 }
 
 impl Bound {
-    fn start(&self) -> Result<Running, String> {
+    /// # Safety
+    /// The info of an init.
+    unsafe fn start(&self, info: Handle) -> Result<Running, String> {
         match self {
             Self::Table(registry, name, source, options) => {
                 let table = match source.open()? {
@@ -220,42 +233,9 @@ impl Bound {
             }
             Self::Tables(registry) => Ok(Running::Tables(registry.all().into_iter())),
             Self::Drop(registry, name) => Ok(Running::Dropped(registry.remove(name))),
-            Self::Routes(source, options) => {
-                let routes: Box<dyn RouteSource> = match source.open()? {
-                    None => Box::new(BuiltIn::new()),
-                    Some(reader) => {
-                        let input = Input::from_reader(source.name(), reader);
-                        open_routes(input, options).map_err(|error| error.to_string())?
-                    }
-                };
-                Ok(Running::Routes(routes, options.skip_invalid))
-            }
+            // SAFETY: the caller's; these functions have projection pushdown.
+            Self::Rows(rows) => Ok(Running::Rows(unsafe { rows.start(info)? })),
         }
-    }
-}
-
-/// The routes of the built-in table, IPv4 first.
-struct BuiltIn {
-    values: Dictionary,
-    routes: std::vec::IntoIter<(IpPrefix, NextHop)>,
-}
-
-impl BuiltIn {
-    fn new() -> Self {
-        let table = popfib_formats::default_table();
-        let routes = table.routes().collect::<Vec<_>>().into_iter();
-        let values = table.next_hops;
-        Self { values, routes }
-    }
-}
-
-impl RouteSource for BuiltIn {
-    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        let route = self.routes.next();
-        Ok(route.map(|(prefix, number)| Route {
-            prefix,
-            next_hop: self.values.get(number).unwrap_or_default(),
-        }))
     }
 }
 
@@ -268,7 +248,7 @@ impl Running {
         match std::mem::replace(self, Self::Done) {
             Self::Tables(mut tables) => {
                 // SAFETY: the caller's.
-                let count = unsafe { fill_tables(&mut tables, column) };
+                let count = unsafe { fill_tables(&mut tables, column)? };
                 *self = Self::Tables(tables);
                 Ok(count)
             }
@@ -277,10 +257,10 @@ impl Running {
                 unsafe { column(0).rows::<bool>(1).set(0, dropped) }
                 Ok(1)
             }
-            Self::Routes(mut routes, skip_invalid) => {
+            Self::Rows(mut rows) => {
                 // SAFETY: as above.
-                let count = unsafe { fill_routes(&mut *routes, skip_invalid, column)? };
-                *self = Self::Routes(routes, skip_invalid);
+                let count = unsafe { rows.fill(column)? };
+                *self = Self::Rows(rows);
                 Ok(count)
             }
             Self::Done => Ok(0),
@@ -293,11 +273,11 @@ impl Running {
 unsafe fn fill_tables(
     tables: &mut dyn Iterator<Item = (String, Arc<Table>)>,
     column: &dyn Fn(u64) -> Output,
-) -> usize {
+) -> Result<usize, String> {
     // SAFETY: no argument.
     let room = unsafe { (api().vector_size)() } as usize;
     let (names, notes) = (column(0), column(5));
-    let mut has_notes = Vec::new();
+    let (mut has_notes, mut told) = (Vec::new(), Vec::new());
     for (row, (name, table)) in tables.take(room).enumerate() {
         let loaded = &table.loaded;
         let numbers = [
@@ -316,41 +296,39 @@ unsafe fn fill_tables(
             notes.put(&notes.rows(room), row, text.as_bytes());
         }
         has_notes.push(!loaded.notes.is_empty());
+        told.push(table);
     }
     // SAFETY: as above.
-    unsafe { notes.set_nulls(&has_notes) }
-    has_notes.len()
+    unsafe {
+        notes.set_nulls(&has_notes);
+        fill_columns(&told, column(6))?;
+    }
+    Ok(told.len())
 }
 
+/// Writes the names and types of the columns of each table.
+///
 /// # Safety
-/// As for [`Running::fill`].
-unsafe fn fill_routes(
-    routes: &mut dyn RouteSource,
-    skip_invalid: bool,
-    column: &dyn Fn(u64) -> Output,
-) -> Result<usize, String> {
-    // SAFETY: no argument.
-    let room = unsafe { (api().vector_size)() } as usize;
-    let columns = [column(0), column(1)];
-    // SAFETY: the caller's: two columns of texts.
-    let rows = columns.map(|column| unsafe { column.rows::<Text>(room) });
-    let mut count = 0;
-    while count < room {
-        match routes.next_route() {
-            Ok(None) => break,
-            Ok(Some(route)) => {
-                let prefix = PrefixText::new(route.prefix);
-                // SAFETY: as above.
-                unsafe {
-                    columns[0].put(&rows[0], count, prefix.as_bytes());
-                    columns[1].put(&rows[1], count, route.next_hop.as_bytes());
-                }
-                count += 1;
+/// The output is of lists of structures of two texts, and has room for as many.
+unsafe fn fill_columns(tables: &[Arc<Table>], output: Output) -> Result<(), String> {
+    let of = |table: &Arc<Table>| table.records().columns().len();
+    let count = tables.iter().map(of).sum();
+    // SAFETY: the caller's.
+    unsafe {
+        let lists = output.rows::<[u64; 2]>(tables.len());
+        let elements = output.elements(count).ok_or("no memory for the lists")?;
+        let fields = [elements.field(0), elements.field(1)];
+        let texts = fields.map(|field| field.rows(count));
+        let mut at = 0;
+        for (row, table) in tables.iter().enumerate() {
+            lists.set(row, [at as u64, of(table) as u64]);
+            for column in table.records().columns() {
+                fields[0].put(&texts[0], at, column.name().as_bytes());
+                let name = CellType::of(column).name();
+                fields[1].put(&texts[1], at, name.as_bytes());
+                at += 1;
             }
-            Err(error) if skip_invalid && error.is_invalid_line() => {}
-            Err(error) if skip_invalid && error.is_cut() => break,
-            Err(error) => return Err(error.to_string()),
         }
     }
-    Ok(count)
+    Ok(())
 }

@@ -161,6 +161,27 @@ impl<'a> Column<'a> {
         self.has_nulls() && unsafe { *self.validity.add(row / 64) } >> (row % 64) & 1 == 0
     }
 
+    /// The bits of nulls, one for each row; none if there are no nulls.
+    pub(crate) fn validity(&self) -> &'a [u64] {
+        match self.has_nulls() {
+            // SAFETY: a bit for each row.
+            true => unsafe { slice::from_raw_parts(self.validity, self.len.div_ceil(64)) },
+            false => &[],
+        }
+    }
+
+    /// The rows as bytes.
+    ///
+    /// # Safety
+    /// The column is of a type that DuckDB keeps as numbers of `size` bytes.
+    pub(crate) unsafe fn raw(&self, size: usize) -> &'a [u8] {
+        if self.len == 0 {
+            return &[];
+        }
+        // SAFETY: the caller's.
+        unsafe { slice::from_raw_parts(self.data.cast(), self.len * size) }
+    }
+
     /// A field of a column of structures.
     ///
     /// # Safety

@@ -68,7 +68,7 @@ def test_what_is_no_address(db):
     for text in VECTORS["invalid"]:
         assert db.execute("SELECT lpm('t', $1), lpm_prefix('t', $1), lpm_all('t', $1)", [text]).fetchone() == (None,) * 3, text
         with pytest.raises(Exception, match="is no address"):
-            db.execute("SELECT lpm('t', $1, 'error')", [text])
+            db.execute("SELECT lpm('t', $1, 'value', 'error')", [text])
 
 
 def test_the_oracle():

@@ -78,17 +78,20 @@ pub fn table_of_image(
 /// # Errors
 /// A column that is not there, with those that are.
 pub fn select_columns(name: &str, table: &mut Table, names: &[String]) -> Result<(), ReadError> {
-    table.select(names).map_err(|missing| {
-        let there = table.records().map_or(&[][..], Records::columns);
-        let there = there
-            .iter()
-            .take(20)
-            .map(|column| quote(column.name().as_bytes()));
-        let there: Vec<_> = there.collect();
-        let missing = quote(missing.as_bytes());
-        let reason = format!("no column {missing} in {}", there.join(", "));
-        ReadError::file(name, reason)
-    })
+    let selected = table.select(names);
+    selected.map_err(|missing| ReadError::file(name, no_column(table, &missing)))
+}
+
+/// What to say where a table has no column called `missing`: which there are.
+pub fn no_column(table: &Table, missing: &str) -> String {
+    let there = table.records().map_or(&[][..], Records::columns);
+    let there = there
+        .iter()
+        .take(20)
+        .map(|column| quote(column.name().as_bytes()));
+    let there: Vec<_> = there.collect();
+    let missing = quote(missing.as_bytes());
+    format!("no column {missing} in {}", there.join(", "))
 }
 
 /// The routes of both families, in prefix order.

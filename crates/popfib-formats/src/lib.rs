@@ -77,7 +77,7 @@ pub use date::rfc3339;
 pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
 pub use error::{Escaped, ReadError, quote};
 pub use format::open_routes;
-pub use image::{is_image, select_columns, table_of_image};
+pub use image::{is_image, no_column, select_columns, table_of_image};
 pub use input::{Input, Progress};
 pub use ipv4::address as ipv4_address;
 pub use joins::JoinFiles;

@@ -4,25 +4,26 @@
 //! Native: columns lie in it as they lie in memory, and it says of which type they are, so that one command serves columns
 //! of every type of address. (RowBinary would have to be told the type, and each row costs both sides a call.)
 
+mod column;
+mod configuration;
 mod native;
 
-use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use popfib::{Family, Kernel};
-use popfib_formats::{AddressBatch, Escaped, Run};
-use popfib_table::{FamilyTable, PrefixText};
+use popfib_formats::{AddressBatch, Run, quote};
+use popfib_table::{FamilyTable, PrefixText, Records, Table};
 
+use self::column::{Column, Kind};
 use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
 use crate::image::without_routes;
 use crate::output::Output;
 use crate::program::Verdict;
-use crate::stream::answer_texts::{AnyAnswerTexts, Texts};
 use crate::stream::answers::{self, Ask};
 use crate::stream::follower::Follower;
 use crate::stream::page::Page;
-use crate::stream::table::NamedTable;
 use crate::table;
 
 /// Run as a function of ClickHouse: read blocks of addresses, write blocks of answers, in its format Native.
@@ -30,33 +31,38 @@ use crate::table;
 /// ClickHouse starts it as an executable user-defined function, configured with type `executable_pool`,
 /// format `Native` and one argument of String, IPv4, UInt32, IPv6 or FixedString(16). Each row gets one
 /// answer; it is NULL if the row is null, has no address or nothing matches. If `return_type` is not
-/// Nullable, ClickHouse replaces NULL by an empty string or 0.
+/// Nullable, ClickHouse replaces NULL by an empty string or 0. With several --columns, or --columns '*', an
+/// answer is a tuple of them, each of its own type; lists are arrays, which are empty instead of NULL.
 #[derive(Args)]
 #[command(after_help = "\
-Example, a file that `user_defined_executable_functions_config` names:
-  <functions>
-    <function>
-      <type>executable_pool</type>
-      <name>lpm</name>
-      <argument><type>String</type></argument>
-      <return_type>Nullable(String)</return_type>
-      <format>Native</format>
-      <execute_direct>0</execute_direct>
-      <command>exec popfib clickhouse --fib /var/lib/clickhouse/origin.fib</command>
-    </function>
-  </functions>
+The configuration of a function, in a file that `user_defined_executable_functions_config` names:
+  popfib clickhouse --fib /var/lib/clickhouse/origin.fib --xml lpm > /etc/clickhouse-server/lpm_function.xml
 Then: SELECT lpm('8.8.8.8')")]
 pub(crate) struct ClickhouseArgs {
     #[command(flatten)]
     table: TableArgs,
 
-    /// What the function returns
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Answer::Value)]
-    answer: Answer,
+    /// What the function returns [default: value, or a tuple of several columns]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    answer: Option<Answer>,
 
     /// Look up IPv4-mapped IPv6 addresses (::ffff:192.0.2.1) as IPv4
     #[arg(long)]
     unmap: bool,
+
+    /// Print the configuration of a function of this name that runs this command, with its types, instead of
+    /// running it. Files need whole paths
+    #[arg(long, value_name = "NAME")]
+    xml: Option<String>,
+
+    /// Type of its argument
+    #[arg(
+        long,
+        value_name = "TYPE",
+        requires = "xml",
+        default_value = "Nullable(String)"
+    )]
+    argument: String,
 }
 
 /// What the function answers.
@@ -72,44 +78,34 @@ enum Answer {
     Int64,
 }
 
-impl Answer {
-    /// The type of the column in ClickHouse.
-    fn type_name(self) -> &'static str {
-        match self {
-            Self::Value | Self::Prefix => "Nullable(String)",
-            Self::Uint32 => "Nullable(UInt32)",
-            Self::Int64 => "Nullable(Int64)",
-        }
-    }
-
-    /// What lies where a row is null.
-    fn null(self) -> &'static [u8] {
-        match self {
-            Self::Value | Self::Prefix => &[0],
-            Self::Uint32 => &[0; 4],
-            Self::Int64 => &[0; 8],
-        }
-    }
-}
-
 pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
     if args.table.is_stdin() {
         return Err("standard input has the addresses, so it cannot be the table".into());
     }
-    let with_prefixes = args.answer == Answer::Prefix;
+    if args.answer.is_some() && args.table.read.options().columns.are_records() {
+        return Err("--answer is for one column; several are a tuple".into());
+    }
+    let with_prefixes = args.answer == Some(Answer::Prefix);
     let live = args.table.live.as_deref();
     let mut follower = Follower::of(live, &args.table.read, with_prefixes)?;
     let table = match &mut follower {
-        Some(follower) => follower.first()?,
-        None => load(&args.table, with_prefixes)?,
+        Some(follower) => follower.first()?.table,
+        None => Arc::new(load(&args.table, with_prefixes)?),
     };
-    let mut function = Function::new(table, kernel()?, args.answer)?;
+    let mut function = Function::new(table, kernel()?, args)?;
+    let mut output = Output::new();
+    if let Some(name) = &args.xml {
+        native::form(&args.argument).map_err(|reason| format!("--argument: {reason}"))?;
+        let xml = configuration::xml(name, &args.argument, &function.type_name)?;
+        output.bytes(xml.as_bytes())?;
+        output.flush()?;
+        return Ok(Verdict::Good);
+    }
     let mut blocks = native::Blocks::new(std::io::stdin().lock(), args.unmap);
     let mut batch = AddressBatch::new();
-    let mut output = Output::new();
     while blocks.next(&mut batch)? {
         if let Some(table) = follower.as_mut().and_then(Follower::newer) {
-            function = Function::new(table, function.kernel, args.answer)?;
+            function = Function::new(table.table, function.kernel, args)?;
         }
         output.bytes(function.answer(&batch)?)?;
         // ClickHouse waits for these rows before it sends others.
@@ -119,119 +115,116 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
 }
 
 /// The table of the options.
-fn load(args: &TableArgs, with_prefixes: bool) -> Result<NamedTable, Failure> {
-    let table = match table::open_image(args)? {
+fn load(args: &TableArgs, with_prefixes: bool) -> Result<Table, Failure> {
+    Ok(match table::open_image(args)? {
         Some(opened) if with_prefixes && !opened.table.has_prefixes() => {
             return Err(without_routes(&opened.name, "name the matched prefix"));
         }
         Some(opened) => opened.into_table()?,
-        None => table::load(args)?.into_table(),
-    };
-    Ok(NamedTable::only(table, with_prefixes))
+        None => table::load_records(args.table.as_deref(), &args.read)?.table,
+    })
 }
 
 /// A table as a function of a column.
 struct Function {
-    table: NamedTable,
+    table: Arc<Table>,
     kernel: Kernel,
-    answer: Answer,
-    /// By the numbers of values, 0 for null, what is written for them; none where prefixes are.
-    texts: AnyAnswerTexts,
-    /// The numbers of the answers of the block at hand.
+    type_name: String,
+    /// Those of the answer; none where it is a prefix.
+    columns: Vec<Column>,
+    /// The numbers of the answers of the block at hand, by family and by row.
     ipv4: Vec<u32>,
     ipv6: Vec<u32>,
-    nulls: Vec<u8>,
+    rows: Vec<u32>,
+    bytes: Vec<u8>,
     page: Page,
 }
 
 impl Function {
-    fn new(table: NamedTable, kernel: Kernel, answer: Answer) -> Result<Self, Failure> {
+    fn new(table: Arc<Table>, kernel: Kernel, args: &ClickhouseArgs) -> Result<Self, Failure> {
+        let (columns, type_name) = match table.records() {
+            Some(records) if args.answer != Some(Answer::Prefix) => columns(records, args)?,
+            _ => (Vec::new(), "Nullable(String)".to_owned()),
+        };
         Ok(Self {
-            texts: texts(&table, answer)?,
             table,
             kernel,
-            answer,
+            type_name,
+            columns,
             ipv4: Vec::new(),
             ipv6: Vec::new(),
-            nulls: Vec::new(),
+            rows: Vec::new(),
+            bytes: Vec::new(),
             page: Page::new(),
         })
     }
 
     /// The block of the answers to these addresses.
     fn answer(&mut self, batch: &AddressBatch) -> Result<&[u8], Failure> {
-        let (table, kernel, answer) = (&self.table.table, self.kernel, self.answer);
-        let ask = match answer {
-            Answer::Prefix => Ask::Match,
-            _ => Ask::Value,
+        let (table, kernel) = (&self.table, self.kernel);
+        let ask = match self.columns.is_empty() {
+            true => Ask::Match,
+            false => Ask::Value,
         };
         answers::look_up(table, ask, kernel, batch.ipv4(), &mut self.ipv4)?;
         answers::look_up(table, ask, kernel, batch.ipv6(), &mut self.ipv6)?;
-        let texts = (ask == Ask::Value).then_some(&self.texts);
-        let mut ipv4 = Column {
-            addresses: batch.ipv4(),
-            numbers: &self.ipv4,
-            texts,
-        };
-        let mut ipv6 = Column {
-            addresses: batch.ipv6(),
-            numbers: &self.ipv6,
-            texts,
-        };
-
-        let (nulls, page) = (&mut self.nulls, &mut self.page);
-        nulls.clear();
-        let (mut of_4, mut of_6) = (ipv4.numbers, ipv6.numbers);
-        for &run in batch.runs() {
-            let is_null = |&number: &u32| u8::from(number == 0);
-            match run {
-                Run::Ipv4(count) => nulls.extend(first(&mut of_4, count).iter().map(is_null)),
-                Run::Ipv6(count) => nulls.extend(first(&mut of_6, count).iter().map(is_null)),
-                Run::Missing(count) => nulls.resize(nulls.len() + count, 1),
-            }
-        }
-        page.clear();
-        native::begin(nulls.len(), answer.type_name(), page);
-        page.put(nulls);
+        let rows = &mut self.rows;
+        rows.clear();
+        let (mut of_4, mut of_6) = (&self.ipv4[..], &self.ipv6[..]);
         for &run in batch.runs() {
             match run {
-                Run::Ipv4(count) => ipv4.write(count, page),
-                Run::Ipv6(count) => ipv6.write(count, page),
-                Run::Missing(count) => (0..count).for_each(|_| page.put(answer.null())),
+                Run::Ipv4(count) => rows.extend_from_slice(first(&mut of_4, count)),
+                Run::Ipv6(count) => rows.extend_from_slice(first(&mut of_6, count)),
+                Run::Missing(count) => rows.resize(rows.len() + count, 0),
             }
         }
-        Ok(page.bytes())
+        self.page.clear();
+        native::begin(self.rows.len(), &self.type_name, &mut self.page);
+        for column in &self.columns {
+            column.write(&self.rows, &mut self.bytes, &mut self.page);
+        }
+        if self.columns.is_empty() {
+            self.write_prefixes(batch);
+        }
+        Ok(self.page.bytes())
     }
-}
 
-/// What is left of the answers of a family.
-struct Column<'l, A> {
-    addresses: &'l [A],
-    numbers: &'l [u32],
-    /// The texts of values; prefixes are written if there are none.
-    texts: Option<&'l AnyAnswerTexts>,
-}
-
-impl<A: Family> Column<'_, A> {
-    /// Writes the next `count`.
-    fn write(&mut self, count: usize, page: &mut Page) {
-        let numbers = first(&mut self.numbers, count);
-        let addresses = first(&mut self.addresses, count);
-        match self.texts {
-            Some(texts) => texts.write_all(numbers, page),
-            None => {
-                let mut text = [0; PrefixText::ROOM];
-                for (&address, &number) in addresses.iter().zip(numbers) {
-                    let found = FamilyTable::<A>::matched(address, number);
-                    let len = found.map_or(0, |(prefix, _)| {
-                        PrefixText::write(A::ip_prefix(prefix), &mut text)
-                    });
-                    // The length takes one byte.
-                    page.put(&[len as u8]);
-                    page.put(&text[..len]);
+    /// Writes the prefixes that match.
+    fn write_prefixes(&mut self, batch: &AddressBatch) {
+        let page = &mut self.page;
+        self.bytes.clear();
+        self.bytes
+            .extend(self.rows.iter().map(|&number| u8::from(number == 0)));
+        page.put(&self.bytes);
+        let (mut ipv4, mut ipv6) = (batch.ipv4(), batch.ipv6());
+        let mut rows = &self.rows[..];
+        for &run in batch.runs() {
+            match run {
+                Run::Ipv4(count) => {
+                    prefixes(first(&mut ipv4, count), first(&mut rows, count), page);
+                }
+                Run::Ipv6(count) => {
+                    prefixes(first(&mut ipv6, count), first(&mut rows, count), page);
+                }
+                Run::Missing(count) => {
+                    first(&mut rows, count).iter().for_each(|_| page.put(&[0]));
                 }
             }
         }
+    }
+}
+
+/// Writes the prefixes of the matches of these addresses.
+fn prefixes<A: Family>(addresses: &[A], numbers: &[u32], page: &mut Page) {
+    let mut text = [0; PrefixText::ROOM];
+    for (&address, &number) in addresses.iter().zip(numbers) {
+        let found = FamilyTable::<A>::matched(address, number);
+        let len = found.map_or(0, |(prefix, _)| {
+            PrefixText::write(A::ip_prefix(prefix), &mut text)
+        });
+        // The length takes one byte.
+        page.put(&[len as u8]);
+        page.put(&text[..len]);
     }
 }
 
@@ -242,35 +235,30 @@ fn first<'n, T>(rest: &mut &'n [T], count: usize) -> &'n [T] {
     first
 }
 
-/// What is written for each value of the table.
-fn texts(table: &NamedTable, form: Answer) -> Result<AnyAnswerTexts, Failure> {
-    let mut texts = Texts::default();
-    texts.push(|to| to.extend_from_slice(form.null()));
-    for value in table.table.values() {
-        let mut is_right = true;
-        texts.push(|to| match form {
-            Answer::Value => native::text(&value, to),
-            Answer::Uint32 => is_right = number(&value, u32::to_le_bytes, to),
-            Answer::Int64 => is_right = number(&value, i64::to_le_bytes, to),
-            Answer::Prefix => {}
-        });
-        if !is_right {
-            let (value, name) = (Escaped(&value), form.type_name());
-            return Err(format!("the value '{value}' is no number of the type {name}").into());
-        }
+/// The columns of the answer, and its type.
+fn columns(records: &Records, args: &ClickhouseArgs) -> Result<(Vec<Column>, String), Failure> {
+    if !args.table.read.options().columns.are_records() {
+        let kind = match args.answer {
+            Some(Answer::Uint32) => Kind::UInt32,
+            Some(Answer::Int64) => Kind::Int64,
+            Some(Answer::Value | Answer::Prefix) | None => Kind::String,
+        };
+        let column = Column::nullable(records, records.value_column(), kind)?;
+        let type_name = column.type_name.clone();
+        return Ok((vec![column], type_name));
     }
-    Ok(texts.into_answer_texts())
-}
-
-/// Writes a value as a number, or nothing and says so.
-fn number<T: FromStr, const N: usize>(
-    value: &str,
-    bytes: impl FnOnce(T) -> [u8; N],
-    to: &mut Vec<u8>,
-) -> bool {
-    let Ok(number) = value.parse() else {
-        return false;
-    };
-    to.extend_from_slice(&bytes(number));
-    true
+    let names = records.columns().iter().map(|column| column.name());
+    for (at, name) in names.clone().enumerate() {
+        let reason = match name {
+            "" => "without a name",
+            name if names.clone().skip(at + 1).any(|other| other == name) => "given twice",
+            _ => continue,
+        };
+        let name = quote(name.as_bytes());
+        return Err(format!("--columns: {name} is {reason}, which no tuple has").into());
+    }
+    let columns = (0..records.columns().len()).map(|column| Column::typed(records, column));
+    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    let type_name = column::tuple(names.zip(&columns));
+    Ok((columns, type_name))
 }

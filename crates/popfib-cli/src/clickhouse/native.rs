@@ -26,10 +26,32 @@ const RESULT: &str = "result";
 
 /// The forms that addresses have in a column.
 #[derive(Clone, Copy)]
-enum Form {
+pub(super) enum Form {
     Text,
     Ipv4,
     Ipv6,
+}
+
+/// That of a type, and whether rows may be null.
+///
+/// # Errors
+/// The type is none of addresses.
+pub(super) fn form(type_name: &str) -> Result<(Form, bool), String> {
+    let nullable = type_name
+        .strip_prefix("Nullable(")
+        .and_then(|name| name.strip_suffix(')'));
+    let form = match nullable.unwrap_or(type_name) {
+        "String" => Form::Text,
+        "IPv4" | "UInt32" => Form::Ipv4,
+        "IPv6" | "FixedString(16)" => Form::Ipv6,
+        _ => {
+            let name = Escaped(type_name);
+            return Err(format!(
+                "an argument of the type {name}; addresses are String, IPv4, UInt32, IPv6 or FixedString(16)"
+            ));
+        }
+    };
+    Ok((form, nullable.is_some()))
 }
 
 /// Reads the blocks of a stream.
@@ -79,24 +101,10 @@ impl<R: Read> Blocks<R> {
             .map_err(|_| self.error(&format!("{rows} rows are more than a block has")))?;
         self.name()?;
         let name = self.name()?;
-        let nullable = name
-            .strip_prefix("Nullable(")
-            .and_then(|name| name.strip_suffix(')'));
-        let form = match nullable.unwrap_or(&name) {
-            "String" => Form::Text,
-            "IPv4" | "UInt32" => Form::Ipv4,
-            "IPv6" | "FixedString(16)" => Form::Ipv6,
-            _ => {
-                let name = Escaped(&name);
-                let reason = format!(
-                    "an argument of the type {name}; addresses are String, IPv4, UInt32, IPv6 or FixedString(16)"
-                );
-                return Err(self.error(&reason));
-            }
-        };
+        let (form, is_nullable) = form(&name).map_err(|reason| self.error(&reason))?;
         let mut nulls = std::mem::take(&mut self.nulls);
         nulls.clear();
-        if nullable.is_some() {
+        if is_nullable {
             self.numbers(rows, |[null]: [u8; 1]| nulls.push(null))?;
         }
         self.column(form, rows, &nulls, batch)?;

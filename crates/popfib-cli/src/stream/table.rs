@@ -22,16 +22,6 @@ pub(crate) struct NamedTable {
 }
 
 impl NamedTable {
-    /// The only table, of one column.
-    pub(crate) fn only(table: Table, with_prefixes: bool) -> Self {
-        Self {
-            name: None,
-            with_prefixes,
-            table: Arc::new(table),
-            columns: vec![None],
-        }
-    }
-
     /// The table called `name`, of all its columns.
     pub(crate) fn new(name: Option<String>, table: Table, with_prefixes: bool) -> Self {
         let own = |column: &Column| Some(column.name().to_owned());

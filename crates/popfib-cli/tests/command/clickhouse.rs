@@ -197,6 +197,103 @@ fn every_type_gives_the_answer_of_a_scan() {
     }
 }
 
+const RECORDS: &str = "../../engines/vectors/records.fib";
+
+/// Elements of a tuple one after the other, each as a column by itself.
+#[test]
+fn several_columns_are_a_tuple() {
+    let of = ["--fib", RECORDS, "--vrf", "records", "--columns"];
+    let asked = texts(&["10.1.2.3", "10.1.0.1", "x", "10.1.2.9"]);
+    let names = "`up` Nullable(Bool), `ports` Array(Int64), `id` Nullable(UInt64), `country` Nullable(String), `rate` Nullable(Float64)";
+    let numbers =
+        |numbers: &[u64]| -> Vec<u8> { numbers.iter().flat_map(|n| n.to_le_bytes()).collect() };
+    let values = [
+        vec![0, 0, 1, 1, 1, 0, 0, 0],
+        numbers(&[2, 2, 2, 3, 22, 443, 443]),
+        vec![0, 1, 1, 1],
+        numbers(&[u64::MAX, 0, 0, 0]),
+        vec![0, 0, 1, 1],
+        [text("AT"), text("AT"), text(""), text("")].concat(),
+        vec![0, 0, 1, 1],
+        numbers(&[1.5_f64.to_bits(), (-0.25_f64).to_bits(), 0, 0]),
+    ];
+    let want = block("result", &format!("Tuple({names})"), 4, values.concat());
+    let columns = "up,ports,id,country,rate";
+    assert_eq!(ask(&[&of[..], &[columns]].concat(), &asked), want);
+    // One by itself is text, as is the column of values; null where the record has none.
+    let id = ["18446744073709551615"];
+    let want = answers(&[Some(id[0]), None, None, None]);
+    assert_eq!(ask(&[&of[..], &["id"]].concat(), &asked), want);
+    let want = answers(&[Some("64500"), None, None, Some("64500")]);
+    assert_eq!(ask(&of[..4], &asked), want);
+}
+
+#[test]
+fn columns_that_are_no_answer() {
+    let cases: &[(&[&str], &str)] = &[
+        (
+            &["--columns", "up,town"],
+            "no column \"town\" in \"country\", \"asn\",",
+        ),
+        (
+            &["--columns", "up,id,up"],
+            "--columns: \"up\" is given twice, which no tuple has",
+        ),
+        (
+            &["--columns", "*", "--answer", "int64"],
+            "--answer is for one column",
+        ),
+        (
+            &["--columns", "id", "--answer", "int64"],
+            "the value '18446744073709551615' is no number of the type Nullable(Int64)",
+        ),
+        (&["--xml", "1st"], "--xml: \"1st\" is no name of a function"),
+        (&["--xml", "a b"], "--xml: \"a b\" is no name of a function"),
+        (
+            &["--xml", "a", "--argument", "Date"],
+            "--argument: an argument of the type Date; addresses are String",
+        ),
+    ];
+    for (args, reason) in cases {
+        let args = [&["clickhouse", "--fib", RECORDS, "--vrf", "records"], *args].concat();
+        let output = run_with(&args, b"");
+        assert!(
+            bad(&output).contains(reason),
+            "{args:?}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn the_configuration_has_the_types_and_the_command() {
+    let print = |args: &[&str]| {
+        let xml = ask(
+            &[&["--fib", RECORDS, "--vrf", "records"], args].concat(),
+            b"",
+        );
+        String::from_utf8(xml).expect("it is text")
+    };
+    for args in [
+        &["--xml", "f", "--columns", "*", "--argument", "IPv6"][..],
+        &["--argument=IPv6", "--columns", "*", "--xml=f"],
+    ] {
+        let xml = print(args);
+        let command = format!(
+            "<command>exec popfib clickhouse --fib {RECORDS} --vrf records --columns '*'</command>"
+        );
+        assert!(xml.contains(&command), "{xml}");
+        assert!(
+            xml.contains("<name>f</name>\n        <argument><type>IPv6</type></argument>"),
+            "{xml}"
+        );
+        assert!(xml.contains("<return_type>Tuple(`country` Nullable(String), `asn` Nullable(Int64), `names.city` "), "{xml}");
+    }
+    assert!(print(&["--xml", "f"]).contains("<return_type>Nullable(String)<"));
+    let number = print(&["--xml", "f", "--answer", "uint32", "--columns", "asn"]);
+    assert!(number.contains("<return_type>Nullable(UInt32)<"));
+}
+
 #[test]
 fn images_are_tables_and_may_lack_prefixes() {
     let table = file("clickhouse-image", TABLE);

@@ -1,0 +1,200 @@
+//! Columns of answers: what is written for the values of records, made ready for every record.
+//!
+//! A column that is Nullable has a byte for each row, 1 for null, and then the values of all rows; one of arrays has the end
+//! of each array among all elements, and then the elements. A tuple is its columns, one after the other.
+
+use std::str::FromStr;
+
+use popfib::NextHop;
+use popfib_formats::Escaped;
+use popfib_table::{Cell, ColumnType, Records, Scalar};
+
+use super::native;
+use crate::failure::Failure;
+use crate::stream::answer_texts::{AnyAnswerTexts, Texts};
+use crate::stream::page::Page;
+
+/// What a value is in ClickHouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    String,
+    UInt32,
+    Int64,
+    UInt64,
+    Float64,
+    Bool,
+}
+
+impl Kind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::String => "String",
+            Self::UInt32 => "UInt32",
+            Self::Int64 => "Int64",
+            Self::UInt64 => "UInt64",
+            Self::Float64 => "Float64",
+            Self::Bool => "Bool",
+        }
+    }
+
+    /// What lies where a row is null.
+    fn null(self) -> &'static [u8] {
+        match self {
+            Self::String | Self::Bool => &[0],
+            Self::UInt32 => &[0; 4],
+            Self::Int64 | Self::UInt64 | Self::Float64 => &[0; 8],
+        }
+    }
+
+    /// Writes a value; false if it is none of this kind.
+    fn write(self, scalar: Scalar<'_>, to: &mut Vec<u8>) -> bool {
+        match (self, scalar) {
+            (Self::String, Scalar::Text(text)) => native::text(text, to),
+            (Self::String, scalar) => native::text(&scalar.to_string(), to),
+            (Self::Float64, Scalar::Float(number)) => to.extend_from_slice(&number.to_le_bytes()),
+            (Self::Bool, Scalar::Boolean(truth)) => to.push(truth.into()),
+            (Self::UInt32, scalar) => return number(scalar, u32::to_le_bytes, to),
+            (Self::Int64, scalar) => return number(scalar, i64::to_le_bytes, to),
+            (Self::UInt64, scalar) => return number(scalar, u64::to_le_bytes, to),
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Writes a value as an integer, or nothing and says so.
+fn number<T: FromStr + TryFrom<i128>, const N: usize>(
+    scalar: Scalar<'_>,
+    bytes: impl FnOnce(T) -> [u8; N],
+    to: &mut Vec<u8>,
+) -> bool {
+    let number = match scalar {
+        Scalar::Integer(number) => T::try_from(number).ok(),
+        Scalar::Text(text) => text.parse().ok(),
+        Scalar::Float(_) | Scalar::Boolean(_) => None,
+    };
+    let Some(number) = number else {
+        return false;
+    };
+    to.extend_from_slice(&bytes(number));
+    true
+}
+
+/// A column of answers.
+pub(super) struct Column {
+    pub(super) type_name: String,
+    /// By the numbers of records, 0 for no match, what is written for a value, or for all elements of an array.
+    texts: AnyAnswerTexts,
+    lead: Lead,
+}
+
+/// What comes before the values, by the numbers of records.
+enum Lead {
+    Nulls(Vec<u8>),
+    /// How many elements an array has.
+    Lengths(Vec<u32>),
+}
+
+impl Column {
+    /// The values of a column of records as what they are.
+    pub(super) fn typed(records: &Records, column: usize) -> Result<Self, Failure> {
+        let of = &records.columns()[column];
+        let kind = match of.element_type() {
+            ColumnType::Integer if of.is_unsigned() => Kind::UInt64,
+            ColumnType::Integer => Kind::Int64,
+            ColumnType::Float => Kind::Float64,
+            ColumnType::Boolean => Kind::Bool,
+            _ => Kind::String,
+        };
+        match of.element_type() == of.column_type() {
+            true => Self::nullable(records, column, kind),
+            false => Ok(Self::arrays(records, column, kind)),
+        }
+    }
+
+    /// The same as this kind, lists as they are written.
+    pub(super) fn nullable(records: &Records, column: usize, kind: Kind) -> Result<Self, Failure> {
+        let type_name = format!("Nullable({})", kind.name());
+        let mut texts = Texts::default();
+        let mut nulls = Vec::with_capacity(records.len() + 1);
+        for cell in cells(records, column) {
+            nulls.push(cell.is_none().into());
+            let mut is_right = true;
+            texts.push(|to| match cell {
+                None => to.extend_from_slice(kind.null()),
+                Some(Cell::Scalar(scalar)) => is_right = kind.write(scalar, to),
+                Some(list) => is_right = kind.write(Scalar::Text(&list.to_string()), to),
+            });
+            if let (Some(cell), false) = (cell, is_right) {
+                let text = cell.to_string();
+                let value = Escaped(&text);
+                return Err(
+                    format!("the value '{value}' is no number of the type {type_name}").into(),
+                );
+            }
+        }
+        Ok(Self {
+            type_name,
+            texts: texts.into_answer_texts(),
+            lead: Lead::Nulls(nulls),
+        })
+    }
+
+    /// Lists as arrays; one that is absent is empty, since an array is never null.
+    fn arrays(records: &Records, column: usize, kind: Kind) -> Self {
+        let mut texts = Texts::default();
+        let mut lengths = Vec::with_capacity(records.len() + 1);
+        for cell in cells(records, column) {
+            let list = match cell {
+                Some(Cell::List(list)) => Some(list),
+                _ => None,
+            };
+            lengths.push(list.map_or(0, |list| list.len() as u32));
+            texts.push(|to| {
+                for scalar in list.into_iter().flat_map(|list| list.iter()) {
+                    kind.write(scalar, to);
+                }
+            });
+        }
+        Self {
+            type_name: format!("Array({})", kind.name()),
+            texts: texts.into_answer_texts(),
+            lead: Lead::Lengths(lengths),
+        }
+    }
+
+    /// Writes the values of these records, 0 for none; `bytes` is used meanwhile.
+    pub(super) fn write(&self, numbers: &[u32], bytes: &mut Vec<u8>, page: &mut Page) {
+        bytes.clear();
+        match &self.lead {
+            Lead::Nulls(nulls) => {
+                bytes.extend(numbers.iter().map(|&number| nulls[number as usize]));
+            }
+            Lead::Lengths(lengths) => {
+                let mut end = 0;
+                for &number in numbers {
+                    end += u64::from(lengths[number as usize]);
+                    bytes.extend_from_slice(&end.to_le_bytes());
+                }
+            }
+        }
+        page.put(bytes);
+        self.texts.write_all(numbers, page);
+    }
+}
+
+/// The values of no record, and of all records.
+fn cells(records: &Records, column: usize) -> impl Iterator<Item = Option<Cell<'_>>> {
+    let numbers = 0..=records.len() as u32;
+    numbers.map(move |number| records.cell(NextHop::new(number)?, column))
+}
+
+/// The type of a tuple of columns, each with its name.
+pub(super) fn tuple<'n>(columns: impl Iterator<Item = (&'n str, &'n Column)>) -> String {
+    let elements = columns.map(|(name, column)| {
+        let name = name.replace('\\', "\\\\").replace('`', "\\`");
+        format!("`{name}` {}", column.type_name)
+    });
+    let elements: Vec<_> = elements.collect();
+    format!("Tuple({})", elements.join(", "))
+}

@@ -16,12 +16,15 @@ const folders = {
 const page = `<!doctype html><title>popfib</title><p id=said>nothing</p><script type=module>
   import * as popfib from "/package/popfib.js";
   import { askAll } from "/tests/answers.js";
+  import { askRecords } from "/tests/records.js";
   const say = (text) => (document.querySelector("#said").textContent = text);
   try {
     const vectors = await (await fetch("/vectors/vectors.json")).json();
     const cut = (await popfib.compile("10.0.0.0/8 a\\n")).slice(0, 99);
     const refused = await popfib.Table.from(cut).catch((error) => error.message);
-    say("answers: " + (await askAll(popfib, vectors)) + "; " + refused);
+    const image = await (await fetch("/vectors/records.fib")).arrayBuffer();
+    const records = await askRecords(popfib, image, await (await fetch("/vectors/records.jsonl")).text());
+    say("answers: " + (await askAll(popfib, vectors)) + "; of records: " + records + "; " + refused);
   } catch (error) {
     say("failed: " + error);
   }
@@ -31,7 +34,7 @@ const server = createServer(async ({ url }, response) => {
   try {
     const folder = Object.keys(folders).find((start) => url.startsWith(start) && !url.includes(".."));
     const body = folder ? await readFile(folders[folder] + url.slice(folder.length)) : page;
-    response.writeHead(200, { "content-type": types[folder ? url.split(".").pop() : "html"] });
+    response.writeHead(200, { "content-type": types[folder ? url.split(".").pop() : "html"] ?? "application/octet-stream" });
     response.end(body);
   } catch {
     response.writeHead(404).end();
@@ -44,7 +47,7 @@ try {
   options.push("--virtual-time-budget=60000", "--dump-dom", `http://127.0.0.1:${server.address().port}/`);
   const { stdout } = await promisify(execFile)(process.argv[2], options, { timeout: 120_000 });
   const [, said] = /<p id="said">([^<]*)</.exec(stdout) ?? [];
-  if (!/^answers: \d{5,}; table: cut off at byte 99 of \d+$/.test(said)) {
+  if (!/^answers: \d{5,}; of records: \d{3,}; table: cut off at byte 99 of \d+$/.test(said)) {
     throw new Error(`the browser said ${said}\n${stdout}`);
   }
   console.log(`${process.argv[2]}: ${said}`);

@@ -69,7 +69,7 @@ mod write;
 pub use addresses::{
     AddressBatch, AddressFile, AddressFinder, AddressFormat, AddressOptions, AddressSource, Column,
     CsvAddresses, CsvRecord, Found, LineAddresses, Part, PcapAddresses, Pick, RawAddresses, Run,
-    Side, TableForm, find_address, ipv4_in, parse_address, part_of,
+    Side, TableForm, find_address, ipv4_in, parse_address, parse_ipv6, part_of,
 };
 pub use bgp_path::{BgpPath, PathSource, Wanted};
 pub use cell_json::CellJson;

@@ -40,7 +40,7 @@ impl Texts {
         let index = number.get() as usize - 1;
         let end = *self.ends.get(index)?;
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        Some(&self.text[start..end])
+        self.text.get(start..end)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -55,7 +55,7 @@ impl Texts {
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {
-            let text = &self.text[start..end];
+            let text = self.text.get(start..end).unwrap_or_default();
             start = end;
             text
         })

@@ -4,46 +4,98 @@ export type Source = string | ArrayBufferLike | ArrayBufferView;
 /** A text, for IPv4 a whole number below 2^32, or 4 or 16 bytes in network order. */
 export type Address = string | number | Uint8Array;
 
+/** A value of a column that is not absent. */
+export type Value = string | number | bigint | boolean | readonly (string | number | bigint | boolean)[];
+
+/** A record: its values by the names of their columns, `null` where they are absent. It is frozen. */
+export type Row = { readonly [column: string]: Value | null };
+
 /** A route that matches. */
 export interface Match {
   /** The prefix, as `192.0.2.0/24`. */
   prefix: string;
+  /** The number of its record. */
+  number: number;
   /** Its value; the empty string in a list of prefixes. */
-  value: string;
+  value: Value | null;
 }
 
-/** IP prefixes of both families with a value each, compiled for longest-prefix matches. It never changes. */
-export class Table {
+interface ColumnOf<Type, V, Many = (V | null)[]> {
+  readonly name: string;
+
+  /** What its values are. A column of integers is `bigint` as soon as one is beyond `Number.MAX_SAFE_INTEGER`. */
+  readonly type: Type;
+
+  /** The value of the longest prefix that holds an address; `null` if none does or the value is absent. Throws as `Table.lookup`. */
+  lookup(address: Address): V | null;
+
+  /** The value of the record of a number; `null` if it is absent, for 0, and for numbers that no record has. */
+  value(number: number): V | null;
+
+  /**
+   * The values of many records, by their numbers from `lookupMany`. Absent ones are `NaN` in the `Float64Array` of a column of
+   * type `integer` or `float`, and `null` in other columns.
+   */
+  values(numbers: Uint32Array): Many;
+}
+
+/** A column of the records of a table. */
+export type Column =
+  | ColumnOf<"text", string>
+  | ColumnOf<"integer" | "float", number, Float64Array>
+  | ColumnOf<"bigint", bigint>
+  | ColumnOf<"boolean", boolean>
+  | ColumnOf<"list of texts", readonly string[]>
+  | ColumnOf<"list of integers" | "list of floats", readonly number[]>
+  | ColumnOf<"list of bigints", readonly bigint[]>
+  | ColumnOf<"list of booleans", readonly boolean[]>;
+
+/** IP prefixes of both families with a record each, compiled for longest-prefix matches. It never changes. */
+export class Table<R = Row> {
   private constructor();
 
   /**
-   * The table in a text (a route a line, `PREFIX VALUE`, or a list of prefixes) or in an image.
+   * The table in a text (a route a line, `PREFIX VALUE`, or a list of prefixes) or in an image. Of an image of several tables
+   * `table` is the name of one.
    *
-   * Rejects with an `Error` of one line: a text's line that is wrong, an image that is cut, damaged or none.
+   * Rejects with an `Error` of one line: a text's line that is wrong, an image that is cut, damaged or none, a table that it does
+   * not have.
    */
-  static from(source: Source): Promise<Table>;
+  static from<R = Row>(source: Source, options?: { table?: string }): Promise<Table<R>>;
 
   /** The number of routes. */
   readonly size: number;
 
+  /** The columns of the records, in their order. */
+  readonly columns: readonly Column[];
+
+  /** The column of this name. Throws an `Error` with the names that there are if there is none. */
+  column(name: keyof R & string): Column;
+
   /**
-   * The value of the longest prefix that holds an address; `undefined` if none does.
+   * The record of the longest prefix that holds an address; `null` if none does. Equal records are mostly one object.
    *
    * Throws a `TypeError` for what is no address.
    */
-  lookup(address: Address): string | undefined;
+  get(address: Address): Readonly<R> | null;
+
+  /** The record of a number from `lookupMany`; `null` for 0, and for numbers that no record has. */
+  record(number: number): Readonly<R> | null;
+
+  /** The value of the longest prefix that holds an address: that of one column. `null` if none does. Throws as `get`. */
+  lookup(address: Address): Value | null;
 
   /**
-   * The longest prefix that holds an address, and its value; `undefined` if none does.
+   * The longest prefix that holds an address, and its value; `null` if none does.
    *
-   * Throws as `lookup`, and for an image that was compiled without its routes.
+   * Throws as `get`, and for an image that was compiled without its routes.
    */
-  longestMatch(address: Address): Match | undefined;
+  longestMatch(address: Address): Match | null;
 
   /**
    * Looks up many addresses: IPv4 as numbers in a `Uint32Array`, IPv6 as bytes in a `Uint8Array`, 16 for each in network
-   * order, or an array of any addresses. Each answer is the number of a value, which `value` turns into text; 0 where no
-   * prefix holds the address. Equal values have equal numbers.
+   * order, or an array of any addresses. Each answer is the number of a record; 0 where no prefix holds the address. Equal
+   * records have equal numbers.
    *
    * The answers are written to `numbers`, if that is given. For each element that is no address `invalid` is called with
    * its index, and its answer is 0. Without `invalid` the first of them is a `TypeError` that tells the index.
@@ -53,8 +105,8 @@ export class Table {
     options?: { numbers?: Uint32Array; invalid?: (index: number) => void },
   ): Uint32Array;
 
-  /** The value of a number that `lookupMany` has answered; `undefined` for 0 and numbers that are no value's. */
-  value(number: number): string | undefined;
+  /** The value of a number that `lookupMany` has answered; `null` for 0 and numbers that no record has. */
+  value(number: number): Value | null;
 }
 
 /**

@@ -12,8 +12,24 @@ const LONGEST_TEXT = 45;
 /** The number of what is no address. */
 const INVALID = 2 ** 32 - 1;
 
+/** The values of records that are kept as objects, at most: 32 MiB with 8 bytes for each. */
+const KEPT_VALUES = 2 ** 22;
+
+/** What values of columns are: the name of the type and, of all but texts, how many bytes the module writes and what they say. */
+const TYPES = [
+  [],
+  ["text"],
+  ["integer", 16, (view, at) => view.getInt32(at + 4, true) * 2 ** 32 + view.getUint32(at, true)],
+  ["bigint", 16, (view, at) => (view.getBigInt64(at + 8, true) << 64n) | view.getBigUint64(at, true)],
+  ["float", 8, (view, at) => view.getFloat64(at, true)],
+  ["boolean", 1, (view, at) => view.getUint8(at) === 1],
+];
+
+/** What is added to the number of a type for lists of it. */
+const LIST = 8;
+
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 let compiling;
 
@@ -50,13 +66,17 @@ class Instance {
     return new Instance(await WebAssembly.instantiate(await module(), {}));
   }
 
-  /** Writes the input. */
-  write(bytes) {
-    const at = this.exports.input(bytes.length) >>> 0;
-    if (at === 0 && bytes.length > 0) {
-      throw new Error(`table: no memory for its ${bytes.length} bytes`);
+  /** Writes the input, some bytes after others. */
+  write(...parts) {
+    const length = parts.reduce((sum, { length }) => sum + length, 0);
+    let at = this.exports.input(length) >>> 0;
+    if (at === 0 && length > 0) {
+      throw new Error(`table: no memory for its ${length} bytes`);
     }
-    new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
+    for (const bytes of parts) {
+      new Uint8Array(this.exports.memory.buffer, at).set(bytes);
+      at += bytes.length;
+    }
   }
 
   output() {
@@ -68,17 +88,11 @@ class Instance {
     return decoder.decode(this.output());
   }
 
-  /** A float, as text. */
-  float() {
-    const { buffer, byteOffset } = this.output();
-    return String(new DataView(buffer, byteOffset).getFloat64(0, true));
-  }
-
   /** Does what takes the whole input: an error if it fails, or stops, as it does without memory. */
-  take(bytes, act) {
+  take(parts, act) {
     let done;
     try {
-      this.write(bytes);
+      this.write(...parts);
       done = act(this.exports);
     } catch (error) {
       if (error instanceof WebAssembly.RuntimeError) {
@@ -89,6 +103,38 @@ class Instance {
     if (!done) {
       throw new Error(this.text());
     }
+  }
+
+  /** Opens a table of an image. */
+  open(image, table) {
+    const name = table === undefined ? [] : [encoder.encode(table)];
+    this.take([image, ...name], ({ open }) => open(name[0]?.length ?? -1));
+    this.cellsAt = this.exports.cells() >>> 0;
+    this.bytes = new Uint8Array(this.exports.memory.buffer);
+  }
+
+  /** The memory: another view of it when it has grown. */
+  memory() {
+    if (this.bytes.length === 0) {
+      this.bytes = new Uint8Array(this.exports.memory.buffer);
+    }
+    return this.bytes;
+  }
+
+  /** Writes an address as the first cell; returns the functions that read it. */
+  cell(address) {
+    writeCell(this.memory(), this.cellsAt, address);
+    return this.exports;
+  }
+
+  /** The number of the record of an address; 0 if nothing matches. */
+  number(address) {
+    const ipv4 = ipv4Of(address);
+    const number = ipv4 >= 0 ? this.exports.lookup(ipv4) : this.cell(address).lookup_cell();
+    if (number < 0) {
+      throw noAddress(address);
+    }
+    return number;
   }
 }
 
@@ -114,6 +160,33 @@ function isUint32(number) {
   return typeof number === "number" && number >>> 0 === number;
 }
 
+/** An IPv4 address as a number; -1 for any other address, and for what is none. */
+function ipv4Of(address) {
+  if (typeof address !== "string") {
+    return isUint32(address) ? address : -1;
+  }
+  const { length } = address;
+  let bits = 0;
+  let dots = 0;
+  let byte = -1;
+  for (let at = 0; at < length; at++) {
+    const digit = address.charCodeAt(at) - 48;
+    if (digit >= 0 && digit <= 9 && byte !== 0) {
+      byte = byte < 0 ? digit : 10 * byte + digit;
+    } else if (digit === -2 && byte >= 0) {
+      bits = (bits << 8) | byte;
+      dots++;
+      byte = -1;
+    } else {
+      return -1;
+    }
+    if (byte > 255) {
+      return -1;
+    }
+  }
+  return dots === 3 && byte >= 0 ? ((bits << 8) | byte) >>> 0 : -1;
+}
+
 /** The error of what is no address, whatever else it may be: an object says nothing of itself. */
 function noAddress(address, at) {
   let shown = `${typeof address === "object" && address !== null ? "an" : "a"} ${typeof address}`;
@@ -130,19 +203,96 @@ function noAddress(address, at) {
 export async function compile(text) {
   const bytes = bytesOf(text);
   const instance = await Instance.make();
-  instance.take(bytes, ({ compile }) => compile());
+  instance.take([bytes], ({ compile }) => compile());
   return instance.output().slice();
+}
+
+/** A column of the records of a table. */
+class Column {
+  #instance;
+  #index;
+  #type;
+  #isList;
+  #count;
+  // By their codes, from 1 on, as soon as they are read.
+  #values = [];
+
+  constructor(instance, index, type) {
+    this.#instance = instance;
+    this.#index = index;
+    this.#type = TYPES[type % LIST];
+    this.#isList = type >= LIST;
+    this.#count = instance.exports.code_count(index) >>> 0;
+    this.name = instance.text();
+    this.type = this.#isList ? `list of ${this.#type[0]}s` : this.#type[0];
+    Object.freeze(this);
+  }
+
+  lookup(address) {
+    return this.value(this.#instance.number(address));
+  }
+
+  value(number) {
+    return isUint32(number) ? this.#of(number) : null;
+  }
+
+  values(numbers) {
+    if (!(numbers instanceof Uint32Array)) {
+      throw new TypeError("numbers are a Uint32Array, as lookupMany returns it");
+    }
+    const { length } = numbers;
+    const isNumber = this.type === "integer" || this.type === "float";
+    const values = isNumber ? new Float64Array(length) : new Array(length);
+    for (let at = 0; at < length; at++) {
+      const value = this.#of(numbers[at]);
+      values[at] = value === null && isNumber ? NaN : value;
+    }
+    return values;
+  }
+
+  #of(number) {
+    const code = this.#instance.exports.code(number, this.#index) >>> 0;
+    // That of a number that no record has may have no value.
+    if (code === 0 || code > this.#count) {
+      return null;
+    }
+    return this.#values[code] ?? this.#read(code);
+  }
+
+  #read(code) {
+    if (this.#values.length === 0) {
+      this.#values = new Array(this.#count + 1);
+    }
+    this.#instance.exports.value(this.#index, code);
+    const values = this.#decode(this.#instance.output());
+    return (this.#values[code] = this.#isList ? Object.freeze(values) : values[0]);
+  }
+
+  #decode(bytes) {
+    const [, size, get] = this.#type;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const values = [];
+    for (let at = 0; at < bytes.length; ) {
+      const end = at + (size ?? 4 + view.getUint32(at, true));
+      values.push(get ? get(view, at) : decoder.decode(bytes.subarray(at + 4, end)));
+      at = end;
+    }
+    return values;
+  }
 }
 
 export class Table {
   #instance;
-  #values = new Map();
+  #columns = [];
+  #valueColumn;
+  #count;
   #chunk;
+  // Records as objects, and their numbers, each in the place that its lowest bits say.
+  #records = [];
+  #recordNumbers = new Uint32Array(1);
   // Of what JavaScript reads and writes in memory.
-  #cellsAt;
   #keysAt;
   #numbersAt;
-  #bytes;
 
   constructor(instance) {
     if (!(instance instanceof Instance)) {
@@ -151,18 +301,26 @@ export class Table {
     const { exports } = instance;
     this.#instance = instance;
     this.#chunk = exports.chunk();
-    this.#cellsAt = exports.cells() >>> 0;
     this.#keysAt = exports.keys() >>> 0;
     this.#numbersAt = exports.numbers() >>> 0;
-    this.#bytes = new Uint8Array(exports.memory.buffer);
+    this.#count = exports.record_count() >>> 0;
+    for (let type; (type = exports.column(this.#columns.length)) > 0; ) {
+      this.#columns.push(new Column(instance, this.#columns.length, type));
+    }
+    Object.freeze(this.#columns);
+    this.#valueColumn = this.#columns[exports.value_column()];
   }
 
-  static async from(source) {
+  static async from(source, options) {
+    const { table } = options ?? {};
+    if (table !== undefined && typeof table !== "string") {
+      throw new TypeError("table is the name of a table, a string");
+    }
     const bytes = bytesOf(source);
     // What a compiler leaves behind would stay in the instance's memory: it is another's.
     const image = isImage(bytes) ? bytes : await compile(bytes);
     const instance = await Instance.make();
-    instance.take(image, ({ open }) => open());
+    instance.open(image, table);
     return new Table(instance);
   }
 
@@ -170,43 +328,71 @@ export class Table {
     return this.#instance.exports.route_count() >>> 0;
   }
 
-  value(number) {
-    const known = this.#values.get(number);
-    if (known !== undefined || !isUint32(number)) {
-      return known;
+  get columns() {
+    return this.#columns;
+  }
+
+  column(name) {
+    const found = this.#columns.find((column) => column.name === name);
+    if (!found) {
+      const there = this.#columns.slice(0, 20).map(({ name }) => JSON.stringify(name));
+      throw new Error(`table: no column ${JSON.stringify(String(name))} in ${there.join(", ") || "an image without records"}`);
     }
-    const kind = this.#instance.exports.value(number);
-    if (kind === 0) {
-      return undefined;
+    return found;
+  }
+
+  get(address) {
+    return this.record(this.#instance.number(address));
+  }
+
+  record(number) {
+    if (!isUint32(number) || number === 0) {
+      return null;
     }
-    const value = kind === 1 ? this.#instance.text() : this.#instance.float();
-    this.#values.set(number, value);
-    return value;
+    const place = number & (this.#recordNumbers.length - 1);
+    return this.#recordNumbers[place] === number ? this.#records[place] : this.#make(number);
+  }
+
+  /** Makes the record of a number and keeps it, in place of another. */
+  #make(number) {
+    if (number > this.#count) {
+      return null;
+    }
+    if (this.#records.length === 0) {
+      let places = 1;
+      while (places <= this.#count && 2 * places * this.#columns.length <= KEPT_VALUES) {
+        places *= 2;
+      }
+      this.#records = new Array(places);
+      this.#recordNumbers = new Uint32Array(places);
+    }
+    // Frozen copies of one object would each have a hidden class of its own, and be read at a tenth of the rate.
+    const record = Object.fromEntries(this.#columns.map((column) => [column.name, column.value(number)]));
+    const place = number & (this.#records.length - 1);
+    this.#recordNumbers[place] = number;
+    return (this.#records[place] = Object.freeze(record));
   }
 
   lookup(address) {
-    const { exports } = this.#instance;
-    const number = isUint32(address) ? exports.lookup(address) : this.#write(address).lookup_cell();
-    if (number < 0) {
-      throw noAddress(address);
-    }
-    return number === 0 ? undefined : this.value(number);
+    return this.value(this.#instance.number(address));
+  }
+
+  value(number) {
+    // An image without records has numbers alone.
+    return this.#valueColumn ? this.#valueColumn.value(number) : number > 0 && isUint32(number) ? number : null;
   }
 
   longestMatch(address) {
+    const ipv4 = ipv4Of(address);
     const { exports } = this.#instance;
-    const number = isUint32(address) ? exports.longest_match(address) : this.#write(address).longest_match_cell();
-    if (number === 0) {
-      return undefined;
-    }
-    if (number === -2) {
-      throw new Error("the image was compiled without its routes, which are needed here");
-    }
-    if (number < 0) {
+    const number = ipv4 >= 0 ? exports.longest_match(ipv4) : this.#instance.cell(address).longest_match_cell();
+    if (number === -1) {
       throw noAddress(address);
     }
-    const prefix = this.#instance.text();
-    return { prefix, value: this.value(number) };
+    if (number < 0) {
+      throw new Error("the image was compiled without its routes, which are needed here");
+    }
+    return number === 0 ? null : { prefix: this.#instance.text(), number, value: this.value(number) };
   }
 
   lookupMany(addresses, options) {
@@ -247,7 +433,7 @@ export class Table {
   #lookupChunk(addresses, start, count) {
     const { exports } = this.#instance;
     if (addresses instanceof Uint8Array) {
-      this.#memory().set(addresses.subarray(16 * start, 16 * (start + count)), this.#cellsAt);
+      this.#instance.memory().set(addresses.subarray(16 * start, 16 * (start + count)), this.#instance.cellsAt);
       exports.lookup_packed(count);
       return 0;
     }
@@ -256,8 +442,8 @@ export class Table {
       exports.lookup_many(count);
       return 0;
     }
-    const memory = this.#memory();
-    let at = this.#cellsAt;
+    const memory = this.#instance.memory();
+    let at = this.#instance.cellsAt;
     for (let index = start; index < start + count; index++) {
       at = writeCell(memory, at, addresses[index]);
     }
@@ -267,20 +453,6 @@ export class Table {
   #words(at, count) {
     return new Uint32Array(this.#instance.exports.memory.buffer, at, count);
   }
-
-  /** The memory: another view of it when it has grown. */
-  #memory() {
-    if (this.#bytes.length === 0) {
-      this.#bytes = new Uint8Array(this.#instance.exports.memory.buffer);
-    }
-    return this.#bytes;
-  }
-
-  /** Writes an address as the first cell; returns the functions that read it. */
-  #write(address) {
-    writeCell(this.#memory(), this.#cellsAt, address);
-    return this.#instance.exports;
-  }
 }
 
 /**
@@ -288,6 +460,15 @@ export class Table {
  * none, or too long for one, becomes an empty text. Returns where the next cell begins.
  */
 function writeCell(memory, at, address) {
+  const ipv4 = ipv4Of(address);
+  if (ipv4 >= 0) {
+    memory[at] = 0x84;
+    memory[at + 1] = ipv4 >>> 24;
+    memory[at + 2] = ipv4 >>> 16;
+    memory[at + 3] = ipv4 >>> 8;
+    memory[at + 4] = ipv4;
+    return at + 5;
+  }
   if (typeof address === "string" && address.length <= LONGEST_TEXT) {
     const { length } = address;
     memory[at] = length;
@@ -297,13 +478,6 @@ function writeCell(memory, at, address) {
       memory[at + 1 + index] = code < 128 ? code : 0;
     }
     return at + 1 + length;
-  }
-  if (isUint32(address)) {
-    memory[at] = 0x84;
-    for (let index = 0; index < 4; index++) {
-      memory[at + 1 + index] = address >>> (24 - 8 * index);
-    }
-    return at + 5;
   }
   if (address instanceof Uint8Array && (address.length === 4 || address.length === 16)) {
     memory[at] = 0x80 | address.length;

@@ -7,15 +7,19 @@
 //!
 //! Functions that may fail return less than 0, or false, and leave one line of text in `output`.
 //!
-//! An address is a key, IPv4 as a number, or a *cell*, of any kind: a byte of its length and so many bytes, a text, or, if
-//! the byte's highest bit is set, an address of 4 or 16 bytes in network order.
+//! An address is a key, IPv4 as a number, or a *cell*, of either family: a byte of its length and so many bytes, the text of IPv6, or,
+//! if the byte's highest bit is set, an address of 4 or 16 bytes in network order. Texts of IPv4 are read by JavaScript: to write them
+//! as cells took it longer.
 
+mod columns;
 mod table;
 
 use std::cell::RefCell;
 use std::net::IpAddr;
 
-use table::{Matched, Table, Value};
+use popfib_table::{Column, Records};
+
+use table::{Matched, Table};
 
 /// Addresses that are looked up by one call: few enough that they stay in the CPU's second cache.
 const CHUNK: usize = 4096;
@@ -23,27 +27,35 @@ const CHUNK: usize = 4096;
 /// Bytes of a cell: no address is longer.
 const CELL: usize = 1 + 46;
 
-/// What JavaScript reads and writes, and the table.
+/// What JavaScript reads and writes, and the table, once it is open.
 struct State {
     input: Vec<u8>,
     output: Vec<u8>,
     keys: Vec<u32>,
     numbers: Vec<u32>,
-    table: Table,
+    table: Option<Table>,
 }
 
 thread_local! {
-    static STATE: RefCell<State> = RefCell::new(State {
-        input: Vec::new(),
-        output: Vec::new(),
-        keys: vec![0; CHUNK],
-        numbers: vec![0; CHUNK],
-        table: Table::default(),
-    });
+    // Made without code: what would make it is asked for by each function.
+    static STATE: RefCell<State> = const {
+        RefCell::new(State {
+            input: Vec::new(),
+            output: Vec::new(),
+            keys: Vec::new(),
+            numbers: Vec::new(),
+            table: None,
+        })
+    };
 }
 
 fn with<T>(act: impl FnOnce(&mut State) -> T) -> T {
     STATE.with_borrow_mut(act)
+}
+
+/// What the table answers; 0 as long as there is none.
+fn ask<T: Default>(act: impl FnOnce(&Table) -> T) -> T {
+    with(|state| state.table.as_ref().map(act).unwrap_or_default())
 }
 
 impl State {
@@ -54,8 +66,9 @@ impl State {
         is_ok
     }
 
-    fn matched(&mut self, matched: Matched) -> i32 {
-        match matched {
+    fn longest_match(&mut self, address: Option<IpAddr>) -> i32 {
+        let Some(table) = &self.table else { return 0 };
+        match table.longest_match(address) {
             Matched::NoAddress => -1,
             Matched::NoRoutes => -2,
             Matched::Nothing => 0,
@@ -135,15 +148,23 @@ pub extern "C" fn compile() -> bool {
     })
 }
 
-/// Takes the image that is the input for the table, and makes room for cells in the input.
+/// Takes a table of the image that is the input, and makes room for cells in the input. The last `name_len` bytes of the input
+/// are the table's name; less than 0: the image has only one.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
-pub extern "C" fn open() -> bool {
+pub extern "C" fn open(name_len: isize) -> bool {
     with(|state| {
-        let opened = Table::open(&state.input);
+        let mut image = std::mem::take(&mut state.input);
+        let name = usize::try_from(name_len).ok().map(|len| {
+            let name = image.split_off(image.len().saturating_sub(len));
+            String::from_utf8(name).unwrap_or_default()
+        });
+        let opened = Table::open(image, name.as_deref());
         state.input = vec![0; CHUNK * CELL];
+        state.keys = vec![0; CHUNK];
+        state.numbers = vec![0; CHUNK];
         let done = opened.map(|table| {
-            state.table = table;
+            state.table = Some(table);
             Vec::new()
         });
         state.put(done)
@@ -154,31 +175,33 @@ pub extern "C" fn open() -> bool {
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
 pub extern "C" fn route_count() -> usize {
-    with(|state| state.table.route_count())
+    ask(Table::route_count)
 }
 
 /// The number of an IPv4 address' value; 0 if there is none.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
 pub extern "C" fn lookup(address: u32) -> u32 {
-    with(|state| state.table.lookup(IpAddr::V4(address.into())))
+    ask(|table| table.lookup(IpAddr::V4(address.into())))
 }
 
 /// The same of the first cell; -1 if that is no address.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
 pub extern "C" fn lookup_cell() -> i32 {
-    with(|state| match table::cell(&mut &*state.input) {
-        Some(address) => state.table.lookup(address) as i32,
-        None => -1,
-    })
+    with(
+        |state| match (table::cell(&mut &*state.input), &state.table) {
+            (Some(address), Some(table)) => table.lookup(address) as i32,
+            _ => -1,
+        },
+    )
 }
 
 /// As [`lookup`], with the prefix as output; -2 if the image has no routes.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
 pub extern "C" fn longest_match(address: u32) -> i32 {
-    with(|state| state.matched(state.table.longest_match(Some(IpAddr::V4(address.into())))))
+    with(|state| state.longest_match(Some(IpAddr::V4(address.into()))))
 }
 
 /// As [`lookup_cell`], with the prefix as output; -2 if the image has no routes.
@@ -187,23 +210,63 @@ pub extern "C" fn longest_match(address: u32) -> i32 {
 pub extern "C" fn longest_match_cell() -> i32 {
     with(|state| {
         let address = table::cell(&mut &*state.input);
-        state.matched(state.table.longest_match(address))
+        state.longest_match(address)
     })
 }
 
-/// The value of a number, as output: 1 if that is its text, 2 if it is a float, 0 if there is none.
+/// The number of records, which is also the highest of their numbers; 0 if the image has none.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
-pub extern "C" fn value(number: u32) -> u32 {
+pub extern "C" fn record_count() -> usize {
+    ask(|table| table.records().map_or(0, Records::len))
+}
+
+/// The index of the column that is the value of a record.
+// SAFETY: as for `input`.
+#[unsafe(no_mangle)]
+pub extern "C" fn value_column() -> usize {
+    ask(|table| table.records().map_or(0, Records::value_column))
+}
+
+/// What the values of the column of this index are, as `columns.rs` numbers them, with its name as output; 0 after the last column.
+// SAFETY: as for `input`.
+#[unsafe(no_mangle)]
+pub extern "C" fn column(index: usize) -> u32 {
     with(|state| {
-        let (kind, output) = match state.table.value(number) {
-            Some(Value::Text(text)) => (1, text.into_bytes()),
-            Some(Value::Float(number)) => (2, number.to_le_bytes().to_vec()),
-            None => (0, Vec::new()),
-        };
-        state.output = output;
-        kind
+        let column = state.table.as_ref().and_then(|table| table.column(index));
+        let Some(column) = column else { return 0 };
+        state.output = column.name().into();
+        columns::type_of(column)
     })
+}
+
+/// The number of different values of a column, which is also the highest of their codes.
+// SAFETY: as for `input`.
+#[unsafe(no_mangle)]
+pub extern "C" fn code_count(column: usize) -> usize {
+    ask(|table| table.column(column).map_or(0, Column::len))
+}
+
+/// The code of a record's value in a column that there is; 0 if it is absent.
+// SAFETY: as for `input`.
+#[unsafe(no_mangle)]
+pub extern "C" fn code(number: u32, column: usize) -> u32 {
+    ask(|table| match table.records() {
+        Some(records) if column < records.columns().len() => records.code(number, column),
+        _ => 0,
+    })
+}
+
+/// Puts the value of a code into the output, as `columns::put` does.
+// SAFETY: as for `input`.
+#[unsafe(no_mangle)]
+pub extern "C" fn value(column: usize, code: u32) {
+    with(|state| {
+        let column = state.table.as_ref().and_then(|table| table.column(column));
+        if let Some(column) = column {
+            columns::put(column, code, &mut state.output);
+        }
+    });
 }
 
 /// Looks up the first `count` keys, at most `chunk()` of them, into as many numbers.
@@ -211,9 +274,11 @@ pub extern "C" fn value(number: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn lookup_many(count: usize) {
     with(|state| {
-        let count = count.min(CHUNK);
+        let count = count.min(state.keys.len());
         let (keys, numbers) = (&state.keys[..count], &mut state.numbers[..count]);
-        state.table.lookup_many(keys, numbers);
+        if let Some(table) = &state.table {
+            table.lookup_many(keys, numbers);
+        }
     });
 }
 
@@ -222,8 +287,10 @@ pub extern "C" fn lookup_many(count: usize) {
 #[unsafe(no_mangle)]
 pub extern "C" fn lookup_packed(count: usize) {
     with(|state| {
-        let numbers = &mut state.numbers[..count.min(CHUNK)];
-        state.table.lookup_packed(&state.input, numbers);
+        if let Some(table) = &mut state.table {
+            let count = count.min(state.numbers.len());
+            table.lookup_packed(&state.input, &mut state.numbers[..count]);
+        }
     });
 }
 
@@ -232,8 +299,11 @@ pub extern "C" fn lookup_packed(count: usize) {
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
 pub extern "C" fn lookup_cells(count: usize) -> usize {
-    with(|state| {
-        let numbers = &mut state.numbers[..count.min(CHUNK)];
-        state.table.lookup_cells(&state.input, numbers)
+    with(|state| match &mut state.table {
+        None => 0,
+        Some(table) => {
+            let count = count.min(state.numbers.len());
+            table.lookup_cells(&state.input, &mut state.numbers[..count])
+        }
     })
 }

@@ -4,8 +4,8 @@ use std::io::Cursor;
 use std::net::IpAddr;
 
 use popfib::{Family, Image, ImageWriter, Keep, Kernel, NextHop, Options};
-use popfib_formats::{Input, LoadOptions, load_text, parse_address};
-use popfib_table::{Addresses, Cell, FamilyTable, Rows, Scalar, TableError};
+use popfib_formats::{Input, LoadOptions, load_text, parse_ipv6};
+use popfib_table::{Addresses, Column, FamilyTable, Records, Rows, TableError};
 
 /// The name of the text in errors: `table:7: ...`.
 const NAME: &str = "table";
@@ -35,7 +35,7 @@ pub(crate) fn cell(input: &mut &[u8]) -> Option<IpAddr> {
     let (bytes, rest) = rest.split_at_checked(usize::from(len & !PACKED))?;
     *input = rest;
     match bytes.len() {
-        _ if len & PACKED == 0 => parse_address(bytes),
+        _ if len & PACKED == 0 => parse_ipv6(bytes).map(|bits| IpAddr::V6(bits.into())),
         4 => bytes.first_chunk::<4>().copied().map(IpAddr::from),
         16 => bytes.first_chunk::<16>().copied().map(IpAddr::from),
         _ => None,
@@ -53,28 +53,27 @@ pub(crate) enum Matched {
 }
 
 /// A table, and the addresses of a call.
-#[derive(Default)]
 pub(crate) struct Table {
     table: popfib_table::Table,
     cells: Addresses,
 }
 
 impl Table {
-    /// The table of an image, from a copy of it.
+    /// The table of this name in an image, of which it keeps a copy; without a name, the only one.
     ///
     /// # Errors
-    /// Anything that is no image, or one without a table of addresses.
-    pub(crate) fn open(bytes: &[u8]) -> Result<Self, String> {
-        let image = Image::from_bytes(bytes).map_err(|error| format!("{NAME}: {error}"))?;
-        let of_image = image
-            .table(None)
-            .map_err(|error| format!("{NAME}: {error}"))?;
+    /// Anything that is no image, or one without such a table of addresses.
+    pub(crate) fn open(bytes: Vec<u8>, name: Option<&str>) -> Result<Self, String> {
+        let failed = |error: TableError| format!("{NAME}: {error}");
+        let image = Image::from_bytes(&bytes).map_err(|error| failed(error.into()))?;
+        // The records take its place.
+        drop(bytes);
+        let of_image = image.table(name).map_err(|error| failed(error.into()))?;
         if of_image.family::<u32>().is_none() && of_image.family::<u128>().is_none() {
             return Err(format!("{NAME}: the image has no table of IP addresses"));
         }
-        let table = popfib_table::Table::of_image(of_image);
         Ok(Self {
-            table: table.map_err(|error| format!("{NAME}: {error}"))?,
+            table: popfib_table::Table::of_image(of_image).map_err(failed)?,
             cells: Addresses::default(),
         })
     }
@@ -98,17 +97,13 @@ impl Table {
         }
     }
 
-    /// The value of a number: where the image has no names, the number itself.
-    pub(crate) fn value(&self, number: u32) -> Option<Value> {
-        let number = NextHop::new(number)?;
-        let Some(records) = self.table.records() else {
-            return Some(Value::Text(number.to_string()));
-        };
-        Some(match records.cell(number, records.value_column())? {
-            Cell::Scalar(Scalar::Float(number)) => Value::Float(number),
-            Cell::Scalar(scalar) => Value::Text(text(scalar)),
-            Cell::List(list) => Value::Text(list.iter().map(text).collect::<Vec<_>>().join(",")),
-        })
+    /// The records of the routes; `None` in an image without.
+    pub(crate) fn records(&self) -> Option<&Records> {
+        self.table.records()
+    }
+
+    pub(crate) fn column(&self, index: usize) -> Option<&Column> {
+        self.records()?.columns().get(index)
     }
 
     /// The numbers of the values of IPv4 addresses.
@@ -132,25 +127,6 @@ impl Table {
         put(self.table.ipv4(), &self.cells.ipv4, numbers);
         put(self.table.ipv6(), &self.cells.ipv6, numbers);
         invalid
-    }
-}
-
-/// A value as JavaScript takes it over.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
-    Text(String),
-    /// Which JavaScript writes: the code for it took 18 kB of the package (`crates/popfib-wasm/build`).
-    Float(f64),
-}
-
-/// What is written for a value that is no float.
-fn text(scalar: Scalar<'_>) -> String {
-    match scalar {
-        Scalar::Text(text) => text.to_owned(),
-        Scalar::Integer(number) => number.to_string(),
-        Scalar::Boolean(truth) => truth.to_string(),
-        // No list has any.
-        Scalar::Float(_) => String::new(),
     }
 }
 
@@ -202,8 +178,7 @@ fn read(cells: &mut Addresses, mut input: &[u8], numbers: &mut [u32]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use popfib::{Address, ByFamily, Prefix, Rib};
-    use popfib_table::{RecordsBuilder, Ribs};
+    use popfib::{Address, Prefix, Rib};
 
     fn rib<A: Address>(prefix: Prefix<A>, next_hop: u32) -> Rib<A> {
         [(prefix, NextHop::new(next_hop).unwrap())]
@@ -219,22 +194,22 @@ mod tests {
         let options = Options::default();
         let ipv4 = rib::<u32>("10.0.0.0/8".parse().unwrap(), 7);
         writer.family(&ipv4, &options, Keep::Values).unwrap();
-        let mut table = Table::open(&writer.to_bytes()).unwrap();
+        let mut table = Table::open(writer.to_bytes(), None).unwrap();
         let [inside, outside, other] = ["10.1.1.1", "11.1.1.1", "::1"].map(|a| a.parse().unwrap());
         assert_eq!(table.lookup(inside), 7);
         assert_eq!((table.lookup(outside), table.lookup(other)), (0, 0));
-        assert_eq!(table.value(7), Some(Value::Text("7".to_owned())));
+        assert!(table.records().is_none());
         assert!(matches!(
             table.longest_match(Some(inside)),
             Matched::NoRoutes
         ));
         assert!(matches!(table.longest_match(Some(other)), Matched::Nothing));
         let mut numbers = [9; 3];
-        let cells = b"\x0810.1.1.1\x03::1\x84\x0a\x01\x01\x01";
+        let cells = b"\x84\x0a\x01\x01\x01\x03::1\x84\x0a\x01\x01\x01";
         assert_eq!(table.lookup_cells(cells, &mut numbers), 0);
         assert_eq!(numbers, [7, 0, 7]);
         // Lengths that lead beyond the input, and lengths that no address has.
-        assert_eq!(table.lookup_cells(&cells[..12], &mut numbers), 2);
+        assert_eq!(table.lookup_cells(&cells[..8], &mut numbers), 2);
         assert_eq!(numbers, [7, INVALID, INVALID]);
         assert_eq!(table.lookup_cells(b"", &mut numbers), 3);
         assert_eq!(table.lookup_cells(b"\x80\x83abc\x90", &mut numbers), 3);
@@ -244,7 +219,7 @@ mod tests {
 
     #[test]
     fn images_without_addresses_are_refused() {
-        let error = |writer: &ImageWriter| Table::open(&writer.to_bytes()).err();
+        let error = |writer: &ImageWriter| Table::open(writer.to_bytes(), None).err();
         let mut writer = ImageWriter::new(0);
         let no_table = "table: an image without tables";
         assert_eq!(error(&writer).as_deref(), Some(no_table));
@@ -261,44 +236,29 @@ mod tests {
         assert_eq!(error(&writer).as_deref(), Some(two));
     }
 
-    /// The value of a record is that of its first column.
     #[test]
-    fn values_of_records() {
-        let mut builder = RecordsBuilder::new();
-        let [first, second] = ["a", "b"].map(|name| builder.column(name).unwrap());
-        builder.set(first, Scalar::Float(0.1));
-        builder.set(second, Scalar::Text("x"));
-        let number = builder.finish_record().unwrap();
-        builder.set(second, Scalar::Text("y"));
-        builder.finish_record().unwrap();
-        let mut ribs = ByFamily::<Ribs>::default();
-        ribs.ipv4.insert("10.0.0.0/8".parse().unwrap(), number);
-        let table = popfib_table::Table::of_records(ribs, builder.build().records);
+    fn a_table_by_its_name() {
         let mut writer = ImageWriter::new(0);
-        writer.table("r", &[]).unwrap();
-        let options = Options::default();
-        table.write(&mut writer, &options, Keep::Prefixes).unwrap();
-        let mut table = Table::open(&writer.to_bytes()).unwrap();
-        assert_eq!(table.lookup("10.1.1.1".parse().unwrap()), 1);
-        assert_eq!(table.value(1), Some(Value::Float(0.1)));
-        assert_eq!((table.value(2), table.value(3)), (None, None));
+        for (name, number) in [("a", 1), ("b", 2)] {
+            writer.table(name, &[]).unwrap();
+            let ipv4 = rib::<u32>("10.0.0.0/8".parse().unwrap(), number);
+            writer
+                .family(&ipv4, &Options::default(), Keep::Prefixes)
+                .unwrap();
+        }
+        let open = |name| Table::open(writer.to_bytes(), Some(name));
+        let mut table = open("b").unwrap();
+        assert_eq!(table.lookup("10.1.1.1".parse().unwrap()), 2);
+        // By the Fib of longest matches, as there is no other.
         let mut numbers = [9; 2];
         table.lookup_many(&[0x0a01_0101, 0], &mut numbers);
-        assert_eq!(numbers, [1, 0]);
-        numbers = [9; 2];
-        assert_eq!(table.lookup_cells(b"\x0810.1.1.1\x03::1", &mut numbers), 0);
-        assert_eq!(numbers, [1, 0]);
-    }
-
-    #[test]
-    fn nothing_is_open_yet() {
-        let table = Table::default();
-        let address = "10.1.1.1".parse().unwrap();
-        assert_eq!((table.lookup(address), table.value(1)), (0, None));
-        assert!(matches!(
-            table.longest_match(Some(address)),
-            Matched::Nothing
-        ));
-        assert!(matches!(table.longest_match(None), Matched::NoAddress));
+        assert_eq!(numbers, [2, 0]);
+        let cells = b"\x84\x0a\x01\x01\x01\x03::1";
+        assert_eq!(table.lookup_cells(cells, &mut numbers), 0);
+        assert_eq!(numbers, [2, 0]);
+        // Texts of IPv4 are for JavaScript to read.
+        assert_eq!(table.lookup_cells(b"\x0810.1.1.1\x00", &mut numbers), 2);
+        let none = "table: no table \"c\": \"a\", \"b\"";
+        assert_eq!(open("c").err().as_deref(), Some(none));
     }
 }

@@ -24,24 +24,29 @@ export async function askAll({ Table, compile }, vectors) {
       const table = await Table.from(source);
       same(table.size, routes.length, name);
       const matches = questions.map(([, , covering]) => routes[covering.at(-1)]);
+      const valueOf = (match) => match?.[1] ?? null;
       for (const [n, [address, hex]] of questions.entries()) {
-        const [prefix, value] = matches[n] ?? [];
+        const prefix = matches[n]?.[0];
+        const value = valueOf(matches[n]);
         for (const key of hex.length === 8 ? [address, parseInt(hex, 16), bytes(hex)] : [address, bytes(hex)]) {
           same(table.lookup(key), value, `${name}: ${key}`);
-          same(table.longestMatch(key), prefix && { prefix, value }, `${name}: ${key}`);
+          const match = table.longestMatch(key);
+          same(match, prefix ? { prefix, number: match?.number, value } : null, `${name}: ${key}`);
+          same(table.value(match?.number ?? 0), value, `${name}: ${key}`);
+          same(table.get(key), prefix ? { value } : null, `${name}: ${key}`);
         }
       }
       const values = (numbers) => Array.from(numbers, (number) => table.value(number));
       const texts = questions.map(([address]) => address);
-      same(values(table.lookupMany(texts)), matches.map((match) => match?.[1]), `${name}: texts`);
+      same(values(table.lookupMany(texts)), matches.map(valueOf), `${name}: texts`);
       const packed = questions.map(([, hex]) => bytes(hex));
-      same(values(table.lookupMany(packed)), matches.map((match) => match?.[1]), `${name}: bytes`);
+      same(values(table.lookupMany(packed)), matches.map(valueOf), `${name}: bytes`);
       const ipv6 = [...questions.keys()].filter((n) => questions[n][1].length === 32);
       const joined = bytes(ipv6.map((n) => questions[n][1]).join(""));
-      same(values(table.lookupMany(joined)), ipv6.map((n) => matches[n]?.[1]), `${name}: bytes of all`);
+      same(values(table.lookupMany(joined)), ipv6.map((n) => valueOf(matches[n])), `${name}: bytes of all`);
       const ipv4 = [...questions.keys()].filter((n) => questions[n][1].length === 8);
       const keys = Uint32Array.from(ipv4, (n) => parseInt(questions[n][1], 16));
-      same(values(table.lookupMany(keys)), ipv4.map((n) => matches[n]?.[1]), `${name}: numbers`);
+      same(values(table.lookupMany(keys)), ipv4.map((n) => valueOf(matches[n])), `${name}: numbers`);
     }
   }
   const all = await Table.from("0.0.0.0/0 any\n::/0 any\n");

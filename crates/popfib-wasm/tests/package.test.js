@@ -47,7 +47,7 @@ test("many addresses, more than are looked up at a time, beside a scan of all ro
         best = route;
       }
     }
-    return best?.value;
+    return best?.value ?? null;
   };
   for (const count of [0, 1, 4095, 4096, 4097, 10_000]) {
     const addresses = Uint32Array.from({ length: count }, next);
@@ -64,7 +64,7 @@ test("answers go where they are wanted", async () => {
   const table = await Table.from("0.0.0.0/1 low\n");
   const numbers = new Uint32Array(2);
   assert.equal(table.lookupMany(new Uint32Array([1, 2 ** 31]), { numbers }), numbers);
-  assert.deepEqual([...numbers].map((number) => table.value(number)), ["low", undefined]);
+  assert.deepEqual([...numbers].map((number) => table.value(number)), ["low", null]);
   assert.throws(() => table.lookupMany(new Uint32Array(3), { numbers }), { name: "TypeError", message: /Uint32Array of 3/ });
   assert.throws(() => table.lookupMany(new Uint8Array(16), { numbers }), { name: "TypeError", message: /Uint32Array of 1/ });
   assert.throws(() => table.lookupMany([], { invalid: "null" }), { name: "TypeError", message: /^invalid is a function/ });
@@ -96,6 +96,26 @@ test("what is no address stops, or is counted", async () => {
   }
 });
 
+test("texts that are nearly an IPv4 address", async () => {
+  const table = await Table.from("0.0.0.0/0 any\n::/0 any\n");
+  const bad = [
+    ".", "...", "....", "10.0.0.", ".10.0.0", "10..0.0", "10.0.0.1.", ".10.0.0.1", "10.0.0.1.2", "1.2.3.4.5.6.7.8", "10.0.0", "10.0", "10", "00.0.0.0",
+    "0.00.0.0", "0.0.0.00", "01.0.0.0", "0.0.0.010", "256.0.0.0", "0.0.0.256", "0.0.0.999", "0.0.0.1000", "4294967296.0.0.0", "1.1.1.4294967297",
+    "-1.0.0.0", "+1.0.0.0", "1e1.0.0.0", "0x1.0.0.0", "1.1.1.1 ", " 1.1.1.1", "1.1.1.1\0", "1.1.1.\u0661", "1.1.1.1/32", "1.1.1.1%1", "1/1/1/1", "1:1:1:1",
+  ];
+  for (const address of bad) {
+    for (const ask of [() => table.get(address), () => table.longestMatch(address), () => table.lookupMany([address])]) {
+      assert.throws(ask, { name: "TypeError", message: / is no address( \(at 0\))?$/ }, address);
+    }
+  }
+  for (const address of ["0.0.0.0", "255.255.255.255", "1.10.100.200", "9.90.99.199", "0.249.250.255"]) {
+    const bits = address.split(".").reduce((bits, byte) => 256 * bits + Number(byte), 0);
+    const one = await Table.from(`${address}/32 it\n`);
+    assert.deepEqual([one.lookup(address), one.lookup(bits)], ["it", "it"], address);
+    assert.deepEqual(one.lookupMany([address]), Uint32Array.of(1));
+  }
+});
+
 test("what is neither text nor number is no address", async () => {
   const table = await Table.from("0.0.0.0/0 any\n");
   for (const address of [2 ** 32, NaN, ["1.1.1.1"], new Uint32Array(4), new Float64Array(2)]) {
@@ -105,7 +125,8 @@ test("what is neither text nor number is no address", async () => {
   assert.equal(table.lookup(0), "any");
   assert.equal(table.lookup(2 ** 32 - 1), "any");
   for (const number of [0, 2, -1, 1.5, 2 ** 32, 2 ** 31, "1", "length", undefined]) {
-    assert.equal(table.value(number), undefined, String(number));
+    assert.equal(table.value(number), null, String(number));
+    assert.equal(table.record(number), null, String(number));
   }
 });
 
@@ -169,7 +190,7 @@ test("tables side by side keep to themselves, and their memory goes with them", 
   const tables = await Promise.all(Array.from({ length: 50 }, (_, n) => Table.from(`10.0.0.0/8 v${n}\n::/0 w${n}\n`)));
   tables.forEach((table, n) => {
     assert.equal(table.lookup("10.0.0.1"), `v${n}`);
-    assert.deepEqual(table.longestMatch("::1"), { prefix: "::/0", value: `w${n}` });
+    assert.deepEqual(table.longestMatch("::1"), { prefix: "::/0", number: 2, value: `w${n}` });
   });
   for (let round = 0; round < 2000; round++) {
     assert.equal((await Table.from(`10.0.0.0/8 v${round}\n`)).lookup(0x0a000001), `v${round}`);

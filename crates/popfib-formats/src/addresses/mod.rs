@@ -36,7 +36,7 @@ pub use finder::{AddressFinder, part_of};
 pub use format::AddressFile;
 pub use link::Side;
 pub use options::{AddressOptions, Column, Part, Pick};
-pub use parse::{ipv4_in, parse_address};
+pub use parse::{ipv4_in, parse_address, parse_ipv6};
 pub use pcap::PcapAddresses;
 pub use raw::RawAddresses;
 pub use record::CsvRecord;

@@ -16,7 +16,13 @@ pub fn parse_address(text: &[u8]) -> Option<IpAddr> {
             return Some(IpAddr::V4(bits.into()));
         }
     }
-    ipv6::address(text).map(|bits| IpAddr::V6(bits.into()))
+    parse_ipv6(text).map(|bits| IpAddr::V6(bits.into()))
+}
+
+/// The IPv6 address that the whole of `text` is, as `Ipv6Addr` would parse it.
+#[inline]
+pub fn parse_ipv6(text: &[u8]) -> Option<u128> {
+    ipv6::address(text)
 }
 
 /// The dotted IPv4 address that the `len` bytes from `start` on are, read where they lie, without the

@@ -1,6 +1,6 @@
 //! Compiles tables and writes them as an image.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
@@ -155,7 +155,9 @@ impl ImageWriter {
     ) -> Result<(), CompileError> {
         let bits = u16::from(A::WIDTH);
         self.expect_new(bits, &[FIB.description, LONGEST_FIB.description]);
-        let next_hops: BTreeSet<_> = rib.iter().map(|(_, next_hop)| next_hop.get()).collect();
+        let mut next_hops: Vec<_> = rib.iter().map(|(_, next_hop)| next_hop.get()).collect();
+        next_hops.sort_unstable();
+        next_hops.dedup();
         let highest = next_hops.last().copied().unwrap_or(0);
         if let Some(max) = self.names
             && highest > max

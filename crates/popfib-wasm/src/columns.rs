@@ -1,0 +1,146 @@
+//! Columns of records as JavaScript takes them over.
+
+use popfib_table::{Cell, Column, ColumnType, Scalar};
+
+/// What the values of a column are.
+const TEXT: u32 = 1;
+const INTEGER: u32 = 2;
+const BIGINT: u32 = 3;
+const FLOAT: u32 = 4;
+const BOOLEAN: u32 = 5;
+/// Lists of them.
+const LIST: u32 = 8;
+
+/// The highest integer that a number of JavaScript is for sure, `Number.MAX_SAFE_INTEGER`.
+const MAX_SAFE: u128 = (1 << 53) - 1;
+
+/// What the values of a column are: all alike, so integers are `BIGINT` as soon as one of them is no safe number.
+pub(crate) fn type_of(column: &Column) -> u32 {
+    let is_big = |scalar: Scalar<'_>| match scalar {
+        Scalar::Integer(number) => number.unsigned_abs() > MAX_SAFE,
+        _ => false,
+    };
+    let scalar = match column.element_type() {
+        ColumnType::Integer => {
+            match (1..=column.len() as u32).any(|code| each(column, code, is_big)) {
+                true => BIGINT,
+                false => INTEGER,
+            }
+        }
+        ColumnType::Float => FLOAT,
+        ColumnType::Boolean => BOOLEAN,
+        // No list has lists.
+        ColumnType::Text | ColumnType::Texts | ColumnType::Integers => TEXT,
+    };
+    match column.column_type() {
+        ColumnType::Texts | ColumnType::Integers => scalar + LIST,
+        _ => scalar,
+    }
+}
+
+/// Hands the value of a code to `take`, one after the other those of a list, until it returns true; whether it did.
+fn each(column: &Column, code: u32, mut take: impl FnMut(Scalar<'_>) -> bool) -> bool {
+    match column.value(code) {
+        None => false,
+        Some(Cell::Scalar(scalar)) => take(scalar),
+        Some(Cell::List(list)) => list.iter().any(take),
+    }
+}
+
+/// Puts the value of a code into `output`, one after the other those of a list: texts after their length, integers of 16 bytes, floats
+/// of 8, booleans of one.
+pub(crate) fn put(column: &Column, code: u32, output: &mut Vec<u8>) {
+    output.clear();
+    each(column, code, |scalar| {
+        match scalar {
+            Scalar::Text(text) => {
+                output.extend((text.len() as u32).to_le_bytes());
+                output.extend(text.as_bytes());
+            }
+            Scalar::Integer(number) => output.extend(number.to_le_bytes()),
+            Scalar::Float(number) => output.extend(number.to_le_bytes()),
+            Scalar::Boolean(truth) => output.push(truth.into()),
+        }
+        false
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use popfib_table::{Records, RecordsBuilder};
+
+    /// Records of one column, of a value each.
+    fn of(values: &[&[Scalar<'_>]], is_list: bool) -> Records {
+        let mut builder = RecordsBuilder::new();
+        let column = builder.column("c").unwrap();
+        for value in values {
+            match is_list {
+                true => builder.set_list(column, value.iter().copied()),
+                false => builder.set(column, value[0]),
+            }
+            builder.finish_record().unwrap();
+        }
+        builder.build().records
+    }
+
+    #[test]
+    fn types_are_those_of_javascript() {
+        use Scalar::{Boolean, Float, Integer, Text};
+        let highest = MAX_SAFE as i128;
+        let cases: [(&[&[Scalar<'_>]], u32); 8] = [
+            (&[&[Text("1")]], TEXT),
+            (&[&[Integer(-highest)], &[Integer(highest)]], INTEGER),
+            (&[&[Integer(1)], &[Integer(highest + 1)]], BIGINT),
+            (&[&[Integer(1)], &[Integer(-highest - 1)]], BIGINT),
+            (&[&[Integer(u64::MAX.into())]], BIGINT),
+            (&[&[Integer(i64::MIN.into())]], BIGINT),
+            (&[&[Float(1.0)]], FLOAT),
+            (&[&[Boolean(true)]], BOOLEAN),
+        ];
+        for (values, expected) in cases {
+            let records = of(values, false);
+            assert_eq!(type_of(&records.columns()[0]), expected, "{values:?}");
+        }
+        let lists: [(&[&[Scalar<'_>]], u32); 3] = [
+            (&[&[Text("a"), Text("b")]], TEXT),
+            (&[&[Integer(1)], &[Integer(2), Integer(highest)]], INTEGER),
+            (
+                &[&[Integer(1)], &[Integer(2), Integer(highest + 1)]],
+                BIGINT,
+            ),
+        ];
+        for (values, expected) in lists {
+            let records = of(values, true);
+            let found = type_of(&records.columns()[0]);
+            assert_eq!(found, expected + LIST, "{values:?}");
+        }
+        // Without a value.
+        let mut builder = RecordsBuilder::new();
+        builder.column("c").unwrap();
+        assert_eq!(type_of(&builder.build().records.columns()[0]), TEXT);
+    }
+
+    #[test]
+    fn values_as_bytes() {
+        let bytes = |records: &Records, code| {
+            let mut output = vec![7];
+            put(&records.columns()[0], code, &mut output);
+            output
+        };
+        let texts = of(&[&[Scalar::Text("é")], &[Scalar::Text("")]], false);
+        assert_eq!(bytes(&texts, 1), [2, 0, 0, 0, 0xc3, 0xa9]);
+        assert_eq!(bytes(&texts, 2), [0; 4]);
+        assert_eq!((bytes(&texts, 0), bytes(&texts, 3)), (vec![], vec![]));
+        let numbers = of(&[&[Scalar::Integer(-2), Scalar::Integer(1)]], true);
+        let [low, high] = [-2i128, 1].map(i128::to_le_bytes);
+        assert_eq!(bytes(&numbers, 1), [low, high].concat());
+        let floats = of(&[&[Scalar::Float(0.5)]], false);
+        assert_eq!(bytes(&floats, 1), 0.5f64.to_le_bytes());
+        let truths = of(
+            &[&[Scalar::Boolean(true)], &[Scalar::Boolean(false)]],
+            false,
+        );
+        assert_eq!((bytes(&truths, 1), bytes(&truths, 2)), (vec![1], vec![0]));
+    }
+}

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::{Arg, ArgAction};
-use popfib_formats::Escaped;
+use popfib_formats::{Escaped, no_column};
 use popfib_table::{Cell, Column, ColumnType, Records, Scalar};
 
 use crate::failure::Failure;
@@ -128,11 +128,8 @@ pub(crate) fn selected(conditions: &[Condition], records: &Records) -> Result<Ve
 /// The index of the column of this name, or why there is none.
 pub(crate) fn column(records: &Records, name: &str) -> Result<usize, String> {
     let value = || (name == VALUE).then(|| records.value_column());
-    records.column(name).or_else(value).ok_or_else(|| {
-        let names = records.columns().iter().map(Column::name);
-        let names: Vec<_> = names.take(20).map(|name| format!("{name:?}")).collect();
-        format!("no column {name:?} in {}", names.join(", "))
-    })
+    let found = records.column(name).or_else(value);
+    found.ok_or_else(|| no_column(name, Some(records)))
 }
 
 impl Condition {

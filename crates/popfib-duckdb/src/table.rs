@@ -88,7 +88,7 @@ impl Table {
         };
         let name = String::from_utf8_lossy(name);
         let column = self.records().column(&name);
-        column.ok_or_else(|| no_column(&self.loaded.table, &name))
+        column.ok_or_else(|| no_column(&name, self.loaded.table.records()))
     }
 
     /// By the numbers of records, the codes of their values in a column; `None` if they are the numbers themselves.

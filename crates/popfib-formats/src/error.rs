@@ -209,6 +209,13 @@ pub fn quote(bytes: &[u8]) -> String {
     quoted
 }
 
+/// What to say of a column that is called none of these names, of which the first are told.
+pub(crate) fn no_name<'n>(missing: &str, there: impl Iterator<Item = &'n str>) -> String {
+    let there = there.take(20).map(|name| quote(name.as_bytes()));
+    let (missing, there) = (quote(missing.as_bytes()), there.collect::<Vec<_>>());
+    format!("no column {missing} in {}", there.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

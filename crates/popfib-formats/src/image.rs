@@ -6,10 +6,9 @@
 use std::fmt::Write;
 
 use popfib::{Family, Image, ImageError, ImageFamily, ImageTable, IpPrefix, NextHop, Source};
-use popfib_table::{Cell, Records, Table, TableError};
+use popfib_table::{Cell, Column, Records, Table, TableError};
 
-use crate::error::ReadError;
-use crate::error::quote;
+use crate::error::{ReadError, no_name, quote};
 use crate::input::Input;
 use crate::name_rule::check_characters;
 use crate::names::left_out;
@@ -79,19 +78,13 @@ pub fn table_of_image(
 /// A column that is not there, with those that are.
 pub fn select_columns(name: &str, table: &mut Table, names: &[String]) -> Result<(), ReadError> {
     let selected = table.select(names);
-    selected.map_err(|missing| ReadError::file(name, no_column(table, &missing)))
+    selected.map_err(|missing| ReadError::file(name, no_column(&missing, table.records())))
 }
 
-/// What to say where a table has no column called `missing`: which there are.
-pub fn no_column(table: &Table, missing: &str) -> String {
-    let there = table.records().map_or(&[][..], Records::columns);
-    let there = there
-        .iter()
-        .take(20)
-        .map(|column| quote(column.name().as_bytes()));
-    let there: Vec<_> = there.collect();
-    let missing = quote(missing.as_bytes());
-    format!("no column {missing} in {}", there.join(", "))
+/// What to say where records have no column called `missing`: which there are.
+pub fn no_column(missing: &str, records: Option<&Records>) -> String {
+    let there = records.map_or(&[][..], Records::columns).iter();
+    no_name(missing, there.map(Column::name))
 }
 
 /// The routes of both families, in prefix order.

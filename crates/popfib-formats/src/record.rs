@@ -17,7 +17,7 @@ use hashbrown::HashMap;
 use popfib::NextHop;
 use popfib_table::{Dictionary, MaxMindType, Records, RecordsBuilder, Scalar};
 
-use crate::error::quote;
+use crate::error::no_name;
 use crate::name_rule::is_forbidden;
 use crate::route::RecordColumns;
 use crate::table_format::Columns;
@@ -259,10 +259,7 @@ impl RecordText {
             return None;
         }
         there.sort_unstable();
-        there.truncate(20);
-        let there: Vec<_> = there.iter().map(|name| quote(name.as_bytes())).collect();
-        let name = quote(self.names[unused].as_bytes());
-        Some(format!("no column {name} in {}", there.join(", ")))
+        Some(no_name(&self.names[unused], there.into_iter()))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{TABLE, bad, directory, file, path, popfib, run, run_with, stderr, stdout};
+use crate::common::{TABLE, bad, directory, file, good, path, popfib, run, run_with, stderr, stdout};
 use serde_json::Value;
 
 /// An image of `TABLE`, named `name`.
@@ -88,6 +88,22 @@ fn the_image_of_records_is_as_it_was() {
     let by_content = lookup(&["--table", &made, "--vrf", "records"]);
     assert_eq!(answers, by_content);
     assert_eq!(answers.lines().count(), addresses.len());
+    // All columns of all prefixes, by another reader of JSON.
+    let args = ["convert", "--fib", &made, "--vrf", "records"];
+    let output = run(&[&args[..], &["--columns", "*", "--to", "json-lines"]].concat());
+    let read = |text: &str| -> Vec<Value> {
+        let lines = text.lines().map(|line| {
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            let object = line.as_object_mut().unwrap();
+            if let Some(names) = object.remove("names") {
+                object.insert("names.city".to_owned(), names["city"].clone());
+            }
+            line
+        });
+        lines.collect()
+    };
+    let written = fs::read_to_string(&source).unwrap();
+    assert_eq!(read(good(&output)), read(&written));
     let countries = lookup(&["--fib", &made, "--vrf", "country"]);
     let wanted = lookup(&["--table", &source, "--columns", "country"]);
     assert_eq!(countries, wanted);

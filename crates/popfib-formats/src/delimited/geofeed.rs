@@ -9,7 +9,7 @@
 //! are for later editions of the format, and ignored.
 
 use super::fields::Fields;
-use crate::error::quote;
+use crate::error::no_name;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
 use crate::names::left_out;
@@ -87,9 +87,7 @@ impl Geofeed {
             let number = named
                 .map(|n| n + 1)
                 .or_else(|| numbered().map(|n: usize| n - 1));
-            let name = quote(name.as_bytes());
-            let number =
-                number.ok_or_else(|| format!("no column {name} in {}", COLUMNS.join(", ")));
+            let number = number.ok_or_else(|| no_name(name, COLUMNS.into_iter()));
             number.map(|number| (number, index))
         };
         let columns = names.iter().enumerate().map(number).collect();

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use popfib::IpPrefix;
 
 use super::fields::Fields;
-use crate::error::quote;
+use crate::error::{no_name, quote};
 use crate::masks::{self, Length};
 use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
 use crate::record::RecordText;
@@ -115,16 +115,13 @@ impl Layout {
         let numbered = || name.parse().ok().and_then(|n: usize| n.checked_sub(1));
         let found = named.or_else(|| numbered().filter(|&n| n < fields.len()));
         found.ok_or_else(|| {
-            let names: Vec<_> = (0..fields.len().min(20))
-                .map(|n| quote(fields.get(n).as_bytes()).to_string())
-                .collect();
+            let names = (0..fields.len()).map(|n| fields.get(n));
             let what = if self.heading.is_some() {
                 ""
             } else {
                 "no heading, and "
             };
-            let name = quote(name.as_bytes());
-            format!("{what}no column {name} in {}", names.join(", "))
+            format!("{what}{}", no_name(name, names))
         })
     }
 

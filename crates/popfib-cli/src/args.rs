@@ -13,7 +13,7 @@ use crate::failure::Failure;
 pub(crate) struct TableArgs {
     /// Routing table to read, compressed or not; `-` is standard input [default: the built-in table of a
     /// tier-1 router, whose next hops are origin AS numbers]
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
 
     /// Use an image made by `popfib compile` instead of a table

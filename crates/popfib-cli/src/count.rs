@@ -98,7 +98,7 @@ enum Form {
 }
 
 pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
-    args.input.check(&args.tables)?;
+    args.input.check(args.tables.on_stdin())?;
     let is_several = args.input.cells().len() > 1 || args.input.takes_all();
     if args.weight.is_some() && is_several {
         let reason =

@@ -7,9 +7,10 @@ use std::io;
 use std::io::Read;
 use std::path::Path;
 
-use popfib::ImageError;
+use popfib::{ImageError, IpPrefix};
 use popfib_formats::{
     Input, LoadOptions, LookupTable, ReadError, RouteTable, load_for_lookups, load_from,
+    load_prefixes,
 };
 use popfib_table::Column;
 
@@ -81,6 +82,23 @@ pub(crate) fn load_or_default(path: Option<&Path>, args: &ReadArgs) -> Result<Ro
 /// The table in the file at `path`, as [`load`] does it.
 pub(crate) fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
     load_with(path, args, &args.options())
+}
+
+/// The prefixes of the list or table in the file at `path`.
+pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
+    let input = open(path)?.max_size(args.max_size);
+    let bar = progress::watch(input.progress());
+    let options = LoadOptions {
+        skip_invalid: args.skip_invalid,
+        mask: args.mask,
+        ..LoadOptions::new()
+    };
+    let name = path.display().to_string();
+    let list = load_prefixes(input, &options);
+    drop(bar);
+    let list = list.map_err(with_option)?;
+    output::tell(&name, &list.remarks);
+    Ok(list.prefixes)
 }
 
 /// The same with all columns that are asked for.

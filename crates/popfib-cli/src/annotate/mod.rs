@@ -93,7 +93,7 @@ impl AnnotateArgs {
 }
 
 pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
-    args.input.check(&args.tables)?;
+    args.input.check(args.tables.on_stdin())?;
     // An error that says why, where the value that help lists would be unknown.
     if cfg!(not(feature = "parquet")) && args.output == Some(OutputForm::Parquet) {
         return Err("--output parquet: this popfib was built without Parquet".into());

@@ -4,14 +4,16 @@ mod context;
 
 use std::fmt::Write;
 use std::fs;
+use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use popfib::{Family, Kernel};
-use popfib_formats::{AddressBatch, Run};
+use popfib::{Family, IpPrefix, Kernel};
+use popfib_formats::{AddressBatch, Input, LoadOptions, Run, load_prefixes};
+use popfib_table::{Builder, Table};
 
-use crate::args::kernel;
+use crate::args::{is_stdin, kernel};
 use crate::condition;
 use crate::failure::Failure;
 use crate::output::{Output, note};
@@ -22,15 +24,19 @@ use crate::stream::source::Source;
 use crate::stream::table::NamedTable;
 use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs, Wanted};
+use crate::table;
 
 use context::Context;
 
-/// Print the lines that contain an address with a match in the table.
+/// Print the lines that contain an address of a prefix, a list or a table.
 ///
 /// Addresses are found anywhere in a line, also with ports, in brackets or in quotes. A line is selected if
-/// one of its addresses has a match in one of the tables, and is printed unchanged. For packets and records,
-/// which have no lines, the addresses are printed.
+/// one of its addresses is in PATTERN, a prefix or an address, or has a match in one of the tables, and is printed
+/// unchanged. For packets and records, which have no lines, the addresses are printed.
 #[derive(Args)]
+#[command(override_usage = "\
+popfib grep [OPTIONS] PATTERN [FILE]...
+       popfib grep [OPTIONS] (-e PATTERN | -f LIST | -t TABLE | --where CONDITION)... [FILE]...")]
 #[command(arg(condition::arg().help(
     "Count only matches whose record has one of the values of a column (country=RU,BY), or none of them \
      (country!=RU,BY); of a list, an element. The column `value` is that of a lookup. Of several all have to be \
@@ -38,15 +44,24 @@ use context::Context;
 )))]
 #[command(after_help = "\
 Examples:
-  popfib grep --table blocklist.txt access.log
-  popfib grep -v --table internal.txt --field 1 flows.log
+  popfib grep 10.0.0.0/8 access.log
+  popfib grep -f blocklist.txt access.log
+  popfib grep -v -f internal.txt --field 1 flows.log
   popfib grep -c --where value=15169 -r /var/log/nginx
-  popfib grep --table City.mmdb --where country.iso_code=RU,BY access.log
-  popfib grep -n -C 2 --table drop.txt auth.log
-  tail -f access.log | popfib grep --table drop.txt
+  popfib grep -t City.mmdb --where country.iso_code=RU,BY access.log
+  popfib grep -n -C 2 -f drop.txt auth.log
+  tail -f access.log | popfib grep -f drop.txt
 
 Exit status: 0 if a line was selected, 1 if none was, 2 after an error.")]
 pub(crate) struct GrepArgs {
+    /// Lines with an address in this prefix, or this address; may be given several times
+    #[arg(short = 'e', long, value_name = "PATTERN")]
+    prefix: Vec<String>,
+
+    /// Lines with an address in a prefix of this list, in any format of tables; may be given several times
+    #[arg(short = 'f', long, value_name = "LIST")]
+    file: Vec<PathBuf>,
+
     /// Select the lines without a matching address
     #[arg(short = 'v', long)]
     invert_match: bool,
@@ -99,10 +114,21 @@ pub(crate) struct GrepArgs {
 }
 
 pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
-    args.input.check(&args.tables)?;
-    let files = files(args)?;
-    let tables = args.tables.load(false)?;
-    let selected = tables.iter().zip(&args.tables.conditions);
+    let (patterns, input) = patterns(args)?;
+    let lists = args.file.iter().filter(|file| is_stdin(file)).count();
+    input.check(lists + args.tables.on_stdin())?;
+    let files = files(args.recursive, &input)?;
+    let mut tables = match args.tables.is_given() || is_of_records(args) {
+        true => args.tables.load(false)?,
+        false => Vec::new(),
+    };
+    let mut conditions = args.tables.conditions.clone();
+    conditions.truncate(tables.len());
+    if let Some(table) = patterns_table(args, patterns.as_deref())? {
+        tables.push(NamedTable::new(None, table, false));
+        conditions.push(Vec::new());
+    }
+    let selected = tables.iter().zip(&conditions);
     let selected = selected.map(|(table, conditions)| match table.table.records() {
         Some(records) => condition::selected(conditions, records),
         // None of its addresses has a match, if it has no records.
@@ -114,7 +140,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
         tables: &tables,
         selected: selected.collect::<Result<_, _>>()?,
         numbers: Vec::new(),
-        cells: args.input.cells().len(),
+        cells: input.cells().len(),
         context: Context::new(
             args.before_context.or(args.context),
             args.after_context.or(args.context.map(|n| n as u64)),
@@ -133,7 +159,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
         grep.count = 0;
         grep.lines = 0;
         grep.context.begin();
-        let read = stream::read(file, &args.input, &args.tables.read, &mut grep, &mut seen);
+        let read = stream::read(file, &input, &args.tables.read, &mut grep, &mut seen);
         match read.and_then(|()| grep.end()) {
             Ok(()) => {}
             // What comes from the output concerns all files.
@@ -160,13 +186,73 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
     }
 }
 
+/// Whether the records of the built-in table are asked for.
+fn is_of_records(args: &GrepArgs) -> bool {
+    args.tables.conditions.iter().any(|asked| !asked.is_empty())
+}
+
+/// What is searched for as text, if anything is, and where: the first argument is a pattern if nothing else says what to
+/// search for. The built-in table never does: it has nearly every address there is.
+fn patterns(args: &GrepArgs) -> Result<(Option<String>, InputArgs), Failure> {
+    let mut input = args.input.clone();
+    if !args.prefix.is_empty() {
+        return Ok((Some(args.prefix.join("\n")), input));
+    }
+    if args.tables.is_given() || !args.file.is_empty() || is_of_records(args) {
+        return Ok((None, input));
+    }
+    if input.files.is_empty() {
+        let reason = "what to search for is missing: a prefix or address, -f LIST or -t TABLE";
+        return Err(reason.into());
+    }
+    let pattern = input.files.remove(0).display().to_string();
+    match prefixes(pattern.clone(), args) {
+        Ok(_) => Ok((Some(pattern), input)),
+        Err(_) if Path::new(&pattern).exists() => {
+            let pattern = pattern.escape_debug();
+            let reason = "is a file, where a prefix or address comes first";
+            Err(format!("'{pattern}' {reason}; -f {pattern} searches for those in it").into())
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The prefixes in lines of text.
+fn prefixes(text: String, args: &GrepArgs) -> Result<Vec<IpPrefix>, Failure> {
+    let input = Input::plain("pattern", io::Cursor::new(text));
+    let options = LoadOptions {
+        mask: args.tables.read.mask,
+        ..LoadOptions::new()
+    };
+    Ok(load_prefixes(input, &options)?.prefixes)
+}
+
+/// The table of all patterns and lists, if there are any.
+fn patterns_table(args: &GrepArgs, patterns: Option<&str>) -> Result<Option<Table>, Failure> {
+    if patterns.is_none() && args.file.is_empty() {
+        return Ok(None);
+    }
+    let mut found = match patterns {
+        Some(text) => prefixes(text.to_owned(), args)?,
+        None => Vec::new(),
+    };
+    for file in &args.file {
+        found.extend(table::load_list(file, &args.tables.read)?);
+    }
+    let mut builder = Builder::new();
+    for prefix in found {
+        builder.insert(prefix, "");
+    }
+    Ok(Some(builder.build()))
+}
+
 /// The files to search, those of folders too if that was asked for.
-fn files(args: &GrepArgs) -> Result<Vec<PathBuf>, Failure> {
-    if !args.recursive {
-        return Ok(args.input.files());
+fn files(recursive: bool, input: &InputArgs) -> Result<Vec<PathBuf>, Failure> {
+    if !recursive {
+        return Ok(input.files());
     }
     let mut found = Vec::new();
-    let mut left = match &args.input.files[..] {
+    let mut left = match &input.files[..] {
         [] => vec![PathBuf::from(".")],
         files => files.to_vec(),
     };

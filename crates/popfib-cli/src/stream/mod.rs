@@ -41,7 +41,7 @@ use self::source::Source;
 pub(crate) use self::tables::TablesArgs;
 
 /// Which files to read, and where in them the addresses are.
-#[derive(Args, Default)]
+#[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Where addresses are")]
 pub(crate) struct InputArgs {
     /// Files with addresses, read in order; `-` is standard input [default: -]
@@ -147,10 +147,10 @@ impl InputArgs {
     }
 
     /// Checks that standard input is read once, and a delimiter is one of something.
-    pub(crate) fn check(&self, tables: &TablesArgs) -> Result<(), Failure> {
+    pub(crate) fn check(&self, tables_on_stdin: usize) -> Result<(), Failure> {
         let files = self.files();
         let from_stdin = files.iter().filter(|file| file.as_os_str() == "-").count();
-        if from_stdin + tables.on_stdin() > 1 {
+        if from_stdin + tables_on_stdin > 1 {
             return Err("standard input can be read once only".into());
         }
         if self.delimiter.is_some() && self.field.is_empty() && self.column.is_empty() {

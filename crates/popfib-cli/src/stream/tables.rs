@@ -38,7 +38,7 @@ struct GivenArgs {
     /// become the names of their columns. --columns, --format, --locations, --peer, --value and --vrf are about the
     /// table before them, and about all tables if none is before [default: the built-in table of a tier-1 router, with
     /// origin AS numbers]
-    #[arg(long = "table", value_name = "[NAME=]FILE")]
+    #[arg(short, long = "table", value_name = "[NAME=]FILE")]
     tables: Vec<String>,
 
     /// Use an image made by `popfib compile` instead of a table
@@ -189,6 +189,14 @@ fn only<T: Any + Clone + Send + Sync>(
 }
 
 impl TablesArgs {
+    /// Whether a table is named, in place of the built-in one.
+    pub(crate) fn is_given(&self) -> bool {
+        let GivenArgs {
+            tables, fib, live, ..
+        } = &self.given;
+        !tables.is_empty() || fib.is_some() || live.is_some()
+    }
+
     /// How many of the tables are read from standard input.
     pub(crate) fn on_stdin(&self) -> usize {
         let files = self.given.tables.iter().map(|table| split(table).1);

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{TABLE, bad, directory, file, good, path, popfib, run, run_with, stderr, stdout};
+use crate::common::{
+    TABLE, bad, directory, file, good, path, popfib, run, run_with, stderr, stdout,
+};
 use serde_json::Value;
 
 /// An image of `TABLE`, named `name`.

@@ -133,6 +133,18 @@ bench-lists *args:
 bench-records *args:
     lab/bench/records {{ args }}
 
+# Columns and full records in Python beside MaxMind's reader
+bench-records-python *args:
+    target/python/bin/python lab/bench/records.py {{ args }}
+
+# Records in JavaScript beside mmdb-lib and maxmind
+bench-records-javascript *args:
+    cd target/npm && node ../../lab/bench/records.js {{ args }}
+
+# Annotating with three columns beside one
+bench-columns *args:
+    lab/bench/columns {{ args }}
+
 # Joins of tables and blocklists
 bench-join *args:
     lab/bench/join {{ args }}

@@ -41,6 +41,7 @@ mod table;
 mod verify;
 mod watch;
 
+use std::env;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -57,9 +58,9 @@ use crate::program::Verdict;
     arg_required_else_help = true,
     after_help = "\
 Examples:
-  popfib lookup 8.8.8.8 2001:4860:4860::8888
+  popfib 8.8.8.8 2001:4860:4860::8888
   popfib annotate access.log > annotated.log
-  popfib grep --table blocklist.txt access.log
+  popfib grep -f blocklist.txt access.log
   popfib count --top 20 access.log
   popfib info --table routes.txt.gz
   popfib verify --exhaustive
@@ -136,7 +137,14 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
     }
 }
 
-/// The whole of `popfib`, with the arguments of this process.
+/// The whole of `popfib`, with the arguments of this process. An address in place of a command is looked up.
 pub fn main() -> ExitCode {
-    program::main("popfib", run)
+    let mut arguments: Vec<_> = env::args_os().collect();
+    if arguments
+        .get(1)
+        .is_some_and(|first| lookup::is_asked(first))
+    {
+        arguments.insert(1, "lookup".into());
+    }
+    program::main("popfib", arguments, run)
 }

@@ -3,14 +3,15 @@
 //! Arguments are few, so the RIB answers them: compiling a FIB would take longer than all of their
 //! lookups. A stream goes the way of `popfib annotate`, by batches and a FIB.
 
-use std::fmt::Write;
+use std::ffi::OsStr;
+use std::fmt::{self, Write};
 use std::io::{self, IsTerminal};
 use std::net::IpAddr;
 use std::path::Path;
 
 use clap::Args;
-use popfib::{IpPrefix, NextHop};
-use popfib_formats::{AddressBatch, Escaped, Run};
+use popfib::{IpPrefix, NextHop, PrefixError};
+use popfib_formats::{AddressBatch, Escaped, Found, Run, find_address};
 use popfib_table::{Cell, Scalar, Table};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -31,12 +32,14 @@ use crate::table;
 
 /// Print the longest match of each address: address, matched prefix, next hop.
 ///
-/// Columns are separated by tabs; on a terminal each of several is a line. `-` means that there is no match; it also replaces the prefix if an image
+/// An argument is an address, alone, with a port, in brackets or as it stands in a URL, or a prefix, whose answer is the longest
+/// route that covers all of it. Columns are separated by tabs; on a terminal each of several is a line. `-` means that there is no match; it also replaces the prefix if an image
 /// was compiled without routes. One table answers IPv4 and IPv6; IPv4-mapped IPv6 addresses are IPv6.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  popfib lookup 8.8.8.8 2001:4860:4860::8888 10.0.0.1
+  popfib lookup 8.8.8.8 2001:4860:4860::8888 10.0.0.0/24
+  popfib 8.8.8.8
   popfib lookup --table routes.txt.gz --json 192.0.2.1
   popfib lookup --table routes.txt < addresses.gz > answers.tsv
   popfib lookup --live /run/popfib.sock 192.0.2.1
@@ -44,9 +47,9 @@ Examples:
 JSON, one object a line: address, prefix and next_hop (null where there is no match; none in a list without
 values).")]
 pub(crate) struct LookupArgs {
-    /// Addresses to look up [default: read from standard input, one a line, compressed or not; each is
-    /// answered immediately]
-    #[arg(value_name = "ADDR")]
+    /// Addresses or prefixes to look up [default: addresses from standard input, one a line, compressed or not;
+    /// each is answered immediately]
+    #[arg(value_name = "ADDR|PREFIX")]
     addresses: Vec<String>,
 
     #[command(flatten)]
@@ -57,8 +60,29 @@ pub(crate) struct LookupArgs {
     json: bool,
 }
 
+/// What is looked up: an address as the prefix of it alone, or a prefix.
+#[derive(Clone, Copy)]
+struct Asked(IpPrefix);
+
+impl Asked {
+    /// The address, if it is one.
+    fn address(self) -> Option<IpAddr> {
+        let address = self.0.address();
+        (self.0 == IpPrefix::host(address)).then_some(address)
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.address() {
+            Some(address) => address.fmt(f),
+            None => self.0.fmt(f),
+        }
+    }
+}
+
 struct Answer<'a> {
-    address: IpAddr,
+    asked: Asked,
     prefix: Option<IpPrefix>,
     cells: &'a [Named<'a>],
 }
@@ -66,7 +90,7 @@ struct Answer<'a> {
 impl Serialize for Answer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("address", &self.address)?;
+        map.serialize_entry("address", &AsText(self.asked))?;
         map.serialize_entry("prefix", &self.prefix.map(AsText))?;
         records::members(&mut map, self.cells)?;
         map.end()
@@ -75,34 +99,33 @@ impl Serialize for Answer<'_> {
 
 pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
     // All arguments are read before the first is answered: nothing half done.
-    let addresses = args
+    let asked = args
         .addresses
         .iter()
-        .map(|text| parse(text))
+        .map(|text| parse(text, args.table.read.mask))
         .collect::<Result<Vec<_>, _>>()?;
-    if addresses.is_empty() && args.table.is_stdin() {
+    if asked.is_empty() && args.table.is_stdin() {
         return Err("standard input is the table, so addresses have to be arguments".into());
     }
-    if addresses.is_empty() {
+    if asked.is_empty() {
         stream(args)?;
         return Ok(Verdict::Good);
     }
     let mut output = Output::new();
     if let Some(socket) = &args.table.live {
+        let addresses = asked.iter().map(|asked| {
+            let reason = || format!("{asked}: a running table answers addresses, not prefixes");
+            asked.address().ok_or_else(reason)
+        });
+        let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
         let mut live = Place::new(socket, &args.table.read)?.connect()?;
         // Each by itself, of the table of that moment: no image has to be made for them.
-        for (address, found) in addresses.iter().zip(live.look_up(&addresses)?) {
+        for (asked, found) in asked.iter().zip(live.look_up(&addresses)?) {
             let (prefix, value) = found.unzip();
             let cell = value
                 .as_deref()
                 .map(|text| Cell::Scalar(Scalar::Text(text)));
-            write_answer(
-                &mut output,
-                *address,
-                prefix,
-                &[(NEXT_HOP, cell)],
-                args.json,
-            )?;
+            write_answer(&mut output, *asked, prefix, &[(NEXT_HOP, cell)], args.json)?;
         }
         output.flush()?;
         return Ok(Verdict::Good);
@@ -115,8 +138,8 @@ pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
         Some(records) => records::names(records, 0..records.columns().len()),
         None => vec![NEXT_HOP],
     };
-    for address in addresses {
-        let (prefix, number) = longest_match(&table, address);
+    for asked in asked {
+        let (prefix, number) = longest_match(&table, asked)?;
         // An image may have been made without names.
         let bare = number.filter(|_| table.records().is_none());
         let bare = bare.map(|number| number.to_string());
@@ -126,15 +149,48 @@ pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
         };
         let cells = names.iter().enumerate();
         let cells: Vec<_> = cells.map(|(column, name)| (*name, cell(column))).collect();
-        write_answer(&mut output, address, prefix, &cells, args.json)?;
+        write_answer(&mut output, asked, prefix, &cells, args.json)?;
     }
     output.flush()?;
     Ok(Verdict::Good)
 }
 
-fn parse(text: &str) -> Result<IpAddr, Failure> {
-    text.parse()
-        .map_err(|_| format!("'{}' is not an IP address", text.escape_debug()).into())
+/// What an argument asks for: a prefix, or the one address that is in it.
+fn parse(text: &str, mask: bool) -> Result<Asked, Failure> {
+    if let Ok(address) = text.parse() {
+        return Ok(Asked(IpPrefix::host(address)));
+    }
+    let prefix = match mask {
+        true => IpPrefix::parse_masked(text),
+        false => text.parse(),
+    };
+    let shown = text.escape_debug();
+    match prefix {
+        Ok(prefix) => return Ok(Asked(prefix)),
+        Err(PrefixError::HostBits) => {
+            let reason = "host bits are set; --mask clears them";
+            return Err(format!("'{shown}': {reason}").into());
+        }
+        Err(_) => {}
+    }
+    let found = find_address(text.as_bytes(), 0);
+    let other = |found: &Found| find_address(text.as_bytes(), found.range.end).is_some();
+    match found {
+        Some(found) if other(&found) => {
+            Err(format!("'{shown}': there are several addresses in it").into())
+        }
+        // One with a length that is none is no address.
+        Some(found) if !text[found.range.end..].starts_with('/') || text.contains("://") => {
+            Ok(Asked(IpPrefix::host(found.address)))
+        }
+        _ => Err(format!("'{shown}' is not an IP address").into()),
+    }
+}
+
+/// Whether a first argument of the command can only be something to look up.
+pub(crate) fn is_asked(argument: &OsStr) -> bool {
+    let text = argument.to_str();
+    text.is_some_and(|text| text.contains(['.', ':']) && parse(text, true).is_ok())
 }
 
 /// Answers the addresses of standard input as they come.
@@ -247,23 +303,23 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
 
 fn write_answer(
     output: &mut Output,
-    address: IpAddr,
+    asked: Asked,
     prefix: Option<IpPrefix>,
     cells: &[Named<'_>],
     json: bool,
 ) -> Result<(), Failure> {
     if json {
         return output.json(&Answer {
-            address,
+            asked,
             prefix,
             cells,
         });
     }
     let prefix = prefix.map_or_else(|| "-".to_owned(), |prefix| prefix.to_string());
     if cells.len() > 1 && io::stdout().is_terminal() {
-        return output.text(block(address, &prefix, cells));
+        return output.text(block(asked, &prefix, cells));
     }
-    let mut line = format!("{address}\t{prefix}");
+    let mut line = format!("{asked}\t{prefix}");
     for (_, cell) in cells {
         let text = cell.map_or_else(|| "-".to_owned(), |cell| cell.to_string());
         // Writing to a String cannot fail.
@@ -274,8 +330,8 @@ fn write_answer(
 }
 
 /// The answer as a person reads it: a line for each value that there is.
-fn block(address: IpAddr, prefix: &str, cells: &[Named<'_>]) -> String {
-    let mut block = format!("{address}  {prefix}\n");
+fn block(asked: Asked, prefix: &str, cells: &[Named<'_>]) -> String {
+    let mut block = format!("{asked}  {prefix}\n");
     let width = cells.iter().map(|(name, _)| name.chars().count()).max();
     let width = width.unwrap_or(0);
     for (name, cell) in cells {
@@ -294,10 +350,19 @@ fn block(address: IpAddr, prefix: &str, cells: &[Named<'_>]) -> String {
 }
 
 /// The matched prefix, if it is known, and the number of the record.
-fn longest_match(table: &Table, address: IpAddr) -> (Option<IpPrefix>, Option<NextHop>) {
-    match table.longest_match(address) {
+fn longest_match(
+    table: &Table,
+    asked: Asked,
+) -> Result<(Option<IpPrefix>, Option<NextHop>), Failure> {
+    let Some(address) = asked.address() else {
+        let mut found = None;
+        let longest = table.supernets(asked.0, |route| found = Some(route));
+        longest.map_err(|error| format!("{asked}: {error}"))?;
+        return Ok(found.unzip());
+    };
+    Ok(match table.longest_match(address) {
         Ok(found) => found.unzip(),
         // An image without its routes.
         Err(_) => (None, table.lookup(address)),
-    }
+    })
 }

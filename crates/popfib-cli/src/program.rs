@@ -6,6 +6,7 @@
 //! command quietly, with the status that a shell shows for one that the signal of a closed
 //! pipe ended: what was cut is no success, and a difference that was found stays one.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -27,13 +28,14 @@ pub(crate) enum Verdict {
 /// 128 and the number of SIGPIPE.
 const CLOSED_PIPE: u8 = 141;
 
-/// Parses this process's arguments for `run` and turns what it says into an exit status.
+/// Parses the arguments, of which the first is the program, for `run` and turns what it says into an exit status.
 pub(crate) fn main<C: Parser>(
     name: &'static str,
+    arguments: impl IntoIterator<Item = OsString>,
     run: impl FnOnce(C) -> Result<Verdict, Failure>,
 ) -> ExitCode {
     output::name_program(name);
-    let verdict = match C::try_parse() {
+    let verdict = match C::try_parse_from(arguments) {
         Ok(arguments) => run(arguments),
         Err(error) => usage(&error),
     };

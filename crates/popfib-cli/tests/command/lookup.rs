@@ -101,8 +101,8 @@ fn a_bad_address_argument_is_told_before_anything_is_answered() {
     for address in [
         "10.0.0",
         "10.0.0.256",
-        "10.0.0.0/8",
-        "fe80::1%eth0",
+        "10.0.0.0/33",
+        "10.0.0.1.example",
         "\x1b[31m",
         "",
     ] {

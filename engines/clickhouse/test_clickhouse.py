@@ -48,7 +48,7 @@ def fails(engine, sql, *words):
 
 
 @pytest.mark.parametrize("name", VECTORS["tables"])
-@pytest.mark.parametrize("option", ["--table routes.txt", "--fib routes.fib"])
+@pytest.mark.parametrize("option", ["--table routes.txt", "--table routes.fib"])
 def test_vectors(name, option):
     routes, questions = VECTORS["tables"][name].values()
     functions = []
@@ -166,7 +166,7 @@ def test_a_new_table_in_place():
 def test_errors_are_the_engine_s():
     functions = [
         ("missing", "String", "Nullable(String)", "--table missing.txt"),
-        ("damaged", "String", "Nullable(String)", "--fib damaged.fib"),
+        ("damaged", "String", "Nullable(String)", "--table damaged.fib"),
         ("number", "String", "UInt32", "--table t.txt --answer uint32"),
         ("dated", "Date", "Nullable(String)", "--table t.txt"),
         ("good", "String", "Nullable(String)", "--table t.txt"),
@@ -229,7 +229,7 @@ def one_file(*configurations):
 
 def test_columns():
     """Every column of every prefix of the vectors, all in a tuple, some, and one; by the configuration that is printed."""
-    of = ["--fib", str(IMAGE), "--vrf", "records"]
+    of = ["--table", str(IMAGE), "--vrf", "records"]
     some = ["up", "names.city", "tags"]
     configuration = one_file(
         xml("everything", *of, "--columns", "*"),

@@ -47,7 +47,7 @@ def main():
     parser.add_argument("--image", help="an image with records")
     parser.add_argument("--columns", default="", help="columns of it, separated by commas")
     args = parser.parse_args()
-    options = "--fib table.fib"
+    options = "--table table.fib"
     functions = [
         ("lpm_number", "UInt32", "Nullable(String)", options),
         ("lpm_uint32", "UInt32", "UInt32", options + " --answer uint32"),
@@ -56,8 +56,8 @@ def main():
         ("lpm_text_uint32", "String", "UInt32", options + " --answer uint32"),
     ]
     if args.image:
-        of = f"--fib {os.path.abspath(args.image)} --columns "
-        command = [POPFIB, "clickhouse", "--fib", args.image, "--columns", args.columns, "--xml", "all"]
+        of = f"--table {os.path.abspath(args.image)} --columns "
+        command = [POPFIB, "clickhouse", "--table", args.image, "--columns", args.columns, "--xml", "all"]
         xml = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         [of_all] = re.findall("<return_type>(.*)</return_type>", xml)
         functions.append(("lpm_all", "UInt32", of_all, of + args.columns))
@@ -70,7 +70,7 @@ def measure_all(engine, args):
     table = ["--table", os.path.abspath(args.table)] if args.table else []
     image = engine.files / "table.fib"
     subprocess.run([POPFIB, "compile", *table, "-o", image], check=True)
-    text = subprocess.run([POPFIB, "routes", "--fib", image], check=True, stdout=subprocess.PIPE, text=True).stdout
+    text = subprocess.run([POPFIB, "routes", "--table", image], check=True, stdout=subprocess.PIPE, text=True).stdout
     rows = [line.split(None, 1) for line in text.splitlines()]
     rows = [(prefix, value[0].strip() if value else "") for prefix, *value in rows if ":" not in prefix]
     (engine.files / "routes.tsv").write_text("".join(f"{prefix}\t{value}\n" for prefix, value in rows))

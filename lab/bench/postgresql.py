@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The PostgreSQL extension beside indexes by GiST, on the same data, in one server of its own.
 
-    lab/bench/postgresql.py [--fib FILE] [--addresses N] [--join-addresses N,...] [--runs N]
+    lab/bench/postgresql.py [--image FILE] [--addresses N] [--join-addresses N,...] [--runs N]
 
 Looks up random hosts of random IPv4 routes, a column of inet, by sequential scans without parallel workers, and prints medians of the
 runs in millions a second, with the slowest and the fastest, by CPU time of the server's process. Beside it the index of inet (`inet_ops`) and,
@@ -26,7 +26,7 @@ from server import POPFIB, TOP, Server, SqlError
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--fib")
+    parser.add_argument("--image")
     parser.add_argument("--addresses", type=int, default=5_000_000)
     parser.add_argument("--join-addresses", default="200000,20000,1000")
     parser.add_argument("--runs", type=int, default=5)
@@ -39,15 +39,15 @@ def measure_all(server, args):
     path = server.files / "table.fib"
     # Makes the table and is not measured.
     subprocess.run(["cargo", "build", "--quiet", "--locked", "-p", "popfib-cli"], cwd=TOP, check=True)
-    if args.fib:
-        shutil.copy(args.fib, path)
+    if args.image:
+        shutil.copy(args.image, path)
     else:
         subprocess.run([POPFIB, "compile", "-o", path], check=True)
     path.chmod(0o644)
     server.sql("CREATE EXTENSION popfib")
     [(ipv4, ipv6)] = server.sql(f"SELECT * FROM popfib.load('t', '{path}')")
     # The routes come from the table itself, so that all have the same.
-    text = subprocess.run([POPFIB, "routes", "--fib", path], check=True, stdout=subprocess.PIPE, text=True).stdout
+    text = subprocess.run([POPFIB, "routes", "--table", path], check=True, stdout=subprocess.PIPE, text=True).stdout
     lines = (line.split(None, 1) for line in text.splitlines() if ":" not in line.split(None, 1)[0])
     routes = server.files / "routes.csv"
     routes.write_text("".join(f"{prefix}\t{rest[0] if rest else ''}\n" for prefix, *rest in lines))

@@ -390,7 +390,7 @@ int popfib_image_save(const char *path, const struct popfib_image_config *config
                                      * has written: undefined for others */
 
 /* Opens an image and validates every byte of it, so that no file can make a lookup read out of bounds. Free it by
- * popfib_image_free(). The command `popfib info --fib FILE` shows where an image is damaged.
+ * popfib_image_free(). The command `popfib info FILE` shows where an image is damaged.
  * [any] -EBADMSG: not an image, truncated, or damaged. -ENOTSUP: an image of another major version, or a machine
  * that is big-endian. -ENOENT, -EACCES, -EISDIR and other errors of the file system. */
 int popfib_image_open(const char *path, uint32_t mode, popfib_image **image);

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use popfib::{Family, aggregate};
 use popfib_formats::RouteTable;
 
-use crate::args::TableArgs;
+use crate::args::FileArgs;
 use crate::destination::DestinationArgs;
 use crate::failure::Failure;
 use crate::output::note;
@@ -22,7 +22,7 @@ Examples:
   popfib diff --effective routes.txt.gz smaller.txt")]
 pub(crate) struct AggregateArgs {
     #[command(flatten)]
-    table: TableArgs,
+    table: FileArgs,
 
     /// How to aggregate
     #[arg(long, value_enum, default_value_t = Method::Ortc)]

@@ -1,8 +1,9 @@
 //! Options that several subcommands share.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
 use popfib::Kernel;
 use popfib_formats::{Columns, Format, Input, LoadOptions, PeerFilter, RouteValue};
 
@@ -11,34 +12,77 @@ use crate::failure::Failure;
 /// Which table to read, and how.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TableArgs {
-    /// Routing table to read, compressed or not; `-` is standard input [default: the built-in table of a
-    /// tier-1 router, whose next hops are origin AS numbers]
+    /// Table or image to read, compressed or not; `-` is standard input [default: the built-in table of a tier-1
+    /// router, whose next hops are origin AS numbers]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
 
-    /// Use an image made by `popfib compile` instead of a table
-    #[arg(long, value_name = "FILE", conflicts_with = "table")]
-    pub(crate) fib: Option<PathBuf>,
-
     /// Do not validate the image. Only for images that you made yourself and that nobody changes
-    #[arg(long, requires = "fib")]
+    #[arg(long)]
     pub(crate) trust: bool,
 
     /// Look up in a running `popfib follow` through its Unix socket instead of a table; --vrf names one of
     /// its tables
-    #[arg(long, value_name = "SOCKET", conflicts_with_all = ["table", "fib"])]
+    #[arg(long, value_name = "SOCKET", conflicts_with = "table")]
     pub(crate) live: Option<PathBuf>,
 
     #[command(flatten)]
     /// How it is read.
     pub(crate) read: ReadArgs,
 }
+
 impl TableArgs {
     /// Whether the table comes from standard input.
     pub(crate) fn is_stdin(&self) -> bool {
         self.table.as_deref().is_some_and(is_stdin)
     }
 }
+
+/// The same where the table may also be an argument by itself.
+#[derive(Clone, Debug)]
+pub(crate) struct FileArgs(TableArgs);
+
+impl Deref for FileArgs {
+    type Target = TableArgs;
+
+    fn deref(&self) -> &TableArgs {
+        &self.0
+    }
+}
+
+/// The identifier of that argument.
+const FILE: &str = "table_file";
+
+impl Args for FileArgs {
+    fn augment_args(command: Command) -> Command {
+        let file = Arg::new(FILE)
+            .value_name("FILE")
+            .value_parser(value_parser!(PathBuf))
+            .conflicts_with_all(["table", "live"])
+            .help("Table or image to read; the same as --table");
+        TableArgs::augment_args(command).arg(file)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for FileArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut table = TableArgs::from_arg_matches(matches)?;
+        if let Some(file) = matches.get_one::<PathBuf>(FILE) {
+            table.table = Some(file.clone());
+        }
+        Ok(Self(table))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
 /// Whether `path` stands for standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"

@@ -1,4 +1,4 @@
-//! `popfib compile`: a table into an image, which other commands then open with `--fib`.
+//! `popfib compile`: a table into an image, which other commands then open as their table.
 
 use std::path::PathBuf;
 
@@ -21,11 +21,11 @@ use crate::stream::TablesArgs;
 Examples:
   popfib compile -o default.fib
   popfib compile --table routes.txt.gz -o routes.fib
-  popfib lookup --fib routes.fib 192.0.2.1
+  popfib lookup -t routes.fib 192.0.2.1
   popfib compile --table routes.txt.gz -o small.fib --keep prefixes
   popfib compile --table city.mmdb --columns '*' -o city.fib
   popfib compile --table asn=asn.csv --table geo=city.mmdb -o two.fib
-  popfib lookup --fib two.fib --vrf geo 192.0.2.1
+  popfib lookup -t two.fib --vrf geo 192.0.2.1
 
 The time in the image is that of SOURCE_DATE_EPOCH (seconds since 1970) if this variable is set.")]
 pub(crate) struct CompileArgs {

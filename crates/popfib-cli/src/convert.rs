@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::args::TableArgs;
+use crate::args::FileArgs;
 use crate::destination::DestinationArgs;
 use crate::failure::Failure;
 use crate::program::Verdict;
@@ -22,7 +22,7 @@ Examples:
   popfib convert --table city.csv --columns '*' --to mmdb -o city.mmdb")]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
-    table: TableArgs,
+    table: FileArgs,
 
     #[command(flatten)]
     destination: DestinationArgs,

@@ -7,7 +7,7 @@ use popfib::{IpPrefix, NextHop};
 use popfib_draw::{Colouring, Depths, Hilbert, Lookup, Radial, heat_map, hilbert, lookup, radial};
 use popfib_formats::RouteTable;
 
-use crate::args::{Family, TableArgs};
+use crate::args::{Family, FileArgs};
 use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::program::Verdict;
@@ -46,7 +46,7 @@ enum Picture {
 #[derive(Args)]
 struct CommonArgs {
     #[command(flatten)]
-    table: TableArgs,
+    table: FileArgs,
 
     /// Family to draw [default: that of the prefix or address, or IPv4 if the table has any]
     #[arg(long, value_name = "FAMILY", value_enum)]
@@ -173,7 +173,6 @@ fn draw<A: popfib::Family>(
 ) -> Result<String, Failure> {
     let (family, rib) = (A::NAME, A::of(&table.ribs));
     let name = match &common.table.table {
-        _ if common.table.fib.is_some() => "image".to_owned(),
         _ if common.table.live.is_some() => "live table".to_owned(),
         Some(path) => file_name(path),
         None => "built-in table".to_owned(),

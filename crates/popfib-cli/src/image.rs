@@ -1,5 +1,7 @@
-//! Tables from images (`--fib`): opened once, then asked as they are.
+//! Tables from images: opened once, then asked as they are.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -31,14 +33,17 @@ pub(crate) struct Opened {
     pub(crate) open_time: Duration,
 }
 
-/// The image at `path`, if there is a path; without validating it if it is trusted.
+/// The image at `path`, if there is a path and the file is one, by its beginning; without validating it if it is trusted. What
+/// comes from a pipe or is compressed is read as any other table.
 pub(crate) fn open_file(
     path: Option<&Path>,
     trust: bool,
     read: &ReadArgs,
 ) -> Result<Option<Opened>, Failure> {
-    let Some(path) = path else {
-        return Ok(None);
+    let path = match path {
+        Some(path) if !is_stdin(path) && is_image_file(path) => path,
+        _ if trust => return Err("--trust is for an image that is a file".into()),
+        _ => return Ok(None),
     };
     let name = path.display().to_string();
     let of_records = ReadArgs {
@@ -50,9 +55,6 @@ pub(crate) fn open_file(
         let name = name.escape_debug();
         return Err(format!("{name}: an image is compiled already; {option} is for tables").into());
     }
-    if is_stdin(path) {
-        return Err("--fib takes a file; `--table -` reads an image from standard input".into());
-    }
     let start = Instant::now();
     let image = if trust {
         // SAFETY: whoever says `--trust` promises what `Image::map_trusted` asks for.
@@ -62,6 +64,15 @@ pub(crate) fn open_file(
     };
     let image = image.map_err(|error| format!("{}: {error}", name.escape_debug()))?;
     Ok(Some(Opened::new(name, image, start, read)?))
+}
+
+/// Whether the file is an image, by its beginning.
+pub(crate) fn is_image_file(path: &Path) -> bool {
+    let mut head = Vec::new();
+    // What is no regular file is read once.
+    let file = File::open(path).ok().filter(|_| path.is_file());
+    let read = file.map(|file| file.take(16).read_to_end(&mut head));
+    read.is_some_and(|read| read.is_ok()) && popfib_formats::is_image(&head)
 }
 
 impl Opened {
@@ -120,9 +131,15 @@ impl Opened {
         self.in_image.sources()
     }
 
-    /// The table as it is.
+    /// The table as it is, with all that is known of it.
     pub(crate) fn into_loaded(self) -> LookupTable {
         LookupTable::of(self.name, self.in_image.sources(), self.table)
+    }
+
+    /// The same, whose values have texts: numbers where the image has none.
+    pub(crate) fn into_named(self) -> Result<LookupTable, Failure> {
+        let (name, sources) = (self.name.clone(), self.sources());
+        Ok(LookupTable::of(name, sources, self.into_table()?))
     }
 
     /// Its table, whose values have texts: numbers where the image has none.

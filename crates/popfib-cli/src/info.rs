@@ -9,7 +9,7 @@ use popfib_formats::rfc3339;
 use popfib_table::{Column, FamilyTable, Records, TableError};
 use serde::Serialize;
 
-use crate::args::TableArgs;
+use crate::args::FileArgs;
 use crate::failure::Failure;
 use crate::image::Opened;
 use crate::output::Output;
@@ -27,17 +27,17 @@ Examples:
   popfib info
   popfib info --table routes.txt.gz --json
   popfib info --lengths
-  popfib info --fib routes.fib
+  popfib info routes.fib
 
 JSON, one object: ipv4 and ipv6, each with routes, next_hops, nodes, leaves, direct_bits, bytes,
 compile_ms, rib_bytes, share (of all addresses, 0 to 1) and lengths (routes of each prefix length,
-from 0 on); the last two are null and empty for an image without routes. With --fib also image: file, bytes, created (seconds since 1970),
+from 0 on); the last two are null and empty for an image without routes. Of an image also image: file, bytes, created (seconds since 1970),
 writer, has_routes, open_ms; compile_ms and rib_bytes are 0 then. Of an image, and of a file that says something of its data, sources:
 name and, where known, description, licence and date of each. With several columns also columns: name, type and
 values (different ones) of each.")]
 pub(crate) struct InfoArgs {
     #[command(flatten)]
-    table: TableArgs,
+    table: FileArgs,
 
     /// Also print the number of routes of each prefix length
     #[arg(long)]

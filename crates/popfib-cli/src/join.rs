@@ -26,7 +26,7 @@ Examples:
   popfib join asn=GeoLite2-ASN.mmdb geo=GeoLite2-City.mmdb bad=blocklists/ -o all.fib
   popfib join asn=asn.csv geo=city.mmdb --columns asn,geo.country.iso_code -o all.fib
   popfib join asn=GeoLite2-ASN.mmdb geo=GeoLite2-City.mmdb --to mmdb -o all.mmdb
-  popfib lookup --fib all.fib 192.0.2.1")]
+  popfib lookup -t all.fib 192.0.2.1")]
 pub(crate) struct JoinArgs {
     /// Tables, images and folders of lists
     #[arg(value_name = "NAME=FILE", required = true, value_parser = named)]

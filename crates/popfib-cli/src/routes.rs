@@ -12,7 +12,7 @@ use popfib_formats::{Escaped, RouteTable};
 use popfib_table::{Records, Ribs};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::args::{Family, TableArgs};
+use crate::args::{Family, FileArgs, TableArgs};
 use crate::condition::{self, Condition};
 use crate::failure::Failure;
 use crate::output::{AsText, Output};
@@ -42,7 +42,7 @@ query, and null where no route was found.
 Exit status: 0 routes were found, 1 none, 2 bad usage or input.")]
 pub(crate) struct RoutesArgs {
     #[command(flatten)]
-    table: TableArgs,
+    table: FileArgs,
 
     #[command(flatten)]
     places: PlaceArgs,
@@ -59,7 +59,7 @@ pub(crate) struct RoutesArgs {
     conditions: Vec<Condition>,
 
     /// Print a prefix once for each record that lines of the table's file have for it, instead of the last one's
-    #[arg(long, requires = "table")]
+    #[arg(long)]
     all: bool,
 
     /// Routes with a prefix length above BITS
@@ -311,7 +311,7 @@ fn others(table: &RouteTable) -> HashMap<IpPrefix, Vec<NextHop>> {
 }
 
 pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
-    let mut asked = args.table.clone();
+    let mut asked = TableArgs::clone(&args.table);
     if !args.conditions.is_empty() {
         let columns = &asked.read.columns;
         let of_conditions = condition::columns(&args.conditions);

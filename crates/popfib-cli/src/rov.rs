@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::args::{TableArgs, is_stdin};
 use crate::failure::Failure;
+use crate::image::is_image_file;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
 use crate::progress;
@@ -130,7 +131,10 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
     if inputs.into_iter().flatten().filter(|p| is_stdin(p)).count() > 1 {
         return Err("only one of the table and the VRPs can be standard input".into());
     }
-    if args.table.table.is_some() {
+    // The values of an image are what it was compiled with.
+    if let Some(path) = &args.table.table
+        && !is_image_file(path)
+    {
         args.table
             .read
             .value

@@ -49,7 +49,7 @@ pub(crate) fn load_all(args: &TableArgs) -> Result<RouteTable, Failure> {
 pub(crate) fn open_image(args: &TableArgs) -> Result<Option<Opened>, Failure> {
     match &args.live {
         Some(socket) => live::open(socket, &args.read).map(Some),
-        None => image::open_file(args.fib.as_deref(), args.trust, &args.read),
+        None => image::open_file(args.table.as_deref(), args.trust, &args.read),
     }
 }
 

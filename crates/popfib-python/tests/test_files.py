@@ -322,7 +322,7 @@ def test_join(tmp_path, command):
         popfib.join(tables, image, columns=["bad", "asn.name", "asn.length"], prefixes=True, fill=True, skip_invalid=True)
     with popfib.open(image) as t:
         assert t["10.1.2.3"] == ["drop", "tor"] and t["10.2.2.2"] == ["drop"] and t["2001:db8::1"] == ["tor"]
-    answer = subprocess.run([command, "lookup", "--json", "--fib", image, "10.1.2.3"], check=True, capture_output=True).stdout
+    answer = subprocess.run([command, "lookup", "--json", "--table", image, "10.1.2.3"], check=True, capture_output=True).stdout
     assert json.loads(answer) == {
         "address": "10.1.2.3", "prefix": "10.1.0.0/16", "bad": ["drop", "tor"], "asn.name": "a", "asn.length": 16,
     }

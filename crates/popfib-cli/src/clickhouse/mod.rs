@@ -36,7 +36,7 @@ use crate::table;
 #[derive(Args)]
 #[command(after_help = "\
 The configuration of a function, in a file that `user_defined_executable_functions_config` names:
-  popfib clickhouse --fib /var/lib/clickhouse/origin.fib --xml lpm > /etc/clickhouse-server/lpm_function.xml
+  popfib clickhouse -t /var/lib/clickhouse/origin.fib --xml lpm > /etc/clickhouse-server/lpm_function.xml
 Then: SELECT lpm('8.8.8.8')")]
 pub(crate) struct ClickhouseArgs {
     #[command(flatten)]

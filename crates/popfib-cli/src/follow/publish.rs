@@ -1,11 +1,10 @@
 //! Writes the compiled table to a file, which other processes open or map.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use popfib_feed::View;
 
+use crate::image::is_image_file;
 use crate::output::note;
 
 use super::images;
@@ -49,7 +48,7 @@ impl Publisher {
         if self.written == Some((name.clone(), now)) {
             return Ok(());
         }
-        if is_loading && self.written.is_none() && is_image(&self.path) {
+        if is_loading && self.written.is_none() && is_image_file(&self.path) {
             if is_last {
                 let path = self.path.display();
                 note(format_args!(
@@ -65,11 +64,4 @@ impl Publisher {
         self.written = Some((name, version));
         Ok(())
     }
-}
-
-/// Whether the file is an image, by its beginning.
-fn is_image(path: &Path) -> bool {
-    let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut head));
-    read.is_ok() && popfib_formats::is_image(&head)
 }

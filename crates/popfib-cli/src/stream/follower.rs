@@ -1,6 +1,6 @@
 //! The table of a running `popfib follow`, fetched again while a stream goes on.
 //!
-//! A stream is answered by an image, as with `--fib`: each batch by one state of the table, at the rate of an image, and by
+//! A stream is answered by an image, as by one in a file: each batch by one state of the table, at the rate of an image, and by
 //! the same code. Asking the other process for each batch would answer from the table of that moment, but texts of
 //! answers could not be made before addresses come, and the process would answer for all of its clients.
 

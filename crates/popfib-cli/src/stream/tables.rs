@@ -14,7 +14,8 @@ use popfib_formats::LookupTable;
 use crate::args::{ReadArgs, is_stdin};
 use crate::condition::{self, Condition};
 use crate::failure::Failure;
-use crate::{image, live, table};
+use crate::image::{self, Opened};
+use crate::{live, table};
 
 use super::follower::Follower;
 use super::table::{NamedTable, has_prefixes};
@@ -34,24 +35,20 @@ pub(crate) struct TablesArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Tables")]
 struct GivenArgs {
-    /// Table to read, compressed or not; `-` is standard input. Several tables need names (asn=FILE), which
+    /// Table or image to read, compressed or not; `-` is standard input. Several tables need names (asn=FILE), which
     /// become the names of their columns. --columns, --format, --locations, --peer, --value and --vrf are about the
     /// table before them, and about all tables if none is before [default: the built-in table of a tier-1 router, with
     /// origin AS numbers]
     #[arg(short, long = "table", value_name = "[NAME=]FILE")]
     tables: Vec<String>,
 
-    /// Use an image made by `popfib compile` instead of a table
-    #[arg(long, value_name = "FILE", conflicts_with = "tables")]
-    fib: Option<PathBuf>,
-
-    /// Do not validate the image. Only for images that you made yourself and that nobody changes
-    #[arg(long, requires = "fib")]
+    /// Do not validate the images. Only for those that you made yourself and that nobody changes
+    #[arg(long, requires = "tables")]
     trust: bool,
 
     /// Look up in a running `popfib follow` through its Unix socket instead of a table; --vrf names one of
     /// its tables
-    #[arg(long, value_name = "SOCKET", conflicts_with_all = ["tables", "fib"])]
+    #[arg(long, value_name = "SOCKET", conflicts_with = "tables")]
     live: Option<PathBuf>,
 
     #[command(flatten)]
@@ -191,10 +188,7 @@ fn only<T: Any + Clone + Send + Sync>(
 impl TablesArgs {
     /// Whether a table is named, in place of the built-in one.
     pub(crate) fn is_given(&self) -> bool {
-        let GivenArgs {
-            tables, fib, live, ..
-        } = &self.given;
-        !tables.is_empty() || fib.is_some() || live.is_some()
+        !self.given.tables.is_empty() || self.given.live.is_some()
     }
 
     /// How many of the tables are read from standard input.
@@ -228,24 +222,18 @@ impl TablesArgs {
         &self,
         asked: impl Fn(&ReadArgs) -> (ReadArgs, bool),
     ) -> Result<Vec<NamedTable>, Failure> {
-        let GivenArgs {
-            fib, trust, live, ..
-        } = &self.given;
         if self.given.tables.is_empty() {
             let (read, with_prefixes) = asked(&self.read);
-            if let Some(mut follower) = Follower::of(live.as_deref(), &read, with_prefixes)? {
+            let live = self.given.live.as_deref();
+            if let Some(mut follower) = Follower::of(live, &read, with_prefixes)? {
                 return Ok(vec![follower.first()?]);
             }
-            let table = match image::open_file(fib.as_deref(), *trust, &read)? {
-                Some(opened) => NamedTable::of_image(opened, with_prefixes)?,
-                None => {
-                    NamedTable::new(None, table::load_records(None, &read)?.table, with_prefixes)
-                }
-            };
-            return Ok(vec![table]);
+            let table = table::load_records(None, &read)?.table;
+            return Ok(vec![NamedTable::new(None, table, with_prefixes)]);
         }
         let asked: Vec<_> = self.reads.iter().map(asked).collect();
-        let files = self.read_files(asked.iter().map(|(read, _)| read))?;
+        let reads = asked.iter().map(|(read, _)| read);
+        let files = self.read_files(reads, Opened::into_named)?;
         let tables = files.into_iter().zip(&asked);
         let tables = tables.map(|((name, loaded), &(_, with_prefixes))| {
             has_prefixes(&loaded.name, &loaded.table, with_prefixes)?;
@@ -257,14 +245,10 @@ impl TablesArgs {
     /// The tables as they are, each with its name if it has one.
     pub(crate) fn read(&self) -> Result<Vec<(Option<String>, LookupTable)>, Failure> {
         if !self.given.tables.is_empty() {
-            return self.read_files(self.reads.iter());
+            return self.read_files(self.reads.iter(), |opened| Ok(opened.into_loaded()));
         }
-        let opened = match &self.given.live {
-            Some(socket) => Some(live::open(socket, &self.read)?),
-            None => image::open_file(self.given.fib.as_deref(), self.given.trust, &self.read)?,
-        };
-        let loaded = match opened {
-            Some(opened) => opened.into_loaded(),
+        let loaded = match &self.given.live {
+            Some(socket) => live::open(socket, &self.read)?.into_loaded(),
             None => table::load_records(None, &self.read)?,
         };
         Ok(vec![(None, loaded)])
@@ -273,6 +257,7 @@ impl TablesArgs {
     fn read_files<'r>(
         &self,
         reads: impl Iterator<Item = &'r ReadArgs>,
+        of_image: fn(Opened) -> Result<LookupTable, Failure>,
     ) -> Result<Vec<(Option<String>, LookupTable)>, Failure> {
         let mut tables: Vec<(Option<String>, _)> = Vec::new();
         for (table, read) in self.given.tables.iter().zip(reads) {
@@ -286,7 +271,12 @@ impl TablesArgs {
                 let name = name.unwrap_or_default();
                 return Err(format!("two tables are called {name}").into());
             }
-            tables.push((name, table::load_records(Some(Path::new(file)), read)?));
+            let file = Path::new(file);
+            let loaded = match image::open_file(Some(file), self.given.trust, read)? {
+                Some(opened) => of_image(opened)?,
+                None => table::load_records(Some(file), read)?,
+            };
+            tables.push((name, loaded));
         }
         Ok(tables)
     }

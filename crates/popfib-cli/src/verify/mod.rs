@@ -17,7 +17,7 @@ use popfib_table::Table;
 use serde::Serialize;
 
 use self::probes::probes;
-use crate::args::{TableArgs, kernel};
+use crate::args::{FileArgs, kernel};
 use crate::failure::Failure;
 use crate::image::without_routes;
 use crate::output::{Output, note};
@@ -39,7 +39,7 @@ const TOLD: u64 = 10;
 Examples:
   popfib verify
   popfib verify --exhaustive
-  popfib verify --fib routes.fib
+  popfib verify routes.fib
   popfib verify --table routes.txt.gz --random 10000000 --seed 7 --json
 
 JSON, one object: ipv4 and ipv6, each with addresses and mismatches.")]
@@ -61,7 +61,7 @@ pub(crate) struct VerifyArgs {
     json: bool,
 
     #[command(flatten)]
-    table: TableArgs,
+    table: FileArgs,
 }
 
 #[derive(Serialize)]

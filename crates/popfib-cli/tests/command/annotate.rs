@@ -156,7 +156,7 @@ fn many_addresses_of_both_families_are_what_lookup_prints() {
     // An image says the same, in whatever form it was compiled, and by every kernel.
     let image = path("annotate-many.fib");
     let of_image = |args: &[&str], kernel: &str| {
-        let args = [&["annotate", "--fib", &image], args].concat();
+        let args = [&["annotate", "--table", &image], args].concat();
         let mut command = popfib(&args);
         if !kernel.is_empty() {
             command.env("POPFIB_KERNEL", kernel);

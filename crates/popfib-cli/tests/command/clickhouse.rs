@@ -202,7 +202,7 @@ const RECORDS: &str = "../../engines/vectors/records.fib";
 /// Elements of a tuple one after the other, each as a column by itself.
 #[test]
 fn several_columns_are_a_tuple() {
-    let of = ["--fib", RECORDS, "--vrf", "records", "--columns"];
+    let of = ["--table", RECORDS, "--vrf", "records", "--columns"];
     let asked = texts(&["10.1.2.3", "10.1.0.1", "x", "10.1.2.9"]);
     let names = "`up` Nullable(Bool), `ports` Array(Int64), `id` Nullable(UInt64), `country` Nullable(String), `rate` Nullable(Float64)";
     let numbers =
@@ -255,7 +255,11 @@ fn columns_that_are_no_answer() {
         ),
     ];
     for (args, reason) in cases {
-        let args = [&["clickhouse", "--fib", RECORDS, "--vrf", "records"], *args].concat();
+        let args = [
+            &["clickhouse", "--table", RECORDS, "--vrf", "records"],
+            *args,
+        ]
+        .concat();
         let output = run_with(&args, b"");
         assert!(
             bad(&output).contains(reason),
@@ -269,7 +273,7 @@ fn columns_that_are_no_answer() {
 fn the_configuration_has_the_types_and_the_command() {
     let print = |args: &[&str]| {
         let xml = ask(
-            &[&["--fib", RECORDS, "--vrf", "records"], args].concat(),
+            &[&["--table", RECORDS, "--vrf", "records"], args].concat(),
             b"",
         );
         String::from_utf8(xml).expect("it is text")
@@ -280,7 +284,7 @@ fn the_configuration_has_the_types_and_the_command() {
     ] {
         let xml = print(args);
         let command = format!(
-            "<command>exec popfib clickhouse --fib {RECORDS} --vrf records --columns '*'</command>"
+            "<command>exec popfib clickhouse --table {RECORDS} --vrf records --columns '*'</command>"
         );
         assert!(xml.contains(&command), "{xml}");
         assert!(
@@ -308,11 +312,11 @@ fn images_are_tables_and_may_lack_prefixes() {
     let asked = texts(&["10.1.2.3", "::1"]);
     for image in [&image, &bare] {
         assert_eq!(
-            ask(&["--fib", image], &asked),
+            ask(&["--table", image], &asked),
             answers(&[Some("64500"), None])
         );
     }
-    let prefix = ["--answer", "prefix", "--fib"];
+    let prefix = ["--answer", "prefix", "--table"];
     assert_eq!(
         ask(&[&prefix[..], &[&image]].concat(), &asked),
         answers(&[Some("10.1.2.3/32"), None])

@@ -1,4 +1,4 @@
-//! `popfib compile`, and `--fib` in place of a table.
+//! `popfib compile`, and images as tables.
 
 use std::fs;
 use std::path::Path;
@@ -85,13 +85,13 @@ fn the_image_of_records_is_as_it_was() {
         stdout(&output).to_owned()
     };
     let source = vectors.join("records.jsonl").display().to_string();
-    let answers = lookup(&["--fib", &made, "--vrf", "records"]);
+    let answers = lookup(&["--table", &made, "--vrf", "records"]);
     assert_eq!(answers, lookup(&["--table", &source, "--columns", "*"]));
     let by_content = lookup(&["--table", &made, "--vrf", "records"]);
     assert_eq!(answers, by_content);
     assert_eq!(answers.lines().count(), addresses.len());
     // All columns of all prefixes, by another reader of JSON.
-    let args = ["convert", "--fib", &made, "--vrf", "records"];
+    let args = ["convert", "--table", &made, "--vrf", "records"];
     let output = run(&[&args[..], &["--columns", "*", "--to", "json-lines"]].concat());
     let read = |text: &str| -> Vec<Value> {
         let lines = text.lines().map(|line| {
@@ -106,7 +106,7 @@ fn the_image_of_records_is_as_it_was() {
     };
     let written = fs::read_to_string(&source).unwrap();
     assert_eq!(read(good(&output)), read(&written));
-    let countries = lookup(&["--fib", &made, "--vrf", "country"]);
+    let countries = lookup(&["--table", &made, "--vrf", "country"]);
     let wanted = lookup(&["--table", &source, "--columns", "country"]);
     assert_eq!(countries, wanted);
 }
@@ -123,7 +123,7 @@ fn one_of_several_tables_is_chosen_by_its_name() {
     let lookup = |args: &[&str]| run(&[&["lookup", "10.1.2.3"], args].concat());
     let answer = "10.1.2.3\t10.0.0.0/8\tother\n";
     assert_eq!(stdout(&lookup(&["--table", &image, "--vrf", "b"])), answer);
-    assert_eq!(stdout(&lookup(&["--fib", &image, "--vrf", "b"])), answer);
+    assert_eq!(stdout(&lookup(&["--table", &image, "--vrf", "b"])), answer);
     let both = ["--table", "x", "--vrf", "a", "--table", "y", "--vrf", "b"];
     let both = both.map(|arg| match arg {
         "x" | "y" => format!("{arg}={image}"),
@@ -135,7 +135,7 @@ fn one_of_several_tables_is_chosen_by_its_name() {
     let wanted = "10.1.2.3\t10.1.2.3/32\t64500\t10.0.0.0/8\tother\n";
     assert_eq!(stdout(&output), wanted, "{}", stderr(&output));
     for command in ["lookup", "info", "convert", "verify"] {
-        for kind in ["--table", "--fib"] {
+        for kind in ["--table", "-t"] {
             let output = run(&[command, kind, &image]);
             let wanted = format!(
                 "popfib: {image}: an image of 2 tables, of which one is used: \"a\", \"b\"; --vrf NAME chooses\n"
@@ -164,13 +164,16 @@ fn flat_images_answer_as_others() {
     };
     run_compile("smallest", &small);
     let answers = |image: &str| {
-        stdout(&run(&[&["lookup", "--fib", image][..], &ADDRESSES].concat())).to_owned()
+        stdout(&run(
+            &[&["lookup", "--table", image][..], &ADDRESSES].concat()
+        ))
+        .to_owned()
     };
     let large = path("flat-balanced.fib");
     run_compile("balanced", &large);
     assert!(fs::metadata(&large).unwrap().len() > fs::metadata(&small).unwrap().len());
     assert_eq!(answers(&large), answers(&small));
-    let report = json(&["verify", "--json", "--random", "1000", "--fib", &large]);
+    let report = json(&["verify", "--json", "--random", "1000", "--table", &large]);
     assert_eq!(report["ipv4"]["mismatches"], 0);
 }
 
@@ -188,8 +191,8 @@ fn an_image_answers_as_its_table_does() {
     };
     for image in [&whole, &prefixes] {
         for more in [
-            &["--fib", image][..],
-            &["--fib", image, "--trust"],
+            &["--table", image][..],
+            &["--table", image, "--trust"],
             &["--table", image],
         ] {
             let output = run(&[&["lookup"][..], more, &ADDRESSES[..]].concat());
@@ -201,30 +204,30 @@ fn an_image_answers_as_its_table_does() {
             assert_eq!(annotated(&values), wanted);
         }
     }
-    let info = json(&["info", "--json", "--fib", &prefixes]);
+    let info = json(&["info", "--json", "--table", &prefixes]);
     assert_eq!(
         (&info["ipv4"]["routes"], &info["image"]["has_routes"]),
         (&3.into(), &false.into())
     );
-    let output = run(&["convert", "--fib", &prefixes]);
+    let output = run(&["convert", "--table", &prefixes]);
     assert!(bad(&output).contains("the image was compiled without its routes"));
 }
 
 #[test]
 fn without_routes_the_prefix_is_not_told() {
     let image = image("no-routes.fib", &["--keep=values"]);
-    let output = run(&["lookup", "--fib", &image, "10.1.2.3", "9.9.9.9"]);
+    let output = run(&["lookup", "--table", &image, "10.1.2.3", "9.9.9.9"]);
     assert_eq!(stdout(&output), "10.1.2.3\t-\t64500\n9.9.9.9\t-\t-\n");
     let by_content = run(&["lookup", "--table", &image, "10.1.2.3", "9.9.9.9"]);
     assert_eq!(stdout(&by_content), stdout(&output));
-    let answer = json(&["lookup", "--json", "--fib", &image, "10.1.2.3"]);
+    let answer = json(&["lookup", "--json", "--table", &image, "10.1.2.3"]);
     assert_eq!(
         (&answer["prefix"], &answer["next_hop"]),
         (&Value::Null, &"64500".into())
     );
     for args in [
-        &["verify", "--fib", &image][..],
-        &["compile", "--fib", &image, "-o", &image],
+        &["verify", "--table", &image][..],
+        &["compile", "--table", &image, "-o", &image],
         &["convert", "--table", &image],
     ] {
         let output = run(args);
@@ -235,7 +238,7 @@ fn without_routes_the_prefix_is_not_told() {
     }
     // The value needs no route.
     let addresses = file("no-routes.addresses", "10.1.2.3\n9.9.9.9\n2001:db8::1\n");
-    let args = ["annotate", &addresses, "--fib", &image];
+    let args = ["annotate", &addresses, "--table", &image];
     let output = run(&[&args[..], &["--value-only"]].concat());
     assert_eq!(stdout(&output), "64500\n-\neast\n");
     for args in [args, ["annotate", &addresses, "--table", &image]] {
@@ -245,7 +248,7 @@ fn without_routes_the_prefix_is_not_told() {
             "{said}"
         );
     }
-    let info = json(&["info", "--json", "--fib", &image]);
+    let info = json(&["info", "--json", "--table", &image]);
     assert_eq!(
         (&info["ipv4"]["routes"], &info["ipv4"]["next_hops"]),
         (&3.into(), &3.into())
@@ -256,10 +259,10 @@ fn without_routes_the_prefix_is_not_told() {
 #[test]
 fn info_tells_where_an_image_comes_from() {
     let other = image("info-7.fib", &["--direct-bits", "7"]);
-    let other = json(&["info", "--json", "--fib", &other]);
+    let other = json(&["info", "--json", "--table", &other]);
     assert_eq!(other["ipv4"]["direct_bits"], 7);
     let image = image("info.fib", &[]);
-    let info = json(&["info", "--json", "--fib", &image]);
+    let info = json(&["info", "--json", "--table", &image]);
     let about = &info["image"];
     let source = &info["sources"][0];
     assert!(source["name"].as_str().unwrap().ends_with("info.fib.txt"));
@@ -268,12 +271,12 @@ fn info_tells_where_an_image_comes_from() {
     assert!(source.get("licence").is_none());
     let options = ["--description", "a table", "--licence", "CC0\n1.0"];
     let told = self::image("info-told.fib", &options);
-    let source = &json(&["info", "--json", "--fib", &told])["sources"][0];
+    let source = &json(&["info", "--json", "--table", &told])["sources"][0];
     assert_eq!(source["description"], "a table");
     assert_eq!(source["licence"], "CC0\u{fffd}1.0");
     // Also in a file of another kind, which says it of itself.
     let database = path("info-told.mmdb");
-    let made = run(&["convert", "--fib", &told, "--to", "mmdb", "-o", &database]);
+    let made = run(&["convert", "--table", &told, "--to", "mmdb", "-o", &database]);
     assert!(made.status.success(), "{}", stderr(&made));
     let source = &json(&["info", "--json", "--table", &database])["sources"][0];
     assert_eq!(source["description"], "a table");
@@ -299,7 +302,7 @@ fn info_tells_where_an_image_comes_from() {
         }
     }
     assert!(wanted.get("image").is_none());
-    let output = run(&["info", "--fib", &image]);
+    let output = run(&["info", "--table", &image]);
     assert!(
         stdout(&output).contains(" 2026-05-17T06:40:00Z"),
         "{}",
@@ -310,7 +313,7 @@ fn info_tells_where_an_image_comes_from() {
 #[test]
 fn verify_uses_the_image_itself() {
     let image = image("verify.fib", &["--no-aggregation", "--direct-bits", "3"]);
-    for trust in [&["--fib", &image][..], &["--fib", &image, "--trust"]] {
+    for trust in [&["--table", &image][..], &["--table", &image, "--trust"]] {
         let report = json(&[&["verify", "--json", "--random", "1000"][..], trust].concat());
         assert_eq!(report["ipv4"]["mismatches"], 0);
         assert!(report["ipv6"]["addresses"].as_u64() > Some(1000));
@@ -321,9 +324,9 @@ fn verify_uses_the_image_itself() {
 fn an_image_of_an_image_is_the_same() {
     let first = image("first.fib", &[]);
     let second = path("second.fib");
-    let output = run(&["compile", "--fib", &first, "-o", &second]);
+    let output = run(&["compile", "--table", &first, "-o", &second]);
     assert!(output.status.success(), "{}", stderr(&output));
-    let answers = |image| json(&["lookup", "--json", "--fib", image, "10.1.2.3"]);
+    let answers = |image| json(&["lookup", "--json", "--table", image, "10.1.2.3"]);
     assert_eq!(answers(&first), answers(&second));
     // As a table, an image may also come through a pipe.
     let bytes = fs::read(&first).unwrap();
@@ -341,11 +344,7 @@ fn what_is_no_image_is_told_in_one_line() {
     let directory = path("");
     let file = |name: &str, content: &[u8]| file(name, content);
     for (path, reason) in [
-        (file("empty.fib", b""), "not a popfib image".to_owned()),
-        (
-            file("text.fib", TABLE.as_bytes()),
-            "not a popfib image".to_owned(),
-        ),
+        (file("empty.fib", b""), "there is no route in it".to_owned()),
         (
             file("later.fib", &later),
             "an image of version 7.0; this program reads".to_owned(),
@@ -360,9 +359,9 @@ fn what_is_no_image_is_told_in_one_line() {
         ),
         (file("damaged.fib", &damaged), "byte ".to_owned()),
         (directory, "is a directory".to_owned()),
-        (path("none.fib"), "No such file".to_owned()),
+        (path("none.fib"), "cannot open: No such file".to_owned()),
     ] {
-        let output = run(&["lookup", "--fib", &path, "10.1.2.3"]);
+        let output = run(&["lookup", "--table", &path, "10.1.2.3"]);
         assert_eq!((output.status.code(), stdout(&output)), (Some(2), ""));
         let text = stderr(&output);
         assert!(
@@ -422,7 +421,7 @@ fn options_that_an_image_cannot_heed_are_refused() {
         ["--peer", "1"],
         ["--value", "origin-as"],
     ] {
-        let output = run(&[&["lookup", "10.1.2.3", "--fib", &image][..], &option].concat());
+        let output = run(&[&["lookup", "10.1.2.3", "--table", &image][..], &option].concat());
         assert_eq!(output.status.code(), Some(2));
         let wanted = format!(
             "popfib: {image}: an image is compiled already; {} is for tables\n",
@@ -436,12 +435,12 @@ fn options_that_an_image_cannot_heed_are_refused() {
 fn images_are_files() {
     let image = image("no-stream.fib", &[]);
     let bytes = fs::read(&image).unwrap();
-    let output = run_with(&["lookup", "10.1.2.3", "--fib", "-"], &bytes);
-    assert!(bad(&output).contains("`--table -` reads an image from standard input"));
+    let output = run_with(&["lookup", "10.1.2.3", "--table", "-", "--trust"], &bytes);
+    assert!(bad(&output).contains("--trust is for an image that is a file"));
     let output = run_with(&["lookup", "10.1.2.3", "--table", "-"], &bytes);
     assert_eq!(stdout(&output), "10.1.2.3\t10.1.2.3/32\t64500\n");
     let directory = directory("no-stream");
-    let output = popfib(&["compile", "--fib", &image, "-o", "-"])
+    let output = popfib(&["compile", "--table", &image, "-o", "-"])
         .current_dir(&directory)
         .output()
         .unwrap();

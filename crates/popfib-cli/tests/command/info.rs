@@ -92,7 +92,7 @@ fn prefix_lengths_and_the_share_of_space() {
             options,
         ]
         .concat()));
-        let of_image = info(&["--fib", &image]);
+        let of_image = info(&["--table", &image]);
         let expected = |key: &str, other| {
             if is_told {
                 of_table["ipv4"][key].clone()

@@ -300,13 +300,13 @@ fn updates_are_published_as_an_image() {
     let lines = b"announce 10.0.0.0/8 east\nannounce 10.1.0.0/16 west\nwithdraw 10.1.0.0/16\n";
     let output = run_with(&["follow", "--updates", "-", "--publish", &image], lines);
     assert_eq!(good(&output), "");
-    let answer = run(&["lookup", "--fib", &image, "10.1.0.1"]);
+    let answer = run(&["lookup", "--table", &image, "10.1.0.1"]);
     assert_eq!(good(&answer), "10.1.0.1\t10.0.0.0/8\teast\n");
     // The other forms of updates.
     let lines = b"A 10.0.0.0/8 a\nA 10.2.0.0/16 b\nW 10.0.0.0/8\n";
     let output = run_with(&["follow", "--updates", "-", "--publish", &image], lines);
     assert_eq!(good(&output), "");
-    let answer = run(&["lookup", "--fib", &image, "10.2.0.1"]);
+    let answer = run(&["lookup", "--table", &image, "10.2.0.1"]);
     assert_eq!(good(&answer), "10.2.0.1\t10.2.0.0/16\tb\n");
 }
 
@@ -336,7 +336,7 @@ fn signals_end_it_with_the_last_image() {
         assert_eq!(follow.child.wait().unwrap().code(), Some(0));
         drop(stdin);
         assert!(!follow.socket.exists());
-        let answer = run(&["lookup", "--fib", &image, "10.0.0.1"]);
+        let answer = run(&["lookup", "--table", &image, "10.0.0.1"]);
         assert_eq!(good(&answer), "10.0.0.1\t10.0.0.0/8\teast\n");
     }
 }

@@ -23,7 +23,7 @@ fn until(mut is_so: impl FnMut() -> bool) {
 }
 
 fn in_image(image: &str, address: &str) -> String {
-    let output = run(&["lookup", "--fib", image, address]);
+    let output = run(&["lookup", "--table", image, address]);
     String::from_utf8(output.stdout).unwrap()
 }
 

@@ -30,6 +30,20 @@ struct Wanted {
 }
 
 impl Wanted {
+    /// The other way to write the number of an AS: with the letters before it, or without them.
+    fn other(&self) -> Option<Self> {
+        let digits = match self.text.get(..2) {
+            Some(letters) if letters.eq_ignore_ascii_case("as") => &self.text[2..],
+            _ => &self.text[..],
+        };
+        let is_number = digits.parse::<u32>().is_ok() && !digits.starts_with('+');
+        let with = digits.len() < self.text.len();
+        is_number.then(|| match with {
+            true => Self::new(digits.to_owned()),
+            false => Self::new(format!("AS{digits}")),
+        })
+    }
+
     fn new(text: String) -> Self {
         Self {
             integer: text.parse().ok(),
@@ -136,14 +150,20 @@ impl Condition {
     /// By the codes of the column, whether it has one of the values; 0 is absent.
     fn values_of(&self, column: &Column) -> Result<Vec<bool>, Failure> {
         let name = Escaped(&self.column);
-        if let Some(wrong) = self.values.iter().find(|value| !value.may_be_in(column)) {
+        // AS64500 where numbers alone are, and the reverse.
+        let fitting = |value: &Wanted| match value.other() {
+            Some(other) if !column_has(column, value) && column_has(column, &other) => other,
+            _ => value.clone(),
+        };
+        let values: Vec<_> = self.values.iter().map(fitting).collect();
+        if let Some(wrong) = values.iter().find(|value| !value.may_be_in(column)) {
             let (wrong, kind) = (&wrong.text, column.column_type().name());
             return Err(format!("--where: {name} is of the type {kind}, not {wrong:?}").into());
         }
-        let mut is_known = vec![false; self.values.len()];
+        let mut is_known = vec![false; values.len()];
         let mut is_one = |scalar| {
             let mut found = false;
-            for (value, is_known) in self.values.iter().zip(&mut is_known) {
+            for (value, is_known) in values.iter().zip(&mut is_known) {
                 let is_it = value.is(scalar);
                 found |= is_it;
                 *is_known |= is_it;
@@ -159,12 +179,22 @@ impl Condition {
                 Some(Cell::List(list)) => list.iter().fold(false, |any, one| is_one(one) | any),
             }),
         );
-        for (value, _) in self.values.iter().zip(is_known).filter(|(_, known)| !known) {
+        for (value, _) in values.iter().zip(is_known).filter(|(_, known)| !known) {
             let value = Escaped(&value.text);
             note(format_args!("--where: no record has {name}={value}"));
         }
         Ok(has)
     }
+}
+
+/// Whether a value of the column is this one. O(values).
+fn column_has(column: &Column, value: &Wanted) -> bool {
+    let cells = (1..=column.len() as u32).filter_map(|code| column.value(code));
+    let mut cells = cells.map(|cell| match cell {
+        Cell::Scalar(scalar) => value.is(scalar),
+        Cell::List(list) => list.iter().any(|scalar| value.is(scalar)),
+    });
+    cells.any(|is| is)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::io;
 use std::io::Read;
 use std::path::Path;
 
-use popfib::{ImageError, IpPrefix};
+use popfib::{ImageError, IpPrefix, PrefixError};
 use popfib_formats::{
     Input, LoadOptions, LookupTable, ReadError, RouteTable, load_for_lookups, load_from,
     load_prefixes,
@@ -142,12 +142,27 @@ pub(crate) fn open(path: &Path) -> Result<Input, ReadError> {
     }
 }
 
-/// The error with the option that helps where an image has several tables.
+/// The error with the option that helps, where there is one.
 pub(crate) fn with_option(error: ReadError) -> Failure {
-    match error.source().and_then(|source| source.downcast_ref()) {
-        Some(ImageError::Tables { .. }) => format!("{error}; {}", image::CHOOSES).into(),
-        _ => error.into(),
-    }
+    let is_of_tables = matches!(
+        error.source().and_then(|source| source.downcast_ref()),
+        Some(ImageError::Tables { .. })
+    );
+    let reason = error.to_string();
+    let help = if is_of_tables || reason.ends_with("a file is one table") {
+        image::CHOOSES
+    } else if reason.ends_with(&PrefixError::HostBits.to_string()) {
+        "--mask clears them"
+    } else if reason.contains("--") {
+        return error.into();
+    } else if error.is_invalid_line() {
+        "--skip-invalid goes on without it"
+    } else if error.is_cut() {
+        "--skip-invalid reads what is there"
+    } else {
+        return error.into();
+    };
+    format!("{reason}; {help}").into()
 }
 
 fn one_column(options: &LoadOptions) -> Result<(), Failure> {

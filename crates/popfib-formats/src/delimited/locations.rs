@@ -43,14 +43,14 @@ impl Locations {
         let mut lines = Lines::new(input);
         let mut found: Option<(Fields, Self)> = None;
         while lines.advance()? {
-            let line = text(lines.line()).map_err(|reason| lines.invalid(reason))?;
+            let line = text(lines.line()).map_err(|reason| lines.stopped(reason))?;
             if line.trim().is_empty() {
                 continue;
             }
             let Some((fields, places)) = &mut found else {
                 let separator = delimiter(line.as_bytes()).unwrap_or(b',');
                 let mut fields = Fields::new(separator);
-                fields.split(line).map_err(|reason| lines.invalid(reason))?;
+                fields.split(line).map_err(|reason| lines.stopped(reason))?;
                 let Some((_, heading)) = after_first(line, separator) else {
                     return Err(
                         lines.stopped("a heading of a number and other columns comes first")
@@ -67,16 +67,16 @@ impl Locations {
                 found = Some((fields, places));
                 continue;
             };
-            fields.split(line).map_err(|reason| lines.invalid(reason))?;
+            fields.split(line).map_err(|reason| lines.stopped(reason))?;
             let number = fields.get(0);
             if number.contains(char::from(places.separator)) {
-                return Err(lines.invalid(format!("{}: not a number", quote(number.as_bytes()))));
+                return Err(lines.stopped(format!("{}: not a number", quote(number.as_bytes()))));
             }
             let rest = after_first(line, places.separator).map_or("", |(_, rest)| rest);
             if fields.len() != places.empty.len() + 2 {
                 let (count, wanted) = (fields.len(), places.empty.len() + 2);
                 return Err(
-                    lines.invalid(format!("{count} fields, where the heading has {wanted}"))
+                    lines.stopped(format!("{count} fields, where the heading has {wanted}"))
                 );
             }
             if places
@@ -85,7 +85,7 @@ impl Locations {
                 .is_some()
             {
                 let number = quote(number.as_bytes());
-                return Err(lines.invalid(format!("{number} is there twice")));
+                return Err(lines.stopped(format!("{number} is there twice")));
             }
         }
         match found {

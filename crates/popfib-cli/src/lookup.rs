@@ -18,7 +18,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
 use crate::live::Place;
-use crate::output::{AsText, Output};
+use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
 use crate::records::{self, NEXT_HOP, Named};
 use crate::stream::follower::Follower;
@@ -200,6 +200,8 @@ struct Stream {
     work: Work,
     output: Output,
     skip_invalid: bool,
+    /// Whether somebody types the lines.
+    is_typed: bool,
     name: String,
     /// Lines read, and lines without an address that were skipped.
     read: u64,
@@ -234,8 +236,13 @@ impl Consumer for Stream {
                     Run::Missing(_) => {
                         let line = String::from_utf8_lossy(&row[..row.len().min(80)]);
                         let line = line.trim_end().escape_debug().to_string();
+                        // Who types may type again.
+                        if self.is_typed {
+                            note(format_args!("\"{line}\": no address"));
+                            continue;
+                        }
                         wrong = Some(format!(
-                            "{}:{}: \"{line}\": no address",
+                            "{}:{}: \"{line}\": no address; --skip-invalid goes on without it",
                             self.name, self.read
                         ));
                         break 'rows;
@@ -287,6 +294,7 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
         work: Work::default(),
         output: Output::new(),
         skip_invalid: args.table.read.skip_invalid,
+        is_typed: io::stdin().is_terminal(),
         name: String::new(),
         read: 0,
         skipped: 0,

@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
 use crate::table::{self, counted};
-use columns::{Columns, Said};
+use columns::{Columns, Said, Side};
 use summary::Summary;
 
 /// Print the differences between two tables; exit 1 if there are any.
@@ -191,7 +191,8 @@ impl<'a> Report<'a> {
     ) -> Result<(), Failure> {
         for RouteChange { prefix, old, new } in changes {
             let prefix = A::ip_prefix(prefix);
-            let (old, new) = (self.columns.old(old), self.columns.new_one(new));
+            let old = self.columns.said(Side::Old, old);
+            let new = self.columns.said(Side::New, new);
             let (change, sign, counter) = match (&old.0, &new.0) {
                 (None, _) => ("added", '+', &mut count.added),
                 (_, None) => ("removed", '-', &mut count.removed),
@@ -238,7 +239,8 @@ impl<'a> Report<'a> {
             new,
         } in changes
         {
-            let (old, new) = (self.columns.old(old), self.columns.new_one(new));
+            let old = self.columns.said(Side::Old, old);
+            let new = self.columns.said(Side::New, new);
             let addresses = Count::of(first, last);
             ranges.ranges += 1;
             ranges.addresses = ranges.addresses.plus(addresses);

@@ -6,17 +6,24 @@ use std::fmt;
 
 use popfib::NextHop;
 use popfib_formats::{CellJson, Escaped};
-use popfib_table::{Cell, Records};
+use popfib_table::{Cell, Column, Records};
 use serde::ser::{Serialize, Serializer};
 
 use crate::records::{self, NEXT_HOP, Named, shown};
 
+/// Which of the two tables.
+#[derive(Clone, Copy)]
+pub(super) enum Side {
+    Old,
+    New,
+}
+
 /// The columns that either of two tables has.
 pub(super) struct Columns {
-    old: Records,
-    new: Records,
-    /// The name of each, and its index in both.
-    columns: Vec<(String, Option<usize>, Option<usize>)>,
+    /// By [`Side`].
+    records: [Records; 2],
+    /// The name of each, and by side its index.
+    columns: Vec<(String, [Option<usize>; 2])>,
 }
 
 impl Columns {
@@ -24,19 +31,19 @@ impl Columns {
     /// called.
     pub(super) fn new(old: Records, new: Records) -> Self {
         let columns = if old.columns().len() == 1 && new.columns().len() == 1 {
-            vec![(NEXT_HOP.to_owned(), Some(0), Some(0))]
+            vec![(NEXT_HOP.to_owned(), [Some(0), Some(0)])]
         } else {
-            let of_old = old.columns().iter().enumerate();
-            let of_old = of_old.map(|(index, column)| {
-                let name = column.name();
-                (name.to_owned(), Some(index), new.column(name))
-            });
-            let of_new = new.columns().iter().enumerate();
-            let of_new = of_new.filter(|(_, column)| old.column(column.name()).is_none());
-            let of_new = of_new.map(|(index, c)| (c.name().to_owned(), None, Some(index)));
-            of_old.chain(of_new).collect()
+            let name = Column::name;
+            let of_old = old.columns().iter().map(name);
+            let of_new = new.columns().iter().map(name);
+            let names = of_old.chain(of_new.filter(|name| old.column(name).is_none()));
+            let both = |name: &str| [old.column(name), new.column(name)];
+            names.map(|name| (name.to_owned(), both(name))).collect()
         };
-        Self { old, new, columns }
+        Self {
+            records: [old, new],
+            columns,
+        }
     }
 
     pub(super) fn are_several(&self) -> bool {
@@ -48,36 +55,32 @@ impl Columns {
         if self.are_several() { '\t' } else { ' ' }
     }
 
-    /// What a record of the old table says.
-    pub(super) fn old(&self, number: Option<NextHop>) -> Said<'_> {
-        let cell = |number, index: Option<usize>| self.old.cell(number, index?);
-        let cells = self.columns.iter();
-        Said(number.map(|number| {
-            cells
-                .map(|(n, old, _)| (&**n, cell(number, *old)))
-                .collect()
-        }))
-    }
-
-    /// What a record of the new table says.
-    pub(super) fn new_one(&self, number: Option<NextHop>) -> Said<'_> {
-        let cell = |number, index: Option<usize>| self.new.cell(number, index?);
-        let cells = self.columns.iter();
-        Said(number.map(|number| {
-            cells
-                .map(|(n, _, new)| (&**n, cell(number, *new)))
-                .collect()
-        }))
+    /// What a record of a table says.
+    pub(super) fn said(&self, side: Side, number: Option<NextHop>) -> Said<'_> {
+        let records = &self.records[side as usize];
+        let cells = |number| {
+            let columns = self.columns.iter();
+            columns.map(move |(name, of)| {
+                let column = of[side as usize];
+                (
+                    &**name,
+                    column.and_then(|column| records.cell(number, column)),
+                )
+            })
+        };
+        Said(number.map(|number| cells(number).collect()))
     }
 
     /// For each record of the new table, the number of the one of the old that says the same. O(records).
     pub(super) fn numbers_in_old(&self) -> Vec<Option<NextHop>> {
-        let numbers = |records: &Records| (1..=records.len() as u32).filter_map(NextHop::new);
-        let of_old = numbers(&self.old).map(|number| (self.old(Some(number)).key(), number));
-        let of_old: HashMap<_, _> = of_old.collect();
-        let of_new = numbers(&self.new);
-        of_new
-            .map(|number| of_old.get(&self.new_one(Some(number)).key()).copied())
+        let keys = |side: Side| {
+            let count = self.records[side as usize].len() as u32;
+            let numbers = (1..=count).filter_map(NextHop::new);
+            numbers.map(move |number| (self.said(side, Some(number)).key(), number))
+        };
+        let of_old: HashMap<_, _> = keys(Side::Old).collect();
+        keys(Side::New)
+            .map(|(key, _)| of_old.get(&key).copied())
             .collect()
     }
 }

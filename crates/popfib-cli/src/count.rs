@@ -4,8 +4,9 @@ mod weight;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::iter;
+use std::path::PathBuf;
 
 use clap::{Arg, Args, ValueEnum};
 use popfib::{Family, Kernel, NextHop};
@@ -14,8 +15,9 @@ use popfib_table::Cell;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::kernel;
+use crate::destination::Destination;
 use crate::failure::Failure;
-use crate::output::{Output, note};
+use crate::output::note;
 use crate::program::Verdict;
 use crate::records::shown;
 use crate::stream::answers::{self, Ask, Routes};
@@ -60,13 +62,19 @@ pub(crate) struct CountArgs {
     /// Also print the share of each count in percent
     #[arg(long)]
     shares: bool,
+
     /// Format of the output
     #[arg(long, value_name = "FORM", value_enum, default_value_t = Form::Text)]
-    output: Form,
+    to: Form,
 
-    /// The same as --output json-lines
-    #[arg(long, conflicts_with = "output")]
+    /// The same as --to json-lines
+    #[arg(long, conflicts_with = "to")]
     json: bool,
+
+    /// Output file, compressed if its name ends in .gz, .bz2 or .zst; an old file is replaced when the new one
+    /// is complete [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 
     #[command(flatten)]
     input: InputArgs,
@@ -105,6 +113,7 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
             "the number of a line would be added for each of its addresses; choose one of them";
         return Err(format!("--weight: {reason}").into());
     }
+    let mut target = Destination::open(args.output.as_deref())?;
     let tables = args.tables.load_by(PREFIX)?;
     let mut count = Count {
         args,
@@ -141,7 +150,8 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
             "{lines} without a number from 0 to 2^64 - 1, which is taken as 0"
         ));
     }
-    count.print()?;
+    target.bytes(&count.lines())?;
+    target.finish()?;
     Ok(Verdict::Good)
 }
 
@@ -361,7 +371,8 @@ impl Count<'_> {
         cells
     }
 
-    fn print(&self) -> Result<(), Failure> {
+    /// The lines of all counts.
+    fn lines(&self) -> Vec<u8> {
         // Records that differ in other columns, and answers of other tables, may say the same.
         let mut rows: HashMap<Vec<Option<String>>, Row<'_>> = HashMap::new();
         for (key, count) in self.counts() {
@@ -389,62 +400,70 @@ impl Count<'_> {
             cells[0] = Some(text("(the rest)"));
             rows.push((rest, cells));
         }
-        let mut output = Output::new();
+        let mut out = Vec::new();
         let form = if self.args.json {
             Form::JsonLines
         } else {
-            self.args.output
+            self.args.to
         };
         if form == Form::Csv {
-            let share = if self.args.shares { "share," } else { "" };
-            output.text(format_args!("count,{share}{}\n", columns.join(",")))?;
+            out.extend(b"count");
+            if self.args.shares {
+                out.extend(b",share");
+            }
+            for name in &columns {
+                out.push(b',');
+                csv_cell(name, b',', &mut out);
+            }
+            out.push(b'\n');
         }
-        let most = rows.iter().map(|row| row.0.as_f64()).fold(0.0, f64::max);
-        let with_bars = form == Form::Text && io::stdout().is_terminal();
+        // A bar is as long as the most frequent has it; the sum of the others may be more.
+        let most = rows.first().map_or(0.0, |row| row.0.as_f64());
+        let is_seen = self.args.output.is_none() && io::stdout().is_terminal();
+        let with_bars = form == Form::Text && is_seen;
         for (count, cells) in &rows {
             let share = ratio(*count, total) * 100.0;
+            let cells = cells.iter().copied();
             match form {
                 Form::JsonLines => {
                     let rounded = (share * 1000.0).round() / 1000.0;
                     let names = columns.iter().map(String::as_str);
-                    output.json(&Line {
+                    let line = Line {
                         count: *count,
                         share: self.args.shares.then_some(rounded),
-                        cells: names.zip(cells.iter().copied()).collect(),
-                    })?;
+                        cells: names.zip(cells).collect(),
+                    };
+                    serde_json::to_writer(&mut out, &line).expect("text is JSON");
                 }
                 Form::Csv => {
-                    output.text(count)?;
+                    let _ = write!(out, "{count}");
                     if self.args.shares {
-                        output.text(format_args!(",{share:.3}"))?;
+                        let _ = write!(out, ",{share:.3}");
                     }
                     for cell in cells {
-                        let mut written = vec![b','];
-                        if let Some(cell) = cell {
-                            csv_cell(&shown(*cell), b',', &mut written);
-                        }
-                        output.bytes(&written)?;
+                        out.push(b',');
+                        csv_cell(&cell.map_or(Cow::Borrowed(""), shown), b',', &mut out);
                     }
-                    output.text("\n")?;
                 }
+                // Writing to a Vec cannot fail.
                 Form::Text => {
-                    output.text(count)?;
+                    let _ = write!(out, "{count}");
                     if self.args.shares {
-                        output.text(format_args!("\t{share:.3}"))?;
+                        let _ = write!(out, "\t{share:.3}");
                     }
                     for cell in cells {
                         let cell = cell.map_or(Cow::Borrowed("-"), shown);
-                        output.text(format_args!("\t{}", Escaped(&cell)))?;
+                        let _ = write!(out, "\t{}", Escaped(&cell));
                     }
                     if with_bars {
-                        let len = (ratio(*count, most) * 40.0).ceil() as usize;
-                        output.text(format_args!("\t{}", "#".repeat(len)))?;
+                        let len = (ratio(*count, most).min(1.0) * 40.0).ceil() as usize;
+                        let _ = write!(out, "\t{}", "#".repeat(len));
                     }
-                    output.text("\n")?;
                 }
             }
+            out.push(b'\n');
         }
-        output.flush()
+        out
     }
 }
 

@@ -26,10 +26,7 @@ fn values_and_prefixes() {
             &["--by", "prefix"],
             "2\t-\t-\n2\t10.0.0.0/8\teast\n1\t10.1.2.3/32\t64500\n1\t2001:db8::/32\teast\n",
         ),
-        (
-            &["--output", "csv"],
-            "count,next_hop\n3,east\n2,\n1,64500\n",
-        ),
+        (&["--to", "csv"], "count,next_hop\n3,east\n2,\n1,64500\n"),
         (
             &["--json", "--shares"],
             "{\"count\":3,\"share\":50.0,\"next_hop\":\"east\"}\n{\"count\":2,\"share\":33.333,\"next_hop\":null}\n\

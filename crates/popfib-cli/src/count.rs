@@ -1,5 +1,6 @@
 //! `popfib count`: how often addresses of each value or prefix come in a stream.
 
+mod same;
 mod weight;
 
 use std::borrow::Cow;
@@ -29,6 +30,7 @@ use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs};
 use crate::table::counted;
 
+use same::Same;
 use weight::{Sum, Weight};
 
 /// Count the addresses of a stream by value or prefix, the most frequent first.
@@ -371,19 +373,39 @@ impl Count<'_> {
         cells
     }
 
+    /// What each combination of answers says, and its count. Records that differ in columns that are not asked for count as
+    /// one.
+    fn merged(&self) -> Vec<Row<'_>> {
+        let mut same: Vec<_> = self.tables.iter().map(Same::new).collect();
+        if same.iter().all(Option::is_none) {
+            let counts = self.counts();
+            return counts
+                .map(|(key, count)| (count, self.cells(&key)))
+                .collect();
+        }
+        let mut merged: HashMap<Vec<u32>, Sum> = HashMap::new();
+        for (mut key, count) in self.counts() {
+            for (number, same) in key.iter_mut().zip(&mut same) {
+                if let Some(same) = same {
+                    *number = same.of(*number);
+                }
+            }
+            *merged.entry(key).or_default() += count;
+        }
+        let merged = merged.into_iter();
+        merged
+            .map(|(key, count)| (count, self.cells(&key)))
+            .collect()
+    }
+
     /// The lines of all counts.
     fn lines(&self) -> Vec<u8> {
-        // Records that differ in other columns, and answers of other tables, may say the same.
-        let mut rows: HashMap<Vec<Option<String>>, Row<'_>> = HashMap::new();
-        for (key, count) in self.counts() {
-            let cells = self.cells(&key);
-            let texts = cells.iter().map(|cell| cell.map(|cell| cell.to_string()));
-            let row = rows.entry(texts.collect());
-            row.or_insert_with(|| (Sum::default(), cells)).0 += count;
-        }
-        let mut rows: Vec<_> = rows.into_iter().collect();
-        rows.sort_unstable_by(|a, b| b.1.0.cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
-        let mut rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
+        let mut rows: Vec<Row<'_>> = self.merged();
+        rows.sort_unstable_by(|(a, of_a), (b, of_b)| {
+            let texts = of_a.iter().map(|cell| cell.map(shown));
+            b.cmp(a)
+                .then_with(|| texts.cmp(of_b.iter().map(|cell| cell.map(shown))))
+        });
         let sum = |rows: &[Row<'_>]| {
             let mut sum = Sum::default();
             rows.iter().for_each(|row| sum += row.0);

@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use libfuzzer_sys::fuzz_target;
 use popfib_formats::{AddressBatch, Column};
 use popfib_parquet::{Answers, ParquetAddresses, ParquetWriter};
+use popfib_table::{Dictionary, Records};
 
 /// Small files of every kind of column.
 const BASES: [&[u8]; 4] = [
@@ -53,9 +54,12 @@ fuzz_target!(|data: &[u8]| {
         Ok(source) => source.skip_invalid(data.len() % 2 == 0),
         Err(error) => return check(error),
     };
-    let mut answers = Answers::new(["a"], true);
-    answers.push("10.0.0.0/8", 0);
-    let mut writer = match ParquetWriter::new("out", Some(&source), true) {
+    let mut names = Dictionary::new();
+    let number = names.intern("a");
+    let mut answers = Answers::new(&Records::of_values(names), true);
+    answers.push("10.0.0.0/8", number);
+    let (columns, answers) = (["prefix", "next_hop"], [answers]);
+    let mut writer = match ParquetWriter::new("out", Some(&source), &columns, &answers) {
         Ok(writer) => writer,
         Err(error) => return check(error),
     };
@@ -68,7 +72,7 @@ fuzz_target!(|data: &[u8]| {
             Err(error) => return check(error),
         }
         let numbers = vec![1; batch.len()];
-        if let Err(error) = writer.write(&batch, Some(&source), &numbers, &answers) {
+        if let Err(error) = writer.write(&batch, Some(&source), &[&numbers], &answers) {
             return check(error);
         }
         writer.take(&mut bytes);

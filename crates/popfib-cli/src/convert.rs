@@ -10,8 +10,8 @@ use crate::table;
 
 /// Write a table in another format: IPv4 before IPv6, each in prefix order.
 ///
-/// With several columns (--columns) csv, json-lines and mmdb have them all; in a MaxMind database they are maps and
-/// arrays again, of the types that they had.
+/// With several columns (--columns) csv, json-lines, mmdb and parquet have them all; in a MaxMind database they are maps
+/// and arrays again, of the types that they had.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -19,7 +19,8 @@ Examples:
   popfib convert --to pfx2as -o origins.pfx2as.gz
   popfib convert --table routes.txt --mask | popfib info --table -
   popfib convert --table city.mmdb --columns '*' --to json-lines -o city.jsonl.gz
-  popfib convert --table city.csv --columns '*' --to mmdb -o city.mmdb")]
+  popfib convert --table city.csv --columns '*' --to mmdb -o city.mmdb
+  popfib convert --table city.mmdb --columns '*' --to parquet -o city.parquet")]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     table: FileArgs,

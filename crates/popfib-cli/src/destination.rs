@@ -16,7 +16,7 @@ use crate::output::Output;
 pub(crate) struct DestinationArgs {
     /// Output format
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms())]
-    to: WriteFormat,
+    to: TableForm,
 
     /// Name of the list, in formats where lists have names [default: popfib]; type of a MaxMind database, which its
     /// readers ask for (GeoLite2-City)
@@ -41,19 +41,76 @@ pub(crate) struct DestinationArgs {
     output: Option<PathBuf>,
 }
 
+/// A form of tables.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TableForm {
+    /// One of those of the library.
+    Of(WriteFormat),
+    /// Parquet, for which the command has to be built.
+    Parquet,
+}
+
+impl TableForm {
+    const PARQUET: &str = "parquet";
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Of(form) => form.name(),
+            Self::Parquet => Self::PARQUET,
+        }
+    }
+
+    /// Refuses what this popfib was built without.
+    pub(crate) fn check(self) -> Result<(), Failure> {
+        match self {
+            Self::Parquet if cfg!(not(feature = "parquet")) => {
+                Err("--to parquet: this popfib was built without Parquet".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes `table` in this form.
+    fn write(
+        self,
+        table: &RouteTable,
+        options: &WriteOptions,
+        to: &mut dyn Write,
+    ) -> Result<(), WriteError> {
+        match self {
+            Self::Of(form) => write_table(table, form, options, to),
+            Self::Parquet if *options != WriteOptions::default() => {
+                let reason = "the form has no name, description or bounds of length (ge, le)";
+                Err(WriteError::Form(reason.to_owned()))
+            }
+            #[cfg(feature = "parquet")]
+            Self::Parquet => popfib_parquet::write_table(table, to),
+            // `check` has refused it.
+            #[cfg(not(feature = "parquet"))]
+            Self::Parquet => unreachable!("built without Parquet"),
+        }
+    }
+}
+
 /// The forms by name.
-pub(crate) fn forms() -> impl TypedValueParser<Value = WriteFormat> {
+pub(crate) fn forms() -> impl TypedValueParser<Value = TableForm> {
     let values = WriteFormat::all().map(|form| {
         PossibleValue::new(form.name())
             .help(form.description())
             .aliases(form.alias())
     });
-    PossibleValuesParser::new(values).try_map(|name| name.parse::<WriteFormat>())
+    let parquet = PossibleValue::new(TableForm::PARQUET).help("a Parquet file: prefix, next_hop");
+    let values = values.chain([parquet]);
+    PossibleValuesParser::new(values).try_map(|name| match name.as_str() {
+        TableForm::PARQUET => Ok(TableForm::Parquet),
+        name => name.parse().map(TableForm::Of),
+    })
 }
 
 impl DestinationArgs {
     /// Opens the destination, before any work is done that an error here would waste.
     pub(crate) fn open(&self) -> Result<Destination, Failure> {
+        self.to.check()?;
         Destination::open(self.output.as_deref())
     }
 
@@ -103,10 +160,10 @@ impl Destination {
     pub(crate) fn write_table(
         mut self,
         table: &RouteTable,
-        form: WriteFormat,
+        form: TableForm,
         options: &WriteOptions,
     ) -> Result<(), Failure> {
-        match write_table(table, form, options, self.sink()) {
+        match form.write(table, options, self.sink()) {
             Ok(()) => self.finish(),
             Err(WriteError::Io(error)) => Err(self.failed(error)),
             Err(WriteError::Form(reason)) => Err(format!("--to {}: {reason}", form.name()).into()),

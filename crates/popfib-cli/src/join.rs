@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use popfib::Options;
-use popfib_formats::{Input, JoinFiles, WriteFormat, WriteOptions};
+use popfib_formats::{Input, JoinFiles, WriteOptions};
 
 use crate::args::Keep;
-use crate::destination::{Destination, forms};
+use crate::destination::{Destination, TableForm, forms};
 use crate::failure::Failure;
 use crate::image::ImagePlace;
 use crate::output::tell;
@@ -36,9 +36,10 @@ pub(crate) struct JoinArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Write the joined table in this format instead of an image: mmdb, csv or json-lines
+    /// Write the joined table in this format instead of an image: mmdb, csv, json-lines or
+    /// parquet
     #[arg(long, value_name = "FORM", value_parser = forms(), conflicts_with = "keep")]
-    to: Option<WriteFormat>,
+    to: Option<TableForm>,
 
     /// Type of a MaxMind database, which its readers ask for (GeoLite2-City)
     #[arg(long, value_name = "NAME", requires = "to")]
@@ -88,7 +89,10 @@ fn named(text: &str) -> Result<(String, PathBuf), String> {
 
 pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
     let to = match args.to {
-        Some(form) => To::Form(form, Destination::open(Some(&args.output))?),
+        Some(form) => {
+            form.check()?;
+            To::Form(form, Destination::open(Some(&args.output))?)
+        }
         None => To::Image(ImagePlace::new(&args.output)?),
     };
     let files = JoinFiles {
@@ -131,5 +135,5 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
 /// What becomes of a joined table.
 enum To<'a> {
     Image(ImagePlace<'a>),
-    Form(WriteFormat, Destination),
+    Form(TableForm, Destination),
 }

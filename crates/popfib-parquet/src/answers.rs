@@ -1,225 +1,134 @@
-//! What can be said about addresses, by number, and the columns that say it.
+//! What a table says about addresses, by number, and the columns that say it.
 //!
-//! An answer is a prefix and a next hop. Both columns are dictionaries of text.
-//! The dictionary of a row group is made of the texts that its rows have, in
-//! the order of their numbers: a bit for each number tells which, and its place
-//! is how many come before it, so that no text is hashed or compared, as
-//! writers do which know the texts alone, and texts are read one after the
-//! other.
+//! An answer is a prefix, where prefixes are asked for, and a record.
 
-use parquet::basic::{Compression, Encoding};
+use arrow_schema::DataType;
+use parquet::basic::Compression;
 use parquet::errors::Result;
+use popfib::NextHop;
+use popfib_table::Records;
 
-use crate::file::{Chunk, FileBytes};
-use crate::ranks::Ranks;
-use crate::{hybrid, page};
+use crate::encoder::Encoder;
+use crate::file::FileBytes;
+use crate::values::{Plain, Values, data_type, text_type};
 
-/// The bytes a row that a dictionary of all texts may have: to find those that
-/// are needed takes longer and saves less.
-const WHOLE: usize = 2;
-
-/// Texts by number from 1, one after the other as a dictionary has them.
-struct Texts {
-    bytes: Vec<u8>,
-    /// Where each ends; number 0 is none, and empty.
-    ends: Vec<usize>,
-}
-
-impl Default for Texts {
-    fn default() -> Self {
-        Self {
-            bytes: Vec::new(),
-            ends: vec![0],
-        }
-    }
-}
-
-impl Texts {
-    fn push(&mut self, text: &str) {
-        page::text(text.as_bytes(), &mut self.bytes);
-        self.ends.push(self.bytes.len());
-    }
-
-    fn count(&self) -> usize {
-        self.ends.len() - 1
-    }
-
-    /// Appends the text of `number`.
-    #[inline(always)]
-    fn append(&self, number: usize, to: &mut Vec<u8>) {
-        /// A constant number of bytes takes a few instructions, any other a call.
-        const SHORT: usize = 48;
-        #[cold]
-        fn append_long(text: &[u8], to: &mut Vec<u8>) {
-            to.extend_from_slice(text);
-        }
-        let start = self.ends[number - 1];
-        let len = self.ends[number] - start;
-        match self.bytes[start..].first_chunk::<SHORT>() {
-            Some(bytes) if len <= SHORT => {
-                to.extend_from_slice(bytes);
-                to.truncate(to.len() - SHORT + len);
-            }
-            _ => append_long(&self.bytes[start..start + len], to),
-        }
-    }
-}
-
-/// Everything that can be said about an address: prefixes with their next
-/// hops, or next hops alone, numbered from 1. Number 0 stands for no match.
+/// Everything that a table can say about an address: prefixes with their records, or records alone, numbered from 1. Number 0
+/// stands for no match.
 pub struct Answers {
-    /// `None` if only next hops are asked for.
-    prefixes: Option<Texts>,
-    /// The number in `next_hops` of each answer's.
-    next_hop_of: Vec<u32>,
-    next_hops: Texts,
+    /// `None` if only records are asked for.
+    prefixes: Option<Plain>,
+    /// The number of each answer's record.
+    record_of: Vec<u32>,
+    records: usize,
+    columns: Vec<Column>,
+}
+
+/// A column of the records.
+struct Column {
+    data_type: DataType,
+    values: Values,
+    /// The code of each record's value; `None` where it is the record's number.
+    code_of: Option<Vec<u32>>,
 }
 
 impl Answers {
-    /// No answers yet; `next_hops` are all that will come.
-    pub fn new(next_hops: impl IntoIterator<Item: AsRef<str>>, with_prefixes: bool) -> Self {
-        let mut texts = Texts::default();
-        for name in next_hops {
-            texts.push(name.as_ref());
-        }
+    /// No answers yet; `records` are all that will come. Four bytes for each of them and each column, if there are several
+    /// columns, and the values of these.
+    pub fn new(records: &Records, with_prefixes: bool) -> Self {
+        let count = records.len();
+        let columns = records.columns().iter().enumerate();
+        let columns = columns.map(|(index, column)| {
+            let codes = (0..=count as u32).map(|number| match number {
+                0 => 0,
+                number => records.code(number, index),
+            });
+            Column {
+                data_type: data_type(column),
+                values: Values::of(column),
+                code_of: (records.columns().len() > 1).then(|| codes.collect()),
+            }
+        });
         Self {
-            prefixes: with_prefixes.then(Texts::default),
-            next_hop_of: vec![0],
-            next_hops: texts,
+            prefixes: with_prefixes.then(Plain::default),
+            record_of: vec![0],
+            records: count,
+            columns: columns.collect(),
         }
     }
 
-    /// Adds the next answer: its prefix, if there are prefixes, and the place
-    /// of its next hop, from 0.
+    /// Adds the next answer: its prefix, if there are prefixes, and the number of its record.
     ///
     /// # Panics
-    /// If there is no such next hop.
-    pub fn push(&mut self, prefix: &str, next_hop: u32) {
-        assert!((next_hop as usize) < self.next_hops.count());
+    /// If there is no such record.
+    pub fn push(&mut self, prefix: &str, record: NextHop) {
+        assert!(record.get() as usize <= self.records);
         if let Some(prefixes) = &mut self.prefixes {
-            prefixes.push(prefix);
+            prefixes.push_text(prefix);
         }
-        self.next_hop_of.push(next_hop + 1);
+        self.record_of.push(record.get());
     }
 
     /// The number of the last answer, 0 if there is none yet.
     pub fn last(&self) -> u32 {
-        self.next_hop_of.len() as u32 - 1
+        self.record_of.len() as u32 - 1
+    }
+
+    /// The types of the columns, in order.
+    pub(crate) fn types(&self) -> impl Iterator<Item = DataType> {
+        let prefix = self.prefixes.is_some().then(text_type);
+        let columns = self.columns.iter();
+        prefix
+            .into_iter()
+            .chain(columns.map(|column| column.data_type.clone()))
     }
 }
 
-/// The columns of answers, in one row group after the other.
-#[derive(Default)]
+/// The columns of a table's answers, in one row group after the other.
 pub(crate) struct AnswerColumns {
-    prefixes: TextColumn,
-    next_hops: TextColumn,
+    /// The answers of the rows of the group at hand, then their records.
+    numbers: Vec<u32>,
+    codes: Vec<u32>,
+    encoder: Encoder,
+}
+
+impl Default for AnswerColumns {
+    fn default() -> Self {
+        Self {
+            numbers: Vec::new(),
+            codes: Vec::new(),
+            // To compress would take longer than all else that makes them.
+            encoder: Encoder::new(Compression::UNCOMPRESSED),
+        }
+    }
 }
 
 impl AnswerColumns {
     /// Adds rows with the answers `numbers`.
-    pub(crate) fn push(&mut self, numbers: &[u32], answers: &Answers) {
-        if answers.prefixes.is_some() {
-            self.prefixes.push(numbers.iter().copied());
-        }
-        let next_hops = numbers.iter().map(|&n| answers.next_hop_of[n as usize]);
-        self.next_hops.push(next_hops);
+    pub(crate) fn push(&mut self, numbers: &[u32]) {
+        self.numbers.extend_from_slice(numbers);
     }
 
     /// Ends the row group: its last columns.
     pub(crate) fn end_group(&mut self, answers: &Answers, file: &mut FileBytes) -> Result<()> {
-        if let Some(texts) = &answers.prefixes {
-            self.prefixes.end_group(texts, file)?;
+        if let Some(prefixes) = &answers.prefixes {
+            self.encoder.scalars(&self.numbers, prefixes, file)?;
         }
-        self.next_hops.end_group(&answers.next_hops, file)
-    }
-}
-
-/// A column of texts by their numbers.
-///
-/// All buffers are used again: at tens of millions of rows a second, getting
-/// memory from the system costs more than filling it.
-#[derive(Default)]
-struct TextColumn {
-    /// The rows of the group at hand.
-    numbers: Vec<u32>,
-    /// The numbers that its dictionary has, unless it has all.
-    dictionary: Ranks,
-    /// Of the dictionary's page.
-    header: Vec<u8>,
-    /// The numbers of a page that are there, and their places.
-    present: Vec<u32>,
-    places: Vec<u32>,
-    body: Vec<u8>,
-}
-
-impl TextColumn {
-    fn push(&mut self, numbers: impl Iterator<Item = u32>) {
-        self.numbers.extend(numbers);
-    }
-
-    fn end_group(&mut self, texts: &Texts, file: &mut FileBytes) -> Result<()> {
-        let (start, to) = file.start();
-        let is_whole = texts.bytes.len() <= WHOLE * self.numbers.len();
-        let count = if is_whole {
-            page::dictionary_header(texts.count(), texts.bytes.len(), to)?;
-            to.extend_from_slice(&texts.bytes);
-            texts.count()
-        } else {
-            self.dictionary_page(texts, to)?
-        };
-        let width = hybrid::width(count.saturating_sub(1));
-        let dictionary_end = to.len();
-        for rows in self.numbers.chunks(page::ROWS) {
-            let (places, body) = (&mut self.places, &mut self.body);
-            let mut present = rows;
-            if rows.contains(&0) {
-                self.present.clear();
-                self.present
-                    .extend(rows.iter().filter(|&&number| number != 0));
-                present = &self.present;
-            }
-            if is_whole {
-                places.clear();
-                places.extend(present.iter().map(|number| number - 1));
-            } else {
-                self.dictionary.places(present, places);
-            }
-            body.clear();
-            let missing = rows.len() - present.len();
-            page::levels(rows.len(), missing, rows.iter().map(|&n| n != 0), body);
-            body.push(width as u8);
-            hybrid::encode(places, width, body);
-            let (rows, len) = (rows.len(), body.len());
-            page::data_header(rows, len, len, Encoding::RLE_DICTIONARY, to)?;
-            to.extend_from_slice(body);
+        for number in &mut self.numbers {
+            *number = answers.record_of[*number as usize];
         }
-        let chunk = Chunk {
-            start,
-            dictionary: Some(dictionary_end - start),
-            encoding: Encoding::RLE_DICTIONARY,
-            // Which would take longer than all else that makes them.
-            compression: Compression::UNCOMPRESSED,
-            uncompressed: to.len() - start,
-            rows: self.numbers.len(),
-        };
-        file.end_chunk(chunk)?;
+        for column in &answers.columns {
+            let codes = match &column.code_of {
+                None => &self.numbers,
+                Some(code_of) => {
+                    let codes = self.numbers.iter().map(|&record| code_of[record as usize]);
+                    self.codes.clear();
+                    self.codes.extend(codes);
+                    &self.codes
+                }
+            };
+            self.encoder.column(codes, &column.values, file)?;
+        }
         self.numbers.clear();
         Ok(())
-    }
-
-    /// Appends the page of the texts that the rows have; how many they are.
-    fn dictionary_page(&mut self, texts: &Texts, to: &mut Vec<u8>) -> Result<usize> {
-        let dictionary = &mut self.dictionary;
-        let count = dictionary.replace(&self.numbers, texts.count());
-        // The header tells the size of what follows it. The texts are in their place at once if it
-        // is as long as the one before; to add up their sizes first would take longer.
-        let start = to.len();
-        let first = start + self.header.len();
-        to.resize(first, 0);
-        dictionary.for_each(|number| texts.append(number, to));
-        self.header.clear();
-        page::dictionary_header(count, to.len() - first, &mut self.header)?;
-        to.splice(start..first, self.header.iter().copied());
-        Ok(count)
     }
 }

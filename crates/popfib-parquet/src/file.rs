@@ -32,7 +32,7 @@ pub(crate) struct FileBytes {
     chunks: Vec<ColumnChunkMetaData>,
 }
 
-/// A chunk of texts or places that was written.
+/// A chunk of values or places that was written.
 pub(crate) struct Chunk {
     /// What [`FileBytes::start`] said.
     pub(crate) start: usize,
@@ -42,7 +42,8 @@ pub(crate) struct Chunk {
     pub(crate) compression: Compression,
     /// Its length were it not compressed.
     pub(crate) uncompressed: usize,
-    pub(crate) rows: usize,
+    /// How many values it has, nulls and empty lists among them.
+    pub(crate) values: usize,
 }
 
 impl FileBytes {
@@ -86,7 +87,7 @@ impl FileBytes {
         let metadata = ColumnChunkMetaData::builder(self.schema.column(self.chunks.len()))
             .set_encodings(encodings.collect())
             .set_compression(chunk.compression)
-            .set_num_values(chunk.rows as i64)
+            .set_num_values(chunk.values as i64)
             .set_total_compressed_size((self.bytes.len() - chunk.start) as i64)
             .set_total_uncompressed_size(chunk.uncompressed as i64)
             .set_dictionary_page_offset(chunk.dictionary.map(|_| start))

@@ -4,7 +4,7 @@
 //! compact protocol, of which they need next to nothing: the library's writer
 //! would copy each page twice for them.
 
-use parquet::basic::Encoding;
+use parquet::basic::{Compression, Encoding};
 use parquet::errors::{ParquetError, Result};
 
 use crate::hybrid;
@@ -16,28 +16,64 @@ pub(crate) const ROWS: usize = 1 << 14;
 const DATA: i32 = 0;
 const DICTIONARY: i32 = 2;
 
-/// Appends the header of a page of `rows` rows, whose body is so many bytes,
-/// before and after compression.
-pub(crate) fn data_header(
-    rows: usize,
-    uncompressed: usize,
-    compressed: usize,
+/// Appends a data page of so many values, nulls and empty lists among them, with this body; its length were it not compressed.
+/// `packed` is memory to compress in.
+pub(crate) fn data(
+    values: usize,
+    body: &[u8],
     encoding: Encoding,
+    compression: Compression,
+    packed: &mut Vec<u8>,
     to: &mut Vec<u8>,
-) -> Result<()> {
-    let mut header = Header::new(DATA, uncompressed, compressed, to)?;
+) -> Result<usize> {
+    let packed = pack(body, compression, packed)?;
+    let start = to.len();
+    let mut header = Header::new(DATA, body.len(), packed.len(), to)?;
     header.begin(5);
-    header.number(1, size(rows)?);
+    header.number(1, size(values)?);
     header.number(2, encoding as i32);
     header.number(3, Encoding::RLE as i32);
     header.number(4, Encoding::RLE as i32);
     header.end();
-    Ok(())
+    let header = to.len() - start;
+    to.extend_from_slice(packed);
+    Ok(header + body.len())
 }
 
-/// Appends the header of a dictionary of `count` texts in so many bytes.
-pub(crate) fn dictionary_header(count: usize, bytes: usize, to: &mut Vec<u8>) -> Result<()> {
-    let mut header = Header::new(DICTIONARY, bytes, bytes, to)?;
+/// The same of a dictionary of `count` values, which are in `body`.
+pub(crate) fn dictionary(
+    count: usize,
+    body: &[u8],
+    compression: Compression,
+    packed: &mut Vec<u8>,
+    to: &mut Vec<u8>,
+) -> Result<usize> {
+    let packed = pack(body, compression, packed)?;
+    let start = to.len();
+    dictionary_header(count, body.len(), packed.len(), to)?;
+    let header = to.len() - start;
+    to.extend_from_slice(packed);
+    Ok(header + body.len())
+}
+
+/// The body as the file has it: compressed by Snappy or not at all.
+fn pack<'b>(body: &'b [u8], compression: Compression, packed: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+    if compression == Compression::UNCOMPRESSED {
+        return Ok(body);
+    }
+    packed.resize(snap::raw::max_compress_len(body.len()), 0);
+    let len = snap::raw::Encoder::new().compress(body, packed)?;
+    Ok(&packed[..len])
+}
+
+/// Appends the header of a dictionary of `count` values in so many bytes, before and after compression.
+pub(crate) fn dictionary_header(
+    count: usize,
+    uncompressed: usize,
+    compressed: usize,
+    to: &mut Vec<u8>,
+) -> Result<()> {
+    let mut header = Header::new(DICTIONARY, uncompressed, compressed, to)?;
     header.begin(7);
     header.number(1, size(count)?);
     header.number(2, Encoding::PLAIN as i32);
@@ -48,7 +84,7 @@ pub(crate) fn dictionary_header(count: usize, bytes: usize, to: &mut Vec<u8>) ->
 /// The format counts what is in a page in 31 bits.
 fn size(count: usize) -> Result<i32> {
     i32::try_from(count).map_err(|_| {
-        let error = "more than 2 GiB of text in the rows of one row group";
+        let error = "more than 2 GiB of a column in the rows of one row group";
         ParquetError::General(error.to_owned())
     })
 }
@@ -98,14 +134,24 @@ pub(crate) fn levels(
     are_there: impl Iterator<Item = bool>,
     to: &mut Vec<u8>,
 ) {
-    let start = to.len();
-    to.extend_from_slice(&[0; 4]);
     if missing == 0 {
-        hybrid::repeat(1, rows, 1, to);
+        sized(to, |to| hybrid::repeat(1, rows, 1, to));
     } else {
         let levels: Vec<u32> = are_there.map(u32::from).collect();
-        hybrid::encode(&levels, 1, to);
+        encoded_levels(&levels, 1, to);
     }
+}
+
+/// Appends levels of `width` bits.
+pub(crate) fn encoded_levels(levels: &[u32], width: u32, to: &mut Vec<u8>) {
+    sized(to, |to| hybrid::encode(levels, width, to));
+}
+
+/// Appends what `append` does, and its length before it.
+fn sized(to: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) {
+    let start = to.len();
+    to.extend_from_slice(&[0; 4]);
+    append(to);
     let len = (to.len() - start - 4) as u32;
     to[start..start + 4].copy_from_slice(&len.to_le_bytes());
 }

@@ -16,8 +16,10 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use popfib::NextHop;
 use popfib_formats::{AddressBatch, Column, Run};
 use popfib_parquet::{Answers, ParquetAddresses, ParquetWriter};
+use popfib_table::{Dictionary, Records};
 
 /// A directory of this test's own.
 fn directory(name: &str) -> PathBuf {
@@ -82,12 +84,29 @@ fn texts(rows: &RecordBatch, column: &str) -> Vec<Option<String>> {
         .collect()
 }
 
+/// Records of one text each, by their places.
+fn records<'t>(texts: impl IntoIterator<Item = &'t str>) -> Records {
+    let mut names = Dictionary::new();
+    for text in texts {
+        names.intern(text);
+    }
+    Records::of_values(names)
+}
+
+/// The number of the record at this place.
+fn number(place: u32) -> NextHop {
+    NextHop::new(place + 1).unwrap()
+}
+
+/// What the columns of answers are called.
+const NAMES: [&str; 2] = ["prefix", "next_hop"];
+
 /// Answers that tell something of each address: its last byte, over five next hops.
 fn answers(with_prefixes: bool) -> Answers {
-    let names = ["a", "b", "", "a name that is longer", "e"];
-    let mut answers = Answers::new(names, with_prefixes);
+    let records = records(["a", "b", "", "a name that is longer", "e"]);
+    let mut answers = Answers::new(&records, with_prefixes);
     for byte in 1..256u32 {
-        answers.push(&format!("prefix of {byte}"), byte % 5);
+        answers.push(&format!("prefix of {byte}"), number(byte % 5));
     }
     answers
 }
@@ -130,14 +149,20 @@ fn addresses(batch: &AddressBatch) -> Vec<Option<IpAddr>> {
 
 /// Annotates `files` into `to`; the addresses that were met.
 fn annotate(files: &[&Path], to: &Path, with_prefixes: bool) -> Vec<Option<IpAddr>> {
-    let answers = answers(with_prefixes);
+    let answers = [answers(with_prefixes)];
     let mut writer = None;
     let mut met = Vec::new();
     let (mut bytes, mut piece) = (Vec::new(), Vec::new());
     for file in files {
         let mut source = ParquetAddresses::open(file, &Column::Name("ip".into())).unwrap();
         let writer = writer.get_or_insert_with(|| {
-            ParquetWriter::new("out", Some(&source), with_prefixes).unwrap()
+            ParquetWriter::new(
+                "out",
+                Some(&source),
+                &NAMES[usize::from(!with_prefixes)..],
+                &answers,
+            )
+            .unwrap()
         });
         assert!(writer.takes(Some(&source)) && !writer.takes(None));
         let mut batch = AddressBatch::new();
@@ -150,7 +175,7 @@ fn annotate(files: &[&Path], to: &Path, with_prefixes: bool) -> Vec<Option<IpAdd
             };
             let numbers: Vec<u32> = of_batch.iter().map(last).collect();
             writer
-                .write(&batch, Some(&source), &numbers, &answers)
+                .write(&batch, Some(&source), &[&numbers], &answers)
                 .unwrap();
             writer.take(&mut piece);
             bytes.extend_from_slice(&piece);
@@ -178,32 +203,25 @@ fn check_as(
     properties: WriterPropertiesBuilder,
 ) {
     let (from, to) = (directory.join("from.parquet"), directory.join("to.parquet"));
-    {
-        let rows = write_as(&from, ip.clone(), properties);
-        for with_prefixes in [true, false] {
-            assert_eq!(annotate(&[&from], &to, with_prefixes), wanted);
-            let (back, groups) = read(&to);
-            assert_eq!(groups, read(&from).1, "row groups are kept");
-            for kept in ["n", "ip", "word"] {
-                assert_eq!(
-                    back.column_by_name(kept),
-                    rows.column_by_name(kept),
-                    "{kept}"
-                );
-            }
-            let answers: Vec<_> = wanted.iter().map(|&address| expected(address)).collect();
-            let next_hops = answers
-                .iter()
-                .map(|a| a.as_ref().map(|(_, hop)| hop.clone()));
-            assert_eq!(texts(&back, "next_hop"), next_hops.collect::<Vec<_>>());
-            if with_prefixes {
-                let prefixes = answers
-                    .iter()
-                    .map(|a| a.as_ref().map(|(prefix, _)| prefix.clone()));
-                assert_eq!(texts(&back, "prefix"), prefixes.collect::<Vec<_>>());
-            }
-            assert_eq!(back.num_columns(), 4 + usize::from(with_prefixes));
+    let rows = write_as(&from, ip.clone(), properties);
+    for with_prefixes in [true, false] {
+        assert_eq!(annotate(&[&from], &to, with_prefixes), wanted);
+        let (back, groups) = read(&to);
+        assert_eq!(groups, read(&from).1, "row groups are kept");
+        for kept in ["n", "ip", "word"] {
+            assert_eq!(
+                back.column_by_name(kept),
+                rows.column_by_name(kept),
+                "{kept}"
+            );
         }
+        let wanted = wanted.iter().map(|&address| expected(address).unzip());
+        let (prefixes, next_hops): (Vec<_>, Vec<_>) = wanted.unzip();
+        assert_eq!(texts(&back, "next_hop"), next_hops);
+        if with_prefixes {
+            assert_eq!(texts(&back, "prefix"), prefixes);
+        }
+        assert_eq!(back.num_columns(), 4 + usize::from(with_prefixes));
     }
 }
 
@@ -328,21 +346,16 @@ fn many_answers() {
     let directory = directory("many");
     let (from, to) = (directory.join("from"), directory.join("to"));
     let count = 300_000u32;
-    let mut answers = Answers::new(
-        (0..70_000)
-            .map(|n| n.to_string())
-            .collect::<Vec<_>>()
-            .iter()
-            .map(String::as_str),
-        true,
-    );
+    let hops: Vec<_> = (0..70_000).map(|n| n.to_string()).collect();
+    let mut answers = Answers::new(&records(hops.iter().map(String::as_str)), true);
     let text = |n: u32| match n % 1000 {
         0 => format!("p{n:0>100}"),
         _ => format!("p{n}"),
     };
     for n in 1..=count {
-        answers.push(&text(n), n.wrapping_mul(7) % 70_000);
+        answers.push(&text(n), number(n.wrapping_mul(7) % 70_000));
     }
+    let answers = [answers];
     let wanted: Vec<u32> = (0..400_000u32)
         .map(|row| match row % 250_000 {
             // All of a block's numbers, then few that lie far apart.
@@ -350,23 +363,21 @@ fn many_answers() {
             row => row.wrapping_mul(0x9e37_79b9) % (count + 1),
         })
         .collect();
-    let rows = UInt32Array::from(vec![0; wanted.len()]);
-    write(&from, Arc::new(rows), 250_000);
+    write(
+        &from,
+        Arc::new(UInt32Array::from(vec![0; wanted.len()])),
+        250_000,
+    );
     let mut source = ParquetAddresses::open(&from, &Column::Name("ip".into())).unwrap();
-    let mut writer = ParquetWriter::new("out", Some(&source), true).unwrap();
-    let (mut batch, mut bytes, mut piece) = (AddressBatch::new(), Vec::new(), Vec::new());
-    let mut at = 0;
+    let mut writer = ParquetWriter::new("out", Some(&source), &NAMES, &answers).unwrap();
+    let (mut batch, mut at) = (AddressBatch::new(), 0);
     while source.next_batch(&mut batch).unwrap() {
         let numbers = &wanted[at..at + batch.len()];
         at += batch.len();
-        writer
-            .write(&batch, Some(&source), numbers, &answers)
-            .unwrap();
-        writer.take(&mut piece);
-        bytes.extend_from_slice(&piece);
+        let written = writer.write(&batch, Some(&source), &[numbers], &answers);
+        written.unwrap();
     }
-    bytes.extend(writer.finish(&answers).unwrap());
-    fs::write(&to, bytes).unwrap();
+    fs::write(&to, writer.finish(&answers).unwrap()).unwrap();
     let (back, groups) = read(&to);
     assert_eq!(groups, [250_000, 150_000]);
     let (prefixes, next_hops) = (texts(&back, "prefix"), texts(&back, "next_hop"));
@@ -416,17 +427,16 @@ fn files_one_behind_the_other() {
     write(&other, Arc::new(StringArray::from(vec!["10.0.0.1"])), 300);
     let column = Column::Name("ip".into());
     let [first, second] = [&one, &other].map(|path| ParquetAddresses::open(path, &column).unwrap());
-    let writer = ParquetWriter::new("out", Some(&first), true).unwrap();
+    let answers = [answers(true)];
+    let writer = ParquetWriter::new("out", Some(&first), &NAMES, &answers).unwrap();
     assert!(!writer.takes(Some(&second)));
     // What was annotated has the columns already.
     let annotated = ParquetAddresses::open(&to, &column).unwrap();
-    let error = ParquetWriter::new("out", Some(&annotated), true)
+    let error = ParquetWriter::new("out", Some(&annotated), &NAMES, &answers)
         .err()
         .unwrap();
-    assert_eq!(
-        error.to_string(),
-        "out: there is a column \"prefix\" already"
-    );
+    let wanted = "out: there is a column \"prefix\" already";
+    assert_eq!(error.to_string(), wanted);
 }
 
 #[test]
@@ -436,10 +446,10 @@ fn addresses_without_a_file_become_a_column() {
     let all = some(40_000, true, |n| {
         if n.is_multiple_of(2) { v6(n) } else { v4(n) }
     });
-    let answers = answers(true);
+    let answers = [answers(true)];
     let number = |row: usize| all[row].map_or(0, |_| row as u32 % 256);
     let written = |rows_of_batch: usize| {
-        let mut writer = ParquetWriter::new("out", None, true).unwrap();
+        let mut writer = ParquetWriter::new("out", None, &NAMES, &answers).unwrap();
         for first in (0..all.len()).step_by(rows_of_batch) {
             let rows = first..all.len().min(first + rows_of_batch);
             let mut batch = AddressBatch::new();
@@ -450,8 +460,12 @@ fn addresses_without_a_file_become_a_column() {
                 }
             }
             let numbers: Vec<u32> = rows.map(number).collect();
-            assert!(writer.write(&batch, None, &numbers[1..], &answers).is_err());
-            writer.write(&batch, None, &numbers, &answers).unwrap();
+            let write = |writer: &mut ParquetWriter, numbers: &[&[u32]]| {
+                writer.write(&batch, None, numbers, &answers)
+            };
+            assert!(write(&mut writer, &[&numbers[1..]]).is_err());
+            assert!(write(&mut writer, &[]).is_err());
+            write(&mut writer, &[&numbers]).unwrap();
         }
         writer.finish(&answers).unwrap()
     };
@@ -492,10 +506,8 @@ fn damaged_files_are_errors() {
     for cut in [0, 3, 100, good.len() - 1] {
         fs::write(&path, &good[..cut]).unwrap();
         let error = ParquetAddresses::open(&path, &column).err().unwrap();
-        assert!(
-            error.to_string().starts_with(path.to_str().unwrap()),
-            "{error}"
-        );
+        let error = error.to_string();
+        assert!(error.starts_with(path.to_str().unwrap()), "{error}");
     }
     // Bytes of pages: an error in one line, or other addresses, but an end in any case.
     let mut batch = AddressBatch::new();
@@ -505,8 +517,8 @@ fn damaged_files_are_errors() {
         fs::write(&path, bytes).unwrap();
         let mut source = ParquetAddresses::open(&path, &column).unwrap();
         let mut rows = 0;
-        let answers = answers(true);
-        let mut writer = ParquetWriter::new("out", Some(&source), true).unwrap();
+        let answers = [answers(true)];
+        let mut writer = ParquetWriter::new("out", Some(&source), &NAMES, &answers).unwrap();
         loop {
             match source.next_batch(&mut batch) {
                 Ok(false) => break,
@@ -514,7 +526,7 @@ fn damaged_files_are_errors() {
                     rows += batch.len();
                     assert!(rows <= 5000);
                     writer
-                        .write(&batch, Some(&source), &vec![1; batch.len()], &answers)
+                        .write(&batch, Some(&source), &[&vec![1; batch.len()]], &answers)
                         .unwrap();
                 }
                 Err(error) => {

@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
-use popfib::{Family, NextHop};
+use popfib::{Family, Kernel, NextHop};
 use popfib_formats::{AddressBatch, Run};
 use popfib_parquet::{self as parquet, ParquetAddresses, ParquetError, ParquetWriter};
+use popfib_table::Records;
 
 use super::AnnotateArgs;
 use crate::failure::Failure;
 use crate::stream::answers::{self, Ask, Routes};
 use crate::stream::lines::Query;
 use crate::stream::source::Source;
+use crate::stream::table::NamedTable;
 
 impl From<ParquetError> for Failure {
     fn from(error: ParquetError) -> Self {
@@ -22,12 +24,19 @@ impl From<ParquetError> for Failure {
 pub(super) struct Columns {
     query: Query,
     writer: ParquetWriter,
-    answers: parquet::Answers,
+    /// What each table answers, and how it is asked.
+    answers: Vec<parquet::Answers>,
+    asked: Vec<Asked>,
+    taken: Vec<u8>,
+}
+
+/// What a table is asked with.
+#[derive(Default)]
+struct Asked {
     ipv4: Side<u32>,
     ipv6: Side<u128>,
     /// The numbers of the answers of the batch at hand.
     numbers: Vec<u32>,
-    taken: Vec<u8>,
 }
 
 /// The routes of one family, where prefixes are asked for, and the numbers of its answers of the batch at hand.
@@ -39,23 +48,27 @@ impl Columns {
         args: &AnnotateArgs,
         query: &Query,
     ) -> Result<Self, Failure> {
-        let table = &query.tables[0].table;
         let name = args
             .output_file
             .as_deref()
             .unwrap_or(Path::new("standard output"));
-        let with_prefixes = !args.value_only;
-        let mut answers = parquet::Answers::new(table.values(), with_prefixes);
-        if !query.tables[0].with_prefixes {
-            (0..table.value_count().unwrap_or(0)).for_each(|value| answers.push("", value));
-        }
+        let no_records = Records::default();
+        let answers = query.tables.iter().map(|table| {
+            let records = table.table.records().unwrap_or(&no_records);
+            let mut answers = parquet::Answers::new(records, table.with_prefixes);
+            if !table.with_prefixes {
+                table.numbers().for_each(|record| answers.push("", record));
+            }
+            answers
+        });
+        let answers: Vec<_> = answers.collect();
+        let columns: Vec<_> = query.columns().collect();
+        let name = name.display().to_string();
         Ok(Self {
             query: query.clone(),
+            writer: ParquetWriter::new(&name, kept(source), &columns, &answers)?,
+            asked: answers.iter().map(|_| Asked::default()).collect(),
             answers,
-            writer: ParquetWriter::new(&name.display().to_string(), kept(source), with_prefixes)?,
-            ipv4: (Routes::default(), Vec::new()),
-            ipv6: (Routes::default(), Vec::new()),
-            numbers: Vec::new(),
             taken: Vec::new(),
         })
     }
@@ -70,21 +83,13 @@ impl Columns {
         batch: &AddressBatch,
         source: &Source,
     ) -> Result<&[u8], Failure> {
-        let (query, answers) = (&self.query, &mut self.answers);
-        let of_4 = numbers(batch.ipv4(), &mut self.ipv4, query, answers)?;
-        let of_6 = numbers(batch.ipv6(), &mut self.ipv6, query, answers)?;
-        self.numbers.clear();
-        let (mut of_4, mut of_6) = (of_4.iter(), of_6.iter());
-        let all = &mut self.numbers;
-        for &run in batch.runs() {
-            match run {
-                Run::Ipv4(count) => all.extend(of_4.by_ref().take(count)),
-                Run::Ipv6(count) => all.extend(of_6.by_ref().take(count)),
-                Run::Missing(count) => all.resize(all.len() + count, 0),
-            }
+        let tables = self.query.tables.iter().zip(&mut self.answers);
+        for ((table, answers), asked) in tables.zip(&mut self.asked) {
+            asked.look_up(batch, table, self.query.kernel, answers)?;
         }
+        let numbers: Vec<_> = self.asked.iter().map(|asked| &asked.numbers[..]).collect();
         self.writer
-            .write(batch, kept(source), &self.numbers, &self.answers)?;
+            .write(batch, kept(source), &numbers, &self.answers)?;
         self.writer.take(&mut self.taken);
         Ok(&self.taken)
     }
@@ -102,19 +107,44 @@ fn kept(source: &Source) -> Option<&ParquetAddresses> {
     }
 }
 
+impl Asked {
+    /// Looks up the addresses of a batch.
+    fn look_up(
+        &mut self,
+        batch: &AddressBatch,
+        table: &NamedTable,
+        kernel: Kernel,
+        answers: &mut parquet::Answers,
+    ) -> Result<(), Failure> {
+        let of_4 = numbers(batch.ipv4(), &mut self.ipv4, table, kernel, answers)?;
+        let of_6 = numbers(batch.ipv6(), &mut self.ipv6, table, kernel, answers)?;
+        let (mut of_4, mut of_6) = (of_4.iter(), of_6.iter());
+        let all = &mut self.numbers;
+        all.clear();
+        for &run in batch.runs() {
+            match run {
+                Run::Ipv4(count) => all.extend(of_4.by_ref().take(count)),
+                Run::Ipv6(count) => all.extend(of_6.by_ref().take(count)),
+                Run::Missing(count) => all.resize(all.len() + count, 0),
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The numbers of the answers to addresses of a family.
 fn numbers<'f, A: Family>(
     addresses: &[A],
     (routes, numbers): &'f mut Side<A>,
-    query: &Query,
+    table: &NamedTable,
+    kernel: Kernel,
     answers: &mut parquet::Answers,
 ) -> Result<&'f [u32], Failure> {
-    let (table, kernel) = (&query.tables[0], query.kernel);
     match table.with_prefixes {
         false => answers::look_up(&table.table, Ask::Value, kernel, addresses, numbers)?,
         true => {
             let before = answers.last() as usize;
-            let push = |prefix: &str, value: NextHop| answers.push(prefix, value.get() - 1);
+            let push = |prefix: &str, record: NextHop| answers.push(prefix, record);
             routes.look_up(&table.table, kernel, addresses, numbers, before, push)?;
         }
     }

@@ -36,13 +36,9 @@ impl Sink {
         args: &AnnotateArgs,
         query: &Query,
     ) -> Result<Self, Failure> {
-        let is_single = query.is_single();
         let is_parquet = args.output() == Some(OutputForm::Parquet);
-        let is_one = is_single && query.tables.len() == 1 && query.tables[0].width() == 1;
-        if is_parquet && !is_one {
-            return Err(
-                "--output parquet is for one address a row and one column of one table".into(),
-            );
+        if is_parquet && !query.is_single() {
+            return Err("--output parquet is for one address a row".into());
         }
         #[cfg(feature = "parquet")]
         if is_parquet {

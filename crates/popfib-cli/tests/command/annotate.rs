@@ -375,6 +375,8 @@ fn a_build_without_parquet_says_so() {
     let output = run(&["annotate", &addresses, "--output", "parquet"]);
     let said = "--output parquet: this popfib was built without Parquet";
     assert_eq!(bad(&output), said);
+    let output = run(&["convert", "--to", "parquet"]);
+    assert_eq!(bad(&output), said.replace("output", "to"));
     let columns = file("annotate-no.parquet", "PAR1");
     let output = run(&["annotate", &columns]);
     assert!(bad(&output).ends_with(": this popfib was built without Parquet"));

@@ -21,6 +21,8 @@ mod kernels;
 mod lists;
 mod logs;
 mod lookup;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod paths;
 mod reports;
 mod routes;

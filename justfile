@@ -145,6 +145,10 @@ bench-records-javascript *args:
 bench-columns *args:
     lab/bench/columns {{ args }}
 
+# A table with all its columns in forms that have them all
+bench-convert *args:
+    lab/bench/convert {{ args }}
+
 # Joins of tables and blocklists
 bench-join *args:
     lab/bench/join {{ args }}

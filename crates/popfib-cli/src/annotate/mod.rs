@@ -40,15 +40,15 @@ Examples:
   popfib annotate eve.json --path src_ip --path dest_ip > annotated.json
   tail -f access.log | popfib annotate --live /run/popfib.sock
   popfib annotate firewall.log --address all
-  popfib annotate capture.pcap --sources --table routes.mrt.gz --output json-lines
-  popfib annotate flows.parquet --column dst --output parquet -o annotated.parquet")]
+  popfib annotate capture.pcap --sources --table routes.mrt.gz --to json-lines
+  popfib annotate flows.parquet --column dst --to parquet -o annotated.parquet")]
 pub(crate) struct AnnotateArgs {
     /// Format of the output [default: that of the input: text, CSV or JSON lines]
     #[arg(long, value_name = "FORM", value_enum)]
-    output: Option<OutputForm>,
+    to: Option<OutputForm>,
 
-    /// The same as --output json-lines
-    #[arg(long, conflicts_with = "output")]
+    /// The same as --to json-lines
+    #[arg(long, conflicts_with = "to")]
     json: bool,
 
     /// Print the value without the prefix; in text output, also without the line
@@ -61,8 +61,8 @@ pub(crate) struct AnnotateArgs {
 
     /// Output file, compressed if its name ends in .gz, .bz2 or .zst. An old file is replaced when the new
     /// one is complete [default: standard output]
-    #[arg(short = 'o', value_name = "FILE")]
-    output_file: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 
     #[command(flatten)]
     input: InputArgs,
@@ -87,16 +87,16 @@ enum OutputForm {
 
 impl AnnotateArgs {
     /// The form that was asked for.
-    fn output(&self) -> Option<OutputForm> {
-        self.output.or(self.json.then_some(OutputForm::JsonLines))
+    fn form(&self) -> Option<OutputForm> {
+        self.to.or(self.json.then_some(OutputForm::JsonLines))
     }
 }
 
 pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
     args.input.check(args.tables.on_stdin())?;
     // An error that says why, where the value that help lists would be unknown.
-    if cfg!(not(feature = "parquet")) && args.output == Some(OutputForm::Parquet) {
-        return Err("--output parquet: this popfib was built without Parquet".into());
+    if cfg!(not(feature = "parquet")) && args.to == Some(OutputForm::Parquet) {
+        return Err("--to parquet: this popfib was built without Parquet".into());
     }
     let kernel = kernel()?;
     let mut follower = args.tables.follower(!args.value_only)?;
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
             cells: args.input.cells(),
             takes_all: args.input.takes_all(),
         },
-        target: Destination::open(args.output_file.as_deref())?,
+        target: Destination::open(args.output.as_deref())?,
         sink: None,
     };
     let mut seen = Seen::default();
@@ -149,7 +149,7 @@ struct Annotator<'t> {
 
 impl Consumer for Annotator<'_> {
     fn wanted(&self) -> Wanted {
-        match self.args.output() {
+        match self.args.form() {
             Some(OutputForm::Csv) => Wanted::Table,
             _ => Wanted::Any,
         }

@@ -49,7 +49,7 @@ impl Columns {
         query: &Query,
     ) -> Result<Self, Failure> {
         let name = args
-            .output_file
+            .output
             .as_deref()
             .unwrap_or(Path::new("standard output"));
         let no_records = Records::default();

@@ -36,9 +36,9 @@ impl Sink {
         args: &AnnotateArgs,
         query: &Query,
     ) -> Result<Self, Failure> {
-        let is_parquet = args.output() == Some(OutputForm::Parquet);
+        let is_parquet = args.form() == Some(OutputForm::Parquet);
         if is_parquet && !query.is_single() {
-            return Err("--output parquet is for one address a row".into());
+            return Err("--to parquet is for one address a row".into());
         }
         #[cfg(feature = "parquet")]
         if is_parquet {
@@ -152,7 +152,7 @@ fn form(source: &Source, args: &AnnotateArgs, query: &Query) -> (Form, Lead) {
     } else {
         Lead::Address
     };
-    match (args.output(), dialect) {
+    match (args.form(), dialect) {
         (Some(OutputForm::Csv) | None, Some(dialect)) => (Form::Csv(dialect), Lead::Row),
         (Some(OutputForm::Csv), None) => (Form::Csv(Dialect::OF_ADDRESSES), Lead::Address),
         (Some(OutputForm::JsonLines) | None, _) if source.is_json() => (Form::Json, Lead::Row),

@@ -16,21 +16,21 @@ fn csv_and_json_lines_of_addresses() {
     let input = "10.1.2.3\n2001:DB8::\n::\n";
     for (args, expected) in [
         (
-            &["--output", "csv"][..],
+            &["--to", "csv"][..],
             "address,prefix,next_hop\n10.1.2.3,10.1.2.3/32,64500\n2001:db8::,2001:db8::/32,east\n::,,\n",
         ),
         (
-            &["--output", "csv", "--value-only"],
+            &["--to", "csv", "--value-only"],
             "address,next_hop\n10.1.2.3,64500\n2001:db8::,east\n::,\n",
         ),
         (
-            &["--output", "json-lines"],
+            &["--to", "json-lines"],
             "{\"address\":\"10.1.2.3\",\"prefix\":\"10.1.2.3/32\",\"next_hop\":\"64500\"}\n\
              {\"address\":\"2001:db8::\",\"prefix\":\"2001:db8::/32\",\"next_hop\":\"east\"}\n\
              {\"address\":\"::\",\"prefix\":null,\"next_hop\":null}\n",
         ),
         (
-            &["--output", "jsonl", "--value-only"],
+            &["--to", "jsonl", "--value-only"],
             "{\"address\":\"10.1.2.3\",\"next_hop\":\"64500\"}\n\
              {\"address\":\"2001:db8::\",\"next_hop\":\"east\"}\n\
              {\"address\":\"::\",\"next_hop\":null}\n",
@@ -44,11 +44,7 @@ fn csv_and_json_lines_of_addresses() {
 fn csv_keeps_the_columns_byte_by_byte() {
     let input = "id;ip;\"a;note\"\r\n1;\"10.1.2.3\";\"two\r\nlines, \"\"quoted\"\"\"\r\n2;;\r\n3;10.9.9.9;x\r\n";
     assert_eq!(
-        good(&annotate(
-            "csv",
-            &["--column", "ip", "--output", "csv"],
-            input
-        )),
+        good(&annotate("csv", &["--column", "ip", "--to", "csv"], input)),
         "id;ip;\"a;note\";prefix;next_hop\r\n\
          1;\"10.1.2.3\";\"two\r\nlines, \"\"quoted\"\"\";10.1.2.3/32;64500\r\n\
          2;;;;\r\n\
@@ -57,7 +53,7 @@ fn csv_keeps_the_columns_byte_by_byte() {
     assert_eq!(
         good(&annotate(
             "csv-text",
-            &["--column", "2", "--output", "text", "--value-only"],
+            &["--column", "2", "--to", "text", "--value-only"],
             input
         )),
         "64500\n-\neast\n"
@@ -74,7 +70,7 @@ fn csv_keeps_the_columns_byte_by_byte() {
         "popfib: <stdin>: 1 row ends before the column of addresses\n"
     );
     // No header in, no header out.
-    let args = ["--output", "csv", "--value-only"];
+    let args = ["--to", "csv", "--value-only"];
     let output = annotate("tsv", &args, "10.9.9.9\ta\n");
     assert_eq!(stdout(&output), "10.9.9.9\ta\teast\n");
     assert_eq!(
@@ -91,14 +87,7 @@ fn answers_are_quoted_where_the_form_needs_it() {
     );
     let run = |form: &str| {
         let output = run_with(
-            &[
-                "annotate",
-                "--table",
-                &table,
-                "--output",
-                form,
-                "--value-only",
-            ],
+            &["annotate", "--table", &table, "--to", form, "--value-only"],
             b"11.0.0.1\n",
         );
         good(&output).to_owned()
@@ -178,7 +167,7 @@ fn many_addresses_of_both_families_are_what_lookup_prints() {
     #[cfg(feature = "parquet")]
     for args in [&[][..], &["--value-only"]] {
         let addresses = file("annotate-many-addresses", &input);
-        let args = [&["--output", "parquet", &addresses], args].concat();
+        let args = [&["--to", "parquet", &addresses], args].concat();
         let of_table = annotate("many", &args, "");
         assert!(of_table.status.success() && !of_table.stdout.is_empty());
         assert!(of_image(&args, "").stdout == of_table.stdout, "{args:?}");
@@ -192,7 +181,7 @@ fn files_one_behind_the_other() {
     let two = file("annotate-files-2.csv", "ip,n\n10.1.0.1,2\n");
     let other = file("annotate-files-3.csv", "n,ip\n3,10.1.0.1\n");
     let args = [
-        "annotate", "--table", &table, "--output", "csv", "--column", "ip",
+        "annotate", "--table", &table, "--to", "csv", "--column", "ip",
     ];
     let output = run(&[&args[..], &[&one, &two]].concat());
     assert_eq!(
@@ -209,7 +198,7 @@ fn files_one_behind_the_other() {
         "--column",
         "ip",
         "--value-only",
-        "--output",
+        "--to",
         "text",
         &one,
         &other,
@@ -293,7 +282,7 @@ fn both_ends_of_packets() {
         ),
         (&["--value-only"], "east\t64500\neast\t-\n"),
         (
-            &["--output", "csv"],
+            &["--to", "csv"],
             "source,source_prefix,source_next_hop,destination,destination_prefix,destination_next_hop\n\
              10.9.9.9,10.0.0.0/8,east,10.1.2.3,10.1.2.3/32,64500\n\
              10.9.9.9,10.0.0.0/8,east,11.0.0.1,,\n",
@@ -372,8 +361,8 @@ fn a_column_that_is_not_there() {
 #[test]
 fn a_build_without_parquet_says_so() {
     let addresses = file("annotate-no-parquet", "10.1.2.3\n");
-    let output = run(&["annotate", &addresses, "--output", "parquet"]);
-    let said = "--output parquet: this popfib was built without Parquet";
+    let output = run(&["annotate", &addresses, "--to", "parquet"]);
+    let said = "--to parquet: this popfib was built without Parquet";
     assert_eq!(bad(&output), said);
     let output = run(&["convert", "--to", "parquet"]);
     assert_eq!(bad(&output), said.replace("output", "to"));
@@ -388,7 +377,7 @@ fn parquet_keeps_its_rows() {
     use std::fs;
 
     let (one, two) = (path("annotate-1.parquet"), path("annotate-2.parquet"));
-    let args = ["--output", "parquet", "-o", &one, "--column", "ip"];
+    let args = ["--to", "parquet", "-o", &one, "--column", "ip"];
     good(&annotate(
         "parquet",
         &args,
@@ -411,7 +400,7 @@ fn parquet_keeps_its_rows() {
         bad(&run(&[&one, "--column", "ip"])).contains("no column \"ip\"; there are \"address\"")
     );
     // It has the columns already that would be added.
-    assert!(bad(&run(&[&one, "--output", "parquet", "-o", &two])).contains("\"prefix\" already"));
+    assert!(bad(&run(&[&one, "--to", "parquet", "-o", &two])).contains("\"prefix\" already"));
     let cut = file("annotate-cut.parquet", &fs::read(&one).unwrap()[..100]);
     assert!(bad(&run(&[&cut])).starts_with(&format!("{cut}: ")));
     let output = run_with(&["annotate", "--table", &table], &fs::read(&one).unwrap());

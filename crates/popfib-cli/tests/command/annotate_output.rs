@@ -15,7 +15,7 @@ fn a_slow_pipe_gets_each_answer_at_once() {
     let table = file("annotate-slow-table", TABLE);
     for (args, head, host) in [
         (&[][..], "", ""),
-        (&["--output", "csv", "--column", "ip"], "ip,n\n", ",1"),
+        (&["--to", "csv", "--column", "ip"], "ip,n\n", ",1"),
     ] {
         let args = [&["annotate", "--table", &table, "--value-only"], args].concat();
         let mut child = popfib(&args)
@@ -126,7 +126,7 @@ fn a_closed_pipe_ends_quietly() {
     let table = file("annotate-pipe-table", TABLE);
     let addresses = file("annotate-pipe-addresses", "10.0.0.1\n".repeat(100_000));
     for form in ["text", "csv", "jsonl"] {
-        let args = ["annotate", "--table", &table, "--output", form, &addresses];
+        let args = ["annotate", "--table", &table, "--to", form, &addresses];
         let output = crate::common::without_reader(&args).output().unwrap();
         assert_eq!(stderr(&output), "", "{form}");
         assert_eq!(output.status.code(), Some(141), "{form}");

@@ -33,8 +33,8 @@ fn a_full_disk_leaves_the_old_file() {
         ],
         &["aggregate", "-o", place],
         &["annotate", &addresses, "-o", place],
-        &["annotate", &addresses, "--output", "csv", "-o", place],
-        &["annotate", &addresses, "--output", "jsonl", "-o", place],
+        &["annotate", &addresses, "--to", "csv", "-o", place],
+        &["annotate", &addresses, "--to", "jsonl", "-o", place],
     ];
     for command in commands {
         fs::write(&path, "old").unwrap();

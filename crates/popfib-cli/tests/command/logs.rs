@@ -49,7 +49,7 @@ fn each_line_comes_out_with_its_answer() {
             "a 8.8.8.8 10.0.0.1 10.1.0.1\t-,10.0.0.0/8,10.1.0.0/16\t-,east,192.0.2.1\nb\t-\t-\n",
         ),
         (
-            &["--address", "all", "--output", "jsonl"],
+            &["--address", "all", "--to", "jsonl"],
             "{\"address\":[\"8.8.8.8\",\"10.0.0.1\",\"10.1.0.1\"],\"prefix\":[null,\"10.0.0.0/8\",\"10.1.0.0/16\"],\
              \"next_hop\":[null,\"east\",\"192.0.2.1\"]}\n{\"address\":[],\"prefix\":[],\"next_hop\":[]}\n",
         ),
@@ -118,7 +118,7 @@ fn json_lines_get_members() {
         "{\"x\":\"10.1.2.3\",\"prefix\":\"10.1.2.3/32\",\"next_hop\":\"64500\"}\n"
     );
     assert_eq!(
-        good(&annotate("json-text", &["--output", "text"], line)),
+        good(&annotate("json-text", &["--to", "text"], line)),
         format!("{line}\t10.1.2.3/32\t64500\n")
     );
 }

@@ -128,12 +128,10 @@ fn addresses_get_all_columns() {
                 more,
             ]
             .concat();
-            good(&run(
-                &[&args[..], &["--output", "parquet", "-o", &to]].concat()
-            ));
-            let lines = run(&[&args[..], &["--output", "csv"]].concat());
+            good(&run(&[&args[..], &["--to", "parquet", "-o", &to]].concat()));
+            let lines = run(&[&args[..], &["--to", "csv"]].concat());
             let heading: Vec<_> = good(&lines).lines().next().unwrap().split(',').collect();
-            let lines = run(&[&args[..], &["--output", "json-lines"]].concat());
+            let lines = run(&[&args[..], &["--to", "json-lines"]].concat());
             let lines = good(&lines).lines().map(|line| {
                 let mut row: Map<_, _> = serde_json::from_str(line).unwrap();
                 row.retain(|name, value| {
@@ -149,7 +147,7 @@ fn addresses_get_all_columns() {
     let args = [
         "annotate",
         &addresses,
-        "--output",
+        "--to",
         "parquet",
         "-o",
         &to,
@@ -256,9 +254,7 @@ fn what_parquet_has_not_is_refused() {
     }
     assert!(!Path::new(&to).exists());
     let addresses = file("two.csv", "a,b\n10.0.0.1,10.0.0.2\n");
-    let args = [
-        "annotate", &addresses, "--table", &table, "--output", "parquet",
-    ];
+    let args = ["annotate", &addresses, "--table", &table, "--to", "parquet"];
     let two = run(&[&args[..], &["--column", "a", "--column", "b"]].concat());
-    assert_eq!(bad(&two), "--output parquet is for one address a row");
+    assert_eq!(bad(&two), "--to parquet is for one address a row");
 }

@@ -51,7 +51,7 @@ pub(crate) struct AnnotateArgs {
     #[arg(long, conflicts_with = "to")]
     json: bool,
 
-    /// Print the value without the prefix; in text output, also without the line
+    /// Print the value without the prefix, and in text and JSON also without the line
     #[arg(long)]
     value_only: bool,
 
@@ -78,7 +78,8 @@ enum OutputForm {
     Text,
     /// The columns of a CSV or TSV file (of other input the address), and columns for prefix and value
     Csv,
-    /// The objects of JSON lines (of other input one with the address), and members for prefix and value
+    /// The objects of JSON lines (of other input one with the address, and of lines the line as `message`), and members
+    /// for prefix and value
     #[value(alias = "jsonl")]
     JsonLines,
     /// The columns of a Parquet file (of other input the address), and columns for prefix and value

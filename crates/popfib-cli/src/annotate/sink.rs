@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::output::note;
 use crate::stream::Lead;
 use crate::stream::form::{Dialect, Form};
-use crate::stream::lines::{Lines, Query, Work, there_already};
+use crate::stream::lines::{Lines, MESSAGE, Query, Work, there_already};
 use crate::stream::source::Source;
 use crate::stream::table::NamedTable;
 use crate::table::counted;
@@ -45,6 +45,9 @@ impl Sink {
             return Ok(Self::Columns(Box::new(Columns::new(source, args, query)?)));
         }
         let (form, lead) = form(source, args, query);
+        if lead == Lead::AddressOfLine && query.columns().any(|name| name == MESSAGE) {
+            return Err(there_already(name, "member", MESSAGE));
+        }
         Ok(Self::Lines {
             head: head(name, &form, lead, query)?,
             lines: Box::new(Lines::new(query.clone(), form, lead)),
@@ -156,6 +159,9 @@ fn form(source: &Source, args: &AnnotateArgs, query: &Query) -> (Form, Lead) {
         (Some(OutputForm::Csv) | None, Some(dialect)) => (Form::Csv(dialect), Lead::Row),
         (Some(OutputForm::Csv), None) => (Form::Csv(Dialect::OF_ADDRESSES), Lead::Address),
         (Some(OutputForm::JsonLines) | None, _) if source.is_json() => (Form::Json, Lead::Row),
+        (Some(OutputForm::JsonLines), _) if source.is_text() && !args.value_only => {
+            (Form::Json, Lead::AddressOfLine)
+        }
         (Some(OutputForm::JsonLines), _) => (Form::Json, Lead::Address),
         (None, _) if source.is_zeek() && !args.value_only => {
             let names: Vec<String> = query.columns().collect();

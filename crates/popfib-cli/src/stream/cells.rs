@@ -75,7 +75,7 @@ impl<'b> Cells<'b> {
         self.text.clear();
         for name in names {
             self.next_cell();
-            if self.lead == Lead::Address {
+            if matches!(self.lead, Lead::Address | Lead::AddressOfLine) {
                 self.addresses(name, takes_all);
             }
             for (index, table) in tables.iter().enumerate() {

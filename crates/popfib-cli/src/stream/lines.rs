@@ -249,6 +249,7 @@ impl Lines {
                 }
                 _ => {
                     page.put(text);
+                    message(self.lead, row, page);
                     page.put(self.form.end());
                 }
             }
@@ -346,7 +347,7 @@ impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
                     return;
                 }
             },
-            Lead::Address => {
+            Lead::Address | Lead::AddressOfLine => {
                 let (before, after, none) = self.form.address();
                 match address {
                     Some(address) => {
@@ -360,7 +361,24 @@ impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
             Lead::Nothing => {}
         }
         answers(self.page);
+        message(self.lead, row, self.page);
         self.page.put(self.form.end());
+    }
+}
+
+/// What the line of the input is called in an object.
+pub(crate) const MESSAGE: &str = "message";
+
+/// Writes the line of the input as the last member of an object, if that is asked for.
+#[inline(always)]
+fn message(lead: Lead, row: &[u8], page: &mut Page) {
+    if lead == Lead::AddressOfLine {
+        let line = row.strip_suffix(b"\r").unwrap_or(row);
+        let line = serde_json::to_vec(&String::from_utf8_lossy(line)).expect("text is JSON");
+        page.put(b",\"");
+        page.put(MESSAGE.as_bytes());
+        page.put(b"\":");
+        page.put(&line);
     }
 }
 

@@ -10,6 +10,8 @@ pub(crate) enum Lead {
     Nothing,
     /// The address.
     Address,
+    /// The same of objects that end with the line of the input.
+    AddressOfLine,
     /// The line or record of the input.
     Row,
 }

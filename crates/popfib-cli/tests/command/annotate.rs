@@ -25,9 +25,9 @@ fn csv_and_json_lines_of_addresses() {
         ),
         (
             &["--to", "json-lines"],
-            "{\"address\":\"10.1.2.3\",\"prefix\":\"10.1.2.3/32\",\"next_hop\":\"64500\"}\n\
-             {\"address\":\"2001:db8::\",\"prefix\":\"2001:db8::/32\",\"next_hop\":\"east\"}\n\
-             {\"address\":\"::\",\"prefix\":null,\"next_hop\":null}\n",
+            "{\"address\":\"10.1.2.3\",\"prefix\":\"10.1.2.3/32\",\"next_hop\":\"64500\",\"message\":\"10.1.2.3\"}\n\
+             {\"address\":\"2001:db8::\",\"prefix\":\"2001:db8::/32\",\"next_hop\":\"east\",\"message\":\"2001:DB8::\"}\n\
+             {\"address\":\"::\",\"prefix\":null,\"next_hop\":null,\"message\":\"::\"}\n",
         ),
         (
             &["--to", "jsonl", "--value-only"],

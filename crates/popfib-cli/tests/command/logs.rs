@@ -51,7 +51,8 @@ fn each_line_comes_out_with_its_answer() {
         (
             &["--address", "all", "--to", "jsonl"],
             "{\"address\":[\"8.8.8.8\",\"10.0.0.1\",\"10.1.0.1\"],\"prefix\":[null,\"10.0.0.0/8\",\"10.1.0.0/16\"],\
-             \"next_hop\":[null,\"east\",\"192.0.2.1\"]}\n{\"address\":[],\"prefix\":[],\"next_hop\":[]}\n",
+             \"next_hop\":[null,\"east\",\"192.0.2.1\"],\"message\":\"a 8.8.8.8 10.0.0.1 10.1.0.1\"}\n\
+             {\"address\":[],\"prefix\":[],\"next_hop\":[],\"message\":\"b\"}\n",
         ),
     ] {
         let output = annotate("parts", args, "a 8.8.8.8 10.0.0.1 10.1.0.1\nb\n");
@@ -194,7 +195,7 @@ fn several_tables_in_one_pass() {
     );
     assert_eq!(
         run(&["--json"], "10.1.0.1\n"),
-        "{\"address\":\"10.1.0.1\",\"asn_prefix\":\"10.0.0.0/8\",\"asn\":\"64500\",\"bad_prefix\":\"10.1.0.0/16\",\"bad\":\"\"}\n"
+        "{\"address\":\"10.1.0.1\",\"asn_prefix\":\"10.0.0.0/8\",\"asn\":\"64500\",\"bad_prefix\":\"10.1.0.0/16\",\"bad\":\"\",\"message\":\"10.1.0.1\"}\n"
     );
     assert_eq!(
         run(&["--column", "ip"], "ip\n10.0.0.1\n"),

@@ -128,6 +128,11 @@ pub(crate) struct ReadArgs {
     #[arg(long)]
     pub(crate) mask: bool,
 
+    /// Read IPv4 addresses with leading zeros (010.0.0.1) as decimal numbers, where others take them for octal [default: an
+    /// invalid line]
+    #[arg(long)]
+    pub(crate) leading_zeros: bool,
+
     /// Maximum size of decompressed data, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
     pub(crate) max_size: u64,
@@ -157,6 +162,7 @@ impl ReadArgs {
             format: self.format,
             skip_invalid: self.skip_invalid,
             mask: self.mask,
+            leading_zeros: self.leading_zeros,
             peer: self.peer,
             value: self.value.unwrap_or_default(),
             columns: match &self.columns[..] {

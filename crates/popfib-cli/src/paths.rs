@@ -81,6 +81,7 @@ impl PathsArgs {
             vrf: None,
             skip_invalid: self.skip_invalid,
             mask: self.mask,
+            leading_zeros: false,
             max_size: self.max_size,
         };
         let places = self.places.read(&read, is_stdin(&self.table))?;

@@ -131,7 +131,7 @@ pub(crate) fn second_address(first: IpAddr, second: IpAddr) -> Option<String> {
     if is_range && (is_prefix || is_whole || differ <= end) {
         return Some(format!(
             "{both}: a range, or a host and its next hop? A host has its length ({first}/{width}), a range \
-             a heading (first,last) or a value after it"
+             a dash between its ends"
         ));
     }
     None

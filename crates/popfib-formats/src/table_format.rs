@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use crate::peers::{PeerFilter, RouteValue};
+use crate::ranges::Notation;
 use crate::registry::{self, format_type};
 use crate::route::RouteSource;
 
@@ -59,6 +60,9 @@ pub struct LoadOptions {
     pub skip_invalid: bool,
     /// Clear host bits instead of treating the line as invalid.
     pub mask: bool,
+    /// Read bytes of IPv4 with leading zeros (`010.0.0.1`) as decimal numbers; some programs take them for octal, so
+    /// without it the line is invalid.
+    pub leading_zeros: bool,
     /// Which routes to use from a file with several peers; if `None`, the best path of each prefix among all.
     /// An error for files of formats without peers.
     pub peer: Option<PeerFilter>,
@@ -85,6 +89,7 @@ impl LoadOptions {
             format: None,
             skip_invalid: false,
             mask: false,
+            leading_zeros: false,
             peer: None,
             value: RouteValue::NextHop,
             columns: Columns::Value,
@@ -92,6 +97,14 @@ impl LoadOptions {
             table: None,
             locations: None,
             all: false,
+        }
+    }
+
+    /// How addresses are written.
+    pub(crate) fn notation(&self) -> Notation {
+        Notation {
+            mask: self.mask,
+            leading_zeros: self.leading_zeros,
         }
     }
 }

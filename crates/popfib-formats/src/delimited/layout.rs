@@ -8,6 +8,7 @@ use super::fields::Fields;
 use crate::error::{no_name, quote};
 use crate::masks::{self, Length};
 use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
+use crate::ranges::is_range;
 use crate::record::RecordText;
 use crate::table_format::Columns;
 
@@ -129,7 +130,8 @@ impl Layout {
         let [first, second] = [fields.get(0), fields.get(1)];
         // Two fields are as of the text table, which has hosts without a length.
         let is_whole = fields.len() == 2 || fields.len() > 2 && first.contains('/');
-        let (source, value) = if is_whole && first.parse::<IpPrefix>().is_ok() {
+        let is_prefix = || is_whole && first.parse::<IpPrefix>().is_ok();
+        let (source, value) = if is_prefix() || fields.len() >= 2 && is_range(first) {
             (Source::Prefix(0, None), 1)
         } else if fields.len() > 2 && are_address_and_mask(first, second) {
             (Source::Prefix(0, Some((1, Length::Plain))), 2)

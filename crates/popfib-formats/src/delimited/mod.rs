@@ -5,7 +5,7 @@ pub(crate) mod fields;
 pub(crate) mod geofeed;
 mod layout;
 pub(crate) mod locations;
-mod overlap;
+pub(crate) mod overlap;
 pub(crate) mod pfx2as;
 pub(crate) mod riswhois;
 

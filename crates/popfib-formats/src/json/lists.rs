@@ -26,6 +26,7 @@ use crate::grammar::{Grammar, document};
 use crate::leaves::{Leaves, Node};
 use crate::masks::Length;
 use crate::names::{PREFIX, left_out, rank};
+use crate::ranges::is_range;
 use crate::record::{Kind, RecordText};
 use crate::registry::Capabilities;
 use crate::rows::Rows;
@@ -44,7 +45,7 @@ pub(crate) static FORMAT: Entry = Entry {
 const NAMES: &[&str] = &["region", "scope", "service", "name"];
 
 fn detect(head: &[u8]) -> bool {
-    let is_prefix = |text: &[u8]| std::str::from_utf8(text).is_ok_and(looks_like_prefix);
+    let is_prefix = |text: &[u8]| std::str::from_utf8(text).is_ok_and(looks_like_addresses);
     let prefix_at = match first_byte(head) {
         Some(b'{') if !has_prefix(head, 1) && !frr::detect(head) => 3,
         Some(b'[') if !has_prefix(head, 2) => usize::MAX,
@@ -107,6 +108,11 @@ impl Lists {
     }
 }
 
+/// Whether a text can only be meant as a prefix or a range, right or wrong.
+fn looks_like_addresses(text: &str) -> bool {
+    looks_like_prefix(text) || is_range(text)
+}
+
 /// The column of the key of the list that a prefix is in.
 const LIST: &str = "list";
 
@@ -116,7 +122,7 @@ fn without_prefixes(members: &mut Vec<(Cow<'_, str>, Node<'_>)>) {
         let is_prefix = match node {
             Node::Scalar(..) => rank(key, PREFIX).is_some() || Length::named(key).is_some(),
             Node::Array(elements) => match elements.first() {
-                Some(Node::Scalar(_, text)) => looks_like_prefix(text),
+                Some(Node::Scalar(_, text)) => looks_like_addresses(text),
                 Some(Node::Map(members)) => {
                     members.iter().any(|(key, _)| rank(key, PREFIX).is_some())
                 }
@@ -184,8 +190,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn found(&mut self, text: &str) -> Result<(), String> {
-        let prefix = self.rows.prefix(text)?;
-        self.rows.element(prefix, self.value)
+        self.rows.elements(text, self.value)
     }
 }
 
@@ -207,7 +212,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
         if *self
             .are_prefixes
-            .get_or_insert_with(|| looks_like_prefix(text))
+            .get_or_insert_with(|| looks_like_addresses(text))
         {
             return self.found(text).map_err(E::custom);
         }

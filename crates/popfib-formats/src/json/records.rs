@@ -115,13 +115,13 @@ impl Grammar for Records {
         let read = parser.deserialize_map(Members);
         let found = read.and_then(|found| parser.end().map(|()| found));
         let found = found.map_err(|e| reason(&e))?;
-        let prefix = match found.prefix {
+        let span = match found.prefix {
             Cell::Absent if found.is_metadata => return Ok(()),
             Cell::Absent => return Err("no prefix in this object".to_owned()),
             Cell::Null => return Ok(()),
             Cell::Text(prefix) => match &found.length {
-                Some((kind, length)) => rows.prefix(&kind.join(&prefix, length)?)?,
-                None => rows.prefix(&prefix)?,
+                Some((kind, length)) => rows.span(&kind.join(&prefix, length)?)?,
+                None => rows.span(&prefix)?,
             },
         };
         let value = match &mut self.leaves {
@@ -142,8 +142,8 @@ impl Grammar for Records {
             }
         };
         match value {
-            Cell::Text(value) if !value.trim().is_empty() => rows.element(prefix, &value),
-            Cell::Absent => rows.element(prefix, ""),
+            Cell::Text(value) if !value.trim().is_empty() => rows.elements_of(span, &value),
+            Cell::Absent => rows.elements_of(span, ""),
             // What is empty or null is a value that is not known.
             Cell::Text(_) | Cell::Null => {
                 self.without += 1;

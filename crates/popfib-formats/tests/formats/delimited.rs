@@ -45,6 +45,31 @@ fn ranges_become_prefixes() {
 }
 
 #[test]
+fn ranges_in_one_cell() {
+    assert_eq!(
+        read_as(
+            "csv",
+            "network,asn\n10.0.0.0-10.0.0.9,1\n10.0.0.0/29,2\n10.1.0.4 - 10.1.0.7,3\n8.8.8.*,4\n"
+        ),
+        [
+            "8.8.8.0/24 4",
+            "10.0.0.0/29 2",
+            "10.0.0.8/31 1",
+            "10.1.0.4/30 3"
+        ]
+    );
+    assert_eq!(
+        read_as("csv", "\"1.0.0.0-1.0.0.255\",\"AU\",\"Australia\"\n"),
+        ["1.0.0.0/24 AU"]
+    );
+    assert_eq!(read_as("text", "1.0.0.0-1.0.0.255,AU\n"), ["1.0.0.0/24 AU"]);
+    assert_eq!(
+        error("network,asn\n10.0.0.9-10.0.0.0,1\n", &STRICT),
+        "t:2: \"10.0.0.9-10.0.0.0\": the first address of the range is after the last"
+    );
+}
+
+#[test]
 fn headings_name_the_columns() {
     let geolite = "network,autonomous_system_number,autonomous_system_organization\n\
         1.0.0.0/24,13335,CLOUDFLARENET\n2001:200::/32,2500,\"WIDE, Project\"\n";

@@ -57,6 +57,26 @@ fn json_lines_without_values() {
 }
 
 #[test]
+fn ranges_in_json() {
+    assert_eq!(
+        read_as(
+            "json-lines",
+            "{\"prefix\":\"10.0.0.0-10.0.0.5\",\"asn\":1}\n{\"cidr\":\"10.1.0.0/16\",\"asn\":2}\n"
+        ),
+        ["10.0.0.0/30 1", "10.0.0.4/31 1", "10.1.0.0/16 2"]
+    );
+    let text = "{\"a\":[\"10.0.0.0-10.0.0.3\",\"10.1.0.0/16\"],\"versions\":[\"1.2-3\"],\"nets\":[{\"prefix\":\"10.2.0.0-10.2.0.1\"}]}";
+    assert_eq!(
+        read_as("json-lists", text),
+        ["10.0.0.0/30 a", "10.1.0.0/16 a", "10.2.0.0/31 nets"]
+    );
+    assert_eq!(
+        error("[{\"prefix\":\"10.0.0.9-10.0.0.1\",\"asn\":1}]", &STRICT),
+        "t:1: \"10.0.0.9-10.0.0.1\": the first address of the range is after the last"
+    );
+}
+
+#[test]
 fn columns_and_objects_that_hold_a_prefix_or_an_address_alone() {
     for (text, wanted) in [
         (

@@ -12,7 +12,8 @@ use crate::registry::formats;
 use crate::route::RouteSource;
 use crate::table_format::{Columns, Entry, Format, LoadOptions};
 use crate::{
-    bgpdump, bgpscanner, delimited, hosts, image, ip_route, json, mmdb, mrt, sets, show, text_table,
+    any, bgpdump, bgpscanner, delimited, hosts, image, ip_route, json, mmdb, mrt, sets, show,
+    text_table,
 };
 
 /// Every format, in the order of detection. The first is also the last resort.
@@ -25,6 +26,7 @@ static FORMATS: &[&Entry] = &[
     &mrt::FORMAT,
     &delimited::pfx2as::FORMAT,
     &delimited::riswhois::FORMAT,
+    &delimited::rir::FORMAT,
     &delimited::geofeed::FORMAT,
     &delimited::csv::FORMAT,
     &json::records::LINES,
@@ -50,6 +52,7 @@ static FORMATS: &[&Entry] = &[
     &sets::filters::FORMAT,
     &sets::prefix_lists::FORMAT,
     &sets::iptables::FORMAT,
+    &any::FORMAT,
 ];
 
 formats! { Format of FORMATS, no_such: "no such format" }

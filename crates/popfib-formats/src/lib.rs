@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
+mod any;
 mod as_path;
 mod best_path;
 mod bgp_path;

@@ -1,7 +1,7 @@
 //! CSV, TSV, ranges, pfx2as, pyasn and JSON records, as the public data sets have them.
 
-use crate::common::{MASK, SKIP, STRICT, error, named, read, read_as, routes};
-use popfib_formats::Format;
+use crate::common::{MASK, SKIP, STRICT, error, named, read, read_as, routes, table_as};
+use popfib_formats::{Format, LoadOptions};
 
 #[test]
 fn ranges_become_prefixes() {
@@ -341,5 +341,67 @@ fn a_value_with_a_tab_is_refused() {
     assert_eq!(
         message,
         r#"t:2: "a\tb": a next hop with a control character"#
+    );
+}
+
+#[test]
+fn statistics_of_registries() {
+    let text = "# NRO\n2.3|nro|20240101|7|19830101|20231231|+0000\nnro|*|ipv4|*|5|summary\n\
+                ripencc|DE|ipv4|193.18.0.0|73728|19920922|assigned|x\nripencc|CH|ipv4|91.216.83.0|768|20100512|assigned|y\n\
+                arin|US|asn|1|1|20010920|assigned|z|e-stats\napnic||ipv4|10.0.0.0|256||available|\n\
+                ripencc|FR|ipv6|2001:678::|29|19990101|allocated|z\n";
+    let wanted = [
+        "91.216.83.0/24 CH",
+        "91.216.84.0/23 CH",
+        "193.18.0.0/16 DE",
+        "193.19.0.0/19 DE",
+        "2001:678::/29 FR",
+    ];
+    assert_eq!(read_as("rir", text), wanted);
+    assert_eq!(
+        table_as("rir", text).notes,
+        ["1 prefix without country left out"]
+    );
+    // Without the line of the version, too.
+    let from = text.find("ripencc|DE").unwrap();
+    assert_eq!(read_as("rir", &text[from..]), wanted);
+    let status = LoadOptions {
+        columns: named("status"),
+        ..STRICT
+    };
+    let table = read(text, &status).unwrap();
+    assert_eq!(routes(&table)[0], "10.0.0.0/24 available");
+    for (line, reason) in [
+        (
+            "ripencc|DE|ipv4|193.18.0.0|0|19920922|assigned",
+            "\"193.18.0.0|0\": not a number of addresses",
+        ),
+        (
+            "ripencc|DE|ipv4|255.255.255.0|512|19920922|assigned",
+            "\"255.255.255.0|512\": not a number of addresses",
+        ),
+        (
+            "ripencc|DE|ipv4|193.18|256|19920922|assigned",
+            "\"193.18\": not an address",
+        ),
+        (
+            "ripencc|DE|ipv6|2001:678::|16|19990101|allocated",
+            "\"2001:678::/16\": host bits are set beyond the prefix length",
+        ),
+        (
+            "ripencc|DE",
+            "\"ripencc|DE\": not a line of delegated statistics",
+        ),
+    ] {
+        let text = format!("2|ripencc|20240101|1|19830101|20231231|+0000\n{line}\n");
+        assert_eq!(error(text, &STRICT), format!("t:2: {reason}"));
+    }
+    let options = LoadOptions {
+        columns: named("city"),
+        ..STRICT
+    };
+    assert!(
+        error(text, &options)
+            .ends_with("no column \"city\" in country, registry, date, status, opaque_id")
     );
 }

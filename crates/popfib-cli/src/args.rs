@@ -115,6 +115,15 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) locations: Option<PathBuf>,
 
+    /// Column that has the prefix: of a CSV file by its name or number, of JSON objects by the keys that lead to it (net.cidr)
+    /// [default: recognised by its name (prefix, network, cidr, subnet, ...) or, in CSV, by its content]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) prefix_column: Option<String>,
+
+    /// Column that has the prefix length or the network mask, where it stands apart from the address
+    #[arg(long, value_name = "NAME")]
+    pub(crate) length_column: Option<String>,
+
     /// Name of the table to use if a file, an image or a running `popfib follow` has several: a VRF, or a
     /// routing table of a kernel (main) [default: a second table is an error]
     #[arg(long, value_name = "NAME")]
@@ -148,6 +157,8 @@ impl ReadArgs {
             // All columns of a table without a file are its one.
             ("--columns", self.columns.iter().any(|column| column != "*")),
             ("--locations", self.locations.is_some()),
+            ("--prefix-column", self.prefix_column.is_some()),
+            ("--length-column", self.length_column.is_some()),
             ("--vrf", self.vrf.is_some()),
         ];
         given
@@ -171,6 +182,8 @@ impl ReadArgs {
                 names => Columns::Named(names.to_vec()),
             },
             locations: self.locations.clone(),
+            prefix_column: self.prefix_column.clone(),
+            length_column: self.length_column.clone(),
             table: self.vrf.clone(),
             ..LoadOptions::new()
         }

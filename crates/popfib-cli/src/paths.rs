@@ -74,6 +74,8 @@ impl PathsArgs {
     fn wanted(&self) -> Result<Wanted, Failure> {
         let read = ReadArgs {
             locations: None,
+            prefix_column: None,
+            length_column: None,
             format: None,
             peer: None,
             value: None,

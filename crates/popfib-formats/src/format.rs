@@ -100,7 +100,16 @@ pub(crate) fn open_with<T>(
 ) -> Result<T, ReadError> {
     let format = options
         .format
-        .unwrap_or_else(|| Format::detect(input.peek(text_table::FORMAT.detect)));
+        .unwrap_or_else(|| match &options.prefix_column {
+            None => Format::detect(input.peek(text_table::FORMAT.detect)),
+            Some(column) => with_column(input.peek(|_| false), column),
+        });
+    if (options.prefix_column.is_some() || options.length_column.is_some())
+        && !format.0.can.prefix_column
+    {
+        let reason = format!("{} has no columns to choose the prefix from", format.name());
+        return Err(ReadError::file(input.name(), reason));
+    }
     if matches!(options.columns, Columns::Named(_)) && !format.0.can.many_values {
         let reason = format!("{} has no columns to choose from", format.name());
         return Err(ReadError::file(input.name(), reason));
@@ -113,6 +122,16 @@ pub(crate) fn open_with<T>(
         return Err(ReadError::file(input.name(), reason));
     }
     open(input, format)
+}
+
+/// The format of a file of which the user says where its prefixes are.
+fn with_column(head: &[u8], column: &str) -> Format {
+    Format(match json::first_byte(head) {
+        Some(b'[') => &json::records::ARRAY,
+        Some(b'{') if json::records::leads_to(head, column) => &json::records::LINES,
+        Some(b'{') => &json::lists::FORMAT,
+        _ => &delimited::csv::FORMAT,
+    })
 }
 
 fn no_peers(input: &Input, format: Format) -> ReadError {

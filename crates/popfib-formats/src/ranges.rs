@@ -45,6 +45,8 @@ impl fmt::Display for Span {
 pub(crate) struct NoSpan {
     /// In words, after the text.
     pub(crate) reason: String,
+    /// Whether it looks like none of them.
+    pub(crate) is_plain: bool,
     pub(crate) source: PrefixError,
 }
 
@@ -98,8 +100,13 @@ impl Span {
     #[cold]
     fn other(text: &str, notation: Notation, source: PrefixError) -> Result<Self, NoSpan> {
         let no = |reason: String| NoSpan {
+            is_plain: false,
             reason: format!("{}: {reason}", quote(text.as_bytes())),
             source,
+        };
+        let plain = || NoSpan {
+            is_plain: true,
+            ..no(source.to_string())
         };
         if let Some(decimal) = without_leading_zeros(text) {
             if !notation.leading_zeros {
@@ -113,7 +120,7 @@ impl Span {
             return prefix.map(Self::Prefix).map_err(|e| no(e.to_string()));
         }
         let Some((first, last)) = text.split_once('-') else {
-            return Err(no(source.to_string()));
+            return Err(plain());
         };
         let (first, last) = (first.trim(), last.trim());
         let first: IpAddr = match first.parse() {
@@ -122,7 +129,7 @@ impl Span {
                 let reason = "a prefix and a maximum length, as VRPs have it, which `popfib rov --vrps` reads";
                 return Err(no(reason.to_owned()));
             }
-            Err(_) => return Err(no(source.to_string())),
+            Err(_) => return Err(plain()),
         };
         let last = match (first, last.parse()) {
             (_, Ok(last)) => last,

@@ -77,6 +77,11 @@ pub struct LoadOptions {
     pub table: Option<String>,
     /// For CSV with a column of numbers of places, as MaxMind's blocks: the file of these places, whose columns are added.
     pub locations: Option<PathBuf>,
+    /// Where prefixes are, if not where the names of columns and members say: a column of CSV by its name or its number from 1, or
+    /// the member of a JSON object that these keys lead to. An error for other formats.
+    pub prefix_column: Option<String>,
+    /// The same for the length or the network mask of prefixes, where it stands apart.
+    pub length_column: Option<String>,
     /// Keep the routes that a later one for the same prefix would replace, in
     /// [`RouteTable::others`](crate::RouteTable::others).
     pub all: bool,
@@ -96,6 +101,8 @@ impl LoadOptions {
             image_columns: false,
             table: None,
             locations: None,
+            prefix_column: None,
+            length_column: None,
             all: false,
         }
     }

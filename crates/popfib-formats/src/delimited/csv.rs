@@ -41,7 +41,7 @@ use crate::table_format::{Columns, Entry, LoadOptions};
 pub(crate) static FORMAT: Entry = Entry {
     name: "csv",
     description: "CSV or TSV with a prefix or the ends of a range, and an AS number, country or other value (iptoasn, GeoLite2, IP2Location, DB-IP)",
-    can: Capabilities::MANY_VALUES,
+    can: Capabilities::FIELDS,
     detect,
     open: |input, options| Ok(Box::new(Delimited::new(input, options))),
 };
@@ -58,7 +58,7 @@ fn detect(head: &[u8]) -> bool {
         return false;
     }
     let Some(layout) = Layout::of(&fields) else {
-        return false;
+        return second_row(head).is_some_and(|row| by_content(first, &row).is_ok());
     };
     if layout.heading.is_some() || is_more_than_text(first, &fields) {
         return true;
@@ -71,6 +71,23 @@ fn detect(head: &[u8]) -> bool {
             .filter_map(|line| text(line).ok())
             .find(|row| fields.split(row).is_err() || !fields.get(1).is_empty())
             .is_some_and(|_| fields.len() == 2)
+}
+
+/// The second of the lines that are not skipped.
+fn second_row(head: &[u8]) -> Option<String> {
+    let row = head_lines(head).filter(|line| !is_skipped(line)).nth(1)?;
+    text(row).map(str::to_owned).ok()
+}
+
+/// The layout of a file that begins with these lines, by its first row.
+fn by_content(heading: &str, row: &str) -> Result<Layout, String> {
+    let (mut names, mut cells) = (
+        Fields::new(separator(heading)),
+        Fields::new(separator(heading)),
+    );
+    names.split(heading)?;
+    cells.split(row)?;
+    Layout::by_content(&names, &cells)
 }
 
 /// Whether the text table would read this line of a prefix and other fields as something else: what has
@@ -119,6 +136,11 @@ fn whole_set(value: &str) -> Result<(), String> {
 /// A [`RouteSource`] of CSV and TSV.
 pub(crate) struct Delimited {
     lines: Lines,
+    /// The second row, which may say what the first does not.
+    second: Option<String>,
+    /// The columns of the prefix and its length, if the user says so.
+    prefix: Option<String>,
+    length: Option<String>,
     notation: Notation,
     columns: Columns,
     /// The record of a row, and the indices of the columns of values in it, unless one value is read.
@@ -143,9 +165,18 @@ enum Found {
 
 impl Delimited {
     /// Reads routes from `input`.
-    pub(crate) fn new(input: Input, options: &LoadOptions) -> Self {
+    pub(crate) fn new(mut input: Input, options: &LoadOptions) -> Self {
+        // Whole ones.
+        let are_two = |head: &[u8]| {
+            let end = head.iter().rposition(|&byte| byte == b'\n');
+            end.is_some_and(|end| second_row(&head[..end]).is_some())
+        };
+        let second = second_row(input.peek(are_two));
         Self {
             lines: Lines::new(input),
+            second,
+            prefix: options.prefix_column.clone(),
+            length: options.length_column.clone(),
             notation: options.notation(),
             columns: options.columns.clone(),
             record: None,
@@ -251,14 +282,15 @@ impl Delimited {
         fields
             .split(first)
             .map_err(|reason| self.lines.invalid(reason))?;
-        let Some(mut layout) = Layout::of(&fields) else {
-            self.at_end = true;
-            let reason = format!(
-                "no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in {}",
-                quote(first.as_bytes())
-            );
-            return Err(self.lines.stopped(reason));
+        let layout = match (&self.prefix, &self.length, Layout::of(&fields)) {
+            (None, None, Some(layout)) => Ok(layout),
+            (None, None, None) => by_content(first, self.second.as_deref().unwrap_or_default()),
+            (prefix, length, _) => Layout::chosen(&fields, prefix.as_deref(), length.as_deref()),
         };
+        let mut layout = layout.map_err(|reason| {
+            self.at_end = true;
+            self.lines.stopped(reason)
+        })?;
         if self.columns != Columns::Value {
             self.record = Some(layout.choose(&self.columns, &fields).map_err(|reason| {
                 self.at_end = true;

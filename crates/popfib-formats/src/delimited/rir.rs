@@ -52,7 +52,7 @@ fn detect(head: &[u8]) -> bool {
     };
     let fields: Vec<_> = line.split('|').collect();
     match fields[..] {
-        [version, registry, _, _, _, _, _] => is_version(version) && REGISTRIES.contains(&registry),
+        [version, registry, _, _, _, _, _] if is_version(version) => REGISTRIES.contains(&registry),
         [registry, _, "asn" | "ipv4" | "ipv6", _, _, ..] => REGISTRIES.contains(&registry),
         _ => false,
     }

@@ -251,14 +251,14 @@ fn without_the_column_there_is_nothing_to_read() {
         format: csv,
         ..STRICT
     };
-    let wanted = "t:1: no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in \"a,b,c\"";
-    assert_eq!(error("a,b,c\n10.0.0.0/8,1,2\n", &options), wanted);
+    let wanted = "t:1: no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in \"a\", \"b\", \"c\"; --prefix-column names it";
+    assert_eq!(error("a,b,c\n10.0.0.0,1,2\n", &options), wanted);
     let skip = popfib_formats::LoadOptions {
         format: csv,
         ..SKIP
     };
-    assert_eq!(error("a,b,c\n10.0.0.0/8,1,2\n", &skip), wanted);
-    assert!(error("ip,asn\n10.0.0.1,1\n", &options).contains("no column"));
+    assert_eq!(error("a,b,c\n10.0.0.0,1,2\n", &skip), wanted);
+    assert!(error("ip,bytes\n10.0.0.1,1\n", &options).contains("no column"));
 }
 
 #[test]

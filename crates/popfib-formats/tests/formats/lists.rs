@@ -124,7 +124,10 @@ fn columns_and_objects_that_hold_a_prefix_or_an_address_alone() {
                    {\"address\":\"192.0.2.1\",\"prefix\":null,\"next_hop\":null}\n";
     assert_eq!(read_as("json-lines", answers), ["10.0.0.0/8 a"]);
     let log = format!("{answers}{{\"address\":\"10.1.1.1\",\"asn\":1}}\n");
-    assert_eq!(error(log, &STRICT), "t:3: no prefix in this object");
+    assert_eq!(
+        error(log, &STRICT),
+        "t:3: no prefix in this object; --prefix-column names the member that has it"
+    );
 }
 
 const AWS: &str = r#"{

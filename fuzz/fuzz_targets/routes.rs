@@ -13,7 +13,7 @@ use popfib_formats::{Columns, Format, Input, LoadOptions, load_from, open_routes
 
 /// What the low six bits of the first byte pick; what lies beyond is detected.
 /// Only ever added to at the end, so that kept inputs keep their meaning.
-const NAMES: [&str; 33] = [
+const NAMES: [&str; 35] = [
     "text",
     "pfx2as",
     "csv",
@@ -47,6 +47,8 @@ const NAMES: [&str; 33] = [
     "nftables-json",
     "rir",
     "any",
+    "netstat",
+    "route-print",
 ];
 
 fuzz_target!(|data: &[u8]| {

@@ -47,6 +47,8 @@ static FORMATS: &[&Entry] = &[
     &show::panos::FORMAT,
     &show::routeros::FORMAT,
     &show::route_n::FORMAT,
+    &show::netstat::FORMAT,
+    &show::route_print::FORMAT,
     &sets::ipset::FORMAT,
     &sets::nft::FORMAT,
     &sets::filters::FORMAT,

@@ -151,6 +151,11 @@ fn every_sample_is_claimed_once() {
         ("ip access-list standard NN\n", "prefix-lists"),
         ("*filter\n", "iptables"),
         ("Kernel IP routing table\n", "route-n"),
+        ("Internet6:\nDestination Gateway Flags\n", "netstat"),
+        (
+            "==\nInterface List\n==\n\nIPv4 Route Table\n",
+            "route-print",
+        ),
         ("64500\t10.0.0.0/8\t300\n", "riswhois"),
         ("127.0.0.1 localhost\n", "hosts"),
         ("# x\n\n127.0.0.1\tlocalhost.a localhost # y\n", "hosts"),

@@ -52,7 +52,7 @@ fn detect(head: &[u8]) -> bool {
         _ => return false,
     };
     // Others' objects: payloads of RPKI, rule sets of nftables.
-    !keys(head).any(|key| matches!(key, b"maxLength" | b"nftables" | b"dst"))
+    !keys(head).any(|key| matches!(key, b"maxLength" | b"slurmVersion" | b"nftables" | b"dst"))
         && strings(head).any(|string| match string.text {
             Text::Key(key) => {
                 string.depth >= prefix_at

@@ -12,7 +12,7 @@ use crate::registry::formats;
 use crate::route::RouteSource;
 use crate::table_format::{Columns, Entry, Format, LoadOptions};
 use crate::{
-    any, bgpdump, bgpscanner, delimited, hosts, image, ip_route, json, mmdb, mrt, sets, show,
+    any, bgpdump, bgpscanner, delimited, hosts, image, ip_route, json, mmdb, mrt, rpsl, sets, show,
     text_table,
 };
 
@@ -27,6 +27,7 @@ static FORMATS: &[&Entry] = &[
     &delimited::pfx2as::FORMAT,
     &delimited::riswhois::FORMAT,
     &delimited::rir::FORMAT,
+    &rpsl::FORMAT,
     &delimited::geofeed::FORMAT,
     &delimited::csv::FORMAT,
     &json::records::LINES,

@@ -56,6 +56,7 @@ mod record;
 mod registry;
 mod route;
 mod rows;
+mod rpsl;
 mod sets;
 mod show;
 mod table_format;

@@ -123,6 +123,7 @@ fn every_sample_is_claimed_once() {
         ("ip\n10.0.0.1\n", "csv"),
         ("ip,asn\n10.0.0.1,1\n", "csv"),
         ("key,a\n10.0.0.0/8,1\n", "csv"),
+        ("% x\n\naut-num: AS1\n\nroute6: 2001:db8::/32\n", "rpsl"),
         ("2|arin|20240101|1|1|1|+0000\n", "rir"),
         ("apnic|JP|ipv4|10.0.0.0|256|20240101|assigned\n", "rir"),
         ("start_ip;end_ip\n", "csv"),

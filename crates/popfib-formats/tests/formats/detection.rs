@@ -4,7 +4,7 @@ use crate::common::{COMPRESSIONS, STRICT, read};
 use popfib_formats::Format;
 
 /// The formats of text that the captures in `tests/data` have, and columns and JSON.
-const OTHERS: [(&str, &str); 35] = [
+const OTHERS: [(&str, &str); 36] = [
     ("pfx2as", "10.0.0.0\t8\t64500\n"),
     ("csv", "network,asn\n10.0.0.0/8,64500\n"),
     ("csv", "10.0.0.0,10.255.255.255,64500\n"),
@@ -64,6 +64,7 @@ const OTHERS: [(&str, &str); 35] = [
         "Kernel IP routing table\nDestination Gateway Genmask Flags Metric Ref Use Iface\n\
          10.0.0.0 192.0.2.1 255.0.0.0 UG 0 0 0 eth0\n",
     ),
+    ("rpsl", "route: 10.0.0.0/8\norigin: a\n"),
     (
         "netstat",
         "Routing tables\n\nInternet:\nDestination Gateway Flags Netif Expire\n10 192.0.2.1 UGS em0\n",

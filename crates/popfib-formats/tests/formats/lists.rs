@@ -423,3 +423,72 @@ fn hosts() {
         assert_eq!(message, format!("t:2: {reason}"));
     }
 }
+
+#[test]
+fn objects_of_rpsl() {
+    let text = "% This is an example of a registry.\n\n\
+        route:          192.0.2.0/24\ndescr:          Example\n                Vienna # not this\norigin:         AS64500 # nor this\n\
+        mnt-by:         A-MNT\nmnt-by:         B-MNT\nsource:         RIPE\n\n\
+        mntner:         A-MNT\nroute:          10.0.0.0/8\nauth: what?\nno attribute\n\n\
+        route:          198.51.100.0/24\ndescr:          without\n+\n+ origin\n\n\
+        route6:         2001:db8::/32\norigin:         AS64501\n";
+    let table = table_as("rpsl", text);
+    assert_eq!(
+        routes(&table),
+        ["192.0.2.0/24 AS64500", "2001:db8::/32 AS64501"]
+    );
+    assert_eq!(table.notes, ["1 route without origin left out"]);
+    assert_eq!(
+        with_path(text, "descr"),
+        [
+            "192.0.2.0/24 Example Vienna",
+            "198.51.100.0/24 without origin",
+            "1 route without descr left out"
+        ]
+    );
+    assert_eq!(with_path(text, "mnt-by")[0], "192.0.2.0/24 A-MNT");
+    let origins = LoadOptions {
+        value: popfib_formats::RouteValue::OriginAs,
+        ..STRICT
+    };
+    assert_eq!(
+        routes(&read(text, &origins).unwrap())[0],
+        "192.0.2.0/24 64500"
+    );
+    let all = LoadOptions {
+        columns: popfib_formats::Columns::All,
+        ..STRICT
+    };
+    let records = read(text, &all).unwrap().records.unwrap();
+    let names: Vec<_> = records
+        .columns()
+        .iter()
+        .map(|column| column.name())
+        .collect();
+    assert_eq!(names, ["descr", "origin", "mnt-by", "source"]);
+    for (from, to, reason) in [
+        (
+            "192.0.2.0/24",
+            "192.0.2.1/24",
+            "t:3: \"192.0.2.1/24\": host bits are set beyond the prefix length",
+        ),
+        (
+            "source:  ",
+            "Source   ",
+            "t:9: \"Source          RIPE\": not an attribute",
+        ),
+    ] {
+        assert_eq!(error(text.replace(from, to), &STRICT), reason);
+    }
+    let message = error(
+        text,
+        &LoadOptions {
+            columns: named("city"),
+            ..STRICT
+        },
+    );
+    assert_eq!(
+        message,
+        "t: no column \"city\" in \"descr\", \"mnt-by\", \"origin\", \"source\""
+    );
+}

@@ -57,6 +57,7 @@ impl fmt::Display for NoSpan {
 }
 
 /// The plain prefix that `text` is, its host bits cleared or refused.
+#[inline]
 pub(crate) fn prefix(text: &str, mask: bool) -> Result<IpPrefix, PrefixError> {
     // Most are IPv4 and right, and read several times as fast.
     if let Some((bits, len, read)) = ipv4::prefix(text.as_bytes())
@@ -89,6 +90,7 @@ pub(crate) struct Notation {
 
 impl Span {
     /// The prefix, range or short form that `text` is.
+    #[inline]
     pub(crate) fn parse(text: &str, notation: Notation) -> Result<Self, NoSpan> {
         match prefix(text, notation.mask) {
             Ok(prefix) => Ok(Self::Prefix(prefix)),

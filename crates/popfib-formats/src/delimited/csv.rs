@@ -226,7 +226,9 @@ impl Delimited {
                 let joined;
                 let text = match length {
                     None => {
-                        if let Ok(address) = text.parse() {
+                        if !text.contains('/')
+                            && let Ok(address) = text.parse()
+                        {
                             is_host(address, fields, layout)?;
                         }
                         text

@@ -45,8 +45,6 @@ impl fmt::Display for Span {
 pub(crate) struct NoSpan {
     /// In words, after the text.
     pub(crate) reason: String,
-    /// Whether it looks like none of them.
-    pub(crate) is_plain: bool,
     pub(crate) source: PrefixError,
 }
 
@@ -102,13 +100,8 @@ impl Span {
     #[cold]
     fn other(text: &str, notation: Notation, source: PrefixError) -> Result<Self, NoSpan> {
         let no = |reason: String| NoSpan {
-            is_plain: false,
             reason: format!("{}: {reason}", quote(text.as_bytes())),
             source,
-        };
-        let plain = || NoSpan {
-            is_plain: true,
-            ..no(source.to_string())
         };
         if let Some(decimal) = without_leading_zeros(text) {
             if !notation.leading_zeros {
@@ -122,7 +115,7 @@ impl Span {
             return prefix.map(Self::Prefix).map_err(|e| no(e.to_string()));
         }
         let Some((first, last)) = text.split_once('-') else {
-            return Err(plain());
+            return Err(no(source.to_string()));
         };
         let (first, last) = (first.trim(), last.trim());
         let first: IpAddr = match first.parse() {
@@ -131,7 +124,7 @@ impl Span {
                 let reason = "a prefix and a maximum length, as VRPs have it, which `popfib rov --vrps` reads";
                 return Err(no(reason.to_owned()));
             }
-            Err(_) => return Err(plain()),
+            Err(_) => return Err(no(source.to_string())),
         };
         let last = match (first, last.parse()) {
             (_, Ok(last)) => last,

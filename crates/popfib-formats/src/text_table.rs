@@ -145,7 +145,7 @@ impl TextTable {
             return Err(flaw);
         };
         let span = Span::parse(text, self.notation);
-        let span = span.map_err(|no| Flaw::NoSpan(self.with_help(no, text).into()))?;
+        let span = span.map_err(|no| Flaw::NoSpan(no.into()))?;
         let next_hop = next_hop(line, range, false)?;
         if !self.counts(span, &next_hop)? {
             return Ok(None);
@@ -154,17 +154,6 @@ impl TextTable {
             return Ok(Some((prefix, next_hop)));
         }
         self.wait(span, next_hop).map(|()| None)
-    }
-
-    /// Where a file does not even begin as a table does: what reads it.
-    fn with_help(&self, mut no: NoSpan, text: &str) -> NoSpan {
-        if self.is_list.is_none() && no.source == PrefixError::Address && no.is_plain {
-            no.reason.push_str(match text.starts_with(['{', '[']) {
-                true => "; --prefix-column names the members of JSON that have the prefixes",
-                false => "; --format any finds the prefixes in any text",
-            });
-        }
-        no
     }
 
     /// Keeps what the current line has until all lines are read.

@@ -400,8 +400,7 @@ fn statistics_of_registries() {
         columns: named("city"),
         ..STRICT
     };
-    assert!(
-        error(text, &options)
-            .ends_with("no column \"city\" in country, registry, date, status, opaque_id")
-    );
+    assert!(error(text, &options).ends_with(
+        "no column \"city\" in \"country\", \"registry\", \"date\", \"status\", \"opaque_id\""
+    ));
 }

@@ -304,7 +304,7 @@ fn geofeeds() {
     };
     assert_eq!(
         error(text, &options),
-        "t:2: no column \"asn\" in country, region, city, postal"
+        "t:2: no column \"asn\" in \"country\", \"region\", \"city\", \"postal\""
     );
 }
 

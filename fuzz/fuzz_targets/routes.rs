@@ -13,7 +13,7 @@ use popfib_formats::{Columns, Format, Input, LoadOptions, load_from, open_routes
 
 /// What the low six bits of the first byte pick; what lies beyond is detected.
 /// Only ever added to at the end, so that kept inputs keep their meaning.
-const NAMES: [&str; 31] = [
+const NAMES: [&str; 36] = [
     "text",
     "pfx2as",
     "csv",
@@ -45,6 +45,11 @@ const NAMES: [&str; 31] = [
     "bgpdump",
     "bgpscanner",
     "nftables-json",
+    "rir",
+    "any",
+    "netstat",
+    "route-print",
+    "rpsl",
 ];
 
 fuzz_target!(|data: &[u8]| {

@@ -115,6 +115,15 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) locations: Option<PathBuf>,
 
+    /// Column that has the prefix: of a CSV file by its name or number, of JSON objects by the keys that lead to it (net.cidr)
+    /// [default: recognised by its name (prefix, network, cidr, subnet, ...) or, in CSV, by its content]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) prefix_column: Option<String>,
+
+    /// Column that has the prefix length or the network mask, where it stands apart from the address
+    #[arg(long, value_name = "NAME")]
+    pub(crate) length_column: Option<String>,
+
     /// Name of the table to use if a file, an image or a running `popfib follow` has several: a VRF, or a
     /// routing table of a kernel (main) [default: a second table is an error]
     #[arg(long, value_name = "NAME")]
@@ -127,6 +136,11 @@ pub(crate) struct ReadArgs {
     /// Clear host bits (10.1.2.3/8 becomes 10.0.0.0/8)
     #[arg(long)]
     pub(crate) mask: bool,
+
+    /// Read IPv4 addresses with leading zeros (010.0.0.1) as decimal numbers, where others take them for octal [default: an
+    /// invalid line]
+    #[arg(long)]
+    pub(crate) leading_zeros: bool,
 
     /// Maximum size of decompressed data, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
@@ -143,6 +157,8 @@ impl ReadArgs {
             // All columns of a table without a file are its one.
             ("--columns", self.columns.iter().any(|column| column != "*")),
             ("--locations", self.locations.is_some()),
+            ("--prefix-column", self.prefix_column.is_some()),
+            ("--length-column", self.length_column.is_some()),
             ("--vrf", self.vrf.is_some()),
         ];
         given
@@ -157,6 +173,7 @@ impl ReadArgs {
             format: self.format,
             skip_invalid: self.skip_invalid,
             mask: self.mask,
+            leading_zeros: self.leading_zeros,
             peer: self.peer,
             value: self.value.unwrap_or_default(),
             columns: match &self.columns[..] {
@@ -165,6 +182,8 @@ impl ReadArgs {
                 names => Columns::Named(names.to_vec()),
             },
             locations: self.locations.clone(),
+            prefix_column: self.prefix_column.clone(),
+            length_column: self.length_column.clone(),
             table: self.vrf.clone(),
             ..LoadOptions::new()
         }

@@ -73,6 +73,10 @@ pub(crate) struct JoinArgs {
     #[arg(long)]
     mask: bool,
 
+    /// Read IPv4 addresses with leading zeros (010.0.0.1) as decimal numbers
+    #[arg(long)]
+    leading_zeros: bool,
+
     /// Maximum size of decompressed data, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
     max_size: u64,
@@ -102,6 +106,7 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
         fill: args.fill,
         skip_invalid: args.skip_invalid,
         mask: args.mask,
+        leading_zeros: args.leading_zeros,
     };
     // The bar of a file goes when the next is opened.
     let mut bar = None;

@@ -74,6 +74,8 @@ impl PathsArgs {
     fn wanted(&self) -> Result<Wanted, Failure> {
         let read = ReadArgs {
             locations: None,
+            prefix_column: None,
+            length_column: None,
             format: None,
             peer: None,
             value: None,
@@ -81,6 +83,7 @@ impl PathsArgs {
             vrf: None,
             skip_invalid: self.skip_invalid,
             mask: self.mask,
+            leading_zeros: false,
             max_size: self.max_size,
         };
         let places = self.places.read(&read, is_stdin(&self.table))?;

@@ -1,4 +1,10 @@
-//! The commands of ExaBGP for one route: what follows `announce route` and `withdraw route`.
+//! The commands of ExaBGP for routes: what follows `announce route`, `announce ipv4 unicast` and `announce attributes`, and the
+//! same of `withdraw`.
+//!
+//! ```text
+//! announce route 10.0.0.0/8 next-hop 192.0.2.1 as-path [ 64500 64501 ]
+//! announce attributes next-hop 192.0.2.1 nlri 10.1.0.0/16 10.2.0.0/16
+//! ```
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::str::SplitAsciiWhitespace;
@@ -21,12 +27,46 @@ pub(crate) struct Command {
     pub(crate) path: BgpPath,
 }
 
+/// Takes the words that say what kind of command it is; `None`, and no word taken, if it is none of ExaBGP's.
+pub(crate) fn kind(words: &mut SplitAsciiWhitespace<'_>) -> Option<Kind> {
+    let mut after = words.clone();
+    let kind = match (after.next()?, after.clone().next()) {
+        ("route", _) => Kind::Route,
+        ("attributes" | "attribute", _) => Kind::Attributes,
+        ("ipv4" | "ipv6", Some("unicast")) => {
+            after.next();
+            Kind::Route
+        }
+        _ => return None,
+    };
+    *words = after;
+    Some(kind)
+}
+
+/// Where a command has its prefixes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One, before the attributes.
+    Route,
+    /// Any number, after them and `nlri`.
+    Attributes,
+}
+
+fn prefix(text: &str) -> Result<IpPrefix, String> {
+    text.parse().map_err(|e| format!("{text}: {e}"))
+}
+
 /// Reads a command. In a withdrawal, attributes have no effect, so they may be anything.
-pub(crate) fn read(words: &mut SplitAsciiWhitespace<'_>, is_new: bool) -> Result<Command, String> {
-    let prefix = words.next().ok_or("no prefix")?;
-    let prefix: IpPrefix = prefix.parse().map_err(|e| format!("{prefix}: {e}"))?;
+pub(crate) fn read(
+    kind: Kind,
+    words: &mut SplitAsciiWhitespace<'_>,
+    is_new: bool,
+) -> Result<Command, String> {
     let mut command = Command {
-        prefixes: vec![prefix],
+        prefixes: match kind {
+            Kind::Route => vec![prefix(words.next().ok_or("no prefix")?)?],
+            Kind::Attributes => Vec::new(),
+        },
         id: 0,
         path: BgpPath::default(),
     };
@@ -38,11 +78,26 @@ pub(crate) fn read(words: &mut SplitAsciiWhitespace<'_>, is_new: bool) -> Result
             "atomic-aggregate" => path.is_atomic = true,
             "withdraw" => return Err("withdraw: not after announce route".to_owned()),
             "path-information" => command.id = path_id(value()?)?,
-            "split" => command.prefixes = split(prefix, value()?)?,
+            "split" => {
+                let to = value()?;
+                let [prefix] = command.prefixes[..] else {
+                    return Err(format!("split {to}: not after one prefix"));
+                };
+                command.prefixes = split(prefix, to)?;
+            }
+            "nlri" if kind == Kind::Attributes => {
+                command.prefixes = words.by_ref().map(prefix).collect::<Result<_, _>>()?;
+            }
             _ if !is_new => {
                 list(words, name)?;
             }
-            "next-hop" => path.next_hop = Some(parsed(name, value()?)?),
+            "next-hop" => match value()? {
+                "self" => {
+                    let reason = "next-hop self: the address of ExaBGP itself, which the command does not have";
+                    return Err(reason.to_owned());
+                }
+                address => path.next_hop = Some(parsed(name, address)?),
+            },
             "origin" => path.origin = ris::origin(value()?).to_owned(),
             "med" => path.med = Some(parsed(name, value()?)?),
             "local-preference" => path.local_preference = Some(parsed(name, value()?)?),
@@ -63,6 +118,9 @@ pub(crate) fn read(words: &mut SplitAsciiWhitespace<'_>, is_new: bool) -> Result
                 list(words, name)?;
             }
         }
+    }
+    if command.prefixes.is_empty() {
+        return Err("no prefix after nlri".to_owned());
     }
     Ok(command)
 }
@@ -131,7 +189,7 @@ mod tests {
     use super::*;
 
     fn prefixes(command: &str) -> Result<Vec<String>, String> {
-        let command = read(&mut command.split_ascii_whitespace(), true)?;
+        let command = read(Kind::Route, &mut command.split_ascii_whitespace(), true)?;
         Ok(command.prefixes.iter().map(IpPrefix::to_string).collect())
     }
 

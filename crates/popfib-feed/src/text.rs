@@ -248,9 +248,8 @@ impl Reader {
             "withdraw" => false,
             _ => return Err("neither announce nor withdraw".into()),
         };
-        if words.clone().next() == Some("route") {
-            words.next();
-            let exabgp::Command { prefixes, id, path } = exabgp::read(&mut words, is_new)?;
+        if let Some(kind) = exabgp::kind(&mut words) {
+            let exabgp::Command { prefixes, id, path } = exabgp::read(kind, &mut words, is_new)?;
             let target = match is_new {
                 true => Some(self.shared.path(&path)?),
                 false => None,

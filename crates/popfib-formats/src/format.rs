@@ -12,7 +12,8 @@ use crate::registry::formats;
 use crate::route::RouteSource;
 use crate::table_format::{Columns, Entry, Format, LoadOptions};
 use crate::{
-    bgpdump, bgpscanner, delimited, hosts, image, ip_route, json, mmdb, mrt, sets, show, text_table,
+    any, bgpdump, bgpscanner, delimited, hosts, image, ip_route, json, mmdb, mrt, rpsl, sets, show,
+    text_table,
 };
 
 /// Every format, in the order of detection. The first is also the last resort.
@@ -25,6 +26,8 @@ static FORMATS: &[&Entry] = &[
     &mrt::FORMAT,
     &delimited::pfx2as::FORMAT,
     &delimited::riswhois::FORMAT,
+    &delimited::rir::FORMAT,
+    &rpsl::FORMAT,
     &delimited::geofeed::FORMAT,
     &delimited::csv::FORMAT,
     &json::records::LINES,
@@ -45,11 +48,14 @@ static FORMATS: &[&Entry] = &[
     &show::panos::FORMAT,
     &show::routeros::FORMAT,
     &show::route_n::FORMAT,
+    &show::netstat::FORMAT,
+    &show::route_print::FORMAT,
     &sets::ipset::FORMAT,
     &sets::nft::FORMAT,
     &sets::filters::FORMAT,
     &sets::prefix_lists::FORMAT,
     &sets::iptables::FORMAT,
+    &any::FORMAT,
 ];
 
 formats! { Format of FORMATS, no_such: "no such format" }
@@ -97,7 +103,16 @@ pub(crate) fn open_with<T>(
 ) -> Result<T, ReadError> {
     let format = options
         .format
-        .unwrap_or_else(|| Format::detect(input.peek(text_table::FORMAT.detect)));
+        .unwrap_or_else(|| match &options.prefix_column {
+            None => Format::detect(input.peek(text_table::FORMAT.detect)),
+            Some(column) => with_column(input.peek(|_| false), column),
+        });
+    if (options.prefix_column.is_some() || options.length_column.is_some())
+        && !format.0.can.prefix_column
+    {
+        let reason = format!("{} has no columns to choose the prefix from", format.name());
+        return Err(ReadError::file(input.name(), reason));
+    }
     if matches!(options.columns, Columns::Named(_)) && !format.0.can.many_values {
         let reason = format!("{} has no columns to choose from", format.name());
         return Err(ReadError::file(input.name(), reason));
@@ -110,6 +125,16 @@ pub(crate) fn open_with<T>(
         return Err(ReadError::file(input.name(), reason));
     }
     open(input, format)
+}
+
+/// The format of a file of which the user says where its prefixes are.
+fn with_column(head: &[u8], column: &str) -> Format {
+    Format(match json::first_byte(head) {
+        Some(b'[') => &json::records::ARRAY,
+        Some(b'{') if json::records::leads_to(head, column) => &json::records::LINES,
+        Some(b'{') => &json::lists::FORMAT,
+        _ => &delimited::csv::FORMAT,
+    })
 }
 
 fn no_peers(input: &Input, format: Format) -> ReadError {

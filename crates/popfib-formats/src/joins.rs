@@ -29,6 +29,8 @@ pub struct JoinFiles {
     pub skip_invalid: bool,
     /// Whether host bits are cleared.
     pub mask: bool,
+    /// Whether bytes of IPv4 with leading zeros are read as decimal numbers.
+    pub leading_zeros: bool,
 }
 
 impl JoinFiles {
@@ -96,6 +98,7 @@ impl JoinFiles {
             columns,
             skip_invalid: self.skip_invalid,
             mask: self.mask,
+            leading_zeros: self.leading_zeros,
             ..LoadOptions::new()
         }
     }

@@ -128,6 +128,31 @@ pub(crate) enum Node<'a> {
     Array(Vec<Self>),
 }
 
+impl Node<'_> {
+    /// What these keys lead to.
+    pub(crate) fn at(&self, path: &str) -> Option<&Self> {
+        if path.is_empty() {
+            return Some(self);
+        }
+        match self {
+            Self::Map(members) => members.iter().find_map(|(key, member)| {
+                let rest = path.strip_prefix(&**key)?;
+                match rest.strip_prefix('.') {
+                    Some(rest) => member.at(rest),
+                    None if rest.is_empty() || rest.starts_with('[') => member.at(rest),
+                    None => None,
+                }
+            }),
+            Self::Array(elements) => {
+                let (index, rest) = path.strip_prefix('[')?.split_once(']')?;
+                let element = elements.get(index.parse::<usize>().ok()?)?;
+                element.at(rest.strip_prefix('.').unwrap_or(rest))
+            }
+            Self::Null | Self::Scalar(..) => None,
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Node<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Nodes)

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
+mod any;
 mod as_path;
 mod best_path;
 mod bgp_path;
@@ -55,6 +56,7 @@ mod record;
 mod registry;
 mod route;
 mod rows;
+mod rpsl;
 mod sets;
 mod show;
 mod table_format;

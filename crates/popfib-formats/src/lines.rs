@@ -282,7 +282,17 @@ pub(crate) fn kind(head: &[u8]) -> Option<&'static str> {
         _ => [false; 4],
     };
     let is_utf16 = [[false, true, false, true], [true, false, true, false]].contains(&without_mark);
-    known.map(|&(_, what)| what).or(is_utf16.then_some(UTF16))
+    // BGP and its successors in MRT before RFC 6396: a time, a type of 5 to 10, a subtype, a length.
+    let is_old_mrt = matches!(
+        *head,
+        [1..=255, _, _, _, 0, 5..=10, 0, 0..=7, 0, _, _, _, ..]
+    );
+    let old_mrt = "MRT of a type that RFC 6396 calls deprecated, as collectors wrote it until 1999: `bgpdump -m` makes text of it";
+    let others = [(is_utf16, UTF16), (is_old_mrt, old_mrt)];
+    let other = others
+        .iter()
+        .find_map(|&(is_it, what)| is_it.then_some(what));
+    known.map(|&(_, what)| what).or(other)
 }
 
 impl fmt::Debug for Lines {

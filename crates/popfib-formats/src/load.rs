@@ -189,7 +189,7 @@ pub fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, Read
 /// As [`load`].
 pub fn load_text(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
     let name = input.name().to_owned();
-    let mut source = TextTable::new(input).mask(options.mask);
+    let mut source = TextTable::of(input, options);
     insert_all(name, &mut source, options)
 }
 

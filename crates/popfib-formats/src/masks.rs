@@ -96,6 +96,27 @@ pub(crate) fn is_mask(first: IpAddr, second: IpAddr) -> bool {
     width == of && ones((mask, of)).is_some_and(|ones| ones < width) && address & !mask == 0
 }
 
+/// Whether `address` is a network mask, not the address of a host: `255.255.255.0`.
+pub(crate) fn is_mask_alone(address: IpAddr) -> bool {
+    begins_as_mask(address) && ones(bits(address)).is_some()
+}
+
+/// The prefix that two addresses are, one after the other, as one text: the second is a network mask, or the wildcard mask of
+/// the first.
+pub(crate) fn pair(first: IpAddr, second: IpAddr) -> Option<String> {
+    let ((address, width), (mask, of)) = (bits(first), bits(second));
+    if width != of {
+        return None;
+    }
+    if is_mask(first, second) || is_mask_alone(second) || address == 0 && mask == 0 {
+        return Some(format!("{first}/{second}"));
+    }
+    let is_wildcard = width == 32 && mask > 0 && mask & (mask + 1) == 0 && address & mask == 0;
+    let second = second.to_string();
+    let joined = is_wildcard.then(|| Length::Wildcard.join(&first.to_string(), &second));
+    joined?.ok()
+}
+
 /// Why `first`, which has no length, is no host whose next hop is `second`; `None` if it may be.
 ///
 /// A next hop is the address of a host, which no mask is. A range and a host with a neighbour as its next hop
@@ -131,7 +152,7 @@ pub(crate) fn second_address(first: IpAddr, second: IpAddr) -> Option<String> {
     if is_range && (is_prefix || is_whole || differ <= end) {
         return Some(format!(
             "{both}: a range, or a host and its next hop? A host has its length ({first}/{width}), a range \
-             a heading (first,last) or a value after it"
+             a dash between its ends"
         ));
     }
     None

@@ -12,6 +12,12 @@ pub(crate) const PREFIX: &[&str] = &[
     "ipprefix",
     "ipv4prefix",
     "ipv6prefix",
+    "cidrblock",
+    "ipv6cidrblock",
+    "cidrip",
+    "cidripv6",
+    "ipcidrrange",
+    "iprange",
 ];
 
 /// What holds the address of a row without a prefix: a route for this one address.

@@ -1,10 +1,236 @@
-//! Ranges of addresses as prefixes.
+//! What stands for addresses where no plain prefix does: ranges, and short forms of IPv4.
+//!
+//! ```text
+//! 10.0.0.0-10.0.1.255    10.0.0.1-20    8.8.8.*    10.1/16
+//! ```
+//! A range is both its ends and what lies between; its prefixes are the fewest that cover it. Of short forms those are read
+//! that can mean one thing: the last byte of a range, bytes that may be anything at the end, and bytes of zero left out that
+//! lie beyond the length. `10.1` alone is 10.0.0.1 to some programs and 10.1.0.0/16 to others, so it is refused.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
-use popfib::IpPrefix;
 use popfib::algebra::{self, RangePrefixes as Of};
+use popfib::{IpPrefix, Prefix, PrefixError};
+
+use crate::error::quote;
+use crate::ipv4;
+
+/// What a text stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Span {
+    Prefix(IpPrefix),
+    /// The first and the last address, in this order.
+    Range(IpAddr, IpAddr),
+}
+
+impl From<IpPrefix> for Span {
+    #[inline(always)]
+    fn from(prefix: IpPrefix) -> Self {
+        Self::Prefix(prefix)
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Prefix(prefix) => prefix.fmt(f),
+            Self::Range(first, last) => write!(f, "{first}-{last}"),
+        }
+    }
+}
+
+/// Why a text stands for no addresses.
+#[derive(Debug)]
+pub(crate) struct NoSpan {
+    /// In words, after the text.
+    pub(crate) reason: String,
+    pub(crate) source: PrefixError,
+}
+
+impl fmt::Display for NoSpan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+/// The plain prefix that `text` is, its host bits cleared or refused.
+#[inline]
+pub(crate) fn prefix(text: &str, mask: bool) -> Result<IpPrefix, PrefixError> {
+    // Most are IPv4 and right, and read several times as fast.
+    if let Some((bits, len, read)) = ipv4::prefix(text.as_bytes())
+        && read == text.len()
+        && let Ok(prefix) = Prefix::new(bits, len)
+    {
+        return Ok(IpPrefix::V4(prefix));
+    }
+    match mask {
+        true => IpPrefix::parse_masked(text),
+        false => text.parse(),
+    }
+}
+
+/// Whether `text` is a range with both its ends.
+pub(crate) fn is_range(text: &str) -> bool {
+    let is_address = |end: &str| end.trim().parse::<IpAddr>().is_ok();
+    text.split_once('-')
+        .is_some_and(|(first, last)| is_address(first) && is_address(last))
+}
+
+/// How addresses are written, beside what is always read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Notation {
+    /// Host bits are cleared, not refused.
+    pub(crate) mask: bool,
+    /// Bytes of IPv4 may have leading zeros, and are decimal.
+    pub(crate) leading_zeros: bool,
+}
+
+impl Span {
+    /// The prefix, range or short form that `text` is.
+    #[inline]
+    pub(crate) fn parse(text: &str, notation: Notation) -> Result<Self, NoSpan> {
+        match prefix(text, notation.mask) {
+            Ok(prefix) => Ok(Self::Prefix(prefix)),
+            Err(error) => Self::other(text, notation, error),
+        }
+    }
+
+    /// What is no plain prefix, for which there was this error.
+    #[cold]
+    fn other(text: &str, notation: Notation, source: PrefixError) -> Result<Self, NoSpan> {
+        let no = |reason: String| NoSpan {
+            reason: format!("{}: {reason}", quote(text.as_bytes())),
+            source,
+        };
+        if let Some(decimal) = without_leading_zeros(text) {
+            if !notation.leading_zeros {
+                let reason = "leading zeros, which some programs take for octal; --leading-zeros reads decimal numbers";
+                return Err(no(reason.to_owned()));
+            }
+            return Self::parse(&decimal, notation).map_err(|e| no(e.source.to_string()));
+        }
+        if let Some(full) = short(text) {
+            let prefix = prefix(&full, notation.mask);
+            return prefix.map(Self::Prefix).map_err(|e| no(e.to_string()));
+        }
+        let Some((first, last)) = text.split_once('-') else {
+            return Err(no(source.to_string()));
+        };
+        let (first, last) = (first.trim(), last.trim());
+        let first: IpAddr = match first.parse() {
+            Ok(first) => first,
+            Err(_) if is_with_maximum(first, last) => {
+                let reason = "a prefix and a maximum length, as VRPs have it, which `popfib rov --vrps` reads";
+                return Err(no(reason.to_owned()));
+            }
+            Err(_) => return Err(no(source.to_string())),
+        };
+        let last = match (first, last.parse()) {
+            (_, Ok(last)) => last,
+            (IpAddr::V4(first), Err(_)) => match byte(last) {
+                Some(last) => {
+                    let [a, b, c, _] = first.octets();
+                    IpAddr::from([a, b, c, last])
+                }
+                None => return Err(no("not a range of addresses".to_owned())),
+            },
+            (IpAddr::V6(_), Err(_)) => return Err(no("not a range of addresses".to_owned())),
+        };
+        match RangePrefixes::new(first, last) {
+            Ok(_) => Ok(Self::Range(first, last)),
+            Err(e) => Err(no(e.to_string())),
+        }
+    }
+
+    /// Its first and its last address.
+    pub(crate) fn ends(self) -> (IpAddr, IpAddr) {
+        match self {
+            Self::Prefix(IpPrefix::V4(prefix)) => (
+                IpAddr::from(prefix.first().to_be_bytes()),
+                IpAddr::from(prefix.last().to_be_bytes()),
+            ),
+            Self::Prefix(IpPrefix::V6(prefix)) => (
+                IpAddr::from(prefix.first().to_be_bytes()),
+                IpAddr::from(prefix.last().to_be_bytes()),
+            ),
+            Self::Range(first, last) => (first, last),
+        }
+    }
+}
+
+/// The number of one byte, of digits alone.
+fn byte(text: &str) -> Option<u8> {
+    let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_plain = text == "0" || !text.starts_with('0');
+    if is_number && is_plain {
+        text.parse().ok()
+    } else {
+        None
+    }
+}
+
+/// The prefix that a short form of IPv4 stands for, as it is written in full.
+fn short(text: &str) -> Option<String> {
+    let (bytes, len) = match text.split_once('/') {
+        Some((bytes, len)) => (bytes, Some(byte(len)?)),
+        None => (text, None),
+    };
+    let is_star = |part: &&str| *part == "*";
+    let parts: Vec<&str> = bytes.split('.').collect();
+    let stars = parts.iter().rev().take_while(|part| is_star(part)).count();
+    let numbers = parts[..parts.len() - stars].iter().map(|part| byte(part));
+    let mut octets: Vec<u8> = numbers.collect::<Option<_>>()?;
+    let count = octets.len();
+    let len = match len {
+        None if (1..4).contains(&count) && (1..=4 - count).contains(&stars) => 8 * count as u8,
+        Some(len) if (1..4).contains(&count) && stars == 0 && usize::from(len) <= 8 * count => len,
+        _ => return None,
+    };
+    octets.resize(4, 0);
+    let [a, b, c, d] = octets[..] else {
+        return None;
+    };
+    Some(format!("{}/{len}", Ipv4Addr::new(a, b, c, d)))
+}
+
+/// `text` without the leading zeros of the bytes of its dotted IPv4 addresses; `None` if it has none there.
+fn without_leading_zeros(text: &str) -> Option<String> {
+    let mut plain = String::with_capacity(text.len());
+    let mut is_any = false;
+    for part in text.split_inclusive(['/', '-']) {
+        let (address, sign) = match part.strip_suffix(['/', '-']) {
+            Some(address) => (address, &part[address.len()..]),
+            None => (part, ""),
+        };
+        let is_address = address.trim().split('.').count() == 4
+            && address.trim().split('.').all(|byte| {
+                (1..=3).contains(&byte.len()) && byte.bytes().all(|b| b.is_ascii_digit())
+            });
+        match is_address {
+            true => {
+                let bytes = address
+                    .trim()
+                    .split('.')
+                    .map(|byte| byte.trim_start_matches('0'));
+                let bytes: Vec<_> = bytes
+                    .map(|byte| if byte.is_empty() { "0" } else { byte })
+                    .collect();
+                let bytes = bytes.join(".");
+                is_any |= bytes != address.trim();
+                plain.push_str(&bytes);
+            }
+            false => plain.push_str(address),
+        }
+        plain.push_str(sign);
+    }
+    is_any.then_some(plain)
+}
+
+/// Whether `10.0.0.0/8-24` was cut at its dash.
+fn is_with_maximum(prefix: &str, max: &str) -> bool {
+    prefix.contains('/') && prefix.parse::<IpPrefix>().is_ok() && byte(max).is_some()
+}
 
 /// The fewest prefixes that cover the addresses from `first` to `last`, and no
 /// other, in ascending order.
@@ -111,6 +337,81 @@ mod tests {
             prefixes("2001:db8::", "2001:db8:2:ffff:ffff:ffff:ffff:ffff"),
             ["2001:db8::/47", "2001:db8:2::/48"]
         );
+    }
+
+    #[test]
+    fn spans_in_other_words() {
+        let spans = |text: &str| {
+            let zeros = Notation {
+                leading_zeros: true,
+                ..Notation::default()
+            };
+            Ok::<Vec<_>, String>(match Span::parse(text, zeros).map_err(|e| e.to_string())? {
+                Span::Prefix(prefix) => vec![prefix.to_string()],
+                Span::Range(first, last) => prefixes(&first.to_string(), &last.to_string()),
+            })
+        };
+        for (text, wanted) in [
+            ("10.0.0.0/8", &["10.0.0.0/8"][..]),
+            ("10.0.0.0-10.0.1.255", &["10.0.0.0/23"]),
+            ("10.0.0.0 - 10.0.1.255", &["10.0.0.0/23"]),
+            ("2001:db8::-2001:db8::ffff", &["2001:db8::/112"]),
+            ("10.0.0.4-7", &["10.0.0.4/30"]),
+            ("10.0.0.7-7", &["10.0.0.7/32"]),
+            ("8.8.8.*", &["8.8.8.0/24"]),
+            ("8.8.*.*", &["8.8.0.0/16"]),
+            ("8.8.*", &["8.8.0.0/16"]),
+            ("8.*", &["8.0.0.0/8"]),
+            ("10.1/16", &["10.1.0.0/16"]),
+            ("10.1/12", &["10.1/12"]),
+            ("10/8", &["10.0.0.0/8"]),
+            ("192.168.64/18", &["192.168.64.0/18"]),
+            ("010.001.000.000/16", &["10.1.0.0/16"]),
+            ("001.009.096.104 - 001.009.096.111", &["1.9.96.104/29"]),
+        ] {
+            match spans(text) {
+                Ok(spans) => assert_eq!(spans, wanted, "{text}"),
+                Err(e) => assert!(text == "10.1/12" && e.contains("host bits"), "{e}"),
+            }
+        }
+        for (text, reason) in [
+            (
+                "10.0.0.9-8",
+                "the first address of the range is after the last",
+            ),
+            ("10.0.0.9-256", "not a range of addresses"),
+            ("10.0.0.9-1.8", "not a range of addresses"),
+            ("10.0.0.9-+10", "not a range of addresses"),
+            ("::1-2", "not a range of addresses"),
+            ("10.0.0.1-::2", "the ends of the range are of two families"),
+            ("10.1/24", "not an address"),
+            ("10.1", "not an address"),
+            ("10.1.", "not an address"),
+            ("10.*.0.1", "not an address"),
+            ("10.*.*.*.*", "not an address"),
+            ("*", "not an address"),
+            ("*.*.*.*", "not an address"),
+            ("10.*/8", "not an address"),
+            ("+10/8", "not an address"),
+            ("10.0-1.0.0", "not an address"),
+            ("49.10.0.0/19-24", "a prefix and a maximum length"),
+            ("10.0.0.1/8", "host bits"),
+            ("", "not an address"),
+        ] {
+            let e = spans(text).expect_err(text);
+            assert!(e.contains(reason), "{text}: {e}");
+        }
+        let mask = Notation {
+            mask: true,
+            ..Notation::default()
+        };
+        let span = |text| Span::parse(text, mask).map_err(|e| e.to_string());
+        assert_eq!(
+            span("10.1/12"),
+            Ok(Span::Prefix("10.0.0.0/12".parse().unwrap()))
+        );
+        let zeros = span("097.110.168.122").unwrap_err();
+        assert!(zeros.contains("--leading-zeros"), "{zeros}");
     }
 
     #[test]

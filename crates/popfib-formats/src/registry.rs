@@ -27,6 +27,8 @@ pub(crate) struct Entry<Options, Source: ?Sized> {
 pub(crate) struct Capabilities {
     /// A record has several values, of which one can be chosen.
     pub(crate) many_values: bool,
+    /// The user can say which of its columns or members has the prefix.
+    pub(crate) prefix_column: bool,
     /// Routes or updates are those of several peers.
     pub(crate) peers: bool,
     /// Routes have AS paths, or their values are origin ASes.
@@ -42,6 +44,7 @@ pub(crate) struct Capabilities {
 impl Capabilities {
     pub(crate) const NONE: Self = Self {
         many_values: false,
+        prefix_column: false,
         peers: false,
         origins: false,
         tables: false,
@@ -51,6 +54,10 @@ impl Capabilities {
     pub(crate) const MANY_VALUES: Self = Self {
         many_values: true,
         ..Self::NONE
+    };
+    pub(crate) const FIELDS: Self = Self {
+        prefix_column: true,
+        ..Self::MANY_VALUES
     };
     pub(crate) const PEERS: Self = Self {
         peers: true,

@@ -6,24 +6,22 @@
 //! own: each element counts, and there may be no values.
 
 use std::mem;
-use std::net::IpAddr;
 use std::ops::Range;
 
-use popfib::{IpPrefix, Prefix};
+use popfib::IpPrefix;
 
 use crate::as_path;
 use crate::error::quote;
-use crate::ipv4;
 use crate::name_rule::checked;
 use crate::peers::RouteValue;
-use crate::ranges::RangePrefixes;
+use crate::ranges::{Notation, RangePrefixes, Span, prefix};
 use crate::route::Route;
 use crate::table_format::LoadOptions;
 
 /// What a grammar has found, and what all grammars have to know.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
-    mask: bool,
+    notation: Notation,
     line: u64,
     /// What was found, each with the place of its value in `values`, and how many of
     /// them are taken.
@@ -56,7 +54,7 @@ impl Rows {
     /// Nothing found yet.
     pub(crate) fn new(options: &LoadOptions) -> Self {
         Self {
-            mask: options.mask,
+            notation: options.notation(),
             chosen: options.table.clone(),
             wants_origin: options.value == RouteValue::OriginAs,
             ..Self::default()
@@ -117,18 +115,7 @@ impl Rows {
 
     /// A prefix as written, with its length.
     pub(crate) fn prefix(&self, text: &str) -> Result<IpPrefix, String> {
-        // Most are IPv4 and right, and read several times as fast.
-        if let Some((bits, len, read)) = ipv4::prefix(text.as_bytes())
-            && read == text.len()
-            && let Ok(prefix) = Prefix::new(bits, len)
-        {
-            return Ok(IpPrefix::V4(prefix));
-        }
-        let prefix = if self.mask {
-            IpPrefix::parse_masked(text)
-        } else {
-            text.parse()
-        };
+        let prefix = prefix(text, self.notation.mask);
         prefix.map_err(|e| format!("{}: {e}", quote(text.as_bytes())))
     }
 
@@ -246,23 +233,26 @@ impl Rows {
         Ok(())
     }
 
-    /// Finds the elements that `text` stands for: a prefix, an address, or a range of
-    /// addresses with both its ends (`10.0.0.1-10.0.0.9`).
-    pub(crate) fn elements(&mut self, text: &str, value: &str) -> Result<(), String> {
-        let Some((first, last)) = text.split_once('-') else {
-            let prefix = self.prefix(text)?;
-            return self.element(prefix, value);
-        };
-        let address = |end: &str| {
-            let address = end.trim().parse::<IpAddr>();
-            address.map_err(|_| format!("{}: not a range of addresses", quote(text.as_bytes())))
-        };
-        let prefixes = RangePrefixes::new(address(first)?, address(last)?)
-            .map_err(|e| format!("{}: {e}", quote(text.as_bytes())))?;
-        for prefix in prefixes {
-            self.element(prefix, value)?;
+    /// A prefix, an address, or a range of addresses.
+    pub(crate) fn span(&self, text: &str) -> Result<Span, String> {
+        Span::parse(text, self.notation).map_err(|e| e.to_string())
+    }
+
+    /// Finds the elements that a [`span`](Self::span) is.
+    pub(crate) fn elements_of(&mut self, span: Span, value: &str) -> Result<(), String> {
+        match span {
+            Span::Prefix(prefix) => self.element(prefix, value),
+            Span::Range(first, last) => {
+                let mut prefixes = RangePrefixes::new(first, last).map_err(|e| e.to_string())?;
+                prefixes.try_for_each(|prefix| self.element(prefix, value))
+            }
         }
-        Ok(())
+    }
+
+    /// Finds the elements that `text` stands for: a prefix, an address, or a range of
+    /// addresses (`10.0.0.1-10.0.0.9`).
+    pub(crate) fn elements(&mut self, text: &str, value: &str) -> Result<(), String> {
+        self.elements_of(self.span(text)?, value)
     }
 
     /// The last element was for routes of some lengths (`le 24`), which a table does

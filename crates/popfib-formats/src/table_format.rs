@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use crate::peers::{PeerFilter, RouteValue};
+use crate::ranges::Notation;
 use crate::registry::{self, format_type};
 use crate::route::RouteSource;
 
@@ -59,6 +60,9 @@ pub struct LoadOptions {
     pub skip_invalid: bool,
     /// Clear host bits instead of treating the line as invalid.
     pub mask: bool,
+    /// Read bytes of IPv4 with leading zeros (`010.0.0.1`) as decimal numbers; some programs take them for octal, so
+    /// without it the line is invalid.
+    pub leading_zeros: bool,
     /// Which routes to use from a file with several peers; if `None`, the best path of each prefix among all.
     /// An error for files of formats without peers.
     pub peer: Option<PeerFilter>,
@@ -73,6 +77,11 @@ pub struct LoadOptions {
     pub table: Option<String>,
     /// For CSV with a column of numbers of places, as MaxMind's blocks: the file of these places, whose columns are added.
     pub locations: Option<PathBuf>,
+    /// Where prefixes are, if not where the names of columns and members say: a column of CSV by its name or its number from 1, or
+    /// the member of a JSON object that these keys lead to. An error for other formats.
+    pub prefix_column: Option<String>,
+    /// The same for the length or the network mask of prefixes, where it stands apart.
+    pub length_column: Option<String>,
     /// Keep the routes that a later one for the same prefix would replace, in
     /// [`RouteTable::others`](crate::RouteTable::others).
     pub all: bool,
@@ -85,13 +94,24 @@ impl LoadOptions {
             format: None,
             skip_invalid: false,
             mask: false,
+            leading_zeros: false,
             peer: None,
             value: RouteValue::NextHop,
             columns: Columns::Value,
             image_columns: false,
             table: None,
             locations: None,
+            prefix_column: None,
+            length_column: None,
             all: false,
+        }
+    }
+
+    /// How addresses are written.
+    pub(crate) fn notation(&self) -> Notation {
+        Notation {
+            mask: self.mask,
+            leading_zeros: self.leading_zeros,
         }
     }
 }

@@ -8,6 +8,8 @@
 //! after a comma or a tab is of one that is not known: left out and counted. What would be read as CSV in another
 //! way is refused: a quote after those, a semicolon right after the prefix. So is an address after one
 //! without a length that may be its mask or the end of a range ([`masks`](crate::masks)).
+//! A range or a short form may stand for the prefix ([`ranges`](crate::ranges)); of ranges with next hops the narrowest
+//! counts ([`overlap`](crate::delimited::overlap)).
 //! `#` and `;` begin a comment wherever else they stand;
 //! empty lines are nothing. IPv4 is dotted, IPv6 in any legal spelling;
 //! v4-mapped IPv6 stays IPv6. Lines end in LF or CR LF, the last one also
@@ -21,6 +23,7 @@ use std::str;
 use popfib::{IpPrefix, Prefix, PrefixError};
 
 use crate::delimited::is_country;
+use crate::delimited::overlap::RangeRoutes;
 use crate::error::{ReadError, quote};
 use crate::hosts::LOCALHOST;
 use crate::input::Input;
@@ -30,16 +33,18 @@ use crate::masks::second_address;
 use crate::name_rule::{MAX_NAME, checked};
 use crate::names::left_out;
 use crate::origins::is_as_list;
+use crate::ranges::{NoSpan, Notation, Span};
 use crate::registry::Capabilities;
 use crate::route::{Route, RouteSource};
-use crate::table_format::Entry;
+use crate::table_format::{Entry, LoadOptions};
+use crate::words::looks_like_prefix;
 
 pub(crate) const FORMAT: Entry = Entry {
     name: "text",
     description: "text, one route a line: PREFIX NEXTHOP",
     can: Capabilities::NONE,
     detect: begins_with_route,
-    open: |input, options| Ok(Box::new(TextTable::new(input).mask(options.mask))),
+    open: |input, options| Ok(Box::new(TextTable::of(input, options))),
 };
 
 /// Whether the first line that isn't a comment is there as a whole and is a route.
@@ -67,28 +72,119 @@ fn begins_with_route(head: &[u8]) -> bool {
 #[derive(Debug)]
 pub struct TextTable {
     lines: Lines,
-    mask: bool,
+    notation: Notation,
+    /// The ranges, until all are there.
+    ranges: RangeRoutes,
     /// Whether its first route has no next hop, so that none has.
     is_list: Option<bool>,
+    /// The same where no range came before: routes of this kind need no further look.
+    plain: Option<bool>,
     /// Lines that end before a next hop.
     without: u64,
 }
 
 impl TextTable {
-    /// Reads routes from `input`. Takes 256 KiB.
+    /// Reads routes from `input`. Takes 256 KiB, and what its ranges need.
     pub fn new(input: Input) -> Self {
+        Self::of(input, &LoadOptions::new())
+    }
+
+    /// The same by the options that are about lines of text.
+    pub(crate) fn of(input: Input, options: &LoadOptions) -> Self {
         Self {
             lines: Lines::new(input),
-            mask: false,
+            notation: options.notation(),
+            ranges: RangeRoutes::new(options.all),
             is_list: None,
+            plain: None,
             without: 0,
         }
     }
 
     /// Whether host bits of a prefix are cleared; without it, they are an error.
     pub fn mask(mut self, mask: bool) -> Self {
-        self.mask = mask;
+        self.notation.mask = mask;
         self
+    }
+}
+
+impl TextTable {
+    /// Whether a route counts, by whether it has a next hop: one without is left out where only its next hop is not known.
+    fn counts(&mut self, span: Span, next_hop: &Range<usize>) -> Result<bool, Flaw> {
+        let line = self.lines.line();
+        if next_hop.is_empty()
+            && self.is_list == Some(false)
+            && is_delimited(&line[next_hop.end..skip_separator(line, next_hop.end)])
+        {
+            self.without += 1;
+            return Ok(false);
+        }
+        let is_list = *self.is_list.get_or_insert(next_hop.is_empty());
+        match is_list == next_hop.is_empty() {
+            true => Ok(true),
+            false if is_list => Err(Flaw::InList(next_hop.clone())),
+            false => Err(Flaw::NoNextHop(span.to_string())),
+        }
+    }
+
+    /// Reads the current line again, which has this flaw: it may begin with a range or a short form. What is no prefix waits
+    /// for the others of its kind.
+    #[cold]
+    fn other(&mut self, flaw: Flaw) -> Result<Option<(IpPrefix, Range<usize>)>, Flaw> {
+        let line = self.lines.line();
+        let text = match &flaw {
+            Flaw::ThirdField(..) => spaced_range(line),
+            Flaw::Prefix(text, e) if *e != PrefixError::HostBits => {
+                spaced_range(line).or(Some(text.clone()))
+            }
+            _ => None,
+        };
+        let Some((range, text)) =
+            text.and_then(|range| Some((range.clone(), str::from_utf8(&line[range]).ok()?)))
+        else {
+            return Err(flaw);
+        };
+        let span = Span::parse(text, self.notation);
+        let span = span.map_err(|no| Flaw::NoSpan(no.into()))?;
+        let next_hop = next_hop(line, range, false)?;
+        if !self.counts(span, &next_hop)? {
+            return Ok(None);
+        }
+        if let Span::Prefix(prefix) = span {
+            return Ok(Some((prefix, next_hop)));
+        }
+        self.wait(span, next_hop).map(|()| None)
+    }
+
+    /// Keeps what the current line has until all lines are read.
+    fn wait(&mut self, span: Span, next_hop: Range<usize>) -> Result<(), Flaw> {
+        self.plain = None;
+        let value = name(&self.lines, next_hop)?;
+        self.ranges.add(span, self.lines.number(), value);
+        Ok(())
+    }
+
+    /// The route that was read in the current line, unless it does not count or waits.
+    #[inline(never)]
+    fn checked(
+        &mut self,
+        read: Result<(IpPrefix, Range<usize>), Flaw>,
+    ) -> Result<Option<(IpPrefix, Range<usize>)>, Flaw> {
+        let (prefix, next_hop) = match read {
+            Ok(found) => match self.counts(found.0.into(), &found.1)? {
+                true => found,
+                false => return Ok(None),
+            },
+            Err(flaw) => match self.other(flaw)? {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+        };
+        if self.ranges.is_any() {
+            return self.wait(Span::Prefix(prefix), next_hop).map(|()| None);
+        }
+        self.plain = self.is_list;
+        Ok(Some((prefix, next_hop)))
     }
 }
 
@@ -97,55 +193,70 @@ impl RouteSource for TextTable {
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
         let (prefix, next_hop) = loop {
             if !self.lines.advance()? {
-                return Ok(None);
+                let invalid = |(line, reason)| self.lines.invalid_at(line, reason);
+                return self.ranges.next().transpose().map_err(invalid);
             }
-            match parse(self.lines.line(), self.mask) {
-                Ok(Some((prefix, next_hop))) => {
-                    let line = self.lines.line();
-                    if next_hop.is_empty()
-                        && self.is_list == Some(false)
-                        && is_delimited(&line[next_hop.end..skip_separator(line, next_hop.end)])
-                    {
-                        self.without += 1;
-                        continue;
-                    }
-                    let is_list = *self.is_list.get_or_insert(next_hop.is_empty());
-                    if is_list != next_hop.is_empty() {
-                        let flaw = if is_list {
-                            Flaw::InList(next_hop)
-                        } else {
-                            Flaw::NoNextHop(prefix)
-                        };
-                        return Err(explain(&self.lines, flaw));
-                    }
-                    break (prefix, next_hop);
-                }
+            let read = match parse(self.lines.line(), self.notation.mask) {
+                Ok(None) => continue,
+                Ok(Some(found)) if self.plain == Some(found.1.is_empty()) => break found,
+                Ok(Some(found)) => Ok(found),
+                Err(flaw) => Err(flaw),
+            };
+            match self.checked(read) {
+                Ok(Some(found)) => break found,
                 Ok(None) => {}
                 Err(flaw) => return Err(explain(&self.lines, flaw)),
             }
         };
-        let Ok(next_hop) = str::from_utf8(&self.lines.line()[next_hop]) else {
-            return Err(explain(&self.lines, Flaw::NotText));
-        };
-        // What else a name may not be, no field of ASCII is.
-        if (next_hop.len() > MAX_NAME || !next_hop.is_ascii())
-            && let Err(reason) = checked(next_hop)
-        {
-            return Err(self.lines.invalid(reason));
+        match name(&self.lines, next_hop) {
+            Ok(next_hop) => Ok(Some(Route { prefix, next_hop })),
+            Err(flaw) => Err(explain(&self.lines, flaw)),
         }
-        Ok(Some(Route { prefix, next_hop }))
     }
 
     fn notes(&self) -> Vec<String> {
-        left_out(self.without, "line", None)
+        let mut notes = left_out(self.without, "line", None);
+        notes.extend(self.ranges.note());
+        notes
     }
+}
+
+/// The next hop that is there in the current line, as text.
+#[inline(always)]
+fn name(lines: &Lines, next_hop: Range<usize>) -> Result<&str, Flaw> {
+    let Ok(next_hop) = str::from_utf8(&lines.line()[next_hop]) else {
+        return Err(Flaw::NotText);
+    };
+    // What else a name may not be, no field of ASCII is.
+    if next_hop.len() > MAX_NAME || !next_hop.is_ascii() {
+        checked(next_hop).map_err(Flaw::Name)?;
+    }
+    Ok(next_hop)
+}
+
+/// Where a range is that begins a line and has blanks around its dash.
+fn spaced_range(line: &[u8]) -> Option<Range<usize>> {
+    let start = skip_blanks(line, 0);
+    let first = field(line, start).ok()?;
+    let dash = skip_blanks(line, first.end);
+    let last = field(line, skip_blanks(line, dash + 1)).ok()?;
+    let is_address = |range| {
+        str::from_utf8(&line[range])
+            .is_ok_and(|text| looks_like_prefix(text) && !text.contains('/'))
+    };
+    let is_alone = first.end < dash && line.get(dash) == Some(&b'-') && dash + 1 < last.start;
+    (is_alone && is_address(first) && is_address(last.clone())).then_some(start..last.end)
 }
 
 /// What is wrong with a line, and where.
 enum Flaw {
     NotText,
     Prefix(Range<usize>, PrefixError),
-    NoNextHop(IpPrefix),
+    /// What stands for a prefix in another form, and is wrong.
+    NoSpan(Box<NoSpan>),
+    NoNextHop(String),
+    /// What a next hop cannot be.
+    Name(String),
     /// A next hop in a list of prefixes.
     InList(Range<usize>),
     /// An address after one without a length: this is wrong with it.
@@ -177,7 +288,14 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<(IpPrefix, Range<usize>)>, Fl
         _ => any_prefix(line, start, mask)?,
     };
     let prefix = prefix.map_err(|e| Flaw::Prefix(start..end, e))?;
+    let next_hop = next_hop(line, start..end, is_host(prefix))?;
+    Ok(Some((prefix, next_hop)))
+}
 
+/// Where the next hop of a line is after its prefix; empty if there is none. Of a host it is not everything that stands there.
+#[inline(always)]
+fn next_hop(line: &[u8], prefix: Range<usize>, is_host: bool) -> Result<Range<usize>, Flaw> {
+    let Range { start, end } = prefix;
     let next_hop = field(line, skip_separator(line, end))?;
     if next_hop.is_empty() {
         if line.get(next_hop.end) == Some(&b',') {
@@ -186,13 +304,13 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<(IpPrefix, Range<usize>)>, Fl
         if line.get(end) == Some(&b';') && class(line, end + 1) & FIELD_END == 0 {
             return Err(Flaw::Semicolon(end));
         }
-        return Ok(Some((prefix, end..end)));
+        return Ok(end..end);
     }
     match line[next_hop.start] {
         b'"' if is_delimited(&line[end..next_hop.start]) => {
             return Err(Flaw::Quoted(next_hop.start));
         }
-        b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' | b':' if is_host(prefix) => {
+        b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' | b':' if is_host => {
             no_second_address(&line[start..end], &line[next_hop.clone()])?;
         }
         _ => {}
@@ -202,9 +320,9 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<(IpPrefix, Range<usize>)>, Fl
         let between = end..next_hop.start;
         let is_delimited = is_delimited(&line[between.clone()]);
         let set = as_set(line, between).ok_or(Flaw::ThirdField(rest, is_delimited))?;
-        return Ok(Some((prefix, set)));
+        return Ok(set);
     }
-    Ok(Some((prefix, next_hop)))
+    Ok(next_hop)
 }
 
 /// Whether a prefix is that of one address.
@@ -355,7 +473,9 @@ fn explain(lines: &Lines, flaw: Flaw) -> ReadError {
         Flaw::Prefix(range, e) => lines
             .invalid(format!("{}: {e}", quote(&line[range])))
             .with_source(e),
-        Flaw::NoNextHop(prefix) => lines.invalid(format!("no next hop after \"{prefix}\"")),
+        Flaw::NoSpan(no) => lines.invalid(no.reason).with_source(no.source),
+        Flaw::NoNextHop(span) => lines.invalid(format!("no next hop after \"{span}\"")),
+        Flaw::Name(reason) => lines.invalid(reason),
         Flaw::InList(range) => lines.invalid(format!(
             "a next hop in a list of prefixes, the first of which has none: {}",
             quote(&line[range])

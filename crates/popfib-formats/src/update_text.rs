@@ -14,6 +14,7 @@ use crate::masks::second_address;
 use crate::name_rule::checked;
 use crate::origins::is_token;
 use crate::peers::Peer;
+use crate::ranges::prefix;
 use crate::registry::Capabilities;
 use crate::update::{Change, Gate, Update, UpdateEntry, UpdateOptions, UpdateSource};
 
@@ -72,12 +73,7 @@ pub(crate) fn parse_time(text: &str) -> Option<u64> {
 
 /// A prefix, its host bits cleared or refused.
 pub(crate) fn parse_prefix(text: &str, mask: bool) -> Result<IpPrefix, String> {
-    if mask {
-        IpPrefix::parse_masked(text)
-    } else {
-        text.parse()
-    }
-    .map_err(|e| format!("{}: {e}", quote(text.as_bytes())))
+    prefix(text, mask).map_err(|e| format!("{}: {e}", quote(text.as_bytes())))
 }
 
 /// An [`UpdateSource`] of either form.

@@ -38,6 +38,7 @@ pub(crate) fn join(
         fill,
         skip_invalid,
         mask,
+        leading_zeros: false,
     };
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);

@@ -36,8 +36,8 @@ pub(crate) struct TablesArgs {
 #[command(next_help_heading = "Tables")]
 struct GivenArgs {
     /// Table or image to read, compressed or not; `-` is standard input. Several tables need names (asn=FILE), which
-    /// become the names of their columns. --columns, --format, --locations, --peer, --value and --vrf are about the
-    /// table before them, and about all tables if none is before [default: the built-in table of a tier-1 router, with
+    /// become the names of their columns. --columns, --format, --length-column, --locations, --peer, --prefix-column,
+    /// --value and --vrf are about the table before them, and about all tables if none is before [default: the built-in table of a tier-1 router, with
     /// origin AS numbers]
     #[arg(short, long = "table", value_name = "[NAME=]FILE")]
     tables: Vec<String>,
@@ -56,7 +56,16 @@ struct GivenArgs {
 }
 
 /// The options of [`ReadArgs`] that are about one table.
-const OF_A_TABLE: [&str; 6] = ["columns", "format", "locations", "peer", "value", "vrf"];
+const OF_A_TABLE: [&str; 8] = [
+    "columns",
+    "format",
+    "length_column",
+    "locations",
+    "peer",
+    "prefix_column",
+    "value",
+    "vrf",
+];
 
 impl Args for TablesArgs {
     fn augment_args(command: Command) -> Command {
@@ -79,6 +88,10 @@ impl FromArgMatches for TablesArgs {
             Ok::<_, clap::Error>(ReadArgs {
                 format: only(matches, "format", from, to)?.or(before.format),
                 locations: only(matches, "locations", from, to)?.or(before.locations.clone()),
+                prefix_column: only(matches, "prefix_column", from, to)?
+                    .or(before.prefix_column.clone()),
+                length_column: only(matches, "length_column", from, to)?
+                    .or(before.length_column.clone()),
                 peer: only(matches, "peer", from, to)?.or(before.peer),
                 value: only(matches, "value", from, to)?.or(before.value),
                 columns: match between::<String>(matches, "columns", from, to) {
@@ -92,6 +105,8 @@ impl FromArgMatches for TablesArgs {
         let none = ReadArgs {
             format: None,
             locations: None,
+            prefix_column: None,
+            length_column: None,
             peer: None,
             value: None,
             columns: Vec::new(),

@@ -115,6 +115,11 @@ fn wrong_lines_are_counted_and_the_next_is_read() {
         "withdraw 10.0.0.0/8 x",
         "announce route 10.0.0.0/8",
         "announce route 10.0.0.0/8 next-hop self",
+        "announce attributes next-hop 192.0.2.1 nlri",
+        "announce attributes next-hop 192.0.2.1",
+        "announce attributes next-hop 192.0.2.1 nlri 10.0.0.0/8 10.0.0.1/8",
+        "announce attributes next-hop 192.0.2.1 split /24 nlri 10.0.0.0/8",
+        "announce ipv4 unicast next-hop 192.0.2.1",
         "announce route 10.0.0.0/8 next-hop 192.0.2.1 as-path [ 1",
         "{\"type\":\"ris_message\",\"data\":{\"type\":\"UPDATE\",\"withdrawals\":[\"10.0.0.0/8\"]}}",
         "{",
@@ -138,6 +143,31 @@ fn wrong_lines_are_counted_and_the_next_is_read() {
     assert_eq!(
         values(&format!("announce 10.0.0.0/8 {value}\n")),
         [format!("10.0.0.0/8 {value}")]
+    );
+}
+
+#[test]
+fn commands_of_exabgp_for_many_prefixes() {
+    let lines = "announce attributes next-hop 192.0.2.1 med 5 nlri 10.3.0.0/24 10.4.0.0/24 2001:db8::/32\n\
+                 announce ipv4 unicast 10.5.0.0/24 next-hop 192.0.2.1\n";
+    assert_eq!(
+        values(&format!(
+            "{lines}withdraw attributes next-hop 192.0.2.1 nlri 10.4.0.0/24\n"
+        )),
+        [
+            "10.3.0.0/24 192.0.2.1 med 5",
+            "10.5.0.0/24 192.0.2.1",
+            "2001:db8::/32 192.0.2.1 med 5"
+        ]
+    );
+    assert_eq!(
+        values(&format!("{lines}withdraw ipv4 unicast 10.5.0.0/24\n")).len(),
+        3
+    );
+    // A value of the plain form may be called as a command.
+    assert_eq!(
+        values("announce 10.0.0.0/8 attributes\n"),
+        ["10.0.0.0/8 attributes"]
     );
 }
 

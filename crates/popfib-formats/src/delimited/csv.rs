@@ -21,19 +21,18 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use popfib::{IpPrefix, NextHop};
-use popfib_table::Dictionary;
 
 use super::fields::Fields;
 use super::geofeed;
 use super::layout::{Layout, Source, is_host};
-use super::overlap::{Range, Ranges, Row, Sorted};
+use super::overlap::RangeRoutes;
 use crate::delimiter::delimiter;
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::{Lines, text};
 use crate::name_rule::checked;
 use crate::names::left_out;
-use crate::ranges::RangePrefixes;
+use crate::ranges::{Notation, RangePrefixes, Span};
 use crate::record::{Kind, RecordText};
 use crate::registry::Capabilities;
 use crate::route::{RecordColumns, Route, RouteSource};
@@ -42,7 +41,7 @@ use crate::table_format::{Columns, Entry, LoadOptions};
 pub(crate) static FORMAT: Entry = Entry {
     name: "csv",
     description: "CSV or TSV with a prefix or the ends of a range, and an AS number, country or other value (iptoasn, GeoLite2, IP2Location, DB-IP)",
-    can: Capabilities::MANY_VALUES,
+    can: Capabilities::FIELDS,
     detect,
     open: |input, options| Ok(Box::new(Delimited::new(input, options))),
 };
@@ -59,7 +58,7 @@ fn detect(head: &[u8]) -> bool {
         return false;
     }
     let Some(layout) = Layout::of(&fields) else {
-        return false;
+        return second_row(head).is_some_and(|row| by_content(first, &row).is_ok());
     };
     if layout.heading.is_some() || is_more_than_text(first, &fields) {
         return true;
@@ -72,6 +71,23 @@ fn detect(head: &[u8]) -> bool {
             .filter_map(|line| text(line).ok())
             .find(|row| fields.split(row).is_err() || !fields.get(1).is_empty())
             .is_some_and(|_| fields.len() == 2)
+}
+
+/// The second of the lines that are not skipped.
+fn second_row(head: &[u8]) -> Option<String> {
+    let row = head_lines(head).filter(|line| !is_skipped(line)).nth(1)?;
+    text(row).map(str::to_owned).ok()
+}
+
+/// The layout of a file that begins with these lines, by its first row.
+fn by_content(heading: &str, row: &str) -> Result<Layout, String> {
+    let (mut names, mut cells) = (
+        Fields::new(separator(heading)),
+        Fields::new(separator(heading)),
+    );
+    names.split(heading)?;
+    cells.split(row)?;
+    Layout::by_content(&names, &cells)
 }
 
 /// Whether the text table would read this line of a prefix and other fields as something else: what has
@@ -120,20 +136,20 @@ fn whole_set(value: &str) -> Result<(), String> {
 /// A [`RouteSource`] of CSV and TSV.
 pub(crate) struct Delimited {
     lines: Lines,
-    mask: bool,
+    /// The second row, which may say what the first does not.
+    second: Option<String>,
+    /// The columns of the prefix and its length, if the user says so.
+    prefix: Option<String>,
+    length: Option<String>,
+    notation: Notation,
     columns: Columns,
     /// The record of a row, and the indices of the columns of values in it, unless one value is read.
     record: Option<(RecordText, Vec<usize>)>,
     fields: Option<(Fields, Layout)>,
     /// Whether numbers are addresses of IPv6.
     numbers_are_ipv6: bool,
-    /// The ranges, until all are there, and then.
-    ranges: Ranges,
-    sorted: Sorted,
-    names: Dictionary,
-    /// What is left of the range that is handed out.
-    range: Option<RangePrefixes>,
-    value: NextHop,
+    /// The values, and the ranges until all are there.
+    ranges: RangeRoutes,
     /// Rows whose value is empty.
     without: u64,
     at_end: bool,
@@ -141,27 +157,33 @@ pub(crate) struct Delimited {
 
 /// What a row holds.
 enum Found {
-    Prefix(IpPrefix),
-    Range(Range),
+    /// A prefix and the number of its value.
+    Prefix(IpPrefix, NextHop),
+    /// Nothing, or a range, which waits for the others.
     Nothing,
 }
 
 impl Delimited {
     /// Reads routes from `input`.
-    pub(crate) fn new(input: Input, options: &LoadOptions) -> Self {
+    pub(crate) fn new(mut input: Input, options: &LoadOptions) -> Self {
+        // Whole ones.
+        let are_two = |head: &[u8]| {
+            let end = head.iter().rposition(|&byte| byte == b'\n');
+            end.is_some_and(|end| second_row(&head[..end]).is_some())
+        };
+        let second = second_row(input.peek(are_two));
         Self {
             lines: Lines::new(input),
-            mask: options.mask,
+            second,
+            prefix: options.prefix_column.clone(),
+            length: options.length_column.clone(),
+            notation: options.notation(),
             columns: options.columns.clone(),
             record: None,
             fields: None,
             numbers_are_ipv6: false,
             // Of equal ranges the caller chooses, if any.
-            ranges: Ranges::new(options.all),
-            sorted: Sorted::default(),
-            names: Dictionary::new(),
-            range: None,
-            value: NextHop::MIN,
+            ranges: RangeRoutes::new(options.all),
             without: 0,
             at_end: false,
         }
@@ -198,13 +220,15 @@ impl Delimited {
         };
         let value = value.map_or(Ok(""), checked)?;
         whole_set(value)?;
-        let found = match layout.source {
+        let span = match layout.source {
             Source::Prefix(n, length) => {
                 let text = cell(n)?;
                 let joined;
                 let text = match length {
                     None => {
-                        if let Ok(address) = text.parse() {
+                        if !text.contains('/')
+                            && let Ok(address) = text.parse()
+                        {
                             is_host(address, fields, layout)?;
                         }
                         text
@@ -214,14 +238,7 @@ impl Delimited {
                         &joined
                     }
                 };
-                let prefix = if self.mask {
-                    IpPrefix::parse_masked(text)
-                } else {
-                    text.parse()
-                };
-                let prefix = prefix.map_err(|e| format!("{}: {e}", quote(text.as_bytes())))?;
-                self.value = self.names.intern(value);
-                Found::Prefix(prefix)
+                Span::parse(text, self.notation).map_err(|e| e.to_string())?
             }
             Source::Range(first, last) => {
                 let (first, last) = (cell(first)?, cell(last)?);
@@ -237,14 +254,7 @@ impl Delimited {
                 if value == "0" && (0..fields.len()).any(|n| fields.get(n) == "Not routed") {
                     return Ok(Found::Nothing);
                 }
-                Found::Range(Range {
-                    first: ends.0,
-                    last: ends.1,
-                    row: Row {
-                        line: self.lines.number(),
-                        value: self.names.intern(value),
-                    },
-                })
+                Span::Range(ends.0, ends.1)
             }
         };
         match layout.values.iter().min() {
@@ -255,7 +265,15 @@ impl Delimited {
                 self.without += 1;
                 Ok(Found::Nothing)
             }
-            _ => Ok(found),
+            _ => Ok(match span {
+                Span::Prefix(prefix) if !self.ranges.is_any() => {
+                    Found::Prefix(prefix, self.ranges.kept(value))
+                }
+                span => {
+                    self.ranges.add(span, self.lines.number(), value);
+                    Found::Nothing
+                }
+            }),
         }
     }
 
@@ -266,14 +284,15 @@ impl Delimited {
         fields
             .split(first)
             .map_err(|reason| self.lines.invalid(reason))?;
-        let Some(mut layout) = Layout::of(&fields) else {
-            self.at_end = true;
-            let reason = format!(
-                "no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in {}",
-                quote(first.as_bytes())
-            );
-            return Err(self.lines.stopped(reason));
+        let layout = match (&self.prefix, &self.length, Layout::of(&fields)) {
+            (None, None, Some(layout)) => Ok(layout),
+            (None, None, None) => by_content(first, self.second.as_deref().unwrap_or_default()),
+            (prefix, length, _) => Layout::chosen(&fields, prefix.as_deref(), length.as_deref()),
         };
+        let mut layout = layout.map_err(|reason| {
+            self.at_end = true;
+            self.lines.stopped(reason)
+        })?;
         if self.columns != Columns::Value {
             self.record = Some(layout.choose(&self.columns, &fields).map_err(|reason| {
                 self.at_end = true;
@@ -313,47 +332,25 @@ fn ends(first: &str, last: &str, numbers_are_ipv6: &mut bool) -> Result<(IpAddr,
 
 impl RouteSource for Delimited {
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        let prefix = loop {
-            if let Some(prefix) = self.range.as_mut().and_then(Iterator::next) {
-                break prefix;
-            }
-            self.range = None;
+        let (prefix, value) = loop {
             if self.at_end {
-                match self.sorted.next() {
-                    None => return Ok(None),
-                    Some(Ok(range)) => {
-                        self.value = range.row.value;
-                        self.range = RangePrefixes::new(range.first, range.last).ok();
-                    }
-                    Some(Err([around, range])) => {
-                        let reason = format!(
-                            "the range {} to {} overlaps {} to {} of line {}, and neither lies in the other",
-                            range.first, range.last, around.first, around.last, around.row.line
-                        );
-                        return Err(self.lines.invalid_at(range.row.line, reason));
-                    }
-                }
-                continue;
+                let invalid = |(line, reason)| self.lines.invalid_at(line, reason);
+                return self.ranges.next().transpose().map_err(invalid);
             }
             if !self.lines.advance()? {
                 self.at_end = true;
-                self.sorted = self.ranges.sorted();
                 continue;
             }
             if is_skipped(self.lines.line()) || self.fields.is_none() && self.learn()? {
                 continue;
             }
             match self.row() {
-                Ok(Found::Prefix(prefix)) => break prefix,
-                Ok(Found::Range(range)) => self.ranges.add(range),
+                Ok(Found::Prefix(prefix, value)) => break (prefix, value),
                 Ok(Found::Nothing) => {}
                 Err(reason) => return Err(self.lines.invalid(reason)),
             }
         };
-        Ok(Some(Route {
-            prefix,
-            next_hop: self.names.get(self.value).unwrap_or_default(),
-        }))
+        Ok(Some(self.ranges.route(prefix, value)))
     }
 
     fn columns(&self) -> Option<RecordColumns<'_>> {
@@ -362,11 +359,7 @@ impl RouteSource for Delimited {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = left_out(self.without, "row", self.columns.name());
-        match self.ranges.replaced() {
-            0 => {}
-            1 => notes.push("1 range replaced by another with the same ends".to_owned()),
-            n => notes.push(format!("{n} ranges replaced by others with the same ends")),
-        }
+        notes.extend(self.ranges.note());
         notes
     }
 }

@@ -9,25 +9,30 @@
 //! are for later editions of the format, and ignored.
 
 use super::fields::Fields;
-use crate::error::no_name;
+use super::fixed::FixedColumns;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::names::left_out;
-use crate::record::{Kind, RecordText};
+use crate::record::RecordText;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
-use crate::table_format::{Columns, Entry, LoadOptions};
+use crate::table_format::Entry;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "geofeed",
     description: "geofeeds (RFC 8805): prefix, country, region, city; countries",
     can: Capabilities::MANY_VALUES,
     detect,
-    open: |input, options| Ok(lines(Geofeed::new(options), input, options)),
+    open: |input, options| {
+        let geofeed = Geofeed {
+            fields: Fields::new(b','),
+            columns: FixedColumns::new(options, &COLUMNS),
+        };
+        Ok(lines(geofeed, input, options))
+    },
 };
 
 /// The columns after the prefix.
-const COLUMNS: [&str; 4] = ["country", "region", "city", "postal"];
+const COLUMNS: [(&str, usize); 4] = [("country", 1), ("region", 2), ("city", 3), ("postal", 4)];
 
 /// Whether the file begins with rows of a geofeed, one of which shows that it is no table of prefixes and
 /// countries: rows may end early, so that the first ones need not.
@@ -66,42 +71,7 @@ pub(crate) fn is_country(text: &[u8]) -> bool {
 
 struct Geofeed {
     fields: Fields,
-    /// The columns of the record, and the indices that they have there.
-    record: RecordText,
-    columns: Result<Vec<(usize, usize)>, String>,
-    /// The only column.
-    only: Option<String>,
-    without: u64,
-}
-
-impl Geofeed {
-    fn new(options: &LoadOptions) -> Self {
-        let names = match &options.columns {
-            Columns::Value => vec![COLUMNS[0].to_owned()],
-            Columns::Named(names) => names.clone(),
-            Columns::All => COLUMNS.map(str::to_owned).to_vec(),
-        };
-        let number = |(index, name): (usize, &String)| {
-            let named = COLUMNS.iter().position(|known| known == name);
-            let numbered = || name.parse().ok().filter(|n| (2..=5).contains(n));
-            let number = named
-                .map(|n| n + 1)
-                .or_else(|| numbered().map(|n: usize| n - 1));
-            let number = number.ok_or_else(|| no_name(name, COLUMNS.into_iter()));
-            number.map(|number| (number, index))
-        };
-        let columns = names.iter().enumerate().map(number).collect();
-        let wanted = Columns::Named(names);
-        let mut record = RecordText::new(&wanted);
-        (0..record.names().len()).for_each(|column| record.is_there(column));
-        Self {
-            fields: Fields::new(b','),
-            columns,
-            record,
-            only: wanted.name().map(str::to_owned),
-            without: 0,
-        }
-    }
+    columns: FixedColumns,
 }
 
 impl Grammar for Geofeed {
@@ -113,27 +83,19 @@ impl Grammar for Geofeed {
         if line.is_empty() {
             return Ok(());
         }
-        let columns = self.columns.as_ref().map_err(String::clone)?;
         self.fields.split(line)?;
         let prefix = rows.prefix(self.fields.get(0).trim())?;
-        for &(number, column) in columns {
-            match self.fields.get(number).trim() {
-                "" => {}
-                value => self.record.put(column, Kind::Written, value),
-            }
+        match self.columns.of(|n| self.fields.get(n))? {
+            Some(record) => rows.element(prefix, record),
+            None => Ok(()),
         }
-        match self.record.finish() {
-            "" => self.without += 1,
-            record => rows.element(prefix, record)?,
-        }
-        Ok(())
     }
 
     fn notes(&self) -> Vec<String> {
-        left_out(self.without, "prefix", self.only.as_deref())
+        self.columns.notes()
     }
 
     fn record(&self) -> Option<&RecordText> {
-        Some(&self.record)
+        Some(self.columns.record())
     }
 }

@@ -8,6 +8,7 @@ use super::fields::Fields;
 use crate::error::{no_name, quote};
 use crate::masks::{self, Length};
 use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
+use crate::ranges::is_range;
 use crate::record::RecordText;
 use crate::table_format::Columns;
 
@@ -27,6 +28,18 @@ pub(super) enum Source {
     Range(usize, usize),
 }
 
+impl Source {
+    /// Whether column `n` is part of it.
+    fn uses(self, n: usize) -> bool {
+        match self {
+            Self::Prefix(prefix, length) => {
+                n == prefix || length.is_some_and(|(length, _)| n == length)
+            }
+            Self::Range(first, last) => n == first || n == last,
+        }
+    }
+}
+
 impl Layout {
     /// The layout that the first line shows.
     pub(super) fn of(fields: &Fields) -> Option<Self> {
@@ -39,9 +52,10 @@ impl Layout {
         let lengths = lengths.min();
         let length = lengths.map(|((_, kind), n)| (n, kind));
         let range = best(FIRST).zip(best(LAST));
-        // Beside other columns than a mask an address is mostly a log's.
+        // Beside other columns than a mask or a value an address is mostly a log's.
         let has_mask = lengths.is_some_and(|((rank, _), _)| Length::is_clear(rank));
-        let address = || best(ADDRESS).filter(|_| fields.len() == 1 || has_mask);
+        let has_more = || fields.len() == 1 || has_mask || best(VALUE).is_some();
+        let address = || best(ADDRESS).filter(|_| has_more());
         let source = match (best(PREFIX), range) {
             (Some(prefix), _) => Source::Prefix(prefix, length),
             (None, Some((first, last))) => Source::Range(first, last),
@@ -50,6 +64,80 @@ impl Layout {
                 None => return Self::without_heading(fields),
             },
         };
+        Some(Self::with_heading(source, fields))
+    }
+
+    /// By the heading, whose names say nothing, and the first row, in which one column has prefixes.
+    pub(super) fn by_content(heading: &Fields, row: &Fields) -> Result<Self, String> {
+        let has_prefix = |&n: &usize| {
+            let cell = row.get(n).trim();
+            is_range(cell) || cell.contains('/') && IpPrefix::parse_masked(cell).is_ok()
+        };
+        let is_name = |n: usize| {
+            let is_sign = |c: char| c.is_alphanumeric() || " _-./()".contains(c);
+            heading.get(n).chars().all(is_sign) && heading.get(n).parse::<IpAddr>().is_err()
+        };
+        let mut found = (0..row.len()).filter(has_prefix);
+        let is_heading =
+            heading.len() > 1 && row.len() <= heading.len() && (0..heading.len()).all(is_name);
+        match (found.next(), found.next()) {
+            (Some(n), None) if is_heading && !heading.get(n).trim().is_empty() => {
+                Ok(Self::with_heading(Source::Prefix(n, None), heading))
+            }
+            (Some(first), Some(second)) if is_heading => {
+                let [first, second] =
+                    [first, second].map(|n| quote(heading.get(n).as_bytes()).to_string());
+                Err(format!(
+                    "prefixes in the columns {first} and {second}; --prefix-column chooses one"
+                ))
+            }
+            _ => Err(format!(
+                "no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in {}; \
+                 --prefix-column names it",
+                names(heading)
+            )),
+        }
+    }
+
+    /// By what the user says of the columns, each by its name or number; `fields` are the first line, a heading or not.
+    pub(super) fn chosen(
+        fields: &Fields,
+        prefix: Option<&str>,
+        length: Option<&str>,
+    ) -> Result<Self, String> {
+        let Some(prefix) = prefix else {
+            let mut layout =
+                Self::of(fields).ok_or("no column for a prefix; --prefix-column names it")?;
+            let is_heading = layout.heading.is_some();
+            if let (Some(length), Source::Prefix(n, _)) = (length, layout.source) {
+                let length = (find(length, fields, is_heading)?, Length::Plain);
+                layout.source = Source::Prefix(n, Some(length));
+            }
+            return Ok(layout);
+        };
+        let n = find(prefix, fields, true)?;
+        let cell = fields.get(n).trim();
+        let is_heading = cell == prefix || !is_range(cell) && IpPrefix::parse_masked(cell).is_err();
+        let length = length
+            .map(|length| find(length, fields, is_heading))
+            .transpose()?;
+        let source = Source::Prefix(n, length.map(|n| (n, Length::Plain)));
+        if is_heading {
+            return Ok(Self::with_heading(source, fields));
+        }
+        Ok(Self {
+            source,
+            values: (0..fields.len())
+                .find(|&n| !source.uses(n))
+                .into_iter()
+                .collect(),
+            heading: None,
+        })
+    }
+
+    /// With the values that a heading names.
+    fn with_heading(source: Source, fields: &Fields) -> Self {
+        let columns = || (0..fields.len()).filter(|&n| !source.uses(n));
         let mut named: Vec<_> = columns()
             .filter_map(|n| Some((rank(fields.get(n), VALUE)?, n)))
             .collect();
@@ -58,11 +146,11 @@ impl Layout {
         if values.is_empty() {
             values.extend(columns().find(|&n| !is_place(fields.get(n))));
         }
-        Some(Self {
+        Self {
             source,
             values,
             heading: Some(fields.len()),
-        })
+        }
     }
 
     /// Makes the columns that were asked for those of the values; gives them the names and indices of a record.
@@ -79,14 +167,14 @@ impl Layout {
         };
         let names: Vec<_> = match columns {
             Columns::Named(names) => {
-                let find =
-                    |name: &String| Ok::<_, String>((self.find(name, fields)?, name.clone()));
+                let find = |name: &String| {
+                    Ok::<_, String>((find(name, fields, self.heading.is_some())?, name.clone()))
+                };
                 names.iter().map(find).collect::<Result<_, _>>()?
             }
             _ => {
-                let is_place = |&n: &usize| match self.heading {
-                    Some(_) => is_place(fields.get(n)),
-                    None => self.values.first().is_some_and(|&first| n < first),
+                let is_place = |&n: &usize| {
+                    self.source.uses(n) || self.heading.is_some() && is_place(fields.get(n))
                 };
                 let values = (0..fields.len()).filter(|n| !is_place(n));
                 values.map(|n| (n, name_of(n))).collect()
@@ -108,28 +196,12 @@ impl Layout {
         Ok((record, indices))
     }
 
-    /// The column called `name` in the heading, or with this number, from 1.
-    fn find(&self, name: &str, fields: &Fields) -> Result<usize, String> {
-        let mut columns = 0..fields.len();
-        let named = columns.find(|&n| self.heading.is_some() && fields.get(n).trim() == name);
-        let numbered = || name.parse().ok().and_then(|n: usize| n.checked_sub(1));
-        let found = named.or_else(|| numbered().filter(|&n| n < fields.len()));
-        found.ok_or_else(|| {
-            let names = (0..fields.len()).map(|n| fields.get(n));
-            let what = if self.heading.is_some() {
-                ""
-            } else {
-                "no heading, and "
-            };
-            format!("{what}{}", no_name(name, names))
-        })
-    }
-
     fn without_heading(fields: &Fields) -> Option<Self> {
         let [first, second] = [fields.get(0), fields.get(1)];
         // Two fields are as of the text table, which has hosts without a length.
         let is_whole = fields.len() == 2 || fields.len() > 2 && first.contains('/');
-        let (source, value) = if is_whole && first.parse::<IpPrefix>().is_ok() {
+        let is_prefix = || is_whole && first.parse::<IpPrefix>().is_ok();
+        let (source, value) = if is_prefix() || fields.len() >= 2 && is_range(first) {
             (Source::Prefix(0, None), 1)
         } else if fields.len() > 2 && are_address_and_mask(first, second) {
             (Source::Prefix(0, Some((1, Length::Plain))), 2)
@@ -144,6 +216,25 @@ impl Layout {
             heading: None,
         })
     }
+}
+
+/// The column called `name` in the heading, or with this number, from 1.
+fn find(name: &str, fields: &Fields, has_heading: bool) -> Result<usize, String> {
+    let mut columns = 0..fields.len();
+    let named = columns.find(|&n| has_heading && fields.get(n).trim() == name);
+    let numbered = || name.parse().ok().and_then(|n: usize| n.checked_sub(1));
+    let found = named.or_else(|| numbered().filter(|&n| n < fields.len()));
+    found.ok_or_else(|| {
+        let what = if has_heading { "" } else { "no heading, and " };
+        let names = (0..fields.len()).map(|n| fields.get(n));
+        format!("{what}{}", no_name(name, names))
+    })
+}
+
+/// The columns, for an error.
+fn names(fields: &Fields) -> String {
+    let names = (0..fields.len().min(20)).map(|n| quote(fields.get(n).as_bytes()).to_string());
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// Whether a column of this name says which addresses a row is about.

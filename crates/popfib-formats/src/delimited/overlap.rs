@@ -7,36 +7,121 @@
 //! after it has no answer that both lines agree to: an error names them.
 //!
 //! Ranges are kept until the file has ended, each once. Most files are in order:
-//! their ranges are just appended, and only those that are late need a search.
+//! their ranges are just appended, and only those that are late need a search. A prefix that comes after a range is one.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::vec::IntoIter;
 
-use popfib::NextHop;
+use popfib::{IpPrefix, NextHop};
+use popfib_table::Dictionary;
+
+use crate::ranges::{RangePrefixes, Span};
+use crate::route::Route;
+
+/// The routes of a file with ranges: their values, and the ranges until all are there.
+#[derive(Debug, Default)]
+pub(crate) struct RangeRoutes {
+    ranges: Ranges,
+    /// In their order, once all are there.
+    sorted: Option<Sorted>,
+    names: Dictionary,
+    /// What is left of the range that is handed out, and its value.
+    range: Option<RangePrefixes>,
+    value: Option<NextHop>,
+}
+
+impl RangeRoutes {
+    /// No ranges. Of equal ones the last will count, or, with `all`, each that has another value.
+    pub(crate) fn new(all: bool) -> Self {
+        Self {
+            ranges: Ranges::new(all),
+            ..Self::default()
+        }
+    }
+
+    /// Whether there are any: if so, a prefix goes to them, too.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.ranges.in_order.is_empty()
+    }
+
+    /// Adds a range, or a prefix as one, of this line.
+    pub(crate) fn add(&mut self, span: Span, line: u64, value: &str) {
+        let (first, last) = span.ends();
+        let value = self.names.intern(value);
+        let row = Row { line, value };
+        self.ranges.add(Range { first, last, row });
+    }
+
+    /// The value of a route that is handed out by itself.
+    pub(crate) fn kept(&mut self, value: &str) -> NextHop {
+        self.names.intern(value)
+    }
+
+    /// A route with a value that was [kept](Self::kept).
+    pub(crate) fn route(&self, prefix: IpPrefix, value: NextHop) -> Route<'_> {
+        Route {
+            prefix,
+            next_hop: self.names.get(value).unwrap_or_default(),
+        }
+    }
+
+    /// The next route of the ranges, once all are there; or the line of a range that has no answer, and why.
+    pub(crate) fn next(&mut self) -> Option<Result<Route<'_>, (u64, String)>> {
+        let prefix = loop {
+            if let Some(prefix) = self.range.as_mut().and_then(Iterator::next) {
+                break prefix;
+            }
+            let sorted = self.sorted.get_or_insert_with(|| self.ranges.sorted());
+            match sorted.next()? {
+                Ok(range) => {
+                    self.value = Some(range.row.value);
+                    self.range = RangePrefixes::new(range.first, range.last).ok();
+                }
+                Err([around, range]) => {
+                    let reason = format!(
+                        "the range {} to {} overlaps {} to {} of line {}, and neither lies in the other",
+                        range.first, range.last, around.first, around.last, around.row.line
+                    );
+                    return Some(Err((range.row.line, reason)));
+                }
+            }
+        };
+        Some(Ok(self.route(prefix, self.value?)))
+    }
+
+    /// What was replaced, for the user.
+    pub(crate) fn note(&self) -> Option<String> {
+        match self.ranges.replaced {
+            0 => None,
+            1 => Some("1 range replaced by another with the same ends".to_owned()),
+            n => Some(format!("{n} ranges replaced by others with the same ends")),
+        }
+    }
+}
 
 /// What ranges are sorted by; the value where equal ranges of several are kept.
 type Key = (IpAddr, Reverse<IpAddr>, Option<NextHop>);
 
 /// Where a range stands in the file, and the number of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Row {
-    pub(super) line: u64,
-    pub(super) value: NextHop,
+struct Row {
+    line: u64,
+    value: NextHop,
 }
 
 /// A range with its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
-    pub(super) first: IpAddr,
-    pub(super) last: IpAddr,
-    pub(super) row: Row,
+struct Range {
+    first: IpAddr,
+    last: IpAddr,
+    row: Row,
 }
 
 /// The ranges of a file while it is read.
-#[derive(Default)]
-pub(super) struct Ranges {
+#[derive(Debug, Default)]
+struct Ranges {
     in_order: Vec<(Key, Row)>,
     late: BTreeMap<Key, Row>,
     all: bool,
@@ -45,7 +130,7 @@ pub(super) struct Ranges {
 
 impl Ranges {
     /// No ranges. Of two with the same ends, the last one will count, or, with `all`, each that has another value.
-    pub(super) fn new(all: bool) -> Self {
+    fn new(all: bool) -> Self {
         Self {
             all,
             ..Self::default()
@@ -53,7 +138,7 @@ impl Ranges {
     }
 
     /// Adds a range.
-    pub(super) fn add(&mut self, Range { first, last, row }: Range) {
+    fn add(&mut self, Range { first, last, row }: Range) {
         let key = (first, Reverse(last), self.all.then_some(row.value));
         match self.in_order.last_mut() {
             Some((top, known)) if *top == key => {
@@ -69,7 +154,7 @@ impl Ranges {
     }
 
     /// The ranges, wider ones before those in them.
-    pub(super) fn sorted(&mut self) -> Sorted {
+    fn sorted(&mut self) -> Sorted {
         let mut all = std::mem::take(&mut self.in_order);
         all.extend(std::mem::take(&mut self.late));
         // Two runs, which sorting merges; of equals the later line comes last.
@@ -79,36 +164,32 @@ impl Ranges {
             around: Vec::new(),
         }
     }
-
-    /// How many ranges were replaced by another with the same ends.
-    pub(super) fn replaced(&self) -> u64 {
-        self.replaced
-    }
 }
 
 /// All ranges of a file.
-#[derive(Default)]
-pub(super) struct Sorted {
+#[derive(Debug, Default)]
+struct Sorted {
     all: IntoIter<(Key, Row)>,
     /// The ranges that the last one lies in, and itself.
     around: Vec<Range>,
 }
 
 impl Sorted {
-    /// The next range, or two that overlap without one being in the other: the
+    /// The next range, or two of different values that overlap without one being in the other: the
     /// first of them was handed out, the second is not.
-    pub(super) fn next(&mut self) -> Option<Result<Range, [Range; 2]>> {
+    fn next(&mut self) -> Option<Result<Range, [Range; 2]>> {
         let ((first, Reverse(last), _), row) = self.all.next()?;
         let range = Range { first, last, row };
         // IPv4 comes before IPv6, so this also leaves the other family.
         while self.around.pop_if(|top| top.last < first).is_some() {}
-        match self.around.last() {
-            Some(&top) if top.last < last => Some(Err([top, range])),
-            _ => {
-                self.around.push(range);
-                Some(Ok(range))
+        while let Some(top) = self.around.pop_if(|top| top.last < last) {
+            if top.row.value != row.value {
+                self.around.push(top);
+                return Some(Err([top, range]));
             }
         }
+        self.around.push(range);
+        Some(Ok(range))
     }
 }
 

@@ -26,6 +26,7 @@ use crate::grammar::{Grammar, document};
 use crate::leaves::{Leaves, Node};
 use crate::masks::Length;
 use crate::names::{PREFIX, left_out, rank};
+use crate::ranges::is_range;
 use crate::record::{Kind, RecordText};
 use crate::registry::Capabilities;
 use crate::rows::Rows;
@@ -35,23 +36,23 @@ use crate::words::looks_like_prefix;
 pub(crate) static FORMAT: Entry = Entry {
     name: "json-lists",
     description: "JSON with lists of prefixes: the address files of AWS, Azure, GitHub, Google and Oracle, bgpq4 -j; regions or names",
-    can: Capabilities::MANY_VALUES,
+    can: Capabilities::FIELDS,
     detect,
     open: |input, options| Ok(document(Lists::new(options), input, options)),
 };
 
 /// The members that tell most of an object, the best first.
-const NAMES: &[&str] = &["region", "scope", "service", "name"];
+const NAMES: &[&str] = &["region", "scope", "service", "name", "groupname"];
 
 fn detect(head: &[u8]) -> bool {
-    let is_prefix = |text: &[u8]| std::str::from_utf8(text).is_ok_and(looks_like_prefix);
+    let is_prefix = |text: &[u8]| std::str::from_utf8(text).is_ok_and(looks_like_addresses);
     let prefix_at = match first_byte(head) {
         Some(b'{') if !has_prefix(head, 1) && !frr::detect(head) => 3,
         Some(b'[') if !has_prefix(head, 2) => usize::MAX,
         _ => return false,
     };
     // Others' objects: payloads of RPKI, rule sets of nftables.
-    !keys(head).any(|key| matches!(key, b"maxLength" | b"nftables" | b"dst"))
+    !keys(head).any(|key| matches!(key, b"maxLength" | b"slurmVersion" | b"nftables" | b"dst"))
         && strings(head).any(|string| match string.text {
             Text::Key(key) => {
                 string.depth >= prefix_at
@@ -64,6 +65,9 @@ fn detect(head: &[u8]) -> bool {
 
 #[derive(Default)]
 struct Lists {
+    /// The members that have the prefix and its length, if the user says so.
+    prefix: Option<String>,
+    length: Option<String>,
     /// The columns, unless one value is read.
     leaves: Option<Leaves>,
     /// What have none of them.
@@ -76,6 +80,8 @@ struct Lists {
 impl Lists {
     fn new(options: &LoadOptions) -> Self {
         Self {
+            prefix: options.prefix_column.clone(),
+            length: options.length_column.clone(),
             leaves: Leaves::of(&options.columns, |name| {
                 rank(name, NAMES).or((name == LIST).then_some(NAMES.len()))
             }),
@@ -107,6 +113,11 @@ impl Lists {
     }
 }
 
+/// Whether a text can only be meant as a prefix or a range, right or wrong.
+fn looks_like_addresses(text: &str) -> bool {
+    looks_like_prefix(text) || is_range(text)
+}
+
 /// The column of the key of the list that a prefix is in.
 const LIST: &str = "list";
 
@@ -116,7 +127,7 @@ fn without_prefixes(members: &mut Vec<(Cow<'_, str>, Node<'_>)>) {
         let is_prefix = match node {
             Node::Scalar(..) => rank(key, PREFIX).is_some() || Length::named(key).is_some(),
             Node::Array(elements) => match elements.first() {
-                Some(Node::Scalar(_, text)) => looks_like_prefix(text),
+                Some(Node::Scalar(_, text)) => looks_like_addresses(text),
                 Some(Node::Map(members)) => {
                     members.iter().any(|(key, _)| rank(key, PREFIX).is_some())
                 }
@@ -155,6 +166,7 @@ impl Grammar for Lists {
         let mut walk = Walk {
             rows,
             value: &value,
+            named: [self.prefix.as_deref(), self.length.as_deref()],
             are_prefixes: &mut self.are_prefixes,
         };
         let mut parser = serde_json::Deserializer::from_str(json);
@@ -178,14 +190,15 @@ impl Grammar for Lists {
 struct Walk<'a> {
     rows: &'a mut Rows,
     value: &'a str,
+    /// What the user calls the members of the prefix and its length.
+    named: [Option<&'a str>; 2],
     /// Whether the strings of the list are prefixes.
     are_prefixes: &'a mut Option<bool>,
 }
 
 impl Walk<'_> {
     fn found(&mut self, text: &str) -> Result<(), String> {
-        let prefix = self.rows.prefix(text)?;
-        self.rows.element(prefix, self.value)
+        self.rows.elements(text, self.value)
     }
 }
 
@@ -207,7 +220,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
         if *self
             .are_prefixes
-            .get_or_insert_with(|| looks_like_prefix(text))
+            .get_or_insert_with(|| looks_like_addresses(text))
         {
             return self.found(text).map_err(E::custom);
         }
@@ -218,6 +231,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
         let mut inner = Walk {
             rows: self.rows,
             value: self.value,
+            named: self.named,
             are_prefixes: &mut None,
         };
         while list.next_element_seed(&mut inner)?.is_some() {}
@@ -228,7 +242,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
         let (mut best, mut is_bounded) = (None, false);
         let mut best_length: Option<((usize, Length), String)> = None;
         while let Some(key) = map.next_key::<String>()? {
-            match rank(&key, PREFIX) {
+            match prefix_rank(&key, self.named[0]) {
                 Some(rank) if best.as_ref().is_none_or(|(known, _)| rank < *known) => {
                     let cell = Cell::of(map.next_value::<&RawValue>()?.get());
                     match cell.map_err(A::Error::custom)? {
@@ -237,7 +251,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
                     }
                 }
                 Some(_) => _ = map.next_value::<IgnoredAny>()?,
-                None if let Some(named) = Length::named(&key)
+                None if let Some(named) = length_of(&key, self.named[1])
                     && best_length.as_ref().is_none_or(|(known, _)| named < *known) =>
                 {
                     let cell = Cell::of(map.next_value::<&RawValue>()?.get());
@@ -286,6 +300,22 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
     }
 }
 
+/// How good a name of a prefix `key` is, by what the user calls it or by itself.
+fn prefix_rank(key: &str, named: Option<&str>) -> Option<usize> {
+    match named {
+        Some(name) => (key == name).then_some(0),
+        None => rank(key, PREFIX),
+    }
+}
+
+/// The same of a length.
+fn length_of(key: &str, named: Option<&str>) -> Option<(usize, Length)> {
+    match named {
+        Some(name) => (key == name).then_some((0, Length::Plain)),
+        None => Length::named(key),
+    }
+}
+
 /// The value of a member that is no prefix itself: only lists and objects can hold some.
 struct Inner<'a, 'b>(&'a mut Walk<'b>);
 
@@ -296,6 +326,7 @@ impl<'de> DeserializeSeed<'de> for Inner<'_, '_> {
         Walk {
             rows: self.0.rows,
             value: self.0.value,
+            named: self.0.named,
             are_prefixes: &mut Some(false),
         }
         .deserialize(parser)

@@ -26,7 +26,7 @@ pub(crate) fn reason(error: &Error) -> String {
 }
 
 /// The first byte of a document's head that is no blank.
-fn first_byte(head: &[u8]) -> Option<u8> {
+pub(crate) fn first_byte(head: &[u8]) -> Option<u8> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     head.trim_ascii_start().first().copied()
 }

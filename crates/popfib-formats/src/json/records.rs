@@ -21,6 +21,7 @@ use serde_json::value::RawValue;
 use super::node::node;
 use super::strings::{Text, strings};
 use super::{first_byte, frr, reason};
+use crate::error::quote;
 use crate::grammar::{Grammar, document, lines};
 use crate::input::head_lines;
 use crate::leaves::{Leaves, Node};
@@ -34,7 +35,7 @@ use crate::table_format::{Entry, LoadOptions};
 pub(crate) static LINES: Entry = Entry {
     name: "json-lines",
     description: "JSON objects, one a line, with `prefix`, `network` or `cidr` and `next_hop`, `value`, `asn`, `origin` or `country`",
-    can: Capabilities::MANY_VALUES,
+    can: Capabilities::FIELDS,
     detect: detect_lines,
     open: |input, options| Ok(lines(Records::new(options), input, options)),
 };
@@ -42,7 +43,7 @@ pub(crate) static LINES: Entry = Entry {
 pub(crate) static ARRAY: Entry = Entry {
     name: "json",
     description: "a JSON array of such objects",
-    can: Capabilities::MANY_VALUES,
+    can: Capabilities::FIELDS,
     detect: detect_array,
     open: |input, options| Ok(document(Records::new(options), input, options)),
 };
@@ -89,7 +90,18 @@ fn detect_array(head: &[u8]) -> bool {
     first_byte(head) == Some(b'[') && (has_prefix(head, 2) || has_address(head, 2))
 }
 
+/// Whether the first line is an object in which these keys lead to a text.
+pub(crate) fn leads_to(head: &[u8], path: &str) -> bool {
+    let first = head_lines(head).find(|line| !line.trim_ascii().is_empty());
+    let first = first.and_then(|line| std::str::from_utf8(line).ok());
+    let first = first.and_then(|line| node(line).ok());
+    first.is_some_and(|first| matches!(first.at(path), Some(Node::Scalar(..) | Node::Null)))
+}
+
 pub(crate) struct Records {
+    /// Where the prefix is and its length, if the user says so.
+    prefix: Option<String>,
+    length: Option<String>,
     /// The columns, unless one value is read.
     leaves: Option<Leaves>,
     /// Objects that have none of them, or no value at all.
@@ -99,8 +111,31 @@ pub(crate) struct Records {
 impl Records {
     fn new(options: &LoadOptions) -> Self {
         Self {
+            prefix: options.prefix_column.clone(),
+            length: options.length_column.clone(),
             leaves: Leaves::of(&options.columns, |name| rank(name, VALUE)),
             without: 0,
+        }
+    }
+}
+
+impl Records {
+    /// Looks where the user says for the prefix and its length.
+    fn places(&self, object: &Node<'_>, found: &mut Found) {
+        let cell = |path: &str| match object.at(path) {
+            Some(Node::Scalar(_, text)) => Cell::Text(text.clone().into_owned()),
+            Some(Node::Null) => Cell::Null,
+            Some(Node::Map(_) | Node::Array(_)) | None => Cell::Absent,
+        };
+        if let Some(path) = &self.prefix {
+            found.prefix = cell(path);
+            found.length = None;
+        }
+        if let Some(path) = &self.length {
+            found.length = match cell(path) {
+                Cell::Text(length) => Some((Length::Plain, length)),
+                Cell::Null | Cell::Absent => Some((Length::Plain, String::new())),
+            };
         }
     }
 }
@@ -114,14 +149,26 @@ impl Grammar for Records {
         let mut parser = serde_json::Deserializer::from_str(json);
         let read = parser.deserialize_map(Members);
         let found = read.and_then(|found| parser.end().map(|()| found));
-        let found = found.map_err(|e| reason(&e))?;
-        let prefix = match found.prefix {
+        let mut found = found.map_err(|e| reason(&e))?;
+        if self.prefix.is_some() || self.length.is_some() {
+            let object = node(json).map_err(|e| reason(&e))?;
+            self.places(&object, &mut found);
+        }
+        let span = match found.prefix {
             Cell::Absent if found.is_metadata => return Ok(()),
-            Cell::Absent => return Err("no prefix in this object".to_owned()),
+            Cell::Absent if let Some(path) = &self.prefix => {
+                return Err(format!("no {} in this object", quote(path.as_bytes())));
+            }
+            Cell::Absent => {
+                return Err(
+                    "no prefix in this object; --prefix-column names the member that has it"
+                        .to_owned(),
+                );
+            }
             Cell::Null => return Ok(()),
             Cell::Text(prefix) => match &found.length {
-                Some((kind, length)) => rows.prefix(&kind.join(&prefix, length)?)?,
-                None => rows.prefix(&prefix)?,
+                Some((kind, length)) => rows.span(&kind.join(&prefix, length)?)?,
+                None => rows.span(&prefix)?,
             },
         };
         let value = match &mut self.leaves {
@@ -132,7 +179,10 @@ impl Grammar for Records {
                     _ => Vec::new(),
                 };
                 let has_prefix = members.iter().any(|(key, _)| rank(key, PREFIX).is_some());
-                members.retain(|(key, _)| !is_place(key, has_prefix));
+                let chosen = [self.prefix.as_deref(), self.length.as_deref()];
+                members.retain(|(key, _)| {
+                    !is_place(key, has_prefix) && !chosen.contains(&Some(&**key))
+                });
                 let is_bare = members.is_empty() && leaves.text.wants_all();
                 match leaves.record(&Node::Map(members)) {
                     Some(record) => Cell::Text(record.to_owned()),
@@ -142,8 +192,8 @@ impl Grammar for Records {
             }
         };
         match value {
-            Cell::Text(value) if !value.trim().is_empty() => rows.element(prefix, &value),
-            Cell::Absent => rows.element(prefix, ""),
+            Cell::Text(value) if !value.trim().is_empty() => rows.elements_of(span, &value),
+            Cell::Absent => rows.elements_of(span, ""),
             // What is empty or null is a value that is not known.
             Cell::Text(_) | Cell::Null => {
                 self.without += 1;

@@ -4,7 +4,12 @@
 //! ASN,IP Prefix,Max Length,Trust Anchor,Expires
 //! AS64500,192.0.2.0/24,24,ripe,1765000000
 //! ```
-//! The heading says where the columns are; without one they are the first three, in this order.
+//! The heading says where the columns are; without one they are the first three, in this order. Where the first field is a
+//! prefix, lines are `PREFIX-MAX ASN`, with a blank or a comma between them, and whatever follows:
+//!
+//! ```text
+//! 49.10.0.0/19-24 4910 DTAG
+//! ```
 
 use super::row::{AnyVrp, Source, vrp};
 use crate::delimited::fields::Fields;
@@ -18,10 +23,16 @@ use crate::names::{PREFIX, rank};
 const ASN: &[&str] = &["asn", "asnumber", "originas", "origin", "as"];
 const MAX_LENGTH: &[&str] = &["maxlength", "maxlen", "maximumlength", "maxprefixlength"];
 
+enum Layout {
+    /// How lines are split, and the columns of AS, prefix and maximum length.
+    Columns(Fields, [usize; 3]),
+    /// The prefix first, with its maximum length.
+    PrefixFirst,
+}
+
 pub(super) struct Rows {
     lines: Lines,
-    /// How lines are split, and the columns of AS, prefix and maximum length.
-    layout: Option<(Fields, [usize; 3])>,
+    layout: Option<Layout>,
 }
 
 impl Rows {
@@ -35,6 +46,15 @@ impl Rows {
     /// Learns the columns from the first line; whether that is a heading.
     fn learn(&mut self) -> Result<bool, String> {
         let line = text(self.lines.line())?;
+        // One without a maximum length is more likely a table.
+        let is_vrp = |word| {
+            let (prefix, max_length) = prefix_and_max(word);
+            prefix.contains('/') && !max_length.is_empty()
+        };
+        if words(line).next().is_some_and(is_vrp) {
+            self.layout = Some(Layout::PrefixFirst);
+            return Ok(false);
+        }
         let mut fields = Fields::new(delimiter(line.as_bytes()).unwrap_or(b','));
         fields.split(line)?;
         let column = |names| (0..fields.len()).find(|&n| rank(fields.get(n), names).is_some());
@@ -43,7 +63,7 @@ impl Rows {
             [Some(asn), Some(prefix), Some(max_length)] => ([asn, prefix, max_length], true),
             _ => ([0, 1, 2], false),
         };
-        self.layout = Some((fields, columns));
+        self.layout = Some(Layout::Columns(fields, columns));
         Ok(is_heading)
     }
 
@@ -52,8 +72,17 @@ impl Rows {
             return Ok(None);
         }
         let line = text(self.lines.line())?;
-        let Some((fields, [asn, prefix, max_length])) = &mut self.layout else {
-            return Ok(None);
+        let (fields, [asn, prefix, max_length]) = match &mut self.layout {
+            None => return Ok(None),
+            Some(Layout::Columns(fields, columns)) => (fields, columns),
+            Some(Layout::PrefixFirst) => {
+                let mut words = words(line);
+                let (Some(first), Some(asn)) = (words.next(), words.next()) else {
+                    return Err("no prefix and AS number on this line".to_owned());
+                };
+                let (prefix, max_length) = prefix_and_max(first);
+                return vrp(prefix, max_length, asn).map(Some);
+            }
         };
         fields.split(line)?;
         if fields.len() < 3 {
@@ -66,6 +95,18 @@ impl Rows {
         )
         .map(Some)
     }
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let words = line
+        .split([' ', '\t', ',', ';'])
+        .map(|word| word.trim_matches('"'));
+    words.filter(|word| !word.is_empty())
+}
+
+/// `49.10.0.0/19-24` as its two parts; the second is empty if there is none.
+fn prefix_and_max(word: &str) -> (&str, &str) {
+    word.split_once('-').unwrap_or((word, ""))
 }
 
 impl Source for Rows {

@@ -5,7 +5,13 @@
 //!   { "asn": 64500, "prefix": "192.0.2.0/24", "maxLength": 24, "ta": "ripe", "expires": 1765000000 },
 //!   { "asn": "AS64501", "prefix": "2001:db8::/32", "maxLength": 48, "ta": "ripe" } ] }
 //! ```
-//! An array of such objects alone will do, too. Other members don't matter.
+//! An array of such objects alone will do, too. Other members don't matter. Local exceptions (SLURM, RFC 8416) have their
+//! VRPs in `prefixAssertions`, with `maxPrefixLength`; their filters are about the VRPs of others, and counted:
+//!
+//! ```text
+//! { "slurmVersion": 1, "validationOutputFilters": { "prefixFilters": [ { "asn": 64496 } ], "bgpsecFilters": [] },
+//!   "locallyAddedAssertions": { "prefixAssertions": [ { "asn": 64496, "prefix": "198.51.100.0/24", "maxPrefixLength": 24 } ] } }
+//! ```
 
 use std::borrow::Cow;
 
@@ -30,7 +36,7 @@ pub(super) fn is_json(head: &[u8]) -> Option<bool> {
 struct Roa<'a> {
     #[serde(borrow)]
     prefix: Cow<'a, str>,
-    #[serde(borrow, rename = "maxLength")]
+    #[serde(borrow, rename = "maxLength", alias = "maxPrefixLength")]
     max_length: Option<&'a RawValue>,
     #[serde(borrow)]
     asn: &'a RawValue,
@@ -38,26 +44,45 @@ struct Roa<'a> {
 
 pub(super) struct Roas {
     items: Items,
+    /// Whether the items are filters of SLURM, and how many there were.
+    are_filters: bool,
+    filters: u64,
 }
 
 impl Roas {
     pub(super) fn new(input: Input) -> Self {
         Self {
             items: Items::new(input),
+            are_filters: false,
+            filters: 0,
         }
     }
 }
 
-/// Whether what is in a member are items: the outermost object, and the list of payloads.
+/// Whether what is in a member are items: the outermost object, the list of payloads, and those of SLURM.
 fn opens(key: &str, is_list: bool) -> bool {
-    key == if is_list { "roas" } else { "" }
+    match is_list {
+        true => matches!(key, "roas" | "prefixAssertions" | "prefixFilters"),
+        false => matches!(
+            key,
+            "" | "locallyAddedAssertions" | "validationOutputFilters"
+        ),
+    }
 }
 
 impl Source for Roas {
     fn next(&mut self) -> Result<Option<AnyVrp>, ReadError> {
-        while self.items.advance(opens)? {
+        let are_filters = &mut self.are_filters;
+        while self.items.advance(|key, is_list| {
+            *are_filters = key == "prefixFilters";
+            opens(key, is_list)
+        })? {
             // What has a key is about the file, or of other objects of the RPKI.
             if !self.items.key().is_empty() {
+                continue;
+            }
+            if *are_filters {
+                self.filters += 1;
                 continue;
             }
             let read = read(self.items.json()?);
@@ -67,6 +92,14 @@ impl Source for Roas {
             };
         }
         Ok(None)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self.filters {
+            0 => Vec::new(),
+            1 => vec!["1 prefix filter of SLURM left out".to_owned()],
+            n => vec![format!("{n} prefix filters of SLURM left out")],
+        }
     }
 }
 

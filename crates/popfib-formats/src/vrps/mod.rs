@@ -30,7 +30,8 @@ pub struct VrpTable {
 }
 
 /// Reads the VRPs of `input`: JSON with `roas` of `prefix`, `maxLength` and `asn`, or CSV with the
-/// columns `ASN`, `IP Prefix` and `Max Length`, as rpki-client, routinator and StayRTR write them.
+/// columns `ASN`, `IP Prefix` and `Max Length`, as rpki-client, routinator and StayRTR write them; `prefixAssertions` of SLURM (RFC
+/// 8416), whose filters are counted in a note; or lines of `PREFIX-MAX ASN`.
 ///
 /// A VRP without a maximum length has that of its prefix; the same one twice counts once. O(n log n)
 /// time and O(n) memory for n VRPs. With `skip_invalid` a line or object that is no VRP is counted, where
@@ -66,9 +67,10 @@ pub fn load_vrps(mut input: Input, skip_invalid: bool) -> Result<VrpTable, ReadE
             Err(e) => return Err(e),
         }
     }
+    table.notes.extend(source.notes());
     if ipv4.is_empty() && ipv6.is_empty() {
         let reason = "there is no VRP in it; they are read from JSON with `roas` of `prefix`, `maxLength` \
-                      and `asn`, and from CSV with `ASN`, `IP Prefix` and `Max Length`";
+                      and `asn`, from CSV with `ASN`, `IP Prefix` and `Max Length`, from SLURM, and from lines of PREFIX-MAX ASN";
         return Err(ReadError::file(&table.name, reason));
     }
     table.ipv4 = ipv4.into_iter().collect();

@@ -16,6 +16,11 @@ pub(super) enum AnyVrp {
 pub(super) trait Source {
     /// The next one; `None` at the end.
     fn next(&mut self) -> Result<Option<AnyVrp>, ReadError>;
+
+    /// What was left out, for the user.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// The VRP of three texts; without a maximum length that of the prefix.

@@ -252,3 +252,15 @@ fn a_line_of_100_mb() {
     assert_eq!(routes(&table), ["10.0.0.0/8 a", "11.0.0.0/8 b"]);
     assert_eq!(table.skipped, 1);
 }
+
+#[test]
+fn mrt_of_the_last_century_is_named() {
+    // Type 5, subtype 1 (an update), in January 1999.
+    let mut data = vec![0x36, 0x8c, 0x10, 0x80, 0, 5, 0, 1, 0, 0, 0, 40];
+    data.extend([0; 40]);
+    let message = error(data, &STRICT);
+    assert!(
+        message.contains("MRT of a type that RFC 6396 calls deprecated"),
+        "{message}"
+    );
+}

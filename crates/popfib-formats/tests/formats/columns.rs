@@ -264,3 +264,169 @@ fn of_several_values_the_last_wins_or_all_are_kept() {
         ("10.0.0.0/8 2".to_owned(), 1)
     );
 }
+
+/// The routes of `text` with the prefix in a column that the user names, and its length.
+fn with_columns(
+    text: &str,
+    prefix: Option<&str>,
+    length: Option<&str>,
+) -> Result<Vec<String>, String> {
+    let options = LoadOptions {
+        prefix_column: prefix.map(str::to_owned),
+        length_column: length.map(str::to_owned),
+        ..STRICT
+    };
+    let table = read(text, &options).map_err(|e| e.to_string())?;
+    Ok(routes(&table))
+}
+
+#[test]
+fn headings_in_use() {
+    for text in [
+        "CidrBlock,name\n10.0.0.0/8,a\n",
+        "name;ip_range\na;10.0.0.0-10.255.255.255\n",
+        "name,ipCidrRange,region\na,10.0.0.0/8,x\n",
+        // By the content of the first row.
+        "key,value\n10.0.0.0/8,a\n",
+        "id\tDestination CIDR\tname\n7\t10.0.0.0/8\ta\n",
+        "Range,Description\n\"10.0.0.0 - 10.255.255.255\",a\n",
+    ] {
+        assert_eq!(read_as("csv", text), ["10.0.0.0/8 a"], "{text}");
+    }
+    assert_eq!(read_as("csv", "ip,name\n10.0.0.1,a\n"), ["10.0.0.1/32 a"]);
+    assert_eq!(
+        read_as("json", "[{\"name\":\"a\",\"ipCidrRange\":\"10.0.0.0/8\"}]"),
+        ["10.0.0.0/8 a"]
+    );
+    let groups = "{\"SecurityGroups\":[{\"GroupName\":\"a\",\"IpPermissions\":[{\"IpRanges\":[{\"CidrIp\":\"10.0.0.0/8\"}]}]}]}";
+    assert_eq!(read_as("json-lists", groups), ["10.0.0.0/8 a"]);
+    let subnets = "{\"Vpcs\":[{\"VpcId\":\"vpc-1\",\"CidrBlock\":\"10.0.0.0/8\"}]}";
+    assert_eq!(read_as("json-lists", subnets), ["10.0.0.0/8 Vpcs"]);
+}
+
+#[test]
+fn the_column_of_the_prefix_can_be_chosen() {
+    for (text, prefix, length) in [
+        (
+            "from,to net,name\n10.1.0.0/16,10.0.0.0/8,a\n",
+            "to net",
+            None,
+        ),
+        ("x,10.0.0.0/8\n", "2", None),
+        ("host,bits,name\n10.0.0.0,8,a\n", "host", Some("bits")),
+        ("host,bits,name\n10.0.0.0,255.0.0.0,a\n", "1", Some("2")),
+        ("10.0.0.0,8,a\n", "1", Some("2")),
+        ("a b,c\n10.0.0.0-10.255.255.255,a\n", "a b", None),
+        (
+            "{\"net\":{\"v4\":[\"x\",\"10.0.0.0/8\"]},\"name\":\"a\"}\n",
+            "net.v4[1]",
+            None,
+        ),
+        (
+            "{\"net.v4\":\"10.0.0.0\",\"len\":8,\"name\":\"a\"}\n",
+            "net.v4",
+            Some("len"),
+        ),
+        (
+            "[{\"dst\":\"10.0.0.0/8\",\"prefix\":\"10.1.0.0/16\",\"name\":\"a\"}]",
+            "dst",
+            None,
+        ),
+        (
+            "{\"nets\":[{\"dst\":\"10.0.0.0/8\",\"name\":\"a\"}]}",
+            "dst",
+            None,
+        ),
+        (
+            "{\"nets\":[{\"dst\":\"10.0.0.0\",\"bits\":8,\"name\":\"a\"}]}",
+            "dst",
+            Some("bits"),
+        ),
+    ] {
+        let wanted = if prefix == "2" {
+            "10.0.0.0/8 x"
+        } else {
+            "10.0.0.0/8 a"
+        };
+        assert_eq!(
+            with_columns(text, Some(prefix), length),
+            Ok(vec![wanted.to_owned()]),
+            "{text}"
+        );
+    }
+    let wanted = Ok(vec!["10.0.0.0/8 a".to_owned()]);
+    assert_eq!(
+        with_columns("network,bits,name\n10.0.0.0,8,a\n", None, Some("bits")),
+        wanted
+    );
+    for (text, prefix, length, reason) in [
+        (
+            "a,b\n10.0.0.0/8,x\n",
+            Some("c"),
+            None,
+            "t:1: no column \"c\" in \"a\", \"b\"",
+        ),
+        (
+            "a,b\n10.0.0.0/8,x\n",
+            Some("a"),
+            Some("c"),
+            "t:1: no column \"c\" in \"a\", \"b\"",
+        ),
+        ("a,b\nx,y\n", Some("a"), None, "t:2: \"x\": not an address"),
+        ("{\"a\":1}\n", Some("b"), None, "t: there is no route in it"),
+        (
+            "[{\"a\":1}]",
+            Some("b.c"),
+            None,
+            "t:1: no \"b.c\" in this object",
+        ),
+    ] {
+        assert_eq!(
+            with_columns(text, prefix, length),
+            Err(reason.to_owned()),
+            "{text}"
+        );
+    }
+    let options = LoadOptions {
+        format: popfib_formats::Format::by_name("bird"),
+        prefix_column: Some("a".to_owned()),
+        ..STRICT
+    };
+    let reason = read("x", &options).unwrap_err().to_string();
+    assert_eq!(reason, "t: bird has no columns to choose the prefix from");
+    let csv = LoadOptions {
+        format: popfib_formats::Format::by_name("csv"),
+        ..STRICT
+    };
+    let two = "from,to,name\n10.0.0.0/8,10.1.0.0/16,a\n".replace("from,to", "source,target");
+    let reason = read(two, &csv).unwrap_err().to_string();
+    assert_eq!(
+        reason,
+        "t:1: prefixes in the columns \"source\" and \"target\"; --prefix-column chooses one"
+    );
+    let reason = read("a,b\nx,y\n", &csv).unwrap_err().to_string();
+    assert!(reason.contains("--prefix-column names it"), "{reason}");
+}
+
+/// A record has no column of what the user says is the prefix.
+#[test]
+fn chosen_prefixes_are_no_part_of_records() {
+    let options = LoadOptions {
+        prefix_column: Some("dst".to_owned()),
+        columns: popfib_formats::Columns::All,
+        ..STRICT
+    };
+    for text in [
+        "dst,a,b\n10.0.0.0/8,1,2\n",
+        "{\"dst\":\"10.0.0.0/8\",\"a\":1,\"b\":2}\n",
+    ] {
+        let table = read(text, &options).unwrap();
+        let records = table.records.unwrap();
+        let names: Vec<_> = records
+            .columns()
+            .iter()
+            .map(|column| column.name())
+            .collect();
+        assert_eq!(names, ["a", "b"], "{text}");
+    }
+}

@@ -1,7 +1,7 @@
 //! CSV, TSV, ranges, pfx2as, pyasn and JSON records, as the public data sets have them.
 
-use crate::common::{MASK, SKIP, STRICT, error, named, read, read_as, routes};
-use popfib_formats::Format;
+use crate::common::{MASK, SKIP, STRICT, error, named, read, read_as, routes, table_as};
+use popfib_formats::{Format, LoadOptions};
 
 #[test]
 fn ranges_become_prefixes() {
@@ -42,6 +42,31 @@ fn ranges_become_prefixes() {
     );
     let heading = "Start IP;End IP;Country Code\n10.0.0.0;10.0.0.1;DE\n";
     assert_eq!(read_as("csv", heading), ["10.0.0.0/31 DE"]);
+}
+
+#[test]
+fn ranges_in_one_cell() {
+    assert_eq!(
+        read_as(
+            "csv",
+            "network,asn\n10.0.0.0-10.0.0.9,1\n10.0.0.0/29,2\n10.1.0.4 - 10.1.0.7,3\n8.8.8.*,4\n"
+        ),
+        [
+            "8.8.8.0/24 4",
+            "10.0.0.0/29 2",
+            "10.0.0.8/31 1",
+            "10.1.0.4/30 3"
+        ]
+    );
+    assert_eq!(
+        read_as("csv", "\"1.0.0.0-1.0.0.255\",\"AU\",\"Australia\"\n"),
+        ["1.0.0.0/24 AU"]
+    );
+    assert_eq!(read_as("text", "1.0.0.0-1.0.0.255,AU\n"), ["1.0.0.0/24 AU"]);
+    assert_eq!(
+        error("network,asn\n10.0.0.9-10.0.0.0,1\n", &STRICT),
+        "t:2: \"10.0.0.9-10.0.0.0\": the first address of the range is after the last"
+    );
 }
 
 #[test]
@@ -226,14 +251,14 @@ fn without_the_column_there_is_nothing_to_read() {
         format: csv,
         ..STRICT
     };
-    let wanted = "t:1: no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in \"a,b,c\"";
-    assert_eq!(error("a,b,c\n10.0.0.0/8,1,2\n", &options), wanted);
+    let wanted = "t:1: no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in \"a\", \"b\", \"c\"; --prefix-column names it";
+    assert_eq!(error("a,b,c\n10.0.0.0,1,2\n", &options), wanted);
     let skip = popfib_formats::LoadOptions {
         format: csv,
         ..SKIP
     };
-    assert_eq!(error("a,b,c\n10.0.0.0/8,1,2\n", &skip), wanted);
-    assert!(error("ip,asn\n10.0.0.1,1\n", &options).contains("no column"));
+    assert_eq!(error("a,b,c\n10.0.0.0,1,2\n", &skip), wanted);
+    assert!(error("ip,bytes\n10.0.0.1,1\n", &options).contains("no column"));
 }
 
 #[test]
@@ -317,4 +342,65 @@ fn a_value_with_a_tab_is_refused() {
         message,
         r#"t:2: "a\tb": a next hop with a control character"#
     );
+}
+
+#[test]
+fn statistics_of_registries() {
+    let text = "# NRO\n2.3|nro|20240101|7|19830101|20231231|+0000\nnro|*|ipv4|*|5|summary\n\
+                ripencc|DE|ipv4|193.18.0.0|73728|19920922|assigned|x\nripencc|CH|ipv4|91.216.83.0|768|20100512|assigned|y\n\
+                arin|US|asn|1|1|20010920|assigned|z|e-stats\napnic||ipv4|10.0.0.0|256||available|\n\
+                ripencc|FR|ipv6|2001:678::|29|19990101|allocated|z\n";
+    let wanted = [
+        "91.216.83.0/24 CH",
+        "91.216.84.0/23 CH",
+        "193.18.0.0/16 DE",
+        "193.19.0.0/19 DE",
+        "2001:678::/29 FR",
+    ];
+    assert_eq!(read_as("rir", text), wanted);
+    assert_eq!(
+        table_as("rir", text).notes,
+        ["1 prefix without country left out"]
+    );
+    // Without the line of the version, too.
+    let from = text.find("ripencc|DE").unwrap();
+    assert_eq!(read_as("rir", &text[from..]), wanted);
+    let status = LoadOptions {
+        columns: named("status"),
+        ..STRICT
+    };
+    let table = read(text, &status).unwrap();
+    assert_eq!(routes(&table)[0], "10.0.0.0/24 available");
+    for (line, reason) in [
+        (
+            "ripencc|DE|ipv4|193.18.0.0|0|19920922|assigned",
+            "\"193.18.0.0|0\": not a number of addresses",
+        ),
+        (
+            "ripencc|DE|ipv4|255.255.255.0|512|19920922|assigned",
+            "\"255.255.255.0|512\": not a number of addresses",
+        ),
+        (
+            "ripencc|DE|ipv4|193.18|256|19920922|assigned",
+            "\"193.18\": not an address",
+        ),
+        (
+            "ripencc|DE|ipv6|2001:678::|16|19990101|allocated",
+            "\"2001:678::/16\": host bits are set beyond the prefix length",
+        ),
+        (
+            "ripencc|DE",
+            "\"ripencc|DE\": not a line of delegated statistics",
+        ),
+    ] {
+        let text = format!("2|ripencc|20240101|1|19830101|20231231|+0000\n{line}\n");
+        assert_eq!(error(text, &STRICT), format!("t:2: {reason}"));
+    }
+    let options = LoadOptions {
+        columns: named("city"),
+        ..STRICT
+    };
+    assert!(error(text, &options).ends_with(
+        "no column \"city\" in \"country\", \"registry\", \"date\", \"status\", \"opaque_id\""
+    ));
 }

@@ -306,3 +306,91 @@ fn junos_terse() {
         ]
     );
 }
+
+/// As macOS 14 and OpenBSD 7 print it.
+#[test]
+fn netstat_of_bsds() {
+    let macos = "Routing tables\n\nInternet:\n\
+        Destination        Gateway            Flags               Netif Expire\n\
+        default            192.168.1.1        UGScg                 en0       \n\
+        127                127.0.0.1          UCS                   lo0       \n\
+        169.254            link#6             UCS                   en0      !\n\
+        192.168.1          link#6             UCS                   en0      !\n\
+        192.168.1.1        0:1b:21:aa:bb:cc   UHLWIir               en0   1199\n\
+        224.0.0/4          link#6             UmCS                  en0      !\n\n\
+        Internet6:\n\
+        Destination                             Gateway                         Flags         Netif Expire\n\
+        default                                 fe80::%utun0                    UGcIg         utun0       \n\
+        ::1                                     ::1                             UHL             lo0       \n\
+        fe80::%lo0/64                           fe80::1%lo0                     UcI             lo0       \n";
+    assert_eq!(
+        read_as("netstat", macos),
+        [
+            "0.0.0.0/0 192.168.1.1",
+            "127.0.0.0/8 127.0.0.1",
+            "169.254.0.0/16 en0",
+            "192.168.1.0/24 en0",
+            "192.168.1.1/32 en0",
+            "224.0.0.0/4 en0",
+            "::/0 fe80::%utun0",
+            "::1/128 ::1",
+            "fe80::/64 fe80::1%lo0",
+        ]
+    );
+    let openbsd = "Routing tables\n\nInternet:\n\
+        Destination        Gateway            Flags   Refs      Use   Mtu  Prio Iface\n\
+        default            192.0.2.1          UGS        4       10     -     8 em0  \n\
+        224/4              127.0.0.1          URS        0        0 32768     8 lo0  \n\
+        10.1/16            127.0.0.1          UGBS       0        0 32768     8 lo0  \n\
+        192.0.2/24         192.0.2.7          UCn        1        0     -     4 em0  \n\n\
+        Encap:\nSource x y\n";
+    assert_eq!(
+        read_as("netstat", openbsd),
+        [
+            "0.0.0.0/0 192.0.2.1",
+            "10.1.0.0/16 blackhole",
+            "192.0.2.0/24 192.0.2.7",
+            "224.0.0.0/4 reject",
+        ]
+    );
+    let wrong = macos.replace("224.0.0/4 ", "224.0.0/33");
+    assert_eq!(
+        error(wrong, &STRICT),
+        "t:10: \"224.0.0/33\": not an address"
+    );
+    let short = format!("{macos}10 x\n");
+    assert_eq!(error(short, &STRICT), "t:17: \"10 x\": not a route");
+}
+
+#[test]
+fn route_print_of_windows() {
+    let rule = "=".repeat(75);
+    let text = format!(
+        "{rule}\nInterface List\n  6...aa bb cc dd ee ff ......Intel\n{rule}\n\nIPv4 Route Table\n{rule}\nActive Routes:\n\
+         Network Destination        Netmask          Gateway       Interface  Metric\n\
+         \x20         0.0.0.0          0.0.0.0      192.168.1.1    192.168.1.50     25\n\
+         \x20         0.0.0.0          0.0.0.0      192.168.1.2    192.168.1.50     20\n\
+         \x20       127.0.0.0        255.0.0.0         On-link         127.0.0.1    331\n{rule}\n\
+         Persistent Routes:\n  Network Address          Netmask  Gateway Address  Metric\n\
+         \x20         0.0.0.0          0.0.0.0      192.168.9.1  Default \n{rule}\n\n\
+         IPv6 Route Table\n{rule}\nActive Routes:\n If Metric Network Destination      Gateway\n\
+         \x20 6    281 ::/0                     fe80::1\n\
+         \x20 1    331 ::1/128                  On-link\n\
+         \x20 6    281 fe80::1111:2222:3333:4444/128\n                                    On-link\n{rule}\n\
+         Persistent Routes:\n  None\n"
+    );
+    assert_eq!(
+        read_as("route-print", &text),
+        [
+            "0.0.0.0/0 192.168.1.2",
+            "127.0.0.0/8 127.0.0.1",
+            "::/0 fe80::1",
+            "::1/128 1",
+            "fe80::1111:2222:3333:4444/128 6",
+        ]
+    );
+    let crlf = text.replace('\n', "\r\n");
+    assert_eq!(read_as("route-print", &crlf).len(), 5);
+    let wrong = text.replace(" 255.0.0.0 ", " 255.0.9.0 ");
+    assert!(error(wrong, &STRICT).starts_with("t:12: \"127.0.0.0/255.0.9.0\": the ones"));
+}

@@ -57,6 +57,26 @@ fn json_lines_without_values() {
 }
 
 #[test]
+fn ranges_in_json() {
+    assert_eq!(
+        read_as(
+            "json-lines",
+            "{\"prefix\":\"10.0.0.0-10.0.0.5\",\"asn\":1}\n{\"cidr\":\"10.1.0.0/16\",\"asn\":2}\n"
+        ),
+        ["10.0.0.0/30 1", "10.0.0.4/31 1", "10.1.0.0/16 2"]
+    );
+    let text = "{\"a\":[\"10.0.0.0-10.0.0.3\",\"10.1.0.0/16\"],\"versions\":[\"1.2-3\"],\"nets\":[{\"prefix\":\"10.2.0.0-10.2.0.1\"}]}";
+    assert_eq!(
+        read_as("json-lists", text),
+        ["10.0.0.0/30 a", "10.1.0.0/16 a", "10.2.0.0/31 nets"]
+    );
+    assert_eq!(
+        error("[{\"prefix\":\"10.0.0.9-10.0.0.1\",\"asn\":1}]", &STRICT),
+        "t:1: \"10.0.0.9-10.0.0.1\": the first address of the range is after the last"
+    );
+}
+
+#[test]
 fn columns_and_objects_that_hold_a_prefix_or_an_address_alone() {
     for (text, wanted) in [
         (
@@ -104,7 +124,10 @@ fn columns_and_objects_that_hold_a_prefix_or_an_address_alone() {
                    {\"address\":\"192.0.2.1\",\"prefix\":null,\"next_hop\":null}\n";
     assert_eq!(read_as("json-lines", answers), ["10.0.0.0/8 a"]);
     let log = format!("{answers}{{\"address\":\"10.1.1.1\",\"asn\":1}}\n");
-    assert_eq!(error(log, &STRICT), "t:3: no prefix in this object");
+    assert_eq!(
+        error(log, &STRICT),
+        "t:3: no prefix in this object; --prefix-column names the member that has it"
+    );
 }
 
 const AWS: &str = r#"{
@@ -281,7 +304,7 @@ fn geofeeds() {
     };
     assert_eq!(
         error(text, &options),
-        "t:2: no column \"asn\" in country, region, city, postal"
+        "t:2: no column \"asn\" in \"country\", \"region\", \"city\", \"postal\""
     );
 }
 
@@ -399,4 +422,73 @@ fn hosts() {
         let message = error(format!("127.0.0.1 localhost\n{line}\n"), &STRICT);
         assert_eq!(message, format!("t:2: {reason}"));
     }
+}
+
+#[test]
+fn objects_of_rpsl() {
+    let text = "% This is an example of a registry.\n\n\
+        route:          192.0.2.0/24\ndescr:          Example\n                Vienna # not this\norigin:         AS64500 # nor this\n\
+        mnt-by:         A-MNT\nmnt-by:         B-MNT\nsource:         RIPE\n\n\
+        mntner:         A-MNT\nroute:          10.0.0.0/8\nauth: what?\nno attribute\n\n\
+        route:          198.51.100.0/24\ndescr:          without\n+\n+ origin\n\n\
+        route6:         2001:db8::/32\norigin:         AS64501\n";
+    let table = table_as("rpsl", text);
+    assert_eq!(
+        routes(&table),
+        ["192.0.2.0/24 AS64500", "2001:db8::/32 AS64501"]
+    );
+    assert_eq!(table.notes, ["1 route without origin left out"]);
+    assert_eq!(
+        with_path(text, "descr"),
+        [
+            "192.0.2.0/24 Example Vienna",
+            "198.51.100.0/24 without origin",
+            "1 route without descr left out"
+        ]
+    );
+    assert_eq!(with_path(text, "mnt-by")[0], "192.0.2.0/24 A-MNT");
+    let origins = LoadOptions {
+        value: popfib_formats::RouteValue::OriginAs,
+        ..STRICT
+    };
+    assert_eq!(
+        routes(&read(text, &origins).unwrap())[0],
+        "192.0.2.0/24 64500"
+    );
+    let all = LoadOptions {
+        columns: popfib_formats::Columns::All,
+        ..STRICT
+    };
+    let records = read(text, &all).unwrap().records.unwrap();
+    let names: Vec<_> = records
+        .columns()
+        .iter()
+        .map(|column| column.name())
+        .collect();
+    assert_eq!(names, ["descr", "origin", "mnt-by", "source"]);
+    for (from, to, reason) in [
+        (
+            "192.0.2.0/24",
+            "192.0.2.1/24",
+            "t:3: \"192.0.2.1/24\": host bits are set beyond the prefix length",
+        ),
+        (
+            "source:  ",
+            "Source   ",
+            "t:9: \"Source          RIPE\": not an attribute",
+        ),
+    ] {
+        assert_eq!(error(text.replace(from, to), &STRICT), reason);
+    }
+    let message = error(
+        text,
+        &LoadOptions {
+            columns: named("city"),
+            ..STRICT
+        },
+    );
+    assert_eq!(
+        message,
+        "t: no column \"city\" in \"descr\", \"mnt-by\", \"origin\", \"source\""
+    );
 }

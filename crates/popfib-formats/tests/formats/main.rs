@@ -5,6 +5,7 @@
 mod common;
 
 mod addresses;
+mod anywhere;
 mod bad_files;
 mod bgpdump;
 mod captures;

@@ -36,6 +36,88 @@ fn a_length_may_be_a_mask() {
 }
 
 #[test]
+fn ranges() {
+    assert_eq!(lines("10.0.0.0-10.0.1.255 a"), ["10.0.0.0/23 a"]);
+    assert_eq!(lines("10.0.0.0 - 10.0.1.255\n"), ["10.0.0.0/23 "]);
+    assert_eq!(
+        lines("10.0.0.0-10.0.1.255,a\n10.1.0.0 - 10.1.0.1 , b # b\n2001:db8::-2001:db8::1\tc\n"),
+        ["10.0.0.0/23 a", "10.1.0.0/31 b", "2001:db8::/127 c"]
+    );
+    assert_eq!(
+        lines("8.8.8.* a\n10.1/16 b\n10.0.0.4-7 c\n10/8 d\n"),
+        [
+            "8.8.8.0/24 a",
+            "10.0.0.0/8 d",
+            "10.0.0.4/30 c",
+            "10.1.0.0/16 b"
+        ]
+    );
+    // The narrowest counts, in any order, prefixes after a range too; /29 and /31 make up the wider one.
+    for text in [
+        "10.0.0.0-10.0.0.9 wide\n10.0.0.0-10.0.0.7 narrow\n",
+        "10.0.0.0-10.0.0.7 narrow\n10.0.0.0-10.0.0.9 wide\n",
+        "10.0.0.0-10.0.0.9 wide\n10.0.0.0/29 narrow\n",
+        "10.0.0.8/31 x\n10.0.0.0-10.0.0.9 wide\n10.0.0.0/29 narrow\n",
+    ] {
+        assert_eq!(lines(text), ["10.0.0.0/29 narrow", "10.0.0.8/31 wide"]);
+    }
+    assert_eq!(
+        error("10.0.0.0-10.0.0.5 a\n\n10.0.0.4-10.0.0.9 b\n", &STRICT),
+        "t:3: the range 10.0.0.4 to 10.0.0.9 overlaps 10.0.0.0 to 10.0.0.5 of line 1, and neither lies in the other"
+    );
+    // Of equal values, or none, each address has one answer.
+    assert_eq!(
+        lines("10.0.0.0-10.0.0.5 a\n10.0.0.4-10.0.0.7 a\n10.0.0.6-10.0.0.11 a\n"),
+        [
+            "10.0.0.0/30 a",
+            "10.0.0.4/30 a",
+            "10.0.0.4/31 a",
+            "10.0.0.6/31 a",
+            "10.0.0.8/30 a"
+        ]
+    );
+    let list = "10.0.0.0-10.0.0.3\n10.0.0.2-10.0.0.5\n192.0.2.1\n";
+    assert_eq!(
+        lines(list),
+        [
+            "10.0.0.0/30 ",
+            "10.0.0.2/31 ",
+            "10.0.0.4/31 ",
+            "192.0.2.1/32 "
+        ]
+    );
+    let table = read("10.0.0.0-10.0.0.3 a\n10.0.0.0-10.0.0.3 b\n", &STRICT).unwrap();
+    assert_eq!(routes(&table), ["10.0.0.0/30 b"]);
+    assert_eq!(
+        table.notes,
+        ["1 range replaced by another with the same ends"]
+    );
+}
+
+#[test]
+fn leading_zeros_by_option() {
+    let options = LoadOptions {
+        leading_zeros: true,
+        ..STRICT
+    };
+    let text = "097.110.168.122\n10.20.030.40/32\n001.002.003.000 - 001.002.003.255\n1.1.1.1\n";
+    let table = read(text, &options).unwrap();
+    assert_eq!(
+        routes(&table),
+        [
+            "1.1.1.1/32 ",
+            "1.2.3.0/24 ",
+            "10.20.30.40/32 ",
+            "97.110.168.122/32 "
+        ]
+    );
+    assert_eq!(
+        error("010.1.1.1/8 a\n", &options),
+        "t:1: \"010.1.1.1/8\": host bits are set beyond the prefix length"
+    );
+}
+
+#[test]
 fn comments_and_empty_lines() {
     let text = "# a comment\n; another\n\n \t\n10.0.0.0/8 a # behind a route\n  # indented\n\
                 11.0.0.0/8 b;behind\n12.0.0.0/8 c#\n13.0.0.0/8 d ;; x y z , \u{1b}\n# caf\u{e9}\n";
@@ -252,7 +334,7 @@ fn invalid_lines() {
         (
             b"10.0.0.0\t10.0.0.255",
             "\"10.0.0.0 10.0.0.255\": a range, or a host and its next hop? A host has its length \
-             (10.0.0.0/32), a range a heading (first,last) or a value after it",
+             (10.0.0.0/32), a range a dash between its ends",
         ),
         (
             b"10.0.0.0/8,\"a\"",
@@ -271,8 +353,32 @@ fn invalid_lines() {
             b"10.0.0.0/8\tNew York",
             "more than a prefix and a next hop, which may have blanks in CSV (--format csv): \"York\"",
         ),
-        (b"10.0.0/8 a", "\"10.0.0/8\": not an address"),
-        (b"010.0.0.0/8 a", "\"010.0.0.0/8\": not an address"),
+        (b"10.0.0/25 a", "\"10.0.0/25\": not an address"),
+        (b"10.1 a", "\"10.1\": not an address"),
+        (
+            b"010.0.0.0/8 a",
+            "\"010.0.0.0/8\": leading zeros, which some programs take for octal; --leading-zeros reads decimal numbers",
+        ),
+        (
+            b"10.0.0.0/8-24 64500",
+            "\"10.0.0.0/8-24\": a prefix and a maximum length, as VRPs have it, which `popfib rov --vrps` reads",
+        ),
+        (
+            b"10.0.0.9-10.0.0.1 a",
+            "\"10.0.0.9-10.0.0.1\": the first address of the range is after the last",
+        ),
+        (
+            b"10.0.0.9-::1 a",
+            "\"10.0.0.9-::1\": the ends of the range are of two families",
+        ),
+        (
+            b"10.0.0.1-10.0.0.9",
+            "no next hop after \"10.0.0.1-10.0.0.9\"",
+        ),
+        (
+            b"10.0.0.1-10.0.0.9 a b",
+            "more than a prefix and a next hop: \"b\"",
+        ),
         (b"256.0.0.0/8 a", "\"256.0.0.0/8\": not an address"),
         (b"10.0.0.0.0/8 a", "\"10.0.0.0.0/8\": not an address"),
         (b"/8 a", "\"/8\": not an address"),

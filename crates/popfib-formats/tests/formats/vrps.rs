@@ -200,3 +200,48 @@ fn damaged_files_end_in_one_line() {
         }
     }
 }
+
+#[test]
+fn local_exceptions() {
+    let text = r#"{ "slurmVersion": 1,
+      "validationOutputFilters": { "prefixFilters": [ { "prefix": "192.0.2.0/24", "comment": "x" }, { "asn": 64496 } ], "bgpsecFilters": [ { "asn": 64496 } ] },
+      "locallyAddedAssertions": { "prefixAssertions": [
+        { "asn": 64496, "prefix": "198.51.100.0/24", "comment": "y" },
+        { "asn": 64496, "prefix": "2001:db8::/32", "maxPrefixLength": 48 } ], "bgpsecAssertions": [ { "asn": 1, "SKI": "a", "routerPublicKey": "b" } ] } }"#;
+    let table = load_vrps(input(text), false).unwrap();
+    assert_eq!(
+        lines(&table),
+        ["198.51.100.0/24-24 64496", "2001:db8::/32-48 64496"]
+    );
+    assert_eq!(table.notes, ["2 prefix filters of SLURM left out"]);
+    let wrong = text.replace("198.51.100.0/24", "198.51.100.1/24");
+    assert_eq!(
+        bad(wrong),
+        "t:4: \"198.51.100.1/24\": host bits are set beyond the prefix length"
+    );
+}
+
+#[test]
+fn prefix_and_maximum_length_first() {
+    let text = "# x\n49.10.0.0/19-24 4910 DTAG\n49.20.0.0/19\tAS4920\n2001:db8::/32-48,64500\n";
+    assert_eq!(
+        good(text),
+        [
+            "49.10.0.0/19-24 4910",
+            "49.20.0.0/19-19 4920",
+            "2001:db8::/32-48 64500"
+        ]
+    );
+    for (line, reason) in [
+        ("49.10.0.0/19-24", "no prefix and AS number on this line"),
+        ("49.10.0.0/19-24 x", "\"x\": not an AS number"),
+        ("49.10.0.0/19-18 1", "49.10.0.0/19: 18: "),
+    ] {
+        let text = format!("49.20.0.0/19-24 1\n{line}\n");
+        assert!(
+            bad(&*text).starts_with(&format!("t:2: {reason}")),
+            "{}",
+            bad(&*text)
+        );
+    }
+}

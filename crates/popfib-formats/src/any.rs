@@ -1,0 +1,264 @@
+//! Every prefix anywhere in a text: configurations of firewalls and routers, of web and mail servers, pages.
+//!
+//! ```text
+//! set subnet 10.0.0.0 255.0.0.0
+//! access-list 10 permit 192.0.2.0 0.0.0.255
+//! cidr_blocks = ["10.0.0.0/8", "2001:db8::/32"]
+//! v=spf1 ip4:192.0.2.0/24 -all
+//! ```
+//! Addresses are found as in logs ([`addresses`](crate::addresses)). What comes after one says whether it is a prefix: a
+//! length, a network mask or a wildcard mask, or the end of a range; else it is a host. A mask by itself is nothing. Lines that
+//! are comments are left out, and what would have been found in them is counted. There are no values. Never recognised by its
+//! content: it is what the user asks for.
+
+use std::iter::Peekable;
+use std::net::IpAddr;
+
+use crate::addresses::{Found, find_address};
+use crate::grammar::{Grammar, lines};
+use crate::masks;
+use crate::ranges::Span;
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::table_format::Entry;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "any",
+    description: "every prefix anywhere in a text, such as configurations of firewalls and routers; only with --format",
+    can: Capabilities::NONE,
+    detect: |_| false,
+    open: |input, options| Ok(lines(Any::default(), input, options)),
+};
+
+#[derive(Default)]
+struct Any {
+    /// The address after `start-ip`, until the line with its `end-ip`.
+    start: Option<IpAddr>,
+    /// How many there are in comments.
+    in_comments: u64,
+}
+
+impl Grammar for Any {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let is_comment = ["#", "!", ";", "//"];
+        let is_comment = is_comment
+            .iter()
+            .any(|sign| line.trim_start().starts_with(sign));
+        let mut flaw = None;
+        let (mut at, mut defaults) = (0, defaults(line).peekable());
+        while let Some(written) = next(line, &mut at, &mut defaults) {
+            if is_comment {
+                self.in_comments += 1;
+            } else if let Err(reason) = self.found(&written, line, rows) {
+                // What else is in the line counts all the same.
+                flaw.get_or_insert(reason);
+            }
+        }
+        flaw.map_or(Ok(()), Err)
+    }
+
+    fn end(&mut self, rows: &mut Rows) {
+        if let Some(start) = self.start.take()
+            && let Err(reason) = rows.elements(&start.to_string(), "")
+        {
+            rows.complain(rows.line(), reason);
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self.in_comments {
+            0 => Vec::new(),
+            1 => vec!["1 prefix in a comment left out".to_owned()],
+            n => vec![format!("{n} prefixes in comments left out")],
+        }
+    }
+}
+
+impl Any {
+    /// Hands out what was found; an address that begins a range over lines waits for its end.
+    fn found(&mut self, written: &Written, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let Written::Host(address, begin) = written else {
+            return match written {
+                Written::Range(first, last) => rows.elements_of(Span::Range(*first, *last), ""),
+                Written::Text(text) => rows.elements(text, ""),
+                Written::Host(..) => Ok(()),
+            };
+        };
+        let before = word_before(line, *begin);
+        if let Some(start) = self.start.take() {
+            if before.ends_with(b"end-ip")
+                && start <= *address
+                && start.is_ipv4() == address.is_ipv4()
+            {
+                return rows.elements_of(Span::Range(start, *address), "");
+            }
+            rows.elements(&start.to_string(), "")?;
+        }
+        if before.ends_with(b"start-ip") {
+            self.start = Some(*address);
+            return Ok(());
+        }
+        rows.elements(&address.to_string(), "")
+    }
+}
+
+/// What stands somewhere in a line.
+enum Written {
+    /// An address by itself, and where it begins.
+    Host(IpAddr, usize),
+    /// A prefix in words of its own.
+    Text(String),
+    Range(IpAddr, IpAddr),
+}
+
+/// What the finder does not see, since it holds no address.
+const DEFAULT: &str = "::/0";
+
+/// Where it is in `line`.
+fn defaults(line: &str) -> impl Iterator<Item = usize> {
+    let all = line.match_indices(DEFAULT).map(|(at, _)| at);
+    all.filter(|&at| {
+        is_border(line, at.checked_sub(1)) && is_border(line, Some(at + DEFAULT.len()))
+    })
+}
+
+/// The next that `line` has from `at` on, which goes to its end.
+fn next(
+    line: &str,
+    at: &mut usize,
+    defaults: &mut Peekable<impl Iterator<Item = usize>>,
+) -> Option<Written> {
+    loop {
+        let found = find_address(line.as_bytes(), *at);
+        let is_before = |default: &usize| {
+            found
+                .as_ref()
+                .is_none_or(|found| *default < found.range.start)
+        };
+        if let Some(default) = defaults.next_if(is_before) {
+            *at = default + DEFAULT.len();
+            return Some(Written::Text(DEFAULT.to_owned()));
+        }
+        let found = found?;
+        match of(line, &found) {
+            Some((written, end)) => {
+                *at = end;
+                return Some(written);
+            }
+            // A mask by itself.
+            None => *at = found.range.end,
+        }
+    }
+}
+
+/// What an address in a line is, together with what comes after it; `None` if that is a mask without an address.
+fn of(line: &str, found: &Found) -> Option<(Written, usize)> {
+    let (first, begin, end) = (found.address, found.range.start, found.range.end);
+    if masks::is_mask_alone(first) {
+        return None;
+    }
+    let host = Some((Written::Host(first, begin), end));
+    if line[..begin].ends_with("://") {
+        return host;
+    }
+    let after = &line[end..];
+    // Postfix has `[::1]/128`.
+    let closed = after.strip_prefix(']').unwrap_or(after);
+    if let Some(len) = closed.strip_prefix('/') {
+        let digits = len.bytes().take_while(u8::is_ascii_digit).count();
+        let len_at = line.len() - len.len();
+        if let Some(mask) = address_at(line, len_at)
+            && masks::pair(first, mask.address).is_some()
+        {
+            let text = format!("{first}/{}", mask.address);
+            return Some((Written::Text(text), mask.range.end));
+        }
+        let most = if first.is_ipv4() { 32 } else { 128 };
+        let is_len = len[..digits].parse().is_ok_and(|len: u8| len <= most);
+        if is_len && is_border(line, Some(len_at + digits)) {
+            let text = format!("{first}/{}", &len[..digits]);
+            return Some((Written::Text(text), len_at + digits));
+        }
+        return host;
+    }
+    if let Some(range) = short_range(line, found) {
+        return Some(range);
+    }
+    let Some(second) = find_address(line.as_bytes(), end) else {
+        return host;
+    };
+    let between = line[end..second.range.start].trim_matches(['"', '\'', ',', ' ', '\t']);
+    let are_ends = first <= second.address && first.is_ipv4() == second.address.is_ipv4();
+    let is_range = || {
+        word_before(line, begin)
+            .windows(5)
+            .any(|part| part == b"range")
+    };
+    if are_ends && (between == "-" || matches!(between, "" | "to") && is_range()) {
+        return Some((Written::Range(first, second.address), second.range.end));
+    }
+    const MASK: [&str; 6] = [
+        "",
+        "mask",
+        "netmask",
+        "subnet-mask",
+        "wildcard",
+        "wildcard-mask",
+    ];
+    match masks::pair(first, second.address) {
+        Some(text) if MASK.contains(&between) => Some((Written::Text(text), second.range.end)),
+        _ => host,
+    }
+}
+
+/// A range whose end is the last byte: `10.0.0.1-20`.
+fn short_range(line: &str, found: &Found) -> Option<(Written, usize)> {
+    let rest = line[found.range.end..].strip_prefix('-')?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let end = found.range.end + 1 + digits;
+    let IpAddr::V4(first) = found.address else {
+        return None;
+    };
+    let last: u8 = rest[..digits].parse().ok()?;
+    let [a, b, c, d] = first.octets();
+    let is_range = d <= last && is_border(line, Some(end));
+    is_range.then_some((
+        Written::Range(first.into(), IpAddr::from([a, b, c, last])),
+        end,
+    ))
+}
+
+/// The address that begins right there.
+fn address_at(line: &str, at: usize) -> Option<Found> {
+    // The finder looks at what is before, which is the slash.
+    find_address(line.as_bytes(), at).filter(|found| found.range.start == at)
+}
+
+/// The word before what begins at `begin`, or the end of a long one.
+fn word_before(line: &str, begin: usize) -> &[u8] {
+    const LONGEST: usize = 40;
+    let is_sign = |byte: u8| matches!(byte, b'"' | b'\'' | b'=' | b' ' | b'\t');
+    let before = &line.as_bytes()[begin.saturating_sub(LONGEST)..begin];
+    let end = before
+        .iter()
+        .rposition(|&byte| !is_sign(byte))
+        .map_or(0, |last| last + 1);
+    let start = before[..end]
+        .iter()
+        .rposition(|&byte| is_sign(byte))
+        .map_or(0, |sign| sign + 1);
+    &before[start..end]
+}
+
+/// Whether a prefix may end before the byte at `at`, or begin after it.
+fn is_border(line: &str, at: Option<usize>) -> bool {
+    let Some(&byte) = at.and_then(|at| line.as_bytes().get(at)) else {
+        return true;
+    };
+    let next = at.and_then(|at| line.as_bytes().get(at + 1));
+    match byte {
+        b'.' => !next.is_some_and(u8::is_ascii_digit),
+        b':' | b'/' | b'_' => false,
+        byte => !byte.is_ascii_alphanumeric(),
+    }
+}

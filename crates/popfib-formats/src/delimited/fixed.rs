@@ -1,0 +1,75 @@
+//! The columns of formats whose fields have a fixed order: which are asked for, and their record in a row.
+
+use crate::error::no_name;
+use crate::names::left_out;
+use crate::record::{Kind, RecordText};
+use crate::table_format::{Columns, LoadOptions};
+
+/// The columns that were asked for.
+pub(super) struct FixedColumns {
+    record: RecordText,
+    /// The fields, from 0, with the indices that they have in the record.
+    columns: Result<Vec<(usize, usize)>, String>,
+    /// The only column.
+    only: Option<String>,
+    /// Rows that have none of them.
+    without: u64,
+}
+
+impl FixedColumns {
+    /// Of the columns `known`, each a name and a field, those of the options; the first if one value is read.
+    pub(super) fn new(options: &LoadOptions, known: &[(&str, usize)]) -> Self {
+        let names = match &options.columns {
+            Columns::Value => vec![known[0].0.to_owned()],
+            Columns::Named(names) => names.clone(),
+            Columns::All => known.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        };
+        let number = |(index, name): (usize, &String)| {
+            let numbered = name.parse().ok().and_then(|n: usize| n.checked_sub(1));
+            let is_it =
+                |(known, field): &&(&str, usize)| *known == name || Some(*field) == numbered;
+            let Some((_, field)) = known.iter().find(is_it) else {
+                return Err(no_name(name, known.iter().map(|(name, _)| *name)));
+            };
+            Ok((*field, index))
+        };
+        let columns = names.iter().enumerate().map(number).collect();
+        let wanted = Columns::Named(names);
+        let mut record = RecordText::new(&wanted);
+        (0..record.names().len()).for_each(|column| record.is_there(column));
+        Self {
+            columns,
+            record,
+            only: wanted.name().map(str::to_owned),
+            without: 0,
+        }
+    }
+
+    /// The record of a row with these fields; `None` if it has none of the columns.
+    pub(super) fn of<'f>(
+        &mut self,
+        field: impl Fn(usize) -> &'f str,
+    ) -> Result<Option<&str>, String> {
+        for &(number, column) in self.columns.as_ref().map_err(String::clone)? {
+            match field(number).trim() {
+                "" => {}
+                value => self.record.put(column, Kind::Written, value),
+            }
+        }
+        match self.record.finish() {
+            "" => {
+                self.without += 1;
+                Ok(None)
+            }
+            record => Ok(Some(record)),
+        }
+    }
+
+    pub(super) fn notes(&self) -> Vec<String> {
+        left_out(self.without, "prefix", self.only.as_deref())
+    }
+
+    pub(super) fn record(&self) -> &RecordText {
+        &self.record
+    }
+}

@@ -1,0 +1,123 @@
+//! `delegated-*`: which addresses the regional Internet registries gave to whom, the statistics exchange format.
+//!
+//! ```text
+//! 2|ripencc|20240101|3|19830101|20231231|+0000
+//! ripencc|*|ipv4|*|2|summary
+//! ripencc|DE|ipv4|193.18.0.0|73728|19920922|assigned|x
+//! ripencc|FR|ipv6|2001:678::|29|19990101|allocated|z
+//! ```
+//! Of IPv4 the fifth field is the number of addresses, which need not be that of one prefix; of IPv6 the length. The value is
+//! the country; what is free or reserved has none, and is left out and counted. AS numbers are passed over.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use super::fixed::FixedColumns;
+use crate::error::quote;
+use crate::grammar::{Grammar, lines};
+use crate::input::head_lines;
+use crate::ranges::Span;
+use crate::record::RecordText;
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::table_format::Entry;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "rir",
+    description: "delegated-* statistics of the regional Internet registries; countries",
+    can: Capabilities::MANY_VALUES,
+    detect,
+    open: |input, options| {
+        let columns = FixedColumns::new(options, &COLUMNS);
+        Ok(lines(Delegations { columns }, input, options))
+    },
+};
+
+/// The columns, and their fields.
+const COLUMNS: [(&str, usize); 5] = [
+    ("country", 1),
+    ("registry", 0),
+    ("date", 5),
+    ("status", 6),
+    ("opaque_id", 7),
+];
+
+const REGISTRIES: [&str; 7] = [
+    "afrinic", "apnic", "arin", "iana", "lacnic", "nro", "ripencc",
+];
+
+fn detect(head: &[u8]) -> bool {
+    let first = head_lines(head).find(|line| !matches!(line.trim_ascii(), [] | [b'#', ..]));
+    let Some(line) = first.and_then(|line| std::str::from_utf8(line).ok()) else {
+        return false;
+    };
+    let fields: Vec<_> = line.split('|').collect();
+    match fields[..] {
+        [version, registry, _, _, _, _, _] if is_version(version) => REGISTRIES.contains(&registry),
+        [registry, _, "asn" | "ipv4" | "ipv6", _, _, ..] => REGISTRIES.contains(&registry),
+        _ => false,
+    }
+}
+
+/// Whether this is the version of the format, which only the first line has.
+fn is_version(field: &str) -> bool {
+    field.starts_with('2') && field.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+}
+
+struct Delegations {
+    columns: FixedColumns,
+}
+
+impl Grammar for Delegations {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            return Ok(());
+        }
+        let fields: Vec<_> = line.split('|').collect();
+        let span = match fields[..] {
+            [version, _, _, _, _, _, _] if is_version(version) => return Ok(()),
+            [_, _, _, _, _, "summary", ..] | [_, _, "asn", ..] => return Ok(()),
+            [_, _, "ipv4", first, count, _, _, ..] => range(first, count)?,
+            [_, _, "ipv6", first, len, _, _, ..] => rows.span(&format!("{first}/{len}"))?,
+            _ => {
+                let line = quote(line.as_bytes());
+                return Err(format!("{line}: not a line of delegated statistics"));
+            }
+        };
+        match self
+            .columns
+            .of(|n| fields.get(n).copied().unwrap_or_default())?
+        {
+            Some(record) => rows.elements_of(span, record),
+            None => Ok(()),
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.columns.notes()
+    }
+
+    fn record(&self) -> Option<&RecordText> {
+        Some(self.columns.record())
+    }
+}
+
+/// So many addresses of IPv4.
+fn range(first: &str, count: &str) -> Result<Span, String> {
+    let start: Ipv4Addr = first
+        .parse()
+        .map_err(|_| format!("{}: not an address", quote(first.as_bytes())))?;
+    let last = count
+        .parse::<u32>()
+        .ok()
+        .and_then(|count| count.checked_sub(1));
+    let last = last.and_then(|more| start.to_bits().checked_add(more));
+    let last = last.ok_or_else(|| {
+        let both = quote(format!("{first}|{count}").as_bytes()).to_string();
+        format!("{both}: not a number of addresses")
+    })?;
+    Ok(Span::Range(
+        IpAddr::V4(start),
+        IpAddr::V4(Ipv4Addr::from_bits(last)),
+    ))
+}

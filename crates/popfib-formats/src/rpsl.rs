@@ -1,0 +1,210 @@
+//! `route` and `route6` objects of RPSL (RFC 2622), as Internet routing registries have them and whois prints them.
+//!
+//! ```text
+//! route:          192.0.2.0/24
+//! descr:          Example
+//! origin:         AS64500
+//! mnt-by:         EXAMPLE-MNT
+//! source:         RIPE
+//! ```
+//! An object ends at an empty line. A line that begins with a blank or a plus goes on with the attribute before it. The value is
+//! the origin; the attributes are columns, of several with one name the first. Objects of other classes are passed over, and
+//! routes without what is asked for left out and counted.
+
+use crate::error::quote;
+use crate::grammar::{Grammar, lines};
+use crate::input::head_lines;
+use crate::name_rule::MAX_NAME;
+use crate::names::left_out;
+use crate::origins::without_as;
+use crate::peers::RouteValue;
+use crate::record::{Kind, RecordText};
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::table_format::{Columns, Entry, LoadOptions};
+use crate::words::looks_like_prefix;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "rpsl",
+    description: "route and route6 objects of RPSL, as routing registries and whois have them; origins",
+    can: Capabilities {
+        origins: true,
+        ..Capabilities::MANY_VALUES
+    },
+    detect,
+    open: |input, options| Ok(lines(Rpsl::new(options), input, options)),
+};
+
+/// The classes that a registry's file may begin with.
+const CLASSES: [&str; 20] = [
+    "route",
+    "route6",
+    "as-block",
+    "as-set",
+    "aut-num",
+    "domain",
+    "filter-set",
+    "inet-rtr",
+    "inet6num",
+    "inetnum",
+    "irt",
+    "key-cert",
+    "mntner",
+    "organisation",
+    "peering-set",
+    "person",
+    "poem",
+    "role",
+    "route-set",
+    "rtr-set",
+];
+
+fn detect(head: &[u8]) -> bool {
+    let lines = head_lines(head).filter_map(|line| std::str::from_utf8(line).ok());
+    let mut attributes = lines.filter_map(attribute).peekable();
+    attributes
+        .peek()
+        .is_some_and(|(class, _)| CLASSES.contains(class))
+        && attributes.any(|(name, value)| is_route(name) && looks_like_prefix(value))
+}
+
+/// The name and the value of a line that begins an attribute.
+fn attribute(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once(':')?;
+    let is_name = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    let value = value.split('#').next().unwrap_or_default();
+    (!name.is_empty() && name.bytes().all(is_name)).then_some((name, value.trim()))
+}
+
+fn is_route(name: &str) -> bool {
+    matches!(name, "route" | "route6")
+}
+
+struct Rpsl {
+    record: RecordText,
+    /// Whether the value is an AS number alone.
+    is_origin: bool,
+    /// The prefix of the object at hand, if it is a route, and the line that it is in.
+    route: Option<(u64, String)>,
+    /// The number of the line before.
+    last: u64,
+    /// Whether an object begins with the next attribute.
+    is_between: bool,
+    /// The attribute that may go on.
+    name: String,
+    value: String,
+    /// The only column.
+    only: Option<String>,
+    without: u64,
+}
+
+impl Rpsl {
+    fn new(options: &LoadOptions) -> Self {
+        let wanted = match &options.columns {
+            Columns::Value => Columns::Named(vec!["origin".to_owned()]),
+            columns => columns.clone(),
+        };
+        let rank = |name: &str| (name == "origin").then_some(0);
+        Self {
+            only: wanted.name().map(str::to_owned),
+            record: RecordText::new(&wanted).ranked(rank),
+            is_origin: options.value == RouteValue::OriginAs,
+            route: None,
+            last: 0,
+            is_between: true,
+            name: String::new(),
+            value: String::new(),
+            without: 0,
+        }
+    }
+
+    /// Puts the attribute that ended into the record.
+    fn attribute_ended(&mut self) {
+        let value = self.value.trim();
+        if self.route.is_none() || value.is_empty() || is_route(&self.name) {
+            return;
+        }
+        let value = match self.is_origin && self.name == "origin" {
+            true => without_as(value),
+            false => value,
+        };
+        if let Some(column) = self.record.column(&self.name) {
+            self.record.put(column, Kind::Text, value);
+        }
+    }
+
+    /// Hands out the route of the object that ended.
+    fn object_ended(&mut self, rows: &mut Rows) {
+        self.attribute_ended();
+        self.name.clear();
+        self.value.clear();
+        self.is_between = true;
+        let Some((line, prefix)) = self.route.take() else {
+            return;
+        };
+        let found = rows
+            .prefix(&prefix)
+            .and_then(|prefix| match self.record.finish() {
+                "" => {
+                    self.without += 1;
+                    Ok(())
+                }
+                record => rows.element(prefix, record),
+            });
+        if let Err(reason) = found {
+            // Nothing of it belongs to the next.
+            self.record.finish();
+            rows.complain(line, reason);
+        }
+    }
+}
+
+impl Grammar for Rpsl {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+        // Of empty lines only the numbers of others tell.
+        let is_next = rows.line() == self.last + 1;
+        self.last = rows.line();
+        if !is_next || line.trim().is_empty() {
+            self.object_ended(rows);
+        }
+        if line.starts_with(['%', '#']) || line.trim().is_empty() {
+            return Ok(());
+        }
+        if let Some(more) = line.strip_prefix([' ', '\t', '+']) {
+            // Long ones are cut where a value would be too long.
+            let more = more.split('#').next().unwrap_or_default().trim();
+            if self.route.is_some() && !more.is_empty() && self.value.len() < MAX_NAME / 2 {
+                self.value.push(' ');
+                self.value.push_str(more);
+            }
+            return Ok(());
+        }
+        let Some((name, value)) = attribute(line) else {
+            // What another class has is not looked at.
+            return match self.route {
+                Some(_) => Err(format!("{}: not an attribute", quote(line.as_bytes()))),
+                None => Ok(()),
+            };
+        };
+        self.attribute_ended();
+        if self.is_between {
+            self.is_between = false;
+            self.route = is_route(name).then(|| (rows.line(), value.to_owned()));
+        }
+        name.clone_into(&mut self.name);
+        value.clone_into(&mut self.value);
+        Ok(())
+    }
+
+    fn end(&mut self, rows: &mut Rows) {
+        self.object_ended(rows);
+    }
+
+    fn notes(&self) -> Vec<String> {
+        left_out(self.without, "route", self.only.as_deref())
+    }
+
+    fn record(&self) -> Option<&RecordText> {
+        Some(&self.record)
+    }
+}

@@ -1,0 +1,115 @@
+//! `netstat -rn` of macOS and the BSDs.
+//!
+//! ```text
+//! Routing tables
+//!
+//! Internet:
+//! Destination        Gateway            Flags               Netif Expire
+//! default            192.168.1.1        UGScg                 en0
+//! 127                127.0.0.1          UCS                   lo0
+//! 192.168.64/18      link#6             UCS                   en0      !
+//!
+//! Internet6:
+//! Destination        Gateway            Flags               Netif Expire
+//! fe80::%lo0/64      fe80::1%lo0        UcI                   lo0
+//! ```
+//! The value is the gateway if that is an address, else the interface; of routes that drop or reject packets `blackhole` or
+//! `reject`. A network without its length has as many bytes as are written. Sections of other families are passed over.
+
+use crate::grammar::{Grammar, listing};
+use crate::input::head_lines;
+use crate::ranges::Span;
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::table_format::Entry;
+use crate::words::{is_address, not_a_route};
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "netstat",
+    description: "`netstat -rn` of macOS, FreeBSD, OpenBSD and NetBSD",
+    can: Capabilities::NONE,
+    detect,
+    open: |input, options| Ok(listing(Netstat::default(), input, options)),
+};
+
+fn detect(head: &[u8]) -> bool {
+    let mut lines = head_lines(head).take(12).map(<[u8]>::trim_ascii);
+    lines.any(|line| matches!(line, b"Internet:" | b"Internet6:"))
+        && lines.any(|line| line.starts_with(b"Destination"))
+}
+
+#[derive(Default)]
+struct Netstat {
+    section: Section,
+    /// The column of the interface, from 0.
+    interface: usize,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Section {
+    #[default]
+    None,
+    Ipv4,
+    Ipv6,
+}
+
+impl Grammar for Netstat {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let words: Vec<_> = line.split_ascii_whitespace().collect();
+        match words[..] {
+            [] | ["Routing", "tables", ..] => return Ok(()),
+            [section] if section.ends_with(':') => {
+                self.section = match section {
+                    "Internet:" => Section::Ipv4,
+                    "Internet6:" => Section::Ipv6,
+                    _ => Section::None,
+                };
+                return Ok(());
+            }
+            ["Destination", ..] => {
+                let is_interface = |word: &&str| matches!(*word, "Netif" | "Iface" | "Interface");
+                self.interface = words.iter().position(is_interface).unwrap_or(3);
+                return Ok(());
+            }
+            _ if self.section == Section::None && rows.has_routes() => return Ok(()),
+            _ => {}
+        }
+        let [destination, gateway, flags, _, ..] = words[..] else {
+            return Err(not_a_route(line));
+        };
+        let interface = words.get(self.interface).ok_or_else(|| not_a_route(line))?;
+        let destination = self.full(destination);
+        let Span::Prefix(prefix) = rows.span(&destination)? else {
+            return Err(not_a_route(line));
+        };
+        let value = match gateway {
+            _ if flags.contains('B') => "blackhole",
+            _ if flags.contains('R') => "reject",
+            gateway if is_address(gateway) => gateway,
+            _ => interface,
+        };
+        rows.route(prefix, value);
+        Ok(())
+    }
+}
+
+impl Netstat {
+    /// A destination without its zone, and with its length.
+    fn full(&self, destination: &str) -> String {
+        let (address, len) = match destination.split_once('/') {
+            Some((address, len)) => (address, Some(len)),
+            None => (destination, None),
+        };
+        let address = address.split('%').next().unwrap_or_default();
+        match (address, len) {
+            ("default", _) if self.section == Section::Ipv6 => "::/0".to_owned(),
+            ("default", _) => "0.0.0.0/0".to_owned(),
+            (address, Some(len)) => format!("{address}/{len}"),
+            (address, None) if self.section == Section::Ipv6 => address.to_owned(),
+            (address, None) => match address.split('.').count() {
+                count @ 1..4 => format!("{address}/{}", 8 * count),
+                _ => address.to_owned(),
+            },
+        }
+    }
+}

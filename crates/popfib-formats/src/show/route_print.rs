@@ -1,0 +1,112 @@
+//! `route print` of Windows.
+//!
+//! ```text
+//! IPv4 Route Table
+//! ===========================================================================
+//! Active Routes:
+//! Network Destination        Netmask          Gateway       Interface  Metric
+//!           0.0.0.0          0.0.0.0      192.168.1.1    192.168.1.50     25
+//!         127.0.0.0        255.0.0.0         On-link         127.0.0.1    331
+//! Persistent Routes:
+//!   None
+//!
+//! IPv6 Route Table
+//! ===========================================================================
+//! Active Routes:
+//!  If Metric Network Destination      Gateway
+//!   1    331 ::1/128                  On-link
+//! ```
+//! The value is the gateway, else the interface, which of IPv6 is a number. Of rows for one prefix the one with the lowest
+//! metric counts. Persistent routes are passed over: those in use are among the active ones. A gateway stands on the next line
+//! after a long prefix.
+
+use crate::grammar::{Grammar, listing};
+use crate::input::head_lines;
+use crate::ip_route::{BestByMetric, Candidate};
+use crate::registry::Capabilities;
+use crate::rows::Rows;
+use crate::table_format::Entry;
+use crate::words::not_a_route;
+
+pub(crate) static FORMAT: Entry = Entry {
+    name: "route-print",
+    description: "`route print` of Windows, in English",
+    can: Capabilities::NONE,
+    detect,
+    open: |input, options| Ok(listing(RoutePrint::default(), input, options)),
+};
+
+fn detect(head: &[u8]) -> bool {
+    // After the list of interfaces.
+    head_lines(head)
+        .take(100)
+        .any(|line| matches!(line.trim_ascii(), b"IPv4 Route Table" | b"IPv6 Route Table"))
+}
+
+#[derive(Default)]
+struct RoutePrint {
+    best: BestByMetric,
+    is_active: bool,
+    /// Metric, prefix and interface of a row whose gateway is on the next line.
+    begun: Option<[String; 3]>,
+}
+
+impl Grammar for RoutePrint {
+    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+        let words: Vec<_> = line.split_ascii_whitespace().collect();
+        match words[..] {
+            ["Active", "Routes:"] => self.is_active = true,
+            [] | ["None"] | ["Network", "Destination", ..] | ["If", "Metric", ..] => {}
+            [word] if word.starts_with("===") => {}
+            ["Persistent", "Routes:"] | [_, "Route", "Table"] => self.is_active = false,
+            _ if !self.is_active => {}
+            ["Default", "Gateway:", _] => {}
+            [gateway] if let Some([metric, prefix, interface]) = self.begun.take() => {
+                return self.add(&prefix, gateway, &interface, &metric, rows);
+            }
+            [network, mask, gateway, interface, metric] => {
+                return self.add(
+                    &format!("{network}/{mask}"),
+                    gateway,
+                    interface,
+                    metric,
+                    rows,
+                );
+            }
+            [interface, metric, prefix, gateway] => {
+                return self.add(prefix, gateway, interface, metric, rows);
+            }
+            [interface, metric, prefix] => {
+                self.begun = Some([metric, prefix, interface].map(str::to_owned));
+            }
+            _ => return Err(not_a_route(line)),
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, rows: &mut Rows) {
+        self.best.end(rows);
+    }
+}
+
+impl RoutePrint {
+    fn add(
+        &mut self,
+        prefix: &str,
+        gateway: &str,
+        interface: &str,
+        metric: &str,
+        rows: &mut Rows,
+    ) -> Result<(), String> {
+        let is_direct = gateway == "On-link";
+        let candidate = Candidate {
+            line: rows.line(),
+            prefix: rows.prefix(prefix)?,
+            metric: metric.parse().map_err(|_| not_a_route(metric))?,
+            table: String::new(),
+            value: if is_direct { interface } else { gateway }.to_owned(),
+        };
+        self.best.add(candidate, rows);
+        Ok(())
+    }
+}

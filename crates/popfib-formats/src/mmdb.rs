@@ -144,10 +144,15 @@ impl Mmdb {
         // those without records are asked for, too, to count them.
         let metadata = reader.metadata();
         let left = u64::from(metadata.node_count) + 1;
-        let description = metadata.description.get("en");
-        let description = description.unwrap_or(&metadata.database_type);
+        let kind = &metadata.database_type;
+        let description = match metadata.description.get("en") {
+            None => kind.clone(),
+            // Its type says more than that popfib wrote it, and is told once.
+            Some(text) if text.contains(kind) || kind.starts_with("popfib") => text.clone(),
+            Some(text) => format!("{kind}: {text}"),
+        };
         let source = Source {
-            description: description.clone(),
+            description,
             date: rfc3339(metadata.build_epoch).unwrap_or_default(),
             ..Source::default()
         };

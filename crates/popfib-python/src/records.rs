@@ -51,6 +51,8 @@ pub(crate) struct Dicts {
     objects: Vec<Vec<OnceLock<Py<PyAny>>>>,
     /// The last dict, without lists, of the numbers that are equal in their last bits.
     made: Mutex<Vec<Slot>>,
+    /// The bits of a number that say its place there.
+    mask: usize,
     /// The columns of lists: nobody may change the list of another.
     lists: Vec<usize>,
 }
@@ -78,6 +80,7 @@ impl Dicts {
                 .collect(),
             objects: columns.map(cells).collect(),
             made: Mutex::new((0..slots).map(|_| None).collect()),
+            mask: slots - 1,
         }
     }
 
@@ -89,8 +92,7 @@ impl Dicts {
         number: NextHop,
     ) -> PyResult<Bound<'py, PyDict>> {
         let lock = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let slots = lock().len();
-        let slot = number.get() as usize & (slots - 1);
+        let slot = number.get() as usize & self.mask;
         let known = match &lock()[slot] {
             Some((of, dict)) if *of == number => Some(dict.clone_ref(py)),
             _ => None,

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use popfib::{ImageError, IpPrefix, PrefixError};
 use popfib_formats::{
-    Input, LoadOptions, LookupTable, ReadError, RouteTable, load_for_lookups, load_from,
+    Columns, Input, LoadOptions, LookupTable, ReadError, RouteTable, load_for_lookups, load_from,
     load_prefixes,
 };
 use popfib_table::Column;
@@ -89,9 +89,8 @@ pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, F
     let input = open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());
     let options = LoadOptions {
-        skip_invalid: args.skip_invalid,
-        mask: args.mask,
-        ..LoadOptions::new()
+        columns: Columns::Value,
+        ..args.options()
     };
     let name = path.display().to_string();
     let list = load_prefixes(input, &options);

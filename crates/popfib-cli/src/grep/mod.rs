@@ -222,6 +222,7 @@ fn prefixes(text: String, args: &GrepArgs) -> Result<Vec<IpPrefix>, Failure> {
     let input = Input::plain("pattern", io::Cursor::new(text));
     let options = LoadOptions {
         mask: args.tables.read.mask,
+        leading_zeros: args.tables.read.leading_zeros,
         ..LoadOptions::new()
     };
     Ok(load_prefixes(input, &options)?.prefixes)

@@ -152,7 +152,7 @@ def annotated(command, table, log):
     path, args, lines = log
     runs = []
     for threads in "12":
-        run = [command, "annotate", "--table", table, "--output", "text", "--threads", threads, *args, path]
+        run = [command, "annotate", "--table", table, "--to", "text", "--threads", threads, *args, path]
         done = subprocess.run(run, stdout=subprocess.PIPE, check=True)
         runs.append(done.stdout)
     assert runs[0] == runs[1]
@@ -193,7 +193,7 @@ def test_members_of_json_are_the_answers(command, table, addresses, tmp_path):
     done = subprocess.run([command, "annotate", "--table", table, "--path", "src.ip", path], stdout=subprocess.PIPE, check=True)
     out = done.stdout.decode().splitlines()
     plain = subprocess.run(
-        [command, "annotate", "--table", table, "--path", "src.ip", "--output", "text", path],
+        [command, "annotate", "--table", table, "--path", "src.ip", "--to", "text", path],
         stdout=subprocess.PIPE,
         check=True,
     )

@@ -373,8 +373,8 @@ impl Count<'_> {
         cells
     }
 
-    /// What each combination of answers says, and its count. Records that differ in columns that are not asked for count as
-    /// one.
+    /// The values of each combination of answers, and its count. Records that are equal in all columns that are counted are one
+    /// combination.
     fn merged(&self) -> Vec<Row<'_>> {
         let mut same: Vec<_> = self.tables.iter().map(Same::new).collect();
         if same.iter().all(Option::is_none) {

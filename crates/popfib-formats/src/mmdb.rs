@@ -147,7 +147,7 @@ impl Mmdb {
         let kind = &metadata.database_type;
         let description = match metadata.description.get("en") {
             None => kind.clone(),
-            // Its type says more than that popfib wrote it, and is told once.
+            // The type is put in front, unless the text has it or it is the one that popfib writes by default.
             Some(text) if text.contains(kind) || kind.starts_with("popfib") => text.clone(),
             Some(text) => format!("{kind}: {text}"),
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use popfib_formats::AddressBatch;
+use popfib_formats::{AddressBatch, Escaped};
 
 #[cfg(feature = "parquet")]
 use super::parquet::Columns;
@@ -10,7 +10,7 @@ use super::{AnnotateArgs, OutputForm};
 use crate::failure::Failure;
 use crate::output::note;
 use crate::stream::Lead;
-use crate::stream::form::{Dialect, Form};
+use crate::stream::form::{Dialect, Form, csv_cell};
 use crate::stream::lines::{Lines, MESSAGE, Query, Work, there_already};
 use crate::stream::source::Source;
 use crate::stream::table::NamedTable;
@@ -164,7 +164,8 @@ fn form(source: &Source, args: &AnnotateArgs, query: &Query) -> (Form, Lead) {
         }
         (Some(OutputForm::JsonLines), _) => (Form::Json, Lead::Address),
         (None, _) if source.is_zeek() && !args.value_only => {
-            let names: Vec<String> = query.columns().collect();
+            let names = query.columns().map(|name| Escaped(&name).to_string());
+            let names: Vec<String> = names.collect();
             let form = Form::Zeek {
                 fields: format!("\t{}", names.join("\t")).into_bytes(),
                 types: b"\tstring".repeat(names.len()),
@@ -182,7 +183,13 @@ fn head(file: &str, form: &Form, lead: Lead, query: &Query) -> Result<Vec<u8>, F
         return Ok(Vec::new());
     };
     if lead == Lead::Address {
-        let mut head = query.address_columns().join(",").into_bytes();
+        let mut head = Vec::new();
+        for (index, name) in query.address_columns().iter().enumerate() {
+            if index > 0 {
+                head.push(b',');
+            }
+            csv_cell(name, b',', &mut head);
+        }
         head.extend_from_slice(form.end());
         return Ok(head);
     }
@@ -195,7 +202,7 @@ fn head(file: &str, form: &Form, lead: Lead, query: &Query) -> Result<Vec<u8>, F
             return Err(there_already(file, "column", &name));
         }
         head.push(dialect.delimiter);
-        head.extend_from_slice(name.as_bytes());
+        csv_cell(&name, dialect.delimiter, &mut head);
     }
     head.extend_from_slice(form.end());
     Ok(head)

@@ -155,7 +155,7 @@ impl<'b> Cells<'b> {
         }
         for (column, name) in columns.enumerate() {
             let numbers = self.numbers.iter();
-            let cells = numbers.map(|number| table.cells((*number)?).nth(column)?);
+            let cells = numbers.map(|number| table.cell((*number)?, column));
             write(self.form, &name, cells, takes_all, &mut self.text);
         }
     }

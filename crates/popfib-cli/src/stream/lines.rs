@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use popfib::{Family, Kernel};
-use popfib_formats::{AddressBatch, Run};
+use popfib_formats::{AddressBatch, Escaped, Run};
 use popfib_table::write_ip;
 
 use super::answer_texts::{AHEAD, AnswerTexts, AnyAnswerTexts};
@@ -135,7 +135,7 @@ impl Lines {
         let mut line = header.to_vec();
         for name in self.query.columns() {
             line.push(b'\t');
-            line.extend_from_slice(name.as_bytes());
+            line.extend_from_slice(Escaped(&name).to_string().as_bytes());
         }
         line.extend_from_slice(self.form.end());
         line

@@ -58,10 +58,14 @@ impl NamedTable {
         (1..=self.table.value_count().unwrap_or(0)).filter_map(NextHop::new)
     }
 
-    /// The values of a record, column by column.
+    /// The value of a record in the column of this index.
+    pub(crate) fn cell(&self, number: NextHop, column: usize) -> Option<Cell<'_>> {
+        self.table.records()?.cell(number, column)
+    }
+
+    /// Its values, column by column.
     pub(crate) fn cells(&self, number: NextHop) -> impl ExactSizeIterator<Item = Option<Cell<'_>>> {
-        let records = self.table.records();
-        (0..self.width()).map(move |column| records?.cell(number, column))
+        (0..self.width()).map(move |column| self.cell(number, column))
     }
 
     /// That of an image, which has to have its routes for prefixes.

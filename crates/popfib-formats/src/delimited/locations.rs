@@ -112,6 +112,7 @@ impl Locations {
             if !matches!(line.trim_start().as_bytes(), [] | [b'#', ..]) {
                 let separator = delimiter(line.as_bytes()).unwrap_or(b',');
                 let mut fields = Fields::new(separator);
+                // Of a heading that is no row of fields there is no column.
                 let column = match fields.split(&line) {
                     Ok(()) => (0..fields.len()).find(|&n| fields.get(n) == self.key),
                     Err(_) => None,
@@ -128,17 +129,19 @@ impl Locations {
                 }
                 first.push(separator);
                 first.extend_from_slice(self.heading.as_bytes());
-                heading = Some((fields, column));
+                let width = fields.len();
+                heading = Some((fields, column, width));
             }
             first.push(b'\n');
         }
-        let Some((fields, column)) = heading else {
+        let Some((fields, column, width)) = heading else {
             return Err(lines.stopped("there is no heading in it"));
         };
         let beside = Beside {
             lines,
             fields,
             column,
+            width,
             places: self,
             unknown: Arc::clone(&unknown),
             row: first,
@@ -159,6 +162,8 @@ struct Beside {
     lines: Lines,
     fields: Fields,
     column: usize,
+    /// How many fields the heading has.
+    width: usize,
     places: Locations,
     unknown: Arc<AtomicU64>,
     /// The row that is handed out, and how much of it was.
@@ -197,9 +202,24 @@ impl Beside {
             if place.is_none() && !number.is_empty() {
                 self.unknown.fetch_add(1, Ordering::Relaxed);
             }
-            self.row.push(self.places.separator);
-            let place = place.unwrap_or(&self.places.empty);
-            self.row.extend_from_slice(place.as_bytes());
+            let place = place.unwrap_or(&self.places.empty).as_bytes();
+            // Fields that are left out at the end of a row, and empty ones beyond the heading, keep the place in its columns.
+            let separator = self.places.separator;
+            let (count, width) = (self.fields.len(), self.width);
+            for _ in count..width {
+                self.row.push(separator);
+            }
+            let beyond = vec![separator; count.saturating_sub(width)];
+            let is_right = self.row.ends_with(&beyond);
+            if is_right {
+                self.row.truncate(self.row.len() - beyond.len());
+            }
+            self.row.push(separator);
+            self.row.extend_from_slice(place);
+            if !is_right {
+                // A row with more fields is an error of who reads it, and would be none beside a longer heading.
+                self.row.extend_from_slice(&[separator, b'?']);
+            }
         }
         self.row.push(b'\n');
         Ok(true)

@@ -7,7 +7,8 @@
 DATABASE is an IPv4 MaxMind database, of which `popfib compile` (target/release/popfib) makes an image with all columns. The
 addresses are hosts of random networks of the database, from a fixed seed, and, for the columns, also random ones of all.
 Each figure is the median of the runs, with the lowest and the highest in brackets; what is compared takes turns, in CPU
-times of this process. A batch is the same records as a list for each column. Needs numpy, and maxminddb with its C extension. Both have to find the same records.
+times of this process. A batch is the same records as a list for each column; `same` asks
+for one host again and again, whose record is in the cache. Needs numpy, and maxminddb with its C extension. Both have to find the same records.
 """
 
 import argparse
@@ -102,6 +103,7 @@ def main():
             HOSTS, args.runs,
             maxminddb=lambda: [reader.get(text) for text in texts],
             popfib=lambda: [table.record(text) for text in texts],
+            same=lambda: [table.record(texts[0]) for _ in texts],
             batch=lambda: table.lookup_many(texts, columns="*", output="list"),
         )
 

@@ -15,8 +15,9 @@ use std::thread;
 use std::time::Duration;
 
 use popfib::{Image, ImageError, NextHop};
-use popfib_formats::{Columns, Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable};
-use popfib_table::{Column, Records};
+use popfib_formats::{
+    Columns, Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable, no_column,
+};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
@@ -245,8 +246,7 @@ pub(crate) fn open(
     if let Some(column) = column
         && table.set_value_column(column).is_err()
     {
-        let there = table.records().map_or(&[][..], Records::columns);
-        let missing = records::missing(column, there.iter().map(Column::name));
+        let missing = no_column(column, table.records());
         return Err(PyValueError::new_err(format!(
             "{}: {missing}",
             name.escape_debug()

@@ -167,9 +167,9 @@ def test_places(tmp_path):
 
 
 def test_what_is_wrong(table):
-    with pytest.raises(ValueError, match="no column 'city' in 'country', 'asn', 'names.city'"):
+    with pytest.raises(ValueError, match='no column "city" in "country", "asn", "names.city"'):
         table.lookup_many(["10.0.0.1"], columns=["country", "city"])
-    with pytest.raises(ValueError, match="no column 'country' in 'value'"):
+    with pytest.raises(ValueError, match='no column "country" in "value"'):
         popfib.Table().lookup_many([], columns=["country"])
     for output in "indices", "prefixes", "matches", "arrow-prefixes":
         with pytest.raises(ValueError, match="goes with output='values', 'list' or 'arrow'"):

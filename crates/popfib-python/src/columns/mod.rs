@@ -28,7 +28,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::live::Live;
-use crate::records::VALUE;
 use crate::routes::Routes;
 use crate::state::{Shared, State};
 use crate::values::Known;
@@ -146,18 +145,15 @@ pub(crate) fn lookup_columns<'py>(
         invalid,
         threads,
     };
-    let index = |records: Option<&Records>, name: &String| match records {
-        Some(records) => crate::records::column(records, name),
-        None if name == VALUE => Ok(0),
-        None => {
-            let missing = crate::records::missing(name, [VALUE].into_iter());
-            Err(PyValueError::new_err(missing))
-        }
-    };
+    // Values that are objects are one column, as those of records of texts.
+    let of_objects = Records::default();
     // What is wrong with the names is told before anything is looked up.
     let (routes, indices) = table.read(py, |state| {
         let records = state.routes.records()?;
-        let indices = columns.iter().map(|name| index(records, name));
+        let records = records.unwrap_or(&of_objects);
+        let indices = columns
+            .iter()
+            .map(|name| crate::records::column(records, name));
         let indices: Vec<_> = indices.collect::<PyResult<_>>()?;
         Ok((state.routes.clone(), indices))
     })?;

@@ -26,18 +26,16 @@ pub(crate) fn data(
     packed: &mut Vec<u8>,
     to: &mut Vec<u8>,
 ) -> Result<usize> {
-    let packed = pack(body, compression, packed)?;
-    let start = to.len();
-    let mut header = Header::new(DATA, body.len(), packed.len(), to)?;
-    header.begin(5);
-    header.number(1, size(values)?);
-    header.number(2, encoding as i32);
-    header.number(3, Encoding::RLE as i32);
-    header.number(4, Encoding::RLE as i32);
-    header.end();
-    let header = to.len() - start;
-    to.extend_from_slice(packed);
-    Ok(header + body.len())
+    page(body, compression, packed, to, |packed, to| {
+        let mut header = Header::new(DATA, body.len(), packed, to)?;
+        header.begin(5);
+        header.number(1, size(values)?);
+        header.number(2, encoding as i32);
+        header.number(3, Encoding::RLE as i32);
+        header.number(4, Encoding::RLE as i32);
+        header.end();
+        Ok(())
+    })
 }
 
 /// The same of a dictionary of `count` values, which are in `body`.
@@ -48,9 +46,23 @@ pub(crate) fn dictionary(
     packed: &mut Vec<u8>,
     to: &mut Vec<u8>,
 ) -> Result<usize> {
+    page(body, compression, packed, to, |packed, to| {
+        dictionary_header(count, body.len(), packed, to)
+    })
+}
+
+/// Appends a page with this body: the header that `head` writes, which is told the length after compression, and the body. Its
+/// length were it not compressed.
+fn page(
+    body: &[u8],
+    compression: Compression,
+    packed: &mut Vec<u8>,
+    to: &mut Vec<u8>,
+    head: impl FnOnce(usize, &mut Vec<u8>) -> Result<()>,
+) -> Result<usize> {
     let packed = pack(body, compression, packed)?;
     let start = to.len();
-    dictionary_header(count, body.len(), packed.len(), to)?;
+    head(packed.len(), to)?;
     let header = to.len() - start;
     to.extend_from_slice(packed);
     Ok(header + body.len())

@@ -200,7 +200,7 @@ fn every_command_that_writes_tables() {
     ));
     assert_eq!(text(rows(&to)), ["prefix=10.0.0.0/8"]);
     let csv = file("city.csv", "network,city\n10.0.0.0/8,Graz\n");
-    good(&run(&[
+    let convert = [
         "convert",
         "--table",
         &csv,
@@ -208,9 +208,8 @@ fn every_command_that_writes_tables() {
         "city",
         "--to",
         "parquet",
-        "-o",
-        &to,
-    ]));
+    ];
+    good(&run(&[&convert[..], &["-o", &to]].concat()));
     assert_eq!(text(rows(&to)), ["city=Graz prefix=10.0.0.0/8"]);
     let (a, b) = (format!("a={}", file("a.txt", table)), format!("b={csv}"));
     good(&run(&["join", &a, &b, "--to", "parquet", "-o", &to]));
@@ -222,26 +221,8 @@ fn every_command_that_writes_tables() {
     ];
     assert_eq!(text(rows(&to)), wanted);
     // To standard output, the same bytes.
-    let output = run(&[
-        "convert",
-        "--table",
-        &csv,
-        "--to",
-        "parquet",
-        "--columns",
-        "city",
-    ]);
-    good(&run(&[
-        "convert",
-        "--table",
-        &csv,
-        "--columns",
-        "city",
-        "--to",
-        "parquet",
-        "-o",
-        &to,
-    ]));
+    let output = run(&convert);
+    good(&run(&[&convert[..], &["-o", &to]].concat()));
     assert_eq!(output.stdout, fs::read(&to).unwrap());
 }
 

@@ -6,6 +6,7 @@ Both are in the source of the package `maxminddb`, which pip fetches.
 import contextlib
 import importlib
 import json
+import shutil
 import struct
 import subprocess
 import sys
@@ -124,6 +125,52 @@ def test_written_again(source, maxminddb, command, tmp_path):
                 assert dict(leaves(written or {})) == dict(leaves(record)), (path.name, network)
                 compared += 1
     assert compared > 500
+
+
+NODE = """
+const { Reader } = require("mmdb-lib");
+const { readFileSync } = require("fs");
+const assert = require("assert");
+const plain = (value) => JSON.parse(JSON.stringify(value, (_, v) => (typeof v === "bigint" ? Number(v) : v)));
+let compared = 0;
+for (const [path, records] of JSON.parse(readFileSync(0))) {
+  const reader = new Reader(readFileSync(path));
+  for (const [address, wanted] of records) {
+    assert.deepStrictEqual(plain(reader.get(address)), wanted, `${path} ${address}`);
+    compared += 1;
+  }
+}
+console.log(compared);
+"""
+
+
+def test_written_for_node(source, maxminddb, command, tmp_path):
+    """The reader of npm that most others use finds in what popfib writes what MaxMind's finds."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if not node or not npm:
+        pytest.skip("mmdb-lib: no Node with npm")
+    folder = TOP / "target" / "mmdb-lib"
+    folder.mkdir(parents=True, exist_ok=True)
+    install = [npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, "mmdb-lib@3"]
+    if not (folder / "node_modules" / "mmdb-lib").exists() and subprocess.run(install, check=False).returncode != 0:
+        pytest.skip("mmdb-lib: npm could not install it")
+    databases = []
+    for path in sorted((source / "tests" / "data" / "test-data").glob("Geo*.mmdb")):
+        if any(part in path.name for part in DAMAGED):
+            continue
+        again = tmp_path / path.name
+        run = [command, "convert", "--table", path, "--columns", "*", "--to", "mmdb", "-o", again]
+        subprocess.run(run, check=True, capture_output=True)
+        with maxminddb.open_database(path, maxminddb.MODE_FILE) as old, maxminddb.open_database(again, maxminddb.MODE_FILE) as new:
+            records = []
+            with contextlib.suppress(ValueError):
+                for network, _ in old:
+                    if network.version <= new.metadata().ip_version:
+                        records.append((str(network.network_address), new.get(network.network_address)))
+            databases.append((str(again), records))
+    compared = subprocess.run([node, "-e", NODE], cwd=folder, input=json.dumps(databases), capture_output=True, text=True, check=False)
+    assert compared.returncode == 0, compared.stderr
+    assert int(compared.stdout) > 500
 
 
 def test_damaged(source, command):

@@ -108,7 +108,8 @@ enum Form {
 }
 
 pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
-    args.input.check(args.tables.on_stdin())?;
+    args.input
+        .check(args.tables.on_stdin(), &args.tables.read)?;
     let is_several = args.input.cells().len() > 1 || args.input.takes_all();
     if args.weight.is_some() && is_several {
         let reason =

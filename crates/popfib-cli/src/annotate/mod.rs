@@ -94,7 +94,8 @@ impl AnnotateArgs {
 }
 
 pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
-    args.input.check(args.tables.on_stdin())?;
+    args.input
+        .check(args.tables.on_stdin(), &args.tables.read)?;
     // An error that says why, where the value that help lists would be unknown.
     if cfg!(not(feature = "parquet")) && args.to == Some(OutputForm::Parquet) {
         return Err("--to parquet: this popfib was built without Parquet".into());

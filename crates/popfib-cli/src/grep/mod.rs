@@ -116,7 +116,7 @@ pub(crate) struct GrepArgs {
 pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
     let (patterns, input) = patterns(args)?;
     let lists = args.file.iter().filter(|file| is_stdin(file)).count();
-    input.check(lists + args.tables.on_stdin())?;
+    input.check(lists + args.tables.on_stdin(), &args.tables.read)?;
     let files = files(args.recursive, &input)?;
     let mut tables = match args.tables.is_given() || is_of_records(args) {
         true => args.tables.load(false)?,

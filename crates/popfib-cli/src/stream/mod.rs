@@ -24,15 +24,16 @@ pub(crate) use rows::Lead;
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use clap::{Args, ValueEnum};
+use popfib::IpSet;
 use popfib_formats::{
     AddressBatch, AddressFormat, AddressOptions, Column, Input, Part, Pick, Side,
 };
 
-use crate::args::ReadArgs;
+use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
 use crate::progress;
 
@@ -48,9 +49,19 @@ pub(crate) struct InputArgs {
     #[arg(value_name = "FILE", help_heading = "Arguments")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Which address of a line to use: 1 for the first and so on, last, or all [default: 1; for grep: all]
+    /// Which address of a line to use: 1 for the first and so on, last, or all [default: 1; for grep: all; with
+    /// --not-in: last]
     #[arg(long, value_name = "N|last|all", value_parser = parse_pick)]
     address: Option<Pick>,
+
+    /// Pass over the addresses of this list, in any format of tables, as if they were not in the line; may be given
+    /// several times. A list of one's own proxies finds the client in X-Forwarded-For
+    #[arg(long, value_name = "LIST")]
+    not_in: Vec<PathBuf>,
+
+    /// What these lists hold, once they are read.
+    #[arg(skip)]
+    passed_over: OnceLock<Arc<IpSet>>,
 
     /// Use the address in this field of each line, counted from 1; may be given several times
     #[arg(long, value_name = "N", value_parser = parse_number, conflicts_with_all = ["path", "column"])]
@@ -146,15 +157,23 @@ impl InputArgs {
         }
     }
 
-    /// Checks that standard input is read once, and a delimiter is one of something.
-    pub(crate) fn check(&self, tables_on_stdin: usize) -> Result<(), Failure> {
+    /// Checks that standard input is read once, and a delimiter is one of something; reads the lists of `--not-in`.
+    pub(crate) fn check(&self, tables_on_stdin: usize, read: &ReadArgs) -> Result<(), Failure> {
         let files = self.files();
-        let from_stdin = files.iter().filter(|file| file.as_os_str() == "-").count();
+        let from_stdin = files.iter().chain(&self.not_in);
+        let from_stdin = from_stdin.filter(|file| is_stdin(file)).count();
         if from_stdin + tables_on_stdin > 1 {
             return Err("standard input can be read once only".into());
         }
         if self.delimiter.is_some() && self.field.is_empty() && self.column.is_empty() {
             return Err("--delimiter needs --field or --column".into());
+        }
+        if !self.not_in.is_empty() {
+            let mut prefixes = IpSet::new();
+            for list in &self.not_in {
+                prefixes.extend(crate::table::load_list(list, read)?);
+            }
+            self.passed_over.get_or_init(|| Arc::new(prefixes));
         }
         Ok(())
     }
@@ -188,8 +207,10 @@ impl InputArgs {
             parts: fields.chain(paths).collect(),
             pick: self.address.unwrap_or(match wanted {
                 Wanted::AllOfLines => Pick::All,
-                _ => Pick::Nth(1),
+                _ if self.not_in.is_empty() => Pick::Nth(1),
+                _ => Pick::Last,
             }),
+            not_in: self.passed_over.get().cloned(),
             unmap: self.unmap,
             side: match (self.sources, self.destinations) {
                 (true, true) => Side::Both,

@@ -66,6 +66,7 @@ impl Source {
             ),
             ("--path", !args.path.is_empty(), self.is_json()),
             ("--address", args.address.is_some(), self.is_text()),
+            ("--not-in", !args.not_in.is_empty(), self.is_text()),
             ("--column", args.is_column(), has_columns),
             (
                 "--delimiter",
@@ -92,6 +93,7 @@ impl Source {
         let options = [
             ("--field", !args.field.is_empty()),
             ("--address", args.address.is_some()),
+            ("--not-in", !args.not_in.is_empty()),
             ("--delimiter", args.delimiter.is_some()),
         ];
         if let Some((option, _)) = options.iter().find(|(_, is_given)| *is_given) {

@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use memchr::memchr;
+use popfib::IpSet;
 
 use super::batch::AddressBatch;
 use super::find::find_address;
@@ -20,6 +21,7 @@ use super::tally::{BlockTally, Tally};
 pub struct AddressFinder {
     parts: Vec<Part>,
     pick: Pick,
+    not_in: Option<Arc<IpSet>>,
     unmap: bool,
     comments: bool,
     /// Whether a cell may have several addresses, or a row several cells.
@@ -45,6 +47,7 @@ impl AddressFinder {
         Self {
             parts: Vec::new(),
             pick: options.pick,
+            not_in: options.not_in.clone(),
             unmap: options.unmap,
             comments: options.comments,
             has_cells: options.pick == Pick::All || cells > 1,
@@ -66,7 +69,8 @@ impl AddressFinder {
     pub fn find(&self, batch: &mut AddressBatch) {
         let whole = std::mem::take(batch.text());
         let text = whole.bytes();
-        let is_first = self.parts == [Part::Line] && self.pick == Pick::Nth(1);
+        let is_first =
+            self.parts == [Part::Line] && self.pick == Pick::Nth(1) && self.not_in.is_none();
         let mut tally = BlockTally::new(self.parts.len());
         let mut at = 0;
         while at < text.len() {
@@ -92,7 +96,7 @@ impl AddressFinder {
             };
             if is_first {
                 match find_address(line, 0) {
-                    Some(found) => self.push(found.address, batch),
+                    Some(found) => batch.push(self.meant(found.address)),
                     None => batch.push_missing(),
                 }
             } else {
@@ -159,13 +163,17 @@ impl AddressFinder {
         let mut at = 0;
         while let Some(found) = find_address(part, at) {
             at = found.range.end;
+            let address = self.meant(found.address);
+            if self.is_passed_over(address) {
+                continue;
+            }
             picked.seen += 1;
             match self.pick {
                 Pick::Nth(n) if picked.seen < n => {}
                 Pick::Nth(n) if picked.seen > n => return,
-                Pick::Nth(_) | Pick::Last => picked.one = Some(found.address),
+                Pick::Nth(_) | Pick::Last => picked.one = Some(address),
                 Pick::All => {
-                    self.push(found.address, batch);
+                    batch.push(address);
                     picked.count += 1;
                 }
             }
@@ -174,7 +182,7 @@ impl AddressFinder {
 
     fn finish(&self, mut picked: Picked, batch: &mut AddressBatch) {
         if let Some(address) = picked.one {
-            self.push(address, batch);
+            batch.push(address);
             picked.count = 1;
         }
         if picked.count == 0 {
@@ -186,12 +194,17 @@ impl AddressFinder {
     }
 
     #[inline]
-    fn push(&self, address: IpAddr, batch: &mut AddressBatch) {
-        batch.push(if self.unmap {
+    fn meant(&self, address: IpAddr) -> IpAddr {
+        if self.unmap {
             address.to_canonical()
         } else {
             address
-        });
+        }
+    }
+
+    fn is_passed_over(&self, address: IpAddr) -> bool {
+        let not_in = self.not_in.as_ref();
+        not_in.is_some_and(|prefixes| prefixes.contains_address(address))
     }
 }
 

@@ -1,6 +1,9 @@
 //! What to read of a file of addresses.
 
 use std::net::IpAddr;
+use std::sync::Arc;
+
+use popfib::IpSet;
 
 use super::link::Side;
 
@@ -56,6 +59,8 @@ pub struct AddressOptions {
     pub parts: Vec<Part>,
     /// Which of those that are there.
     pub pick: Pick,
+    /// Addresses in one of these prefixes are passed over in text, as if they were not there.
+    pub not_in: Option<Arc<IpSet>>,
     /// Look for no address in lines that begin with `#`.
     pub comments: bool,
     /// Take IPv4-mapped IPv6 addresses as the IPv4 addresses that they stand for.
@@ -74,6 +79,7 @@ impl Default for AddressOptions {
             is_table: false,
             parts: Vec::new(),
             pick: Pick::Nth(1),
+            not_in: None,
             comments: false,
             unmap: false,
             side: Side::default(),

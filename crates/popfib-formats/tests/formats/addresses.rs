@@ -2,7 +2,9 @@
 
 use std::io::{self, Cursor, Read};
 use std::net::IpAddr;
+use std::sync::Arc;
 
+use popfib::IpSet;
 use popfib_formats::{
     AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Column, Input, Part,
     Pick, Run,
@@ -168,6 +170,21 @@ fn parts_of_lines_and_several_addresses() {
     );
     let comma = [Part::Field(2, Some(b','))];
     assert_eq!(picked(lines, with(&comma, first)), ["10.0.0.3", "-"]);
+    // What is passed over counts for nothing, and an IPv4-mapped address is the one that it stands for.
+    let not_in = ["10.0.0.2/31", "10.0.0.4/32"].map(|prefix| prefix.parse().unwrap());
+    let not_in = Some(Arc::new(IpSet::from_iter(not_in)));
+    for (pick, expected) in [
+        (first, "10.0.0.1"),
+        (Pick::Nth(2), "-"),
+        (Pick::Last, "10.0.0.1"),
+        (Pick::All, "10.0.0.1"),
+    ] {
+        let options = AddressOptions {
+            not_in: not_in.clone(),
+            ..with(&[], pick)
+        };
+        assert_eq!(picked(lines, options), [expected, "-"]);
+    }
     let json = "{\"a\":{\"b\":[\"10.0.0.1\",\"10.0.0.2:80\"]}}\n{\"a\":1}\n";
     let path = [Part::Path("a.b".to_owned())];
     assert_eq!(picked(json, with(&path, first)), ["10.0.0.1", "-"]);

@@ -16,8 +16,8 @@ use crate::output::note;
 const AHEAD: usize = 64;
 
 /// What a connection reads and writes.
-trait Stream: Read + Write {}
-impl<T: Read + Write> Stream for T {}
+trait Stream: Read + Write + Send {}
+impl<T: Read + Write + Send> Stream for T {}
 
 #[cfg(unix)]
 fn connect(path: &Path) -> io::Result<Box<dyn Stream>> {

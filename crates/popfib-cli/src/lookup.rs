@@ -8,6 +8,7 @@ use std::fmt::{self, Write};
 use std::io::{self, IsTerminal};
 use std::net::IpAddr;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 use clap::Args;
 use popfib::{IpPrefix, NextHop, PrefixError};
@@ -26,7 +27,7 @@ use crate::stream::form::Form;
 use crate::stream::lines::{Lines, Query, Work};
 use crate::stream::seen::Seen;
 use crate::stream::source::Source;
-use crate::stream::table::NamedTable;
+use crate::stream::table::{NamedTable, in_place};
 use crate::stream::{self, Consumer, InputArgs, Lead, Wanted};
 use crate::table;
 
@@ -194,8 +195,8 @@ pub(crate) fn is_asked(argument: &OsStr) -> bool {
 }
 
 /// Answers the addresses of standard input as they come.
-struct Stream {
-    follower: Option<Follower>,
+struct Stream<'a> {
+    follower: Option<Follower<'a, Arc<[NamedTable]>>>,
     lines: Lines,
     work: Work,
     output: Output,
@@ -208,7 +209,7 @@ struct Stream {
     skipped: u64,
 }
 
-impl Consumer for Stream {
+impl Consumer for Stream<'_> {
     fn wanted(&self) -> Wanted {
         Wanted::Lines
     }
@@ -250,8 +251,8 @@ impl Consumer for Stream {
                 }
             }
         }
-        if let Some(table) = self.follower.as_mut().and_then(Follower::newer) {
-            self.lines.use_tables([table].into());
+        if let Some(tables) = self.follower.as_mut().and_then(Follower::newer) {
+            self.lines.use_tables(tables);
         }
         self.output
             .bytes(self.lines.lines(&found, &mut self.work)?)?;
@@ -273,13 +274,11 @@ fn is_blank(line: &[u8]) -> bool {
 }
 
 fn stream(args: &LookupArgs) -> Result<(), Failure> {
-    let mut follower = Follower::of(args.table.live.as_deref(), &args.table.read, true)?;
-    let tables = match &mut follower {
-        Some(follower) => vec![follower.first()?],
-        None => vec![NamedTable::of(&args.table)?],
-    };
+    let names = OnceLock::new();
+    let make = |table| in_place(vec![table], &names);
+    let (tables, follower) = Follower::of(&args.table, make)?;
     let query = Query {
-        tables: tables.into(),
+        tables,
         kernel: kernel()?,
         cells: vec![String::new()],
         takes_all: false,

@@ -5,6 +5,7 @@ mod parquet;
 mod sink;
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread;
 
 use clap::{Args, ValueEnum};
@@ -15,11 +16,12 @@ use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::stream::follower::Follower;
-use crate::stream::lines::Query;
+use crate::stream::lines::{Query, Work};
 use crate::stream::seen::Seen;
 use crate::stream::source::Source;
+use crate::stream::table::{NamedTable, in_place};
 use crate::stream::tables::TablesArgs;
-use crate::stream::{self, Consumer, Counts, InputArgs, Wanted};
+use crate::stream::{self, Consumer, Counts, InputArgs, Wanted, parallel};
 
 use sink::Sink;
 
@@ -101,16 +103,17 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
         return Err("--to parquet: this popfib was built without Parquet".into());
     }
     let kernel = kernel()?;
-    let mut follower = args.tables.follower(!args.value_only)?;
-    let tables = match &mut follower {
-        Some(follower) => vec![follower.first()?],
-        None => args.tables.load(!args.value_only)?,
+    let names = OnceLock::new();
+    let make = |tables| in_place(tables, &names);
+    let (tables, follower) = match args.input.is_stream() {
+        true => args.tables.follow(!args.value_only, &[], make)?,
+        false => (make(args.tables.load(!args.value_only)?)?, None),
     };
     let mut annotator = Annotator {
         args,
         follower,
         query: Query {
-            tables: tables.into(),
+            tables,
             kernel,
             cells: args.input.cells(),
             takes_all: args.input.takes_all(),
@@ -143,7 +146,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
 /// Writes what the sink makes of each batch. The first file makes the sink.
 struct Annotator<'t> {
     args: &'t AnnotateArgs,
-    follower: Option<Follower>,
+    follower: Option<Follower<'t, Arc<[NamedTable]>>>,
     query: Query,
     target: Destination,
     sink: Option<Sink>,
@@ -181,25 +184,42 @@ impl Consumer for Annotator<'_> {
             0 => thread::available_parallelism().map_or(1, usize::from),
             threads => threads,
         };
-        let lines = self
-            .sink
-            .as_ref()
-            .and_then(Sink::as_lines)
-            .filter(|_| threads > 1)?;
-        let target = &mut self.target;
+        let lines = self.sink.as_mut().and_then(Sink::as_lines);
+        let lines = RwLock::new(lines.filter(|_| threads > 1)?);
+        let Self {
+            target,
+            follower,
+            query,
+            ..
+        } = self;
+        let follower = follower
+            .as_mut()
+            .map(|follower| Mutex::new((follower, query)));
+        let work = |batch: &AddressBatch, work: &mut Work| {
+            count.add(batch);
+            if let Some(follower) = &follower {
+                let mut follower = follower.lock().unwrap_or_else(PoisonError::into_inner);
+                let (follower, query) = &mut *follower;
+                if let Some(tables) = follower.newer() {
+                    query.tables = tables;
+                    let mut lines = lines.write().unwrap_or_else(PoisonError::into_inner);
+                    lines.use_tables(query.tables.clone());
+                }
+            }
+            let lines = lines.read().unwrap_or_else(PoisonError::into_inner);
+            lines.lines(batch, work).map(drop)
+        };
         let write = |bytes: &[u8], is_full: bool| {
             target.bytes(bytes)?;
             if is_full { Ok(()) } else { target.flush() }
         };
-        Some(stream::annotate_all(
-            source, skip, threads, lines, count, write,
-        ))
+        Some(parallel::run(source, threads, skip, work, write))
     }
 
     fn take(&mut self, batch: &AddressBatch, source: &Source) -> Result<bool, Failure> {
         if let Some(sink) = &mut self.sink {
-            if let Some(table) = self.follower.as_mut().and_then(Follower::newer) {
-                self.query.tables = [table].into();
+            if let Some(tables) = self.follower.as_mut().and_then(Follower::newer) {
+                self.query.tables = tables;
                 sink.use_tables(self.query.tables.clone());
             }
             self.target.bytes(sink.answer(batch, source)?)?;

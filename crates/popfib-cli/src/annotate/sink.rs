@@ -113,7 +113,7 @@ impl Sink {
     }
 
     /// What annotates on several threads, if it is lines that it makes.
-    pub(super) fn as_lines(&self) -> Option<&Lines> {
+    pub(super) fn as_lines(&mut self) -> Option<&mut Lines> {
         match self {
             Self::Lines { lines, .. } => Some(lines),
             #[cfg(feature = "parquet")]

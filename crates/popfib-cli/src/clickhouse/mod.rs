@@ -8,7 +8,7 @@ mod column;
 mod configuration;
 mod native;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueEnum};
 use popfib::{Family, Kernel};
@@ -24,6 +24,7 @@ use crate::program::Verdict;
 use crate::stream::answers::{self, Ask};
 use crate::stream::follower::Follower;
 use crate::stream::page::Page;
+use crate::stream::table::NamedTable;
 use crate::table;
 
 /// Run as a function of ClickHouse: read blocks of addresses, write blocks of answers, in its format Native.
@@ -86,13 +87,27 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
         return Err("--answer is for one column; several are a tuple".into());
     }
     let with_prefixes = args.answer == Some(Answer::Prefix);
-    let live = args.table.live.as_deref();
-    let mut follower = Follower::of(live, &args.table.read, with_prefixes)?;
-    let table = match &mut follower {
-        Some(follower) => follower.first()?.table,
-        None => Arc::new(load(&args.table, with_prefixes)?),
+    let kernel = kernel()?;
+    let type_name = OnceLock::new();
+    let make = |table| {
+        let function = Function::new(table, kernel, args)?;
+        let before = type_name.get_or_init(|| function.type_name.clone());
+        match function.type_name == *before {
+            true => Ok(function),
+            false => {
+                let now = function.type_name;
+                Err(format!("the type of the answer is {now} now, which was {before}").into())
+            }
+        }
     };
-    let mut function = Function::new(table, kernel()?, args)?;
+    let (mut function, mut follower) = match &args.table.live {
+        Some(socket) => {
+            let make = |table: NamedTable| make(table.table);
+            Follower::of_socket(socket, &args.table.read, with_prefixes, make)?
+        }
+        // Not of files: of the processes of one query, each would change at its own time.
+        None => (make(Arc::new(load(&args.table, with_prefixes)?))?, None),
+    };
     let mut output = Output::new();
     if let Some(name) = &args.xml {
         native::form(&args.argument).map_err(|reason| format!("--argument: {reason}"))?;
@@ -104,8 +119,8 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
     let mut blocks = native::Blocks::new(std::io::stdin().lock(), args.unmap);
     let mut batch = AddressBatch::new();
     while blocks.next(&mut batch)? {
-        if let Some(table) = follower.as_mut().and_then(Follower::newer) {
-            function = Function::new(table.table, function.kernel, args)?;
+        if let Some(newer) = follower.as_mut().and_then(Follower::newer) {
+            function = newer;
         }
         output.bytes(function.answer(&batch)?)?;
         // ClickHouse waits for these rows before it sends others.

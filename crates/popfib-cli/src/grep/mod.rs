@@ -1,17 +1,16 @@
 //! `popfib grep`: the lines that hold an address of a table, or none.
 
 mod context;
+mod searched;
 
 use std::fmt::Write;
 use std::fs;
-use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use popfib::{Family, IpPrefix, Kernel};
-use popfib_formats::{AddressBatch, Input, LoadOptions, Run, load_prefixes};
-use popfib_table::{Builder, Table};
+use popfib::{Family, Kernel};
+use popfib_formats::{AddressBatch, Run};
 
 use crate::args::{is_stdin, kernel};
 use crate::condition;
@@ -19,14 +18,14 @@ use crate::failure::Failure;
 use crate::output::{Output, note};
 use crate::program::Verdict;
 use crate::stream::answers::{self, Ask};
+use crate::stream::follower::Follower;
 use crate::stream::seen::Seen;
 use crate::stream::source::Source;
-use crate::stream::table::NamedTable;
 use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs, Wanted};
-use crate::table;
 
 use context::Context;
+use searched::{Searched, prefixes};
 
 /// Print the lines that contain an address of a prefix, a list or a table.
 ///
@@ -118,27 +117,19 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
     let lists = args.file.iter().filter(|file| is_stdin(file)).count();
     input.check(lists + args.tables.on_stdin(), &args.tables.read)?;
     let files = files(args.recursive, &input)?;
-    let mut tables = match args.tables.is_given() || is_of_records(args) {
-        true => args.tables.load(false)?,
-        false => Vec::new(),
+    let searched = |tables| Searched::new(args, patterns.as_deref(), tables);
+    let is_of_tables = args.tables.is_given() || is_of_records(args);
+    let (searched, follower) = match (is_of_tables, input.is_stream()) {
+        (true, true) => args.tables.follow(false, &args.file, searched)?,
+        (true, false) => (searched(args.tables.load(false)?)?, None),
+        (false, true) => Follower::of_files(&args.file, || searched(Vec::new()))?,
+        (false, false) => (searched(Vec::new())?, None),
     };
-    let mut conditions = args.tables.conditions.clone();
-    conditions.truncate(tables.len());
-    if let Some(table) = patterns_table(args, patterns.as_deref())? {
-        tables.push(NamedTable::new(None, table, false));
-        conditions.push(Vec::new());
-    }
-    let selected = tables.iter().zip(&conditions);
-    let selected = selected.map(|(table, conditions)| match table.table.records() {
-        Some(records) => condition::selected(conditions, records),
-        // None of its addresses has a match, if it has no records.
-        None => Ok(vec![false]),
-    });
     let mut grep = Grep {
         args,
         kernel: kernel()?,
-        tables: &tables,
-        selected: selected.collect::<Result<_, _>>()?,
+        searched,
+        follower,
         numbers: Vec::new(),
         cells: input.cells().len(),
         context: Context::new(
@@ -217,36 +208,6 @@ fn patterns(args: &GrepArgs) -> Result<(Option<String>, InputArgs), Failure> {
     }
 }
 
-/// The prefixes in lines of text.
-fn prefixes(text: String, args: &GrepArgs) -> Result<Vec<IpPrefix>, Failure> {
-    let input = Input::plain("pattern", io::Cursor::new(text));
-    let options = LoadOptions {
-        mask: args.tables.read.mask,
-        leading_zeros: args.tables.read.leading_zeros,
-        ..LoadOptions::new()
-    };
-    Ok(load_prefixes(input, &options)?.prefixes)
-}
-
-/// The table of all patterns and lists, if there are any.
-fn patterns_table(args: &GrepArgs, patterns: Option<&str>) -> Result<Option<Table>, Failure> {
-    if patterns.is_none() && args.file.is_empty() {
-        return Ok(None);
-    }
-    let mut found = match patterns {
-        Some(text) => prefixes(text.to_owned(), args)?,
-        None => Vec::new(),
-    };
-    for file in &args.file {
-        found.extend(table::load_list(file, &args.tables.read)?);
-    }
-    let mut builder = Builder::new();
-    for prefix in found {
-        builder.insert(prefix, "");
-    }
-    Ok(Some(builder.build()))
-}
-
 /// The files to search, those of folders too if that was asked for.
 fn files(recursive: bool, input: &InputArgs) -> Result<Vec<PathBuf>, Failure> {
     if !recursive {
@@ -287,9 +248,8 @@ fn name(path: &Path) -> String {
 struct Grep<'t> {
     args: &'t GrepArgs,
     kernel: Kernel,
-    tables: &'t [NamedTable],
-    /// By table, whether a match with the record of a number counts; 0 is no match.
-    selected: Vec<Vec<bool>>,
+    searched: Searched,
+    follower: Option<Follower<'t, Searched>>,
     /// Those of a batch and a table.
     numbers: Vec<u32>,
     /// How many cells a row has where there are several.
@@ -330,6 +290,9 @@ impl Consumer for Grep<'_> {
 
     fn take(&mut self, batch: &AddressBatch, _: &Source) -> Result<bool, Failure> {
         let args = self.args;
+        if let Some(searched) = self.follower.as_mut().and_then(Follower::newer) {
+            self.searched = searched;
+        }
         let hits_4 = self.hits(batch.ipv4())?;
         let hits_6 = self.hits(batch.ipv6())?;
         let mut addresses = addresses(batch, &hits_4, &hits_6);
@@ -382,7 +345,8 @@ impl Grep<'_> {
     /// Whether each address has a match in one of the tables.
     fn hits<A: Family>(&mut self, addresses: &[A]) -> Result<Vec<bool>, Failure> {
         let mut hits = vec![false; addresses.len()];
-        for (table, counts) in self.tables.iter().zip(&self.selected) {
+        let Searched { tables, selected } = &self.searched;
+        for (table, counts) in tables.iter().zip(selected) {
             let numbers = &mut self.numbers;
             answers::look_up(&table.table, Ask::Value, self.kernel, addresses, numbers)?;
             for (hit, &number) in hits.iter_mut().zip(&*numbers) {

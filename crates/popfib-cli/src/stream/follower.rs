@@ -1,60 +1,142 @@
-//! The table of a running `popfib follow`, fetched again while a stream goes on.
+//! What answers a stream, fetched again while the stream goes on: files of tables that are replaced, or the table of a
+//! running `popfib follow`.
 //!
-//! A stream is answered by an image, as by one in a file: each batch by one state of the table, at the rate of an image, and by
-//! the same code. Asking the other process for each batch would answer from the table of that moment, but texts of
-//! answers could not be made before addresses come, and the process would answer for all of its clients.
+//! Each batch is answered by one state, with the code and at the rate of a table that stays. A table of another process is
+//! fetched as an image: asking the process for each batch would answer from the table of that moment, but texts of answers
+//! could not be made before addresses come, and the process would answer for all of its clients. Files are looked at only when
+//! a batch comes, by what the file system says of them: a thread that watches them would have to be awaited by the
+//! first line after a pause.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::args::ReadArgs;
+use crate::args::{ReadArgs, TableArgs};
 use crate::failure::Failure;
 use crate::live::{Live, Place};
 use crate::output::note;
 
+use super::replaced::Files;
 use super::table::NamedTable;
 
-/// The least time from one image to the next, and how many times as long as the last one took to come.
+/// The least time from one look to the next, and how many times as long as the last one took.
 const EVERY: Duration = Duration::from_secs(1);
 const SHARE: u32 = 20;
 
-/// A table, and where the next comes from.
-pub(crate) struct Follower {
+/// Where the next state comes from, and when to ask.
+pub(crate) struct Follower<'a, T> {
+    /// The state as it is now; `None` if it has not changed, unless `true` asks for it all the same.
+    fetch: Box<dyn FnMut(bool) -> Result<Option<T>, Failure> + Send + 'a>,
+    due: Instant,
+    /// Set by the signal that asks to read again.
+    is_asked: Arc<AtomicBool>,
+    has_failed: bool,
+}
+
+impl<'a, T> Follower<'a, T> {
+    fn new(fetch: impl FnMut(bool) -> Result<Option<T>, Failure> + Send + 'a) -> Self {
+        let is_asked = Arc::default();
+        // Where there is no such signal, or it cannot be had, the state is fetched when it has changed.
+        #[cfg(unix)]
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::clone(&is_asked));
+        Self {
+            fetch: Box::new(fetch),
+            due: Instant::now() + EVERY,
+            is_asked,
+            has_failed: false,
+        }
+    }
+
+    /// The state of these files, which `load` reads, and the ones after it. None comes after that of files which cannot be read
+    /// twice.
+    pub(crate) fn of_files(
+        paths: &[impl AsRef<Path>],
+        mut load: impl FnMut() -> Result<T, Failure> + Send + 'a,
+    ) -> Result<(T, Option<Self>), Failure> {
+        let files = Files::new(paths);
+        let state = load()?;
+        let follower = files.map(|mut files| {
+            Self::new(move |is_asked| {
+                if !files.are_replaced(is_asked) {
+                    return Ok(None);
+                }
+                let state = load()?;
+                note(format_args!("{} read again", files.names()));
+                Ok(Some(state))
+            })
+        });
+        Ok((state, follower))
+    }
+
+    /// What `make` makes of the table at a socket, and of the ones after it.
+    pub(crate) fn of_socket(
+        socket: &Path,
+        read: &ReadArgs,
+        with_prefixes: bool,
+        mut make: impl FnMut(NamedTable) -> Result<T, Failure> + Send + 'a,
+    ) -> Result<(T, Option<Self>), Failure> {
+        let mut source = LiveTable {
+            place: Place::new(socket, read)?,
+            with_prefixes,
+            live: None,
+            version: None,
+        };
+        let first = source.fetch()?.expect("no version of it is known");
+        let state = make(first)?;
+        let fetch = move |_| source.fetch()?.map(&mut make).transpose();
+        Ok((state, Some(Self::new(fetch))))
+    }
+
+    /// The same of the table of `args`, with its prefixes.
+    pub(crate) fn of(
+        args: &'a TableArgs,
+        mut make: impl FnMut(NamedTable) -> Result<T, Failure> + Send + 'a,
+    ) -> Result<(T, Option<Self>), Failure> {
+        match &args.live {
+            Some(socket) => Self::of_socket(socket, &args.read, true, make),
+            None => Self::of_files(args.table.as_slice(), move || make(NamedTable::of(args)?)),
+        }
+    }
+
+    /// The state as it is now, if it has changed and it is time to ask. Lines are not lost for one that is gone or cannot be
+    /// read: they are answered by what was read last, which is said once.
+    pub(crate) fn newer(&mut self) -> Option<T> {
+        let start = Instant::now();
+        let is_asked = self.is_asked.load(Ordering::Relaxed);
+        if start < self.due && !is_asked {
+            return None;
+        }
+        self.is_asked.store(false, Ordering::Relaxed);
+        let fetched = (self.fetch)(is_asked);
+        self.due = start + EVERY.max(start.elapsed() * SHARE);
+        match fetched {
+            Ok(state) => {
+                self.has_failed = false;
+                state
+            }
+            Err(failure) => {
+                if !self.has_failed {
+                    note(format_args!("{failure}; the routes of before are used"));
+                }
+                self.has_failed = true;
+                None
+            }
+        }
+    }
+}
+
+/// The table of a running `popfib follow`.
+struct LiveTable {
     place: Place,
     with_prefixes: bool,
     live: Option<Live>,
     version: Option<u64>,
-    due: Instant,
-    has_failed: bool,
 }
 
-impl Follower {
-    /// Of the socket of `--live`, if there is one; nothing is asked yet.
-    pub(crate) fn of(
-        socket: Option<&Path>,
-        read: &ReadArgs,
-        with_prefixes: bool,
-    ) -> Result<Option<Self>, Failure> {
-        let place = socket.map(|socket| Place::new(socket, read)).transpose()?;
-        Ok(place.map(|place| Self {
-            place,
-            with_prefixes,
-            live: None,
-            version: None,
-            due: Instant::now(),
-            has_failed: false,
-        }))
-    }
-
-    /// The table as it is now.
-    pub(crate) fn first(&mut self) -> Result<NamedTable, Failure> {
-        self.version = None;
-        Ok(self.fetch()?.expect("no version of it is known"))
-    }
-
-    /// The same; `None` if it has not changed since the last call.
+impl LiveTable {
+    /// The table as it is now; `None` if it has not changed since the last call.
     fn fetch(&mut self) -> Result<Option<NamedTable>, Failure> {
-        let start = Instant::now();
         let live = match &mut self.live {
             Some(live) => live,
             none => {
@@ -63,35 +145,11 @@ impl Follower {
                 none.insert(self.place.connect()?)
             }
         };
-        let current = live.image(self.version)?;
-        self.due = start + EVERY.max(start.elapsed() * SHARE);
+        let current = live.image(self.version).inspect_err(|_| self.live = None)?;
         let Some(current) = current else {
             return Ok(None);
         };
         self.version = Some(current.version);
         NamedTable::of_image(current.opened, self.with_prefixes).map(Some)
-    }
-
-    /// The same when it is time to ask again. Lines are not lost for a process that is gone: they are answered by what
-    /// was fetched last, which is said once.
-    pub(crate) fn newer(&mut self) -> Option<NamedTable> {
-        if Instant::now() < self.due {
-            return None;
-        }
-        match self.fetch() {
-            Ok(table) => {
-                self.has_failed = false;
-                table
-            }
-            Err(failure) => {
-                if !self.has_failed {
-                    note(format_args!("{failure}; the routes of before are used"));
-                }
-                self.has_failed = true;
-                self.live = None;
-                self.due = Instant::now() + EVERY;
-                None
-            }
-        }
     }
 }

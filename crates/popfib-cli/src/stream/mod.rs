@@ -12,7 +12,8 @@ pub(crate) mod form;
 pub(crate) mod lines;
 mod members;
 pub(crate) mod page;
-mod parallel;
+pub(crate) mod parallel;
+mod replaced;
 mod rows;
 pub(crate) mod seen;
 pub(crate) mod source;
@@ -155,6 +156,12 @@ impl InputArgs {
             [] => vec![PathBuf::from("-")],
             files => files.to_vec(),
         }
+    }
+
+    /// Whether more may come for as long as the command runs, as from a pipe.
+    pub(crate) fn is_stream(&self) -> bool {
+        let goes_on = |file: &PathBuf| is_stdin(file) || !(file.is_file() || file.is_dir());
+        self.files().iter().any(goes_on)
     }
 
     /// Checks that standard input is read once, and a delimiter is one of something; reads the lists of `--not-in`.
@@ -336,7 +343,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    fn add(&self, batch: &AddressBatch) {
+    pub(crate) fn add(&self, batch: &AddressBatch) {
         let addresses = batch.ipv4().len() + batch.ipv6().len();
         self.rows.fetch_add(batch.len() as u64, Ordering::Relaxed);
         self.addresses
@@ -368,20 +375,4 @@ fn take_one_by_one(
             Err(failure) => return Err(failure),
         }
     }
-}
-
-/// As [`Consumer::take_all`], on `threads` threads: `lines` annotates, `write` gets what it made in order.
-pub(crate) fn annotate_all(
-    source: &mut Source,
-    skip: &(dyn Fn(&Failure) -> bool + Sync),
-    threads: usize,
-    lines: &lines::Lines,
-    count: &Counts,
-    write: impl FnMut(&[u8], bool) -> Result<(), Failure> + Send,
-) -> Result<u64, Failure> {
-    let work = |batch: &AddressBatch, work: &mut lines::Work| {
-        count.add(batch);
-        lines.lines(batch, work).map(drop)
-    };
-    parallel::run(source, threads, skip, work, write)
 }

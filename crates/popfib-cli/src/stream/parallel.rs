@@ -48,7 +48,7 @@ struct Writing<W> {
 
 /// Reads all of `source`; `work` makes bytes of each batch, on `threads` threads, and `write` gets them in
 /// order, with whether more lies ready. How many records `skip` told to leave out.
-pub(super) fn run(
+pub(crate) fn run(
     source: &mut Source,
     threads: usize,
     skip: &(dyn Fn(&Failure) -> bool + Sync),

@@ -1,6 +1,6 @@
 //! A table that answers a stream, and what its columns are called.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use popfib::NextHop;
 use popfib_table::{Cell, Column, Records, Table};
@@ -98,6 +98,20 @@ impl NamedTable {
         }
         names
     }
+}
+
+/// Takes tables in place of others, which have the columns `names`; set by the first.
+pub(crate) fn in_place(
+    tables: Vec<NamedTable>,
+    names: &OnceLock<Vec<String>>,
+) -> Result<Arc<[NamedTable]>, Failure> {
+    let columns: Vec<_> = tables.iter().flat_map(|table| table.columns("")).collect();
+    let before = names.get_or_init(|| columns.clone());
+    if *before != columns {
+        let (columns, before) = (columns.join(", "), before.join(", "));
+        return Err(format!("the columns are {columns} now, which were {before}").into());
+    }
+    Ok(tables.into())
 }
 
 /// Refuses prefixes of an image without routes.

@@ -212,9 +212,25 @@ impl TablesArgs {
         files.filter(|file| is_stdin(Path::new(file))).count()
     }
 
-    /// Where the table comes from again and again, if it is that of another process.
-    pub(crate) fn follower(&self, with_prefixes: bool) -> Result<Option<Follower>, Failure> {
-        Follower::of(self.given.live.as_deref(), &self.read, with_prefixes)
+    /// What `make` makes of the tables for a stream, and of those that take their place while it goes on, if there may be any:
+    /// of another process, or of files that are replaced, `lists` among them.
+    pub(crate) fn follow<'a, T>(
+        &'a self,
+        with_prefixes: bool,
+        lists: &[PathBuf],
+        mut make: impl FnMut(Vec<NamedTable>) -> Result<T, Failure> + Send + 'a,
+    ) -> Result<(T, Option<Follower<'a, T>>), Failure> {
+        if let Some(socket) = &self.given.live {
+            let make = move |table| make(vec![table]);
+            return Follower::of_socket(socket, &self.read, with_prefixes, make);
+        }
+        let files = self
+            .given
+            .tables
+            .iter()
+            .map(|table| Path::new(split(table).1));
+        let files: Vec<_> = files.chain(lists.iter().map(PathBuf::as_path)).collect();
+        Follower::of_files(&files, move || make(self.load(with_prefixes)?))
     }
 
     /// Reads the tables; the answers have prefixes if `with_prefixes`.
@@ -239,9 +255,9 @@ impl TablesArgs {
     ) -> Result<Vec<NamedTable>, Failure> {
         if self.given.tables.is_empty() {
             let (read, with_prefixes) = asked(&self.read);
-            let live = self.given.live.as_deref();
-            if let Some(mut follower) = Follower::of(live, &read, with_prefixes)? {
-                return Ok(vec![follower.first()?]);
+            if let Some(socket) = &self.given.live {
+                let (table, _) = Follower::of_socket(socket, &read, with_prefixes, Ok)?;
+                return Ok(vec![table]);
             }
             let table = table::load_records(None, &read)?.table;
             return Ok(vec![NamedTable::new(None, table, with_prefixes)]);

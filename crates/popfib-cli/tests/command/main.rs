@@ -30,6 +30,7 @@ mod rov;
 #[cfg(unix)]
 mod rov_bird;
 mod set;
+mod streams;
 mod usage;
 mod verify;
 

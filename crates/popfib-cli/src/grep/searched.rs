@@ -1,0 +1,75 @@
+//! What `popfib grep` searches for: prefixes of the command line, lists and tables.
+
+use std::io;
+
+use popfib::IpPrefix;
+use popfib_formats::{Input, LoadOptions, load_prefixes};
+use popfib_table::{Builder, Table};
+
+use crate::condition;
+use crate::failure::Failure;
+use crate::stream::table::NamedTable;
+use crate::table;
+
+use super::GrepArgs;
+
+/// What addresses are searched for in.
+pub(super) struct Searched {
+    pub(super) tables: Vec<NamedTable>,
+    /// By table, whether a match with the record of a number counts; 0 is no match.
+    pub(super) selected: Vec<Vec<bool>>,
+}
+
+impl Searched {
+    /// In these tables, in `patterns`, and in the lists, which are read.
+    pub(super) fn new(
+        args: &GrepArgs,
+        patterns: Option<&str>,
+        mut tables: Vec<NamedTable>,
+    ) -> Result<Self, Failure> {
+        let mut conditions = args.tables.conditions.clone();
+        conditions.truncate(tables.len());
+        if let Some(table) = patterns_table(args, patterns)? {
+            tables.push(NamedTable::new(None, table, false));
+            conditions.push(Vec::new());
+        }
+        let selected = tables.iter().zip(&conditions);
+        let selected = selected.map(|(table, conditions)| match table.table.records() {
+            Some(records) => condition::selected(conditions, records),
+            // None of its addresses has a match, if it has no records.
+            None => Ok(vec![false]),
+        });
+        let selected = selected.collect::<Result<_, _>>()?;
+        Ok(Self { tables, selected })
+    }
+}
+
+/// The prefixes in lines of text.
+pub(super) fn prefixes(text: String, args: &GrepArgs) -> Result<Vec<IpPrefix>, Failure> {
+    let input = Input::plain("pattern", io::Cursor::new(text));
+    let options = LoadOptions {
+        mask: args.tables.read.mask,
+        leading_zeros: args.tables.read.leading_zeros,
+        ..LoadOptions::new()
+    };
+    Ok(load_prefixes(input, &options)?.prefixes)
+}
+
+/// The table of all patterns and lists, if there are any.
+fn patterns_table(args: &GrepArgs, patterns: Option<&str>) -> Result<Option<Table>, Failure> {
+    if patterns.is_none() && args.file.is_empty() {
+        return Ok(None);
+    }
+    let mut found = match patterns {
+        Some(text) => prefixes(text.to_owned(), args)?,
+        None => Vec::new(),
+    };
+    for file in &args.file {
+        found.extend(table::load_list(file, &args.tables.read)?);
+    }
+    let mut builder = Builder::new();
+    for prefix in found {
+        builder.insert(prefix, "");
+    }
+    Ok(Some(builder.build()))
+}

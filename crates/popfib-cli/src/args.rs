@@ -1,6 +1,6 @@
 //! Options that several subcommands share.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
@@ -50,6 +50,12 @@ impl Deref for FileArgs {
     }
 }
 
+impl DerefMut for FileArgs {
+    fn deref_mut(&mut self) -> &mut TableArgs {
+        &mut self.0
+    }
+}
+
 /// The identifier of that argument.
 const FILE: &str = "table_file";
 
@@ -80,6 +86,27 @@ impl FromArgMatches for FileArgs {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
+    }
+}
+
+/// Which dump of a route collector to read.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct DumpArgs {
+    /// Dump to read (MRT, bgpdump -m), compressed or not; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// The same
+    #[arg(short, long, value_name = "FILE")]
+    table: Option<PathBuf>,
+}
+
+impl DumpArgs {
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        let path = self.file.as_deref().or(self.table.as_deref());
+        path.expect("one of them is required")
     }
 }
 

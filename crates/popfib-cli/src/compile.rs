@@ -9,7 +9,7 @@ use crate::args::{Keep, Size};
 use crate::failure::Failure;
 use crate::image::ImagePlace;
 use crate::program::Verdict;
-use crate::stream::TablesArgs;
+use crate::stream::tables::{self, TablesArgs};
 
 /// Compile tables into an image: a file that commands and programs open without compiling it.
 ///
@@ -17,14 +17,15 @@ use crate::stream::TablesArgs;
 /// and what is known of their source. The file is written under a temporary name and then renamed, so it is complete or
 /// not there at all; programs that use the old file keep using it.
 #[derive(Args)]
+#[command(arg(tables::files()))]
 #[command(after_help = "\
 Examples:
   popfib compile -o default.fib
-  popfib compile --table routes.txt.gz -o routes.fib
+  popfib compile routes.txt.gz -o routes.fib
   popfib lookup -t routes.fib 192.0.2.1
-  popfib compile --table routes.txt.gz -o small.fib --keep prefixes
-  popfib compile --table city.mmdb --columns '*' -o city.fib
-  popfib compile --table asn=asn.csv --table geo=city.mmdb -o two.fib
+  popfib compile routes.txt.gz -o small.fib --keep prefixes
+  popfib compile city.mmdb --columns '*' -o city.fib
+  popfib compile asn=asn.csv geo=city.mmdb -o two.fib
   popfib lookup -t two.fib --vrf geo 192.0.2.1
 
 The time in the image is that of SOURCE_DATE_EPOCH (seconds since 1970) if this variable is set.")]
@@ -63,7 +64,7 @@ pub(crate) struct CompileArgs {
 
 pub(crate) fn run(args: &CompileArgs) -> Result<Verdict, Failure> {
     let place = ImagePlace::new(&args.output)?;
-    let mut tables = Vec::new();
+    let mut named = Vec::new();
     for (name, mut table) in args.tables.read()? {
         for source in &mut table.sources {
             if let Some(description) = &args.description {
@@ -73,12 +74,12 @@ pub(crate) fn run(args: &CompileArgs) -> Result<Verdict, Failure> {
                 source.licence.clone_from(licence);
             }
         }
-        tables.push((name.unwrap_or_default(), table));
+        named.push((name.unwrap_or_default(), table));
     }
     let options = Options::default()
         .direct_bits(args.direct_bits)
         .aggregation(!args.no_aggregation)
         .size(args.size.into());
-    place.save(&tables, &options, args.keep.into())?;
+    place.save(&named, &options, args.keep.into())?;
     Ok(Verdict::Good)
 }

@@ -1,14 +1,13 @@
 //! `popfib paths`: every path of a collector's dump to the prefixes asked for.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
 
 use clap::Args;
 use popfib::IpPrefix;
 use popfib_formats::{BgpPath, Format, Input, LoadOptions, PeerFilter, Wanted, open_paths};
 use serde::Serialize;
 
-use crate::args::{ReadArgs, is_stdin};
+use crate::args::{DumpArgs, ReadArgs, is_stdin};
 use crate::failure::Failure;
 use crate::output::{AsText, Output};
 use crate::places::{PlaceArgs, set_of};
@@ -24,9 +23,9 @@ use crate::table::{note_skipped, take_all};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  popfib paths --table rib.mrt.gz --covering 8.8.8.8
-  popfib paths --table rib.mrt.gz --exact 193.0.0.0/21 --peer AS3333 --json
-  popfib paths --table rib.mrt.gz --moas
+  popfib paths rib.mrt.gz --covering 8.8.8.8
+  popfib paths rib.mrt.gz --exact 193.0.0.0/21 --peer AS3333 --json
+  popfib paths rib.mrt.gz --moas
 
 JSON, one object a line: prefix, peer, peer_as, time, id, as_path, origin_as, origin, next_hop,
 local_preference, med, communities, atomic, aggregator; null where a path has none. With --moas:
@@ -34,9 +33,8 @@ prefix, origins.
 
 Exit status: 0 paths were found, 1 none, 2 bad usage or input.")]
 pub(crate) struct PathsArgs {
-    /// Dump to read (MRT, bgpdump -m), compressed or not; `-` is standard input
-    #[arg(long, value_name = "FILE")]
-    table: PathBuf,
+    #[command(flatten)]
+    dump: DumpArgs,
 
     #[command(flatten)]
     places: PlaceArgs,
@@ -86,7 +84,7 @@ impl PathsArgs {
             leading_zeros: false,
             max_size: self.max_size,
         };
-        let places = self.places.read(&read, is_stdin(&self.table))?;
+        let places = self.places.read(&read, is_stdin(self.dump.path()))?;
         let places: Vec<_> = places.iter().map(|(r, p)| (*r, set_of(p))).collect();
         Ok(Box::new(move |prefix| match prefix {
             IpPrefix::V4(prefix) => places.iter().all(|(r, set)| r.holds(prefix, set)),
@@ -121,7 +119,7 @@ struct Moas<'a> {
 
 pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
     let wanted = args.wanted()?;
-    let input = Input::open(&args.table)?.max_size(args.max_size);
+    let input = Input::open(args.dump.path())?.max_size(args.max_size);
     let name = input.name().to_owned();
     let bar = progress::watch(input.progress());
     let options = LoadOptions {

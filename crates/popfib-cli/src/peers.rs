@@ -1,12 +1,12 @@
 //! `popfib peers`: whose routes a collector's dump holds.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
 
 use clap::Args;
 use popfib_formats::{Format, Input, LoadOptions, RouteValue, open_routes};
 use serde::Serialize;
 
+use crate::args::DumpArgs;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::program::Verdict;
@@ -19,14 +19,13 @@ use crate::table::{note_skipped, take_all};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  popfib peers --table bview.20020722.2337.gz
-  popfib info --table bview.20020722.2337.gz --peer AS1853
+  popfib peers bview.20020722.2337.gz
+  popfib info bview.20020722.2337.gz --peer AS1853
 
 JSON, one object a line: index, address, as, ipv4_routes, ipv6_routes.")]
 pub(crate) struct PeersArgs {
-    /// Dump to read (MRT, bgpdump -m), compressed or not; `-` is standard input
-    #[arg(long, value_name = "FILE")]
-    table: PathBuf,
+    #[command(flatten)]
+    dump: DumpArgs,
 
     /// Format of the dump [default: recognised by content]
     #[arg(long, value_name = "NAME")]
@@ -51,7 +50,7 @@ struct Line {
 }
 
 pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
-    let input = Input::open(&args.table)?;
+    let input = Input::open(args.dump.path())?;
     let name = input.name().to_owned();
     let options = LoadOptions {
         format: args.format,

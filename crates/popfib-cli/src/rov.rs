@@ -16,7 +16,7 @@ use popfib_formats::{
 use popfib_table::Dictionary;
 use serde::Serialize;
 
-use crate::args::{TableArgs, is_stdin};
+use crate::args::{FileArgs, is_stdin};
 use crate::failure::Failure;
 use crate::image::is_image_file;
 use crate::output::{AsText, Output, note};
@@ -34,9 +34,9 @@ use crate::table::{self, counted, note_skipped};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  popfib rov --table bview.gz --vrps vrps.json
-  popfib rov --table routes.txt.gz --vrps vrps.csv --state invalid-as,invalid-length
-  popfib rov --table routes.txt.gz --vrps today.json --vrps-before yesterday.json --json
+  popfib rov bview.gz --vrps vrps.json
+  popfib rov routes.txt.gz --vrps vrps.csv --state invalid-as,invalid-length
+  popfib rov routes.txt.gz --vrps today.json --vrps-before yesterday.json --json
 
 JSON, one object: ipv4 and ipv6, each with routes, valid, invalid_as, invalid_length, not_found.
 With --state, one object a line: prefix, origin, state, vrps (prefix, max_length, asn). With
@@ -46,7 +46,7 @@ Exit status: 0 success, 1 no route of the states asked for, or with --vrps-befor
 2 bad usage or input.")]
 pub(crate) struct RovArgs {
     #[command(flatten)]
-    table: TableArgs,
+    table: FileArgs,
 
     /// VRPs as JSON or CSV from rpki-client, routinator or StayRTR, compressed or not; `-` is standard input
     #[arg(long, value_name = "FILE")]

@@ -40,7 +40,6 @@ use crate::progress;
 
 use self::seen::Seen;
 use self::source::Source;
-pub(crate) use self::tables::TablesArgs;
 
 /// Which files to read, and where in them the addresses are.
 #[derive(Args, Clone, Default)]

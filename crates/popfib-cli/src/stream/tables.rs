@@ -7,7 +7,7 @@ use std::any::Any;
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
-use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use popfib_formats::LookupTable;
 
@@ -67,6 +67,19 @@ const OF_A_TABLE: [&str; 8] = [
     "vrf",
 ];
 
+/// The identifier of the argument by which a command takes the tables without an option.
+const FILES: &str = "table_files";
+
+/// That argument.
+pub(crate) fn files() -> Arg {
+    Arg::new(FILES)
+        .value_name("[NAME=]FILE")
+        .action(ArgAction::Append)
+        .num_args(0..)
+        .conflicts_with_all(["tables", "live"])
+        .help("Tables or images to read; the same as --table")
+}
+
 impl Args for TablesArgs {
     fn augment_args(command: Command) -> Command {
         let command = GivenArgs::augment_args(command);
@@ -82,8 +95,14 @@ impl Args for TablesArgs {
 
 impl FromArgMatches for TablesArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = GivenArgs::from_arg_matches(matches)?;
-        let places = places(matches, "tables");
+        let mut given = GivenArgs::from_arg_matches(matches)?;
+        let places = match matches.try_get_many::<String>(FILES) {
+            Ok(Some(files)) => {
+                given.tables = files.cloned().collect();
+                places(matches, FILES)
+            }
+            _ => places(matches, "tables"),
+        };
         let read_between = |from: usize, to: usize, before: &ReadArgs| {
             Ok::<_, clap::Error>(ReadArgs {
                 format: only(matches, "format", from, to)?.or(before.format),

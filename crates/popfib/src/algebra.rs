@@ -137,6 +137,43 @@ pub fn compare<A: Address>(
     })
 }
 
+/// The first and last address of each range that `prefixes` cover, in order; no range touches the next.
+///
+/// ```
+/// use popfib::{PrefixSet, algebra};
+///
+/// let set: PrefixSet<u32> = ["10.0.0.0/8".parse()?, "11.0.0.0/9".parse()?].into();
+/// assert!(algebra::ranges(&set).eq([(0x0a00_0000, 0x0b7f_ffff)]));
+/// # Ok::<(), popfib::PrefixError>(())
+/// ```
+pub fn ranges<A: Address>(
+    prefixes: impl IntoIterator<Item = Prefix<A>>,
+) -> impl Iterator<Item = (A, A)> {
+    let prefixes = prefixes.into_iter().peekable();
+    Spans { prefixes }.map(|Span { first, last }| (first, last))
+}
+
+/// How many addresses `prefixes` cover. Of all 2^128 of IPv6 it says one less, which is the most that there is a number for.
+/// O(prefixes).
+pub fn address_count<A: Address>(prefixes: impl IntoIterator<Item = Prefix<A>>) -> u128 {
+    let prefixes = prefixes.into_iter().peekable();
+    count(Spans { prefixes })
+}
+
+/// How many addresses are in both `one` and `other`, as [`address_count`] tells it. O(prefixes of both).
+pub fn shared_address_count<A: Address>(
+    one: impl IntoIterator<Item = Prefix<A>>,
+    other: impl IntoIterator<Item = Prefix<A>>,
+) -> u128 {
+    count(spans(one, other, |one, other| one && other))
+}
+
+fn count<A: Address>(spans: impl Iterator<Item = Span<A>>) -> u128 {
+    let count = |span: Span<A>| (span.last.to_u128() - span.first.to_u128()).saturating_add(1);
+    // They have no address in common, so only all of IPv6 is too much.
+    spans.map(count).fold(0, u128::saturating_add)
+}
+
 /// Addresses `first..=last`.
 #[derive(Clone, Copy, Debug)]
 struct Span<A> {
@@ -196,9 +233,18 @@ fn combine<A: Address>(
     other: impl IntoIterator<Item = Prefix<A>>,
     holds: impl Fn(bool, bool) -> bool,
 ) -> impl Iterator<Item = Prefix<A>> {
+    spans(one, other, holds).flat_map(|span| range(span.first, span.last))
+}
+
+/// The same as spans.
+fn spans<A: Address>(
+    one: impl IntoIterator<Item = Prefix<A>>,
+    other: impl IntoIterator<Item = Prefix<A>>,
+    holds: impl Fn(bool, bool) -> bool,
+) -> impl Iterator<Item = Span<A>> {
     let (mut one, mut other) = (Side::new(one), Side::new(other));
     let mut next = Some(A::MIN);
-    let spans = from_fn(move || {
+    from_fn(move || {
         let mut found: Option<Span<A>> = None;
         while let Some(first) = next {
             let (in_one, one_last) = one.at(first);
@@ -215,8 +261,7 @@ fn combine<A: Address>(
             }
         }
         found
-    });
-    spans.flat_map(|span| range(span.first, span.last))
+    })
 }
 
 /// The fewest prefixes of the addresses `first..=last`, in order; none if `last` is before `first`.

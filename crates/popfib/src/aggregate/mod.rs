@@ -1,4 +1,4 @@
-//! Smaller tables with the same answers.
+//! Smaller tables with the same answers, and shorter lists with few addresses more.
 //!
 //! * [`ortc`]: Optimal Route Table Construction (Draves, King, Venkatachary and
 //!   Zill, *Constructing Optimal IP Routing Tables*, INFOCOM 1999): no table
@@ -6,6 +6,7 @@
 //! * [`simple`]: the route aggregation of the Poptrie paper (section 3): removes routes that change no answer
 //!   and merges adjacent routes with the same next hop.
 //!   What remains are routes of the table, and prefixes that it filled.
+//! * [`cover`]: at most so many prefixes for the addresses of a list, with the fewest others.
 //!
 //! "The same answers" holds for every address: one without a route stays
 //! without one. Since no route can say "no route", neither ever covers such an
@@ -14,7 +15,7 @@
 //! none, and so have all above it. The largest subtrees without such an address
 //! are then independent of each other, and the paper's proof holds in each.
 //!
-//! Both walk one compressed binary tree of the routes, up and down again,
+//! The first two walk one compressed binary tree of the routes, up and down again,
 //! without recursion.
 //!
 //! ```
@@ -33,9 +34,11 @@
 //! # Ok::<(), popfib::PrefixError>(())
 //! ```
 
+mod cover;
 mod ortc;
 mod simple;
 mod tree;
 
+pub use cover::{Cover, cover};
 pub use ortc::ortc;
 pub use simple::simple;

@@ -85,6 +85,11 @@ impl<A: Address> PrefixSet<A> {
         algebra::fewest(self)
     }
 
+    /// How many addresses the set has; of all of IPv6, one less. O(prefixes).
+    pub fn address_count(&self) -> u128 {
+        algebra::address_count(self)
+    }
+
     /// The prefixes of the set, each with how much of it `other` contains.
     pub fn compare(&self, other: &Self) -> impl Iterator<Item = (Prefix<A>, Coverage)> {
         algebra::compare(self, other)
@@ -117,6 +122,20 @@ impl IpSet {
     pub fn fewest(&self) -> impl Iterator<Item = IpPrefix> {
         let ipv4 = algebra::fewest(self.as_map().ipv4().keys()).map(V4);
         ipv4.chain(algebra::fewest(self.as_map().ipv6().keys()).map(V6))
+    }
+
+    /// How many addresses of both families the set has; `u128::MAX` if they are more than that. O(prefixes).
+    ///
+    /// ```
+    /// use popfib::IpSet;
+    ///
+    /// let set: IpSet = ["10.0.0.0/8".parse()?, "10.1.0.0/16".parse()?, "::/112".parse()?].into_iter().collect();
+    /// assert_eq!(set.address_count(), (1 << 24) + (1 << 16));
+    /// # Ok::<(), popfib::PrefixError>(())
+    /// ```
+    pub fn address_count(&self) -> u128 {
+        let (ipv4, ipv6) = (self.as_map().ipv4().keys(), self.as_map().ipv6().keys());
+        algebra::address_count(ipv4).saturating_add(algebra::address_count(ipv6))
     }
 
     /// The prefixes of the set, each with how much of it `other` contains.

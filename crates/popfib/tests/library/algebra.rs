@@ -89,6 +89,26 @@ fn operations_hold_for_every_address<A: Address>(rounds: usize) {
             assert_eq!(how, wanted, "{prefix} of {one:?} in {other:?}");
         }
         assert!(one.compare(&other).map(|(prefix, _)| prefix).eq(&one));
+        let sum = |prefixes: &mut dyn Iterator<Item = Prefix<A>>| {
+            prefixes.fold(0, |sum, prefix| {
+                let hosts = prefix.last().to_u128() - prefix.first().to_u128();
+                u128::saturating_add(sum, hosts.saturating_add(1))
+            })
+        };
+        assert_eq!(one.address_count(), sum(&mut one.fewest()));
+        let shared = algebra::shared_address_count(&one, &other);
+        assert_eq!(shared, sum(&mut one.intersection(&other)));
+        let ranges: Vec<_> = algebra::ranges(&one).collect();
+        let touch = |pair: &[(A, A)]| {
+            pair[0]
+                .1
+                .checked_next()
+                .is_none_or(|next| next >= pair[1].0)
+        };
+        assert!(!ranges.windows(2).any(touch), "{ranges:?}");
+        let prefixes = ranges.iter();
+        let prefixes = prefixes.flat_map(|&(first, last)| algebra::range(first, last));
+        assert!(prefixes.eq(one.fewest()));
     }
 }
 

@@ -3,6 +3,10 @@
 //! Only the prefixes count, not their values. The library's algebra is lazy, so an operation on
 //! several lists is a chain of iterators over their Ribs, and what comes out of it a new Rib.
 
+mod free;
+mod overlaps;
+mod split;
+
 use std::iter::empty;
 use std::path::PathBuf;
 
@@ -13,7 +17,7 @@ use popfib_formats::RouteTable;
 use serde::Serialize;
 
 use crate::args::{Family, ReadArgs, is_stdin};
-use crate::destination::DestinationArgs;
+use crate::destination::{Destination, DestinationArgs};
 use crate::failure::Failure;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
@@ -30,6 +34,9 @@ Examples:
   popfib set subtract announced.txt.gz blocked.txt
   popfib set intersect --keep-routes table.txt.gz customers.txt
   popfib set complement --family ipv4 routed.txt
+  popfib set split /24 customers.txt
+  popfib set free 10.0.0.0/8 used.txt --length 24
+  popfib set overlaps blocked.txt
   popfib set compare customers.txt blocked.txt
 
 Exit status: 0 success, 1 an empty result (compare: a prefix of A is not entirely in B),
@@ -87,6 +94,24 @@ enum Operation {
         #[command(flatten)]
         common: Common,
     },
+    /// Prefixes of one length with the addresses of the lists; longer ones stay
+    Split(split::SplitArgs),
+    /// What of a prefix or range is in none of the lists
+    #[command(after_help = "\
+Examples:
+  popfib set free 10.0.0.0/8 used.txt
+  popfib set free 10.0.0.0/8 used.txt --length 24
+  popfib set free 10.0.0.0/8 used.txt --largest 3
+
+Exit status: 0 success, 1 nothing is free, 2 bad usage or input.")]
+    Free(free::FreeArgs),
+    /// Print the prefixes of a list that lie in others of it: PREFIX, VALUE, and the longest prefix that covers it with
+    /// its value, separated by tabs
+    #[command(after_help = "\
+JSON, one object a line: prefix, value, covered_by, covered_by_value.
+
+Exit status: 0 if there are such prefixes, 1 if not, 2 bad usage or input.")]
+    Overlaps(overlaps::OverlapsArgs),
     /// Print each prefix of A and how much of it is in B: PREFIX, a tab, and whole, part or none
     #[command(after_help = "\
 JSON, one object a line: prefix, covered (whole, part, none).
@@ -206,6 +231,9 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
         } => (Rule::Subtract, files, *keep_routes, common),
         Operation::Complement { files, common } => (Rule::Complement, files, false, common),
         Operation::Symmetric { files, common } => (Rule::Symmetric, files, false, common),
+        Operation::Split(args) => return split::run(args),
+        Operation::Free(args) => return free::run(args),
+        Operation::Overlaps(args) => return overlaps::run(args),
         Operation::Compare {
             list,
             others,
@@ -230,13 +258,29 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
         let first = tables.swap_remove(0);
         (result.name, result.next_hops) = (first.name, first.next_hops);
     }
-    common.destination.write(destination, &result)?;
+    finish(common, destination, &result)
+}
+
+/// Writes the result; an empty one is a negative answer.
+fn finish(
+    common: &Common,
+    destination: Destination,
+    result: &RouteTable,
+) -> Result<Verdict, Failure> {
+    common.destination.write(destination, result)?;
     Ok(if result.route_count() == 0 {
         note(format_args!("no prefix is left"));
         Verdict::Bad
     } else {
         Verdict::Good
     })
+}
+
+/// A prefix length, as `/24` or `24`.
+fn parse_length(text: &str) -> Result<u8, String> {
+    let number = text.strip_prefix('/').unwrap_or(text).parse();
+    let number = number.ok().filter(|&number| number <= 128);
+    number.ok_or_else(|| "a length from /0 to /128, please".to_owned())
 }
 
 fn load(files: &[&PathBuf], read: &ReadArgs) -> Result<Vec<RouteTable>, Failure> {

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fs::File;
 #[cfg(not(feature = "parquet"))]
 use std::io;
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::Path;
 
 use popfib::{ImageError, IpPrefix, PrefixError};
@@ -98,6 +98,31 @@ pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, F
     let list = list.map_err(with_option)?;
     output::tell(&name, &list.remarks);
     Ok(list.prefixes)
+}
+
+/// The prefixes of lines of text, which errors call `name`.
+pub(crate) fn prefixes_of_text(
+    name: &str,
+    text: String,
+    args: &ReadArgs,
+) -> Result<Vec<IpPrefix>, Failure> {
+    let input = Input::plain(name, Cursor::new(text));
+    let options = LoadOptions {
+        mask: args.mask,
+        leading_zeros: args.leading_zeros,
+        ..LoadOptions::new()
+    };
+    let found = load_prefixes(input, &options).map_err(|error| {
+        // Of what is typed, nothing is skipped.
+        match error
+            .to_string()
+            .ends_with(&PrefixError::HostBits.to_string())
+        {
+            true => with_option(error),
+            false => error.into(),
+        }
+    });
+    Ok(found?.prefixes)
 }
 
 /// The same with all columns that are asked for.

@@ -6,6 +6,7 @@
 
 use core::error::Error;
 use core::fmt;
+use core::iter;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::str::FromStr;
 
@@ -117,6 +118,25 @@ impl<A: Address> Prefix<A> {
     #[inline]
     pub fn covers(&self, other: &Self) -> bool {
         self.len <= other.len && self.contains(other.bits)
+    }
+
+    /// The prefixes of length `len` that this prefix is made of, in order; none if it is longer, or `len` beyond the key's width.
+    ///
+    /// ```
+    /// use popfib::Prefix;
+    ///
+    /// let prefix: Prefix<u32> = "10.0.0.0/23".parse()?;
+    /// assert!(prefix.subnets(24).eq(["10.0.0.0/24".parse()?, "10.0.1.0/24".parse()?]));
+    /// # Ok::<(), popfib::PrefixError>(())
+    /// ```
+    pub fn subnets(&self, len: u8) -> impl Iterator<Item = Self> + use<A> {
+        let is_part = (self.len..=A::WIDTH).contains(&len);
+        let first = is_part.then(|| Self::clamped(self.bits, len));
+        let last = self.last();
+        iter::successors(first, move |prefix| {
+            let next = prefix.last().checked_next()?;
+            (next <= last).then(|| Self::clamped(next, len))
+        })
     }
 
     /// Reads `ADDRESS/LENGTH`, `ADDRESS/MASK`, or `ADDRESS` for a host prefix, and
@@ -263,6 +283,37 @@ impl IpPrefix {
         match self {
             Self::V4(p) => p.len(),
             Self::V6(p) => p.len(),
+        }
+    }
+
+    /// The first address; the same as [`IpPrefix::address`].
+    pub fn first(&self) -> IpAddr {
+        self.address()
+    }
+
+    /// The last address (for IPv4, the broadcast address).
+    pub fn last(&self) -> IpAddr {
+        match self {
+            Self::V4(p) => IpAddr::V4(Ipv4Addr::from(p.last())),
+            Self::V6(p) => IpAddr::V6(Ipv6Addr::from(p.last())),
+        }
+    }
+
+    /// Whether every address of `other` is in this prefix; never across the families.
+    ///
+    /// ```
+    /// use popfib::IpPrefix;
+    ///
+    /// let prefix: IpPrefix = "10.0.0.0/8".parse()?;
+    /// assert!(prefix.covers(&"10.1.0.0/16".parse()?) && !prefix.covers(&"::/0".parse()?));
+    /// assert_eq!(prefix.last().to_string(), "10.255.255.255");
+    /// # Ok::<(), popfib::PrefixError>(())
+    /// ```
+    pub fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::V4(p), Self::V4(q)) => p.covers(q),
+            (Self::V6(p), Self::V6(q)) => p.covers(q),
+            _ => false,
         }
     }
 

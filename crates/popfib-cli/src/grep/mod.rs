@@ -23,9 +23,10 @@ use crate::stream::seen::Seen;
 use crate::stream::source::Source;
 use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs, Wanted};
+use crate::table;
 
 use context::Context;
-use searched::{Searched, prefixes};
+use searched::Searched;
 
 /// Print the lines that contain an address of a prefix, a list or a table.
 ///
@@ -197,7 +198,7 @@ fn patterns(args: &GrepArgs) -> Result<(Option<String>, InputArgs), Failure> {
         return Err(reason.into());
     }
     let pattern = input.files.remove(0).display().to_string();
-    match prefixes(pattern.clone(), args) {
+    match table::prefixes_of_text("pattern", pattern.clone(), &args.tables.read) {
         Ok(_) => Ok((Some(pattern), input)),
         Err(_) if Path::new(&pattern).exists() => {
             let pattern = pattern.escape_debug();

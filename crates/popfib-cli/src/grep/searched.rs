@@ -1,9 +1,5 @@
 //! What `popfib grep` searches for: prefixes of the command line, lists and tables.
 
-use std::io;
-
-use popfib::IpPrefix;
-use popfib_formats::{Input, LoadOptions, load_prefixes};
 use popfib_table::{Builder, Table};
 
 use crate::condition;
@@ -44,24 +40,13 @@ impl Searched {
     }
 }
 
-/// The prefixes in lines of text.
-pub(super) fn prefixes(text: String, args: &GrepArgs) -> Result<Vec<IpPrefix>, Failure> {
-    let input = Input::plain("pattern", io::Cursor::new(text));
-    let options = LoadOptions {
-        mask: args.tables.read.mask,
-        leading_zeros: args.tables.read.leading_zeros,
-        ..LoadOptions::new()
-    };
-    Ok(load_prefixes(input, &options)?.prefixes)
-}
-
 /// The table of all patterns and lists, if there are any.
 fn patterns_table(args: &GrepArgs, patterns: Option<&str>) -> Result<Option<Table>, Failure> {
     if patterns.is_none() && args.file.is_empty() {
         return Ok(None);
     }
     let mut found = match patterns {
-        Some(text) => prefixes(text.to_owned(), args)?,
+        Some(text) => table::prefixes_of_text("pattern", text.to_owned(), &args.tables.read)?,
         None => Vec::new(),
     };
     for file in &args.file {

@@ -202,3 +202,140 @@ fn what_is_no_list() {
         "10.0.0.0/8\n"
     );
 }
+
+/// Prefixes of 192.0.2.0/24, by their last byte and length, and the bytes that they hold.
+fn random_list(state: &mut u64) -> (String, Vec<bool>) {
+    let mut held = vec![false; 256];
+    let mut text = String::new();
+    let mut below = |end: u64| {
+        *state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (*state >> 33) % end
+    };
+    for _ in 0..1 + below(6) {
+        let len = 25 + below(8);
+        let size = 1usize << (32 - len);
+        let first = below(256) as usize / size * size;
+        text += &format!("192.0.2.{first}/{len} v{}\n", below(3));
+        held[first..first + size].fill(true);
+    }
+    (text, held)
+}
+
+/// The last bytes that lines of prefixes of 192.0.2.0/24 hold, of which none overlaps.
+#[track_caller]
+fn held(lines: &str) -> (Vec<bool>, Vec<u32>) {
+    let mut held = vec![false; 256];
+    let mut lengths = Vec::new();
+    for line in lines.lines() {
+        let (first, len) = line
+            .strip_prefix("192.0.2.")
+            .unwrap()
+            .split_once('/')
+            .unwrap();
+        let (first, len): (usize, u32) = (first.parse().unwrap(), len.parse().unwrap());
+        for held in &mut held[first..first + (1 << (32 - len))] {
+            assert!(!std::mem::replace(held, true), "{lines}");
+        }
+        lengths.push(len);
+    }
+    (held, lengths)
+}
+
+#[test]
+fn free_space_and_splits_are_those_of_each_address() {
+    let mut state = 45;
+    for round in 0..12 {
+        let (text, used) = random_list(&mut state);
+        let list = file(&format!("used-{round}"), &text);
+        let free: Vec<bool> = used.iter().map(|used| !used).collect();
+        let of = |args: &[&str]| {
+            let output = run(&[&["set", "free", "192.0.2.0/24", &list], args].concat());
+            let expected = i32::from(!free.contains(&true));
+            assert_eq!(output.status.code(), Some(expected), "{text}");
+            stdout(&output).to_owned()
+        };
+        let all = of(&[]);
+        let (found, mut lengths) = held(&all);
+        assert_eq!(found, free, "{text}");
+        let (_, largest) = held(&of(&["--largest", "2"]));
+        lengths.sort_unstable();
+        lengths.truncate(2);
+        let mut sorted = largest.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, lengths, "{text}");
+        // The first free block of each length, by trying each place.
+        for len in [26, 29, 32] {
+            let size = 1 << (32 - len);
+            let places = (0..256).step_by(size);
+            let places = places.filter(|&at| !used[at..at + size].contains(&true));
+            let expected: String = places
+                .take(3)
+                .map(|at| format!("192.0.2.{at}/{len}\n"))
+                .collect();
+            let args = ["--length", &len.to_string(), "--count", "3"];
+            let output = run(&[&["set", "free", "192.0.2.0/24", &list], &args[..]].concat());
+            assert_eq!(stdout(&output), expected, "{text}");
+        }
+        for len in [27, 32] {
+            let output = run(&["set", "split", &format!("/{len}"), &list]);
+            let (found, lengths) = held(good(&output));
+            assert_eq!(found, used, "{text}");
+            assert!(lengths.iter().all(|&found| found >= len), "{text}");
+        }
+        // Each prefix that lies in another, with the longest of those.
+        let routes: std::collections::BTreeMap<(usize, u32), &str> = text
+            .lines()
+            .map(|line| {
+                let (prefix, value) = line.split_once(' ').unwrap();
+                let (first, len) = prefix["192.0.2.".len()..].split_once('/').unwrap();
+                ((first.parse().unwrap(), len.parse().unwrap()), value)
+            })
+            .collect();
+        let mut expected = String::new();
+        for (&(first, len), value) in &routes {
+            let covering = (25..len).rev().find_map(|shorter| {
+                let size = 1 << (32 - shorter);
+                let at = (first / size * size, shorter);
+                routes.get(&at).map(|value| (at, value))
+            });
+            if let Some(((at, shorter), outer)) = covering {
+                expected +=
+                    &format!("192.0.2.{first}/{len}\t{value}\t192.0.2.{at}/{shorter}\t{outer}\n");
+            }
+        }
+        let output = run(&["set", "overlaps", &list]);
+        assert_eq!(stdout(&output), expected, "{text}");
+        assert_eq!(output.status.code(), Some(i32::from(expected.is_empty())));
+    }
+}
+
+#[test]
+fn space_and_lengths_that_mean_nothing_are_refused() {
+    let list = file("set-space", "10.0.0.0/9\n");
+    for (args, reason) in [
+        (&["free", "10.0.0.1/8"][..], "--mask clears them"),
+        (&["free", "ten"], "SPACE:1: \"ten\": not an address"),
+        (
+            &["free", "10.0.0.0/8", "--length", "33"],
+            "IPv4 has at most 32 bits",
+        ),
+        (
+            &["free", "10.0.0.0/8", "--length", "129"],
+            "a length from /0 to /128",
+        ),
+        (&["free", "10.0.0.0/8", "--count", "2"], "--length"),
+        (&["split", "x"], "a length from /0 to /128"),
+    ] {
+        let output = run(&[&["set"], args, &[&list]].concat());
+        let said = bad(&output);
+        assert!(said.contains(reason), "{said}");
+    }
+    let all = file("set-all", "::/0\n");
+    let output = run(&["set", "split", "64", &all]);
+    assert!(bad(&output).contains("more than 16777216 prefixes"));
+    // Nothing of one family is asked of the other.
+    let space = run(&["set", "free", "2001:db8::/32", "--length", "48", &list]);
+    assert_eq!(good(&space), "2001:db8::/48\n");
+}

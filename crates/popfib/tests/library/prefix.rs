@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use popfib::{IpPrefix, Prefix, PrefixError};
+use popfib::{Address, IpPrefix, Prefix, PrefixError};
 
 fn v4(text: &str) -> Result<Prefix<u32>, PrefixError> {
     text.parse()
@@ -117,4 +117,29 @@ fn networks_of_ipnet() {
     assert_eq!(Ipv4Net::from(Prefix::from(four)), four);
     let six: Ipv6Net = "2001:db8::/48".parse().unwrap();
     assert_eq!(Ipv6Net::from(Prefix::from(six)), six);
+}
+
+#[test]
+fn subnets_are_all_prefixes_of_a_length() {
+    fn check<A: Address>() {
+        for len in 0..=A::WIDTH {
+            let bits = A::truncate(u128::MAX);
+            let prefix = Prefix::new_masked(bits, len).unwrap();
+            for deeper in 0..=A::WIDTH.min(len + 8) {
+                let parts: Vec<_> = prefix.subnets(deeper).collect();
+                let count = if deeper < len { 0 } else { 1 << (deeper - len) };
+                assert_eq!(parts.len(), count, "{prefix}: {deeper}");
+                assert!(
+                    parts
+                        .iter()
+                        .all(|part| part.len() == deeper && prefix.covers(part))
+                );
+                assert!(parts.is_sorted_by(|a, b| a < b), "{prefix}: {deeper}");
+            }
+            assert_eq!(prefix.subnets(A::WIDTH + 1).next(), None);
+        }
+    }
+    check::<u8>();
+    check::<u32>();
+    check::<u128>();
 }

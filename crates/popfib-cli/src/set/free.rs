@@ -1,0 +1,86 @@
+//! `popfib set free`: what of a prefix is not used.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use popfib::{Family, IpPrefix, Prefix, algebra};
+use popfib_formats::RouteTable;
+
+use super::{Common, Rule, finish, load, parse_length};
+use crate::failure::Failure;
+use crate::program::Verdict;
+use crate::table;
+
+#[derive(Args)]
+pub(super) struct FreeArgs {
+    /// Where to look: a prefix, or a range of addresses
+    #[arg(value_name = "SPACE")]
+    space: String,
+
+    /// Lists of what is used; `-` is standard input
+    #[arg(value_name = "USED", required = true)]
+    used: Vec<PathBuf>,
+
+    /// Print the first free prefix of this length
+    #[arg(long, value_name = "BITS", value_parser = parse_length)]
+    length: Option<u8>,
+
+    /// Print the first N free prefixes of that length
+    #[arg(long, value_name = "N", requires = "length", default_value_t = 1)]
+    count: usize,
+
+    /// Print the N largest free prefixes, in prefix order
+    #[arg(long, value_name = "N", conflicts_with = "length")]
+    largest: Option<usize>,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+pub(super) fn run(args: &FreeArgs) -> Result<Verdict, Failure> {
+    let destination = args.common.destination.open()?;
+    let space = table::prefixes_of_text("SPACE", args.space.clone(), &args.common.read)?;
+    let lists = load(&args.used.iter().collect::<Vec<_>>(), &args.common.read)?;
+    let mut result = RouteTable::default();
+    put::<u32>(args, &space, &lists, &mut result)?;
+    put::<u128>(args, &space, &lists, &mut result)?;
+    finish(&args.common, destination, &result)
+}
+
+/// Puts what is free of one family into the result.
+fn put<A: Family>(
+    args: &FreeArgs,
+    space: &[IpPrefix],
+    lists: &[RouteTable],
+    to: &mut RouteTable,
+) -> Result<(), Failure> {
+    let space: Vec<Prefix<A>> = space
+        .iter()
+        .filter_map(|&prefix| A::prefix(prefix))
+        .collect();
+    if space.is_empty() {
+        return Ok(());
+    }
+    let free = algebra::difference(space, Rule::Union.of(lists));
+    let chosen: Vec<_> = match (args.length, args.largest) {
+        (Some(length), _) if length > A::WIDTH => {
+            let (family, width) = (A::NAME, A::WIDTH);
+            return Err(format!("--length {length}: {family} has at most {width} bits").into());
+        }
+        // What is free is in the largest prefixes that there are, so one of them has it whole.
+        (Some(length), _) => free
+            .flat_map(|prefix| prefix.subnets(length))
+            .take(args.count)
+            .collect(),
+        (None, Some(largest)) => {
+            let mut all: Vec<_> = free.collect();
+            all.sort_by_key(Prefix::len);
+            all.truncate(largest);
+            all
+        }
+        (None, None) => free.collect(),
+    };
+    let name = to.next_hops.intern("");
+    *A::of_mut(&mut to.ribs) = chosen.into_iter().map(|prefix| (prefix, name)).collect();
+    Ok(())
+}

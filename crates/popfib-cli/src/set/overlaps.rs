@@ -1,0 +1,97 @@
+//! `popfib set overlaps`: the prefixes of a list that lie in others of it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use popfib::{Family, IpPrefix, Prefix};
+use popfib_formats::{Escaped, RouteTable};
+use serde::Serialize;
+
+use crate::args::{self, ReadArgs};
+use crate::failure::Failure;
+use crate::output::{AsText, Output};
+use crate::program::Verdict;
+use crate::table;
+
+#[derive(Args)]
+pub(super) struct OverlapsArgs {
+    /// List; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Prefixes of one family
+    #[arg(long, value_enum)]
+    family: Option<args::Family>,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    prefix: AsText<IpPrefix>,
+    value: &'a str,
+    covered_by: AsText<IpPrefix>,
+    covered_by_value: &'a str,
+}
+
+pub(super) fn run(args: &OverlapsArgs) -> Result<Verdict, Failure> {
+    let list = table::load_file(&args.file, &args.read)?;
+    let mut output = Output::new();
+    let mut is_any = false;
+    if args.family != Some(args::Family::Ipv6) {
+        is_any |= print::<u32>(&list, args.json, &mut output)?;
+    }
+    if args.family != Some(args::Family::Ipv4) {
+        is_any |= print::<u128>(&list, args.json, &mut output)?;
+    }
+    output.flush()?;
+    Ok(if is_any { Verdict::Good } else { Verdict::Bad })
+}
+
+/// Prints those of one family; whether there are any.
+fn print<A: Family>(list: &RouteTable, json: bool, output: &mut Output) -> Result<bool, Failure> {
+    let value = |number| list.next_hops.get(number).unwrap_or_default();
+    // The prefixes that hold the one at hand, the longest last.
+    let mut open: Vec<(Prefix<A>, &str)> = Vec::new();
+    let mut is_any = false;
+    for (prefix, number) in A::of(&list.ribs).iter() {
+        while open.pop_if(|(outer, _)| !outer.covers(&prefix)).is_some() {}
+        let value = value(number);
+        if let Some(&(outer, outer_value)) = open.last() {
+            is_any = true;
+            let line = Line {
+                prefix: AsText(A::ip_prefix(prefix)),
+                value,
+                covered_by: AsText(A::ip_prefix(outer)),
+                covered_by_value: outer_value,
+            };
+            match json {
+                true => output.json(&line)?,
+                false => output.text(format_args!(
+                    "{prefix}\t{}\t{outer}\t{}\n",
+                    Shown(value),
+                    Shown(outer_value)
+                ))?,
+            }
+        }
+        open.push((prefix, value));
+    }
+    Ok(is_any)
+}
+
+/// A value as text; `-` where a list has none.
+struct Shown<'a>(&'a str);
+
+impl std::fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            "" => f.write_str("-"),
+            value => Escaped(value).fmt(f),
+        }
+    }
+}

@@ -1,10 +1,13 @@
-//! `popfib aggregate`: a smaller table with the same answers.
+//! `popfib aggregate`: a smaller table with the same answers, or the addresses of some of its answers as a list.
+
+use std::num::NonZeroUsize;
 
 use clap::{Args, ValueEnum};
-use popfib::{Family, aggregate};
+use popfib::{Family, NextHop, aggregate};
 use popfib_formats::RouteTable;
 
-use crate::args::FileArgs;
+use crate::args::{FileArgs, TableArgs};
+use crate::condition::{self, Condition};
 use crate::destination::DestinationArgs;
 use crate::failure::Failure;
 use crate::output::note;
@@ -13,13 +16,19 @@ use crate::table::{self, counted};
 
 /// Write a smaller table that answers every address as the table does.
 ///
-/// Addresses without a route remain without one. The number of saved routes is printed on standard error.
+/// Addresses without a route remain without one. The number of saved routes is printed on standard error. With --where, the
+/// fewest prefixes of the addresses whose answer meets the conditions, where routes of other answers inside of them are left
+/// out. With --at-most, a shorter list that has some more addresses.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   popfib aggregate -o smaller.txt.gz
-  popfib aggregate --table routes.txt.gz --method simple > smaller.txt
-  popfib diff --effective routes.txt.gz smaller.txt")]
+  popfib aggregate routes.txt.gz --method simple > smaller.txt
+  popfib aggregate country.mmdb --where country.iso_code=RU,BY --to nftables
+  popfib aggregate drop.txt --at-most 1000 --to ipset
+  popfib diff --effective routes.txt.gz smaller.txt
+
+Exit status: 0 success, 1 an empty list, 2 bad usage or input.")]
 pub(crate) struct AggregateArgs {
     #[command(flatten)]
     table: FileArgs,
@@ -27,6 +36,16 @@ pub(crate) struct AggregateArgs {
     /// How to aggregate
     #[arg(long, value_enum, default_value_t = Method::Ortc)]
     method: Method,
+
+    /// Make a list of the addresses whose answer has one of the values of a column (country=RU,BY), or none of them
+    /// (country!=RU,BY). The column `value` is that of a lookup. Of several all have to be met
+    #[arg(long = "where", value_name = "CONDITION", conflicts_with = "method")]
+    conditions: Vec<Condition>,
+
+    /// Make at most N prefixes of each family, which cover the list with the fewest addresses more: exactly so if the list
+    /// has n prefixes, and n times N or n - N is at most 2^27; else nearly, and how nearly is told
+    #[arg(long, value_name = "N", conflicts_with = "method")]
+    at_most: Option<NonZeroUsize>,
 
     #[command(flatten)]
     destination: DestinationArgs,
@@ -65,9 +84,99 @@ impl Method {
 
 pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
     let destination = args.destination.open()?;
-    let mut table = table::load_all(&args.table)?;
-    args.method.aggregate::<u32>(&mut table);
-    args.method.aggregate::<u128>(&mut table);
+    let is_list = !args.conditions.is_empty() || args.at_most.is_some();
+    let mut table = match args.conditions.is_empty() {
+        true => table::load_all(&args.table)?,
+        false => answered(args)?,
+    };
+    match args.at_most {
+        Some(at_most) => {
+            one_value(&table)?;
+            cover::<u32>(&mut table, at_most);
+            cover::<u128>(&mut table, at_most);
+        }
+        None if is_list => {}
+        None => {
+            args.method.aggregate::<u32>(&mut table);
+            args.method.aggregate::<u128>(&mut table);
+        }
+    }
     args.destination.write(destination, &table)?;
+    if is_list && table.route_count() == 0 {
+        note(format_args!("no prefix is left"));
+        return Ok(Verdict::Bad);
+    }
     Ok(Verdict::Good)
+}
+
+/// The addresses whose answers meet the conditions, as a list.
+fn answered(args: &AggregateArgs) -> Result<RouteTable, Failure> {
+    if !args.table.read.columns.is_empty() {
+        let reason = "--where names the columns that it needs; --columns has no meaning beside it";
+        return Err(reason.into());
+    }
+    let mut asked = TableArgs::clone(&args.table);
+    asked.read.columns = condition::columns(&args.conditions);
+    let mut table = table::load_chosen(&asked, false)?;
+    let selected = condition::selected(&args.conditions, &table.take_records())?;
+    let mut list = RouteTable {
+        name: table.name.clone(),
+        sources: table.sources.clone(),
+        ..RouteTable::default()
+    };
+    let value = list.next_hops.intern("");
+    fn put<A: Family>(
+        table: &RouteTable,
+        selected: &[bool],
+        list: &mut RouteTable,
+        value: NextHop,
+    ) {
+        let is_selected = |next_hop: NextHop| selected[next_hop.get() as usize];
+        let prefixes = aggregate::answered(A::of(&table.ribs), is_selected);
+        *A::of_mut(&mut list.ribs) = prefixes.map(|prefix| (prefix, value)).collect();
+    }
+    put::<u32>(&table, &selected, &mut list, value);
+    put::<u128>(&table, &selected, &mut list, value);
+    Ok(list)
+}
+
+/// Refuses a table of several values: which of them more addresses would have is not to be known.
+fn one_value(table: &RouteTable) -> Result<(), Failure> {
+    let mut routes = table.routes().map(|(_, value)| value);
+    let first = routes.next();
+    if routes.any(|value| Some(value) != first) {
+        let name = table.name.escape_debug();
+        let reason =
+            "--at-most makes lists, and this table has several values; --where chooses some";
+        return Err(format!("{name}: {reason}").into());
+    }
+    Ok(())
+}
+
+/// Covers the routes of one family by at most so many.
+fn cover<A: Family>(table: &mut RouteTable, at_most: NonZeroUsize) {
+    let rib = A::of_mut(&mut table.ribs);
+    let Some((_, value)) = rib.first() else {
+        return;
+    };
+    let prefixes = || rib.iter().map(|(prefix, _)| prefix);
+    let count = popfib::algebra::address_count(prefixes());
+    let cover = aggregate::cover(prefixes(), at_most.get()).expect("there is at least one prefix");
+    let bound = match cover.extra_at_least == cover.extra {
+        true => "the fewest that there are".to_owned(),
+        false => format!("at least {}", cover.extra_at_least),
+    };
+    note(format_args!(
+        "{}: {} in, {} out, {} addresses more ({:.1} %), {bound}",
+        A::NAME.to_ascii_lowercase(),
+        counted(rib.len() as u64, "route"),
+        cover.prefixes.len(),
+        cover.extra,
+        100.0 * cover.extra as f64 / count as f64
+    ));
+    *rib = cover
+        .prefixes
+        .into_iter()
+        .map(|prefix| (prefix, value))
+        .collect();
 }

@@ -1,6 +1,7 @@
 //! `popfib aggregate`: fewer routes, the same answers.
 
-use crate::common::{TABLE, bad, file, good, run, stderr, stdout};
+use crate::common::{TABLE, bad, file, good, run, run_with, stderr, stdout};
+use crate::set::{held, random_list};
 
 /// A repetition, halves, a hole (12.0.0.0/7 but for 13.128.0.0/9), and a majority
 /// that ORTC alone moves up (20.0.0.0/6).
@@ -83,4 +84,59 @@ fn other_forms_and_bad_input() {
     let broken = file("aggregate-broken", "10.0.0.0/8 a\n10.0.0.1/8 a\n");
     let output = run(&["aggregate", "--table", &broken]);
     assert!(bad(&output).starts_with(&format!("{broken}:2: ")));
+}
+
+#[test]
+fn a_list_of_answers_is_that_of_each_address() {
+    let mut state = 452;
+    for round in 0..10 {
+        let (text, _) = random_list(&mut state);
+        let table = file(&format!("answers-{round}"), &text);
+        let addresses: String = (0..256).map(|byte| format!("192.0.2.{byte}\n")).collect();
+        let answers = run_with(&["lookup", "-t", &table], addresses.as_bytes());
+        let wanted = |line: &str| line.ends_with("\tv0") || line.ends_with("\tv2");
+        let wanted: Vec<bool> = good(&answers).lines().map(wanted).collect();
+        let condition = ["aggregate", "--where", "value=v0,v2", &table];
+        let is_known = text.contains("v0") && text.contains("v2");
+        if !is_known {
+            // A value that is nowhere may be a slip.
+            assert!(stderr(&run(&condition)).contains("no record has value="));
+        }
+        let output = run(&condition);
+        let (found, lengths) = held(stdout(&output));
+        assert_eq!(found, wanted, "{text}");
+        assert_eq!(
+            output.status.code(),
+            Some(i32::from(!wanted.contains(&true)))
+        );
+        // Fewer prefixes have more addresses, and none is lost.
+        for at_most in 1..=lengths.len() {
+            let count = at_most.to_string();
+            let output = run(&[&condition[..], &["--at-most", &count]].concat());
+            let (covered, lengths) = held(stdout(&output));
+            assert!(lengths.len() <= at_most, "{text}");
+            let extra = covered.iter().zip(&wanted).filter(|(is_in, wanted)| {
+                assert!(**is_in || !**wanted, "{text}");
+                is_in != wanted
+            });
+            let said = format!("{} addresses more", extra.count());
+            assert!(stderr(&output).contains(&said), "{text}{said}");
+        }
+    }
+}
+
+#[test]
+fn lists_are_made_of_lists() {
+    let table = file("several", "10.0.0.0/8 a\n11.0.0.0/8 b\n");
+    let said = run(&["aggregate", &table, "--at-most", "1"]);
+    assert!(bad(&said).ends_with("this table has several values; --where chooses some"));
+    for (args, reason) in [
+        (["--at-most", "0"], "--at-most"),
+        (["--where", "value"], "COLUMN=VALUE"),
+        (["--where", "country=US"], "no column \"country\""),
+    ] {
+        let output = run(&["aggregate", &table, args[0], args[1]]);
+        let said = bad(&output);
+        assert!(said.contains(reason), "{said}");
+    }
 }

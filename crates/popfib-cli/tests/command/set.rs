@@ -204,7 +204,7 @@ fn what_is_no_list() {
 }
 
 /// Prefixes of 192.0.2.0/24, by their last byte and length, and the bytes that they hold.
-fn random_list(state: &mut u64) -> (String, Vec<bool>) {
+pub(crate) fn random_list(state: &mut u64) -> (String, Vec<bool>) {
     let mut held = vec![false; 256];
     let mut text = String::new();
     let mut below = |end: u64| {
@@ -217,7 +217,10 @@ fn random_list(state: &mut u64) -> (String, Vec<bool>) {
         let len = 25 + below(8);
         let size = 1usize << (32 - len);
         let first = below(256) as usize / size * size;
-        text += &format!("192.0.2.{first}/{len} v{}\n", below(3));
+        let prefix = format!("192.0.2.{first}/{len} ");
+        if !text.contains(&prefix) {
+            text += &format!("{prefix}v{}\n", below(3));
+        }
         held[first..first + size].fill(true);
     }
     (text, held)
@@ -225,7 +228,7 @@ fn random_list(state: &mut u64) -> (String, Vec<bool>) {
 
 /// The last bytes that lines of prefixes of 192.0.2.0/24 hold, of which none overlaps.
 #[track_caller]
-fn held(lines: &str) -> (Vec<bool>, Vec<u32>) {
+pub(crate) fn held(lines: &str) -> (Vec<bool>, Vec<u32>) {
     let mut held = vec![false; 256];
     let mut lengths = Vec::new();
     for line in lines.lines() {

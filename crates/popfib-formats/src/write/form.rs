@@ -33,6 +33,8 @@ pub(super) enum Body {
     },
     /// The prefixes alone.
     List(List),
+    /// The addresses of the prefixes.
+    Addresses(fn(&RouteTable, &mut dyn Write) -> Result<(), WriteError>),
     /// The table in one piece.
     Whole(fn(&RouteTable, &WriteOptions, &mut dyn Write) -> Result<(), WriteError>),
 }

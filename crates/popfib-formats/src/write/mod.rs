@@ -6,6 +6,7 @@
 //! alike. [`write_table`] puts a whole table through it, in prefix order, IPv4
 //! first, with a buffer of 64 KiB.
 
+mod blocks;
 mod bytes;
 mod csv;
 mod error;
@@ -18,6 +19,7 @@ mod mmdb;
 mod options;
 mod output_file;
 mod pfx2as;
+mod ranges;
 mod records;
 mod text;
 
@@ -28,6 +30,7 @@ use crate::load::RouteTable;
 use crate::name_rule::check;
 use crate::route::Route;
 
+use blocks::write_blocks;
 pub use error::WriteError;
 use form::{Body, Form};
 pub use options::WriteOptions;
@@ -52,6 +55,10 @@ pub enum WriteFormat {
     Mmdb,
     /// Prefixes alone, one a line.
     Plain,
+    /// Ranges of addresses, `FIRST-LAST`.
+    Ranges,
+    /// Addresses, one by one.
+    Addresses,
     /// Prefix lists of Cisco IOS.
     CiscoPrefixList,
     /// Access lists of Cisco IOS.
@@ -87,6 +94,8 @@ impl WriteFormat {
             Self::Geofeed,
             Self::Mmdb,
             Self::Plain,
+            Self::Ranges,
+            Self::Addresses,
             Self::CiscoPrefixList,
             Self::CiscoAcl,
             Self::JunosPrefixList,
@@ -111,6 +120,8 @@ impl WriteFormat {
             Self::Geofeed => &geofeed::FORM,
             Self::Mmdb => &mmdb::FORM,
             Self::Plain => &lists::PLAIN,
+            Self::Ranges => &ranges::RANGES,
+            Self::Addresses => &ranges::ADDRESSES,
             Self::CiscoPrefixList => &lists::CISCO_PREFIX_LIST,
             Self::CiscoAcl => &lists::CISCO_ACL,
             Self::JunosPrefixList => &lists::JUNOS_PREFIX_LIST,
@@ -169,7 +180,7 @@ pub fn write_table(
     mut out: impl Write,
 ) -> Result<(), WriteError> {
     let body = &format.form().body;
-    let has_names = !matches!(body, Body::Routes { .. });
+    let has_names = matches!(body, Body::List(_) | Body::Whole(_));
     let is_list = matches!(body, Body::List(_));
     let unknown = [
         (options.name.is_some() && !has_names, "name"),
@@ -192,6 +203,7 @@ pub fn write_table(
     let (header, list, append) = match body {
         Body::List(list) => return list::write(list, table, options, &mut out),
         Body::Whole(write) => return write(table, options, &mut out),
+        Body::Addresses(write) => return write(table, &mut out),
         Body::Routes { records, .. } if table.records.is_some() => {
             return write_records(table, records.as_ref(), &mut out);
         }
@@ -235,27 +247,6 @@ pub fn write_table(
             })
         },
     )
-}
-
-/// Writes the header and each route, a block at a time.
-fn write_blocks<R>(
-    header: &[u8],
-    routes: impl Iterator<Item = R>,
-    out: &mut dyn Write,
-    mut append: impl FnMut(&mut Vec<u8>, R) -> Result<(), WriteError>,
-) -> Result<(), WriteError> {
-    const BLOCK: usize = 64 << 10;
-    let mut block = Vec::with_capacity(BLOCK + 1024);
-    block.extend_from_slice(header);
-    for route in routes {
-        append(&mut block, route)?;
-        if block.len() >= BLOCK {
-            out.write_all(&block)?;
-            block.clear();
-        }
-    }
-    out.write_all(&block)?;
-    Ok(())
 }
 
 /// Writes all columns of the record of each route.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::common::{STRICT, read};
-use popfib::{IpPrefix, Prefix};
+use popfib::{IpPrefix, IpSet, Prefix};
 use popfib_formats::{Format, RouteTable, WriteFormat, WriteOptions, write_table};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -90,11 +90,64 @@ proptest! {
     }
 }
 
+/// Those of narrow space, so that there are not too many addresses.
+fn narrow() -> impl Strategy<Value = IpPrefix> {
+    prop_oneof![
+        (any::<u8>(), 24u8..=32).prop_map(|(bits, len)| {
+            Prefix::new_masked(0xc000_0200 | u32::from(bits), len)
+                .unwrap()
+                .into()
+        }),
+        (any::<u8>(), 120u8..=128).prop_map(|(bits, len)| {
+            Prefix::new_masked(1 << 127 | u128::from(bits), len)
+                .unwrap()
+                .into()
+        }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn ranges_and_addresses_are_those_of_the_prefixes(given in vec(narrow(), 1..20)) {
+        let lines: String = given.iter().map(|p| format!("{p} x\n")).collect();
+        let table = read(lines, &STRICT).unwrap();
+        let all: IpSet = given.iter().copied().collect();
+        let fewest: Vec<_> = all.fewest().collect();
+        let count = all.address_count();
+        for form in ["ranges", "addresses"] {
+            let text = written(&table, form, &options(None, None, None)).unwrap();
+            let back = read(text.clone(), &STRICT).unwrap();
+            let found: IpSet = prefixes(&back).into_iter().collect();
+            prop_assert!(found.fewest().eq(fewest.iter().copied()), "{}", text);
+            if form == "addresses" {
+                prop_assert_eq!(text.lines().count() as u128, count);
+            } else {
+                prop_assert_eq!(back.skipped + back.replaced, 0);
+                prop_assert!(text.lines().count() <= fewest.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn more_addresses_than_anybody_waits_for_are_refused() {
+    let none = options(None, None, None);
+    let reason = written(&table(["::/95"]), "addresses", &none).unwrap_err();
+    assert!(reason.contains("8589934592; ranges has them"), "{reason}");
+    for form in ["ranges", "addresses"] {
+        let named = options(Some("x"), None, None);
+        let reason = written(&table(["10.0.0.0/8"]), form, &named).unwrap_err();
+        assert_eq!(reason, "the form has no name");
+    }
+}
+
 #[test]
 fn every_form_is_tried() {
     let routes = ["text", "json-lines", "csv", "pfx2as", "geofeed", "mmdb"];
     let mut lists: Vec<_> = WriteFormat::all().map(WriteFormat::name).collect();
-    lists.retain(|name| !routes.contains(name));
+    // Those without prefixes have a test of their own.
+    let others = ["ranges", "addresses"];
+    lists.retain(|name| !routes.contains(name) && !others.contains(name));
     assert_eq!(lists, FORMS.map(|(form, _)| form));
 }
 

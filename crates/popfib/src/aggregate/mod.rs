@@ -6,6 +6,7 @@
 //! * [`simple`]: the route aggregation of the Poptrie paper (section 3): removes routes that change no answer
 //!   and merges adjacent routes with the same next hop.
 //!   What remains are routes of the table, and prefixes that it filled.
+//! * [`answered`]: the addresses that some next hops answer, as prefixes.
 //! * [`cover`]: at most so many prefixes for the addresses of a list, with the fewest others.
 //!
 //! "The same answers" holds for every address: one without a route stays
@@ -34,11 +35,13 @@
 //! # Ok::<(), popfib::PrefixError>(())
 //! ```
 
+mod answered;
 mod cover;
 mod ortc;
 mod simple;
 mod tree;
 
+pub use answered::answered;
 pub use cover::{Cover, cover};
 pub use ortc::ortc;
 pub use simple::simple;

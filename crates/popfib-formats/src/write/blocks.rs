@@ -1,0 +1,26 @@
+//! Writes a block at a time.
+
+use std::io::Write;
+
+use super::error::WriteError;
+
+/// Writes the header and each route, a block at a time.
+pub(super) fn write_blocks<R>(
+    header: &[u8],
+    routes: impl Iterator<Item = R>,
+    out: &mut dyn Write,
+    mut append: impl FnMut(&mut Vec<u8>, R) -> Result<(), WriteError>,
+) -> Result<(), WriteError> {
+    const BLOCK: usize = 64 << 10;
+    let mut block = Vec::with_capacity(BLOCK + 1024);
+    block.extend_from_slice(header);
+    for route in routes {
+        append(&mut block, route)?;
+        if block.len() >= BLOCK {
+            out.write_all(&block)?;
+            block.clear();
+        }
+    }
+    out.write_all(&block)?;
+    Ok(())
+}

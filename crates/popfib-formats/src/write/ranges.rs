@@ -1,0 +1,62 @@
+//! The addresses of a list without its prefixes: as ranges, or one by one.
+
+use std::io::Write;
+
+use popfib::{Family, algebra};
+
+use super::blocks::write_blocks;
+use super::error::WriteError;
+use super::form::{Body, Form};
+use crate::load::RouteTable;
+
+pub(super) static RANGES: Form = Form {
+    name: "ranges",
+    alias: None,
+    description: "the ranges of addresses that the prefixes cover, FIRST-LAST, one a line; no range touches the next",
+    body: Body::Addresses(|table, out| {
+        ranges::<u32>(table, out)?;
+        ranges::<u128>(table, out)
+    }),
+};
+
+pub(super) static ADDRESSES: Form = Form {
+    name: "addresses",
+    alias: None,
+    description: "every address that the prefixes cover, one a line; at most 2^32 of a family",
+    body: Body::Addresses(|table, out| {
+        refuse_too_many::<u32>(table)?;
+        refuse_too_many::<u128>(table)?;
+        addresses::<u32>(table, out)?;
+        addresses::<u128>(table, out)
+    }),
+};
+
+fn ranges<A: Family>(table: &RouteTable, out: &mut dyn Write) -> Result<(), WriteError> {
+    let ranges = algebra::ranges(A::of(&table.ribs).iter().map(|(prefix, _)| prefix));
+    write_blocks(b"", ranges, out, |block, (first, last)| {
+        Ok(writeln!(block, "{}-{}", first.ip(), last.ip())?)
+    })
+}
+
+/// Refuses what nobody waits for, before anything is written.
+fn refuse_too_many<A: Family>(table: &RouteTable) -> Result<(), WriteError> {
+    let count = algebra::address_count(A::of(&table.ribs).iter().map(|(prefix, _)| prefix));
+    if count > 1 << 32 {
+        let family = A::NAME;
+        let reason =
+            format!("2^32 addresses at most, and of {family} there are {count}; ranges has them");
+        return Err(WriteError::Form(reason));
+    }
+    Ok(())
+}
+
+fn addresses<A: Family>(table: &RouteTable, out: &mut dyn Write) -> Result<(), WriteError> {
+    let ranges = algebra::ranges(A::of(&table.ribs).iter().map(|(prefix, _)| prefix));
+    let addresses = ranges.flat_map(|(first, last)| {
+        let next = move |address: &A| address.checked_next().filter(|next| *next <= last);
+        std::iter::successors(Some(first), next)
+    });
+    write_blocks(b"", addresses, out, |block, address| {
+        Ok(writeln!(block, "{}", address.ip())?)
+    })
+}

@@ -8,7 +8,8 @@
 //! ```
 //! Addresses are found as in logs ([`addresses`](crate::addresses)). What comes after one says whether it is a prefix: a
 //! length, a network mask or a wildcard mask, or the end of a range; else it is a host. A mask by itself is nothing. Lines that
-//! are comments are left out, and what would have been found in them is counted. There are no values. Never recognised by its
+//! are comments are left out, and what would have been found in them is counted. Values are what a regular expression of the
+//! user finds around them ([`value_regex`](crate::value_regex)); without one there are none. Never recognised by its
 //! content: it is what the user asks for.
 
 use std::iter::Peekable;
@@ -17,25 +18,40 @@ use std::net::IpAddr;
 use crate::addresses::{Found, find_address};
 use crate::grammar::{Grammar, lines};
 use crate::masks;
+use crate::names::left_out;
 use crate::ranges::Span;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::table_format::{Entry, LoadOptions};
+use crate::value_regex::Values;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "any",
     description: "every prefix anywhere in a text, such as configurations of firewalls and routers; only with --format",
-    can: Capabilities::NONE,
+    can: Capabilities::PLACED_VALUES,
     detect: |_| false,
-    open: |input, options| Ok(lines(Any::default(), input, options)),
+    open: |input, options| Ok(lines(Any::new(options), input, options)),
 };
 
-#[derive(Default)]
 struct Any {
-    /// The address after `start-ip`, until the line with its `end-ip`.
-    start: Option<IpAddr>,
+    /// The address after `start-ip` and its value, until the line with its `end-ip`.
+    start: Option<(IpAddr, String)>,
     /// How many there are in comments.
     in_comments: u64,
+    /// What has the values, and how many prefixes are without one.
+    values: Option<Values>,
+    without: u64,
+}
+
+impl Any {
+    fn new(options: &LoadOptions) -> Self {
+        Self {
+            start: None,
+            in_comments: 0,
+            values: options.value_regex.clone().map(Values::of),
+            without: 0,
+        }
+    }
 }
 
 impl Grammar for Any {
@@ -45,67 +61,86 @@ impl Grammar for Any {
             .iter()
             .any(|sign| line.trim_start().starts_with(sign));
         let mut flaw = None;
+        if let Some(values) = &mut self.values {
+            values.advance(line)?;
+        }
         let (mut at, mut defaults) = (0, defaults(line).peekable());
-        while let Some(written) = next(line, &mut at, &mut defaults) {
-            if is_comment {
-                self.in_comments += 1;
-            } else if let Err(reason) = self.found(&written, line, rows) {
-                // What else is in the line counts all the same.
-                flaw.get_or_insert(reason);
+        while let Some((written, begin)) = next(line, &mut at, &mut defaults) {
+            let value = match &self.values {
+                Some(values) => values.at(begin).map(str::to_owned),
+                None => Some(String::new()),
+            };
+            match value {
+                _ if is_comment => self.in_comments += 1,
+                None => self.without += 1,
+                Some(value) => {
+                    let before = word_before(line, begin);
+                    if let Err(reason) = self.found(&written, before, value, rows) {
+                        // What else is in the line counts all the same.
+                        flaw.get_or_insert(reason);
+                    }
+                }
             }
         }
         flaw.map_or(Ok(()), Err)
     }
 
     fn end(&mut self, rows: &mut Rows) {
-        if let Some(start) = self.start.take()
-            && let Err(reason) = rows.elements(&start.to_string(), "")
+        if let Some((start, value)) = self.start.take()
+            && let Err(reason) = rows.elements(&start.to_string(), &value)
         {
             rows.complain(rows.line(), reason);
         }
     }
 
     fn notes(&self) -> Vec<String> {
+        let mut notes = left_out(self.without, "address", None);
         match self.in_comments {
-            0 => Vec::new(),
-            1 => vec!["1 prefix in a comment left out".to_owned()],
-            n => vec![format!("{n} prefixes in comments left out")],
+            0 => {}
+            1 => notes.push("1 prefix in a comment left out".to_owned()),
+            n => notes.push(format!("{n} prefixes in comments left out")),
         }
+        notes
     }
 }
 
 impl Any {
-    /// Hands out what was found; an address that begins a range over lines waits for its end.
-    fn found(&mut self, written: &Written, line: &str, rows: &mut Rows) -> Result<(), String> {
-        let Written::Host(address, begin) = written else {
-            return match written {
-                Written::Range(first, last) => rows.elements_of(Span::Range(*first, *last), ""),
-                Written::Text(text) => rows.elements(text, ""),
-                Written::Host(..) => Ok(()),
-            };
+    /// Hands out what was found after the word `before`; an address that begins a range over lines waits for its end.
+    fn found(
+        &mut self,
+        written: &Written,
+        before: &[u8],
+        value: String,
+        rows: &mut Rows,
+    ) -> Result<(), String> {
+        let address = match written {
+            Written::Range(first, last) => {
+                return rows.elements_of(Span::Range(*first, *last), &value);
+            }
+            Written::Text(text) => return rows.elements(text, &value),
+            Written::Host(address) => address,
         };
-        let before = word_before(line, *begin);
-        if let Some(start) = self.start.take() {
+        if let Some((start, value)) = self.start.take() {
             if before.ends_with(b"end-ip")
                 && start <= *address
                 && start.is_ipv4() == address.is_ipv4()
             {
-                return rows.elements_of(Span::Range(start, *address), "");
+                return rows.elements_of(Span::Range(start, *address), &value);
             }
-            rows.elements(&start.to_string(), "")?;
+            rows.elements(&start.to_string(), &value)?;
         }
         if before.ends_with(b"start-ip") {
-            self.start = Some(*address);
+            self.start = Some((*address, value));
             return Ok(());
         }
-        rows.elements(&address.to_string(), "")
+        rows.elements(&address.to_string(), &value)
     }
 }
 
 /// What stands somewhere in a line.
 enum Written {
-    /// An address by itself, and where it begins.
-    Host(IpAddr, usize),
+    /// An address by itself.
+    Host(IpAddr),
     /// A prefix in words of its own.
     Text(String),
     Range(IpAddr, IpAddr),
@@ -122,12 +157,12 @@ fn defaults(line: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The next that `line` has from `at` on, which goes to its end.
+/// The next that `line` has from `at` on, which goes to its end, and where it begins.
 fn next(
     line: &str,
     at: &mut usize,
     defaults: &mut Peekable<impl Iterator<Item = usize>>,
-) -> Option<Written> {
+) -> Option<(Written, usize)> {
     loop {
         let found = find_address(line.as_bytes(), *at);
         let is_before = |default: &usize| {
@@ -137,13 +172,13 @@ fn next(
         };
         if let Some(default) = defaults.next_if(is_before) {
             *at = default + DEFAULT.len();
-            return Some(Written::Text(DEFAULT.to_owned()));
+            return Some((Written::Text(DEFAULT.to_owned()), default));
         }
         let found = found?;
         match of(line, &found) {
             Some((written, end)) => {
                 *at = end;
-                return Some(written);
+                return Some((written, found.range.start));
             }
             // A mask by itself.
             None => *at = found.range.end,
@@ -157,7 +192,7 @@ fn of(line: &str, found: &Found) -> Option<(Written, usize)> {
     if masks::is_mask_alone(first) {
         return None;
     }
-    let host = Some((Written::Host(first, begin), end));
+    let host = Some((Written::Host(first), end));
     if line[..begin].ends_with("://") {
         return host;
     }

@@ -154,7 +154,7 @@ pub(crate) struct ReadArgs {
     /// Regular expression for the values of prefixes anywhere in a text (--format any): its group, or all of the match. The last
     /// match before the prefix in its line counts, else the first after it there, else the last in the lines above
     /// [default: no values]
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
     pub(crate) value_regex: Option<ValueRegex>,
 
     /// Name of the table to use if a file, an image or a running `popfib follow` has several: a VRF, or a

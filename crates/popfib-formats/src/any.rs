@@ -7,23 +7,24 @@
 //! v=spf1 ip4:192.0.2.0/24 -all
 //! ```
 //! Addresses are found as in logs ([`addresses`](crate::addresses)). What comes after one says whether it is a prefix: a
-//! length, a network mask or a wildcard mask, or the end of a range; else it is a host. A mask by itself is nothing. Lines that
-//! are comments are left out, and what would have been found in them is counted. Values are what a regular expression of the
+//! length, a network mask or a wildcard mask, or the end of a range; else it is a host. A mask by itself is nothing. Where Apache
+//! has lists of addresses, their first bytes are enough. Lines that are comments are left out, and what would have been found in them is counted. Values are what a regular expression of the
 //! user finds around them ([`value_regex`](crate::value_regex)); without one there are none. Never recognised by its
 //! content: it is what the user asks for.
 
 use std::iter::Peekable;
 use std::net::IpAddr;
+use std::ops::Range;
 
 use crate::addresses::{Found, find_address};
 use crate::grammar::{Grammar, lines};
 use crate::masks;
-use crate::names::left_out;
 use crate::ranges::Span;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::{Entry, LoadOptions};
 use crate::value_regex::Values;
+use crate::words::word_at;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "any",
@@ -34,8 +35,8 @@ pub(crate) static FORMAT: Entry = Entry {
 };
 
 struct Any {
-    /// The address after `start-ip` and its value, until the line with its `end-ip`.
-    start: Option<(IpAddr, String)>,
+    /// The address that begins a range over lines, what the word before its end has to end with, and its value.
+    start: Option<(IpAddr, &'static [u8], String)>,
     /// How many there are in comments.
     in_comments: u64,
     /// What has the values, and how many prefixes are without one.
@@ -64,8 +65,8 @@ impl Grammar for Any {
         if let Some(values) = &mut self.values {
             values.advance(line)?;
         }
-        let (mut at, mut defaults) = (0, defaults(line).peekable());
-        while let Some((written, begin)) = next(line, &mut at, &mut defaults) {
+        let (mut at, mut unseen) = (0, unseen(line).into_iter().peekable());
+        while let Some((written, begin)) = next(line, &mut at, &mut unseen) {
             let value = match &self.values {
                 Some(values) => values.at(begin).map(str::to_owned),
                 None => Some(String::new()),
@@ -86,7 +87,7 @@ impl Grammar for Any {
     }
 
     fn end(&mut self, rows: &mut Rows) {
-        if let Some((start, value)) = self.start.take()
+        if let Some((start, _, value)) = self.start.take()
             && let Err(reason) = rows.elements(&start.to_string(), &value)
         {
             rows.complain(rows.line(), reason);
@@ -94,13 +95,16 @@ impl Grammar for Any {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = left_out(self.without, "address", None);
-        match self.in_comments {
-            0 => {}
-            1 => notes.push("1 prefix in a comment left out".to_owned()),
-            n => notes.push(format!("{n} prefixes in comments left out")),
-        }
-        notes
+        let left_out = |count, why: [&str; 2]| match count {
+            0 => None,
+            1 => Some(format!("1 prefix {} left out", why[0])),
+            n => Some(format!("{n} prefixes {} left out", why[1])),
+        };
+        let notes = [
+            left_out(self.without, ["without a value by --value-regex"; 2]),
+            left_out(self.in_comments, ["in a comment", "in comments"]),
+        ];
+        notes.into_iter().flatten().collect()
     }
 }
 
@@ -120,17 +124,18 @@ impl Any {
             Written::Text(text) => return rows.elements(text, &value),
             Written::Host(address) => address,
         };
-        if let Some((start, value)) = self.start.take() {
-            if before.ends_with(b"end-ip")
-                && start <= *address
-                && start.is_ipv4() == address.is_ipv4()
-            {
+        if let Some((start, end, value)) = self.start.take() {
+            let is_end = before.ends_with(end) && start.is_ipv4() == address.is_ipv4();
+            if is_end && start <= *address {
                 return rows.elements_of(Span::Range(start, *address), &value);
             }
             rows.elements(&start.to_string(), &value)?;
         }
-        if before.ends_with(b"start-ip") {
-            self.start = Some((*address, value));
+        // FortiOS; Junos, which has no more than braces and `to` between the two.
+        let ends: [(&[u8], &'static [u8]); 2] = [(b"start-ip", b"end-ip"), (b"range-address", b"")];
+        let end = ends.iter().find(|(start, _)| before.ends_with(start));
+        if let Some((_, end)) = end {
+            self.start = Some((*address, end, value));
             return Ok(());
         }
         rows.elements(&address.to_string(), &value)
@@ -146,33 +151,71 @@ enum Written {
     Range(IpAddr, IpAddr),
 }
 
-/// What the finder does not see, since it holds no address.
-const DEFAULT: &str = "::/0";
+/// What the finder does not see, since it holds no whole address: where it begins and ends in `line`, and its prefix.
+fn unseen(line: &str) -> Vec<(Range<usize>, String)> {
+    const DEFAULT: &str = "::/0";
+    let is_apart = |place: &Range<usize>| {
+        is_border(line, place.start.checked_sub(1)) && is_border(line, Some(place.end))
+    };
+    let defaults = line.match_indices(DEFAULT);
+    let defaults = defaults
+        .map(|(at, _)| at..at + DEFAULT.len())
+        .filter(is_apart);
+    let mut unseen: Vec<_> = defaults.map(|place| (place, DEFAULT.to_owned())).collect();
+    if let Some(mut at) = list_of_apache(line) {
+        while let Some((begin, word)) = word_at(line, at) {
+            at = begin + word.len();
+            unseen.extend(first_bytes(word).map(|prefix| (begin..at, prefix)));
+        }
+        unseen.sort_by_key(|(place, _)| place.start);
+    }
+    unseen
+}
 
-/// Where it is in `line`.
-fn defaults(line: &str) -> impl Iterator<Item = usize> {
-    let all = line.match_indices(DEFAULT).map(|(at, _)| at);
-    all.filter(|&at| {
-        is_border(line, at.checked_sub(1)) && is_border(line, Some(at + DEFAULT.len()))
-    })
+/// Where the words begin after which Apache has addresses, of which the first bytes are enough: `Require ip 10.1`.
+fn list_of_apache(line: &str) -> Option<usize> {
+    let (mut at, mut words) = (0, 0);
+    while let Some((begin, word)) = word_at(line, at).filter(|_| words < 3) {
+        at = begin + word.len();
+        let is = |names: &[&str]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
+        match words {
+            0 if is(&["require", "allow", "deny"]) => {}
+            1 | 2 if is(&["ip", "from"]) => return Some(at),
+            1 if is(&["not"]) => {}
+            _ => return None,
+        }
+        words += 1;
+    }
+    None
+}
+
+/// The prefix of an address of one to three bytes: `10.1`, `192.0.2.`.
+fn first_bytes(word: &str) -> Option<String> {
+    let bytes = word.strip_suffix('.').unwrap_or(word);
+    let is_byte = |part: &str| {
+        part.parse::<u8>()
+            .is_ok_and(|byte| byte.to_string() == part)
+    };
+    let count = bytes.split('.').count();
+    let is_part = count < 4 && bytes.split('.').all(is_byte);
+    is_part.then(|| format!("{bytes}{}/{}", ".0".repeat(4 - count), 8 * count))
 }
 
 /// The next that `line` has from `at` on, which goes to its end, and where it begins.
 fn next(
     line: &str,
     at: &mut usize,
-    defaults: &mut Peekable<impl Iterator<Item = usize>>,
+    unseen: &mut Peekable<impl Iterator<Item = (Range<usize>, String)>>,
 ) -> Option<(Written, usize)> {
     loop {
         let found = find_address(line.as_bytes(), *at);
-        let is_before = |default: &usize| {
-            found
-                .as_ref()
-                .is_none_or(|found| *default < found.range.start)
+        let is_before = |(place, _): &(Range<usize>, String)| {
+            let start = found.as_ref().map(|found| found.range.start);
+            start.is_none_or(|start| place.start < start)
         };
-        if let Some(default) = defaults.next_if(is_before) {
-            *at = default + DEFAULT.len();
-            return Some((Written::Text(DEFAULT.to_owned()), default));
+        if let Some((place, prefix)) = unseen.next_if(is_before) {
+            *at = place.end;
+            return Some((Written::Text(prefix), place.start));
         }
         let found = found?;
         match of(line, &found) {
@@ -189,9 +232,6 @@ fn next(
 /// What an address in a line is, together with what comes after it; `None` if that is a mask without an address.
 fn of(line: &str, found: &Found) -> Option<(Written, usize)> {
     let (first, begin, end) = (found.address, found.range.start, found.range.end);
-    if masks::is_mask_alone(first) {
-        return None;
-    }
     let host = Some((Written::Host(first), end));
     if line[..begin].ends_with("://") {
         return host;
@@ -203,9 +243,8 @@ fn of(line: &str, found: &Found) -> Option<(Written, usize)> {
         let digits = len.bytes().take_while(u8::is_ascii_digit).count();
         let len_at = line.len() - len.len();
         if let Some(mask) = address_at(line, len_at)
-            && masks::pair(first, mask.address).is_some()
+            && let Some(text) = masks::after_slash(first, mask.address)
         {
-            let text = format!("{first}/{}", mask.address);
             return Some((Written::Text(text), mask.range.end));
         }
         let most = if first.is_ipv4() { 32 } else { 128 };
@@ -214,6 +253,11 @@ fn of(line: &str, found: &Found) -> Option<(Written, usize)> {
             let text = format!("{first}/{}", &len[..digits]);
             return Some((Written::Text(text), len_at + digits));
         }
+    }
+    if masks::is_no_host(first) {
+        return None;
+    }
+    if closed.starts_with('/') {
         return host;
     }
     if let Some(range) = short_range(line, found) {

@@ -75,7 +75,9 @@ impl Values {
             self.here.push((whole.start(), value.to_owned()));
         }
         match self.here.len() > MOST {
-            true => Err(format!("more than {MOST} matches of --value-regex in a line")),
+            true => Err(format!(
+                "more than {MOST} matches of --value-regex in a line"
+            )),
             false => Ok(()),
         }
     }
@@ -140,7 +142,7 @@ mod tests {
     #[test]
     fn many_matches_are_an_error() {
         let mut values = Values::of("a(.*z)?".parse().unwrap());
-        let error = values.advance(&"a".repeat(100_000)).unwrap_err();
+        let error = values.advance(&"a".repeat(10_000)).unwrap_err();
         assert!(error.starts_with("more than 1000 matches"), "{error}");
         assert_eq!(values.advance(&"a".repeat(1000)), Ok(()));
     }

@@ -112,8 +112,7 @@ impl FromArgMatches for TablesArgs {
                     .or(before.prefix_column.clone()),
                 length_column: only(matches, "length_column", from, to)?
                     .or(before.length_column.clone()),
-                value_regex: only(matches, "value_regex", from, to)?
-                    .or(before.value_regex.clone()),
+                value_regex: only(matches, "value_regex", from, to)?.or(before.value_regex.clone()),
                 peer: only(matches, "peer", from, to)?.or(before.peer),
                 value: only(matches, "value", from, to)?.or(before.value),
                 columns: match between::<String>(matches, "columns", from, to) {

@@ -169,7 +169,10 @@ pub(crate) fn open(path: &Path) -> Result<Input, ReadError> {
 /// As [`with_option`], where the format may be named.
 fn with_format(error: ReadError) -> Failure {
     match error.is_no_table() {
-        true => format!("{error}; --format any finds the prefixes in any text").into(),
+        true => {
+            let help = "--format any finds the prefixes in any text, --prefix-column those of a column or member";
+            format!("{error}; {help}").into()
+        }
         false => with_option(error),
     }
 }

@@ -137,6 +137,8 @@ pub(crate) fn open_with<T>(
 /// The format of a file of which the user says where its prefixes are.
 fn with_column(head: &[u8], column: &str) -> Format {
     Format(match json::first_byte(head) {
+        // The place in an array.
+        Some(b'[') if column.starts_with('[') => &json::lists::FORMAT,
         Some(b'[') => &json::records::ARRAY,
         Some(b'{') if json::records::leads_to(head, column) => &json::records::LINES,
         Some(b'{') => &json::lists::FORMAT,

@@ -103,6 +103,15 @@ fuzz_target!(|data: &[u8]| {
         }
         assert_eq!(read(data, 1, format, &options), (rows, addresses));
     }
+    // The lines up to where the names of the fields change.
+    for column in [Column::Number(2), Column::Name("ip".to_owned())] {
+        let options = AddressOptions {
+            columns: vec![column],
+            ..Default::default()
+        };
+        let (rows, addresses) = read(data, usize::MAX, "fields", &options);
+        assert_eq!(read(data, 1, "fields", &options), (rows, addresses));
+    }
     let mut at = 0;
     while let Some(found) = find_address(data, at) {
         assert!(at <= found.range.start && found.range.start < found.range.end);

@@ -1,7 +1,8 @@
 //! Feeds any bytes to the reader that the first byte picks, and to detection.
 //!
 //! Whatever comes: no panic, no endless reading, errors of one line, prefixes
-//! without host bits. Its highest bit asks for host bits to be cleared, the one below for all columns, as records.
+//! without host bits. Its highest bit asks for host bits to be cleared, the one below for all columns, as records; in any text,
+//! for values by an expression.
 
 #![no_main]
 
@@ -52,6 +53,9 @@ const NAMES: [&str; 36] = [
     "rpsl",
 ];
 
+/// What has an empty match, and one without the group.
+const VALUE: &str = "a(.*)b|c";
+
 fuzz_target!(|data: &[u8]| {
     let Some((&first, data)) = data.split_first() else {
         return;
@@ -60,13 +64,16 @@ fuzz_target!(|data: &[u8]| {
         Some(name) => Format::by_name(name).expect("a format of this name"),
         None => Format::detect(data),
     };
+    let is_any = format.name() == "any";
+    let all = first & 0x40 != 0;
     let options = LoadOptions {
         format: Some(format),
         mask: first & 0x80 != 0,
-        columns: match first & 0x40 {
-            0 => Columns::Value,
-            _ => Columns::All,
+        columns: match all && !is_any {
+            false => Columns::Value,
+            true => Columns::All,
         },
+        value_regex: (all && is_any).then(|| VALUE.parse().expect("an expression")),
         ..LoadOptions::new()
     };
     if options.columns == Columns::All {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
 use popfib::Kernel;
-use popfib_formats::{Columns, Format, Input, LoadOptions, PeerFilter, RouteValue};
+use popfib_formats::{Columns, Format, Input, LoadOptions, PeerFilter, RouteValue, ValueRegex};
 
 use crate::failure::Failure;
 
@@ -115,7 +115,7 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 /// How the file of a table is read.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ReadArgs {
     /// Format of the table; `popfib formats` lists them [default: recognised by content]
     #[arg(long, value_name = "NAME")]
@@ -150,6 +150,12 @@ pub(crate) struct ReadArgs {
     /// Column that has the prefix length or the network mask, where it stands apart from the address
     #[arg(long, value_name = "NAME")]
     pub(crate) length_column: Option<String>,
+
+    /// Regular expression for the values of prefixes anywhere in a text (--format any): its group, or all of the match. The last
+    /// match before the prefix in its line counts, else the first after it there, else the last in the lines above
+    /// [default: no values]
+    #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
+    pub(crate) value_regex: Option<ValueRegex>,
 
     /// Name of the table to use if a file, an image or a running `popfib follow` has several: a VRF, or a
     /// routing table of a kernel (main) [default: a second table is an error]
@@ -186,6 +192,7 @@ impl ReadArgs {
             ("--locations", self.locations.is_some()),
             ("--prefix-column", self.prefix_column.is_some()),
             ("--length-column", self.length_column.is_some()),
+            ("--value-regex", self.value_regex.is_some()),
             ("--vrf", self.vrf.is_some()),
         ];
         given
@@ -211,6 +218,7 @@ impl ReadArgs {
             locations: self.locations.clone(),
             prefix_column: self.prefix_column.clone(),
             length_column: self.length_column.clone(),
+            value_regex: self.value_regex.clone(),
             table: self.vrf.clone(),
             ..LoadOptions::new()
         }

@@ -71,18 +71,10 @@ pub(crate) struct PathsArgs {
 impl PathsArgs {
     fn wanted(&self) -> Result<Wanted, Failure> {
         let read = ReadArgs {
-            locations: None,
-            prefix_column: None,
-            length_column: None,
-            format: None,
-            peer: None,
-            value: None,
-            columns: Vec::new(),
-            vrf: None,
             skip_invalid: self.skip_invalid,
             mask: self.mask,
-            leading_zeros: false,
             max_size: self.max_size,
+            ..ReadArgs::default()
         };
         let places = self.places.read(&read, is_stdin(self.dump.path()))?;
         let places: Vec<_> = places.iter().map(|(r, p)| (*r, set_of(p))).collect();

@@ -95,7 +95,7 @@ pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, F
     let name = path.display().to_string();
     let list = load_prefixes(input, &options);
     drop(bar);
-    let list = list.map_err(with_option)?;
+    let list = list.map_err(with_format)?;
     output::tell(&name, &list.remarks);
     Ok(list.prefixes)
 }
@@ -140,7 +140,7 @@ fn load_routes(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<Ro
     let bar = progress::watch(input.progress());
     let table = load_from(input, options);
     drop(bar);
-    let table = table.map_err(with_option)?;
+    let table = table.map_err(with_format)?;
     output::tell(&table.name, &table.remarks());
     Ok(table)
 }
@@ -163,6 +163,17 @@ pub(crate) fn open(path: &Path) -> Result<Input, ReadError> {
     match opened {
         Ok(rows) => Ok(Input::from_reader(name, rows)),
         Err(error) => Err(ReadError::opening(&name, error)),
+    }
+}
+
+/// As [`with_option`], where the format may be named.
+fn with_format(error: ReadError) -> Failure {
+    match error.is_no_table() {
+        true => {
+            let help = "--format any finds the prefixes in any text, --prefix-column those of a column or member";
+            format!("{error}; {help}").into()
+        }
+        false => with_option(error),
     }
 }
 
@@ -205,7 +216,7 @@ pub(crate) fn load_records(path: Option<&Path>, args: &ReadArgs) -> Result<Looku
     let bar = progress::watch(input.progress());
     let loaded = load_for_lookups(input, &args.options());
     drop(bar);
-    let loaded = loaded.map_err(with_option)?;
+    let loaded = loaded.map_err(with_format)?;
     output::tell(&loaded.name, &loaded.remarks());
     Ok(loaded)
 }

@@ -5,8 +5,10 @@
 //! announce route 10.0.0.0/8 next-hop 192.0.2.1 as-path [ 64500 64501 ]
 //! announce attributes next-hop 192.0.2.1 nlri 10.1.0.0/16 10.2.0.0/16
 //! ```
+//! The next hop `self` is ExaBGP's own address in the session, which no command has: it is the unspecified address, as routers show it
+//! for routes of their own.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::SplitAsciiWhitespace;
 
 use popfib::IpPrefix;
@@ -70,6 +72,7 @@ pub(crate) fn read(
         id: 0,
         path: BgpPath::default(),
     };
+    let mut is_self = false;
     while let Some(name) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("no value after {name}"));
         let path = &mut command.path;
@@ -92,10 +95,7 @@ pub(crate) fn read(
                 list(words, name)?;
             }
             "next-hop" => match value()? {
-                "self" => {
-                    let reason = "next-hop self: the address of ExaBGP itself, which the command does not have";
-                    return Err(reason.to_owned());
-                }
+                "self" => is_self = true,
                 address => path.next_hop = Some(parsed(name, address)?),
             },
             "origin" => path.origin = ris::origin(value()?).to_owned(),
@@ -119,8 +119,14 @@ pub(crate) fn read(
             }
         }
     }
-    if command.prefixes.is_empty() {
+    let Some(first) = command.prefixes.first() else {
         return Err("no prefix after nlri".to_owned());
+    };
+    if is_self {
+        command.path.next_hop = Some(match first {
+            IpPrefix::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            IpPrefix::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        });
     }
     Ok(command)
 }

@@ -7,12 +7,14 @@
 //! v=spf1 ip4:192.0.2.0/24 -all
 //! ```
 //! Addresses are found as in logs ([`addresses`](crate::addresses)). What comes after one says whether it is a prefix: a
-//! length, a network mask or a wildcard mask, or the end of a range; else it is a host. A mask by itself is nothing. Lines that
-//! are comments are left out, and what would have been found in them is counted. There are no values. Never recognised by its
+//! length, a network mask or a wildcard mask, or the end of a range; else it is a host. A mask by itself is nothing. Where Apache
+//! has lists of addresses, their first bytes are enough. Lines that are comments are left out, and what would have been found in them is counted. Values are what a regular expression of the
+//! user finds around them ([`value_regex`](crate::value_regex)); without one there are none. Never recognised by its
 //! content: it is what the user asks for.
 
 use std::iter::Peekable;
 use std::net::IpAddr;
+use std::ops::Range;
 
 use crate::addresses::{Found, find_address};
 use crate::grammar::{Grammar, lines};
@@ -20,22 +22,37 @@ use crate::masks;
 use crate::ranges::Span;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::table_format::{Entry, LoadOptions};
+use crate::value_regex::Values;
+use crate::words::word_at;
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "any",
     description: "every prefix anywhere in a text, such as configurations of firewalls and routers; only with --format",
-    can: Capabilities::NONE,
+    can: Capabilities::PLACED_VALUES,
     detect: |_| false,
-    open: |input, options| Ok(lines(Any::default(), input, options)),
+    open: |input, options| Ok(lines(Any::new(options), input, options)),
 };
 
-#[derive(Default)]
 struct Any {
-    /// The address after `start-ip`, until the line with its `end-ip`.
-    start: Option<IpAddr>,
+    /// The address that begins a range over lines, what the word before its end has to end with, and its value.
+    start: Option<(IpAddr, &'static [u8], String)>,
     /// How many there are in comments.
     in_comments: u64,
+    /// What has the values, and how many prefixes are without one.
+    values: Option<Values>,
+    without: u64,
+}
+
+impl Any {
+    fn new(options: &LoadOptions) -> Self {
+        Self {
+            start: None,
+            in_comments: 0,
+            values: options.value_regex.clone().map(Values::of),
+            without: 0,
+        }
+    }
 }
 
 impl Grammar for Any {
@@ -45,105 +62,166 @@ impl Grammar for Any {
             .iter()
             .any(|sign| line.trim_start().starts_with(sign));
         let mut flaw = None;
-        let (mut at, mut defaults) = (0, defaults(line).peekable());
-        while let Some(written) = next(line, &mut at, &mut defaults) {
-            if is_comment {
-                self.in_comments += 1;
-            } else if let Err(reason) = self.found(&written, line, rows) {
-                // What else is in the line counts all the same.
-                flaw.get_or_insert(reason);
+        if let Some(values) = &mut self.values {
+            values.advance(line)?;
+        }
+        let (mut at, mut unseen) = (0, unseen(line).into_iter().peekable());
+        while let Some((written, begin)) = next(line, &mut at, &mut unseen) {
+            let value = match &self.values {
+                Some(values) => values.at(begin).map(str::to_owned),
+                None => Some(String::new()),
+            };
+            match value {
+                _ if is_comment => self.in_comments += 1,
+                None => self.without += 1,
+                Some(value) => {
+                    let before = word_before(line, begin);
+                    if let Err(reason) = self.found(&written, before, value, rows) {
+                        // What else is in the line counts all the same.
+                        flaw.get_or_insert(reason);
+                    }
+                }
             }
         }
         flaw.map_or(Ok(()), Err)
     }
 
     fn end(&mut self, rows: &mut Rows) {
-        if let Some(start) = self.start.take()
-            && let Err(reason) = rows.elements(&start.to_string(), "")
+        if let Some((start, _, value)) = self.start.take()
+            && let Err(reason) = rows.elements(&start.to_string(), &value)
         {
             rows.complain(rows.line(), reason);
         }
     }
 
     fn notes(&self) -> Vec<String> {
-        match self.in_comments {
-            0 => Vec::new(),
-            1 => vec!["1 prefix in a comment left out".to_owned()],
-            n => vec![format!("{n} prefixes in comments left out")],
-        }
+        let left_out = |count, why: [&str; 2]| match count {
+            0 => None,
+            1 => Some(format!("1 prefix {} left out", why[0])),
+            n => Some(format!("{n} prefixes {} left out", why[1])),
+        };
+        let notes = [
+            left_out(self.without, ["without a value by --value-regex"; 2]),
+            left_out(self.in_comments, ["in a comment", "in comments"]),
+        ];
+        notes.into_iter().flatten().collect()
     }
 }
 
 impl Any {
-    /// Hands out what was found; an address that begins a range over lines waits for its end.
-    fn found(&mut self, written: &Written, line: &str, rows: &mut Rows) -> Result<(), String> {
-        let Written::Host(address, begin) = written else {
-            return match written {
-                Written::Range(first, last) => rows.elements_of(Span::Range(*first, *last), ""),
-                Written::Text(text) => rows.elements(text, ""),
-                Written::Host(..) => Ok(()),
-            };
-        };
-        let before = word_before(line, *begin);
-        if let Some(start) = self.start.take() {
-            if before.ends_with(b"end-ip")
-                && start <= *address
-                && start.is_ipv4() == address.is_ipv4()
-            {
-                return rows.elements_of(Span::Range(start, *address), "");
+    /// Hands out what was found after the word `before`; an address that begins a range over lines waits for its end.
+    fn found(
+        &mut self,
+        written: &Written,
+        before: &[u8],
+        value: String,
+        rows: &mut Rows,
+    ) -> Result<(), String> {
+        let address = match written {
+            Written::Range(first, last) => {
+                return rows.elements_of(Span::Range(*first, *last), &value);
             }
-            rows.elements(&start.to_string(), "")?;
+            Written::Text(text) => return rows.elements(text, &value),
+            Written::Host(address) => address,
+        };
+        if let Some((start, end, value)) = self.start.take() {
+            let is_end = before.ends_with(end) && start.is_ipv4() == address.is_ipv4();
+            if is_end && start <= *address {
+                return rows.elements_of(Span::Range(start, *address), &value);
+            }
+            rows.elements(&start.to_string(), &value)?;
         }
-        if before.ends_with(b"start-ip") {
-            self.start = Some(*address);
+        // FortiOS; Junos, which has no more than braces and `to` between the two.
+        let ends: [(&[u8], &'static [u8]); 2] = [(b"start-ip", b"end-ip"), (b"range-address", b"")];
+        let end = ends.iter().find(|(start, _)| before.ends_with(start));
+        if let Some((_, end)) = end {
+            self.start = Some((*address, end, value));
             return Ok(());
         }
-        rows.elements(&address.to_string(), "")
+        rows.elements(&address.to_string(), &value)
     }
 }
 
 /// What stands somewhere in a line.
 enum Written {
-    /// An address by itself, and where it begins.
-    Host(IpAddr, usize),
+    /// An address by itself.
+    Host(IpAddr),
     /// A prefix in words of its own.
     Text(String),
     Range(IpAddr, IpAddr),
 }
 
-/// What the finder does not see, since it holds no address.
-const DEFAULT: &str = "::/0";
-
-/// Where it is in `line`.
-fn defaults(line: &str) -> impl Iterator<Item = usize> {
-    let all = line.match_indices(DEFAULT).map(|(at, _)| at);
-    all.filter(|&at| {
-        is_border(line, at.checked_sub(1)) && is_border(line, Some(at + DEFAULT.len()))
-    })
+/// What the finder does not see, since it holds no whole address: where it begins and ends in `line`, and its prefix.
+fn unseen(line: &str) -> Vec<(Range<usize>, String)> {
+    const DEFAULT: &str = "::/0";
+    let is_apart = |place: &Range<usize>| {
+        is_border(line, place.start.checked_sub(1)) && is_border(line, Some(place.end))
+    };
+    let defaults = line.match_indices(DEFAULT);
+    let defaults = defaults
+        .map(|(at, _)| at..at + DEFAULT.len())
+        .filter(is_apart);
+    let mut unseen: Vec<_> = defaults.map(|place| (place, DEFAULT.to_owned())).collect();
+    if let Some(mut at) = list_of_apache(line) {
+        while let Some((begin, word)) = word_at(line, at) {
+            at = begin + word.len();
+            unseen.extend(first_bytes(word).map(|prefix| (begin..at, prefix)));
+        }
+        unseen.sort_by_key(|(place, _)| place.start);
+    }
+    unseen
 }
 
-/// The next that `line` has from `at` on, which goes to its end.
+/// Where the words begin after which Apache has addresses, of which the first bytes are enough: `Require ip 10.1`.
+fn list_of_apache(line: &str) -> Option<usize> {
+    let (mut at, mut words) = (0, 0);
+    while let Some((begin, word)) = word_at(line, at).filter(|_| words < 3) {
+        at = begin + word.len();
+        let is = |names: &[&str]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
+        match words {
+            0 if is(&["require", "allow", "deny"]) => {}
+            1 | 2 if is(&["ip", "from"]) => return Some(at),
+            1 if is(&["not"]) => {}
+            _ => return None,
+        }
+        words += 1;
+    }
+    None
+}
+
+/// The prefix of an address of one to three bytes: `10.1`, `192.0.2.`.
+fn first_bytes(word: &str) -> Option<String> {
+    let bytes = word.strip_suffix('.').unwrap_or(word);
+    let is_byte = |part: &str| {
+        part.parse::<u8>()
+            .is_ok_and(|byte| byte.to_string() == part)
+    };
+    let count = bytes.split('.').count();
+    let is_part = count < 4 && bytes.split('.').all(is_byte);
+    is_part.then(|| format!("{bytes}{}/{}", ".0".repeat(4 - count), 8 * count))
+}
+
+/// The next that `line` has from `at` on, which goes to its end, and where it begins.
 fn next(
     line: &str,
     at: &mut usize,
-    defaults: &mut Peekable<impl Iterator<Item = usize>>,
-) -> Option<Written> {
+    unseen: &mut Peekable<impl Iterator<Item = (Range<usize>, String)>>,
+) -> Option<(Written, usize)> {
     loop {
         let found = find_address(line.as_bytes(), *at);
-        let is_before = |default: &usize| {
-            found
-                .as_ref()
-                .is_none_or(|found| *default < found.range.start)
+        let is_before = |(place, _): &(Range<usize>, String)| {
+            let start = found.as_ref().map(|found| found.range.start);
+            start.is_none_or(|start| place.start < start)
         };
-        if let Some(default) = defaults.next_if(is_before) {
-            *at = default + DEFAULT.len();
-            return Some(Written::Text(DEFAULT.to_owned()));
+        if let Some((place, prefix)) = unseen.next_if(is_before) {
+            *at = place.end;
+            return Some((Written::Text(prefix), place.start));
         }
         let found = found?;
         match of(line, &found) {
             Some((written, end)) => {
                 *at = end;
-                return Some(written);
+                return Some((written, found.range.start));
             }
             // A mask by itself.
             None => *at = found.range.end,
@@ -154,10 +232,7 @@ fn next(
 /// What an address in a line is, together with what comes after it; `None` if that is a mask without an address.
 fn of(line: &str, found: &Found) -> Option<(Written, usize)> {
     let (first, begin, end) = (found.address, found.range.start, found.range.end);
-    if masks::is_mask_alone(first) {
-        return None;
-    }
-    let host = Some((Written::Host(first, begin), end));
+    let host = Some((Written::Host(first), end));
     if line[..begin].ends_with("://") {
         return host;
     }
@@ -168,9 +243,8 @@ fn of(line: &str, found: &Found) -> Option<(Written, usize)> {
         let digits = len.bytes().take_while(u8::is_ascii_digit).count();
         let len_at = line.len() - len.len();
         if let Some(mask) = address_at(line, len_at)
-            && masks::pair(first, mask.address).is_some()
+            && let Some(text) = masks::after_slash(first, mask.address)
         {
-            let text = format!("{first}/{}", mask.address);
             return Some((Written::Text(text), mask.range.end));
         }
         let most = if first.is_ipv4() { 32 } else { 128 };
@@ -179,6 +253,11 @@ fn of(line: &str, found: &Found) -> Option<(Written, usize)> {
             let text = format!("{first}/{}", &len[..digits]);
             return Some((Written::Text(text), len_at + digits));
         }
+    }
+    if masks::is_no_host(first) {
+        return None;
+    }
+    if closed.starts_with('/') {
         return host;
     }
     if let Some(range) = short_range(line, found) {

@@ -29,6 +29,7 @@ struct Inner {
     place: Option<Place>,
     reason: String,
     invalid_line: bool,
+    no_table: bool,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -40,6 +41,7 @@ impl ReadError {
             place: None,
             reason: reason.into(),
             invalid_line: false,
+            no_table: false,
             source: None,
         }))
     }
@@ -88,6 +90,12 @@ impl ReadError {
         self
     }
 
+    /// The same of a text of which nothing says that it is a table: before this line there was no route.
+    pub(crate) fn of_no_table(mut self) -> Self {
+        self.0.no_table = true;
+        self
+    }
+
     /// The number of the invalid line, from 1; for truncated or unreadable data, the line in which reading
     /// stopped.
     pub fn line(&self) -> Option<u64> {
@@ -108,6 +116,12 @@ impl ReadError {
     /// Whether one line (in a binary file, one record) is invalid and reading may continue after it.
     pub fn is_invalid_line(&self) -> bool {
         self.0.invalid_line
+    }
+
+    /// Whether this is a text of which nothing says that it is a table: no format is recognised, and its first line that is no
+    /// comment does not begin with a prefix.
+    pub fn is_no_table(&self) -> bool {
+        self.0.no_table
     }
 
     /// The place and the reason, for a line that names the file already.

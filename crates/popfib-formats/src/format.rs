@@ -101,16 +101,23 @@ pub(crate) fn open_with<T>(
     options: &LoadOptions,
     open: impl FnOnce(Input, Format) -> Result<T, ReadError>,
 ) -> Result<T, ReadError> {
-    let format = options
-        .format
-        .unwrap_or_else(|| match &options.prefix_column {
-            None => Format::detect(input.peek(text_table::FORMAT.detect)),
-            Some(column) => with_column(input.peek(|_| false), column),
-        });
+    let format = match (options.format, &options.value_regex, &options.prefix_column) {
+        (Some(format), ..) => format,
+        (None, Some(_), _) => Format(&any::FORMAT),
+        (None, None, Some(column)) => with_column(input.peek(|_| false), column),
+        (None, None, None) => Format::detect(input.peek(text_table::FORMAT.detect)),
+    };
     if (options.prefix_column.is_some() || options.length_column.is_some())
         && !format.0.can.prefix_column
     {
         let reason = format!("{} has no columns to choose the prefix from", format.name());
+        return Err(ReadError::file(input.name(), reason));
+    }
+    if options.value_regex.is_some() && !format.0.can.value_regex {
+        let reason = format!(
+            "{} has values of its own; --value-regex is for --format any",
+            format.name()
+        );
         return Err(ReadError::file(input.name(), reason));
     }
     if matches!(options.columns, Columns::Named(_)) && !format.0.can.many_values {
@@ -130,6 +137,8 @@ pub(crate) fn open_with<T>(
 /// The format of a file of which the user says where its prefixes are.
 fn with_column(head: &[u8], column: &str) -> Format {
     Format(match json::first_byte(head) {
+        // The place in an array.
+        Some(b'[') if column.starts_with('[') => &json::lists::FORMAT,
         Some(b'[') => &json::records::ARRAY,
         Some(b'{') if json::records::leads_to(head, column) => &json::records::LINES,
         Some(b'{') => &json::lists::FORMAT,

@@ -64,6 +64,7 @@ mod text_table;
 mod update;
 mod update_text;
 mod updates;
+mod value_regex;
 mod vrps;
 mod words;
 mod write;
@@ -95,6 +96,7 @@ pub use table_format::{Columns, Format, LoadOptions};
 pub use text_table::TextTable;
 pub use update::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource};
 pub use updates::open_updates;
+pub use value_regex::ValueRegex;
 pub use vrps::{VrpTable, load_vrps};
 pub use write::{OutputFile, WriteError, WriteFormat, WriteOptions, write_table};
 

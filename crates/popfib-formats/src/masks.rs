@@ -96,24 +96,41 @@ pub(crate) fn is_mask(first: IpAddr, second: IpAddr) -> bool {
     width == of && ones((mask, of)).is_some_and(|ones| ones < width) && address & !mask == 0
 }
 
-/// Whether `address` is a network mask, not the address of a host: `255.255.255.0`.
-pub(crate) fn is_mask_alone(address: IpAddr) -> bool {
-    begins_as_mask(address) && ones(bits(address)).is_some()
+/// Whether `address` is a network mask or a wildcard mask, or the number of an area, and not the address of a host: `255.255.255.0`,
+/// `0.0.0.255`. Of 0.0.0.0/8 only 0.0.0.0 is used as an address.
+pub(crate) fn is_no_host(address: IpAddr) -> bool {
+    begins_as_mask(address) && ones(bits(address)).is_some() || is_low(address)
 }
 
-/// The prefix that two addresses are, one after the other, as one text: the second is a network mask, or the wildcard mask of
-/// the first.
+/// Whether `address` is one of 0.0.0.0/8, but not 0.0.0.0.
+fn is_low(address: IpAddr) -> bool {
+    matches!(bits(address), (1..0x100_0000, 32))
+}
+
+/// The prefix that two addresses are, one after the other, as one text, right or wrong: the second is a network mask, or a
+/// wildcard mask. `None` if it may be anything else.
 pub(crate) fn pair(first: IpAddr, second: IpAddr) -> Option<String> {
+    let ((address, width), (mask, _)) = (bits(first), bits(second));
+    match address > 0 && mask == 0 {
+        // The wildcard mask of one host.
+        true => (width == 32 && second.is_ipv4()).then(|| first.to_string()),
+        false => after_slash(first, second),
+    }
+}
+
+/// The same of two with a slash between them.
+pub(crate) fn after_slash(first: IpAddr, second: IpAddr) -> Option<String> {
     let ((address, width), (mask, of)) = (bits(first), bits(second));
     if width != of {
         return None;
     }
-    if is_mask(first, second) || is_mask_alone(second) || address == 0 && mask == 0 {
+    if is_mask(first, second) || begins_as_mask(second) || mask == 0 {
         return Some(format!("{first}/{second}"));
     }
-    let is_wildcard = width == 32 && mask > 0 && mask & (mask + 1) == 0 && address & mask == 0;
-    let second = second.to_string();
-    let joined = is_wildcard.then(|| Length::Wildcard.join(&first.to_string(), &second));
+    let is_wildcard = mask & (mask + 1) == 0 && address & mask == 0;
+    let is_wildcard = width == 32 && (is_wildcard || is_low(second));
+    let joined =
+        is_wildcard.then(|| Length::Wildcard.join(&first.to_string(), &second.to_string()));
     joined?.ok()
 }
 

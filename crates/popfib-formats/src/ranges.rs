@@ -86,6 +86,11 @@ pub(crate) struct Notation {
     pub(crate) leading_zeros: bool,
 }
 
+/// Whether `text` is a prefix with its length or a range, which an address beside them would not tell.
+pub(crate) fn is_prefix(text: &str) -> bool {
+    is_range(text) || text.contains('/') && IpPrefix::parse_masked(text).is_ok()
+}
+
 impl Span {
     /// The prefix, range or short form that `text` is.
     #[inline]

@@ -29,6 +29,8 @@ pub(crate) struct Capabilities {
     pub(crate) many_values: bool,
     /// The user can say which of its columns or members has the prefix.
     pub(crate) prefix_column: bool,
+    /// A regular expression of the user may say where values are.
+    pub(crate) value_regex: bool,
     /// Routes or updates are those of several peers.
     pub(crate) peers: bool,
     /// Routes have AS paths, or their values are origin ASes.
@@ -45,6 +47,7 @@ impl Capabilities {
     pub(crate) const NONE: Self = Self {
         many_values: false,
         prefix_column: false,
+        value_regex: false,
         peers: false,
         origins: false,
         tables: false,
@@ -58,6 +61,10 @@ impl Capabilities {
     pub(crate) const FIELDS: Self = Self {
         prefix_column: true,
         ..Self::MANY_VALUES
+    };
+    pub(crate) const PLACED_VALUES: Self = Self {
+        value_regex: true,
+        ..Self::NONE
     };
     pub(crate) const PEERS: Self = Self {
         peers: true,

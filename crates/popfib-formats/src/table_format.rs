@@ -8,6 +8,7 @@ use crate::peers::{PeerFilter, RouteValue};
 use crate::ranges::Notation;
 use crate::registry::{self, format_type};
 use crate::route::RouteSource;
+use crate::value_regex::ValueRegex;
 
 /// What the module of a format declares.
 pub(crate) type Entry = registry::Entry<LoadOptions, dyn RouteSource>;
@@ -82,6 +83,9 @@ pub struct LoadOptions {
     pub prefix_column: Option<String>,
     /// The same for the length or the network mask of prefixes, where it stands apart.
     pub length_column: Option<String>,
+    /// What the values are of prefixes anywhere in a text, which have none without it. An error for formats other than
+    /// `any`, which is read where none is given.
+    pub value_regex: Option<ValueRegex>,
     /// Keep the routes that a later one for the same prefix would replace, in
     /// [`RouteTable::others`](crate::RouteTable::others).
     pub all: bool,
@@ -103,6 +107,7 @@ impl LoadOptions {
             locations: None,
             prefix_column: None,
             length_column: None,
+            value_regex: None,
             all: false,
         }
     }

@@ -156,6 +156,21 @@ impl TextTable {
         self.wait(span, next_hop).map(|()| None)
     }
 
+    /// The error of the current line, which has this flaw.
+    #[cold]
+    fn explained(&self, flaw: Flaw) -> ReadError {
+        let is_no_prefix = match &flaw {
+            Flaw::Prefix(_, e) => *e == PrefixError::Address,
+            Flaw::NoSpan(no) => no.source == PrefixError::Address,
+            _ => false,
+        };
+        let error = explain(&self.lines, flaw);
+        match is_no_prefix && self.is_list.is_none() {
+            true => error.of_no_table(),
+            false => error,
+        }
+    }
+
     /// Keeps what the current line has until all lines are read.
     fn wait(&mut self, span: Span, next_hop: Range<usize>) -> Result<(), Flaw> {
         self.plain = None;
@@ -205,7 +220,7 @@ impl RouteSource for TextTable {
             match self.checked(read) {
                 Ok(Some(found)) => break found,
                 Ok(None) => {}
-                Err(flaw) => return Err(explain(&self.lines, flaw)),
+                Err(flaw) => return Err(self.explained(flaw)),
             }
         };
         match name(&self.lines, next_hop) {

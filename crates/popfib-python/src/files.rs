@@ -76,7 +76,8 @@ pub(crate) fn in_background<T: Send + 'static>(
 /// Load a table of routes from a file.
 #[pyfunction]
 #[pyo3(signature = (path, /, format = None, *, value = "next-hop", column = None, locations = None, peer = None,
-    vrf = None, skip_invalid = false, mask = false, decode = None))]
+    vrf = None, prefix_column = None, length_column = None, value_regex = None, skip_invalid = false, mask = false,
+    leading_zeros = false, max_size = None, decode = None))]
 #[expect(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn load(
     py: Python<'_>,
@@ -87,8 +88,13 @@ pub(crate) fn load(
     locations: Option<Bound<'_, PyAny>>,
     peer: Option<&Bound<'_, PyAny>>,
     vrf: Option<String>,
+    prefix_column: Option<String>,
+    length_column: Option<String>,
+    value_regex: Option<&str>,
     skip_invalid: bool,
     mask: bool,
+    leading_zeros: bool,
+    max_size: Option<u64>,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
     let mut options = LoadOptions::new();
@@ -104,11 +110,21 @@ pub(crate) fn load(
     }
     options.locations = locations.as_ref().map(path_of).transpose()?;
     options.table = vrf;
+    options.prefix_column = prefix_column;
+    options.length_column = length_column;
+    if let Some(regex) = value_regex {
+        let parsed = regex.parse();
+        options.value_regex = Some(parsed.map_err(|error| wrong("value_regex", regex, error))?);
+    }
     options.skip_invalid = skip_invalid;
     options.mask = mask;
+    options.leading_zeros = leading_zeros;
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);
-    let table = in_background(py, &cancel, move || read(&path, seen, &options))??;
+    let table = in_background(py, &cancel, move || {
+        let input = input(&path, seen)?.max_size(max_size.unwrap_or(Input::DEFAULT_MAX_SIZE));
+        popfib_formats::load_from(input, &options).map_err(read_error)
+    })??;
     for line in table.remarks() {
         warn(py, &format!("{}: {line}", table.name))?;
     }
@@ -133,10 +149,6 @@ pub(crate) fn peer_of(peer: &Bound<'_, PyAny>) -> PyResult<PeerFilter> {
     }
     let text = peer.str()?.to_str()?.to_owned();
     text.parse().map_err(|error| wrong("peer", &text, error))
-}
-
-fn read(path: &Path, cancel: Arc<AtomicBool>, options: &LoadOptions) -> PyResult<RouteTable> {
-    popfib_formats::load_from(input(path, cancel)?, options).map_err(read_error)
 }
 
 /// Opens a file; `-` is a file of that name, as elsewhere in Python.

@@ -14,7 +14,8 @@ use crate::store::{path_of, save_image};
 
 /// Join tables, images and folders of lists into one image.
 #[pyfunction]
-#[pyo3(signature = (tables, output, /, *, columns = None, prefixes = false, fill = false, skip_invalid = false, mask = false))]
+#[pyo3(signature = (tables, output, /, *, columns = None, prefixes = false, fill = false, skip_invalid = false, mask = false,
+    leading_zeros = false))]
 #[expect(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn join(
     py: Python<'_>,
@@ -25,6 +26,7 @@ pub(crate) fn join(
     fill: bool,
     skip_invalid: bool,
     mask: bool,
+    leading_zeros: bool,
 ) -> PyResult<()> {
     let mut named = Vec::new();
     for item in tables.items()?.iter() {
@@ -38,7 +40,7 @@ pub(crate) fn join(
         fill,
         skip_invalid,
         mask,
-        leading_zeros: false,
+        leading_zeros,
     };
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);

@@ -3,10 +3,12 @@
 import ctypes
 import errno
 import gzip
+import inspect
 import io
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -64,6 +66,44 @@ def test_load_warns_of_what_the_table_lacks(tmp_path, recwarn):
     with warnings.catch_warnings(), pytest.raises(UserWarning, match="replaced"):
         warnings.simplefilter("error")
         popfib.load(path, skip_invalid=True)
+
+
+def test_load_has_the_options_of_the_command():
+    source = (TOP / "crates/popfib-cli/src/args.rs").read_text()
+    body = re.search(r"struct ReadArgs \{(.*?)\n\}", source, re.DOTALL).group(1)
+    options = set(re.findall(r"pub\(crate\) (\w+):", body))
+    assert len(options) > 10
+    # A table that is loaded has one column, and values of any type.
+    options = options - {"columns"} | {"column", "decode", "path"}
+    assert set(inspect.signature(popfib.load).parameters) == options
+
+
+def test_load_of_what_the_user_says_where_it_is(tmp_path):
+    path = tmp_path / "t"
+    path.write_text("host,bits,name\n10.0.0.0,255.0.0.0,a\n")
+    t = popfib.load(path, prefix_column="host", length_column="bits")
+    assert dict(t.items()) == {"10.0.0.0/8": "a"}
+    path.write_text('config firewall address\n  edit "lan"\n    set subnet 10.1.0.0 255.255.0.0\n')
+    with pytest.raises(ValueError, match='t:1: "config": not an address'):
+        popfib.load(path)
+    assert dict(popfib.load(path, "any").items()) == {"10.1.0.0/16": ""}
+    assert dict(popfib.load(path, value_regex='edit "(.*)"').items()) == {"10.1.0.0/16": "lan"}
+    with pytest.raises(ValueError, match="value_regex '\\(a\\)\\(b\\)': one group at most"):
+        popfib.load(path, value_regex="(a)(b)")
+    path.write_text("010.0.0.1 a\n")
+    with pytest.raises(ValueError, match="leading zeros"):
+        popfib.load(path)
+    assert list(popfib.load(path, leading_zeros=True)) == ["10.0.0.1/32"]
+    image = tmp_path / "t.fib"
+    popfib.join({"a": path}, image, leading_zeros=True)
+    assert popfib.open(image)["10.0.0.1"] == "a"
+    with pytest.raises(ValueError, match="leading zeros"):
+        popfib.join({"a": path}, image)
+    packed = tmp_path / "t.gz"
+    packed.write_bytes(gzip.compress(b"10.0.0.0/8 a\n" * 1000))
+    assert len(popfib.load(packed, max_size=13000)) == 1
+    with pytest.raises((ValueError, OSError), match="12999"):
+        popfib.load(packed, max_size=12999)
 
 
 def test_load_of_several_peers(tmp_path):

@@ -163,12 +163,17 @@ fn form(source: &Source, args: &AnnotateArgs, query: &Query) -> (Form, Lead) {
             (Form::Json, Lead::AddressOfLine)
         }
         (Some(OutputForm::JsonLines), _) => (Form::Json, Lead::Address),
-        (None, _) if source.is_zeek() && !args.value_only => {
+        (None, _)
+            if !args.value_only
+                && let Some(heading) = source.heading() =>
+        {
             let names = query.columns().map(|name| Escaped(&name).to_string());
             let names: Vec<String> = names.collect();
-            let form = Form::Zeek {
-                fields: format!("\t{}", names.join("\t")).into_bytes(),
-                types: b"\tstring".repeat(names.len()),
+            let count = names.len();
+            let form = Form::Headed {
+                heading: heading.to_vec(),
+                names: format!("\t{}", names.join("\t")).into_bytes(),
+                types: b"\tstring".repeat(count),
             };
             (form, Lead::Row)
         }

@@ -15,8 +15,13 @@ use crate::records::shown;
 pub(crate) enum Form {
     /// Columns after tabs; the records of a CSV file with CR LF end in that.
     Text { is_crlf: bool },
-    /// The same for logs of Zeek: what their lines of names and types get.
-    Zeek { fields: Vec<u8>, types: Vec<u8> },
+    /// The same for lines whose fields have names in one of them, which begins with `heading`: what it gets, and the line of types
+    /// that logs of Zeek have.
+    Headed {
+        heading: Vec<u8>,
+        names: Vec<u8>,
+        types: Vec<u8>,
+    },
     /// A table with a delimiter; the user's own if the input was one.
     Csv(Dialect),
     /// One JSON object a line.
@@ -53,7 +58,7 @@ impl Form {
             Self::Json => b"}\n",
             Self::Csv(Dialect { is_crlf: true, .. }) => b"\r\n",
             Self::Text { is_crlf: true } => b"\r\n",
-            Self::Csv(_) | Self::Text { .. } | Self::Zeek { .. } => b"\n",
+            Self::Csv(_) | Self::Text { .. } | Self::Headed { .. } => b"\n",
         }
     }
 
@@ -63,18 +68,23 @@ impl Form {
         match self {
             Self::Json => (b"{\"address\":\"", b"\"", b"{\"address\":null"),
             Self::Csv(_) => (b"", b"", b""),
-            Self::Text { .. } | Self::Zeek { .. } => (b"", b"", b"-"),
+            Self::Text { .. } | Self::Headed { .. } => (b"", b"", b"-"),
         }
     }
 
     /// What a line of names or types gets in place of answers.
     #[inline(always)]
     pub(super) fn comment(&self, row: &[u8]) -> Option<&[u8]> {
-        let Self::Zeek { fields, types } = self else {
+        let Self::Headed {
+            heading,
+            names,
+            types,
+        } = self
+        else {
             return None;
         };
         match row {
-            row if row.starts_with(b"#fields\t") => Some(fields),
+            row if row.starts_with(heading) => Some(names),
             row if row.starts_with(b"#types\t") => Some(types),
             [b'#', ..] => Some(b""),
             _ => None,
@@ -84,7 +94,7 @@ impl Form {
     /// Writes one column of an answer, `name` being its name and `cell` none where there is no answer.
     pub(super) fn column(&self, name: &str, cell: Option<Cell<'_>>, to: &mut Vec<u8>) {
         match self {
-            Self::Text { .. } | Self::Zeek { .. } => {
+            Self::Text { .. } | Self::Headed { .. } => {
                 to.push(b'\t');
                 text_cell(cell, to);
             }
@@ -110,7 +120,7 @@ impl Form {
                 let cells: Vec<_> = cells.map(|cell| cell.map(CellJson)).collect();
                 member(name, &cells, to);
             }
-            Self::Text { .. } | Self::Zeek { .. } => {
+            Self::Text { .. } | Self::Headed { .. } => {
                 to.push(b'\t');
                 text_cell(cells.next().flatten(), to);
                 for cell in cells {

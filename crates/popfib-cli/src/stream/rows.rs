@@ -30,7 +30,9 @@ impl<'r> Row<'r> {
     pub(super) fn new(row: &'r [u8], form: &Form) -> Option<Self> {
         let cut = match form {
             Form::Csv(_) => row.len(),
-            Form::Text { .. } | Form::Zeek { .. } => row.len() - usize::from(row.ends_with(b"\r")),
+            Form::Text { .. } | Form::Headed { .. } => {
+                row.len() - usize::from(row.ends_with(b"\r"))
+            }
             Form::Json => {
                 let end = row.trim_ascii_end();
                 let is_object = end.ends_with(b"}") && begin(end).starts_with(b"{");

@@ -56,8 +56,8 @@ impl Source {
             #[cfg(feature = "parquet")]
             Self::Parquet(_) => return None,
         };
-        let is_zeek = format == AddressFormat::ZEEK;
-        let has_columns = self.table().is_some() || is_zeek;
+        let is_headed = self.heading().is_some();
+        let has_columns = self.table().is_some() || is_headed;
         let given = [
             (
                 "--field",
@@ -71,7 +71,7 @@ impl Source {
             (
                 "--delimiter",
                 args.delimiter.is_some(),
-                !(is_zeek && args.is_column()),
+                !(is_headed && args.is_column()),
             ),
         ];
         let (option, ..) = given
@@ -158,9 +158,13 @@ impl Source {
         matches!(self, Self::File(file) if file.format() == AddressFormat::JSON_LINES)
     }
 
-    /// Whether it is a log of Zeek.
-    pub(crate) fn is_zeek(&self) -> bool {
-        matches!(self, Self::File(file) if file.format() == AddressFormat::ZEEK)
+    /// What the line begins with that has the names of the fields of others, if there is one.
+    pub(crate) fn heading(&self) -> Option<&[u8]> {
+        match self {
+            Self::File(file) => file.heading(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(_) => None,
+        }
     }
 
     /// Whether it is text, so that each row is a line or a record of the file.

@@ -37,8 +37,8 @@ pub(crate) struct TablesArgs {
 struct GivenArgs {
     /// Table or image to read, compressed or not; `-` is standard input. Several tables need names (asn=FILE), which
     /// become the names of their columns. --columns, --format, --length-column, --locations, --peer, --prefix-column,
-    /// --value and --vrf are about the table before them, and about all tables if none is before [default: the built-in table of a tier-1 router, with
-    /// origin AS numbers]
+    /// --value, --value-regex and --vrf are about the table before them, and about all tables if none is before [default: the
+    /// built-in table of a tier-1 router, with origin AS numbers]
     #[arg(short, long = "table", value_name = "[NAME=]FILE")]
     tables: Vec<String>,
 
@@ -56,7 +56,7 @@ struct GivenArgs {
 }
 
 /// The options of [`ReadArgs`] that are about one table.
-const OF_A_TABLE: [&str; 8] = [
+const OF_A_TABLE: [&str; 9] = [
     "columns",
     "format",
     "length_column",
@@ -64,6 +64,7 @@ const OF_A_TABLE: [&str; 8] = [
     "peer",
     "prefix_column",
     "value",
+    "value_regex",
     "vrf",
 ];
 
@@ -111,6 +112,7 @@ impl FromArgMatches for TablesArgs {
                     .or(before.prefix_column.clone()),
                 length_column: only(matches, "length_column", from, to)?
                     .or(before.length_column.clone()),
+                value_regex: only(matches, "value_regex", from, to)?.or(before.value_regex.clone()),
                 peer: only(matches, "peer", from, to)?.or(before.peer),
                 value: only(matches, "value", from, to)?.or(before.value),
                 columns: match between::<String>(matches, "columns", from, to) {
@@ -122,15 +124,11 @@ impl FromArgMatches for TablesArgs {
             })
         };
         let none = ReadArgs {
-            format: None,
-            locations: None,
-            prefix_column: None,
-            length_column: None,
-            peer: None,
-            value: None,
-            columns: Vec::new(),
-            vrf: None,
-            ..given.read.clone()
+            skip_invalid: given.read.skip_invalid,
+            mask: given.read.mask,
+            leading_zeros: given.read.leading_zeros,
+            max_size: given.read.max_size,
+            ..ReadArgs::default()
         };
         let first = places.first().copied().unwrap_or(usize::MAX);
         let read = read_between(0, first, &none)?;

@@ -114,7 +114,6 @@ fn wrong_lines_are_counted_and_the_next_is_read() {
         "announce 10.0.0.0/8 x y",
         "withdraw 10.0.0.0/8 x",
         "announce route 10.0.0.0/8",
-        "announce route 10.0.0.0/8 next-hop self",
         "announce attributes next-hop 192.0.2.1 nlri",
         "announce attributes next-hop 192.0.2.1",
         "announce attributes next-hop 192.0.2.1 nlri 10.0.0.0/8 10.0.0.1/8",
@@ -198,6 +197,12 @@ fn commands_of_exabgp_for_all_neighbors() {
     assert_eq!(
         after("withdraw route 11.0.0.0/8 path-information 0.0.0.1\n"),
         all
+    );
+    // Routes of its own.
+    let own = "announce route 10.1.0.0/16 next-hop self as-path [ 1 ]\nneighbor 192.0.2.9 announce attributes next-hop self nlri 2001:db8::/32\n";
+    assert_eq!(
+        values(own),
+        ["10.1.0.0/16 0.0.0.0 as-path 1", "2001:db8::/32 ::"]
     );
     // A split prefix, announced and withdrawn in part.
     let split = "announce route 10.1.0.0/22 next-hop 192.0.2.2 atomic-aggregate split /24\n\

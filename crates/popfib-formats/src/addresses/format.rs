@@ -5,7 +5,7 @@ use super::finder::AddressFinder;
 use super::head::{Heading, first_delimiter, has_line, heading};
 use super::options::AddressOptions;
 use super::source::{AddressEntry, AddressFormat, AddressSource, TableForm};
-use super::{csv, json, parquet, pcap, raw, text};
+use super::{csv, headed, json, parquet, pcap, raw, text};
 use crate::error::ReadError;
 use crate::input::Input;
 use crate::registry::formats;
@@ -14,7 +14,8 @@ use crate::registry::formats;
 static FORMATS: &[&AddressEntry] = &[
     &text::TEXT,
     &json::JSON_LINES,
-    &text::ZEEK,
+    &headed::ZEEK,
+    &headed::FIELDS,
     &pcap::FORMAT,
     &parquet::FORMAT,
     &csv::TSV,
@@ -30,8 +31,6 @@ impl AddressFormat {
     pub const PARQUET: Self = Self(&parquet::FORMAT);
     /// Lines of text.
     pub const TEXT: Self = Self(&text::TEXT);
-    /// Logs of Zeek.
-    pub const ZEEK: Self = Self(&text::ZEEK);
     /// JSON objects, one a line or in an array.
     pub const JSON_LINES: Self = Self(&json::JSON_LINES);
 
@@ -40,7 +39,8 @@ impl AddressFormat {
         let text = [
             &text::TEXT,
             &json::JSON_LINES,
-            &text::ZEEK,
+            &headed::ZEEK,
+            &headed::FIELDS,
             &csv::CSV,
             &csv::TSV,
         ];
@@ -115,6 +115,11 @@ impl AddressFile {
         } else if format.is_none() && found == AddressFormat::TEXT && is_asked {
             match first_delimiter(input.peek(has_line)) {
                 Some(b'\t') => AddressFormat(&csv::TSV),
+                None if options.delimiter.is_none()
+                    && headed::is_named_between_blanks(input.peek(has_line), &options.columns) =>
+                {
+                    AddressFormat(&headed::FIELDS)
+                }
                 None if options.columns.is_empty() => found,
                 _ => AddressFormat(&csv::CSV),
             }
@@ -154,6 +159,10 @@ impl AddressSource for AddressFile {
 
     fn table(&self) -> Option<TableForm<'_>> {
         self.source.table()
+    }
+
+    fn heading(&self) -> Option<&[u8]> {
+        self.source.heading()
     }
 
     fn missing(&self) -> Vec<Option<String>> {

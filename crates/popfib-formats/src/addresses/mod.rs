@@ -9,10 +9,12 @@
 
 mod batch;
 mod csv;
+mod field_names;
 mod find;
 mod finder;
 mod format;
 mod head;
+mod headed;
 mod ipv4_line;
 mod ipv6;
 mod json;

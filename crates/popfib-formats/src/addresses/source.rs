@@ -66,6 +66,12 @@ pub trait AddressSource: std::fmt::Debug + Send {
         None
     }
 
+    /// What the line begins with that has the names of the fields, in a file of lines that has such a one. No addresses are looked for in
+    /// it, nor in lines that begin with `#`.
+    fn heading(&self) -> Option<&[u8]> {
+        None
+    }
+
     /// For each part or column that was asked for, in order, why no row so far had it; `None` for one that a row had, and
     /// if there were no rows.
     fn missing(&self) -> Vec<Option<String>> {

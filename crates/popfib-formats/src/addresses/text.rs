@@ -1,13 +1,14 @@
-//! Addresses in lines of text: log files, lists, logs of Zeek.
+//! Addresses in lines of text: log files, lists.
 //!
 //! A block of whole lines is read into the batch, where the lines stay as they are; then the
 //! addresses are looked for in each (`finder`).
 
-use memchr::{memchr_iter, memrchr};
+use memchr::{memchr_iter, memmem, memrchr};
 
 use super::batch::AddressBatch;
+use super::field_names::FieldNames;
 use super::finder::AddressFinder;
-use super::options::{AddressOptions, Column, Part};
+use super::options::AddressOptions;
 use super::source::{AddressEntry, AddressSource};
 use crate::error::{Place, ReadError, quote};
 use crate::input::Input;
@@ -21,53 +22,6 @@ pub(super) static TEXT: AddressEntry = AddressEntry {
     detect: |_| false,
     open: |input, options| Ok(Box::new(LineAddresses::new(input, options))),
 };
-
-pub(super) static ZEEK: AddressEntry = AddressEntry {
-    name: "zeek",
-    description: "logs of Zeek: columns by their names in #fields",
-    can: Capabilities::NONE,
-    detect: |head| head.starts_with(b"#separator"),
-    open: |mut input, options| {
-        let parts = zeek_parts(&mut input, &options.columns)?;
-        let options = AddressOptions {
-            parts: if parts.is_empty() {
-                options.parts.clone()
-            } else {
-                parts
-            },
-            comments: true,
-            ..options.clone()
-        };
-        Ok(Box::new(LineAddresses::new(input, &options)))
-    },
-};
-
-/// The fields that `columns` are in a log of Zeek.
-fn zeek_parts(input: &mut Input, columns: &[Column]) -> Result<Vec<Part>, ReadError> {
-    let fields = |head: &[u8]| {
-        let mut lines = head.split_inclusive(|&byte| byte == b'\n');
-        let line = lines.find_map(|line| line.strip_prefix(b"#fields\t"))?;
-        let line = line.strip_suffix(b"\n")?;
-        let names = line.split(|&byte| byte == b'\t').map(<[u8]>::to_vec);
-        Some(names.collect::<Vec<_>>())
-    };
-    if columns.is_empty() {
-        return Ok(Vec::new());
-    }
-    let names = fields(input.peek(|head| fields(head).is_some())).unwrap_or_default();
-    let part = |column: &Column| {
-        let number = match column {
-            Column::Number(number) => *number,
-            Column::Name(name) => {
-                let index = names.iter().position(|field| field == name.as_bytes());
-                let reason = || format!("no column {} in the line #fields", quote(name.as_bytes()));
-                1 + index.ok_or_else(|| ReadError::file(input.name(), reason()))?
-            }
-        };
-        Ok(Part::Field(number, Some(b'\t')))
-    };
-    columns.iter().map(part).collect()
-}
 
 /// What is read at a time. A quarter of it is as fast on one thread, and too little work to hand to another.
 const BLOCK: usize = 512 << 10;
@@ -86,17 +40,31 @@ pub struct LineAddresses {
     /// How many lines were handed out.
     lines: u64,
     finder: AddressFinder,
+    /// The line that has the names of the fields, which stay what they are.
+    heading: Option<FieldNames>,
+    error: Option<ReadError>,
     is_done: bool,
 }
 
 impl LineAddresses {
     /// Reads `input`; nothing yet. Takes a few times 512 KiB, or twice the longest line.
     pub fn new(input: Input, options: &AddressOptions) -> Self {
+        Self::headed(input, options, None)
+    }
+
+    /// The same with a line that has the names of the fields.
+    pub(super) fn headed(
+        input: Input,
+        options: &AddressOptions,
+        heading: Option<FieldNames>,
+    ) -> Self {
         Self {
             input,
             rest: Vec::new(),
             lines: 0,
             finder: AddressFinder::new(options),
+            heading,
+            error: None,
             is_done: false,
         }
     }
@@ -114,6 +82,9 @@ impl LineAddresses {
     /// Reads whole lines into `batch`, neither counted nor cut; false at the end.
     fn read_block(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
         batch.clear();
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
         if self.is_done {
             return Ok(false);
         }
@@ -158,10 +129,41 @@ impl LineAddresses {
                 return Err(ReadError::invalid_line(self.input.name(), line, reason));
             }
         };
+        if let Some(heading) = self.heading.as_ref().filter(|heading| heading.is_used)
+            && let Some(start) = other_names(text.bytes(), heading)
+        {
+            let line = self.lines + 1 + memchr_iter(b'\n', &text.bytes()[..start]).count() as u64;
+            let reason = format!(
+                "the fields change here; a file has one heading: {}",
+                quote(
+                    text.bytes()[start..]
+                        .split(|&byte| byte == b'\n')
+                        .next()
+                        .unwrap_or_default()
+                )
+            );
+            let error = ReadError::at(self.input.name(), Place::Line(line), reason);
+            self.is_done = true;
+            text.set_len(start);
+            match start {
+                0 => return Err(error),
+                _ => self.error = Some(error),
+            }
+        }
         let is_empty = text.bytes().is_empty();
         batch.set_full(is_more);
         Ok(!is_empty)
     }
+}
+
+/// Where in `text` a line begins that has other names of fields than `heading`.
+fn other_names(text: &[u8], heading: &FieldNames) -> Option<usize> {
+    let mut marks = memmem::find_iter(text, &heading.mark);
+    marks.find(|&start| {
+        let line = text[start..].split(|&byte| byte == b'\n').next();
+        let is_line = start == 0 || text[start - 1] == b'\n';
+        is_line && line.unwrap_or_default().trim_ascii_end() != heading.line
+    })
 }
 
 impl AddressSource for LineAddresses {
@@ -181,6 +183,10 @@ impl AddressSource for LineAddresses {
 
     fn finder(&self) -> Option<AddressFinder> {
         Some(self.finder.clone())
+    }
+
+    fn heading(&self) -> Option<&[u8]> {
+        self.heading.as_ref().map(|heading| &heading.mark[..])
     }
 
     fn missing(&self) -> Vec<Option<String>> {

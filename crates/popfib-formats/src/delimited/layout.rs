@@ -8,7 +8,7 @@ use super::fields::Fields;
 use crate::error::{no_name, quote};
 use crate::masks::{self, Length};
 use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
-use crate::ranges::is_range;
+use crate::ranges::{is_prefix, is_range};
 use crate::record::RecordText;
 use crate::table_format::Columns;
 
@@ -69,10 +69,7 @@ impl Layout {
 
     /// By the heading, whose names say nothing, and the first row, in which one column has prefixes.
     pub(super) fn by_content(heading: &Fields, row: &Fields) -> Result<Self, String> {
-        let has_prefix = |&n: &usize| {
-            let cell = row.get(n).trim();
-            is_range(cell) || cell.contains('/') && IpPrefix::parse_masked(cell).is_ok()
-        };
+        let has_prefix = |&n: &usize| is_prefix(row.get(n).trim());
         let is_name = |n: usize| {
             let is_sign = |c: char| c.is_alphanumeric() || " _-./()".contains(c);
             heading.get(n).chars().all(is_sign) && heading.get(n).parse::<IpAddr>().is_err()

@@ -10,7 +10,8 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{first_byte, keys, reason};
+use super::strings::{Text, strings};
+use super::{first_byte, reason};
 use crate::grammar::{Grammar, document};
 use crate::registry::Capabilities;
 use crate::rows::Rows;
@@ -28,8 +29,15 @@ pub(super) fn detect(head: &[u8]) -> bool {
     if first_byte(head) != Some(b'{') {
         return false;
     }
-    keys(head).take(8).any(|key| {
-        let is_prefix = key.contains(&b'/')
+    let keys = strings(head).filter_map(|found| match found.text {
+        Text::Key(key) => Some((key, found.rest)),
+        Text::Element(_) | Text::Value(_) => None,
+    });
+    keys.take(8).any(|(key, rest)| {
+        let value = rest.trim_ascii_start().strip_prefix(b":").unwrap_or(rest);
+        let is_list = matches!(value.trim_ascii_start(), [] | [b'[', ..]);
+        let is_prefix = is_list
+            && key.contains(&b'/')
             && std::str::from_utf8(key).is_ok_and(|key| key.parse::<popfib::IpPrefix>().is_ok());
         is_prefix || key == b"vrfId" || key == b"tableVersion" || key == b"routes"
     })

@@ -5,10 +5,13 @@
 //! {"values":[{"name":"Storage","properties":{"addressPrefixes":["20.38.0.0/22"]}}]}
 //! {"hooks":["192.30.252.0/22"],"web":["192.30.252.0/22"]}
 //! { "NN": [ { "prefix": "1.0.4.0\/22", "exact": false, "less-equal": 24 } ] }
+//! [["10.0.0.0/8","office"],["10.1.0.0/16","lab"]]
 //! ```
 //! A list holds prefixes, as strings, or objects; of these each has a prefix, or lists of
 //! them somewhere inside. The value is the object's region, scope, service or name, else
-//! the key of the list. Lists of other things (keys, domains) are left out: the first string
+//! the key of the list. If the names in an object say nothing, its one member that is a prefix with its length, or a range, is its prefix. Of
+//! an array in a list, the one element that looks like a prefix is it, and the value the first of the others; the elements of an
+//! array of nothing else have its index. The keys of the outermost object may be values or prefixes ([`shape`](super::shape)). Lists of other things (keys, domains) are left out: the first string
 //! in a list tells.
 
 use std::borrow::Cow;
@@ -18,15 +21,16 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::node::node;
-use super::records::{Cell, has_prefix};
+use super::node::{node, several};
+use super::records::{Cell, has_one_prefix, has_prefix};
+use super::shape::Keys;
 use super::strings::{Text, strings};
-use super::{first_byte, frr, keys, reason};
+use super::{first_byte, frr, is_others, keys, reason};
 use crate::grammar::{Grammar, document};
 use crate::leaves::{Leaves, Node};
 use crate::masks::Length;
-use crate::names::{PREFIX, left_out, rank};
-use crate::ranges::is_range;
+use crate::names::{PREFIX, VALUE, left_out, rank};
+use crate::ranges::{is_prefix, is_range};
 use crate::record::{Kind, RecordText};
 use crate::registry::Capabilities;
 use crate::rows::Rows;
@@ -38,28 +42,42 @@ pub(crate) static FORMAT: Entry = Entry {
     description: "JSON with lists of prefixes: the address files of AWS, Azure, GitHub, Google and Oracle, bgpq4 -j; regions or names",
     can: Capabilities::FIELDS,
     detect,
-    open: |input, options| Ok(document(Lists::new(options), input, options)),
+    open: |mut input, options| {
+        let lists = Lists::new(input.peek(|_| false), options);
+        Ok(document(lists, input, options))
+    },
 };
 
 /// The members that tell most of an object, the best first.
 const NAMES: &[&str] = &["region", "scope", "service", "name", "groupname"];
 
 fn detect(head: &[u8]) -> bool {
-    let is_prefix = |text: &[u8]| std::str::from_utf8(text).is_ok_and(looks_like_addresses);
+    let is_text = |text: &[u8]| std::str::from_utf8(text).is_ok_and(looks_like_addresses);
     let prefix_at = match first_byte(head) {
         Some(b'{') if !has_prefix(head, 1) && !frr::detect(head) => 3,
         Some(b'[') if !has_prefix(head, 2) => usize::MAX,
         _ => return false,
     };
-    // Others' objects: payloads of RPKI, rule sets of nftables.
-    !keys(head).any(|key| matches!(key, b"maxLength" | b"slurmVersion" | b"nftables" | b"dst"))
-        && strings(head).any(|string| match string.text {
+    if is_others(head) || has_one_prefix(head) {
+        return false;
+    }
+    let keys = Keys::of(head);
+    let mut is_named = false;
+    keys == Keys::Prefixes
+        || strings(head).any(|string| match string.text {
             Text::Key(key) => {
-                string.depth >= prefix_at
-                    && std::str::from_utf8(key).is_ok_and(|key| rank(key, PREFIX).is_some())
+                is_named = std::str::from_utf8(key).is_ok_and(|key| rank(key, PREFIX).is_some());
+                is_named && string.depth >= prefix_at
             }
-            Text::Element(text) => is_prefix(text),
-            Text::Value => false,
+            Text::Element(text) => is_text(text),
+            Text::Value(text) => {
+                let is_prefix = || std::str::from_utf8(text).is_ok_and(is_prefix);
+                let is_below = string.is_in_list && string.depth >= 3;
+                match keys {
+                    Keys::Values => is_prefix() || is_named && is_text(text),
+                    _ => is_below && is_prefix(),
+                }
+            }
         })
 }
 
@@ -72,14 +90,23 @@ struct Lists {
     leaves: Option<Leaves>,
     /// What have none of them.
     without: u64,
-    /// The key of the list at hand, and whether its strings are prefixes, once one was seen.
+    /// What the keys of the outermost object are, and whether members are prefixes by their content, as no name says it.
+    keys: Keys,
+    is_nameless: bool,
+    /// The key of the list at hand, how many arrays there were in it, and whether its strings are prefixes, once one was seen.
     key: String,
+    arrays: usize,
     are_prefixes: Option<bool>,
 }
 
 impl Lists {
-    fn new(options: &LoadOptions) -> Self {
+    /// For a document that begins with `head`.
+    fn new(head: &[u8], options: &LoadOptions) -> Self {
+        let is_name =
+            |key: &[u8]| std::str::from_utf8(key).is_ok_and(|key| rank(key, PREFIX).is_some());
         Self {
+            keys: Keys::of(head),
+            is_nameless: options.prefix_column.is_none() && !keys(head).any(is_name),
             prefix: options.prefix_column.clone(),
             length: options.length_column.clone(),
             leaves: Leaves::of(&options.columns, |name| {
@@ -145,20 +172,32 @@ fn without_prefixes(members: &mut Vec<(Cow<'_, str>, Node<'_>)>) {
 
 impl Grammar for Lists {
     fn opens(&mut self, key: &str, is_list: bool, _: &mut Rows) -> bool {
-        if is_list {
+        let opens = match self.keys {
+            Keys::Names => true,
+            Keys::Values => is_list || key.is_empty(),
+            Keys::Prefixes => key.is_empty(),
+        };
+        if is_list && opens {
             key.clone_into(&mut self.key);
+            self.arrays = 0;
             self.are_prefixes = None;
         }
-        true
+        opens
     }
 
     fn read(&mut self, key: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
         let json = json.trim();
-        let value = match json.as_bytes().first() {
-            Some(b'{' | b'"') if key.is_empty() => self.value(json).map_err(|e| reason(&e))?,
-            // Numbers and names about the file.
+        match (json.as_bytes().first(), self.keys) {
+            (_, Keys::Prefixes) if !key.is_empty() => return self.value_of(key, json, rows),
+            (Some(b'['), _) if key.is_empty() => return self.array(json, rows),
+            (Some(b'{' | b'"'), Keys::Values) if !key.is_empty() => {
+                key.clone_into(&mut self.key);
+                self.are_prefixes = Some(true);
+            }
+            (Some(b'{' | b'"'), _) if key.is_empty() => {}
             _ => return Ok(()),
-        };
+        }
+        let value = self.value(json).map_err(|e| reason(&e))?;
         let Some(value) = value else {
             self.without += 1;
             return Ok(());
@@ -168,6 +207,8 @@ impl Grammar for Lists {
             value: &value,
             named: [self.prefix.as_deref(), self.length.as_deref()],
             are_prefixes: &mut self.are_prefixes,
+            scalar: &mut None,
+            is_nameless: self.is_nameless,
         };
         let mut parser = serde_json::Deserializer::from_str(json);
         let read = walk.deserialize(&mut parser);
@@ -176,13 +217,88 @@ impl Grammar for Lists {
 
     fn notes(&self) -> Vec<String> {
         let columns = self.leaves.as_ref().and_then(Leaves::only);
-        let mut notes = left_out(self.without, "entry", columns);
+        let mut notes = left_out(self.without, "element", columns);
         notes.extend(self.leaves.as_ref().and_then(Leaves::note));
         notes
     }
 
     fn record(&self) -> Option<&RecordText> {
         Some(&self.leaves.as_ref()?.text)
+    }
+}
+
+impl Lists {
+    /// Reads what the prefix `key` leads to: its value.
+    fn value_of(&mut self, key: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
+        let value = match &mut self.leaves {
+            Some(leaves) => {
+                let node = node(json).map_err(|e| reason(&e))?;
+                leaves.record(&node).map(str::to_owned)
+            }
+            None if json.starts_with('{') => {
+                let mut parser = serde_json::Deserializer::from_str(json);
+                parser
+                    .deserialize_map(Best(VALUE))
+                    .map_err(|e| reason(&e))?
+            }
+            None => match Cell::of(json).map_err(|e| reason(&e))? {
+                Cell::Text(text) if !text.trim().is_empty() => Some(text),
+                Cell::Text(_) | Cell::Null | Cell::Absent => None,
+            },
+        };
+        match value {
+            Some(value) => rows.elements(key, &value),
+            None => {
+                self.without += 1;
+                Ok(())
+            }
+        }
+    }
+
+    /// Reads an array in a list: a prefix and its value, or prefixes alone, whose value is its index.
+    fn array(&mut self, json: &str, rows: &mut Rows) -> Result<(), String> {
+        let index = self.arrays.to_string();
+        self.arrays += 1;
+        let Node::Array(elements) = node(json).map_err(|e| reason(&e))? else {
+            return Ok(());
+        };
+        let (mut prefixes, mut members) = (Vec::new(), Vec::new());
+        for (place, node) in elements.into_iter().enumerate() {
+            let name = format!("[{place}]");
+            let is_prefix = |text: &str| match &self.prefix {
+                Some(named) => *named == name,
+                None => looks_like_addresses(text),
+            };
+            match node {
+                Node::Scalar(Kind::Text, text) if is_prefix(&text) => prefixes.push((name, text)),
+                node => members.push((Cow::Owned(name), node)),
+            }
+        }
+        match &prefixes[..] {
+            // Of something else.
+            [] => return Ok(()),
+            [_, _, ..] if !members.is_empty() => {
+                return Err(several(prefixes.iter().map(|(name, _)| &**name)));
+            }
+            _ => {}
+        }
+        if members.is_empty() {
+            let index = Node::Scalar(Kind::Text, Cow::Owned(index));
+            members.push((Cow::Borrowed(LIST), index));
+        }
+        let value = match &mut self.leaves {
+            Some(leaves) => leaves.record(&Node::Map(members)).map(str::to_owned),
+            None => members.into_iter().find_map(|(_, node)| match node {
+                Node::Scalar(_, text) if !text.trim().is_empty() => Some(text.into_owned()),
+                _ => None,
+            }),
+        };
+        let Some(value) = value else {
+            self.without += 1;
+            return Ok(());
+        };
+        let mut prefixes = prefixes.iter();
+        prefixes.try_for_each(|(_, prefix)| rows.elements(prefix, &value))
     }
 }
 
@@ -194,6 +310,10 @@ struct Walk<'a> {
     named: [Option<&'a str>; 2],
     /// Whether the strings of the list are prefixes.
     are_prefixes: &'a mut Option<bool>,
+    /// Gets the value of a member that is a prefix with its length, or a range.
+    scalar: &'a mut Option<String>,
+    /// Whether such members count.
+    is_nameless: bool,
 }
 
 impl Walk<'_> {
@@ -224,6 +344,9 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
         {
             return self.found(text).map_err(E::custom);
         }
+        if self.is_nameless && is_prefix(text) {
+            *self.scalar = Some(text.to_owned());
+        }
         Ok(())
     }
 
@@ -233,6 +356,8 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
             value: self.value,
             named: self.named,
             are_prefixes: &mut None,
+            scalar: &mut None,
+            is_nameless: self.is_nameless,
         };
         while list.next_element_seed(&mut inner)?.is_some() {}
         Ok(())
@@ -241,6 +366,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let (mut best, mut is_bounded) = (None, false);
         let mut best_length: Option<((usize, Length), String)> = None;
+        let mut others: Vec<(String, String)> = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             match prefix_rank(&key, self.named[0]) {
                 Some(rank) if best.as_ref().is_none_or(|(known, _)| rank < *known) => {
@@ -263,9 +389,19 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
                 }
                 None => {
                     is_bounded |= matches!(key.as_str(), "greater-equal" | "less-equal");
-                    map.next_value_seed(Inner(&mut *self))?;
+                    let mut scalar = None;
+                    map.next_value_seed(Inner(&mut *self, &mut scalar))?;
+                    others.extend(scalar.map(|text| (key, text)));
                 }
             }
+        }
+        match &mut others[..] {
+            [(_, text)] if best.is_none() => best = Some((0, std::mem::take(text))),
+            [_, _, ..] if best.is_none() => {
+                let keys = others.iter().map(|(key, _)| &**key);
+                return Err(A::Error::custom(several(keys)));
+            }
+            _ => {}
         }
         if let Some((_, mut text)) = best {
             if let Some(((_, kind), length)) = best_length {
@@ -317,7 +453,7 @@ fn length_of(key: &str, named: Option<&str>) -> Option<(usize, Length)> {
 }
 
 /// The value of a member that is no prefix itself: only lists and objects can hold some.
-struct Inner<'a, 'b>(&'a mut Walk<'b>);
+struct Inner<'a, 'b>(&'a mut Walk<'b>, &'a mut Option<String>);
 
 impl<'de> DeserializeSeed<'de> for Inner<'_, '_> {
     type Value = ();
@@ -328,6 +464,8 @@ impl<'de> DeserializeSeed<'de> for Inner<'_, '_> {
             value: self.0.value,
             named: self.0.named,
             are_prefixes: &mut Some(false),
+            scalar: self.1,
+            is_nameless: self.0.is_nameless,
         }
         .deserialize(parser)
     }

@@ -9,9 +9,11 @@ pub(crate) mod lists;
 pub(crate) mod nft;
 mod node;
 pub(crate) mod records;
+mod shape;
 mod strings;
 
 use serde_json::Error;
+use serde_json::value::RawValue;
 
 /// What is wrong with an item, without the place inside of it: that counts from
 /// the item's start and would be taken for one in the file.
@@ -31,10 +33,26 @@ pub(crate) fn first_byte(head: &[u8]) -> Option<u8> {
     head.trim_ascii_start().first().copied()
 }
 
+/// The first value of a head, if it ends there.
+fn first_value(head: &[u8]) -> Option<&str> {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let mut values = serde_json::Deserializer::from_slice(head).into_iter::<&RawValue>();
+    values.next()?.ok().map(RawValue::get)
+}
+
+/// Whether objects of other formats are in a head: of VRPs, rule sets of nftables, routes of Linux, which are an array.
+fn is_others(head: &[u8]) -> bool {
+    let is_array = first_byte(head) == Some(b'[');
+    keys(head).any(|key| match key {
+        b"maxLength" | b"slurmVersion" | b"nftables" => true,
+        key => is_array && key == b"dst",
+    })
+}
+
 /// The keys of the objects in a head.
 fn keys(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     strings::strings(head).filter_map(|string| match string.text {
         strings::Text::Key(key) => Some(key),
-        strings::Text::Element(_) | strings::Text::Value => None,
+        strings::Text::Element(_) | strings::Text::Value(_) => None,
     })
 }

@@ -3,35 +3,93 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::Error;
 use serde_json::value::RawValue;
 
+use crate::error::quote;
 use crate::leaves::Node;
+use crate::ranges::is_prefix;
 use crate::record::Kind;
+
+/// How deep objects and arrays may be nested, as the parser has it where it reads them at once.
+const MAX_DEPTH: usize = 128;
 
 /// What `json` holds.
 ///
-/// Takes time in proportion to its length and its depth, which the parser limits.
+/// Takes time in proportion to its length and its depth.
+///
+/// # Errors
+/// What is no JSON, or nested too deeply.
 pub(super) fn node(json: &str) -> Result<Node<'_>, Error> {
+    nested(json, MAX_DEPTH)
+}
+
+fn nested(json: &str, depth: usize) -> Result<Node<'_>, Error> {
     let json = json.trim();
+    let Some(below) = depth.checked_sub(1) else {
+        return Err(Error::custom("nested too deeply"));
+    };
     Ok(match json.as_bytes().first() {
         Some(b'"') => Node::Scalar(Kind::Text, serde_json::from_str::<Text<'_>>(json)?.0),
         Some(b'{') => {
             let Members(members) = serde_json::from_str(json)?;
             let members = members.into_iter();
-            let members = members.map(|(key, value)| Ok::<_, Error>((key, node(value.get())?)));
+            let members =
+                members.map(|(key, value)| Ok::<_, Error>((key, nested(value.get(), below)?)));
             Node::Map(members.collect::<Result<_, _>>()?)
         }
         Some(b'[') => {
             let elements: Vec<&RawValue> = serde_json::from_str(json)?;
-            let elements = elements.into_iter().map(|element| node(element.get()));
+            let elements = elements
+                .into_iter()
+                .map(|element| nested(element.get(), below));
             Node::Array(elements.collect::<Result<_, _>>()?)
         }
         Some(b't' | b'f') => Node::Scalar(Kind::Boolean, Cow::Borrowed(json)),
         Some(b'n') | None => Node::Null,
         Some(_) => Node::Scalar(Kind::Written, Cow::Borrowed(json)),
     })
+}
+
+/// The keys that lead to each prefix in objects, with dots between them; not those in lists.
+pub(super) fn prefixes(node: &Node<'_>) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![(String::new(), node)];
+    while let Some((path, node)) = open.pop() {
+        match node {
+            Node::Scalar(Kind::Text, text) if is_prefix(text) => found.push(path),
+            Node::Map(members) => {
+                let below = members.iter().rev();
+                let dot = if path.is_empty() { "" } else { "." };
+                open.extend(below.map(|(key, member)| (format!("{path}{dot}{key}"), member)));
+            }
+            Node::Null | Node::Scalar(..) | Node::Array(_) => {}
+        }
+    }
+    found
+}
+
+/// Leaves out of an object's members what these keys lead to.
+pub(super) fn remove(members: &mut Vec<(Cow<'_, str>, Node<'_>)>, path: &str) {
+    members.retain_mut(|(key, node)| {
+        let Some(rest) = path.strip_prefix(&**key) else {
+            return true;
+        };
+        if let (Some(rest), Node::Map(below)) = (rest.strip_prefix('.'), node) {
+            remove(below, rest);
+        }
+        !rest.is_empty()
+    });
+}
+
+/// The error of several prefixes where one was looked for.
+pub(super) fn several<'a>(paths: impl Iterator<Item = &'a str>) -> String {
+    let paths: Vec<_> = paths.take(20).map(|path| quote(path.as_bytes())).collect();
+    format!(
+        "prefixes in the members {}; --prefix-column chooses one",
+        paths.join(" and ")
+    )
 }
 
 /// A string, without a copy where it has no escapes.
@@ -60,5 +118,45 @@ impl<'de> Deserialize<'de> for Members<'de> {
             }
         }
         deserializer.deserialize_map(Object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The stack does not overflow.
+    #[test]
+    fn depth_has_a_limit() {
+        let nested = |depth| format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+        assert!(node(&nested(100)).is_ok());
+        for depth in [200, 1_000_000] {
+            let json = nested(depth);
+            let error = node(&json).map(|_| ()).unwrap_err();
+            assert_eq!(error.to_string(), "nested too deeply");
+        }
+    }
+
+    #[test]
+    fn prefixes_in_objects() {
+        let of = |json| prefixes(&node(json).unwrap());
+        let json = r#"{"a":"10.0.0.0/8","b":{"c.d":"10.0.0.0-10.0.0.9","e":["10.1.0.0/16"]},"f":"10.0.0.1","g":"x/8"}"#;
+        assert_eq!(of(json), ["a", "b.c.d"]);
+        let read = node(json).unwrap();
+        for path in of(json) {
+            assert!(matches!(read.at(&path), Some(Node::Scalar(..))), "{path}");
+        }
+        let Node::Map(mut members) = read else {
+            panic!("an object");
+        };
+        for path in ["a", "b.c.d", "b.x", "f.x"] {
+            remove(&mut members, path);
+        }
+        let left = Node::Map(members);
+        let is_there = |path| left.at(path).is_some();
+        assert_eq!(
+            ["a", "b.c.d", "b.e", "f", "g"].map(is_there),
+            [false, false, true, true, true]
+        );
     }
 }

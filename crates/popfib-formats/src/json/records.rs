@@ -7,7 +7,8 @@
 //! This is also what the command prints with `--json`; a lookup that found no
 //! route has a prefix of null and is left out. An object without prefix and value may
 //! have an address. A length or a mask may be a member of its own ([`masks`](crate::masks)). Other members
-//! don't matter. An object whose value is empty or null is left out and counted. Where the first
+//! don't matter. If the names in the first object say nothing, its one member that is a prefix with its length, or a range, is that of
+//! all objects. An object whose value is empty or null is left out and counted. Where the first
 //! other object has no value, none has: a list of prefixes. An object of the type `metadata`, as
 //! Spamhaus ends its lists with, is about the file.
 
@@ -18,15 +19,17 @@ use serde::de::{Deserialize, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Error;
 use serde_json::value::RawValue;
 
-use super::node::node;
+use super::node::{node, prefixes, remove, several};
+use super::shape::Keys;
 use super::strings::{Text, strings};
-use super::{first_byte, frr, reason};
+use super::{first_byte, first_value, frr, is_others, reason};
 use crate::error::quote;
 use crate::grammar::{Grammar, document, lines};
 use crate::input::head_lines;
 use crate::leaves::{Leaves, Node};
 use crate::masks::Length;
 use crate::names::{ADDRESS, PREFIX, VALUE, left_out, rank};
+use crate::ranges::is_prefix;
 use crate::record::RecordText;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
@@ -79,15 +82,43 @@ fn has_address(head: &[u8], at_depth: usize) -> bool {
     addresses > 0 && (others == 0 || has_mask)
 }
 
+/// Whether the first object at all, in which no name says where the prefix is, has one member that is one.
+pub(super) fn has_one_prefix(head: &[u8]) -> bool {
+    let elements = head
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(head)
+        .trim_ascii_start();
+    let first = first_value(elements.strip_prefix(b"[").unwrap_or(elements));
+    let first = first.filter(|first| first.starts_with('{') && !is_others(head));
+    let has_lists = |first: &str| {
+        let mut strings = strings(first.as_bytes());
+        strings.any(|string| matches!(string.text, Text::Element(text) if is_prefix_text(text)))
+    };
+    first.is_some_and(|first| {
+        node(first).is_ok_and(|first| prefixes(&first).len() == 1)
+            && !has_lists(first)
+            && Keys::of(head) == Keys::Names
+    })
+}
+
+fn is_prefix_text(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_ok_and(is_prefix)
+}
+
 fn detect_lines(head: &[u8]) -> bool {
     let first = head_lines(head).find(|line| !line.trim_ascii().is_empty());
     first.is_some_and(|line| {
-        line.trim_ascii_start().starts_with(b"{") && (has_prefix(line, 1) || has_address(line, 1))
+        let is_named = || has_prefix(line, 1) || has_address(line, 1);
+        // An object that goes on after its line is no such line.
+        let is_whole = || first_value(line).is_some();
+        line.trim_ascii_start().starts_with(b"{")
+            && (is_named() || is_whole() && has_one_prefix(head))
     }) && !frr::detect(head)
 }
 
 fn detect_array(head: &[u8]) -> bool {
-    first_byte(head) == Some(b'[') && (has_prefix(head, 2) || has_address(head, 2))
+    first_byte(head) == Some(b'[')
+        && (has_prefix(head, 2) || has_address(head, 2) || has_one_prefix(head))
 }
 
 /// Whether the first line is an object in which these keys lead to a text.
@@ -99,9 +130,11 @@ pub(crate) fn leads_to(head: &[u8], path: &str) -> bool {
 }
 
 pub(crate) struct Records {
-    /// Where the prefix is and its length, if the user says so.
+    /// Where the prefix is and its length, if the user says so, or the first object.
     prefix: Option<String>,
     length: Option<String>,
+    /// Whether an object said by its names where the prefix is.
+    is_named: bool,
     /// The columns, unless one value is read.
     leaves: Option<Leaves>,
     /// Objects that have none of them, or no value at all.
@@ -113,6 +146,7 @@ impl Records {
         Self {
             prefix: options.prefix_column.clone(),
             length: options.length_column.clone(),
+            is_named: false,
             leaves: Leaves::of(&options.columns, |name| rank(name, VALUE)),
             without: 0,
         }
@@ -150,6 +184,15 @@ impl Grammar for Records {
         let read = parser.deserialize_map(Members);
         let found = read.and_then(|found| parser.end().map(|()| found));
         let mut found = found.map_err(|e| reason(&e))?;
+        self.is_named |= !matches!(found.prefix, Cell::Absent);
+        if self.prefix.is_none() && !self.is_named && !found.is_metadata {
+            let object = node(json).map_err(|e| reason(&e))?;
+            match &mut prefixes(&object)[..] {
+                [] => {}
+                [path] => self.prefix = Some(std::mem::take(path)),
+                paths => return Err(several(paths.iter().map(|path| &**path))),
+            }
+        }
         if self.prefix.is_some() || self.length.is_some() {
             let object = node(json).map_err(|e| reason(&e))?;
             self.places(&object, &mut found);
@@ -179,10 +222,12 @@ impl Grammar for Records {
                     _ => Vec::new(),
                 };
                 let has_prefix = members.iter().any(|(key, _)| rank(key, PREFIX).is_some());
-                let chosen = [self.prefix.as_deref(), self.length.as_deref()];
-                members.retain(|(key, _)| {
-                    !is_place(key, has_prefix) && !chosen.contains(&Some(&**key))
-                });
+                members.retain(|(key, _)| !is_place(key, has_prefix));
+                let chosen = [&self.prefix, &self.length].into_iter().flatten();
+                // Who asks for a place by name gets it.
+                for path in chosen.filter(|_| leaves.text.wants_all()) {
+                    remove(&mut members, path);
+                }
                 let is_bare = members.is_empty() && leaves.text.wants_all();
                 match leaves.record(&Node::Map(members)) {
                     Some(record) => Cell::Text(record.to_owned()),

@@ -4,6 +4,10 @@
 pub(super) struct Found<'a> {
     pub(super) depth: usize,
     pub(super) text: Text<'a>,
+    /// Whether it is inside of a list.
+    pub(super) is_in_list: bool,
+    /// What follows it.
+    pub(super) rest: &'a [u8],
 }
 
 /// What a string is.
@@ -14,7 +18,7 @@ pub(super) enum Text<'a> {
     /// An element of a list.
     Element(&'a [u8]),
     /// The value of a member.
-    Value,
+    Value(&'a [u8]),
 }
 
 /// The strings of `head`, escapes as they are, up to where it is cut off.
@@ -53,9 +57,14 @@ pub(super) fn strings(head: &[u8]) -> impl Iterator<Item = Found<'_>> {
         } else if lists & 1 == 1 {
             Text::Element(text)
         } else {
-            Text::Value
+            Text::Value(text)
         };
-        Some(Found { depth, text })
+        Some(Found {
+            depth,
+            text,
+            is_in_list: lists != 0,
+            rest,
+        })
     })
 }
 
@@ -69,7 +78,7 @@ mod tests {
             let show = |found: Found<'_>| match found.text {
                 Text::Key(key) => format!("{} {}:", found.depth, String::from_utf8_lossy(key)),
                 Text::Element(text) => format!("{} {}", found.depth, String::from_utf8_lossy(text)),
-                Text::Value => format!("{} =", found.depth),
+                Text::Value(_) => format!("{} =", found.depth),
             };
             strings(head.as_bytes()).map(show).collect()
         };

@@ -5,6 +5,72 @@ pub(super) const TABLE_DUMP_V2: u16 = 13;
 pub(super) const BGP4MP: u16 = 16;
 pub(super) const BGP4MP_ET: u16 = 17;
 
+/// The types that RFC 6396 no longer has (its appendix B), from the first number on: those of collectors of the 1990s.
+const FIRST_OLD: u16 = 4;
+const OLD: [&str; 7] = [
+    "PEER_DOWN",
+    "BGP",
+    "RIP",
+    "IDRP",
+    "RIPNG",
+    "BGP4PLUS",
+    "BGP4PLUS_01",
+];
+
+/// The name of a type that RFC 6396 no longer has.
+fn old_name(kind: u16) -> Option<&'static str> {
+    let index = kind.checked_sub(FIRST_OLD)?;
+    OLD.get(usize::from(index)).copied()
+}
+
+/// The records of which nothing is read.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    count: u64,
+    /// The name of the first old type, and how many records are of one.
+    old: Option<(&'static str, u64)>,
+}
+
+impl Others {
+    /// Counts one of this type.
+    pub(super) fn add(&mut self, kind: u16) {
+        match old_name(kind) {
+            Some(name) => self.old.get_or_insert((name, 0)).1 += 1,
+            None => self.count += 1,
+        }
+    }
+
+    /// What to say of them to the user: those that hold none of `what`, and those of old types.
+    pub(super) fn notes(&self, what: &str) -> Vec<String> {
+        let records = |count: u64| match count {
+            1 => "1 record".to_owned(),
+            n => format!("{n} records"),
+        };
+        let holds = if self.count == 1 { "holds" } else { "hold" };
+        let others = || format!("{} that {holds} no {what} left out", records(self.count));
+        let old = self.old.map(|(name, count)| {
+            let records = records(count);
+            format!("{records} of the type {name} left out, which MRT (RFC 6396) no longer has and popfib does not read")
+        });
+        let others = (self.count > 0).then(others);
+        others.into_iter().chain(old).collect()
+    }
+}
+
+/// Whether a file begins with two records of old types, so far as that is to be seen.
+pub(super) fn is_old(head: &[u8]) -> bool {
+    let record = |head: &[u8]| {
+        let [_, _, _, _, k0, k1, t0, t1, l0, l1, l2, l3, ..] = *head else {
+            return None;
+        };
+        let len = u32::from_be_bytes([l0, l1, l2, l3]) as usize;
+        let is_old = old_name(u16::from_be_bytes([k0, k1])).is_some() && (t0, t1 <= 7) == (0, true);
+        (is_old && (1..1 << 16).contains(&len)).then_some(HEADER + len)
+    };
+    let second = record(head).and_then(|len| record(head.get(len..)?));
+    second.is_some()
+}
+
 /// The bytes of a record before its body: time, type, subtype, length.
 const HEADER: usize = 12;
 

@@ -8,7 +8,7 @@ use popfib::IpPrefix;
 use super::attributes::Attributes;
 use super::bytes::{Bytes, Family, Flaw};
 use super::fill::fill;
-use super::kinds::{BGP4MP, BGP4MP_ET, TABLE_DUMP, TABLE_DUMP_V2, first_kind};
+use super::kinds::{BGP4MP, BGP4MP_ET, Others, TABLE_DUMP, TABLE_DUMP_V2, first_kind, is_old};
 use super::records::{Record, Records};
 use crate::best_path::{BestPaths, Candidate, NO_NEXT_HOP, Paths, Rank};
 use crate::error::ReadError;
@@ -24,7 +24,7 @@ pub(crate) const FORMAT: Entry = Entry {
     description: "MRT tables of route collectors (TABLE_DUMP_V2, TABLE_DUMP): the best path of \
         each prefix, or a peer's",
     can: Capabilities::DUMP_OF_COLUMNS,
-    detect: |head| first_kind(head).is_some(),
+    detect: |head| first_kind(head).is_some() || is_old(head),
     open: |input, options| Ok(Box::new(BestPaths::new(MrtTable::new(input, options)))),
 };
 
@@ -49,7 +49,7 @@ pub(super) struct Reader {
     has_table: bool,
     /// Records that are left out: of updates, and of all other kinds.
     updates: u64,
-    other: u64,
+    others: Others,
 }
 
 impl MrtTable {
@@ -84,19 +84,17 @@ impl Paths for MrtTable {
     }
 
     fn notes(&self) -> Vec<String> {
-        let Reader { updates, other, .. } = self.reader;
+        let Reader {
+            updates, others, ..
+        } = &self.reader;
         let mut notes = Vec::new();
-        if updates > 0 {
-            let records = if updates == 1 { "record" } else { "records" };
+        if *updates > 0 {
+            let records = if *updates == 1 { "record" } else { "records" };
             notes.push(format!(
                 "{updates} {records} of updates left out (`popfib follow --updates` makes a table of them)"
             ));
         }
-        match other {
-            0 => {}
-            1 => notes.push("1 record that holds no unicast routes left out".to_owned()),
-            n => notes.push(format!("{n} records that hold no unicast routes left out")),
-        }
+        notes.extend(others.notes("unicast routes"));
         notes
     }
 
@@ -119,7 +117,7 @@ impl Reader {
             table: Vec::new(),
             has_table: false,
             updates: 0,
-            other: 0,
+            others: Others::default(),
         }
     }
 
@@ -154,7 +152,7 @@ impl Reader {
                 Ok(None)
             }
             _ => {
-                self.other += 1;
+                self.others.add(record.kind);
                 Ok(None)
             }
         }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::net::IpAddr;
 
 use super::bytes::{Bytes, Family, Flaw};
-use super::kinds::{BGP4MP, BGP4MP_ET, first_kind};
+use super::kinds::{BGP4MP, BGP4MP_ET, Others, first_kind, is_old};
 use super::message::{BgpChange, BgpForm, BgpUpdate};
 use super::records::{Record, Records};
 use crate::error::ReadError;
@@ -17,7 +17,7 @@ pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "mrt",
     description: "MRT updates of route collectors (BGP4MP, BGP4MP_ET)",
     can: Capabilities::PEERS,
-    detect: |head| first_kind(head).is_some(),
+    detect: |head| first_kind(head).is_some() || is_old(head),
     open: |input, options| Ok(Box::new(MrtUpdates::new(input, options))),
 };
 
@@ -40,7 +40,7 @@ struct Reader {
     changes: Vec<BgpChange>,
     /// The next hops of the message at hand: one for each family.
     hops: [Hop; 2],
-    other_records: u64,
+    others: Others,
 }
 
 /// A next hop of a message, its text, and the attributes packed with it.
@@ -62,7 +62,7 @@ impl MrtUpdates {
                 peer_index: 0,
                 changes: Vec::new(),
                 hops: Default::default(),
-                other_records: 0,
+                others: Others::default(),
             },
             next: 0,
         }
@@ -94,11 +94,7 @@ impl UpdateSource for MrtUpdates {
     }
 
     fn notes(&self) -> Vec<String> {
-        match self.reader.other_records {
-            0 => vec![],
-            1 => vec!["1 record that holds no BGP message left out".to_owned()],
-            n => vec![format!("{n} records that hold no BGP message left out")],
-        }
+        self.reader.others.notes("BGP message")
     }
 
     fn peers(&self) -> &[Peer] {
@@ -158,7 +154,7 @@ impl Reader {
             BGP4MP => {}
             BGP4MP_ET => self.time += u64::from(body.u32()?),
             _ => {
-                self.other_records += 1;
+                self.others.add(record.kind);
                 return Ok(());
             }
         }
@@ -168,7 +164,7 @@ impl Reader {
             8 | 10 => (2, true),
             9 | 11 => (4, true),
             _ => {
-                self.other_records += 1;
+                self.others.add(record.kind);
                 return Ok(());
             }
         };

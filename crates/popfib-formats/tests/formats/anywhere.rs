@@ -53,21 +53,22 @@ fn firewalls_and_routers() {
                 "198.51.100.0/24",
             ],
         ),
+        // Wildcard masks of one host; masks, and numbers of areas, by themselves.
+        (
+            "network 10.1.2.3 0.0.0.0 area 0.0.0.1\nmask 0.0.0.255 255.255.0.0\npermit 0.1.0.0/16 255.255.255.255/32\n",
+            &["0.1.0.0/16", "10.1.2.3/32", "255.255.255.255/32"],
+        ),
         // PAN-OS
         (
-            "set address a ip-netmask 10.0.0.0/8\nset address b ip-range 192.0.2.0-192.0.2.3\nset address c ip-netmask 2001:db8::/32\n",
-            &["10.0.0.0/8", "192.0.2.0/30", "2001:db8::/32"],
+            "set address a ip-netmask 10.0.0.0/8\nset address b ip-range 192.0.2.0-192.0.2.3\nset address c ip-netmask 2001:db8::/32\n\
+             set address d ip-wildcard 10.1.0.0/0.0.255.255\n",
+            &["10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/30", "2001:db8::/32"],
         ),
         // Junos of SRX
         (
             "address-book {\n  global {\n    address a 10.0.0.0/8;\n    address b { range-address 192.0.2.0 { to { 192.0.2.3; } } }\n  }\n}\n\
              set security address-book global address c range-address 198.51.100.0 to 198.51.100.1\n",
-            &[
-                "10.0.0.0/8",
-                "192.0.2.0/32",
-                "192.0.2.3/32",
-                "198.51.100.0/31",
-            ],
+            &["10.0.0.0/8", "192.0.2.0/30", "198.51.100.0/31"],
         ),
         // RouterOS
         (
@@ -102,8 +103,15 @@ fn servers_and_pages() {
             &["10.0.0.0/8", "2001:db8::/32"][..],
         ),
         (
-            "Require ip 10.0.0.0/255.0.0.0\nAllow from 192.0.2.1 198.51.100.0/24\n",
-            &["10.0.0.0/8", "192.0.2.1/32", "198.51.100.0/24"],
+            "Require ip 10.0.0.0/255.0.0.0 11 12.1. 13.256\n  require NOT ip 14.1.2\nAllow from 192.0.2.1 198.51.100.0/24\nDeny from all\nfrom 15.1\n",
+            &[
+                "10.0.0.0/8",
+                "11.0.0.0/8",
+                "12.1.0.0/16",
+                "14.1.2.0/24",
+                "192.0.2.1/32",
+                "198.51.100.0/24",
+            ],
         ),
         (
             "mynetworks = 127.0.0.0/8 [::ffff:127.0.0.0]/104 [::1]/128\n",
@@ -159,6 +167,23 @@ fn comments_are_counted_and_host_bits_are_an_error() {
         error(text, &options),
         "t:2: \"192.168.1.99/255.255.255.0\": host bits are set beyond the prefix length"
     );
+    for (pair, reason) in [
+        (
+            "10.0.0.5 0.0.0.255",
+            "\"10.0.0.5/255.255.255.0\": host bits",
+        ),
+        (
+            "10.0.0.1 0.0.255.0",
+            "\"10.0.0.1/255.255.0.255\": the ones of the network mask are not contiguous",
+        ),
+        (
+            "10.0.0.1/255.0.255.0",
+            "\"10.0.0.1/255.0.255.0\": the ones of the network mask are not contiguous",
+        ),
+    ] {
+        let error = error(format!("permit {pair}\n"), &options);
+        assert!(error.starts_with(&format!("t:1: {reason}")), "{error}");
+    }
     let masked = table(text, true);
     let prefixes: Vec<_> = masked
         .routes()
@@ -166,6 +191,46 @@ fn comments_are_counted_and_host_bits_are_an_error() {
         .collect();
     assert_eq!(prefixes, ["192.168.1.0/24"]);
     assert_eq!(error("hello\n", &options), "t: there is no route in it");
+}
+
+/// The value of what has none is not that of another, and is counted.
+#[test]
+fn values() {
+    let read = |text: &str, regex: &str| {
+        let options = LoadOptions {
+            value_regex: Some(regex.parse().unwrap()),
+            ..STRICT
+        };
+        let table = read(text, &options).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let name = |next_hop| table.next_hops.get(next_hop).unwrap_or_default();
+        let routes = table.routes();
+        let routes = routes.map(|(prefix, next_hop)| format!("{prefix} {}", name(next_hop)));
+        (routes.collect::<Vec<_>>().join(", "), table.notes.clone())
+    };
+    let text = "10.0.0.0/8\n# edit \"lan\"\nset subnet 10.1.0.0 255.255.0.0\nedit \"\"\nset subnet 10.2.0.0 255.255.0.0\n\
+                edit \"pool\"\nset start-ip 192.0.2.4\nedit \"other\"\nset end-ip 192.0.2.7\n";
+    assert_eq!(
+        read(text, "edit \"(.*)\""),
+        (
+            "10.1.0.0/16 lan, 192.0.2.4/30 pool".to_owned(),
+            vec!["2 prefixes without a value by --value-regex left out".to_owned()]
+        )
+    );
+    let text =
+        "list=a 10.0.0.0/8 list=b, 10.1.0.0/16\n10.2.0.0/16 list=c list=d\n10.3.0.0/16 ::/0\n";
+    assert_eq!(
+        read(text, r"list=(\w)").0,
+        "10.0.0.0/8 a, 10.1.0.0/16 b, 10.2.0.0/16 c, 10.3.0.0/16 d, ::/0 d"
+    );
+    let options = LoadOptions {
+        value_regex: Some("x".parse().unwrap()),
+        format: Format::by_name("csv"),
+        ..STRICT
+    };
+    assert_eq!(
+        error("prefix,a\n10.0.0.0/8,1\n", &options),
+        "t: csv has values of its own; --value-regex is for --format any"
+    );
 }
 
 /// A line of many addresses takes time in proportion: in debug builds this would be minutes otherwise.

@@ -1,8 +1,9 @@
 //! One table in every form that BIRD, FRR and Linux print: what comes out is
 //! what went in, route by route.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use crate::common::{STRICT, error, input, routes, shared_data};
@@ -237,4 +238,40 @@ fn a_document_cut_off_is_an_error_that_can_be_skipped() {
     )
     .unwrap();
     assert_eq!((routes(&table).len(), table.skipped), (4999, 1));
+}
+
+/// What is read anywhere in the text, with the word after `via` as the value, is what the readers of these listings say.
+#[test]
+fn the_same_as_any_text() {
+    for file in [
+        "frr_show_ip_route.txt.bz2",
+        "frr_show_ipv6_route.txt.bz2",
+        "linux_ip_route_show_from_frr.txt.bz2",
+        "linux_ip6_route_show_from_frr.txt.bz2",
+    ] {
+        let path = folder().join(file);
+        let options = LoadOptions {
+            value_regex: Some(r"via ([^\s,]+)".parse().unwrap()),
+            ..STRICT
+        };
+        let any = load(&path, &options).unwrap();
+        let any: BTreeSet<String> = routes(&any).into_iter().collect();
+        // What has an interface only, and Linux's `default`, are no words after `via` and no prefix.
+        let listed = table(&path).into_iter().filter(|(prefix, next_hop)| {
+            next_hop.parse::<IpAddr>().is_ok() && !prefix.ends_with("/0")
+        });
+        let listed: Vec<_> = listed
+            .map(|(prefix, next_hop)| format!("{prefix} {next_hop}"))
+            .collect();
+        assert!(listed.len() > 4_900, "{file}: {}", listed.len());
+        let missing: Vec<_> = listed
+            .iter()
+            .filter(|route| !any.contains(*route))
+            .collect();
+        assert!(
+            missing.is_empty(),
+            "{file}: {:?}",
+            &missing[..missing.len().min(5)]
+        );
+    }
 }

@@ -211,7 +211,7 @@ fn address_files_of_clouds() {
         with_path(azure, "properties.region"),
         [
             "20.38.0.0/22 westeurope",
-            "1 entry without properties.region left out"
+            "1 element without properties.region left out"
         ]
     );
 

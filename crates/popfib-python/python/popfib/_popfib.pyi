@@ -359,8 +359,13 @@ def load(
     locations: _Path | None = None,
     peer: int | str | None = None,
     vrf: str | None = None,
+    prefix_column: str | None = None,
+    length_column: str | None = None,
+    value_regex: str | None = None,
     skip_invalid: bool = False,
     mask: bool = False,
+    leading_zeros: bool = False,
+    max_size: int | None = None,
     decode: None = None,
 ) -> Table[str]: ...
 @overload
@@ -374,8 +379,13 @@ def load(
     locations: _Path | None = None,
     peer: int | str | None = None,
     vrf: str | None = None,
+    prefix_column: str | None = None,
+    length_column: str | None = None,
+    value_regex: str | None = None,
     skip_invalid: bool = False,
     mask: bool = False,
+    leading_zeros: bool = False,
+    max_size: int | None = None,
     decode: Callable[[str], _V],
 ) -> Table[_V]: ...
 @overload
@@ -410,6 +420,7 @@ def join(
     fill: bool = False,
     skip_invalid: bool = False,
     mask: bool = False,
+    leading_zeros: bool = False,
 ) -> None: ...
 @overload
 def default_table(*, decode: None = None) -> Table[str]: ...

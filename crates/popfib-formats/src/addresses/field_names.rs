@@ -1,0 +1,54 @@
+//! The line of a text that has the names of the fields of the others.
+
+use super::head::first_line;
+
+/// What the names of W3C's logs follow.
+pub(super) const W3C: &[u8] = b"#Fields:";
+
+/// The line that has the names of the fields.
+#[derive(Clone, Debug)]
+pub(super) struct FieldNames {
+    /// What it begins with.
+    pub(super) mark: Vec<u8>,
+    /// All of it, without its end.
+    pub(super) line: Vec<u8>,
+    /// Whether columns are meant by its names.
+    pub(super) is_used: bool,
+}
+
+impl FieldNames {
+    /// The one in `head`: after `mark`, or else the first line.
+    pub(super) fn of(head: &[u8], mark: &[u8]) -> Option<Self> {
+        let mut lines = head.split_inclusive(|&byte| byte == b'\n');
+        let whole = lines.find_map(|line| line.strip_suffix(b"\n").filter(|l| l.starts_with(mark)));
+        let (mark, line) = match whole {
+            Some(line) => (mark, line.trim_ascii_end()),
+            None if mark == W3C => {
+                let line = first_line(head)?.trim_ascii_end();
+                (line, line)
+            }
+            None => return None,
+        };
+        Some(Self {
+            mark: mark.to_vec(),
+            line: line.to_vec(),
+            is_used: false,
+        })
+    }
+
+    /// The names, between such delimiters.
+    pub(super) fn names(&self, delimiter: Option<u8>) -> Vec<&[u8]> {
+        let names = match self.mark.len() < self.line.len() {
+            true => &self.line[self.mark.len()..],
+            false => &self.line,
+        };
+        let is_delimiter = |byte: &u8| match delimiter {
+            Some(delimiter) => *byte == delimiter,
+            None => byte.is_ascii_whitespace(),
+        };
+        let names = names.split(is_delimiter);
+        names
+            .filter(|name| delimiter.is_some() || !name.is_empty())
+            .collect()
+    }
+}

@@ -1,0 +1,90 @@
+//! Lines of text whose fields have names, in a line of the file: logs of Zeek, of IIS and other servers, of flows.
+//!
+//! ```text
+//! #fields    ts    id.orig_h
+//! #Fields: date time s-ip c-ip
+//! version account-id interface-id srcaddr dstaddr
+//! ```
+//! Zeek separates by tabs. The others are separated by blanks, however many: W3C's extended logs have the names in `#Fields`,
+//! flow logs of AWS VPC in the first line, where they are looked for if a column is asked for by its name.
+
+use super::field_names::{FieldNames, W3C};
+use super::head::has_line;
+use super::options::{AddressOptions, Column, Part};
+use super::source::{AddressEntry, AddressSource};
+use super::text::LineAddresses;
+use crate::error::{ReadError, no_name};
+use crate::input::Input;
+use crate::registry::Capabilities;
+
+pub(super) static ZEEK: AddressEntry = AddressEntry {
+    name: "zeek",
+    description: "logs of Zeek: columns by their names in #fields",
+    can: Capabilities::NONE,
+    detect: |head| head.starts_with(b"#separator"),
+    open: |input, options| open(input, b"#fields\t", Some(b'\t'), options),
+};
+
+pub(super) static FIELDS: AddressEntry = AddressEntry {
+    name: "fields",
+    description: "lines of fields between blanks: columns by their names in #Fields (W3C, IIS), or in the first line (AWS VPC)",
+    can: Capabilities::NONE,
+    detect: |head| {
+        let mut lines = head.split(|&byte| byte == b'\n');
+        let mut comments = lines.by_ref().take_while(|line| line.starts_with(b"#"));
+        comments.any(|line| line.starts_with(W3C))
+    },
+    open: |input, options| open(input, W3C, None, options),
+};
+
+/// Whether a column is asked for by its name where the first line has words between blanks.
+pub(super) fn is_named_between_blanks(head: &[u8], columns: &[Column]) -> bool {
+    let heading = FieldNames::of(head, W3C);
+    let is_several = || heading.is_some_and(|heading| heading.names(None).len() > 1);
+    let mut columns = columns.iter();
+    let is_name = |column: &Column| matches!(column, Column::Name(name) if !name.contains(' '));
+    columns.any(is_name) && is_several()
+}
+
+fn open(
+    mut input: Input,
+    mark: &[u8],
+    delimiter: Option<u8>,
+    options: &AddressOptions,
+) -> Result<Box<dyn AddressSource>, ReadError> {
+    let is_enough = |head: &[u8]| match mark {
+        // The first line is the last where names may be.
+        W3C => has_line(head),
+        mark => FieldNames::of(head, mark).is_some(),
+    };
+    let mut heading = FieldNames::of(input.peek(is_enough), mark);
+    let names = heading.as_ref().map(|heading| heading.names(delimiter));
+    let names = names.unwrap_or_default();
+    let part = |column: &Column| {
+        let number = match column {
+            Column::Number(number) => *number,
+            Column::Name(name) => {
+                let index = names.iter().position(|field| *field == name.as_bytes());
+                let there = names.iter().map(|name| String::from_utf8_lossy(name));
+                let there: Vec<_> = there.collect();
+                let reason = || no_name(name, there.iter().map(|name| &**name));
+                1 + index.ok_or_else(|| ReadError::file(input.name(), reason()))?
+            }
+        };
+        Ok(Part::Field(number, delimiter))
+    };
+    let parts: Result<Vec<_>, ReadError> = options.columns.iter().map(part).collect();
+    let parts = parts?;
+    if let Some(heading) = &mut heading {
+        heading.is_used = !parts.is_empty();
+    }
+    let options = AddressOptions {
+        parts: match parts.is_empty() {
+            true => options.parts.clone(),
+            false => parts,
+        },
+        comments: true,
+        ..options.clone()
+    };
+    Ok(Box::new(LineAddresses::headed(input, &options, heading)))
+}

@@ -9,6 +9,7 @@ use crate::destination::DestinationArgs;
 use crate::failure::Failure;
 use crate::output::note;
 use crate::program::Verdict;
+use crate::progress;
 use crate::table::{self, counted};
 
 /// Write a smaller table that answers every address as the table does.
@@ -66,8 +67,10 @@ impl Method {
 pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
     let destination = args.destination.open()?;
     let mut table = table::load_all(&args.table)?;
+    let bar = progress::step("aggregating {spinner}");
     args.method.aggregate::<u32>(&mut table);
     args.method.aggregate::<u128>(&mut table);
+    drop(bar);
     args.destination.write(destination, &table)?;
     Ok(Verdict::Good)
 }

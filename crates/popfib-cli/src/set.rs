@@ -21,6 +21,8 @@ use crate::destination::{Destination, DestinationArgs};
 use crate::failure::Failure;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
+use crate::rows::Field;
+use crate::screen::PREFIX;
 use crate::table::{self, counted};
 
 /// Combine tables or lists as sets of addresses, or compare two.
@@ -350,7 +352,7 @@ fn compare_family<A: popfib::Family>(
             let prefix = AsText(A::ip_prefix(prefix));
             output.json(&Line { prefix, covered })?;
         } else {
-            output.text(format_args!("{prefix}\t{covered}\n"))?;
+            output.row([Field::styled(PREFIX, &prefix), Field::new(&covered)])?;
         }
     }
     Ok(())

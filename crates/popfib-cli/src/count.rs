@@ -1,6 +1,7 @@
 //! `popfib count`: how often addresses of each value or prefix come in a stream.
 
 mod same;
+mod text;
 mod weight;
 
 use std::borrow::Cow;
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, Args, ValueEnum};
 use popfib::{Family, Kernel, NextHop};
-use popfib_formats::{AddressBatch, CellJson, Escaped, Run};
+use popfib_formats::{AddressBatch, CellJson, Run};
 use popfib_table::Cell;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -21,8 +22,7 @@ use crate::failure::Failure;
 use crate::output::note;
 use crate::program::Verdict;
 use crate::records::shown;
-use crate::rows::{Field, Form as RowForm, RIGHT, Rows};
-use crate::screen::{HEADING, Screen};
+use crate::screen::Screen;
 use crate::stream::answers::{self, Ask, Routes};
 use crate::stream::form::{csv_cell, text};
 use crate::stream::seen::Seen;
@@ -33,6 +33,7 @@ use crate::stream::{self, Consumer, InputArgs};
 use crate::table::counted;
 
 use same::Same;
+use text::Text;
 use weight::{Sum, Weight};
 
 /// Count the addresses of a stream by value or prefix, the most frequent first.
@@ -94,9 +95,6 @@ fn by(columns: Arg) -> Arg {
          * is all, and `prefix` the matched prefix [default: the value of a lookup]",
     )
 }
-
-/// Rows of text: the count, its share, and what it is of.
-const TEXT: RowForm = RowForm::tabs(&[RIGHT, RIGHT]);
 
 /// The column that is no part of a record.
 const PREFIX: &str = "prefix";
@@ -452,15 +450,9 @@ impl Count<'_> {
         }
         // A bar is as long as the most frequent has it; the sum of the others may be more.
         let most = rows.first().map_or(0.0, |row| row.0.as_f64());
-        let is_seen = screen.is_terminal && form == Form::Text;
-        let mut table = Rows::new(TEXT, screen);
-        if is_seen && !rows.is_empty() {
-            let names = columns.iter().map(|name| Escaped(name).to_string());
-            let heading = ["count", "share", ""].map(str::to_owned);
-            let heading: Vec<_> = heading.into_iter().chain(names).collect();
-            let fields = heading.iter().map(|name| Field::styled(HEADING, name));
-            // Writing to a Vec cannot fail.
-            let _ = table.row(fields, &mut out);
+        let mut text = Text::new(screen, self.args.shares, most);
+        if form == Form::Text && !rows.is_empty() {
+            text.heading(&columns, &mut out);
         }
         for (count, cells) in &rows {
             let share = ratio(*count, total) * 100.0;
@@ -488,23 +480,10 @@ impl Count<'_> {
                     }
                     out.push(b'\n');
                 }
-                Form::Text => {
-                    let share = match is_seen {
-                        true => Some(format!("{share:.1} %")),
-                        false => self.args.shares.then(|| format!("{share:.3}")),
-                    };
-                    let cells = cells.map(|cell| cell.map_or(Cow::Borrowed("-"), shown));
-                    let cells: Vec<_> = cells.collect();
-                    let cells: Vec<_> = cells.iter().map(|cell| Escaped(cell)).collect();
-                    let share = share.as_ref().map(|share| Field::new(share));
-                    let bar = is_seen.then(|| Field::Bar(ratio(*count, most)));
-                    let fields = [Some(Field::new(count)), share, bar];
-                    let cells = cells.iter().map(|cell| Field::new(cell));
-                    let _ = table.row(fields.into_iter().flatten().chain(cells), &mut out);
-                }
+                Form::Text => text.row(*count, share, cells, &mut out),
             }
         }
-        let _ = table.settle(&mut out);
+        text.finish(&mut out);
         out
     }
 }

@@ -21,6 +21,7 @@ use crate::destination::{Destination, DestinationArgs};
 use crate::failure::Failure;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
+use crate::progress;
 use crate::rows::Field;
 use crate::screen::PREFIX;
 use crate::table::{self, counted};
@@ -250,12 +251,14 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
     let destination = common.destination.open()?;
     let mut tables = load(&files.iter().collect::<Vec<_>>(), &common.read)?;
     let mut result = RouteTable::default();
+    let bar = progress::step("combining {spinner}");
     if common.family != Some(Family::Ipv6) {
         rule.put::<u32>(&tables, keep_routes, &mut result);
     }
     if common.family != Some(Family::Ipv4) {
         rule.put::<u128>(&tables, keep_routes, &mut result);
     }
+    drop(bar);
     if keep_routes {
         let first = tables.swap_remove(0);
         (result.name, result.next_hops) = (first.name, first.next_hops);

@@ -22,10 +22,11 @@ use crate::failure::Failure;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
 use crate::progress;
+use crate::records::Shown;
 use crate::rows::{Field, Form};
 use crate::screen::{ADDED, CHANGED, PREFIX, REMOVED};
 use crate::table::{self, counted};
-use columns::{Columns, Said, Shown, Side};
+use columns::{Columns, Said, Side};
 use summary::Summary;
 
 /// Print the differences between two tables; exit 1 if there are any.

@@ -4,13 +4,12 @@
 //! the whole table; the other conditions are asked of what it finds. The prefixes of
 //! an option are a set, so that many of them cost each route no more than one.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
 use clap::Args;
 use popfib::{ByFamily, IpPrefix, NextHop, Prefix};
-use popfib_formats::{Escaped, RouteTable};
+use popfib_formats::RouteTable;
 use popfib_table::{Records, Ribs};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -20,7 +19,7 @@ use crate::failure::Failure;
 use crate::output::{AsText, Output};
 use crate::places::{PlaceArgs, Relation, set_of};
 use crate::program::Verdict;
-use crate::records::{self, Named, shown};
+use crate::records::{self, Named, Shown};
 use crate::rows::{Field, Form};
 use crate::screen::{PREFIX, VALUE};
 use crate::table;
@@ -293,15 +292,13 @@ impl Report<'_> {
                 [None, Some(Field::styled(PREFIX, &both))]
             }
         };
-        let texts = cells
-            .iter()
-            .map(|(_, cell)| cell.map_or(Cow::Borrowed("-"), shown));
-        let texts: Vec<_> = texts.collect();
-        let texts = texts.iter().filter(|text| !is_one || !text.is_empty());
-        let texts: Vec<_> = texts.map(|text| Escaped(text)).collect();
-        let values = texts.iter().map(|text| match text.0 {
-            "-" => Field::new(text),
-            _ => Field::styled(VALUE, text),
+        let values = cells.iter().map(|(_, cell)| Shown::new(*cell));
+        let values: Vec<_> = values
+            .filter(|value| !is_one || !value.0.is_empty())
+            .collect();
+        let values = values.iter().map(|value| match &*value.0 {
+            "-" => Field::new(value),
+            _ => Field::styled(VALUE, value),
         });
         self.output.row(route.into_iter().flatten().chain(values))
     }

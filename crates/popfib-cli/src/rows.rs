@@ -127,12 +127,18 @@ impl Rows {
         out: &mut impl Write,
     ) -> io::Result<()> {
         if let (Some(separator), false) = (self.form.separator, self.screen.is_terminal) {
+            let mut place = [0; 4];
+            let separator = separator.encode_utf8(&mut place).as_bytes();
             for (index, field) in fields.into_iter().enumerate() {
                 if index > 0 {
-                    write!(out, "{separator}")?;
+                    out.write_all(separator)?;
                 }
-                if let Field::Text(text, style) = field {
-                    write!(out, "{}", self.screen.paint(style, text))?;
+                match field {
+                    Field::Text(text, style) if self.screen.is_coloured => {
+                        write!(out, "{}", self.screen.paint(style, text))?;
+                    }
+                    Field::Text(text, _) => write!(out, "{text}")?,
+                    Field::Bar(_) => {}
                 }
             }
             return out.write_all(b"\n");

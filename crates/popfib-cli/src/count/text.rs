@@ -1,13 +1,11 @@
 //! Counts as rows of text: in a pipe as they are, on a terminal with headings, shares and bars.
 
-use std::borrow::Cow;
-
 use popfib_formats::Escaped;
 use popfib_table::Cell;
 
 use super::ratio;
 use super::weight::Sum;
-use crate::records::shown;
+use crate::records::Shown;
 use crate::rows::{Field, Form, RIGHT, Rows};
 use crate::screen::{HEADING, Screen};
 
@@ -57,10 +55,7 @@ impl Text {
         };
         let share = share.as_ref().map(|share| Field::new(share));
         let bar = self.is_seen.then(|| Field::Bar(ratio(count, self.most)));
-        let cells: Vec<_> = cells
-            .map(|cell| cell.map_or(Cow::Borrowed("-"), shown))
-            .collect();
-        let cells: Vec<_> = cells.iter().map(|cell| Escaped(cell)).collect();
+        let cells: Vec<_> = cells.map(Shown::new).collect();
         let fields = [Some(Field::new(&count)), share, bar];
         let cells = cells.iter().map(|cell| Field::new(cell));
         let _ = self

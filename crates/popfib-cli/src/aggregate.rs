@@ -12,6 +12,7 @@ use crate::destination::DestinationArgs;
 use crate::failure::Failure;
 use crate::output::note;
 use crate::program::Verdict;
+use crate::progress;
 use crate::table::{self, counted};
 
 /// Write a smaller table that answers every address as the table does.
@@ -89,6 +90,7 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
         true => table::load_all(&args.table)?,
         false => answered(args)?,
     };
+    let bar = progress::step("aggregating {spinner}");
     match args.at_most {
         Some(at_most) => {
             one_value(&table)?;
@@ -101,6 +103,7 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
             args.method.aggregate::<u128>(&mut table);
         }
     }
+    drop(bar);
     args.destination.write(destination, &table)?;
     if is_list && table.route_count() == 0 {
         note(format_args!("no prefix is left"));

@@ -1,17 +1,18 @@
 //! `popfib count`: how often addresses of each value or prefix come in a stream.
 
 mod same;
+mod text;
 mod weight;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::iter;
 use std::path::PathBuf;
 
 use clap::{Arg, Args, ValueEnum};
 use popfib::{Family, Kernel, NextHop};
-use popfib_formats::{AddressBatch, CellJson, Escaped, Run};
+use popfib_formats::{AddressBatch, CellJson, Run};
 use popfib_table::Cell;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -21,6 +22,7 @@ use crate::failure::Failure;
 use crate::output::note;
 use crate::program::Verdict;
 use crate::records::shown;
+use crate::screen::Screen;
 use crate::stream::answers::{self, Ask, Routes};
 use crate::stream::form::{csv_cell, text};
 use crate::stream::seen::Seen;
@@ -31,11 +33,12 @@ use crate::stream::{self, Consumer, InputArgs};
 use crate::table::counted;
 
 use same::Same;
+use text::Text;
 use weight::{Sum, Weight};
 
 /// Count the addresses of a stream by value or prefix, the most frequent first.
 ///
-/// Columns are the count and the value, separated by a tab; `-` counts what has no match or no address. With
+/// Columns are the count and the value, separated by a tab, on a terminal also the share and a bar; `-` counts what has no match or no address. With
 /// several columns or tables there is one count for each combination of their values.
 #[derive(Args)]
 #[command(mut_arg("columns", by))]
@@ -98,7 +101,7 @@ const PREFIX: &str = "prefix";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Form {
-    /// Columns separated by tabs, with bars on a terminal
+    /// Columns separated by tabs; on a terminal aligned, with headings, shares and bars
     Text,
     /// A table with a header
     Csv,
@@ -153,7 +156,8 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
             "{lines} without a number from 0 to 2^64 - 1, which is taken as 0"
         ));
     }
-    target.bytes(&count.lines())?;
+    let lines = count.lines(target.screen());
+    target.bytes(&lines)?;
     target.finish()?;
     Ok(Verdict::Good)
 }
@@ -182,6 +186,10 @@ struct Count<'t> {
 }
 
 impl Consumer for Count<'_> {
+    fn writes(&self) -> bool {
+        false
+    }
+
     fn open(&mut self, name: &str, source: &Source) -> Result<(), Failure> {
         if let Some(weight) = &self.args.weight {
             let delimiter = self.args.input.delimiter();
@@ -399,8 +407,8 @@ impl Count<'_> {
             .collect()
     }
 
-    /// The lines of all counts.
-    fn lines(&self) -> Vec<u8> {
+    /// The lines of all counts, with headings, shares and bars on a terminal.
+    fn lines(&self, screen: Screen) -> Vec<u8> {
         let mut rows: Vec<Row<'_>> = self.merged();
         rows.sort_unstable_by(|(a, of_a), (b, of_b)| {
             let texts = of_a.iter().map(|cell| cell.map(shown));
@@ -442,8 +450,10 @@ impl Count<'_> {
         }
         // A bar is as long as the most frequent has it; the sum of the others may be more.
         let most = rows.first().map_or(0.0, |row| row.0.as_f64());
-        let is_seen = self.args.output.is_none() && io::stdout().is_terminal();
-        let with_bars = form == Form::Text && is_seen;
+        let mut text = Text::new(screen, self.args.shares, most);
+        if form == Form::Text && !rows.is_empty() {
+            text.heading(&columns, &mut out);
+        }
         for (count, cells) in &rows {
             let share = ratio(*count, total) * 100.0;
             let cells = cells.iter().copied();
@@ -457,6 +467,7 @@ impl Count<'_> {
                         cells: names.zip(cells).collect(),
                     };
                     serde_json::to_writer(&mut out, &line).expect("text is JSON");
+                    out.push(b'\n');
                 }
                 Form::Csv => {
                     let _ = write!(out, "{count}");
@@ -467,25 +478,12 @@ impl Count<'_> {
                         out.push(b',');
                         csv_cell(&cell.map_or(Cow::Borrowed(""), shown), b',', &mut out);
                     }
+                    out.push(b'\n');
                 }
-                // Writing to a Vec cannot fail.
-                Form::Text => {
-                    let _ = write!(out, "{count}");
-                    if self.args.shares {
-                        let _ = write!(out, "\t{share:.3}");
-                    }
-                    for cell in cells {
-                        let cell = cell.map_or(Cow::Borrowed("-"), shown);
-                        let _ = write!(out, "\t{}", Escaped(&cell));
-                    }
-                    if with_bars {
-                        let len = (ratio(*count, most).min(1.0) * 40.0).ceil() as usize;
-                        let _ = write!(out, "\t{}", "#".repeat(len));
-                    }
-                }
+                Form::Text => text.row(*count, share, cells, &mut out),
             }
-            out.push(b'\n');
         }
+        text.finish(&mut out);
         out
     }
 }

@@ -10,6 +10,8 @@ use popfib_formats::{OutputFile, RouteTable, WriteError, WriteFormat, WriteOptio
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::progress;
+use crate::screen::Screen;
 
 /// In what form a table is written, and where.
 #[derive(Args)]
@@ -146,6 +148,14 @@ impl Destination {
         }
     }
 
+    /// What it can show.
+    pub(crate) fn screen(&self) -> Screen {
+        match self {
+            Self::Stdout(output) => output.screen(),
+            Self::File(..) => Screen::NONE,
+        }
+    }
+
     /// Writes `bytes`, which are best many.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.sink().write_all(bytes).map_err(|e| self.failed(e))
@@ -163,7 +173,11 @@ impl Destination {
         form: TableForm,
         options: &WriteOptions,
     ) -> Result<(), Failure> {
-        match form.write(table, options, self.sink()) {
+        let is_apart = matches!(self, Self::File(..)) || progress::is_apart();
+        let bar = is_apart.then(|| progress::step("writing {spinner}"));
+        let written = form.write(table, options, self.sink());
+        drop(bar);
+        match written {
             Ok(()) => self.finish(),
             Err(WriteError::Io(error)) => Err(self.failed(error)),
             Err(WriteError::Form(reason)) => Err(format!("--to {}: {reason}", form.name()).into()),

@@ -21,6 +21,10 @@ use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
+use crate::progress;
+use crate::records::Shown;
+use crate::rows::{Field, Form};
+use crate::screen::{ADDED, CHANGED, PREFIX, REMOVED};
 use crate::table::{self, counted};
 use columns::{Columns, Said, Side};
 use summary::Summary;
@@ -99,6 +103,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         }
         None => without(&old, &args.without)?,
     };
+    let bar = progress::is_apart().then(|| progress::step("comparing {spinner}"));
     let columns = Columns::new(old.take_records(), new.take_records());
     if args.summary && columns.are_several() {
         return Err("--summary counts the routes of one column; --columns NAME chooses it".into());
@@ -108,7 +113,10 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     let mut report = Report {
         columns: &columns,
         json: args.json,
-        output: Output::new(),
+        output: Output::of_rows(Form {
+            separator: Some(columns.separator()),
+            columns: &[],
+        }),
         summary: args.summary.then(Summary::default),
     };
     let summary = if args.effective {
@@ -130,6 +138,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         }
         count.summary()
     };
+    drop(bar);
     report.output.flush()?;
     match summary {
         Some(summary) => {
@@ -193,10 +202,10 @@ impl<'a> Report<'a> {
             let prefix = A::ip_prefix(prefix);
             let old = self.columns.said(Side::Old, old);
             let new = self.columns.said(Side::New, new);
-            let (change, sign, counter) = match (&old.0, &new.0) {
-                (None, _) => ("added", '+', &mut count.added),
-                (_, None) => ("removed", '-', &mut count.removed),
-                _ => ("changed", '~', &mut count.changed),
+            let (change, sign, style, counter) = match (&old.0, &new.0) {
+                (None, _) => ("added", '+', ADDED, &mut count.added),
+                (_, None) => ("removed", '-', REMOVED, &mut count.removed),
+                _ => ("changed", '~', CHANGED, &mut count.changed),
             };
             *counter += 1;
             if let Some(summary) = &mut self.summary {
@@ -210,18 +219,25 @@ impl<'a> Report<'a> {
                 })?;
             } else if change == "changed" && self.columns.are_several() {
                 for (name, old, new) in columns::changed(&old, &new) {
-                    self.output
-                        .text(format_args!("~ {prefix}\t{name}\t{old}\t{new}\n"))?;
+                    self.output.row([
+                        Field::styled(CHANGED, &format_args!("~ {prefix}")),
+                        Field::new(&name),
+                        Field::new(&old),
+                        Field::new(&new),
+                    ])?;
                 }
             } else {
-                let separator = self.columns.separator();
-                self.output.text(format_args!("{sign} {prefix}"))?;
-                for cell in [&old, &new].into_iter().flat_map(Said::shown) {
-                    if change == "changed" || self.columns.are_several() || !cell.0.is_empty() {
-                        self.output.text(format_args!("{separator}{cell}"))?;
-                    }
-                }
-                self.output.text('\n')?;
+                let cells = [&old, &new].into_iter().flat_map(Said::shown);
+                let is_shown = |cell: &Shown<'_>| {
+                    change == "changed" || self.columns.are_several() || !cell.0.is_empty()
+                };
+                let cells: Vec<_> = cells.filter(is_shown).collect();
+                let route = format_args!("{sign} {prefix}");
+                let route = [Field::styled(style, &route)];
+                let fields = route
+                    .into_iter()
+                    .chain(cells.iter().map(|cell| Field::new(cell)));
+                self.output.row(fields)?;
             }
         }
         Ok(())
@@ -255,15 +271,23 @@ impl<'a> Report<'a> {
                 })?;
             } else if self.columns.are_several() {
                 for (name, old, new) in columns::changed(&old, &new) {
-                    self.output.text(format_args!(
-                        "{first}-{last}\t{name}\t{old}\t{new}\t{addresses}\n"
-                    ))?;
+                    self.output.row([
+                        Field::styled(PREFIX, &format_args!("{first}-{last}")),
+                        Field::new(&name),
+                        Field::new(&old),
+                        Field::new(&new),
+                        Field::new(&addresses),
+                    ])?;
                 }
             } else {
                 let [old, new] = [old.text(), new.text()];
                 let [old, new] = [&old, &new].map(|hop| Escaped(hop.as_deref().unwrap_or("-")));
-                self.output
-                    .text(format_args!("{first}-{last} {old} {new} {addresses}\n"))?;
+                self.output.row([
+                    Field::styled(PREFIX, &format_args!("{first}-{last}")),
+                    Field::new(&old),
+                    Field::new(&new),
+                    Field::new(&addresses),
+                ])?;
             }
         }
         Ok(ranges)

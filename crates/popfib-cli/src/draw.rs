@@ -11,6 +11,7 @@ use crate::args::{Family, FileArgs};
 use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::program::Verdict;
+use crate::progress;
 use crate::table;
 
 /// Draw a picture of a table: its tries, how deep they are, who holds what, one lookup.
@@ -130,10 +131,12 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
     let family = chosen_family(common.family, prefix)?;
     let mut destination = Destination::open(Some(&common.output))?;
     let table = table::load(&common.table)?;
+    let bar = progress::step("drawing {spinner}");
     let svg = match family.unwrap_or(present(&table)) {
         Family::Ipv4 => draw::<u32>(&args.picture, &table, common, prefix)?,
         Family::Ipv6 => draw::<u128>(&args.picture, &table, common, prefix)?,
     };
+    drop(bar);
     destination.bytes(svg.as_bytes())?;
     destination.finish()?;
     Ok(Verdict::Good)

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::program::Verdict;
+use crate::rows::{Column, Field, Form};
 
 /// List the formats that can be read: what they hold (tables, updates or addresses), name and description.
 ///
@@ -33,7 +34,8 @@ struct Line {
 }
 
 pub(crate) fn run(args: &FormatsArgs) -> Result<Verdict, Failure> {
-    let mut output = Output::new();
+    let columns = &[Column::Left(9), Column::Left(14)];
+    let mut output = Output::of_rows(Form::fixed(columns));
     let tables = Format::all().map(|format| ("table", format.name(), format.description()));
     let updates =
         UpdateFormat::all().map(|format| ("updates", format.name(), format.description()));
@@ -47,7 +49,11 @@ pub(crate) fn run(args: &FormatsArgs) -> Result<Verdict, Failure> {
                 description,
             })?;
         } else {
-            output.text(format_args!("{reads:<11}{name:<16}{description}\n"))?;
+            output.row([
+                Field::new(&reads),
+                Field::new(&name),
+                Field::new(&description),
+            ])?;
         }
     }
     output.flush()?;

@@ -14,6 +14,7 @@ use popfib_table::{Table, TableError};
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
 use crate::output::tell;
+use crate::progress;
 
 /// What helps where an image has several tables.
 pub(crate) const CHOOSES: &str = "--vrf NAME chooses";
@@ -182,6 +183,7 @@ impl<'p> ImagePlace<'p> {
         options: &Options,
         keep: Keep,
     ) -> Result<(), Failure> {
+        let _bar = progress::step("compiling {spinner}");
         let mut writer = ImageWriter::new(self.created);
         let latest = rfc3339(self.created).filter(|_| std::env::var_os(EPOCH).is_some());
         for (name, loaded) in tables {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use popfib::{Address, Family, Prefix, Source};
 use popfib_formats::rfc3339;
-use popfib_table::{Column, FamilyTable, Records, TableError};
+use popfib_table::{Column as RecordColumn, FamilyTable, Records, TableError};
 use serde::Serialize;
 
 use crate::args::FileArgs;
@@ -14,6 +14,9 @@ use crate::failure::Failure;
 use crate::image::Opened;
 use crate::output::Output;
 use crate::program::Verdict;
+use crate::progress;
+use crate::rows::{Column, Field, Form};
+use crate::screen::HEADING;
 use crate::table;
 
 /// Compile the table and print its size for each family.
@@ -108,7 +111,7 @@ struct ColumnInfo {
 }
 
 impl ColumnInfo {
-    fn of(column: &Column) -> Self {
+    fn of(column: &RecordColumn) -> Self {
         Self {
             name: column.name().to_owned(),
             column_type: column.column_type().name(),
@@ -173,6 +176,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
         }
     };
     let is_image = image.is_some();
+    let bar = progress::step("compiling {spinner}");
     let columns = table
         .records()
         .map(Records::columns)
@@ -185,6 +189,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
         ipv4: FamilyInfo::of(table.ipv4(), is_image)?,
         ipv6: FamilyInfo::of(table.ipv6(), is_image)?,
     };
+    drop(bar);
     info.print(args.json, args.lengths)
 }
 
@@ -221,7 +226,7 @@ impl FamilyInfo {
 impl Info {
     /// Prints it as text, with the routes of each prefix length if `by_length`, or JSON.
     pub(crate) fn print(&self, json: bool, by_length: bool) -> Result<Verdict, Failure> {
-        let mut output = Output::new();
+        let mut output = Output::of_rows(NAMED);
         if json {
             output.json(self)?;
         } else {
@@ -254,19 +259,20 @@ fn image_info(opened: &Opened) -> ImageInfo {
 
 fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
     if let Some(image) = &info.image {
-        let mut row =
-            |name: &str, value: &dyn Display| output.text(format_args!("{name:<12}  {value}\n"));
-        // Text from the image may hold anything.
-        row("image", &image.file.escape_debug())?;
         let created = rfc3339(image.created);
-        row("created", &created.as_deref().unwrap_or("unknown"))?;
-        row("writer", &image.writer.escape_debug())?;
-        row("bytes", &image.bytes)?;
-        row(
-            "routes",
-            &if image.has_routes { "kept" } else { "left out" },
-        )?;
-        row("open ms", &format_args!("{:.3}", image.open_ms))?;
+        let routes = if image.has_routes { "kept" } else { "left out" };
+        // Text from the image may hold anything.
+        let rows: [(_, &dyn Display); 6] = [
+            ("image", &image.file.escape_debug()),
+            ("created", &created.as_deref().unwrap_or("unknown")),
+            ("writer", &image.writer.escape_debug()),
+            ("bytes", &image.bytes),
+            ("routes", &routes),
+            ("open ms", &format_args!("{:.3}", image.open_ms)),
+        ];
+        for (name, value) in rows {
+            output.row([Field::new(&name), Field::new(value)])?;
+        }
     }
     for source in &info.sources {
         for (name, value) in [
@@ -276,7 +282,7 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
             ("date", &source.date),
         ] {
             if !value.is_empty() {
-                output.text(format_args!("{name:<12}  {}\n", value.escape_debug()))?;
+                output.row([Field::new(&name), Field::new(&value.escape_debug())])?;
             }
         }
     }
@@ -286,31 +292,31 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
     let Info {
         ipv4: a, ipv6: b, ..
     } = info;
-    let mut row = |name: &str, ipv4: &dyn Display, ipv6: &dyn Display| {
-        output.text(format_args!("{name:<12}{ipv4:>14}{ipv6:>14}\n"))
-    };
-    row("", &"IPv4", &"IPv6")?;
-    row("routes", &a.routes, &b.routes)?;
-    row("next hops", &a.next_hops, &b.next_hops)?;
+    heading(output, FAMILIES, ["", "IPv4", "IPv6"])?;
     let share = |info: &FamilyInfo| match info.space.share {
         Some(share) => format!("{:.4} %", 100.0 * share),
         None => "-".to_owned(),
     };
-    row("of space", &share(a), &share(b))?;
-    row("nodes", &a.nodes, &b.nodes)?;
-    row("leaves", &a.leaves, &b.leaves)?;
-    row("direct bits", &a.direct_bits, &b.direct_bits)?;
-    row("FIB bytes", &a.bytes, &b.bytes)?;
-    row("RIB bytes", &a.rib_bytes, &b.rib_bytes)?;
-    row(
-        "compile ms",
-        &format!("{:.3}", a.compile_ms),
-        &format!("{:.3}", b.compile_ms),
-    )?;
+    let compile_ms = |info: &FamilyInfo| format!("{:.3}", info.compile_ms);
+    let rows: [(_, &dyn Display, &dyn Display); 9] = [
+        ("routes", &a.routes, &b.routes),
+        ("next hops", &a.next_hops, &b.next_hops),
+        ("of space", &share(a), &share(b)),
+        ("nodes", &a.nodes, &b.nodes),
+        ("leaves", &a.leaves, &b.leaves),
+        ("direct bits", &a.direct_bits, &b.direct_bits),
+        ("FIB bytes", &a.bytes, &b.bytes),
+        ("RIB bytes", &a.rib_bytes, &b.rib_bytes),
+        ("compile ms", &compile_ms(a), &compile_ms(b)),
+    ];
+    for (name, ipv4, ipv6) in rows {
+        output.row([Field::new(&name), Field::new(ipv4), Field::new(ipv6)])?;
+    }
     let Some(columns) = &info.columns else {
         return Ok(());
     };
-    output.text(format_args!("\n{:<12}{:>14}  type\n", "column", "values"))?;
+    output.text("\n")?;
+    heading(output, COLUMNS, ["column", "values", "type"])?;
     for ColumnInfo {
         name,
         column_type,
@@ -318,19 +324,33 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
     } in columns
     {
         // A name from a file may hold anything.
-        let name = name.escape_debug().to_string();
-        output.text(format_args!("{name:<12}{values:>14}  {column_type}\n"))?;
+        output.row([
+            Field::new(&name.escape_debug()),
+            Field::new(values),
+            Field::new(column_type),
+        ])?;
     }
     Ok(())
+}
+
+/// A name, and what it means.
+const NAMED: Form = Form::fixed(&[Column::Left(12)]);
+/// Numbers of each family.
+const FAMILIES: Form = Form::fixed(&[Column::Left(12), Column::Right(12), Column::Right(12)]);
+/// The columns of records.
+const COLUMNS: Form = Form::fixed(&[Column::Left(12), Column::Right(12)]);
+
+/// Begins rows of other columns, of these names.
+fn heading(output: &mut Output, form: Form, names: [&str; 3]) -> Result<(), Failure> {
+    output.begin_rows(form)?;
+    output.row(names.iter().map(|name| Field::styled(HEADING, name)))
 }
 
 /// The routes of each prefix length that either family has.
 fn lengths(output: &mut Output, info: &Info) -> Result<(), Failure> {
     let families = [&info.ipv4, &info.ipv6];
-    output.text(format_args!(
-        "\n{:<12}{:>14}{:>14}\n",
-        "length", "IPv4", "IPv6"
-    ))?;
+    output.text("\n")?;
+    heading(output, FAMILIES, ["length", "IPv4", "IPv6"])?;
     for length in 0..=128 {
         let counts = families.map(|family| family.space.lengths.get(length).copied());
         if counts
@@ -339,7 +359,7 @@ fn lengths(output: &mut Output, info: &Info) -> Result<(), Failure> {
         {
             let [ipv4, ipv6] = counts.map(Option::unwrap_or_default);
             let length = format!("/{length}");
-            output.text(format_args!("{length:<12}{ipv4:>14}{ipv6:>14}\n"))?;
+            output.row([Field::new(&length), Field::new(&ipv4), Field::new(&ipv6)])?;
         }
     }
     Ok(())

@@ -8,6 +8,7 @@ use crate::args;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::program::Verdict;
+use crate::rows::Field;
 
 /// List the kernels, the codes that look up many addresses at a time: name, and whether it is chosen, available or
 /// unavailable on this CPU.
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &KernelsArgs) -> Result<Verdict, Failure> {
                 (true, false) => "available",
                 (false, false) => "unavailable",
             };
-            output.text(format_args!("{name}\t{state}\n"))?;
+            output.row([Field::new(&name), Field::new(&state)])?;
         }
     }
     output.flush()?;

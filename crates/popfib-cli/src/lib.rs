@@ -1,5 +1,5 @@
 //! The command `popfib`: one subcommand a file, and what they share: how the program ends (`program`), what it says
-//! (`output`, `failure`, `progress`), the options of a table (`args`) and how it is read (`table`,
+//! (`output`, `failure`, `progress`) and how that looks (`rows`, `screen`), the options of a table (`args`) and how it is read (`table`,
 //! `image`), where results go (`destination`).
 
 mod aggregate;
@@ -35,6 +35,8 @@ mod progress;
 mod records;
 mod routes;
 mod rov;
+mod rows;
+mod screen;
 mod set;
 mod stream;
 mod table;
@@ -44,13 +46,15 @@ mod watch;
 use std::env;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Arg, CommandFactory, Parser, Subcommand};
+use colorchoice_clap::Color;
 
 use crate::failure::Failure;
 use crate::program::Verdict;
 
 /// IP longest-prefix match with Poptrie: look up, inspect, compare, convert and verify routing tables.
 #[derive(Parser)]
+#[command(mut_arg("color", color))]
 #[command(
     name = "popfib",
     version,
@@ -76,6 +80,16 @@ verify a mismatch, diff a difference), 2 bad usage or input, 141 if the reader o
 struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    #[command(flatten)]
+    color: Color,
+}
+
+/// When colours are used, as everywhere else.
+fn color(color: Arg) -> Arg {
+    color.hide_short_help(true).help(
+        "Use colours: on a terminal (auto), always or never. In auto, NO_COLOR and CLICOLOR_FORCE in the environment decide first",
+    )
 }
 
 #[derive(Subcommand)]
@@ -108,6 +122,7 @@ enum Command {
 }
 
 fn run(cli: Cli) -> Result<Verdict, Failure> {
+    cli.color.write_global();
     match cli.command {
         Command::Lookup(args) => lookup::run(&args),
         Command::Annotate(args) => annotate::run(&args),
@@ -140,11 +155,12 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
 /// The whole of `popfib`, with the arguments of this process. An address in place of a command is looked up.
 pub fn main() -> ExitCode {
     let mut arguments: Vec<_> = env::args_os().collect();
+    let first = program::first(&arguments);
     if arguments
-        .get(1)
-        .is_some_and(|first| lookup::is_asked(first))
+        .get(first)
+        .is_some_and(|argument| lookup::is_asked(argument))
     {
-        arguments.insert(1, "lookup".into());
+        arguments.insert(first, "lookup".into());
     }
     program::main("popfib", arguments, run)
 }

@@ -4,12 +4,14 @@
 //! lookups. A stream goes the way of `popfib annotate`, by batches and a FIB.
 
 use std::ffi::OsStr;
-use std::fmt::{self, Write};
+use std::fmt;
 use std::io::{self, IsTerminal};
+use std::iter;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use anstyle::Style;
 use clap::Args;
 use popfib::{IpPrefix, NextHop, PrefixError};
 use popfib_formats::{AddressBatch, Escaped, Found, Run, find_address};
@@ -22,6 +24,8 @@ use crate::live::Place;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
 use crate::records::{self, NEXT_HOP, Named};
+use crate::rows::{Column, Field, Form as RowForm};
+use crate::screen::{PREFIX, VALUE};
 use crate::stream::follower::Follower;
 use crate::stream::form::Form;
 use crate::stream::lines::{Lines, Query, Work};
@@ -34,7 +38,7 @@ use crate::table;
 /// Print the longest match of each address: address, matched prefix, next hop.
 ///
 /// An argument is an address, alone, with a port, in brackets or as it stands in a URL, or a prefix, whose answer is the longest
-/// route that covers all of it. Columns are separated by tabs; on a terminal each of several is a line. `-` means that there is no match; it also replaces the prefix if an image
+/// route that covers all of it. Columns are separated by tabs; on a terminal they are aligned, and each value of several is a line. `-` means that there is no match; it also replaces the prefix if an image
 /// was compiled without routes. One table answers IPv4 and IPv6; IPv4-mapped IPv6 addresses are IPv6.
 #[derive(Args)]
 #[command(after_help = "\
@@ -200,6 +204,8 @@ struct Stream<'a> {
     lines: Lines,
     work: Work,
     output: Output,
+    /// The names of the columns, if somebody looks at them or their colours.
+    names: Option<Vec<String>>,
     skip_invalid: bool,
     /// Whether somebody types the lines.
     is_typed: bool,
@@ -254,8 +260,15 @@ impl Consumer for Stream<'_> {
         if let Some(tables) = self.follower.as_mut().and_then(Follower::newer) {
             self.lines.use_tables(tables);
         }
-        self.output
-            .bytes(self.lines.lines(&found, &mut self.work)?)?;
+        let lines = self.lines.lines(&found, &mut self.work)?;
+        match &self.names {
+            Some(names) => {
+                for line in String::from_utf8_lossy(lines).lines() {
+                    write_texts(&mut self.output, names, line.split('\t'))?;
+                }
+            }
+            None => self.output.bytes(lines)?,
+        }
         if let Some(wrong) = wrong {
             // What was asked before the bad line is answered before the error is reported.
             self.output.flush()?;
@@ -273,6 +286,9 @@ fn is_blank(line: &[u8]) -> bool {
     matches!(line.trim_ascii(), [] | [b'#' | b';', ..])
 }
 
+/// Answers to addresses that come one by one, of which the first do not tell how long others are.
+const ONE_BY_ONE: &[Column] = &[Column::Left(15), Column::Left(18)];
+
 fn stream(args: &LookupArgs) -> Result<(), Failure> {
     let names = OnceLock::new();
     let make = |table| in_place(vec![table], &names);
@@ -287,16 +303,21 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
         true => Form::Json,
         false => Form::Text { is_crlf: false },
     };
+    let output = Output::of_rows(RowForm::tabs(ONE_BY_ONE));
+    let screen = output.screen();
+    let is_shown = (screen.is_terminal || screen.is_coloured) && !args.json;
     let mut stream = Stream {
         follower,
-        lines: Lines::new(query, form, Lead::Address),
         work: Work::default(),
-        output: Output::new(),
+        output,
+        // The first column is that of the prefix.
+        names: is_shown.then(|| query.columns().skip(1).collect()),
         skip_invalid: args.table.read.skip_invalid,
         is_typed: io::stdin().is_terminal(),
         name: String::new(),
         read: 0,
         skipped: 0,
+        lines: Lines::new(query, form, Lead::Address),
     };
     let input = InputArgs::default();
     // A line without an address is an error here, or told.
@@ -322,38 +343,56 @@ fn write_answer(
             cells,
         });
     }
-    let prefix = prefix.map_or_else(|| "-".to_owned(), |prefix| prefix.to_string());
-    if cells.len() > 1 && io::stdout().is_terminal() {
-        return output.text(block(asked, &prefix, cells));
-    }
-    let mut line = format!("{asked}\t{prefix}");
-    for (_, cell) in cells {
-        let text = cell.map_or_else(|| "-".to_owned(), |cell| cell.to_string());
-        // Writing to a String cannot fail.
-        let _ = write!(line, "\t{}", Escaped(&text));
-    }
-    line.push('\n');
-    output.bytes(line.as_bytes())
+    let (names, cells): (Vec<_>, Vec<_>) = cells.iter().copied().unzip();
+    let text = |cell: Cell<'_>| Escaped(&cell.to_string()).to_string();
+    let prefix = prefix.map(|prefix| prefix.to_string());
+    let answer = [Some(asked.to_string()), prefix];
+    let answer = answer
+        .into_iter()
+        .chain(cells.into_iter().map(|cell| cell.map(text)));
+    let texts: Vec<String> = answer
+        .map(|text| text.unwrap_or_else(|| NONE.to_owned()))
+        .collect();
+    write_texts(output, &names, texts.iter().map(String::as_str))
 }
 
-/// The answer as a person reads it: a line for each value that there is.
-fn block(asked: Asked, prefix: &str, cells: &[Named<'_>]) -> String {
-    let mut block = format!("{asked}  {prefix}\n");
-    let width = cells.iter().map(|(name, _)| name.chars().count()).max();
+/// What stands for a prefix or value that there is not.
+const NONE: &str = "-";
+
+/// Writes an answer: what was asked, the prefix, and the values of these columns. On a terminal each of several is a line.
+fn write_texts<'t>(
+    output: &mut Output,
+    names: &[impl AsRef<str>],
+    mut texts: impl Iterator<Item = &'t str>,
+) -> Result<(), Failure> {
+    let asked = texts.next().unwrap_or_default();
+    let styles = iter::once(PREFIX).chain(iter::repeat(VALUE));
+    let answers = texts.zip(styles);
+    let answers = answers.map(|(text, style)| match text {
+        NONE => (text, Style::new()),
+        text => (text, style),
+    });
+    let mut answers: Vec<_> = answers.collect();
+    let screen = output.screen();
+    let is_block = names.len() > 1 && screen.is_terminal;
+    let values = answers.split_off(if is_block { 1 } else { answers.len() });
+    let answers = answers
+        .iter()
+        .map(|(text, style)| Field::styled(*style, text));
+    output.row([Field::new(&asked)].into_iter().chain(answers))?;
+    if !is_block {
+        return Ok(());
+    }
+    let width = names.iter().map(|name| name.as_ref().chars().count()).max();
     let width = width.unwrap_or(0);
-    for (name, cell) in cells {
-        if let Some(cell) = cell {
-            let text = cell.to_string();
-            // Writing to a String cannot fail.
-            let _ = writeln!(
-                block,
-                "  {:width$}  {}",
-                name.escape_debug().to_string(),
-                Escaped(&text)
-            );
+    for (name, (text, style)) in names.iter().zip(values) {
+        if text != NONE {
+            let name = name.as_ref().escape_debug().to_string();
+            let text = screen.paint(style, text);
+            output.text(format_args!("  {name:width$}  {text}\n"))?;
         }
     }
-    block
+    Ok(())
 }
 
 /// The matched prefix, if it is known, and the number of the record.

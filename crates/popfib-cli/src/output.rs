@@ -4,32 +4,78 @@ use std::fmt::Display;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::sync::OnceLock;
 
+use anstyle::Style;
 use serde::{Serialize, Serializer};
 
 use crate::failure::Failure;
+use crate::progress;
+use crate::rows::{Field, Form, Rows};
+use crate::screen::{ERROR, Screen};
 
 /// Standard output behind a buffer; nothing is lost silently: every error,
 /// a full disk as much as a closed pipe, comes back as [`Failure::Output`].
 #[derive(Debug)]
 pub(crate) struct Output {
-    buffer: BufWriter<Stdout>,
+    buffer: BufWriter<Target>,
+    screen: Screen,
+    rows: Rows,
 }
 
 impl Output {
     /// Standard output.
     pub(crate) fn new() -> Self {
+        Self::of_rows(Form::TABS)
+    }
+
+    /// The same for rows of this form.
+    pub(crate) fn of_rows(form: Form) -> Self {
+        let screen = Screen::stdout();
+        let target = Target {
+            stdout: io::stdout(),
+            is_terminal: screen.is_terminal,
+        };
         Self {
-            buffer: BufWriter::with_capacity(64 * 1024, io::stdout()),
+            buffer: BufWriter::with_capacity(64 * 1024, target),
+            screen,
+            rows: Rows::new(form, screen),
         }
+    }
+
+    /// What it can show.
+    pub(crate) fn screen(&self) -> Screen {
+        self.screen
+    }
+
+    /// The rows from now on have this form, and widths of their own.
+    pub(crate) fn begin_rows(&mut self, form: Form) -> Result<(), Failure> {
+        self.settle()?;
+        self.rows = Rows::new(form, self.screen);
+        Ok(())
+    }
+
+    /// Writes a row of fields.
+    pub(crate) fn row<'f>(
+        &mut self,
+        fields: impl IntoIterator<Item = Field<'f>>,
+    ) -> Result<(), Failure> {
+        let row = self.rows.row(fields, &mut self.buffer);
+        row.map_err(Failure::Output)
+    }
+
+    /// Writes the rows that are kept for their widths.
+    fn settle(&mut self) -> Result<(), Failure> {
+        self.rows.settle(&mut self.buffer).map_err(Failure::Output)
     }
 
     /// Writes `text`, with no line end of its own.
     pub(crate) fn text(&mut self, text: impl Display) -> Result<(), Failure> {
+        self.settle()?;
         write!(self.buffer, "{text}").map_err(Failure::Output)
     }
 
     /// Writes `bytes` as they are.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.settle()?;
         self.buffer.write_all(bytes).map_err(Failure::Output)
     }
 
@@ -43,7 +89,39 @@ impl Output {
 
     /// Hands everything written so far to the reader.
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+        self.settle()?;
         self.buffer.flush().map_err(Failure::Output)
+    }
+}
+
+/// After an error, what was there before it is written.
+impl Drop for Output {
+    fn drop(&mut self) {
+        let _ = self.settle();
+    }
+}
+
+/// Standard output; on a terminal apart from a bar.
+#[derive(Debug)]
+struct Target {
+    stdout: Stdout,
+    is_terminal: bool,
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.is_terminal {
+            return self.stdout.write(bytes);
+        }
+        progress::apart(bytes.ends_with(b"\n"), || {
+            self.stdout.write_all(bytes)?;
+            self.stdout.flush()
+        })?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stdout.flush()
     }
 }
 
@@ -68,8 +146,18 @@ pub(crate) fn name_program(name: &'static str) {
 
 /// One line on standard error, whatever is in it: control characters are escaped.
 pub(crate) fn note(line: impl Display) {
+    tell_line(Style::new(), line);
+}
+
+/// The same of an error.
+pub(crate) fn error(line: impl Display) {
+    tell_line(ERROR, line);
+}
+
+fn tell_line(style: Style, line: impl Display) {
     let program = PROGRAM.get().copied().unwrap_or("popfib");
-    let mut text = format!("{program}: ");
+    let program = format!("{program}:");
+    let mut text = format!("{} ", Screen::stderr().paint(style, program));
     for character in line.to_string().chars() {
         if character.is_control() {
             text.extend(character.escape_default());
@@ -84,7 +172,7 @@ pub(crate) fn note(line: impl Display) {
 /// Writes to standard error, which has no buffer, in one piece: two programs that share it don't mix
 /// their lines. A standard error that is gone is no reason to stop.
 pub(crate) fn to_stderr(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
+    let _ = progress::apart(true, || io::stderr().write_all(text.as_bytes()));
 }
 
 /// Notes what a table lacks of its source, called `name`.

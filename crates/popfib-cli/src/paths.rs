@@ -13,6 +13,8 @@ use crate::output::{AsText, Output};
 use crate::places::{PlaceArgs, set_of};
 use crate::program::Verdict;
 use crate::progress;
+use crate::rows::{Field, Form};
+use crate::screen::PREFIX;
 use crate::table::{note_skipped, take_all};
 
 /// Print all paths in a route collector's dump, from every peer; exit 1 if there are none.
@@ -113,7 +115,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
     let wanted = args.wanted()?;
     let input = Input::open(args.dump.path())?.max_size(args.max_size);
     let name = input.name().to_owned();
-    let bar = progress::watch(input.progress());
+    let bar = progress::is_apart().then(|| progress::watch(input.progress()));
     let options = LoadOptions {
         format: args.format,
         peer: args.peer,
@@ -123,7 +125,10 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
     let mut source = open_paths(input, &options, wanted)?;
     let mut report = Report {
         json: args.json,
-        output: Output::new(),
+        output: Output::of_rows(Form {
+            separator: Some(if args.moas { ' ' } else { '|' }),
+            columns: &[],
+        }),
         is_found: false,
         origins: args.moas.then(|| (None, Vec::new())),
     };
@@ -188,28 +193,36 @@ impl Report {
                 aggregator: (!path.aggregator.is_empty()).then_some(&path.aggregator),
             });
         }
-        let (kind, id) = match path.id {
-            Some(id) => ("TABLE_DUMP2_AP", format!("{id}|")),
-            None => ("TABLE_DUMP2", String::new()),
+        let kind = match path.id {
+            Some(_) => "TABLE_DUMP2_AP",
+            None => "TABLE_DUMP2",
         };
-        let next_hop = path
-            .next_hop
-            .map(|address| address.to_string())
-            .unwrap_or_default();
-        self.output.text(format_args!(
-            "{kind}|{}|B|{}|{}|{}|{id}{}|{}|{next_hop}|{}|{}|{}|{}|{}|\n",
-            path.seconds,
-            path.peer,
-            path.peer_as,
-            path.prefix,
-            path.as_path,
-            path.origin,
-            path.local_preference.unwrap_or_default(),
-            path.med.unwrap_or_default(),
-            path.communities,
-            if path.is_atomic { "AG" } else { "NAG" },
-            path.aggregator,
-        ))
+        let next_hop = path.next_hop.map(|address| address.to_string());
+        let next_hop = next_hop.unwrap_or_default();
+        let local_preference = path.local_preference.unwrap_or_default();
+        let med = path.med.unwrap_or_default();
+        let atomic = if path.is_atomic { "AG" } else { "NAG" };
+        let head = [
+            Field::new(&kind),
+            Field::new(&path.seconds),
+            Field::new(&"B"),
+            Field::new(&path.peer),
+            Field::new(&path.peer_as),
+            Field::styled(PREFIX, &path.prefix),
+        ];
+        let id = path.id.as_ref().map(|id| Field::new(id));
+        let tail = [
+            Field::new(&path.as_path),
+            Field::new(&path.origin),
+            Field::new(&next_hop),
+            Field::new(&local_preference),
+            Field::new(&med),
+            Field::new(&path.communities),
+            Field::new(&atomic),
+            Field::new(&path.aggregator),
+            Field::new(&""),
+        ];
+        self.output.row(head.into_iter().chain(id).chain(tail))
     }
 
     /// Prints the prefix whose paths are done, if it comes from several ASes.
@@ -225,8 +238,9 @@ impl Report {
                     origins,
                 })?;
             } else {
+                let origins = origins.join(" ");
                 self.output
-                    .text(format_args!("{prefix} {}\n", origins.join(" ")))?;
+                    .row([Field::styled(PREFIX, &prefix), Field::new(&origins)])?;
             }
         }
         origins.clear();

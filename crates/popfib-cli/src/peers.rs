@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::program::Verdict;
 use crate::progress;
+use crate::rows::{Field, Form, LEFT, RIGHT};
 use crate::table::{note_skipped, take_all};
 
 /// List the peers of a route collector's dump: index, address, AS, IPv4 and IPv6 routes.
@@ -66,7 +67,8 @@ pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
     if source.peers().is_empty() {
         return Err(format!("{}: this file has no peers", name.escape_debug()).into());
     }
-    let mut output = Output::new();
+    let columns = &[RIGHT, LEFT, LEFT, RIGHT, RIGHT];
+    let mut output = Output::of_rows(Form::tabs(columns));
     for (index, peer) in source.peers().iter().enumerate() {
         let line = Line {
             index,
@@ -78,10 +80,13 @@ pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
         if args.json {
             output.json(&line)?;
         } else {
-            output.text(format_args!(
-                "{index}\t{}\tAS{}\t{}\t{}\n",
-                line.address, line.r#as, line.ipv4_routes, line.ipv6_routes
-            ))?;
+            output.row([
+                Field::new(&index),
+                Field::new(&line.address),
+                Field::new(&format_args!("AS{}", line.r#as)),
+                Field::new(&line.ipv4_routes),
+                Field::new(&line.ipv6_routes),
+            ])?;
         }
     }
     output.flush()?;

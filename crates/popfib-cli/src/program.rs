@@ -10,11 +10,13 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{ColorChoice, Parser, ValueEnum};
+use colorchoice_clap::Color;
 
 use crate::failure::Failure;
 use crate::output;
+use crate::screen::Screen;
 
 /// What a command that did its work has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +37,15 @@ pub(crate) fn main<C: Parser>(
     run: impl FnOnce(C) -> Result<Verdict, Failure>,
 ) -> ExitCode {
     output::name_program(name);
+    let arguments: Vec<_> = arguments.into_iter().collect();
+    let color = color(&arguments);
     let verdict = match C::try_parse_from(arguments) {
         Ok(arguments) => run(arguments),
-        Err(error) => usage(&error),
+        Err(error) => {
+            // Help and errors come before the arguments are known.
+            color.unwrap_or_default().write_global();
+            usage(&error)
+        }
     };
     match verdict {
         Ok(Verdict::Good) => ExitCode::SUCCESS,
@@ -46,24 +54,60 @@ pub(crate) fn main<C: Parser>(
         Err(failure) => {
             match &failure {
                 Failure::Help(help) => output::to_stderr(help),
-                failure => output::note(failure),
+                failure => output::error(failure),
             }
             ExitCode::from(2)
         }
     }
 }
 
+/// Where the first argument is that is no option for colours.
+pub(crate) fn first(arguments: &[OsString]) -> usize {
+    let mut at = 1;
+    while let Some(argument) = arguments.get(at).and_then(|argument| argument.to_str()) {
+        at += match argument {
+            "--color" => 2,
+            argument if argument.starts_with("--color=") => 1,
+            _ => break,
+        };
+    }
+    at
+}
+
+/// What the last argument for colours says.
+fn color(arguments: &[OsString]) -> Option<Color> {
+    let arguments = arguments.iter().filter_map(|argument| argument.to_str());
+    let mut arguments = arguments.take_while(|argument| *argument != "--");
+    let mut last = None;
+    while let Some(argument) = arguments.next() {
+        let when = match argument {
+            "--color" => arguments.next(),
+            argument => argument.strip_prefix("--color="),
+        };
+        let color = when.and_then(|when| ColorChoice::from_str(when, false).ok());
+        last = color.map(|color| Color { color }).or(last);
+    }
+    last
+}
+
 /// What clap has to say: help and version are output, the rest is bad usage.
 fn usage(error: &clap::Error) -> Result<Verdict, Failure> {
     let text = error.render();
+    let shown = |screen: Screen| match screen.is_coloured {
+        true => text.ansi().to_string(),
+        false => text.to_string(),
+    };
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             let mut stdout = io::stdout();
-            let written = write!(stdout, "{text}").and_then(|()| stdout.flush());
+            let written = stdout.write_all(shown(Screen::stdout()).as_bytes());
+            let written = written.and_then(|()| stdout.flush());
             written.map(|()| Verdict::Good).map_err(Failure::Output)
         }
         // Help in place of an error, where nothing was asked for.
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Help(text.to_string())),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Err(Failure::Help(shown(Screen::stderr())))
+        }
         _ => Err(Failure::Message(one_line(&text.to_string()))),
     }
 }
@@ -84,7 +128,28 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::one_line;
+    use super::{ColorChoice, color, first, one_line};
+
+    #[test]
+    fn colours_are_known_before_other_arguments() {
+        for (text, place, wanted) in [
+            ("popfib", 1, None),
+            ("popfib 8.8.8.8 --color never", 1, Some(ColorChoice::Never)),
+            ("popfib --color always info", 3, Some(ColorChoice::Always)),
+            (
+                "popfib --color=never --color=auto",
+                3,
+                Some(ColorChoice::Auto),
+            ),
+            ("popfib --color", 3, None),
+            ("popfib --color=red info", 2, None),
+            ("popfib lookup -- --color=never", 1, None),
+        ] {
+            let arguments: Vec<_> = text.split(' ').map(Into::into).collect();
+            assert_eq!(first(&arguments), place, "{text}");
+            assert_eq!(color(&arguments).map(|color| color.color), wanted, "{text}");
+        }
+    }
 
     #[test]
     fn usage_is_told_in_one_line() {

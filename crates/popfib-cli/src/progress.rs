@@ -1,11 +1,13 @@
-//! How far reading has come, as a bar on the terminal.
+//! How far something has come, as a bar on the terminal.
 //!
-//! A thread of its own looks at the reader's count and draws: the reader does
-//! nothing for it. Only what takes a while gets a bar, and only on a terminal.
+//! A thread of its own looks at a count and draws: the work does nothing for it. Only what takes a while gets a bar, only on a
+//! terminal, and what else is written there comes before it.
 
 use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -15,27 +17,112 @@ use popfib_formats::Progress;
 const PATIENCE: Duration = Duration::from_millis(500);
 const FRAME: Duration = Duration::from_millis(100);
 
+/// What is on the terminal that a bar has to know.
+struct Terminal {
+    bar: Option<ProgressBar>,
+    /// The thread that draws.
+    owner: Option<ThreadId>,
+    /// Whether what was written last has not ended its line, of which a bar would take the place.
+    is_in_line: bool,
+}
+
+static TERMINAL: Mutex<Terminal> = Mutex::new(Terminal {
+    bar: None,
+    owner: None,
+    is_in_line: false,
+});
+
+fn terminal() -> MutexGuard<'static, Terminal> {
+    let locked = TERMINAL.lock();
+    locked.unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl Terminal {
+    fn erase(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 /// A bar that is gone when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
 
-/// Draws `progress` on standard error from now on, if that is a terminal.
+/// Draws the reading of a file on standard error from now on, if that is a terminal.
 pub(crate) fn watch(progress: Progress) -> Watch {
+    let template = match progress.total() {
+        Some(_) => "reading {wide_bar} {bytes}/{total_bytes} {eta}",
+        None => "reading {spinner} {bytes}",
+    };
+    draw(template, progress.total(), move || progress.read())
+}
+
+/// Whether a bar may stand beside what is written to standard output meanwhile: on a terminal both are written in turn, and a
+/// file is elsewhere. What reads a pipe may write to the same terminal at any time.
+pub(crate) fn is_apart() -> bool {
+    #[cfg(unix)]
+    {
+        use std::fs::File;
+        use std::os::fd::AsFd;
+        use std::os::unix::fs::FileTypeExt;
+
+        let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+        let kind = stdout.and_then(|stdout| stdout.metadata());
+        kind.is_ok_and(|stat| !stat.file_type().is_fifo() && !stat.file_type().is_socket())
+    }
+    #[cfg(not(unix))]
+    io::stdout().is_terminal()
+}
+
+/// The same of a step that does not know how far it is.
+pub(crate) fn step(template: &'static str) -> Watch {
+    draw(template, None, || 0)
+}
+
+/// The same of `total` things, of which the work counts those that are done.
+pub(crate) fn counted(template: &'static str, total: u64) -> (Watch, Arc<AtomicU64>) {
+    let done = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&done);
+    let watch = draw(template, Some(total), move || count.load(Ordering::Relaxed));
+    (watch, done)
+}
+
+fn draw(
+    template: &'static str,
+    total: Option<u64>,
+    position: impl Fn() -> u64 + Send + 'static,
+) -> Watch {
     if !io::stderr().is_terminal() {
         return Watch(None);
     }
     let (sender, stopped) = channel();
     let thread = thread::spawn(move || {
         let mut wait = PATIENCE;
-        let mut bar = None;
+        let me = thread::current().id();
         // Nothing is ever sent: the other end is dropped when it is time to stop.
         while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
             wait = FRAME;
-            bar.get_or_insert_with(|| new_bar(progress.total()))
-                .set_position(progress.read());
+            let mut terminal = terminal();
+            if *terminal.owner.get_or_insert(me) != me || terminal.is_in_line {
+                continue;
+            }
+            match &terminal.bar {
+                Some(bar) => {
+                    bar.set_position(position());
+                    bar.tick();
+                }
+                None => {
+                    let bar = new_bar(template, total).with_position(position());
+                    bar.reset_eta();
+                    terminal.bar = Some(bar);
+                }
+            }
         }
-        if let Some(bar) = bar {
-            bar.finish_and_clear();
+        let mut terminal = terminal();
+        if terminal.owner == Some(me) {
+            terminal.erase();
+            terminal.owner = None;
         }
     });
     Watch(Some((sender, thread)))
@@ -51,13 +138,15 @@ impl Drop for Watch {
     }
 }
 
-fn new_bar(total: Option<u64>) -> ProgressBar {
-    let (bar, template) = match total {
-        Some(total) => (
-            ProgressBar::new(total),
-            "reading {bar:40} {bytes}/{total_bytes} {eta}",
-        ),
-        None => (ProgressBar::no_length(), "reading {spinner} {bytes}"),
-    };
+fn new_bar(template: &str, total: Option<u64>) -> ProgressBar {
+    let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
     bar.with_style(ProgressStyle::with_template(template).expect("a valid template"))
+}
+
+/// Writes to the terminal what has nothing to do with the bar, which comes after it again when a line ends.
+pub(crate) fn apart<T>(ends_line: bool, write: impl FnOnce() -> T) -> T {
+    let mut terminal = terminal();
+    terminal.erase();
+    terminal.is_in_line = !ends_line;
+    write()
 }

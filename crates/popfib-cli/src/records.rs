@@ -1,8 +1,9 @@
 //! The columns of records in output: what they are called, and as members of JSON.
 
 use std::borrow::Cow;
+use std::fmt::{self, Display};
 
-use popfib_formats::CellJson;
+use popfib_formats::{CellJson, Escaped};
 use popfib_table::{Cell, Column, Records, Scalar};
 use serde::ser::SerializeMap;
 
@@ -29,6 +30,21 @@ pub(crate) fn shown(cell: Cell<'_>) -> Cow<'_, str> {
     match cell {
         Cell::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),
         cell => Cow::Owned(cell.to_string()),
+    }
+}
+
+/// A value as a row of text has it.
+pub(crate) struct Shown<'a>(pub(crate) Cow<'a, str>);
+
+impl<'a> Shown<'a> {
+    pub(crate) fn new(cell: Option<Cell<'a>>) -> Self {
+        Self(cell.map_or(Cow::Borrowed("-"), shown))
+    }
+}
+
+impl Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Escaped(&self.0).fmt(f)
     }
 }
 

@@ -5,10 +5,11 @@
 //! an option are a set, so that many of them cost each route no more than one.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
 
 use clap::Args;
 use popfib::{ByFamily, IpPrefix, NextHop, Prefix};
-use popfib_formats::{Escaped, RouteTable};
+use popfib_formats::RouteTable;
 use popfib_table::{Records, Ribs};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -18,7 +19,9 @@ use crate::failure::Failure;
 use crate::output::{AsText, Output};
 use crate::places::{PlaceArgs, Relation, set_of};
 use crate::program::Verdict;
-use crate::records::{self, Named};
+use crate::records::{self, Named, Shown};
+use crate::rows::{Field, Form};
+use crate::screen::{PREFIX, VALUE};
 use crate::table;
 
 /// Print the routes of a table that match all conditions; exit 1 if there are none.
@@ -274,23 +277,30 @@ impl Report<'_> {
                 cells: &cells,
             });
         }
-        if let Some(query) = query {
-            self.output.text(format_args!("{query} "))?;
-        }
-        match prefix {
-            Some(prefix) => self.output.text(prefix)?,
-            None => self.output.text("-")?,
-        }
-        // Values with blanks in them stay apart.
-        let separator = if cells.len() > 1 { '\t' } else { ' ' };
-        for (_, cell) in cells {
-            let text = cell.map_or_else(|| "-".to_owned(), |cell| cell.to_string());
-            if !text.is_empty() || separator == '\t' {
-                self.output
-                    .text(format_args!("{separator}{}", Escaped(&text)))?;
+        let prefix: &dyn Display = match &prefix {
+            Some(prefix) => prefix,
+            None => &"-",
+        };
+        let is_one = cells.len() == 1;
+        let both;
+        let route = match &query {
+            None => [None, Some(Field::styled(PREFIX, prefix))],
+            Some(query) if is_one => [Some(Field::new(query)), Some(Field::styled(PREFIX, prefix))],
+            // What separates values is not between these.
+            Some(query) => {
+                both = format!("{query} {prefix}");
+                [None, Some(Field::styled(PREFIX, &both))]
             }
-        }
-        self.output.text('\n')
+        };
+        let values = cells.iter().map(|(_, cell)| Shown::new(*cell));
+        let values: Vec<_> = values
+            .filter(|value| !is_one || !value.0.is_empty())
+            .collect();
+        let values = values.iter().map(|value| match &*value.0 {
+            "-" => Field::new(value),
+            _ => Field::styled(VALUE, value),
+        });
+        self.output.row(route.into_iter().flatten().chain(values))
     }
 }
 
@@ -328,7 +338,11 @@ pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
     let mut report = Report {
         said: &said,
         json: args.json,
-        output: Output::new(),
+        // Values with blanks in them stay apart.
+        output: Output::of_rows(Form {
+            separator: Some(if said.columns.len() > 1 { '\t' } else { ' ' }),
+            columns: &[],
+        }),
         is_found: false,
     };
     if args.each {

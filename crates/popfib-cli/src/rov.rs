@@ -22,6 +22,8 @@ use crate::image::is_image_file;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
 use crate::progress;
+use crate::rows::{Column, Field, Form};
+use crate::screen::{HEADING, PREFIX};
 use crate::table::{self, counted, note_skipped};
 
 /// Validate the origin AS of every route against VRPs of the RPKI (RFC 6811).
@@ -155,10 +157,12 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
         left_out: 0,
     };
     let old = before.as_ref();
+    let bar = progress::is_apart().then(|| progress::step("validating {spinner}"));
     let summary = Summary {
         ipv4: report.family(&table, &origins, &vrps, old, |vrps| &vrps.ipv4)?,
         ipv6: report.family(&table, &origins, &vrps, old, |vrps| &vrps.ipv6)?,
     };
+    drop(bar);
     let verdict = report.end(&summary, before.is_some())?;
     report.output.flush()?;
     Ok(verdict)
@@ -317,10 +321,12 @@ impl Report<'_> {
         }
         let cell = if cell.is_empty() { "-" } else { &cell };
         let state = State(state).name();
-        self.output.text(format_args!(
-            "{prefix}\t{}\t{state}\t{cell}\n",
-            Escaped(text)
-        ))
+        self.output.row([
+            Field::styled(PREFIX, &prefix),
+            Field::new(&Escaped(text)),
+            Field::new(&state),
+            Field::new(&cell),
+        ])
     }
 
     fn change(
@@ -345,10 +351,12 @@ impl Report<'_> {
                 after: after.name(),
             });
         }
-        let (before, after) = (before.name(), after.name());
-        let origin = Escaped(origin);
-        self.output
-            .text(format_args!("{prefix}\t{origin}\t{before}\t{after}\n"))
+        self.output.row([
+            Field::styled(PREFIX, &prefix),
+            Field::new(&Escaped(origin)),
+            Field::new(&before.name()),
+            Field::new(&after.name()),
+        ])
     }
 
     /// Prints the summary, if nothing else was asked for, and decides the exit status.
@@ -375,8 +383,11 @@ impl Report<'_> {
             self.output.json(summary)?;
             return Ok(Verdict::Good);
         }
+        let columns = &[Column::Left(16), Column::Right(8), Column::Right(8)];
+        self.output.begin_rows(Form::fixed(columns))?;
+        let heading = ["", "ipv4", "ipv6"];
         self.output
-            .text(format_args!("{:<16}{:>10}{:>10}\n", "", "ipv4", "ipv6"))?;
+            .row(heading.iter().map(|name| Field::styled(HEADING, name)))?;
         let (ipv4, ipv6) = (&summary.ipv4, &summary.ipv6);
         for (name, ipv4, ipv6) in [
             ("routes", ipv4.routes, ipv6.routes),
@@ -386,7 +397,7 @@ impl Report<'_> {
             ("not-found", ipv4.not_found, ipv6.not_found),
         ] {
             self.output
-                .text(format_args!("{name:<16}{ipv4:>10}{ipv6:>10}\n"))?;
+                .row([Field::new(&name), Field::new(&ipv4), Field::new(&ipv6)])?;
         }
         Ok(Verdict::Good)
     }

@@ -21,6 +21,9 @@ use crate::destination::{Destination, DestinationArgs};
 use crate::failure::Failure;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
+use crate::progress;
+use crate::rows::Field;
+use crate::screen::PREFIX;
 use crate::table::{self, counted};
 
 /// Combine tables or lists as sets of addresses, or compare two.
@@ -248,12 +251,14 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
     let destination = common.destination.open()?;
     let mut tables = load(&files.iter().collect::<Vec<_>>(), &common.read)?;
     let mut result = RouteTable::default();
+    let bar = progress::step("combining {spinner}");
     if common.family != Some(Family::Ipv6) {
         rule.put::<u32>(&tables, keep_routes, &mut result);
     }
     if common.family != Some(Family::Ipv4) {
         rule.put::<u128>(&tables, keep_routes, &mut result);
     }
+    drop(bar);
     if keep_routes {
         let first = tables.swap_remove(0);
         (result.name, result.next_hops) = (first.name, first.next_hops);
@@ -350,7 +355,7 @@ fn compare_family<A: popfib::Family>(
             let prefix = AsText(A::ip_prefix(prefix));
             output.json(&Line { prefix, covered })?;
         } else {
-            output.text(format_args!("{prefix}\t{covered}\n"))?;
+            output.row([Field::styled(PREFIX, &prefix), Field::new(&covered)])?;
         }
     }
     Ok(())

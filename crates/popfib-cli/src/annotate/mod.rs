@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::stream::follower::Follower;
 use crate::stream::lines::{Query, Work};
+use crate::stream::painter::Painter;
 use crate::stream::seen::Seen;
 use crate::stream::source::Source;
 use crate::stream::table::{NamedTable, in_place};
@@ -120,6 +121,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
         },
         target: Destination::open(args.output.as_deref())?,
         sink: None,
+        painter: None,
     };
     let mut seen = Seen::default();
     let read = &args.tables.read;
@@ -150,6 +152,16 @@ struct Annotator<'t> {
     query: Query,
     target: Destination,
     sink: Option<Sink>,
+    /// What colours answers, if anything does.
+    painter: Option<Painter>,
+}
+
+/// The same bytes, coloured if that is asked for.
+fn painted<'b>(painter: &'b mut Option<Painter>, bytes: &'b [u8]) -> &'b [u8] {
+    match painter {
+        Some(painter) => painter.paint(bytes),
+        None => bytes,
+    }
 }
 
 impl Consumer for Annotator<'_> {
@@ -160,6 +172,10 @@ impl Consumer for Annotator<'_> {
         }
     }
 
+    fn writes(&self) -> bool {
+        matches!(self.target, Destination::Stdout(_))
+    }
+
     fn open(&mut self, name: &str, source: &Source) -> Result<(), Failure> {
         match &mut self.sink {
             Some(sink) if sink.takes(source, self.args, &self.query) => {
@@ -168,6 +184,10 @@ impl Consumer for Annotator<'_> {
             Some(_) => Err(format!("{name}: its columns are not those of the file before").into()),
             none => {
                 let sink = none.insert(Sink::new(name, source, self.args, &self.query)?);
+                let is_text = sink.as_lines().is_some_and(|lines| lines.is_text());
+                if is_text && self.target.screen().is_coloured {
+                    self.painter = Some(Painter::new(&self.query));
+                }
                 self.target.bytes(sink.head())?;
                 self.target.bytes(&sink.begin(name, source))
             }
@@ -188,6 +208,7 @@ impl Consumer for Annotator<'_> {
         let lines = RwLock::new(lines.filter(|_| threads > 1)?);
         let Self {
             target,
+            painter,
             follower,
             query,
             ..
@@ -210,7 +231,7 @@ impl Consumer for Annotator<'_> {
             lines.lines(batch, work).map(drop)
         };
         let write = |bytes: &[u8], is_full: bool| {
-            target.bytes(bytes)?;
+            target.bytes(painted(painter, bytes))?;
             if is_full { Ok(()) } else { target.flush() }
         };
         Some(parallel::run(source, threads, skip, work, write))
@@ -222,7 +243,8 @@ impl Consumer for Annotator<'_> {
                 self.query.tables = tables;
                 sink.use_tables(self.query.tables.clone());
             }
-            self.target.bytes(sink.answer(batch, source)?)?;
+            let answer = sink.answer(batch, source)?;
+            self.target.bytes(painted(&mut self.painter, answer))?;
         }
         if !batch.is_full() {
             self.target.flush()?;

@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 
 use popfib::NextHop;
-use popfib_formats::{CellJson, Escaped};
+use popfib_formats::CellJson;
 use popfib_table::{Cell, Column, Records};
 use serde::ser::{Serialize, Serializer};
 
-use crate::records::{self, NEXT_HOP, Named, shown};
+use crate::records::{self, NEXT_HOP, Named, Shown, shown};
 
 /// Which of the two tables.
 #[derive(Clone, Copy)]
@@ -125,21 +124,6 @@ impl Serialize for Said<'_> {
                 map.end()
             }
         }
-    }
-}
-
-/// A value as a line has it.
-pub(super) struct Shown<'a>(pub(super) Cow<'a, str>);
-
-impl<'a> Shown<'a> {
-    fn new(cell: Option<Cell<'a>>) -> Self {
-        Self(cell.map_or(Cow::Borrowed("-"), shown))
-    }
-}
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Escaped(&self.0).fmt(f)
     }
 }
 

@@ -9,6 +9,8 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::rows::{Field, Form, LEFT, RIGHT};
+use crate::screen::HEADING;
 
 /// The changes of routes, counted by next hop.
 #[derive(Default)]
@@ -67,7 +69,9 @@ impl<'a> Summary<'a> {
                 .then_with(|| a.cmp(b))
         });
         if !json && !lines.is_empty() {
-            output.text("next_hop\tadded\tremoved\tgained\tlost\n")?;
+            output.begin_rows(Form::tabs(&[LEFT, RIGHT, RIGHT, RIGHT, RIGHT]))?;
+            let heading = ["next_hop", "added", "removed", "gained", "lost"];
+            output.row(heading.iter().map(|name| Field::styled(HEADING, name)))?;
         }
         for (next_hop, counts) in lines {
             if json {
@@ -81,10 +85,13 @@ impl<'a> Summary<'a> {
                 gained,
                 lost,
             } = counts;
-            let next_hop = Escaped(&next_hop);
-            output.text(format_args!(
-                "{next_hop}\t{added}\t{removed}\t{gained}\t{lost}\n"
-            ))?;
+            output.row([
+                Field::new(&Escaped(&next_hop)),
+                Field::new(&added),
+                Field::new(&removed),
+                Field::new(&gained),
+                Field::new(&lost),
+            ])?;
         }
         Ok(())
     }

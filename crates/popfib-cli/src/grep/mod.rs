@@ -1,6 +1,7 @@
 //! `popfib grep`: the lines that hold an address of a table, or none.
 
 mod context;
+mod highlight;
 mod searched;
 
 use std::fmt::Write;
@@ -15,8 +16,9 @@ use popfib_formats::{AddressBatch, Run};
 use crate::args::{is_stdin, kernel};
 use crate::condition;
 use crate::failure::Failure;
-use crate::output::{Output, note};
+use crate::output::{Output, error};
 use crate::program::Verdict;
+use crate::screen::{FILE_NAME, LINE_NUMBER, MARK, MATCH};
 use crate::stream::answers::{self, Ask};
 use crate::stream::follower::Follower;
 use crate::stream::seen::Seen;
@@ -26,6 +28,7 @@ use crate::stream::{self, Consumer, InputArgs, Wanted};
 use crate::table;
 
 use context::Context;
+use highlight::highlighted;
 use searched::Searched;
 
 /// Print the lines that contain an address of a prefix, a list or a table.
@@ -159,7 +162,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
             Err(failure) => {
                 grep.output.flush()?;
                 if let Some(earlier) = failed.replace(failure) {
-                    note(&earlier);
+                    error(&earlier);
                 }
             }
         }
@@ -365,7 +368,8 @@ impl Grep<'_> {
     fn selected_line(&mut self, row: &[u8], found: &[Option<Hit>]) -> Result<(), Failure> {
         let number = self.lines;
         if self.context.select(number) {
-            self.output.bytes(b"--\n")?;
+            let mark = self.output.screen().paint(MARK, "--");
+            self.output.text(format_args!("{mark}\n"))?;
         }
         let before = self.context.before();
         if !self.args.only_matching {
@@ -373,20 +377,28 @@ impl Grep<'_> {
             for (number, line) in (first..).zip(&before) {
                 self.print(line, number, '-')?;
             }
+            if self.output.screen().is_coloured && !self.args.invert_match {
+                return self.print(&highlighted(row, found), number, ':');
+            }
             return self.print(row, number, ':');
         }
         for (address, _) in found.iter().flatten().filter(|(_, is_hit)| *is_hit) {
-            self.print(address.to_string().as_bytes(), number, ':')?;
+            let address = self.output.screen().paint(MATCH, address).to_string();
+            self.print(address.as_bytes(), number, ':')?;
         }
         Ok(())
     }
 
     /// Prints a line; `mark` says whether it was selected.
     fn print(&mut self, line: &[u8], number: u64, mark: char) -> Result<(), Failure> {
+        let screen = self.output.screen();
+        let mark = screen.paint(MARK, mark);
         if self.with_name {
-            self.output.text(format_args!("{}{mark}", self.name))?;
+            let name = screen.paint(FILE_NAME, &self.name);
+            self.output.text(format_args!("{name}{mark}"))?;
         }
         if self.args.line_number {
+            let number = screen.paint(LINE_NUMBER, number);
             self.output.text(format_args!("{number}{mark}"))?;
         }
         self.output.bytes(line)?;
@@ -398,13 +410,16 @@ impl Grep<'_> {
         if self.args.quiet {
             return Ok(());
         }
+        let screen = self.output.screen();
+        let name = screen.paint(FILE_NAME, &self.name);
         if self.args.count {
             if self.with_name {
-                self.output.text(format_args!("{}:", self.name))?;
+                let mark = screen.paint(MARK, ':');
+                self.output.text(format_args!("{name}{mark}"))?;
             }
             self.output.text(format_args!("{}\n", self.count))
         } else if self.args.files_with_matches && self.count > 0 {
-            self.output.text(format_args!("{}\n", self.name))
+            self.output.text(format_args!("{name}\n"))
         } else {
             Ok(())
         }

@@ -165,6 +165,11 @@ impl Lines {
         self.form == *form && self.lead == lead
     }
 
+    /// Whether answers are the last fields of lines, after tabs.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.form, Form::Text { .. })
+    }
+
     /// How many rows stayed as they were because they are no JSON objects.
     pub(crate) fn kept(&self) -> u64 {
         self.kept.load(Ordering::Relaxed)

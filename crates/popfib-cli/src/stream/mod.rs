@@ -12,6 +12,7 @@ pub(crate) mod form;
 pub(crate) mod lines;
 mod members;
 pub(crate) mod page;
+pub(crate) mod painter;
 pub(crate) mod parallel;
 mod replaced;
 mod rows;
@@ -277,6 +278,11 @@ pub(crate) trait Consumer {
         Wanted::Any
     }
 
+    /// Whether it writes to standard output before the file ends.
+    fn writes(&self) -> bool {
+        true
+    }
+
     /// A file begins.
     fn open(&mut self, name: &str, source: &Source) -> Result<(), Failure>;
 
@@ -304,9 +310,7 @@ pub(crate) fn read(
 ) -> Result<(), Failure> {
     let input = Input::open(path)?.max_size(read.max_size);
     let name = input.name().escape_debug().to_string();
-    // A bar would stand in the midst of answers on the terminal, or of what is typed.
-    let shows_bar = input.progress().total().is_some() && !io::stdout().is_terminal();
-    let bar = shows_bar.then(|| progress::watch(input.progress()));
+    let bar = shows_bar(path, &input, consumer).then(|| progress::watch(input.progress()));
     let mut source = Source::open(path, input, args, read.skip_invalid, consumer.wanted())?;
     if (args.sources || args.destinations) && !source.is_packets() {
         let reason = "no capture of packets, which --sources and --destinations are for";
@@ -332,6 +336,14 @@ pub(crate) fn read(
     let without = format!("no {} has {what}", source.unit());
     seen.add(&name, &without, source.missing(), counts);
     Ok(())
+}
+
+/// Whether there is a bar while `input`, the file at `path`, is read.
+fn shows_bar(path: &Path, input: &Input, consumer: &impl Consumer) -> bool {
+    let is_typed = is_stdin(path) && io::stdin().is_terminal();
+    // Answers to lines that come now and then are seen as they come.
+    let is_awaited = input.progress().total().is_none() && io::stdout().is_terminal();
+    !is_typed && (!consumer.writes() || (progress::is_apart() && !is_awaited))
 }
 
 /// What came of a file.

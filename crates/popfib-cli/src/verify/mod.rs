@@ -9,9 +9,10 @@
 mod probes;
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use popfib::{Address, Family, Intervals, NextHop, Prefix, Rib};
 use popfib_table::Table;
 use serde::Serialize;
@@ -22,6 +23,9 @@ use crate::failure::Failure;
 use crate::image::without_routes;
 use crate::output::{Output, note};
 use crate::program::Verdict;
+use crate::progress;
+use crate::rows::{Column, Field, Form};
+use crate::screen::HEADING;
 use crate::table;
 
 /// Addresses that are looked up at a time.
@@ -102,15 +106,23 @@ fn family<A: Family>(table: &Table, args: &VerifyArgs) -> Result<Count, Failure>
     if let Err(error) = fib.check() {
         return Ok(Count::broken(name, error));
     }
-    let mut comparison = Comparison::new(name, |addresses: &[A], answers: &mut [u32]| {
+    // All addresses, of which IPv6 has too many.
+    let is_every = args.exhaustive && A::WIDTH <= 32;
+    let total = match is_every {
+        true => A::MAX.to_u128() as u64,
+        // At most: there are no neighbours at the ends.
+        false => args.random.saturating_add(4 * rib.len() as u64),
+    };
+    let (bar, done) = progress::counted("verifying {wide_bar} {percent:>3} % {eta}", total);
+    let mut comparison = Comparison::new(name, done, |addresses: &[A], answers: &mut [u32]| {
         fib.lookup_batch_with(kernel, addresses, answers);
     });
-    // All addresses, of which IPv6 has too many.
-    if args.exhaustive && A::WIDTH <= 32 {
-        comparison.every_address(rib, &progress_bar::<A>());
+    if is_every {
+        comparison.every_address(rib);
     } else {
         comparison.each_of(rib, probes(rib, args.random, args.seed));
     }
+    drop(bar);
     Ok(comparison.count)
 }
 
@@ -130,21 +142,24 @@ impl Count {
 }
 
 fn print(ipv4: Count, ipv6: Count, json: bool) -> Result<Verdict, Failure> {
-    let mut output = Output::new();
+    let columns = &[Column::Left(6), Column::Right(10), Column::Right(10)];
+    let mut output = Output::of_rows(Form::fixed(columns));
     if json {
         output.json(&Report { ipv4, ipv6 })?;
     } else {
-        output.text(format_args!(
-            "{:<6}{:>12}{:>12}\n",
-            "", "addresses", "mismatches"
-        ))?;
+        let heading = ["", "addresses", "mismatches"];
+        output.row(heading.iter().map(|name| Field::styled(HEADING, name)))?;
         for (name, count) in [("IPv4", ipv4), ("IPv6", ipv6)] {
             let Count {
                 addresses,
                 mismatches,
                 ..
             } = count;
-            output.text(format_args!("{name:<6}{addresses:>12}{mismatches:>12}\n"))?;
+            output.row([
+                Field::new(&name),
+                Field::new(&addresses),
+                Field::new(&mismatches),
+            ])?;
         }
     }
     output.flush()?;
@@ -159,16 +174,6 @@ fn verdict(ipv4: Count, ipv6: Count) -> Verdict {
     }
 }
 
-/// A bar over all addresses, on a terminal only.
-fn progress_bar<A: Address>() -> ProgressBar {
-    let style = ProgressStyle::with_template("{wide_bar} {percent:>3} %  {eta} left");
-    let bar = ProgressBar::new(A::MAX.to_u128() as u64);
-    match style {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
-}
-
 /// Answers of a FIB compared with those of the RIB.
 struct Comparison<'a, A, F> {
     name: &'a str,
@@ -176,11 +181,14 @@ struct Comparison<'a, A, F> {
     addresses: Vec<A>,
     next_hops: Vec<u32>,
     count: Count,
+    /// The addresses so far, for who shows how far it is.
+    done: Arc<AtomicU64>,
 }
 
 impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
-    fn new(name: &'a str, fib: F) -> Self {
+    fn new(name: &'a str, done: Arc<AtomicU64>, fib: F) -> Self {
         Self {
+            done,
             name,
             fib,
             addresses: Vec::with_capacity(BLOCK),
@@ -206,8 +214,7 @@ impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
     }
 
     /// Compares the answer for every address there is.
-    fn every_address(&mut self, rib: &Rib<A>, progress: &ProgressBar) {
-        let mut told = 0;
+    fn every_address(&mut self, rib: &Rib<A>) {
         for interval in Intervals::new(rib) {
             let next_hop = interval.next_hop.map_or(0, NextHop::get);
             for end in [interval.first, interval.last] {
@@ -235,18 +242,14 @@ impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
                 next = self.addresses.last().and_then(|last| last.checked_next());
                 next = next.filter(|&address| address <= interval.last);
             }
-            if self.count.addresses - told >= 1 << 24 {
-                told = self.count.addresses;
-                progress.set_position(told);
-            }
         }
-        progress.finish_and_clear();
     }
 
     fn look_up(&mut self) {
         let next_hops = &mut self.next_hops[..self.addresses.len()];
         (self.fib)(&self.addresses, next_hops);
         self.count.addresses += self.addresses.len() as u64;
+        self.done.store(self.count.addresses, Ordering::Relaxed);
     }
 
     fn compare(&mut self, address: A, answer: u32, expected: u32) {
@@ -325,8 +328,8 @@ mod tests {
     }
 
     fn every_address(fib: impl FnMut(&[u16], &mut [u32]), rib: &Rib<u16>) -> Count {
-        let mut comparison = Comparison::new("test", fib);
-        comparison.every_address(rib, &ProgressBar::hidden());
+        let mut comparison = Comparison::new("test", Arc::default(), fib);
+        comparison.every_address(rib);
         comparison.count
     }
 
@@ -355,7 +358,7 @@ mod tests {
         let rib = rib(ROUTES);
         // The last before 0x1200/9, its first and its last, and one inside.
         let wrong = wrong(&rib, &[0x11ff, 0x1200, 0x127f, 0x1210]);
-        let mut comparison = Comparison::new("test", wrong);
+        let mut comparison = Comparison::new("test", Arc::default(), wrong);
         comparison.each_of(&rib, probes(&rib, 0, 1));
         assert_eq!(comparison.count.mismatches, 3);
         // 4 routes, of which one has no neighbour and two have one or both.

@@ -31,6 +31,8 @@ mod rov;
 mod rov_bird;
 mod set;
 mod streams;
+#[cfg(unix)]
+mod terminal;
 mod usage;
 mod verify;
 

@@ -95,8 +95,9 @@ fn bad_usage_is_told_in_one_line() {
         (&["frobnicate"], "unrecognized subcommand 'frobnicate'"),
         (&["lookup", "--table"], "a value is required"),
         (
-            &["verify", "--seed", "1\n2\x1b[31m"],
-            r"invalid value '1 2\u{1b}[31m'",
+            &["verify", "--seed", "1\n2\x1b[31m\x07"],
+            // What could control a terminal is left out.
+            "invalid value '1 2'",
         ),
     ] {
         let output = run(args);

@@ -1,6 +1,9 @@
 //! Runs the command, and keeps files for it.
 #![allow(dead_code)] // each test file uses its part
 
+pub(crate) mod cases;
+#[cfg(unix)]
+pub(crate) mod pseudo_terminal;
 #[cfg(target_os = "linux")]
 pub(crate) mod small_disk;
 

@@ -1,0 +1,69 @@
+//! Counts as rows of text: in a pipe as they are, on a terminal with headings, shares and bars.
+
+use popfib_formats::Escaped;
+use popfib_table::Cell;
+
+use super::ratio;
+use super::weight::Sum;
+use crate::records::Shown;
+use crate::rows::{Field, Form, RIGHT, Rows};
+use crate::screen::{HEADING, Screen};
+
+/// Writes the rows.
+pub(super) struct Text {
+    rows: Rows,
+    is_seen: bool,
+    with_shares: bool,
+    /// The count of which the bar is the longest.
+    most: f64,
+}
+
+impl Text {
+    pub(super) fn new(screen: Screen, with_shares: bool, most: f64) -> Self {
+        Self {
+            rows: Rows::new(Form::tabs(&[RIGHT, RIGHT]), screen),
+            is_seen: screen.is_terminal,
+            with_shares,
+            most,
+        }
+    }
+
+    /// The names of the columns, for who looks at them.
+    pub(super) fn heading(&mut self, columns: &[String], out: &mut Vec<u8>) {
+        if !self.is_seen {
+            return;
+        }
+        let names = columns.iter().map(|name| Escaped(name).to_string());
+        let heading = ["count", "share", ""].map(str::to_owned);
+        let heading: Vec<_> = heading.into_iter().chain(names).collect();
+        let fields = heading.iter().map(|name| Field::styled(HEADING, name));
+        // Writing to a Vec cannot fail.
+        let _ = self.rows.row(fields, out);
+    }
+
+    /// A count, its share in percent, and what it is of.
+    pub(super) fn row<'c>(
+        &mut self,
+        count: Sum,
+        share: f64,
+        cells: impl Iterator<Item = Option<Cell<'c>>>,
+        out: &mut Vec<u8>,
+    ) {
+        let share = match self.is_seen {
+            true => Some(format!("{share:.1} %")),
+            false => self.with_shares.then(|| format!("{share:.3}")),
+        };
+        let share = share.as_ref().map(|share| Field::new(share));
+        let bar = self.is_seen.then(|| Field::Bar(ratio(count, self.most)));
+        let cells: Vec<_> = cells.map(Shown::new).collect();
+        let fields = [Some(Field::new(&count)), share, bar];
+        let cells = cells.iter().map(|cell| Field::new(cell));
+        let _ = self
+            .rows
+            .row(fields.into_iter().flatten().chain(cells), out);
+    }
+
+    pub(super) fn finish(mut self, out: &mut Vec<u8>) {
+        let _ = self.rows.settle(out);
+    }
+}

@@ -1,0 +1,337 @@
+//! Rows of fields: in aligned columns on a terminal, else with a separator between fields or in columns of fixed width.
+//!
+//! On a terminal rows are kept until there are many or nothing more lies ready, and a column is as wide as the longest field
+//! of these and of all before. A field that is longer than any range of addresses moves what is after it in its row, and
+//! nothing else. Nothing is cut.
+
+use std::fmt::{self, Display};
+use std::io::{self, Write};
+
+use anstyle::Style;
+use unicode_width::UnicodeWidthStr;
+
+use crate::screen::{self, BAR, Screen};
+
+/// How rows look.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    /// What is between two fields where nobody looks; without one, columns have their least width there.
+    pub(crate) separator: Option<char>,
+    /// The columns; any after these are as [`LEFT`].
+    pub(crate) columns: &'static [Column],
+}
+
+impl Form {
+    pub(crate) const TABS: Self = Self::tabs(&[]);
+
+    pub(crate) const fn tabs(columns: &'static [Column]) -> Self {
+        Self {
+            separator: Some('\t'),
+            columns,
+        }
+    }
+
+    pub(crate) const fn fixed(columns: &'static [Column]) -> Self {
+        Self {
+            separator: None,
+            columns,
+        }
+    }
+
+    fn column(&self, index: usize) -> Column {
+        self.columns.get(index).copied().unwrap_or(LEFT)
+    }
+}
+
+/// On which side fields of different lengths begin or end together, and how wide the column is at least.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Column {
+    Left(usize),
+    Right(usize),
+}
+
+/// A column of texts, and one of numbers.
+pub(crate) const LEFT: Column = Column::Left(0);
+pub(crate) const RIGHT: Column = Column::Right(0);
+
+/// A field of a row.
+#[derive(Clone, Copy)]
+pub(crate) enum Field<'f> {
+    /// A text without control characters.
+    Text(&'f dyn Display, Style),
+    /// A bar, as long as this part of the longest. On a terminal only.
+    Bar(f64),
+}
+
+impl<'f> Field<'f> {
+    pub(crate) fn new(text: &'f dyn Display) -> Self {
+        Self::styled(Style::new(), text)
+    }
+
+    pub(crate) fn styled(style: Style, text: &'f dyn Display) -> Self {
+        Self::Text(text, style)
+    }
+}
+
+/// The blanks between two columns.
+const GAP: usize = 2;
+
+/// How many rows, and how many bytes of them, are kept.
+const ROWS: usize = 1000;
+const BYTES: usize = 1 << 20;
+
+/// The widest that a column gets: that of two IPv6 addresses with all their digits, and a hyphen.
+const WIDEST: usize = 79;
+
+/// The shortest and the longest bar, where there is room.
+const BARS: (usize, usize) = (10, 50);
+
+/// Rows of one form.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    form: Form,
+    screen: Screen,
+    /// Of the columns so far.
+    widths: Vec<usize>,
+    kept: Vec<Vec<Kept>>,
+    /// The bytes of those.
+    size: usize,
+}
+
+/// A field of a row that is kept.
+#[derive(Debug)]
+enum Kept {
+    Text {
+        text: String,
+        style: Style,
+        width: usize,
+    },
+    Bar(f64),
+}
+
+impl Rows {
+    pub(crate) fn new(form: Form, screen: Screen) -> Self {
+        Self {
+            form,
+            screen,
+            widths: Vec::new(),
+            kept: Vec::new(),
+            size: 0,
+        }
+    }
+
+    /// Writes a row to `out`, or keeps it.
+    pub(crate) fn row<'f>(
+        &mut self,
+        fields: impl IntoIterator<Item = Field<'f>>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        if let (Some(separator), false) = (self.form.separator, self.screen.is_terminal) {
+            let mut place = [0; 4];
+            let separator = separator.encode_utf8(&mut place).as_bytes();
+            for (index, field) in fields.into_iter().enumerate() {
+                if index > 0 {
+                    out.write_all(separator)?;
+                }
+                match field {
+                    Field::Text(text, style) if self.screen.is_coloured => {
+                        write!(out, "{}", self.screen.paint(style, text))?;
+                    }
+                    Field::Text(text, _) => write!(out, "{text}")?,
+                    Field::Bar(_) => {}
+                }
+            }
+            return out.write_all(b"\n");
+        }
+        let keep = |field| match field {
+            Field::Text(text, style) => {
+                let text = text.to_string();
+                let width = text.width();
+                self.size += text.len();
+                Kept::Text { text, style, width }
+            }
+            Field::Bar(part) => Kept::Bar(part),
+        };
+        self.kept.push(fields.into_iter().map(keep).collect());
+        if !self.screen.is_terminal || self.kept.len() >= ROWS || self.size >= BYTES {
+            self.settle(out)?;
+        }
+        Ok(())
+    }
+
+    /// Writes all rows that are kept.
+    pub(crate) fn settle(&mut self, out: &mut impl Write) -> io::Result<()> {
+        if self.kept.is_empty() {
+            return Ok(());
+        }
+        let kept = std::mem::take(&mut self.kept);
+        self.size = 0;
+        if self.screen.is_terminal {
+            self.widen(&kept);
+        }
+        for fields in kept {
+            self.write(&fields, out)?;
+        }
+        Ok(())
+    }
+
+    /// Makes room for the fields of these rows.
+    fn widen(&mut self, rows: &[Vec<Kept>]) {
+        let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+        self.widths.resize(self.widths.len().max(columns), 0);
+        let mut bar = None;
+        for (index, field) in rows.iter().flat_map(|fields| fields.iter().enumerate()) {
+            match field {
+                Kept::Text { width, .. } => {
+                    let before = self.widths[index];
+                    self.widths[index] = before.max((*width).min(WIDEST));
+                }
+                Kept::Bar(_) => bar = Some(index),
+            }
+        }
+        // A bar's heading is its first field, and it has the room that is left.
+        if let Some(bar) = bar.filter(|&bar| self.widths[bar] < BARS.0) {
+            let others: usize = self.widths.iter().map(|width| width + GAP).sum();
+            let room = screen::width().saturating_sub(others);
+            self.widths[bar] = room.clamp(BARS.0, BARS.1);
+        }
+    }
+
+    fn write(&self, fields: &[Kept], out: &mut impl Write) -> io::Result<()> {
+        // On a terminal nothing is written that cannot be seen.
+        let is_seen = |field: &Kept| !matches!(field, Kept::Text { width: 0, .. });
+        let fields = match self.screen.is_terminal {
+            true => &fields[..fields.iter().rposition(is_seen).map_or(0, |at| at + 1)],
+            false => fields,
+        };
+        for (index, field) in fields.iter().enumerate() {
+            let width = self.widths.get(index).copied().unwrap_or(0);
+            let is_last = index + 1 == fields.len();
+            let column = self.form.column(index);
+            let (Column::Left(least) | Column::Right(least)) = column;
+            let bar;
+            let (text, style, taken) = match field {
+                Kept::Text { text, style, width } => (&text[..], *style, *width),
+                Kept::Bar(part) => {
+                    let len = (part.clamp(0.0, 1.0) * width as f64).ceil() as usize;
+                    bar = "█".repeat(len);
+                    (&bar[..], BAR, len)
+                }
+            };
+            let blanks = width.max(least).saturating_sub(taken);
+            let (before, after) = match column {
+                Column::Left(_) if is_last => (0, 0),
+                Column::Left(_) => (0, blanks),
+                Column::Right(_) => (blanks, 0),
+            };
+            let gap = if is_last { 0 } else { GAP };
+            let style = if text.is_empty() { Style::new() } else { style };
+            let painted = self.screen.paint(style, text);
+            write!(out, "{}{painted}{}", Blanks(before), Blanks(after + gap))?;
+        }
+        out.write_all(b"\n")
+    }
+}
+
+/// So many blanks.
+struct Blanks(usize);
+
+impl Display for Blanks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:1$}", "", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHOWN: Screen = Screen {
+        is_terminal: true,
+        is_coloured: false,
+    };
+
+    /// What is written of rows of texts; `settled` rows go together.
+    fn written(form: Form, screen: Screen, rows: &[&str], settled: usize) -> String {
+        let mut all = Rows::new(form, screen);
+        let mut out = Vec::new();
+        for rows in rows.chunks(settled) {
+            for row in rows {
+                let fields: Vec<&str> = row.split(' ').collect();
+                let fields = fields.iter().map(|text| Field::new(text));
+                all.row(fields, &mut out).unwrap();
+            }
+            all.settle(&mut out).unwrap();
+        }
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_longest_field() {
+        let form = Form::tabs(&[LEFT, RIGHT]);
+        let rows = ["a 1 x", "bbb 100 yy", "cc 20 z"];
+        let aligned = "a      1  x\nbbb  100  yy\ncc    20  z\n";
+        assert_eq!(written(form, SHOWN, &rows, 3), aligned);
+        // One by one each has room for those before.
+        let one_by_one = "a  1  x\nbbb  100  yy\ncc    20  z\n";
+        assert_eq!(written(form, SHOWN, &rows, 1), one_by_one);
+        let in_a_pipe = "a\t1\tx\nbbb\t100\tyy\ncc\t20\tz\n";
+        assert_eq!(written(form, Screen::NONE, &rows, 3), in_a_pipe);
+    }
+
+    #[test]
+    fn characters_that_take_two_places_are_counted_so() {
+        let rows = ["東京 1", "Ürö 2"];
+        assert_eq!(written(Form::TABS, SHOWN, &rows, 2), "東京  1\nÜrö   2\n");
+    }
+
+    #[test]
+    fn one_long_field_leaves_the_other_rows_alone() {
+        let long = "x".repeat(100);
+        let row = format!("{long} 1");
+        let text = written(Form::TABS, SHOWN, &["a 1", &row], 2);
+        let wide = " ".repeat(WIDEST + GAP - 1);
+        assert_eq!(text, format!("a{wide}1\n{long}  1\n"));
+    }
+
+    #[test]
+    fn fixed_columns_are_the_same_everywhere() {
+        let form = Form::fixed(&[Column::Left(6), Column::Right(10), LEFT]);
+        let rows = ["IPv4 12 x", "longest 1 y"];
+        let in_a_pipe = "IPv4            12  x\nlongest           1  y\n";
+        assert_eq!(written(form, Screen::NONE, &rows, 2), in_a_pipe);
+        let aligned = "IPv4             12  x\nlongest           1  y\n";
+        assert_eq!(written(form, SHOWN, &rows, 2), aligned);
+    }
+
+    #[test]
+    fn no_more_than_some_rows_are_kept() {
+        let mut rows = Rows::new(Form::TABS, SHOWN);
+        let mut out = Vec::new();
+        for _ in 0..ROWS - 1 {
+            rows.row([Field::new(&1), Field::new(&2)], &mut out)
+                .unwrap();
+        }
+        assert!(out.is_empty());
+        rows.row([Field::new(&1)], &mut out).unwrap();
+        assert!(out.ends_with(b"1  2\n1\n") && rows.kept.is_empty());
+        let long = "x".repeat(BYTES);
+        out.clear();
+        rows.row([Field::new(&long)], &mut out).unwrap();
+        assert_eq!(out.len(), BYTES + 1);
+    }
+
+    #[test]
+    fn a_style_is_that_of_the_field_and_not_of_the_blanks() {
+        let screen = Screen {
+            is_terminal: true,
+            is_coloured: true,
+        };
+        let mut rows = Rows::new(Form::TABS, screen);
+        let mut out = Vec::new();
+        let fields = [Field::styled(screen::PREFIX, &"a"), Field::new(&"b")];
+        rows.row(fields, &mut out).unwrap();
+        rows.settle(&mut out).unwrap();
+        assert_eq!(out, b"\x1b[36ma\x1b[0m  b\n");
+    }
+}

@@ -1,0 +1,65 @@
+//! Commands of the shell with all that they print, from files that people can read.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitStatus;
+
+/// A command of the shell, and what it shall print, its exit status included.
+pub(crate) struct Case {
+    /// File and line.
+    place: String,
+    pub(crate) command: String,
+    answer: String,
+}
+
+/// The cases of a file: `$` and the command, what it prints, and an empty line; before each any number of comments.
+pub(crate) fn cases(folder: &Path, file: &str) -> Vec<Case> {
+    let text = fs::read_to_string(folder.join(file)).expect("UTF-8");
+    let mut cases: Vec<Case> = Vec::new();
+    let mut is_answer = false;
+    for (at, line) in text.lines().enumerate() {
+        if let Some(command) = line.strip_prefix("$ ") {
+            cases.push(Case {
+                place: format!("{file}:{}", at + 1),
+                command: command.to_owned(),
+                answer: String::new(),
+            });
+            is_answer = true;
+        } else if line.is_empty() {
+            is_answer = false;
+        } else if is_answer {
+            let case = cases.last_mut().expect("a command is before its answer");
+            case.answer.push_str(line);
+            case.answer.push('\n');
+        } else {
+            assert!(line.starts_with('#'), "{file}:{}: {line}", at + 1);
+        }
+    }
+    cases
+}
+
+/// Fails if a command does not get its answer from `run`, and tells all of them.
+#[track_caller]
+pub(crate) fn check(cases: impl Iterator<Item = Case>, run: impl Fn(&str) -> String) {
+    let mut wrong = Vec::new();
+    for case in cases {
+        let answer = run(&case.command);
+        if answer != case.answer {
+            let Case { place, command, .. } = &case;
+            let expected = &case.answer;
+            wrong.push(format!(
+                "{place}: {command}\n-- expected\n{expected}-- printed\n{answer}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// The last line of an answer: the exit status, if it is not 0.
+pub(crate) fn status(status: ExitStatus) -> String {
+    match status.code() {
+        Some(0) => String::new(),
+        Some(status) => format!("? {status}\n"),
+        None => format!("? {status}\n"),
+    }
+}

@@ -3,6 +3,7 @@
 //! Only the prefixes count, not their values. The library's algebra is lazy, so an operation on
 //! several lists is a chain of iterators over their Ribs, and what comes out of it a new Rib.
 
+mod compare;
 mod free;
 mod overlaps;
 mod split;
@@ -12,7 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use popfib::algebra::{self, Coverage};
-use popfib::{IpPrefix, NextHop, Prefix};
+use popfib::{ByFamily, IpPrefix, NextHop, PerFamily, Prefix};
 use popfib_formats::RouteTable;
 use serde::Serialize;
 
@@ -40,9 +41,10 @@ Examples:
   popfib set split /24 customers.txt
   popfib set free 10.0.0.0/8 used.txt --length 24
   popfib set overlaps blocked.txt
-  popfib set compare customers.txt blocked.txt
+  popfib set coverage customers.txt blocked.txt
+  popfib set compare drop.txt edrop.txt tor.txt
 
-Exit status: 0 success, 1 an empty result (compare: a prefix of A is not entirely in B),
+Exit status: 0 success, 1 an empty result (coverage: a prefix of A is not entirely in B),
 2 bad usage or input. A list without prefixes is bad input.")]
 pub(crate) struct SetArgs {
     #[command(subcommand)]
@@ -115,12 +117,20 @@ JSON, one object a line: prefix, value, covered_by, covered_by_value.
 
 Exit status: 0 if there are such prefixes, 1 if not, 2 bad usage or input.")]
     Overlaps(overlaps::OverlapsArgs),
+    /// Print how many addresses of each list are in each other, and in no other
+    #[command(after_help = "\
+Columns: list, family, prefixes, addresses, unique (in no other list), and for each list the addresses that it has,
+too; a family that no list has is left out.
+
+JSON, one object a line: list, family, prefixes, addresses, unique, shared (of each other list: list, addresses,
+share).")]
+    Compare(compare::CompareArgs),
     /// Print each prefix of A and how much of it is in B: PREFIX, a tab, and whole, part or none
     #[command(after_help = "\
 JSON, one object a line: prefix, covered (whole, part, none).
 
 Exit status: 0 if all of A lies in B, 1 if not, 2 bad usage or input.")]
-    Compare {
+    Coverage {
         /// List whose prefixes are printed; `-` is standard input
         #[arg(value_name = "A")]
         list: PathBuf,
@@ -161,61 +171,63 @@ enum Rule {
     Symmetric,
 }
 
+/// A list: prefixes in order, each once.
+type List = ByFamily<Sorted>;
+
+struct Sorted;
+
+impl PerFamily for Sorted {
+    type Of<A: popfib::Family> = Vec<Prefix<A>>;
+}
+
 type Prefixes<'a, A> = Box<dyn Iterator<Item = Prefix<A>> + 'a>;
 
-fn prefixes<A: popfib::Family>(list: &RouteTable) -> Prefixes<'_, A> {
-    Box::new(A::of(&list.ribs).iter().map(|(prefix, _)| prefix))
+fn prefixes<A: popfib::Family>(list: &List) -> impl Iterator<Item = Prefix<A>> {
+    A::of(list).iter().copied()
 }
 
 impl Rule {
     /// The addresses of `lists`, of which there is at least one, under this rule.
-    fn of<'a, A: popfib::Family>(self, lists: &'a [RouteTable]) -> Prefixes<'a, A> {
-        let all = |start: Prefixes<'a, A>, lists: &'a [RouteTable], rule: Self| {
-            lists.iter().fold(start, |found, list| {
-                let list = prefixes(list);
-                match rule {
-                    Self::Union | Self::Complement => Box::new(algebra::union(found, list)),
-                    Self::Intersect => Box::new(algebra::intersection(found, list)),
-                    Self::Subtract => Box::new(algebra::difference(found, list)),
-                    Self::Symmetric => Box::new(algebra::symmetric_difference(found, list)),
-                }
-            })
-        };
+    fn of<'a, A: popfib::Family>(self, lists: &'a [List]) -> Prefixes<'a, A> {
         match self {
-            Self::Union | Self::Symmetric => all(Box::new(empty()), lists, self),
-            Self::Intersect | Self::Subtract => all(prefixes(&lists[0]), &lists[1..], self),
-            Self::Complement => Box::new(algebra::complement(all(Box::new(empty()), lists, self))),
+            Self::Subtract => {
+                let others = Self::Union.of(&lists[1..]);
+                Box::new(algebra::difference(prefixes(&lists[0]), others))
+            }
+            Self::Complement => Box::new(algebra::complement(Self::Union.of(lists))),
+            // By halves, so that of many lists a prefix goes through few operations.
+            _ => match lists {
+                [] => Box::new(empty()),
+                [list] => Box::new(algebra::fewest(prefixes(list))),
+                lists => {
+                    let (left, right) = lists.split_at(lists.len() / 2);
+                    let (left, right) = (self.of(left), self.of(right));
+                    match self {
+                        Self::Intersect => Box::new(algebra::intersection(left, right)),
+                        Self::Symmetric => Box::new(algebra::symmetric_difference(left, right)),
+                        _ => Box::new(algebra::union(left, right)),
+                    }
+                }
+            },
         }
     }
 
-    /// The routes of the first of `lists` that are kept as they are.
+    /// The routes of `table`, which is the first list, that are kept as they are.
     fn routes<A: popfib::Family>(
         self,
-        lists: &[RouteTable],
+        table: &RouteTable,
+        others: &[List],
     ) -> impl Iterator<Item = (Prefix<A>, NextHop)> {
         let (others, wanted) = match self {
-            Self::Intersect => {
-                let others = &lists[1..];
-                (Self::Intersect.of(others), true)
-            }
-            _ => (Self::Union.of(&lists[1..]), false),
+            Self::Intersect => (Self::Intersect.of(others), true),
+            _ => (Self::Union.of(others), false),
         };
-        let routes = A::of(&lists[0].ribs).iter();
-        let found = algebra::compare(prefixes::<A>(&lists[0]), others);
-        // Both walk the same Rib.
-        routes
+        let routes = || A::of(&table.ribs).iter();
+        let found = algebra::compare(routes().map(|(prefix, _)| prefix), others);
+        routes()
             .zip(found)
             .filter(move |(_, (_, how))| (*how == Coverage::Whole) == wanted)
             .map(|(route, _)| route)
-    }
-
-    /// Puts one family into the result: prefixes without a value, or routes of the first list.
-    fn put<A: popfib::Family>(self, lists: &[RouteTable], keep_routes: bool, to: &mut RouteTable) {
-        let name = to.next_hops.intern("");
-        *A::of_mut(&mut to.ribs) = match keep_routes {
-            true => self.routes(lists).collect(),
-            false => self.of(lists).map(|prefix| (prefix, name)).collect(),
-        };
     }
 }
 
@@ -234,36 +246,60 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
         } => (Rule::Subtract, files, *keep_routes, common),
         Operation::Complement { files, common } => (Rule::Complement, files, false, common),
         Operation::Symmetric { files, common } => (Rule::Symmetric, files, false, common),
+        Operation::Compare(args) => return compare::run(args),
         Operation::Split(args) => return split::run(args),
         Operation::Free(args) => return free::run(args),
         Operation::Overlaps(args) => return overlaps::run(args),
-        Operation::Compare {
+        Operation::Coverage {
             list,
             others,
             family,
             json,
             read,
         } => {
-            let files: Vec<_> = [list].into_iter().chain(others).collect();
-            return compare(&load(&files, read)?, *family, *json);
+            let files: Vec<_> = [list].into_iter().chain(others).cloned().collect();
+            return coverage(&load(&files, read)?, *family, *json);
         }
     };
     let destination = common.destination.open()?;
-    let mut tables = load(&files.iter().collect::<Vec<_>>(), &common.read)?;
-    let mut result = RouteTable::default();
-    let bar = progress::step("combining {spinner}");
-    if common.family != Some(Family::Ipv6) {
-        rule.put::<u32>(&tables, keep_routes, &mut result);
-    }
-    if common.family != Some(Family::Ipv4) {
-        rule.put::<u128>(&tables, keep_routes, &mut result);
-    }
-    drop(bar);
+    one_stdin(files)?;
     if keep_routes {
-        let first = tables.swap_remove(0);
-        (result.name, result.next_hops) = (first.name, first.next_hops);
+        let mut table = table::load_file(&files[0], &common.read)?;
+        let others = load(&files[1..], &common.read)?;
+        let bar = progress::step("combining {spinner}");
+        let ipv4 = rule.routes(&table, &others).collect();
+        let ipv6 = rule.routes(&table, &others).collect();
+        table.ribs = ByFamily { ipv4, ipv6 };
+        match common.family {
+            Some(Family::Ipv4) => table.ribs.ipv6.clear(),
+            Some(Family::Ipv6) => table.ribs.ipv4.clear(),
+            None => {}
+        }
+        drop(bar);
+        return finish(common, destination, &table);
     }
+    let lists = load(files, &common.read)?;
+    let bar = progress::step("combining {spinner}");
+    let result = table_of(common.family, rule.of(&lists), rule.of(&lists));
+    drop(bar);
     finish(common, destination, &result)
+}
+
+/// A table of the prefixes of one family or of both, without values.
+fn table_of(
+    family: Option<Family>,
+    ipv4: impl Iterator<Item = Prefix<u32>>,
+    ipv6: impl Iterator<Item = Prefix<u128>>,
+) -> RouteTable {
+    let mut table = RouteTable::default();
+    let value = table.next_hops.intern("");
+    if family != Some(Family::Ipv6) {
+        table.ribs.ipv4 = ipv4.map(|prefix| (prefix, value)).collect();
+    }
+    if family != Some(Family::Ipv4) {
+        table.ribs.ipv6 = ipv6.map(|prefix| (prefix, value)).collect();
+    }
+    table
 }
 
 /// Writes the result; an empty one is a negative answer.
@@ -288,12 +324,35 @@ fn parse_length(text: &str) -> Result<u8, String> {
     number.ok_or_else(|| "a length from /0 to /128, please".to_owned())
 }
 
-fn load(files: &[&PathBuf], read: &ReadArgs) -> Result<Vec<RouteTable>, Failure> {
-    if files.iter().filter(|file| is_stdin(file)).count() > 1 {
-        return Err("only one of the lists can be standard input".into());
+fn one_stdin(files: &[PathBuf]) -> Result<(), Failure> {
+    match files.iter().filter(|file| is_stdin(file)).count() {
+        0 | 1 => Ok(()),
+        _ => Err("only one of the lists can be standard input".into()),
     }
-    let lists = files.iter().map(|file| table::load_file(file, read));
-    lists.collect()
+}
+
+fn load(files: &[PathBuf], read: &ReadArgs) -> Result<Vec<List>, Failure> {
+    one_stdin(files)?;
+    table::one_column(&read.options())?;
+    let list = |file: &PathBuf| Ok(of_prefixes(table::load_list(file, read)?));
+    files.iter().map(list).collect()
+}
+
+/// The prefixes as a list.
+fn of_prefixes(prefixes: Vec<IpPrefix>) -> List {
+    fn of<A: popfib::Family>(prefixes: &[IpPrefix]) -> Vec<Prefix<A>> {
+        let mut found: Vec<_> = prefixes
+            .iter()
+            .filter_map(|&prefix| A::prefix(prefix))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+    ByFamily {
+        ipv4: of(&prefixes),
+        ipv6: of(&prefixes),
+    }
 }
 
 #[derive(Serialize)]
@@ -310,14 +369,14 @@ struct Counts {
     none: u64,
 }
 
-fn compare(tables: &[RouteTable], family: Option<Family>, json: bool) -> Result<Verdict, Failure> {
+fn coverage(lists: &[List], family: Option<Family>, json: bool) -> Result<Verdict, Failure> {
     let mut output = Output::new();
     let mut counts = Counts::default();
     if family != Some(Family::Ipv6) {
-        compare_family::<u32>(tables, json, &mut output, &mut counts)?;
+        coverage_of_family::<u32>(lists, json, &mut output, &mut counts)?;
     }
     if family != Some(Family::Ipv4) {
-        compare_family::<u128>(tables, json, &mut output, &mut counts)?;
+        coverage_of_family::<u128>(lists, json, &mut output, &mut counts)?;
     }
     output.flush()?;
     let Counts { whole, part, none } = counts;
@@ -337,8 +396,8 @@ fn counted_prefixes(count: u64) -> String {
     }
 }
 
-fn compare_family<A: popfib::Family>(
-    lists: &[RouteTable],
+fn coverage_of_family<A: popfib::Family>(
+    lists: &[List],
     json: bool,
     output: &mut Output,
     counts: &mut Counts,

@@ -200,7 +200,8 @@ pub(crate) fn with_option(error: ReadError) -> Failure {
     format!("{reason}; {help}").into()
 }
 
-fn one_column(options: &LoadOptions) -> Result<(), Failure> {
+/// Refuses several columns, where one value or none is looked at.
+pub(crate) fn one_column(options: &LoadOptions) -> Result<(), Failure> {
     match options.columns.are_records() {
         true => Err("--columns takes the name of one column here".into()),
         false => Ok(()),

@@ -27,10 +27,14 @@
 //! # Ok::<(), popfib::RouteTextError>(())
 //! ```
 
+mod overlaps;
+
 use core::iter::{Empty, FusedIterator, Peekable, empty, from_fn};
 
 use crate::address::Address;
 use crate::prefix::Prefix;
+
+pub use overlaps::{Overlaps, overlaps};
 
 /// How much of a prefix a set of addresses holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

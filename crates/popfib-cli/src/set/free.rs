@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use popfib::{Family, IpPrefix, Prefix, algebra};
-use popfib_formats::RouteTable;
 
-use super::{Common, Rule, finish, load, parse_length};
+use super::{Common, List, Rule, finish, load, parse_length, table_of};
 use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::table;
@@ -40,29 +39,25 @@ pub(super) struct FreeArgs {
 pub(super) fn run(args: &FreeArgs) -> Result<Verdict, Failure> {
     let destination = args.common.destination.open()?;
     let space = table::prefixes_of_text("SPACE", args.space.clone(), &args.common.read)?;
-    let lists = load(&args.used.iter().collect::<Vec<_>>(), &args.common.read)?;
-    let mut result = RouteTable::default();
-    put::<u32>(args, &space, &lists, &mut result)?;
-    put::<u128>(args, &space, &lists, &mut result)?;
+    let lists = load(&args.used, &args.common.read)?;
+    let (ipv4, ipv6) = (free(args, &space, &lists)?, free(args, &space, &lists)?);
+    let result = table_of(args.common.family, ipv4.into_iter(), ipv6.into_iter());
     finish(&args.common, destination, &result)
 }
 
-/// Puts what is free of one family into the result.
-fn put<A: Family>(
+/// What is asked for of what is free of one family.
+fn free<A: Family>(
     args: &FreeArgs,
     space: &[IpPrefix],
-    lists: &[RouteTable],
-    to: &mut RouteTable,
-) -> Result<(), Failure> {
-    let space: Vec<Prefix<A>> = space
-        .iter()
-        .filter_map(|&prefix| A::prefix(prefix))
-        .collect();
+    lists: &[List],
+) -> Result<Vec<Prefix<A>>, Failure> {
+    let space = space.iter().filter_map(|&prefix| A::prefix(prefix));
+    let space: Vec<Prefix<A>> = space.collect();
     if space.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let free = algebra::difference(space, Rule::Union.of(lists));
-    let chosen: Vec<_> = match (args.length, args.largest) {
+    Ok(match (args.length, args.largest) {
         (Some(length), _) if length > A::WIDTH => {
             let (family, width) = (A::NAME, A::WIDTH);
             return Err(format!("--length {length}: {family} has at most {width} bits").into());
@@ -79,8 +74,5 @@ fn put<A: Family>(
             all
         }
         (None, None) => free.collect(),
-    };
-    let name = to.next_hops.intern("");
-    *A::of_mut(&mut to.ribs) = chosen.into_iter().map(|prefix| (prefix, name)).collect();
-    Ok(())
+    })
 }

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use popfib::{Family, Prefix};
-use popfib_formats::RouteTable;
 
-use super::{Common, Rule, finish, load, parse_length};
+use super::{Common, List, Rule, finish, load, parse_length, table_of};
 use crate::args;
 use crate::failure::Failure;
 use crate::program::Verdict;
@@ -30,40 +29,34 @@ pub(super) struct SplitArgs {
 
 pub(super) fn run(args: &SplitArgs) -> Result<Verdict, Failure> {
     let destination = args.common.destination.open()?;
-    let lists = load(&args.files.iter().collect::<Vec<_>>(), &args.common.read)?;
-    let mut result = RouteTable::default();
-    if args.common.family != Some(args::Family::Ipv6) {
-        put::<u32>(args, &lists, &mut result)?;
-    }
-    if args.common.family != Some(args::Family::Ipv4) {
-        put::<u128>(args, &lists, &mut result)?;
-    }
+    let lists = load(&args.files, &args.common.read)?;
+    let result = table_of(
+        args.common.family,
+        split(args, &lists)?,
+        split(args, &lists)?,
+    );
     finish(&args.common, destination, &result)
 }
 
-/// Puts one family into the result.
-fn put<A: Family>(
+/// The prefixes of one family; longer ones stay.
+fn split<A: Family>(
     args: &SplitArgs,
-    lists: &[RouteTable],
-    to: &mut RouteTable,
-) -> Result<(), Failure> {
+    lists: &[List],
+) -> Result<impl Iterator<Item = Prefix<A>>, Failure> {
     let length = args.length;
     let prefixes = || Rule::Union.of::<A>(lists);
-    // One that is longer stays.
-    let parts = |prefix: Prefix<A>| prefix.subnets(length.min(A::WIDTH).max(prefix.len()));
     let count = prefixes().fold(0u64, |count, prefix| {
         let bits = length.min(A::WIDTH).saturating_sub(prefix.len());
         count.saturating_add(1u64.checked_shl(bits.into()).unwrap_or(u64::MAX))
     });
-    if count > MOST {
+    let is_asked = args.common.family.is_none_or(args::Family::is::<A>);
+    if is_asked && count > MOST {
         let family = A::NAME;
         return Err(format!(
             "{family} would be more than {MOST} prefixes of length {length}; a smaller LENGTH makes fewer"
         )
         .into());
     }
-    let name = to.next_hops.intern("");
-    let parts = prefixes().flat_map(parts).map(|prefix| (prefix, name));
-    *A::of_mut(&mut to.ribs) = parts.collect();
-    Ok(())
+    let length = length.min(A::WIDTH);
+    Ok(prefixes().flat_map(move |prefix| prefix.subnets(length.max(prefix.len()))))
 }

@@ -153,9 +153,9 @@ fn results_go_where_tables_go() {
 }
 
 #[test]
-fn compare_says_how_much_of_each_prefix() {
-    let (a, b) = (file("set-compare-a", A), file("set-compare-b", B));
-    let output = run(&["set", "compare", &a, &b]);
+fn coverage_says_how_much_of_each_prefix() {
+    let (a, b) = (file("set-coverage-a", A), file("set-coverage-b", B));
+    let output = run(&["set", "coverage", &a, &b]);
     assert_eq!(
         stdout(&output),
         "10.0.0.0/8\tpart\n10.1.0.0/16\twhole\n192.0.2.0/24\twhole\n2001:db8::/32\tpart\n"
@@ -165,7 +165,7 @@ fn compare_says_how_much_of_each_prefix() {
         "popfib: 2 prefixes whole, 2 in part, 0 none\n"
     );
     assert_eq!(output.status.code(), Some(1));
-    let output = run(&["set", "compare", "--json", "--family", "ipv4", &b, &a]);
+    let output = run(&["set", "coverage", "--json", "--family", "ipv4", &b, &a]);
     let lines: Vec<Value> = stdout(&output)
         .lines()
         .map(|l| serde_json::from_str(l).unwrap())
@@ -180,10 +180,10 @@ fn compare_says_how_much_of_each_prefix() {
         stderr(&output),
         "popfib: 3 prefixes whole, 0 in part, 1 none\n"
     );
-    assert_eq!(run(&["set", "compare", &a, &a]).status.code(), Some(0));
+    assert_eq!(run(&["set", "coverage", &a, &a]).status.code(), Some(0));
     // Two halves make a whole.
-    let rest = file("set-compare-rest", "10.128.0.0/9\n2001:db8::/33\n");
-    assert!(!good(&run(&["set", "compare", &a, &b, &rest])).contains("part"));
+    let rest = file("set-coverage-rest", "10.128.0.0/9\n2001:db8::/33\n");
+    assert!(!good(&run(&["set", "coverage", &a, &b, &rest])).contains("part"));
 }
 
 #[test]
@@ -341,4 +341,84 @@ fn space_and_lengths_that_mean_nothing_are_refused() {
     // Nothing of one family is asked of the other.
     let space = run(&["set", "free", "2001:db8::/32", "--length", "48", &list]);
     assert_eq!(good(&space), "2001:db8::/48\n");
+}
+
+#[test]
+fn each_list_beside_each_other() {
+    let mut state = 46;
+    for round in 0..6 {
+        let lists: Vec<_> = (0..4)
+            .map(|index| {
+                let (text, held) = random_list(&mut state);
+                (file(&format!("compared-{round}-{index}"), text), held)
+            })
+            .collect();
+        let files = lists.iter().map(|(file, _)| file.as_str());
+        let args: Vec<_> = ["set", "compare", "--json"]
+            .into_iter()
+            .chain(files)
+            .collect();
+        let output = run(&args);
+        let lines: Vec<Value> = good(&output)
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(lines.len(), lists.len());
+        let count = |holds: &dyn Fn(usize) -> bool| (0..256).filter(|&byte| holds(byte)).count();
+        for (line, (file, held)) in lines.iter().zip(&lists) {
+            assert_eq!(
+                (&line["list"], &line["family"]),
+                (&file.as_str().into(), &"IPv4".into())
+            );
+            let others = || lists.iter().filter(|(other, _)| other != file);
+            let addresses = count(&|byte| held[byte]);
+            let unique = count(&|byte| held[byte] && !others().any(|(_, other)| other[byte]));
+            assert_eq!(line["addresses"], addresses);
+            assert_eq!(line["unique"], unique);
+            let shared = line["shared"].as_array().unwrap();
+            assert_eq!(shared.len(), lists.len() - 1);
+            for (found, (other, theirs)) in shared.iter().zip(others()) {
+                let both = count(&|byte| held[byte] && theirs[byte]);
+                assert_eq!(
+                    (&found["list"], &found["addresses"]),
+                    (&other.as_str().into(), &both.into())
+                );
+                let share = found["share"].as_f64().unwrap() - both as f64 / addresses as f64;
+                assert!(share.abs() < 1e-12, "{found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn comparisons_are_a_table_of_both_families() {
+    let (a, b) = (file("a.txt", A), file("b.txt", B));
+    let output = run(&["set", "compare", &a, &b]);
+    let lines: Vec<_> = good(&output).lines().collect();
+    assert_eq!(
+        lines[0],
+        format!("list\tfamily\tprefixes\taddresses\tunique\t{a}\t{b}")
+    );
+    assert_eq!(
+        lines[1],
+        format!("{a}\tIPv4\t3\t16777472\t8388608\t16777472\t8388864")
+    );
+    assert_eq!(
+        lines[2],
+        format!("{b}\tIPv4\t4\t8388865\t1\t8388864\t8388865")
+    );
+    let all = 1u128 << 96;
+    let half = all / 2;
+    assert_eq!(
+        lines[3],
+        format!("{a}\tIPv6\t1\t{all}\t{half}\t{all}\t{half}")
+    );
+    assert_eq!(lines[4], format!("{b}\tIPv6\t1\t{half}\t0\t{half}\t{half}"));
+    let output = run(&["set", "compare", "--shares", "--family", "ipv6", &a, &b]);
+    let lines: Vec<_> = good(&output).lines().collect();
+    assert_eq!(
+        lines[1],
+        format!("{a}\tIPv6\t1\t{all}\t50.00\t100.00\t50.00")
+    );
+    assert_eq!(lines.len(), 3);
 }

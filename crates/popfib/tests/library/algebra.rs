@@ -281,3 +281,31 @@ fn prefix_trie_agrees_on_what_lies_in_a_list() {
     }
     assert!(whole > 500, "{whole}");
 }
+
+fn overlaps_are_those_of_each_pair<A: Address>(rounds: usize) {
+    let mut random = Random(u64::from(A::WIDTH) << 32 | 0x0e41);
+    for _ in 0..rounds {
+        let lists: Vec<PrefixSet<A>> = (0..random.below(6))
+            .map(|_| random_set(&mut random))
+            .collect();
+        let overlaps = algebra::overlaps(&lists);
+        for (one, list) in lists.iter().enumerate() {
+            let others = lists.iter().enumerate().filter(|(other, _)| *other != one);
+            let others: PrefixSet<A> = others.flat_map(|(_, other)| other.iter()).collect();
+            let unique = algebra::address_count(list.difference(&others));
+            assert_eq!(overlaps.unique(one), unique, "{lists:?}");
+            for (other, theirs) in lists.iter().enumerate() {
+                let shared = algebra::shared_address_count(list, theirs);
+                assert_eq!(overlaps.shared(one, other), shared, "{lists:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn overlaps_of_several_lists() {
+    overlaps_are_those_of_each_pair::<u8>(rounds(600, 3000));
+    overlaps_are_those_of_each_pair::<u32>(rounds(200, 1000));
+    overlaps_are_those_of_each_pair::<u64>(rounds(200, 1000));
+    overlaps_are_those_of_each_pair::<u128>(rounds(200, 1000));
+}

@@ -1,0 +1,159 @@
+//! `popfib set compare`: how much of each list is in each other.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use popfib::algebra;
+use popfib_formats::Escaped;
+use serde::Serialize;
+
+use super::{List, load, prefixes};
+use crate::args::{Family, ReadArgs};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::program::Verdict;
+use crate::progress;
+use crate::rows::{Field, Form, LEFT, RIGHT};
+
+#[derive(Args)]
+pub(super) struct CompareArgs {
+    /// Lists; `-` is standard input
+    #[arg(value_name = "FILE", num_args = 2.., required = true)]
+    files: Vec<PathBuf>,
+
+    /// Addresses of one family
+    #[arg(long, value_enum)]
+    family: Option<Family>,
+
+    /// Print shares of the list's addresses, in percent, in place of their numbers
+    #[arg(long)]
+    shares: bool,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+/// A list beside the others.
+struct Compared {
+    list: usize,
+    family: &'static str,
+    prefixes: usize,
+    addresses: u128,
+    /// Addresses that no other list has.
+    unique: u128,
+    /// Addresses that each of the lists has, too.
+    shared: Vec<u128>,
+}
+
+pub(super) fn run(args: &CompareArgs) -> Result<Verdict, Failure> {
+    let lists = load(&args.files, &args.read)?;
+    let names = args.files.iter().map(|file| file.display().to_string());
+    let names: Vec<_> = names.collect();
+    let mut compared = Vec::new();
+    let bar = progress::step("comparing {spinner}");
+    if args.family != Some(Family::Ipv6) {
+        compare::<u32>(&lists, &mut compared);
+    }
+    if args.family != Some(Family::Ipv4) {
+        compare::<u128>(&lists, &mut compared);
+    }
+    drop(bar);
+    match args.json {
+        true => print_json(&names, &compared)?,
+        false => print_rows(&names, &compared, args.shares)?,
+    }
+    Ok(Verdict::Good)
+}
+
+/// Compares the addresses of one family, if any list has some.
+fn compare<A: popfib::Family>(lists: &[List], to: &mut Vec<Compared>) {
+    if lists.iter().all(|list| A::of(list).is_empty()) {
+        return;
+    }
+    let overlaps = algebra::overlaps(lists.iter().map(prefixes::<A>));
+    for (index, list) in lists.iter().enumerate() {
+        to.push(Compared {
+            list: index,
+            family: A::NAME,
+            prefixes: A::of(list).len(),
+            addresses: overlaps.shared(index, index),
+            unique: overlaps.unique(index),
+            shared: (0..lists.len())
+                .map(|other| overlaps.shared(index, other))
+                .collect(),
+        });
+    }
+}
+
+fn print_rows(names: &[String], compared: &[Compared], shares: bool) -> Result<(), Failure> {
+    let mut output = Output::of_rows(Form::tabs(&[LEFT, LEFT, RIGHT, RIGHT, RIGHT]));
+    let heading = ["list", "family", "prefixes", "addresses", "unique"];
+    let heading = heading.iter().map(|name| (*name).to_owned());
+    let names: Vec<_> = names.iter().map(|name| Escaped(name).to_string()).collect();
+    let heading: Vec<_> = heading.chain(names.iter().cloned()).collect();
+    output.row(heading.iter().map(|name| Field::new(name)))?;
+    for row in compared {
+        let part = |count: u128| match shares {
+            true => format!("{:.2}", 100.0 * share(count, row.addresses)),
+            false => count.to_string(),
+        };
+        let counts = [row.unique].into_iter().chain(row.shared.iter().copied());
+        let counts = counts.map(part);
+        let fields = [names[row.list].clone(), row.family.to_owned()].into_iter();
+        let fields = fields.chain([row.prefixes.to_string(), row.addresses.to_string()]);
+        let fields: Vec<_> = fields.chain(counts).collect();
+        output.row(fields.iter().map(|field| Field::new(field)))?;
+    }
+    output.flush()
+}
+
+/// Which part of all this is; of none, 0.
+fn share(count: u128, all: u128) -> f64 {
+    match all {
+        0 => 0.0,
+        all => count as f64 / all as f64,
+    }
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    list: &'a str,
+    family: &'a str,
+    prefixes: usize,
+    addresses: u128,
+    unique: u128,
+    shared: Vec<Shared<'a>>,
+}
+
+#[derive(Serialize)]
+struct Shared<'a> {
+    list: &'a str,
+    addresses: u128,
+    share: f64,
+}
+
+fn print_json(names: &[String], compared: &[Compared]) -> Result<(), Failure> {
+    let mut output = Output::new();
+    for row in compared {
+        let others = names.iter().zip(&row.shared).enumerate();
+        let others = others.filter(|(index, _)| *index != row.list);
+        let shared = others.map(|(_, (list, &count))| Shared {
+            list,
+            addresses: count,
+            share: share(count, row.addresses),
+        });
+        output.json(&Line {
+            list: &names[row.list],
+            family: row.family,
+            prefixes: row.prefixes,
+            addresses: row.addresses,
+            unique: row.unique,
+            shared: shared.collect(),
+        })?;
+    }
+    output.flush()
+}

@@ -251,7 +251,7 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
     let destination = common.destination.open()?;
     let mut tables = load(&files.iter().collect::<Vec<_>>(), &common.read)?;
     let mut result = RouteTable::default();
-    let bar = progress::step("combining {spinner}");
+    let bar = progress::step("combining");
     if common.family != Some(Family::Ipv6) {
         rule.put::<u32>(&tables, keep_routes, &mut result);
     }

@@ -11,6 +11,8 @@ use crate::args::{self, ReadArgs};
 use crate::failure::Failure;
 use crate::output::{AsText, Output};
 use crate::program::Verdict;
+use crate::rows::Field;
+use crate::screen::PREFIX;
 use crate::table;
 
 #[derive(Args)]
@@ -72,11 +74,12 @@ fn print<A: Family>(list: &RouteTable, json: bool, output: &mut Output) -> Resul
             };
             match json {
                 true => output.json(&line)?,
-                false => output.text(format_args!(
-                    "{prefix}\t{}\t{outer}\t{}\n",
-                    Shown(value),
-                    Shown(outer_value)
-                ))?,
+                false => output.row([
+                    Field::styled(PREFIX, &prefix),
+                    Field::new(&Shown(value)),
+                    Field::styled(PREFIX, &outer),
+                    Field::new(&Shown(outer_value)),
+                ])?,
             }
         }
         open.push((prefix, value));

@@ -90,7 +90,7 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
         true => table::load_all(&args.table)?,
         false => answered(args)?,
     };
-    let bar = progress::step("aggregating {spinner}");
+    let bar = progress::step("aggregating");
     match args.at_most {
         Some(at_most) => {
             one_value(&table)?;

@@ -174,7 +174,7 @@ impl Destination {
         options: &WriteOptions,
     ) -> Result<(), Failure> {
         let is_apart = matches!(self, Self::File(..)) || progress::is_apart();
-        let bar = is_apart.then(|| progress::step("writing {spinner}"));
+        let bar = is_apart.then(|| progress::step("writing"));
         let written = form.write(table, options, self.sink());
         drop(bar);
         match written {

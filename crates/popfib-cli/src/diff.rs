@@ -103,7 +103,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         }
         None => without(&old, &args.without)?,
     };
-    let bar = progress::is_apart().then(|| progress::step("comparing {spinner}"));
+    let bar = progress::is_apart().then(|| progress::step("comparing"));
     let columns = Columns::new(old.take_records(), new.take_records());
     if args.summary && columns.are_several() {
         return Err("--summary counts the routes of one column; --columns NAME chooses it".into());

@@ -131,7 +131,7 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
     let family = chosen_family(common.family, prefix)?;
     let mut destination = Destination::open(Some(&common.output))?;
     let table = table::load(&common.table)?;
-    let bar = progress::step("drawing {spinner}");
+    let bar = progress::step("drawing");
     let svg = match family.unwrap_or(present(&table)) {
         Family::Ipv4 => draw::<u32>(&args.picture, &table, common, prefix)?,
         Family::Ipv6 => draw::<u128>(&args.picture, &table, common, prefix)?,

@@ -183,7 +183,7 @@ impl<'p> ImagePlace<'p> {
         options: &Options,
         keep: Keep,
     ) -> Result<(), Failure> {
-        let _bar = progress::step("compiling {spinner}");
+        let _bar = progress::step("compiling");
         let mut writer = ImageWriter::new(self.created);
         let latest = rfc3339(self.created).filter(|_| std::env::var_os(EPOCH).is_some());
         for (name, loaded) in tables {

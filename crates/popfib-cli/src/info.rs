@@ -176,7 +176,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
         }
     };
     let is_image = image.is_some();
-    let bar = progress::step("compiling {spinner}");
+    let bar = progress::step("compiling");
     let columns = table
         .records()
         .map(Records::columns)

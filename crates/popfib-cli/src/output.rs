@@ -63,8 +63,12 @@ impl Output {
     }
 
     /// Writes the rows that are kept for their widths.
+    #[inline]
     fn settle(&mut self) -> Result<(), Failure> {
-        self.rows.settle(&mut self.buffer).map_err(Failure::Output)
+        match self.rows.are_kept() {
+            true => self.rows.settle(&mut self.buffer).map_err(Failure::Output),
+            false => Ok(()),
+        }
     }
 
     /// Writes `text`, with no line end of its own.

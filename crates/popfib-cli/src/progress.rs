@@ -55,41 +55,26 @@ pub(crate) fn watch(progress: Progress) -> Watch {
         Some(_) => "reading {wide_bar} {bytes}/{total_bytes} {eta}",
         None => "reading {spinner} {bytes}",
     };
-    draw(template, progress.total(), move || progress.read())
-}
-
-/// Whether a bar may stand beside what is written to standard output meanwhile: on a terminal both are written in turn, and a
-/// file is elsewhere. What reads a pipe may write to the same terminal at any time.
-pub(crate) fn is_apart() -> bool {
-    #[cfg(unix)]
-    {
-        use std::fs::File;
-        use std::os::fd::AsFd;
-        use std::os::unix::fs::FileTypeExt;
-
-        let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
-        let kind = stdout.and_then(|stdout| stdout.metadata());
-        kind.is_ok_and(|stat| !stat.file_type().is_fifo() && !stat.file_type().is_socket())
-    }
-    #[cfg(not(unix))]
-    io::stdout().is_terminal()
+    let total = progress.total();
+    draw(template.to_owned(), total, move || progress.read())
 }
 
 /// The same of a step that does not know how far it is.
-pub(crate) fn step(template: &'static str) -> Watch {
-    draw(template, None, || 0)
+pub(crate) fn step(what: &str) -> Watch {
+    draw(format!("{what} {{spinner}}"), None, || 0)
 }
 
 /// The same of `total` things, of which the work counts those that are done.
-pub(crate) fn counted(template: &'static str, total: u64) -> (Watch, Arc<AtomicU64>) {
+pub(crate) fn counted(what: &str, total: u64) -> (Watch, Arc<AtomicU64>) {
     let done = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&done);
+    let template = format!("{what} {{wide_bar}} {{percent:>3}} % {{eta}}");
     let watch = draw(template, Some(total), move || count.load(Ordering::Relaxed));
     (watch, done)
 }
 
 fn draw(
-    template: &'static str,
+    template: String,
     total: Option<u64>,
     position: impl Fn() -> u64 + Send + 'static,
 ) -> Watch {
@@ -113,7 +98,7 @@ fn draw(
                     bar.tick();
                 }
                 None => {
-                    let bar = new_bar(template, total).with_position(position());
+                    let bar = new_bar(&template, total).with_position(position());
                     bar.reset_eta();
                     terminal.bar = Some(bar);
                 }
@@ -149,4 +134,21 @@ pub(crate) fn apart<T>(ends_line: bool, write: impl FnOnce() -> T) -> T {
     terminal.erase();
     terminal.is_in_line = !ends_line;
     write()
+}
+
+/// Whether a bar may stand beside what is written to standard output meanwhile: on a terminal both are written in turn, and a
+/// file is elsewhere. What reads a pipe may write to the same terminal at any time.
+pub(crate) fn is_apart() -> bool {
+    #[cfg(unix)]
+    {
+        use std::fs::File;
+        use std::os::fd::AsFd;
+        use std::os::unix::fs::FileTypeExt;
+
+        let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+        let kind = stdout.and_then(|stdout| stdout.metadata());
+        kind.is_ok_and(|stat| !stat.file_type().is_fifo() && !stat.file_type().is_socket())
+    }
+    #[cfg(not(unix))]
+    io::stdout().is_terminal()
 }

@@ -157,7 +157,7 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
         left_out: 0,
     };
     let old = before.as_ref();
-    let bar = progress::is_apart().then(|| progress::step("validating {spinner}"));
+    let bar = progress::is_apart().then(|| progress::step("validating"));
     let summary = Summary {
         ipv4: report.family(&table, &origins, &vrps, old, |vrps| &vrps.ipv4)?,
         ipv6: report.family(&table, &origins, &vrps, old, |vrps| &vrps.ipv6)?,

@@ -159,11 +159,15 @@ impl Rows {
         Ok(())
     }
 
+    /// Whether there are rows that are kept.
+    #[inline]
+    pub(crate) fn are_kept(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
     /// Writes all rows that are kept.
+    #[cold]
     pub(crate) fn settle(&mut self, out: &mut impl Write) -> io::Result<()> {
-        if self.kept.is_empty() {
-            return Ok(());
-        }
         let kept = std::mem::take(&mut self.kept);
         self.size = 0;
         if self.screen.is_terminal {

@@ -266,7 +266,7 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
     if keep_routes {
         let mut table = table::load_file(&files[0], &common.read)?;
         let others = load(&files[1..], &common.read)?;
-        let bar = progress::step("combining {spinner}");
+        let bar = progress::step("combining");
         let ipv4 = rule.routes(&table, &others).collect();
         let ipv6 = rule.routes(&table, &others).collect();
         table.ribs = ByFamily { ipv4, ipv6 };
@@ -279,7 +279,7 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
         return finish(common, destination, &table);
     }
     let lists = load(files, &common.read)?;
-    let bar = progress::step("combining {spinner}");
+    let bar = progress::step("combining");
     let result = table_of(common.family, rule.of(&lists), rule.of(&lists));
     drop(bar);
     finish(common, destination, &result)

@@ -54,7 +54,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<Verdict, Failure> {
     let names = args.files.iter().map(|file| file.display().to_string());
     let names: Vec<_> = names.collect();
     let mut compared = Vec::new();
-    let bar = progress::step("comparing {spinner}");
+    let bar = progress::step("comparing");
     if args.family != Some(Family::Ipv6) {
         compare::<u32>(&lists, &mut compared);
     }

@@ -113,7 +113,7 @@ fn family<A: Family>(table: &Table, args: &VerifyArgs) -> Result<Count, Failure>
         // At most: there are no neighbours at the ends.
         false => args.random.saturating_add(4 * rib.len() as u64),
     };
-    let (bar, done) = progress::counted("verifying {wide_bar} {percent:>3} % {eta}", total);
+    let (bar, done) = progress::counted("verifying", total);
     let mut comparison = Comparison::new(name, done, |addresses: &[A], answers: &mut [u32]| {
         fib.lookup_batch_with(kernel, addresses, answers);
     });

@@ -1,6 +1,6 @@
 //! The line of a text that has the names of the fields of the others.
 
-use super::head::first_line;
+use super::head::{is_content, lines};
 
 /// What the names of W3C's logs follow.
 pub(super) const W3C: &[u8] = b"#Fields:";
@@ -17,23 +17,22 @@ pub(super) struct FieldNames {
 }
 
 impl FieldNames {
-    /// The one in `head`: after `mark`, or else the first line.
+    /// The first line in `head` that begins with `mark`; of W3C's logs one of the comments at the beginning, or else the first line that
+    /// is none. The same whatever comes after it.
     pub(super) fn of(head: &[u8], mark: &[u8]) -> Option<Self> {
-        let mut lines = head.split_inclusive(|&byte| byte == b'\n');
-        let whole = lines.find_map(|line| line.strip_suffix(b"\n").filter(|l| l.starts_with(mark)));
-        let (mark, line) = match whole {
-            Some(line) => (mark, line.trim_ascii_end()),
-            None if mark == W3C => {
-                let line = first_line(head)?.trim_ascii_end();
-                (line, line)
-            }
-            None => return None,
-        };
-        Some(Self {
-            mark: mark.to_vec(),
-            line: line.to_vec(),
-            is_used: false,
-        })
+        for (line, is_whole) in lines(head) {
+            let mark = match line.starts_with(mark) && is_whole {
+                true => mark,
+                false if mark == W3C && is_content(line) => line,
+                false => continue,
+            };
+            return Some(Self {
+                mark: mark.to_vec(),
+                line: line.to_vec(),
+                is_used: false,
+            });
+        }
+        None
     }
 
     /// The names, between such delimiters.

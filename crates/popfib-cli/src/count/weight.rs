@@ -104,6 +104,9 @@ impl Weight {
             let missing = || format!("{name}: no column {weight} for --weight");
             return Ok(Self::Column(column.ok_or_else(missing)?, Box::new(record)));
         }
+        if let Some(field) = source.field(weight) {
+            return Ok(Self::Part(field));
+        }
         if source.is_json() {
             return Ok(Self::Part(Part::Path(weight.to_owned())));
         }

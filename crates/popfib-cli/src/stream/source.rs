@@ -5,7 +5,7 @@ use std::path::Path;
 #[cfg(feature = "parquet")]
 use popfib_formats::Column;
 use popfib_formats::{
-    AddressBatch, AddressFile, AddressFinder, AddressFormat, AddressSource, Input, TableForm,
+    AddressBatch, AddressFile, AddressFinder, AddressFormat, AddressSource, Input, Part, TableForm,
 };
 #[cfg(feature = "parquet")]
 use popfib_parquet::ParquetAddresses;
@@ -162,6 +162,15 @@ impl Source {
     pub(crate) fn heading(&self) -> Option<&[u8]> {
         match self {
             Self::File(file) => file.heading(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(_) => None,
+        }
+    }
+
+    /// The field of this name, if fields have names.
+    pub(crate) fn field(&self, name: &str) -> Option<Part> {
+        match self {
+            Self::File(file) => file.field(name),
             #[cfg(feature = "parquet")]
             Self::Parquet(_) => None,
         }

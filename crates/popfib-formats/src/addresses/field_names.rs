@@ -1,6 +1,7 @@
 //! The line of a text that has the names of the fields of the others.
 
-use super::head::first_line;
+use super::head::{is_content, lines};
+use super::options::Part;
 
 /// What the names of W3C's logs follow.
 pub(super) const W3C: &[u8] = b"#Fields:";
@@ -12,43 +13,52 @@ pub(super) struct FieldNames {
     pub(super) mark: Vec<u8>,
     /// All of it, without its end.
     pub(super) line: Vec<u8>,
+    /// What separates the names, and the fields: blanks, however many, if `None`.
+    delimiter: Option<u8>,
     /// Whether columns are meant by its names.
     pub(super) is_used: bool,
 }
 
 impl FieldNames {
-    /// The one in `head`: after `mark`, or else the first line.
-    pub(super) fn of(head: &[u8], mark: &[u8]) -> Option<Self> {
-        let mut lines = head.split_inclusive(|&byte| byte == b'\n');
-        let whole = lines.find_map(|line| line.strip_suffix(b"\n").filter(|l| l.starts_with(mark)));
-        let (mark, line) = match whole {
-            Some(line) => (mark, line.trim_ascii_end()),
-            None if mark == W3C => {
-                let line = first_line(head)?.trim_ascii_end();
-                (line, line)
-            }
-            None => return None,
-        };
-        Some(Self {
-            mark: mark.to_vec(),
-            line: line.to_vec(),
-            is_used: false,
-        })
+    /// The first line in `head` that begins with `mark`; of W3C's logs one of the comments at the beginning, or else the first line that
+    /// is none. The same whatever comes after it.
+    pub(super) fn of(head: &[u8], mark: &[u8], delimiter: Option<u8>) -> Option<Self> {
+        for (line, is_whole) in lines(head) {
+            let mark = match line.starts_with(mark) && is_whole {
+                true => mark,
+                false if mark == W3C && is_content(line) => line,
+                false => continue,
+            };
+            return Some(Self {
+                mark: mark.to_vec(),
+                line: line.to_vec(),
+                delimiter,
+                is_used: false,
+            });
+        }
+        None
     }
 
-    /// The names, between such delimiters.
-    pub(super) fn names(&self, delimiter: Option<u8>) -> Vec<&[u8]> {
+    /// The names.
+    pub(super) fn names(&self) -> Vec<&[u8]> {
         let names = match self.mark.len() < self.line.len() {
             true => &self.line[self.mark.len()..],
             false => &self.line,
         };
-        let is_delimiter = |byte: &u8| match delimiter {
+        let is_delimiter = |byte: &u8| match self.delimiter {
             Some(delimiter) => *byte == delimiter,
             None => byte.is_ascii_whitespace(),
         };
         let names = names.split(is_delimiter);
         names
-            .filter(|name| delimiter.is_some() || !name.is_empty())
+            .filter(|name| self.delimiter.is_some() || !name.is_empty())
             .collect()
+    }
+
+    /// The field of this name.
+    pub(super) fn field(&self, name: &str) -> Option<Part> {
+        let names = self.names();
+        let place = names.iter().position(|field| *field == name.as_bytes())?;
+        Some(Part::Field(place + 1, self.delimiter))
     }
 }

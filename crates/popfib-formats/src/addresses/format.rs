@@ -3,7 +3,7 @@
 use super::batch::AddressBatch;
 use super::finder::AddressFinder;
 use super::head::{Heading, first_delimiter, has_line, heading};
-use super::options::AddressOptions;
+use super::options::{AddressOptions, Part};
 use super::source::{AddressEntry, AddressFormat, AddressSource, TableForm};
 use super::{csv, headed, json, parquet, pcap, raw, text};
 use crate::error::ReadError;
@@ -163,6 +163,10 @@ impl AddressSource for AddressFile {
 
     fn heading(&self) -> Option<&[u8]> {
         self.source.heading()
+    }
+
+    fn field(&self, name: &str) -> Option<Part> {
+        self.source.field(name)
     }
 
     fn missing(&self) -> Vec<Option<String>> {

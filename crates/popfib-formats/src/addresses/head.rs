@@ -73,7 +73,7 @@ pub(super) fn is_address(cell: &[u8]) -> bool {
 }
 
 /// The lines of `head`, and whether each has its end there.
-fn lines(head: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
+pub(super) fn lines(head: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     head.split_inclusive(|&byte| byte == b'\n').map(|line| {
         let is_whole = line.ends_with(b"\n");
@@ -81,6 +81,7 @@ fn lines(head: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     })
 }
 
-fn is_content(line: &[u8]) -> bool {
+/// Whether a line is neither empty nor a comment.
+pub(super) fn is_content(line: &[u8]) -> bool {
     !matches!(line.trim_ascii_start(), [] | [b'#' | b';', ..])
 }

@@ -39,8 +39,8 @@ pub(super) static FIELDS: AddressEntry = AddressEntry {
 
 /// Whether a column is asked for by its name where the first line has words between blanks.
 pub(super) fn is_named_between_blanks(head: &[u8], columns: &[Column]) -> bool {
-    let heading = FieldNames::of(head, W3C);
-    let is_several = || heading.is_some_and(|heading| heading.names(None).len() > 1);
+    let heading = FieldNames::of(head, W3C, None);
+    let is_several = || heading.is_some_and(|heading| heading.names().len() > 1);
     let mut columns = columns.iter();
     let is_name = |column: &Column| matches!(column, Column::Name(name) if !name.contains(' '));
     columns.any(is_name) && is_several()
@@ -55,23 +55,20 @@ fn open(
     let is_enough = |head: &[u8]| match mark {
         // The first line is the last where names may be.
         W3C => has_line(head),
-        mark => FieldNames::of(head, mark).is_some(),
+        mark => FieldNames::of(head, mark, delimiter).is_some(),
     };
-    let mut heading = FieldNames::of(input.peek(is_enough), mark);
-    let names = heading.as_ref().map(|heading| heading.names(delimiter));
-    let names = names.unwrap_or_default();
-    let part = |column: &Column| {
-        let number = match column {
-            Column::Number(number) => *number,
-            Column::Name(name) => {
-                let index = names.iter().position(|field| *field == name.as_bytes());
-                let there = names.iter().map(|name| String::from_utf8_lossy(name));
-                let there: Vec<_> = there.collect();
-                let reason = || no_name(name, there.iter().map(|name| &**name));
-                1 + index.ok_or_else(|| ReadError::file(input.name(), reason()))?
-            }
-        };
-        Ok(Part::Field(number, delimiter))
+    let mut heading = FieldNames::of(input.peek(is_enough), mark, delimiter);
+    let part = |column: &Column| match column {
+        Column::Number(number) => Ok(Part::Field(*number, delimiter)),
+        Column::Name(name) => {
+            let found = heading.as_ref().and_then(|heading| heading.field(name));
+            found.ok_or_else(|| {
+                let names = heading.as_ref().map(FieldNames::names).unwrap_or_default();
+                let names: Vec<_> = names.into_iter().map(String::from_utf8_lossy).collect();
+                let reason = no_name(name, names.iter().map(|name| &**name));
+                ReadError::file(input.name(), reason)
+            })
+        }
     };
     let parts: Result<Vec<_>, ReadError> = options.columns.iter().map(part).collect();
     let parts = parts?;

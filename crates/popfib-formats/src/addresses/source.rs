@@ -2,7 +2,7 @@
 
 use super::batch::AddressBatch;
 use super::finder::AddressFinder;
-use super::options::AddressOptions;
+use super::options::{AddressOptions, Part};
 use crate::error::ReadError;
 use crate::registry::{self, format_type};
 
@@ -69,6 +69,11 @@ pub trait AddressSource: std::fmt::Debug + Send {
     /// What the line begins with that has the names of the fields, in a file of lines that has such a one. No addresses are looked for in
     /// it, nor in lines that begin with `#`.
     fn heading(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// The field of this name in a file with such a line.
+    fn field(&self, _name: &str) -> Option<Part> {
         None
     }
 

@@ -8,7 +8,7 @@ use memchr::{memchr_iter, memmem, memrchr};
 use super::batch::AddressBatch;
 use super::field_names::FieldNames;
 use super::finder::AddressFinder;
-use super::options::AddressOptions;
+use super::options::{AddressOptions, Part};
 use super::source::{AddressEntry, AddressSource};
 use crate::error::{Place, ReadError, quote};
 use crate::input::Input;
@@ -187,6 +187,10 @@ impl AddressSource for LineAddresses {
 
     fn heading(&self) -> Option<&[u8]> {
         self.heading.as_ref().map(|heading| &heading.mark[..])
+    }
+
+    fn field(&self, name: &str) -> Option<Part> {
+        self.heading.as_ref()?.field(name)
     }
 
     fn missing(&self) -> Vec<Option<String>> {

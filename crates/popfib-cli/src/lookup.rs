@@ -35,10 +35,11 @@ use crate::stream::table::{NamedTable, in_place};
 use crate::stream::{self, Consumer, InputArgs, Lead, Wanted};
 use crate::table;
 
-/// Print the longest match of each address: address, matched prefix, next hop.
+/// Print the longest match of each address or prefix.
 ///
-/// An argument is an address, alone, with a port, in brackets or as it stands in a URL, or a prefix, whose answer is the longest
-/// route that covers all of it. Columns are separated by tabs; on a terminal they are aligned, and each value of several is a line. `-` means that there is no match; it also replaces the prefix if an image
+/// Columns are the address, the matched prefix and the next hop. An argument is an address, alone, with a port, in brackets or as
+/// it stands in a URL, or a prefix, whose answer is the longest route that covers all of it. Columns are separated by tabs; on a
+/// terminal they are aligned, and each value of several is a line. `-` means that there is no match; it also replaces the prefix if an image
 /// was compiled without routes. One table answers IPv4 and IPv6; IPv4-mapped IPv6 addresses are IPv6.
 #[derive(Args)]
 #[command(after_help = "\
@@ -46,23 +47,25 @@ Examples:
   popfib lookup 8.8.8.8 2001:4860:4860::8888 10.0.0.0/24
   popfib 8.8.8.8
   popfib lookup --table routes.txt.gz --json 192.0.2.1
-  popfib lookup --table routes.txt < addresses.gz > answers.tsv
+  popfib lookup --table routes.txt < addresses.gz > answers.tsv")]
+#[command(after_long_help = "\
   popfib lookup --live /run/popfib.sock 192.0.2.1
 
-JSON, one object a line: address, prefix and next_hop (null where there is no match; none in a list without
-values).")]
+JSON, one object a line: address, prefix and next_hop (null where there is no
+match; none in a list without values).")]
 pub(crate) struct LookupArgs {
-    /// Addresses or prefixes to look up [default: addresses from standard input, one a line, compressed or not;
-    /// each is answered immediately]
+    /// Addresses or prefixes [default: addresses from standard input]
+    ///
+    /// From standard input one a line, compressed or not; each is answered immediately.
     #[arg(value_name = "ADDR|PREFIX")]
     addresses: Vec<String>,
-
-    #[command(flatten)]
-    table: TableArgs,
 
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    table: TableArgs,
 }
 
 /// What is looked up: an address as the prefix of it alone, or a prefix.

@@ -17,9 +17,9 @@ use crate::rows::{Field, Form};
 use crate::screen::PREFIX;
 use crate::table::{note_skipped, take_all};
 
-/// Print all paths in a route collector's dump, from every peer; exit 1 if there are none.
+/// Print all paths in a route collector's dump.
 ///
-/// Lines have the format of `bgpdump -m` and the order of the dump: type, time, B, peer, its AS, prefix, AS
+/// Those of every peer; the exit status is 1 if there are none. Lines have the format of `bgpdump -m` and the order of the dump: type, time, B, peer, its AS, prefix, AS
 /// path, origin, next hop, local preference, MED, communities, AG or NAG, aggregator. A PREFIX may also be an
 /// address, or @FILE for the prefixes of a list.
 #[derive(Args)]
@@ -27,11 +27,11 @@ use crate::table::{note_skipped, take_all};
 Examples:
   popfib paths rib.mrt.gz --covering 8.8.8.8
   popfib paths rib.mrt.gz --exact 193.0.0.0/21 --peer AS3333 --json
-  popfib paths rib.mrt.gz --moas
-
-JSON, one object a line: prefix, peer, peer_as, time, id, as_path, origin_as, origin, next_hop,
-local_preference, med, communities, atomic, aggregator; null where a path has none. With --moas:
-prefix, origins.
+  popfib paths rib.mrt.gz --moas")]
+#[command(after_long_help = "
+JSON, one object a line: prefix, peer, peer_as, time, id, as_path, origin_as,
+origin, next_hop, local_preference, med, communities, atomic, aggregator; null
+where a path has none. With --moas: prefix, origins.
 
 Exit status: 0 paths were found, 1 none, 2 bad usage or input.")]
 pub(crate) struct PathsArgs {
@@ -41,11 +41,15 @@ pub(crate) struct PathsArgs {
     #[command(flatten)]
     places: PlaceArgs,
 
-    /// Paths of this peer only: index, address or AS, as `popfib peers` lists them
+    /// Paths of this peer only
+    ///
+    /// Index, address or AS, as `popfib peers` lists them.
     #[arg(long, value_name = "PEER")]
     peer: Option<PeerFilter>,
 
-    /// Print the prefixes with more than one origin AS (MOAS) and these origins, instead of paths
+    /// Print the prefixes with more than one origin AS (MOAS)
+    ///
+    /// And these origins, instead of paths.
     #[arg(long)]
     moas: bool,
 

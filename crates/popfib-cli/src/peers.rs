@@ -14,15 +14,15 @@ use crate::progress;
 use crate::rows::{Field, Form, LEFT, RIGHT};
 use crate::table::{note_skipped, take_all};
 
-/// List the peers of a route collector's dump: index, address, AS, IPv4 and IPv6 routes.
+/// List the peers of a route collector's dump.
 ///
-/// Columns are separated by tabs. `--peer` takes the index, the address or the AS.
+/// Columns are index, address, AS, IPv4 and IPv6 routes, separated by tabs. `--peer` takes the index, the address or the AS.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   popfib peers bview.20020722.2337.gz
-  popfib info bview.20020722.2337.gz --peer AS1853
-
+  popfib info bview.20020722.2337.gz --peer AS1853")]
+#[command(after_long_help = "
 JSON, one object a line: index, address, as, ipv4_routes, ipv6_routes.")]
 pub(crate) struct PeersArgs {
     #[command(flatten)]

@@ -15,6 +15,7 @@ use clap::{ColorChoice, Parser, ValueEnum};
 use colorchoice_clap::Color;
 
 use crate::failure::Failure;
+use crate::help;
 use crate::output;
 use crate::screen::Screen;
 
@@ -39,7 +40,12 @@ pub(crate) fn main<C: Parser>(
     output::name_program(name);
     let arguments: Vec<_> = arguments.into_iter().collect();
     let color = color(&arguments);
-    let verdict = match C::try_parse_from(arguments) {
+    let mut command = help::arrange(C::command());
+    let parsed = command
+        .try_get_matches_from_mut(arguments)
+        .and_then(|matches| C::from_arg_matches(&matches))
+        .map_err(|error| error.format(&mut command));
+    let verdict = match parsed {
         Ok(arguments) => run(arguments),
         Err(error) => {
             // Help and errors come before the arguments are known.

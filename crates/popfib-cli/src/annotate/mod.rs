@@ -26,7 +26,7 @@ use crate::stream::{self, Consumer, Counts, InputArgs, Wanted, parallel};
 
 use sink::Sink;
 
-/// Append the matched prefix and its value to each line that has an address.
+/// Append prefix and value to each line that has an address.
 ///
 /// Every line of a log, list, CSV or JSON file is printed once, in order and unchanged, followed by a tab,
 /// the prefix, a tab and the value. If the line has no address or nothing matches, both are `-`. CSV and TSV
@@ -38,15 +38,16 @@ use sink::Sink;
 #[command(after_help = "\
 Examples:
   popfib annotate access.log > annotated.log
-  tail -f access.log | popfib annotate --table asn=GeoLite2-ASN.mmdb --table country=countries.csv
   popfib annotate flows.csv --column src_ip --column dst_ip -o annotated.csv
   popfib annotate eve.json --path src_ip --path dest_ip > annotated.json
-  tail -f access.log | popfib annotate --live /run/popfib.sock
+  popfib annotate -t asn=ASN.mmdb -t country=countries.csv access.log
+  popfib annotate capture.pcap --sources --to json-lines")]
+#[command(after_long_help = "\
   popfib annotate firewall.log --address all
-  popfib annotate capture.pcap --sources --table routes.mrt.gz --to json-lines
-  popfib annotate flows.parquet --column dst --to parquet -o annotated.parquet")]
+  popfib annotate flows.parquet --column dst --to parquet -o annotated.parquet
+  tail -f access.log | popfib annotate --live /run/popfib.sock")]
 pub(crate) struct AnnotateArgs {
-    /// Format of the output [default: that of the input: text, CSV or JSON lines]
+    /// Format of the output [default: that of the input]
     #[arg(long, value_name = "FORM", value_enum)]
     to: Option<OutputForm>,
 
@@ -54,16 +55,21 @@ pub(crate) struct AnnotateArgs {
     #[arg(long, conflicts_with = "to")]
     json: bool,
 
-    /// Print the value without the prefix, and in text and JSON also without the line
+    /// Print the value alone
+    ///
+    /// Without the prefix, and in text and JSON also without the line.
     #[arg(long)]
     value_only: bool,
 
-    /// Number of threads; 0 uses all cores. Lines keep their order
+    /// Number of threads; 0 uses all cores
+    ///
+    /// Lines keep their order.
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
 
-    /// Output file, compressed if its name ends in .gz, .bz2 or .zst. An old file is replaced when the new
-    /// one is complete [default: standard output]
+    /// Output file [default: standard output]
+    ///
+    /// It is compressed if its name ends in .gz, .bz2 or .zst. An old file is replaced when the new one is complete.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 

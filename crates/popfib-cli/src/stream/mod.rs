@@ -46,17 +46,20 @@ use self::source::Source;
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Where addresses are")]
 pub(crate) struct InputArgs {
-    /// Files with addresses, read in order; `-` is standard input [default: -]
-    #[arg(value_name = "FILE", help_heading = "Arguments")]
+    /// Files with addresses; `-` is standard input [default: -]
+    #[arg(value_name = "FILE", help_heading = None::<&str>)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Which address of a line to use: 1 for the first and so on, last, or all [default: 1; for grep: all; with
-    /// --not-in: last]
+    /// Address of a line to use [default: 1; for grep: all]
+    ///
+    /// 1 is the first and so on. With --not-in the default is last.
     #[arg(long, value_name = "N|last|all", value_parser = parse_pick)]
     address: Option<Pick>,
 
-    /// Pass over the addresses of this list, in any format of tables, as if they were not in the line; may be given
-    /// several times. A list of one's own proxies finds the client in X-Forwarded-For
+    /// Pass over the addresses of this list
+    ///
+    /// As if they were not in the line. The list has any format of tables; several may be given. A list of one's own proxies
+    /// finds the client in X-Forwarded-For.
     #[arg(long, value_name = "LIST")]
     not_in: Vec<PathBuf>,
 
@@ -64,31 +67,38 @@ pub(crate) struct InputArgs {
     #[arg(skip)]
     passed_over: OnceLock<Arc<IpSet>>,
 
-    /// Use the address in this field of each line, counted from 1; may be given several times
+    /// Use the address in this field of a line, counted from 1
+    ///
+    /// May be given several times.
     #[arg(long, value_name = "N", value_parser = parse_number, conflicts_with_all = ["path", "column"])]
     field: Vec<usize>,
 
-    /// Delimiter of the fields or columns, one byte or `\t` [default: blanks and tabs between fields; between columns a
-    /// tab, comma or semicolon, whichever is in the first line]
+    /// Delimiter of fields or columns, one byte or `\t`
+    ///
+    /// [default: blanks and tabs between fields; between columns a tab, comma or semicolon, whichever is in the first line]
     #[arg(long, value_name = "BYTE", value_parser = parse_delimiter)]
     delimiter: Option<u8>,
 
-    /// Use the address at this path of each JSON object (src.ip; keys may have dots of their own); may be given several
-    /// times
+    /// Use the address at this path of JSON objects (src.ip)
+    ///
+    /// Keys may have dots of their own. May be given several times.
     #[arg(long, value_name = "PATH", conflicts_with = "column")]
     path: Vec<String>,
 
-    /// Use this column of a CSV, TSV or Parquet file: its name, or its number counted from 1; may be given
-    /// several times [default: that of the first address; 1 in a Parquet file]
+    /// Use this column of a CSV, TSV or Parquet file
+    ///
+    /// Its name, or its number counted from 1; may be given several times [default: that of the first address; 1 in a Parquet
+    /// file].
     #[arg(long, value_name = "NAME|N", value_parser = parse_column)]
     column: Vec<Column>,
 
-    /// Look up the source addresses of packets, not the destinations
+    /// Look up the source addresses of packets
     #[arg(long)]
     sources: bool,
 
-    /// Look up the destination addresses of packets (the default); with --sources, both: first columns for
-    /// the source, then for the destination
+    /// Look up the destination addresses of packets (the default)
+    ///
+    /// With --sources, both: first columns for the source, then for the destination.
     #[arg(long, conflicts_with_all = ["field", "path", "column"])]
     destinations: bool,
 

@@ -96,29 +96,6 @@ impl FromArgMatches for FileArgs {
     }
 }
 
-/// Which dump of a route collector to read.
-#[derive(Args)]
-#[group(required = true, multiple = false)]
-pub(crate) struct DumpArgs {
-    /// Dump to read (MRT, bgpdump -m); `-` is standard input
-    ///
-    /// It may be compressed.
-    #[arg(value_name = "FILE")]
-    file: Option<PathBuf>,
-
-    /// The same
-    #[arg(short, long, value_name = "FILE")]
-    table: Option<PathBuf>,
-}
-
-impl DumpArgs {
-    /// The file.
-    pub(crate) fn path(&self) -> &Path {
-        let path = self.file.as_deref().or(self.table.as_deref());
-        path.expect("one of them is required")
-    }
-}
-
 /// Whether `path` stands for standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
@@ -249,6 +226,45 @@ impl ReadArgs {
             table: self.vrf.clone(),
             ..LoadOptions::new()
         }
+    }
+}
+
+/// Which dump of a route collector to read, and how.
+#[derive(Args)]
+pub(crate) struct DumpArgs {
+    /// Dump to read (MRT, bgpdump -m); `-` is standard input
+    ///
+    /// It may be compressed.
+    #[arg(value_name = "FILE", required_unless_present = "table")]
+    file: Option<PathBuf>,
+
+    /// The same
+    #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
+    table: Option<PathBuf>,
+
+    /// Format of the dump [default: recognised by content]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) format: Option<Format>,
+
+    /// Skip and count records that cannot be read
+    #[arg(long)]
+    pub(crate) skip_invalid: bool,
+
+    /// Maximum size of decompressed data, in bytes
+    #[arg(hide_short_help = true, long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
+    pub(crate) max_size: u64,
+}
+
+impl DumpArgs {
+    /// The file, of which clap takes care that there is one.
+    pub(crate) fn path(&self) -> &Path {
+        let path = self.file.as_ref().or(self.table.as_ref());
+        path.expect("one of the two is required")
+    }
+
+    /// Opens the file.
+    pub(crate) fn open(&self) -> Result<Input, Failure> {
+        Ok(Input::open(self.path())?.max_size(self.max_size))
     }
 }
 

@@ -127,8 +127,7 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
         .check(args.tables.on_stdin(), &args.tables.read)?;
     let is_several = args.input.cells().len() > 1 || args.input.takes_all();
     if args.weight.is_some() && is_several {
-        let reason =
-            "the number of a line would be added for each of its addresses; choose one of them";
+        let reason = "the number of a line would be added for each of its addresses; --address N chooses one";
         return Err(format!("--weight: {reason}").into());
     }
     let mut target = Destination::open(args.output.as_deref())?;

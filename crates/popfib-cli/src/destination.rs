@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use popfib_formats::{OutputFile, RouteTable, WriteError, WriteFormat, WriteOptions, write_table};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, NO_PARQUET};
 use crate::output::Output;
 use crate::progress;
 use crate::screen::Screen;
@@ -71,7 +71,7 @@ impl TableForm {
     pub(crate) fn check(self) -> Result<(), Failure> {
         match self {
             Self::Parquet if cfg!(not(feature = "parquet")) => {
-                Err("--to parquet: this popfib was built without Parquet".into())
+                Err(format!("--to parquet: {NO_PARQUET}").into())
             }
             _ => Ok(()),
         }

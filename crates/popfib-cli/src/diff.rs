@@ -164,7 +164,7 @@ fn without(table: &RouteTable, prefixes: &[IpPrefix]) -> Result<RouteTable, Fail
         };
         if removed.is_none() {
             let name = table.name.escape_debug();
-            return Err(format!("{name}: there is no route for {prefix} to leave out").into());
+            return Err(format!("{name}: there is no route for {prefix} to leave out; `popfib routes --covering {prefix}` lists those that there are").into());
         }
     }
     Ok(rest)

@@ -178,9 +178,9 @@ fn chosen_family(
         IpPrefix::V6(_) => Family::Ipv6,
     });
     match (family, of_prefix) {
-        (Some(family), Some(of_prefix)) if family != of_prefix => {
-            Err("--family is not that of the prefix or address".into())
-        }
+        (Some(family), Some(of_prefix)) if family != of_prefix => Err(
+            "--family is not that of the prefix or address, beside which it is not needed".into(),
+        ),
         (family, of_prefix) => Ok(family.or(of_prefix)),
     }
 }
@@ -207,7 +207,12 @@ fn draw<A: popfib::Family>(
         None => "built-in table".to_owned(),
     };
     if rib.is_empty() {
-        return Err(format!("{}: there is no {family} route in it", name.escape_debug()).into());
+        let other = if A::WIDTH == 32 { "ipv6" } else { "ipv4" };
+        return Err(format!(
+            "{}: there is no {family} route in it; --family {other} draws the others",
+            name.escape_debug()
+        )
+        .into());
     }
     let note = format!(
         "{name}, {}",

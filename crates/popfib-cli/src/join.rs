@@ -13,7 +13,7 @@ use crate::image::ImagePlace;
 use crate::output::tell;
 use crate::program::Verdict;
 use crate::progress;
-use crate::table::{open, with_option};
+use crate::table::open;
 
 /// Join tables: every address gets the values of all of them.
 ///
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
     };
     let joined = files.read(&mut open_next, &mut |name, remarks| tell(name, remarks));
     drop(bar);
-    let joined = joined.map_err(with_option)?;
+    let joined = joined?;
     match to {
         To::Image(place) => {
             let options = Options::default();

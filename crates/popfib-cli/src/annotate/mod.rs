@@ -13,7 +13,7 @@ use popfib_formats::AddressBatch;
 
 use crate::args::kernel;
 use crate::destination::Destination;
-use crate::failure::Failure;
+use crate::failure::{Failure, NO_PARQUET};
 use crate::program::Verdict;
 use crate::stream::follower::Follower;
 use crate::stream::lines::{Query, Work};
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
         .check(args.tables.on_stdin(), &args.tables.read)?;
     // An error that says why, where the value that help lists would be unknown.
     if cfg!(not(feature = "parquet")) && args.to == Some(OutputForm::Parquet) {
-        return Err("--to parquet: this popfib was built without Parquet".into());
+        return Err(format!("--to parquet: {NO_PARQUET}").into());
     }
     let kernel = kernel()?;
     let names = OnceLock::new();
@@ -187,7 +187,10 @@ impl Consumer for Annotator<'_> {
             Some(sink) if sink.takes(source, self.args, &self.query) => {
                 self.target.bytes(&sink.begin(name, source))
             }
-            Some(_) => Err(format!("{name}: its columns are not those of the file before").into()),
+            Some(_) => Err(format!(
+                "{name}: its columns are not those of the file before; --to json-lines takes both"
+            )
+            .into()),
             none => {
                 let sink = none.insert(Sink::new(name, source, self.args, &self.query)?);
                 let is_text = sink.as_lines().is_some_and(|lines| lines.is_text());

@@ -131,7 +131,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
     let lists = args.file.iter().filter(|file| is_stdin(file)).count();
     input.check(lists + args.tables.on_stdin(), &args.tables.read)?;
     let files = files(args.recursive, &input)?;
-    let searched = |tables| Searched::new(args, patterns.as_deref(), tables);
+    let searched = |tables| Searched::new(args, &patterns, tables);
     let is_of_tables = args.tables.is_given() || is_of_records(args);
     let (searched, follower) = match (is_of_tables, input.is_stream()) {
         (true, true) => args.tables.follow(false, &args.file, searched)?,
@@ -198,21 +198,22 @@ fn is_of_records(args: &GrepArgs) -> bool {
 
 /// What is searched for as text, if anything is, and where: the first argument is a pattern if nothing else says what to
 /// search for. The built-in table never does: it has nearly every address there is.
-fn patterns(args: &GrepArgs) -> Result<(Option<String>, InputArgs), Failure> {
+fn patterns(args: &GrepArgs) -> Result<(Vec<String>, InputArgs), Failure> {
     let mut input = args.input.clone();
     if !args.prefix.is_empty() {
-        return Ok((Some(args.prefix.join("\n")), input));
+        return Ok((args.prefix.clone(), input));
     }
     if args.tables.is_given() || !args.file.is_empty() || is_of_records(args) {
-        return Ok((None, input));
+        return Ok((Vec::new(), input));
     }
     if input.files.is_empty() {
         let reason = "what to search for is missing: a prefix or address, -f LIST or -t TABLE";
         return Err(reason.into());
     }
     let pattern = input.files.remove(0).display().to_string();
-    match table::prefixes_of_text("pattern", pattern.clone(), &args.tables.read) {
-        Ok(_) => Ok((Some(pattern), input)),
+    let prefixes = table::prefixes_of_text(&pattern, PATTERN, &args.tables.read);
+    match prefixes {
+        Ok(_) => Ok((vec![pattern], input)),
         Err(_) if Path::new(&pattern).exists() => {
             let pattern = pattern.escape_debug();
             let reason = "is a file, where a prefix or address comes first";
@@ -221,6 +222,9 @@ fn patterns(args: &GrepArgs) -> Result<(Option<String>, InputArgs), Failure> {
         Err(failure) => Err(failure),
     }
 }
+
+/// What a pattern is.
+const PATTERN: &str = "a pattern is a prefix, a range or an address; -f LIST has those of a file";
 
 /// The files to search, those of folders too if that was asked for.
 fn files(recursive: bool, input: &InputArgs) -> Result<Vec<PathBuf>, Failure> {

@@ -11,6 +11,9 @@ use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::table;
 
+/// What the first argument is.
+const SPACE: &str = "SPACE is a prefix, a range or an address";
+
 #[derive(Args)]
 pub(super) struct FreeArgs {
     /// Where to look: a prefix, or a range of addresses
@@ -39,7 +42,7 @@ pub(super) struct FreeArgs {
 
 pub(super) fn run(args: &FreeArgs) -> Result<Verdict, Failure> {
     let destination = args.common.destination.open()?;
-    let space = table::prefixes_of_text("SPACE", args.space.clone(), &args.common.read)?;
+    let space = table::prefixes_of_text(&args.space, SPACE, &args.common.read)?;
     let lists = load(&args.used.iter().collect::<Vec<_>>(), &args.common.read)?;
     let mut result = RouteTable::default();
     put::<u32>(args, &space, &lists, &mut result)?;

@@ -129,7 +129,7 @@ impl ValueEnum for InputFormat {
 
 fn parse_number(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("a number from 1 on, please".to_owned()),
+        Ok(0) | Err(_) => Err("a number from 1 on is needed".to_owned()),
         Ok(number) => Ok(number),
     }
 }
@@ -147,7 +147,7 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"\\t" => Ok(b'\t'),
         [byte] => Ok(*byte),
-        _ => Err("one byte, please".to_owned()),
+        _ => Err("one byte is needed".to_owned()),
     }
 }
 
@@ -180,7 +180,7 @@ impl InputArgs {
         let from_stdin = files.iter().chain(&self.not_in);
         let from_stdin = from_stdin.filter(|file| is_stdin(file)).count();
         if from_stdin + tables_on_stdin > 1 {
-            return Err("standard input can be read once only".into());
+            return Err("standard input can be read once only; a file has to have its name".into());
         }
         if self.delimiter.is_some() && self.field.is_empty() && self.column.is_empty() {
             return Err("--delimiter needs --field or --column".into());
@@ -321,7 +321,8 @@ pub(crate) fn read(
     let input = Input::open(path)?.max_size(read.max_size);
     let name = input.name().escape_debug().to_string();
     let bar = shows_bar(path, &input, consumer).then(|| progress::watch(input.progress()));
-    let mut source = Source::open(path, input, args, read.skip_invalid, consumer.wanted())?;
+    let source = Source::open(path, input, args, read.skip_invalid, consumer.wanted());
+    let mut source = source.map_err(Failure::without_step)?;
     if (args.sources || args.destinations) && !source.is_packets() {
         let reason = "no capture of packets, which --sources and --destinations are for";
         return Err(format!("{name}: {reason}").into());
@@ -333,9 +334,14 @@ pub(crate) fn read(
     };
     let count = Counts::default();
     let skipped = match consumer.take_all(&mut source, &skip, &count) {
-        Some(taken) => taken?,
-        None => take_one_by_one(&mut source, &skip, consumer, &count)?,
+        Some(taken) => taken,
+        None => take_one_by_one(&mut source, &skip, consumer, &count),
     };
+    let skipped = skipped.map_err(|failure| match failure {
+        // What is there has been read.
+        Failure::Read(error) if error.is_cut() => Failure::Read(error).without_step(),
+        failure => failure,
+    })?;
     drop(bar);
     source.note_left_out(&name, skipped);
     let counts = [count.rows, count.addresses].map(AtomicU64::into_inner);

@@ -172,6 +172,23 @@ fn bad_usage_is_told_in_one_line() {
     }
 }
 
+#[test]
+#[cfg(not(feature = "parquet"))]
+fn without_parquet_the_way_to_it_is_told() {
+    let parquet = crate::common::file("x.parquet", "PAR1");
+    for (args, about) in [
+        (&["annotate", &parquet][..], &parquet[..]),
+        (&["annotate", "--to", "parquet"], "--to parquet"),
+        (&["convert", "--to", "parquet"], "--to parquet"),
+        (&["info", &parquet], &format!("{parquet}: cannot open")),
+    ] {
+        let wanted = format!(
+            "{about}: this popfib was built without Parquet; `cargo install popfib-cli --features parquet` builds it in"
+        );
+        assert_eq!(bad(&run(args)), wanted);
+    }
+}
+
 /// Whoever else writes to the same standard error, a log of several programs, does not come between.
 #[test]
 #[cfg(unix)]

@@ -170,7 +170,12 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
     let (image, sources, table) = match table::open_image(&args.table)? {
         Some(opened) => (Some(image_info(&opened)), opened.sources(), opened.table),
         None => {
-            let loaded = table::load_records(args.table.table.as_deref(), &args.table.read)?;
+            let mut read = args.table.read.clone();
+            // All columns of the built-in table, as of an image.
+            if args.table.table.is_none() && read.columns.is_empty() {
+                read.columns.push("*".to_owned());
+            }
+            let loaded = table::load_records(args.table.table.as_deref(), &read)?;
             let mut sources = loaded.sources;
             // The name and the time of a file are no news.
             sources.retain(|source| !(source.description.is_empty() && source.licence.is_empty()));

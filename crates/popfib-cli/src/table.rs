@@ -8,8 +8,8 @@ use std::path::Path;
 
 use popfib::IpPrefix;
 use popfib_formats::{
-    Columns, Input, LoadOptions, LookupTable, ReadError, RouteTable, load_for_lookups, load_from,
-    load_prefixes,
+    Columns, Input, LoadOptions, LookupTable, ReadError, RouteTable, default_table_of,
+    load_for_lookups, load_from, load_prefixes,
 };
 use popfib_table::Column;
 
@@ -73,15 +73,19 @@ pub(crate) fn load_chosen(args: &TableArgs, all: bool) -> Result<RouteTable, Fai
 pub(crate) fn load_or_default(path: Option<&Path>, args: &ReadArgs) -> Result<RouteTable, Failure> {
     match path {
         Some(path) => load_file(path, args),
-        None => match args.of_file() {
-            Some(option) => {
-                // Whoever wants JSON may look for it here.
-                let json = has_options_of("--json") && option == "--format";
-                let json = if json { "; --json prints JSON" } else { "" };
-                Err(format!("{option} needs --table{json}").into())
-            }
-            None => Ok(popfib_formats::default_table()),
-        },
+        None => {
+            let of_file = ReadArgs {
+                columns: Vec::new(),
+                ..args.clone()
+            };
+            let Some(option) = of_file.of_file() else {
+                return Ok(default_table_of(&args.options().columns)?);
+            };
+            // Whoever wants JSON may look for it here.
+            let json = has_options_of("--json") && option == "--format";
+            let json = if json { "; --json prints JSON" } else { "" };
+            Err(format!("{option} needs --table{json}").into())
+        }
     }
 }
 

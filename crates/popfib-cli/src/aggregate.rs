@@ -15,11 +15,11 @@ use crate::program::Verdict;
 use crate::progress;
 use crate::table::{self, counted};
 
-/// Write a smaller table that answers every address as the table does.
+/// Write a smaller table with the same answers.
 ///
-/// Addresses without a route remain without one. The number of saved routes is printed on standard error. With --where, the
-/// fewest prefixes of the addresses whose answer meets the conditions, where routes of other answers inside of them are left
-/// out. With --at-most, a shorter list that has some more addresses.
+/// It answers every address as the table does; addresses without a route remain without one. The number of saved routes is printed
+/// on standard error. With --where, the fewest prefixes of the addresses whose answer meets the conditions, where routes of other
+/// answers inside of them are left out. With --at-most, a shorter list that has some more addresses.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -27,26 +27,30 @@ Examples:
   popfib aggregate routes.txt.gz --method simple > smaller.txt
   popfib aggregate country.mmdb --where country.iso_code=RU,BY --to nftables
   popfib aggregate drop.txt --at-most 1000 --to ipset
-  popfib diff --effective routes.txt.gz smaller.txt
-
+  popfib diff --effective routes.txt.gz smaller.txt")]
+#[command(after_long_help = "
 Exit status: 0 success, 1 an empty list, 2 bad usage or input.")]
 pub(crate) struct AggregateArgs {
-    #[command(flatten)]
-    table: FileArgs,
-
     /// How to aggregate
     #[arg(long, value_enum, default_value_t = Method::Ortc)]
     method: Method,
 
-    /// Make a list of the addresses whose answer has one of the values of a column (country=RU,BY), or none of them
-    /// (country!=RU,BY). The column `value` is that of a lookup. Of several all have to be met
+    /// List the addresses with values of a column (country=RU,BY)
+    ///
+    /// Those whose answer has one of the values of the column, or none of them (country!=RU,BY). The column `value` is that of a
+    /// lookup. Of several all have to be met.
     #[arg(long = "where", value_name = "CONDITION", conflicts_with = "method")]
     conditions: Vec<Condition>,
 
-    /// Make at most N prefixes of each family, which cover the list with the fewest addresses more: exactly so if the list
-    /// has n prefixes, and n times N or n - N is at most 2^27; else nearly, and how nearly is told
+    /// Make at most N prefixes of each family
+    ///
+    /// They cover the list with the fewest addresses more: exactly so if the list has n prefixes, and n times N or n - N is at
+    /// most 2^27; else nearly, and how nearly is told.
     #[arg(long, value_name = "N", conflicts_with = "method")]
     at_most: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    table: FileArgs,
 
     #[command(flatten)]
     destination: DestinationArgs,

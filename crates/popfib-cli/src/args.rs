@@ -11,18 +11,24 @@ use crate::failure::Failure;
 
 /// Which table to read, and how.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Tables")]
 pub(crate) struct TableArgs {
-    /// Table or image to read, compressed or not; `-` is standard input [default: the built-in table of a tier-1
-    /// router, whose next hops are origin AS numbers]
+    /// Table or image to read [default: the built-in one]
+    ///
+    /// It may be compressed; `-` is standard input. The built-in table is that of a tier-1 router, whose next hops are origin AS
+    /// numbers.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
 
-    /// Do not validate the image. Only for images that you made yourself and that nobody changes
+    /// Do not validate the image
+    ///
+    /// Only for images that you made yourself and that nobody changes.
     #[arg(long)]
     pub(crate) trust: bool,
 
-    /// Look up in a running `popfib follow` through its Unix socket instead of a table; --vrf names one of
-    /// its tables
+    /// Use the table of a running `popfib follow`
+    ///
+    /// SOCKET is its Unix socket; --vrf names one of its tables.
     #[arg(long, value_name = "SOCKET", conflicts_with = "table")]
     pub(crate) live: Option<PathBuf>,
 
@@ -63,6 +69,7 @@ impl Args for FileArgs {
     fn augment_args(command: Command) -> Command {
         let file = Arg::new(FILE)
             .value_name("FILE")
+            .help_heading(None::<&str>)
             .value_parser(value_parser!(PathBuf))
             .conflicts_with_all(["table", "live"])
             .help("Table or image to read; the same as --table");
@@ -89,80 +96,76 @@ impl FromArgMatches for FileArgs {
     }
 }
 
-/// Which dump of a route collector to read.
-#[derive(Args)]
-#[group(required = true, multiple = false)]
-pub(crate) struct DumpArgs {
-    /// Dump to read (MRT, bgpdump -m), compressed or not; `-` is standard input
-    #[arg(value_name = "FILE")]
-    file: Option<PathBuf>,
-
-    /// The same
-    #[arg(short, long, value_name = "FILE")]
-    table: Option<PathBuf>,
-}
-
-impl DumpArgs {
-    /// The file.
-    pub(crate) fn path(&self) -> &Path {
-        let path = self.file.as_deref().or(self.table.as_deref());
-        path.expect("one of them is required")
-    }
-}
-
 /// Whether `path` stands for standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 /// How the file of a table is read.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Tables")]
 pub(crate) struct ReadArgs {
-    /// Format of the table; `popfib formats` lists them [default: recognised by content]
+    /// Format of the table [default: recognised by content]
+    ///
+    /// `popfib formats` lists them.
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<Format>,
 
-    /// Use only the routes of this peer: index, address or AS (AS64500) as listed by `popfib peers` [default:
-    /// the best path of each prefix]
+    /// Use only the routes of this peer [default: best paths]
+    ///
+    /// Index, address or AS (AS64500) as listed by `popfib peers`. Without it, each prefix has its best path.
     #[arg(long, value_name = "PEER")]
     pub(crate) peer: Option<PeerFilter>,
 
-    /// What to use as the next hop if the file has several candidates: next-hop, origin-as (of files with AS
-    /// paths) or peer (of files with peers) [default: next-hop]
+    /// next-hop, origin-as or peer: what to use as value [default: next-hop]
+    ///
+    /// For files that have several candidates: origin-as is for those with AS paths, peer for those with peers.
     #[arg(long, value_name = "WHAT")]
     pub(crate) value: Option<RouteValue>,
 
-    /// Which columns of its records to use, separated by commas: keys of a MaxMind database or a JSON object
-    /// (country.iso_code, subdivisions[0].iso_code), or columns of a CSV file by name or number; * is all.
-    /// Not all commands take several [default: the most specific one; of an image all]
+    /// Columns of its records to use, with commas; * is all
+    ///
+    /// Keys of a MaxMind database or a JSON object (country.iso_code, subdivisions[0].iso_code), or columns of a
+    /// CSV file by name or number. Not all commands take several [default: the most specific one; of an image all].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
 
-    /// CSV file whose first column is one of the table's columns and which adds its others: GeoLite2-City-Locations-en.csv
-    /// for GeoLite2-City-Blocks-IPv4.csv
+    /// CSV file that adds columns
+    ///
+    /// Its first column is one of the table's columns, and it adds its others: GeoLite2-City-Locations-en.csv for
+    /// GeoLite2-City-Blocks-IPv4.csv.
     #[arg(long, value_name = "FILE")]
     pub(crate) locations: Option<PathBuf>,
 
-    /// Column that has the prefix: of a CSV file by its name or number, of JSON objects by the keys that lead to it (net.cidr)
-    /// [default: recognised by its name (prefix, network, cidr, subnet, ...) or, in CSV, by its content]
+    /// Column that has the prefix [default: recognised by name]
+    ///
+    /// Of a CSV file by its name or number, of JSON objects by the keys that lead to it (net.cidr). It is recognised by its
+    /// name (prefix, network, cidr, subnet, ...) or, in CSV, by its content.
     #[arg(long, value_name = "NAME")]
     pub(crate) prefix_column: Option<String>,
 
-    /// Column that has the prefix length or the network mask, where it stands apart from the address
+    /// Column that has the prefix length or the network mask
+    ///
+    /// Where it stands apart from the address.
     #[arg(long, value_name = "NAME")]
     pub(crate) length_column: Option<String>,
 
-    /// Regular expression for the values of prefixes anywhere in a text (--format any): its group, or all of the match. The last
-    /// match before the prefix in its line counts, else the first after it there, else the last in the lines above
-    /// [default: no values]
+    /// Values of prefixes anywhere in a text, by a regular expression
+    ///
+    /// With --format any: the group of the expression, or all of the match. The last match before the prefix in its line counts,
+    /// else the first after it there, else the last in the lines above [default: no values].
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
     pub(crate) value_regex: Option<ValueRegex>,
 
-    /// Name of the table to use if a file, an image or a running `popfib follow` has several: a VRF, or a
-    /// routing table of a kernel (main) [default: a second table is an error]
+    /// Table to use of a file that has several
+    ///
+    /// Its name, in a file, an image or a running `popfib follow`: a VRF, or a routing table of a kernel (main)
+    /// [default: a second table is an error].
     #[arg(long, value_name = "NAME")]
     pub(crate) vrf: Option<String>,
 
-    /// Skip and count invalid lines instead of stopping at the first; read a truncated file as far as it goes
+    /// Skip and count invalid lines instead of stopping
+    ///
+    /// A truncated file is read as far as it goes.
     #[arg(long)]
     pub(crate) skip_invalid: bool,
 
@@ -170,8 +173,9 @@ pub(crate) struct ReadArgs {
     #[arg(long)]
     pub(crate) mask: bool,
 
-    /// Read IPv4 addresses with leading zeros (010.0.0.1) as decimal numbers, where others take them for octal [default: an
-    /// invalid line]
+    /// Read 010.0.0.1 as 10.0.0.1
+    ///
+    /// IPv4 addresses with leading zeros are read as decimal numbers, where others take them for octal [default: an invalid line].
     #[arg(long)]
     pub(crate) leading_zeros: bool,
 
@@ -222,6 +226,45 @@ impl ReadArgs {
             table: self.vrf.clone(),
             ..LoadOptions::new()
         }
+    }
+}
+
+/// Which dump of a route collector to read, and how.
+#[derive(Args)]
+pub(crate) struct DumpArgs {
+    /// Dump to read (MRT, bgpdump -m); `-` is standard input
+    ///
+    /// It may be compressed.
+    #[arg(value_name = "FILE", required_unless_present = "table")]
+    file: Option<PathBuf>,
+
+    /// The same
+    #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
+    table: Option<PathBuf>,
+
+    /// Format of the dump [default: recognised by content]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) format: Option<Format>,
+
+    /// Skip and count records that cannot be read
+    #[arg(long)]
+    pub(crate) skip_invalid: bool,
+
+    /// Maximum size of decompressed data, in bytes
+    #[arg(hide_short_help = true, long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
+    pub(crate) max_size: u64,
+}
+
+impl DumpArgs {
+    /// The file, of which clap takes care that there is one.
+    pub(crate) fn path(&self) -> &Path {
+        let path = self.file.as_ref().or(self.table.as_ref());
+        path.expect("one of the two is required")
+    }
+
+    /// Opens the file.
+    pub(crate) fn open(&self) -> Result<Input, Failure> {
+        Ok(Input::open(self.path())?.max_size(self.max_size))
     }
 }
 

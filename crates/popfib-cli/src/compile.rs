@@ -11,9 +11,9 @@ use crate::image::ImagePlace;
 use crate::program::Verdict;
 use crate::stream::tables::{self, TablesArgs};
 
-/// Compile tables into an image: a file that commands and programs open without compiling it.
+/// Compile tables into an image, a file that is opened at once.
 ///
-/// An image contains one table or several, each with the compiled tables of both families, the columns of the records, the routes
+/// Commands and programs open it without compiling it. An image contains one table or several, each with the compiled tables of both families, the columns of the records, the routes
 /// and what is known of their source. The file is written under a temporary name and then renamed, so it is complete or
 /// not there at all; programs that use the old file keep using it.
 #[derive(Args)]
@@ -23,18 +23,22 @@ Examples:
   popfib compile -o default.fib
   popfib compile routes.txt.gz -o routes.fib
   popfib lookup -t routes.fib 192.0.2.1
+  popfib compile city.mmdb --columns '*' -o city.fib")]
+#[command(after_long_help = "\
   popfib compile routes.txt.gz -o small.fib --keep prefixes
-  popfib compile city.mmdb --columns '*' -o city.fib
   popfib compile asn=asn.csv geo=city.mmdb -o two.fib
   popfib lookup -t two.fib --vrf geo 192.0.2.1
 
-The time in the image is that of SOURCE_DATE_EPOCH (seconds since 1970) if this variable is set.")]
+The time in the image is that of SOURCE_DATE_EPOCH (seconds since 1970) if this
+variable is set.")]
 pub(crate) struct CompileArgs {
     /// File to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// What the data is, for who gets the image [default: what a MaxMind database says of itself]
+    /// What the data is, for who gets the image
+    ///
+    /// [default: what a MaxMind database says of itself]
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
 
@@ -46,15 +50,21 @@ pub(crate) struct CompileArgs {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Keep::Routes)]
     keep: Keep,
 
-    /// Leading address bits that the direct table resolves, 0 to 24 [default: by table size]
+    /// Leading address bits that the direct table resolves, 0 to 24
+    ///
+    /// [default: by table size]
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u8).range(0..=24))]
     direct_bits: Option<u8>,
 
-    /// Compile every route as it is, without route aggregation (paper, section 3)
+    /// Compile every route as it is, without route aggregation
+    ///
+    /// Section 3 of the paper.
     #[arg(long)]
     no_aggregation: bool,
 
-    /// What the compiled tables trade memory for (docs/performance.md)
+    /// What the compiled tables trade memory for
+    ///
+    /// docs/performance.md has the figures.
     #[arg(long, value_name = "SIZE", value_enum, default_value_t)]
     size: Size,
 

@@ -107,6 +107,7 @@ impl FromStr for Condition {
 /// The option, for each time that it is given a condition.
 pub(crate) fn arg() -> Arg {
     Arg::new("where")
+        .help_heading(None::<&str>)
         .long("where")
         .value_name("CONDITION")
         .action(ArgAction::Append)

@@ -8,19 +8,20 @@ use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::table;
 
-/// Write a table in another format: IPv4 before IPv6, each in prefix order.
+/// Write a table in another format.
 ///
-/// With several columns (--columns) csv, json-lines, mmdb and parquet have them all; in a MaxMind database they are maps
+/// Routes are IPv4 before IPv6, each in prefix order. With several columns (--columns) csv, json-lines, mmdb and parquet have them all; in a MaxMind database they are maps
 /// and arrays again, of the types that they had.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  popfib convert --table routes.txt.gz --to json-lines > routes.jsonl
+  popfib convert routes.txt.gz --to json-lines > routes.jsonl
   popfib convert --to pfx2as -o origins.pfx2as.gz
-  popfib convert --table routes.txt --mask | popfib info --table -
-  popfib convert --table city.mmdb --columns '*' --to json-lines -o city.jsonl.gz
-  popfib convert --table city.csv --columns '*' --to mmdb -o city.mmdb
-  popfib convert --table city.mmdb --columns '*' --to parquet -o city.parquet")]
+  popfib convert routes.txt --mask | popfib info -
+  popfib convert city.csv --columns '*' --to mmdb -o city.mmdb")]
+#[command(after_long_help = "\
+  popfib convert city.mmdb --columns '*' --to json-lines -o city.jsonl.gz
+  popfib convert city.mmdb --columns '*' --to parquet -o city.parquet")]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     table: FileArgs,

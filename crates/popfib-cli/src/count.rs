@@ -36,9 +36,10 @@ use same::Same;
 use text::Text;
 use weight::{Sum, Weight};
 
-/// Count the addresses of a stream by value or prefix, the most frequent first.
+/// Count the addresses of a stream by value or prefix.
 ///
-/// Columns are the count and the value, separated by a tab, on a terminal also the share and a bar; `-` counts what has no match or no address. With
+/// The most frequent are first. Columns are the count and the value, separated by a tab, on a terminal also the share and a bar; `-`
+/// counts what has no match or no address. With
 /// several columns or tables there is one count for each combination of their values.
 #[derive(Args)]
 #[command(mut_arg("columns", by))]
@@ -46,17 +47,22 @@ use weight::{Sum, Weight};
 Examples:
   popfib count --top 20 access.log
   popfib count --by prefix --unique access.log
-  popfib count --table City.mmdb --by country.iso_code,city.names.en access.log
-  popfib count --table asn=asn.mmdb --table country=country.mmdb --shares access.log
-  popfib count --field 1 --weight 10 access.log
+  popfib count -t City.mmdb --by country.iso_code,city.names.en access.log
   popfib count flows.csv --column src --weight bytes --json")]
+#[command(after_long_help = "\
+  popfib count -t asn=asn.mmdb -t country=country.mmdb --shares access.log
+  popfib count --field 1 --weight 10 access.log")]
 pub(crate) struct CountArgs {
-    /// Print the N most frequent; the others are added up in one row
+    /// Print the N most frequent
+    ///
+    /// The others are added up in one row.
     #[arg(long, value_name = "N")]
     top: Option<usize>,
 
-    /// Add up the numbers, with or without decimals, in this field of a line, column of a table or path of a JSON object
-    /// instead of counting addresses
+    /// Add up the numbers in this field, column or path
+    ///
+    /// Numbers with or without decimals, in a field of a line, column of a table or path of a JSON object, instead of counting
+    /// addresses.
     #[arg(long, value_name = "N|NAME|PATH")]
     weight: Option<String>,
 
@@ -76,8 +82,9 @@ pub(crate) struct CountArgs {
     #[arg(long, conflicts_with = "to")]
     json: bool,
 
-    /// Output file, compressed if its name ends in .gz, .bz2 or .zst; an old file is replaced when the new one
-    /// is complete [default: standard output]
+    /// Output file [default: standard output]
+    ///
+    /// It is compressed if its name ends in .gz, .bz2 or .zst. An old file is replaced when the new one is complete.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -90,10 +97,15 @@ pub(crate) struct CountArgs {
 
 /// What other commands call `--columns` is what is counted by here.
 fn by(columns: Arg) -> Arg {
-    columns.long("by").value_name("COLUMNS").help(
-        "Count by these columns of the table before it, separated by commas, as `popfib info` lists them; \
-         * is all, and `prefix` the matched prefix [default: the value of a lookup]",
-    )
+    let help = "Count by these columns of the table, with commas";
+    let rest = "Columns of the table before it, as `popfib info` lists them; * is all, and `prefix` the matched \
+                prefix [default: the value of a lookup].";
+    columns
+        .long("by")
+        .value_name("COLUMNS")
+        .help_heading(None::<&str>)
+        .help(help)
+        .long_help(format!("{help}\n\n{rest}"))
 }
 
 /// The column that is no part of a record.
@@ -115,8 +127,7 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
         .check(args.tables.on_stdin(), &args.tables.read)?;
     let is_several = args.input.cells().len() > 1 || args.input.takes_all();
     if args.weight.is_some() && is_several {
-        let reason =
-            "the number of a line would be added for each of its addresses; choose one of them";
+        let reason = "the number of a line would be added for each of its addresses; --address N chooses one";
         return Err(format!("--weight: {reason}").into());
     }
     let mut target = Destination::open(args.output.as_deref())?;

@@ -8,20 +8,22 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use popfib_formats::{OutputFile, RouteTable, WriteError, WriteFormat, WriteOptions, write_table};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, NO_PARQUET};
 use crate::output::Output;
 use crate::progress;
 use crate::screen::Screen;
 
 /// In what form a table is written, and where.
 #[derive(Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct DestinationArgs {
     /// Output format
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms())]
     to: TableForm,
 
-    /// Name of the list, in formats where lists have names [default: popfib]; type of a MaxMind database, which its
-    /// readers ask for (GeoLite2-City)
+    /// Name of the list, in formats that have one
+    ///
+    /// Of lists [default: popfib]; of a MaxMind database the type, which its readers ask for (GeoLite2-City).
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
@@ -29,16 +31,19 @@ pub(crate) struct DestinationArgs {
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
 
-    /// Minimum length of the prefixes that match, in formats of router filters
+    /// Minimum length of matching prefixes, in router filters
     #[arg(long, value_name = "LENGTH")]
     ge: Option<u8>,
 
-    /// Maximum length of the prefixes that match; a longer prefix of the list matches only itself
+    /// Maximum length of matching prefixes, in router filters
+    ///
+    /// A longer prefix of the list matches only itself.
     #[arg(long, value_name = "LENGTH")]
     le: Option<u8>,
 
-    /// Output file, compressed if its name ends in .gz, .bz2 or .zst. An old file is replaced when the new
-    /// one is complete [default: standard output]
+    /// Output file [default: standard output]
+    ///
+    /// It is compressed if its name ends in .gz, .bz2 or .zst. An old file is replaced when the new one is complete.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -66,7 +71,7 @@ impl TableForm {
     pub(crate) fn check(self) -> Result<(), Failure> {
         match self {
             Self::Parquet if cfg!(not(feature = "parquet")) => {
-                Err("--to parquet: this popfib was built without Parquet".into())
+                Err(format!("--to parquet: {NO_PARQUET}").into())
             }
             _ => Ok(()),
         }

@@ -29,9 +29,9 @@ use crate::table::{self, counted};
 use columns::{Columns, Said, Side};
 use summary::Summary;
 
-/// Print the differences between two tables; exit 1 if there are any.
+/// Print the differences between two tables.
 ///
-/// Routes are printed as `+ PREFIX NEXTHOP` (only in NEW), `- PREFIX NEXTHOP` (only in OLD) and
+/// The exit status is 1 if there are any. Routes are printed as `+ PREFIX NEXTHOP` (only in NEW), `- PREFIX NEXTHOP` (only in OLD) and
 /// `~ PREFIX OLD NEW` (another next hop). With --effective, ranges of addresses whose answer differs are
 /// printed as `FIRST-LAST OLD NEW COUNT`, where `-` means no route; tables that give all addresses the same
 /// answers are equal then, whatever their routes. Next hops are compared by name.
@@ -45,12 +45,14 @@ Examples:
   popfib diff --effective --json yesterday.txt.gz today.txt.gz
   popfib aggregate --table routes.txt | popfib diff --effective routes.txt -
   popfib diff --effective --without 8.8.8.0/24 routes.txt
-  popfib diff --summary --peer AS64500 --new-peer AS64501 rib.mrt.gz rib.mrt.gz
-  popfib diff --columns '*' City-old.mmdb City-new.mmdb
+  popfib diff --columns '*' City-old.mmdb City-new.mmdb")]
+#[command(after_long_help = "\
+  popfib diff --summary --peer AS1 --new-peer AS2 rib.mrt.gz rib.mrt.gz
 
-JSON, one object a line: change (added, removed, changed), prefix, old, new; with --effective:
-first, last, old, new, addresses. old and new are null where there is no route, and objects of all
-columns if there are several. With --summary: next_hop, added, removed, gained, lost.
+JSON, one object a line: change (added, removed, changed), prefix, old, new;
+with --effective: first, last, old, new, addresses. old and new are null where
+there is no route, and objects of all columns if there are several. With
+--summary: next_hop, added, removed, gained, lost.
 
 Exit status: 0 no difference, 1 differences, 2 bad usage or input.")]
 pub(crate) struct DiffArgs {
@@ -62,15 +64,13 @@ pub(crate) struct DiffArgs {
     #[arg(value_name = "NEW", required_unless_present = "without")]
     new: Option<PathBuf>,
 
-    /// In place of NEW: OLD without its route of exactly PREFIX, to see which addresses that changes;
-    /// several may be given
+    /// In place of NEW: OLD without its route of exactly PREFIX
+    ///
+    /// To see which addresses that changes. May be given several times.
     #[arg(long, value_name = "PREFIX", conflicts_with_all = ["new", "new_peer"])]
     without: Vec<IpPrefix>,
 
-    #[command(flatten)]
-    read: ReadArgs,
-
-    /// Take the routes of this peer from NEW, where --peer is that of OLD
+    /// Peer of NEW, where --peer is that of OLD
     #[arg(long, value_name = "PEER")]
     new_peer: Option<PeerFilter>,
 
@@ -78,14 +78,19 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     effective: bool,
 
-    /// Count the changed routes of each next hop in place of printing them: those that only one table
-    /// has (added, removed), those that came from and went to another next hop (gained, lost)
+    /// Count the changed routes of each next hop
+    ///
+    /// In place of printing them: those that only one table has (added, removed), those that came from and went to another next
+    /// hop (gained, lost).
     #[arg(long, conflicts_with = "effective")]
     summary: bool,
 
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    read: ReadArgs,
 }
 
 pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
@@ -159,7 +164,7 @@ fn without(table: &RouteTable, prefixes: &[IpPrefix]) -> Result<RouteTable, Fail
         };
         if removed.is_none() {
             let name = table.name.escape_debug();
-            return Err(format!("{name}: there is no route for {prefix} to leave out").into());
+            return Err(format!("{name}: there is no route for {prefix} to leave out; `popfib routes --covering {prefix}` lists those that there are").into());
         }
     }
     Ok(rest)

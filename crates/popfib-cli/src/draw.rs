@@ -14,9 +14,9 @@ use crate::program::Verdict;
 use crate::progress;
 use crate::table;
 
-/// Draw a picture of a table: its tries, how deep they are, who holds what, one lookup.
+/// Draw a picture of a table or of a lookup.
 ///
-/// Pictures are SVG with a light and a dark colour scheme.
+/// Of a table: its tries, how deep they are, who holds what. Pictures are SVG with a light and a dark colour scheme.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -32,52 +32,74 @@ pub(crate) struct DrawArgs {
 
 #[derive(Subcommand)]
 enum Picture {
-    /// The binary radix tree and the Poptrie side by side: addresses around the circle, prefix
-    /// length outwards
+    /// The binary radix tree and the Poptrie side by side
+    ///
+    /// Addresses are around the circle, prefix lengths outwards.
+    #[command(after_help = "\
+Examples:
+  popfib draw radial -o trie.svg
+  popfib draw radial --prefix 8.0.0.0/8 -o eight.svg")]
     Radial(RadialArgs),
-    /// All addresses by the length of their match and by the bits that decide it (Poptrie paper,
-    /// Figure 7)
+    /// All addresses by the length of their match and its depth
+    ///
+    /// The depth is how many bits decide a match (Poptrie paper, Figure 7).
+    #[command(after_help = "\
+Examples:
+  popfib draw heatmap -o depth.svg
+  popfib draw heatmap routes.txt.gz --family ipv6 -o depth6.svg")]
     Heatmap(CommonArgs),
     /// The address space along Hilbert's curve, coloured by holder
+    #[command(after_help = "\
+Examples:
+  popfib draw hilbert --family ipv6 -o ipv6.svg
+  popfib draw hilbert --prefix 10.0.0.0/8 --by length -o ten.svg --size 2048")]
     Hilbert(HilbertArgs),
     /// One lookup, step by step: root table, page, blocks, answer
+    #[command(after_help = "\
+Examples:
+  popfib draw lookup 8.8.8.8 -o lookup.svg
+  popfib draw lookup 2001:db8::1 -t routes.txt -o lookup.svg")]
     Lookup(LookupArgs),
 }
 
 #[derive(Args)]
 struct CommonArgs {
-    #[command(flatten)]
-    table: FileArgs,
-
-    /// Family to draw [default: that of the prefix or address, or IPv4 if the table has any]
+    /// Family to draw
+    ///
+    /// [default: that of the prefix or address, or IPv4 if the table has any]
     #[arg(long, value_name = "FAMILY", value_enum)]
     family: Option<Family>,
 
-    /// File to write; its name ends in .svg. An old file is replaced when the new one is complete
+    /// File to write; its name ends in .svg
+    ///
+    /// An old file is replaced when the new one is complete.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+
+    #[command(flatten)]
+    table: FileArgs,
 }
 
 #[derive(Args)]
 struct RadialArgs {
     #[command(flatten)]
-    common: CommonArgs,
+    part: PartArgs,
 
     #[command(flatten)]
-    part: PartArgs,
+    common: CommonArgs,
 }
 
 #[derive(Args)]
 struct HilbertArgs {
-    #[command(flatten)]
-    common: CommonArgs,
-
     #[command(flatten)]
     part: PartArgs,
 
     /// What colours mean
     #[arg(long, value_enum, default_value_t = By::NextHop)]
     by: By,
+
+    #[command(flatten)]
+    common: CommonArgs,
 }
 
 #[derive(Args)]
@@ -91,11 +113,15 @@ struct LookupArgs {
 
 #[derive(Args)]
 struct PartArgs {
-    /// Draw the addresses of this prefix only [default: all of IPv4, 2000::/3 of IPv6]
+    /// Draw the addresses of this prefix only
+    ///
+    /// [default: all of IPv4, 2000::/3 of IPv6]
     #[arg(long, value_name = "PREFIX")]
     prefix: Option<IpPrefix>,
 
-    /// Side of the map, or of each trie (at most 2048), in pixels
+    /// Side of the map, or of each trie, in pixels
+    ///
+    /// At most 4096; of a trie 2048.
     #[arg(long, value_name = "PIXELS", default_value_t = 1024,
           value_parser = clap::value_parser!(u32).range(64..=4096))]
     size: u32,
@@ -152,9 +178,9 @@ fn chosen_family(
         IpPrefix::V6(_) => Family::Ipv6,
     });
     match (family, of_prefix) {
-        (Some(family), Some(of_prefix)) if family != of_prefix => {
-            Err("--family is not that of the prefix or address".into())
-        }
+        (Some(family), Some(of_prefix)) if family != of_prefix => Err(
+            "--family is not that of the prefix or address, beside which it is not needed".into(),
+        ),
         (family, of_prefix) => Ok(family.or(of_prefix)),
     }
 }
@@ -181,7 +207,12 @@ fn draw<A: popfib::Family>(
         None => "built-in table".to_owned(),
     };
     if rib.is_empty() {
-        return Err(format!("{}: there is no {family} route in it", name.escape_debug()).into());
+        let other = if A::WIDTH == 32 { "ipv6" } else { "ipv4" };
+        return Err(format!(
+            "{}: there is no {family} route in it; --family {other} draws the others",
+            name.escape_debug()
+        )
+        .into());
     }
     let note = format!(
         "{name}, {}",

@@ -1,11 +1,38 @@
-//! Why the command gave up: one line for standard error, exit 2.
+//! Why the command gave up: one line for standard error, exit 2, with the option or the command that helps where there is one.
 
+use std::error::Error;
 use std::fmt;
 use std::io;
+use std::sync::OnceLock;
 
-use popfib::CompileError;
+use popfib::{CompileError, ImageError, IpPrefix, PrefixError};
 use popfib_formats::ReadError;
 use popfib_table::TableError;
+
+/// The options of the command that runs, by their long names.
+static OPTIONS: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Says which options the command has, so that no other is named as the next step.
+pub(crate) fn know_options(options: Vec<String>) {
+    // There is one command in a process.
+    let _ = OPTIONS.set(options);
+}
+
+/// Whether all options that a text names are this command's.
+pub(crate) fn has_options_of(text: &str) -> bool {
+    let mut words = text.split(' ').filter_map(|word| word.strip_prefix("--"));
+    let options = OPTIONS.get().map_or(&[][..], |options| options);
+    words.all(|word| options.iter().any(|option| option == word))
+}
+
+/// What helps with a file of several tables.
+pub(crate) const CHOOSES: &str = "--vrf NAME chooses";
+/// What helps with host bits that are set.
+pub(crate) const MASKS: &str = "--mask clears them";
+/// What helps with an image that lacks something.
+pub(crate) const KEEPS: &str = "`popfib compile` keeps them unless --keep says less";
+/// Why there is no Parquet, and what helps.
+pub(crate) const NO_PARQUET: &str = "this popfib was built without Parquet; `cargo install popfib-cli --features parquet` builds it in";
 
 /// The reason of an exit with status 2.
 #[derive(Debug)]
@@ -21,6 +48,14 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// The same, whose option would not help.
+    pub(crate) fn without_step(self) -> Self {
+        match self {
+            Self::Read(error) => Self::Message(error.to_string()),
+            other => other,
+        }
+    }
+
     /// Whether the reader of standard output has gone, of which there is nothing to say.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
@@ -31,7 +66,13 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Help(text) | Self::Message(text) => f.write_str(text),
-            Self::Read(error) => error.fmt(f),
+            Self::Read(error) => {
+                error.fmt(f)?;
+                match next_step(error) {
+                    Some(help) => write!(f, "; {help}"),
+                    None => Ok(()),
+                }
+            }
             Self::Output(error) => write!(f, "standard output: {error}"),
         }
     }
@@ -63,6 +104,86 @@ impl From<CompileError> for Failure {
 
 impl From<TableError> for Failure {
     fn from(error: TableError) -> Self {
-        Self::Message(error.to_string())
+        Self::Message(of_table(&error))
     }
+}
+
+/// The line of what keeps a table from an answer.
+pub(crate) fn of_table(error: &TableError) -> String {
+    match error {
+        TableError::NoRoutes | TableError::NoValues => format!("{error}; {KEEPS}"),
+        _ => error.to_string(),
+    }
+}
+
+/// The option or command that helps with a file that cannot be read.
+fn next_step(error: &ReadError) -> Option<String> {
+    let source = error.source();
+    let is_of_tables = matches!(
+        source.and_then(|source| source.downcast_ref()),
+        Some(ImageError::Tables { .. })
+    );
+    let is_missing = source
+        .and_then(|source| source.downcast_ref::<io::Error>())
+        .is_some_and(|error| error.kind() == io::ErrorKind::NotFound);
+    let text = error.to_string();
+    if is_missing {
+        return instead_of(text.rsplit_once(": cannot open")?.0);
+    }
+    const NO_TABLE: &str =
+        "--format any finds the prefixes in any text, --prefix-column those of a column or member";
+    let help = if error.is_no_table() && has_options_of(NO_TABLE) {
+        NO_TABLE
+    } else if is_of_tables || text.ends_with("a file is one table") {
+        CHOOSES
+    } else if is_about_host_bits(error) {
+        MASKS
+    } else if text.ends_with(&TableError::NoRoutes.to_string()) {
+        KEEPS
+    } else if ["--", "unpack it first", "convert it to"]
+        .iter()
+        .any(|own| text.contains(own))
+    {
+        return None;
+    } else if error.is_invalid_line() {
+        "--skip-invalid goes on without it"
+    } else if error.is_cut() {
+        "--skip-invalid reads what is there"
+    } else {
+        return None;
+    };
+    has_options_of(help).then(|| help.to_owned())
+}
+
+/// Whether the bits after the length of a prefix are what is wrong.
+pub(crate) fn is_about_host_bits(error: &ReadError) -> bool {
+    error
+        .to_string()
+        .ends_with(&PrefixError::HostBits.to_string())
+}
+
+/// The number in `AS64500`.
+pub(crate) fn as_number(text: &str) -> Option<u32> {
+    let letters = text.get(..2)?;
+    let number = letters
+        .eq_ignore_ascii_case("as")
+        .then(|| text[2..].parse());
+    number?.ok()
+}
+
+/// What is asked for by an address, a prefix or an AS number where a file is meant.
+pub(crate) fn instead_of(file: &str) -> Option<String> {
+    if let Some(number) = as_number(file) {
+        return Some(format!(
+            "`popfib routes --where value={number}` lists its routes"
+        ));
+    }
+    let masked = IpPrefix::parse_masked(file).ok()?.to_string();
+    let asked = match file.parse::<IpPrefix>() {
+        Ok(_) => file,
+        Err(_) => &masked,
+    };
+    Some(format!(
+        "`popfib {asked}` looks it up, `popfib routes --covering {asked}` lists its routes"
+    ))
 }

@@ -9,17 +9,19 @@ use crate::output::Output;
 use crate::program::Verdict;
 use crate::rows::{Column, Field, Form};
 
-/// List the formats that can be read: what they hold (tables, updates or addresses), name and description.
+/// List the formats that can be read.
 ///
+/// Columns are what they hold (tables, updates or addresses), name and description.
 /// The format of a file is recognised by its content, compressed (gzip, bzip2, zstd) or not. `--format NAME`
 /// overrides it for a table, `--input-format NAME` for addresses.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   popfib formats
-  popfib formats --json
-
-JSON, one object a line: reads (table, updates or addresses), name and description.")]
+  popfib formats --json")]
+#[command(after_long_help = "
+JSON, one object a line: reads (table, updates or addresses), name and
+description.")]
 pub(crate) struct FormatsArgs {
     /// Print one JSON object a line
     #[arg(long)]

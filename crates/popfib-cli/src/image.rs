@@ -12,12 +12,9 @@ use popfib_formats::{
 use popfib_table::{Table, TableError};
 
 use crate::args::{ReadArgs, is_stdin};
-use crate::failure::Failure;
+use crate::failure::{CHOOSES, Failure, KEEPS, of_table};
 use crate::output::tell;
 use crate::progress;
-
-/// What helps where an image has several tables.
-pub(crate) const CHOOSES: &str = "--vrf NAME chooses";
 
 /// A table of an image and how long it took to open.
 #[derive(Debug)]
@@ -155,7 +152,7 @@ impl Opened {
 /// Why the image called `name` does not do `to` something.
 pub(crate) fn without_routes(name: &str, to: &str) -> Failure {
     let name = name.escape_debug();
-    format!("{name}: the image was compiled without the routes to {to}").into()
+    format!("{name}: the image was compiled without the routes to {to}; {KEEPS}").into()
 }
 
 /// Where an image is written, and its time.
@@ -194,7 +191,8 @@ impl<'p> ImagePlace<'p> {
                     source.date.clone_from(latest);
                 }
             }
-            let failed = |error: TableError| format!("{}: {error}", loaded.name.escape_debug());
+            let failed =
+                |error: TableError| format!("{}: {}", loaded.name.escape_debug(), of_table(&error));
             let begun = writer.table(name, &sources);
             begun.map_err(|error| failed(error.into()))?;
             let written = loaded.table.write(&mut writer, options, keep);

@@ -19,9 +19,9 @@ use crate::rows::{Column, Field, Form};
 use crate::screen::HEADING;
 use crate::table;
 
-/// Compile the table and print its size for each family.
+/// Print what a table has: routes, columns, sources, size.
 ///
-/// Sizes are in bytes (FIB: direct table, nodes and leaves; RIB: its heap memory), the compile time is in
+/// The table is compiled. Sizes are in bytes (FIB: direct table, nodes and leaves; RIB: its heap memory), the compile time is in
 /// milliseconds. Next hops are the distinct ones; `of space` is the share of the family's addresses that have
 /// a route.
 #[derive(Args)]
@@ -30,18 +30,17 @@ Examples:
   popfib info
   popfib info --table routes.txt.gz --json
   popfib info --lengths
-  popfib info routes.fib
-
-JSON, one object: ipv4 and ipv6, each with routes, next_hops, nodes, leaves, direct_bits, bytes,
-compile_ms, rib_bytes, share (of all addresses, 0 to 1) and lengths (routes of each prefix length,
-from 0 on); the last two are null and empty for an image without routes. Of an image also image: file, bytes, created (seconds since 1970),
-writer, has_routes, open_ms; compile_ms and rib_bytes are 0 then. Of an image, and of a file that says something of its data, sources:
-name and, where known, description, licence and date of each. With several columns also columns: name, type and
-values (different ones) of each.")]
+  popfib info routes.fib")]
+#[command(after_long_help = "
+JSON, one object: ipv4 and ipv6, each with routes, next_hops, nodes, leaves,
+direct_bits, bytes, compile_ms, rib_bytes, share (of all addresses, 0 to 1) and
+lengths (routes of each prefix length, from 0 on); the last two are null and
+empty for an image without routes. Of an image also image: file, bytes, created
+(seconds since 1970), writer, has_routes, open_ms; compile_ms and rib_bytes are
+0 then. Of an image, and of a file that says something of its data, sources:
+name and, where known, description, licence and date of each. With several
+columns also columns: name, type and values (different ones) of each.")]
 pub(crate) struct InfoArgs {
-    #[command(flatten)]
-    table: FileArgs,
-
     /// Also print the number of routes of each prefix length
     #[arg(long)]
     lengths: bool,
@@ -49,6 +48,9 @@ pub(crate) struct InfoArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    table: FileArgs,
 }
 
 /// What is printed.
@@ -168,7 +170,12 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
     let (image, sources, table) = match table::open_image(&args.table)? {
         Some(opened) => (Some(image_info(&opened)), opened.sources(), opened.table),
         None => {
-            let loaded = table::load_records(args.table.table.as_deref(), &args.table.read)?;
+            let mut read = args.table.read.clone();
+            // All columns of the built-in table, as of an image.
+            if args.table.table.is_none() && read.columns.is_empty() {
+                read.columns.push("*".to_owned());
+            }
+            let loaded = table::load_records(args.table.table.as_deref(), &read)?;
             let mut sources = loaded.sources;
             // The name and the time of a file are no news.
             sources.retain(|source| !(source.description.is_empty() && source.licence.is_empty()));

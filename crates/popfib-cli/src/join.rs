@@ -13,9 +13,9 @@ use crate::image::ImagePlace;
 use crate::output::tell;
 use crate::program::Verdict;
 use crate::progress;
-use crate::table::{open, with_option};
+use crate::table::open;
 
-/// Join tables into one image or file: every address gets the values of all of them.
+/// Join tables: every address gets the values of all of them.
 ///
 /// Each table has a name, and its columns are called NAME.COLUMN, or NAME if it has one. A folder is a set of
 /// lists: its column has the names of all lists that contain an address, which are those of their files up to
@@ -23,9 +23,9 @@ use crate::table::{open, with_option};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  popfib join asn=GeoLite2-ASN.mmdb geo=GeoLite2-City.mmdb bad=blocklists/ -o all.fib
-  popfib join asn=asn.csv geo=city.mmdb --columns asn,geo.country.iso_code -o all.fib
-  popfib join asn=GeoLite2-ASN.mmdb geo=GeoLite2-City.mmdb --to mmdb -o all.mmdb
+  popfib join asn=ASN.mmdb geo=City.mmdb bad=blocklists/ -o all.fib
+  popfib join asn=asn.csv geo=City.mmdb --columns asn,geo.postal.code -o all.fib
+  popfib join asn=ASN.mmdb geo=City.mmdb --to mmdb -o all.mmdb
   popfib lookup -t all.fib 192.0.2.1")]
 pub(crate) struct JoinArgs {
     /// Tables, images and folders of lists
@@ -36,28 +36,36 @@ pub(crate) struct JoinArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Write the joined table in this format instead of an image: mmdb, csv, json-lines or
-    /// parquet
+    /// mmdb, csv, json-lines or parquet: format of the file [default: image]
+    ///
     #[arg(long, value_name = "FORM", value_parser = forms(), conflicts_with = "keep")]
     to: Option<TableForm>,
 
-    /// Type of a MaxMind database, which its readers ask for (GeoLite2-City)
-    #[arg(long, value_name = "NAME", requires = "to")]
+    /// Type of a MaxMind database, which its readers ask for
+    ///
+    /// GeoLite2-City, for example.
+    #[arg(hide_short_help = true, long, value_name = "NAME", requires = "to")]
     name: Option<String>,
 
     /// Description in a MaxMind database [default: those of its sources]
-    #[arg(long, value_name = "TEXT", requires = "to")]
+    #[arg(hide_short_help = true, long, value_name = "TEXT", requires = "to")]
     description: Option<String>,
 
-    /// The columns to keep, by their names in the joined table, separated by commas [default: all]
+    /// Columns to keep, with commas [default: all]
+    ///
+    /// By their names in the joined table.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     columns: Vec<String>,
 
-    /// Also keep the length of the prefix that matches in each table, as the column NAME.length
+    /// Also keep the matched prefix lengths
+    ///
+    /// Of each table, as the column NAME.length.
     #[arg(long)]
     prefixes: bool,
 
-    /// Give a value that is missing in a record that of the next shorter prefix in the same table that has it
+    /// Take missing values from the next shorter prefix
+    ///
+    /// A value that is missing in a record is that of the next shorter prefix in the same table that has it.
     #[arg(long)]
     fill: bool,
 
@@ -65,20 +73,22 @@ pub(crate) struct JoinArgs {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Keep::Routes)]
     keep: Keep,
 
-    /// Skip and count invalid lines instead of stopping at the first, and files of a folder that are no lists
+    /// Skip and count invalid lines instead of stopping
+    ///
+    /// Also files of a folder that are no lists.
     #[arg(long)]
     skip_invalid: bool,
 
     /// Clear host bits (10.1.2.3/8 becomes 10.0.0.0/8)
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     mask: bool,
 
     /// Read IPv4 addresses with leading zeros (010.0.0.1) as decimal numbers
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     leading_zeros: bool,
 
     /// Maximum size of decompressed data, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
+    #[arg(hide_short_help = true, long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
     max_size: u64,
 }
 
@@ -118,7 +128,7 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
     };
     let joined = files.read(&mut open_next, &mut |name, remarks| tell(name, remarks));
     drop(bar);
-    let joined = joined.map_err(with_option)?;
+    let joined = joined?;
     match to {
         To::Image(place) => {
             let options = Options::default();

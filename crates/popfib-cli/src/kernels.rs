@@ -10,18 +10,17 @@ use crate::output::Output;
 use crate::program::Verdict;
 use crate::rows::Field;
 
-/// List the kernels, the codes that look up many addresses at a time: name, and whether it is chosen, available or
-/// unavailable on this CPU.
+/// List the kernels, which look up many addresses at a time.
 ///
-/// The last one that this CPU can run is chosen, unless the environment variable POPFIB_KERNEL names
+/// Columns are the name, and whether it is chosen, available or unavailable on this CPU. The last one that this CPU can run is chosen, unless the environment variable POPFIB_KERNEL names
 /// another. All give the same answers.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   popfib kernels
   popfib kernels --json
-  POPFIB_KERNEL=avx2 popfib lookup 8.8.8.8
-
+  POPFIB_KERNEL=avx2 popfib lookup 8.8.8.8")]
+#[command(after_long_help = "
 JSON, one object a line: kernel, available, chosen.")]
 pub(crate) struct KernelsArgs {
     /// Print one JSON object a line

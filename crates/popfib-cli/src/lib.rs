@@ -19,6 +19,7 @@ mod failure;
 mod follow;
 mod formats;
 mod grep;
+mod help;
 mod image;
 mod info;
 mod join;
@@ -52,30 +53,30 @@ use colorchoice_clap::Color;
 use crate::failure::Failure;
 use crate::program::Verdict;
 
-/// IP longest-prefix match with Poptrie: look up, inspect, compare, convert and verify routing tables.
+/// IP longest-prefix match: look up, annotate, search, count, compare, convert
 #[derive(Parser)]
 #[command(mut_arg("color", color))]
 #[command(
     name = "popfib",
     version,
-    about,
     arg_required_else_help = true,
     after_help = "\
 Examples:
   popfib 8.8.8.8 2001:4860:4860::8888
-  popfib annotate access.log > annotated.log
-  popfib grep -f blocklist.txt access.log
+  popfib grep -f blocklist.txt access.log",
+    after_long_help = "\
   popfib count --top 20 access.log
-  popfib info --table routes.txt.gz
-  popfib verify --exhaustive
+  popfib annotate access.log > annotated.log
+  popfib info routes.txt.gz
   popfib compile --table routes.txt.gz -o routes.fib
   popfib routes --covered-by 8.0.0.0/8 --longer-than 20
   popfib diff --effective yesterday.txt.gz today.txt.gz
   popfib set subtract announced.txt.gz blocked.txt
   popfib rov --table bview.gz --vrps vrps.json
 
-Exit status: 0 success, 1 a negative answer (grep found nothing, set an empty result,
-verify a mismatch, diff a difference), 2 bad usage or input, 141 if the reader of the output left early."
+Exit status: 0 success, 1 a negative answer (grep found nothing, set an empty
+result, verify a mismatch, diff a difference), 2 bad usage or input, 141 if the
+reader of the output left early."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -99,24 +100,24 @@ enum Command {
     Grep(grep::GrepArgs),
     Count(count::CountArgs),
     Info(info::InfoArgs),
-    Verify(verify::VerifyArgs),
+    Routes(routes::RoutesArgs),
+    Diff(diff::DiffArgs),
+    Set(set::SetArgs),
+    Convert(convert::ConvertArgs),
+    Aggregate(aggregate::AggregateArgs),
     Compile(compile::CompileArgs),
     Join(join::JoinArgs),
+    Rov(rov::RovArgs),
+    Paths(paths::PathsArgs),
+    Peers(peers::PeersArgs),
     #[cfg(unix)]
     Follow(follow::FollowArgs),
     Watch(watch::WatchArgs),
+    Draw(draw::DrawArgs),
+    Verify(verify::VerifyArgs),
+    Clickhouse(clickhouse::ClickhouseArgs),
     Formats(formats::FormatsArgs),
     Kernels(kernels::KernelsArgs),
-    Routes(routes::RoutesArgs),
-    Set(set::SetArgs),
-    Rov(rov::RovArgs),
-    Diff(diff::DiffArgs),
-    Aggregate(aggregate::AggregateArgs),
-    Convert(convert::ConvertArgs),
-    Draw(draw::DrawArgs),
-    Clickhouse(clickhouse::ClickhouseArgs),
-    Paths(paths::PathsArgs),
-    Peers(peers::PeersArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -147,8 +148,8 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         Command::Clickhouse(args) => clickhouse::run(&args),
         Command::Paths(args) => paths::run(&args),
         Command::Peers(args) => peers::run(&args),
-        Command::Completions(args) => completions::run(&args, Cli::command()),
-        Command::Man(args) => man::run(&args, Cli::command()),
+        Command::Completions(args) => completions::run(&args, help::arrange(Cli::command())),
+        Command::Man(args) => man::run(&args, help::arrange(Cli::command())),
     }
 }
 

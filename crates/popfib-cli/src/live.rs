@@ -74,7 +74,8 @@ impl Place {
     /// Connects, and chooses the table.
     pub(crate) fn connect(&self) -> Result<Live, Failure> {
         let name = self.socket.display().to_string().escape_debug().to_string();
-        let stream = connect(&self.socket).map_err(|error| format!("{name}: {error}"))?;
+        let stream =
+            connect(&self.socket).map_err(|error| format!("{name}: {error}; {ANSWERS}"))?;
         let stream = BufReader::new(stream);
         let mut live = Live { name, stream };
         if let Some(table) = &self.table {
@@ -197,6 +198,9 @@ impl Live {
         Ok(Some(Current { version, opened }))
     }
 }
+
+/// What helps where nobody does.
+const ANSWERS: &str = "`popfib follow --socket FILE` answers there";
 
 const NO_ANSWER: &str = "this is no answer of popfib follow";
 

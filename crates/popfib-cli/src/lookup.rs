@@ -19,7 +19,7 @@ use popfib_table::{Cell, Scalar, Table};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::{TableArgs, kernel};
-use crate::failure::Failure;
+use crate::failure::{Failure, MASKS, as_number, instead_of};
 use crate::live::Place;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
@@ -35,10 +35,11 @@ use crate::stream::table::{NamedTable, in_place};
 use crate::stream::{self, Consumer, InputArgs, Lead, Wanted};
 use crate::table;
 
-/// Print the longest match of each address: address, matched prefix, next hop.
+/// Print the longest match of each address or prefix.
 ///
-/// An argument is an address, alone, with a port, in brackets or as it stands in a URL, or a prefix, whose answer is the longest
-/// route that covers all of it. Columns are separated by tabs; on a terminal they are aligned, and each value of several is a line. `-` means that there is no match; it also replaces the prefix if an image
+/// Columns are the address, the matched prefix and the next hop. An argument is an address, alone, with a port, in brackets or as
+/// it stands in a URL, or a prefix, whose answer is the longest route that covers all of it. Columns are separated by tabs; on a
+/// terminal they are aligned, and each value of several is a line. `-` means that there is no match; it also replaces the prefix if an image
 /// was compiled without routes. One table answers IPv4 and IPv6; IPv4-mapped IPv6 addresses are IPv6.
 #[derive(Args)]
 #[command(after_help = "\
@@ -46,23 +47,25 @@ Examples:
   popfib lookup 8.8.8.8 2001:4860:4860::8888 10.0.0.0/24
   popfib 8.8.8.8
   popfib lookup --table routes.txt.gz --json 192.0.2.1
-  popfib lookup --table routes.txt < addresses.gz > answers.tsv
+  popfib lookup --table routes.txt < addresses.gz > answers.tsv")]
+#[command(after_long_help = "\
   popfib lookup --live /run/popfib.sock 192.0.2.1
 
-JSON, one object a line: address, prefix and next_hop (null where there is no match; none in a list without
-values).")]
+JSON, one object a line: address, prefix and next_hop (null where there is no
+match; none in a list without values).")]
 pub(crate) struct LookupArgs {
-    /// Addresses or prefixes to look up [default: addresses from standard input, one a line, compressed or not;
-    /// each is answered immediately]
+    /// Addresses or prefixes [default: addresses from standard input]
+    ///
+    /// From standard input one a line, compressed or not; each is answered immediately.
     #[arg(value_name = "ADDR|PREFIX")]
     addresses: Vec<String>,
-
-    #[command(flatten)]
-    table: TableArgs,
 
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    table: TableArgs,
 }
 
 /// What is looked up: an address as the prefix of it alone, or a prefix.
@@ -119,7 +122,7 @@ pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
     let mut output = Output::new();
     if let Some(socket) = &args.table.live {
         let addresses = asked.iter().map(|asked| {
-            let reason = || format!("{asked}: a running table answers addresses, not prefixes");
+            let reason = || format!("{asked}: a running table answers addresses; `popfib routes --live` answers prefixes");
             asked.address().ok_or_else(reason)
         });
         let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
@@ -173,29 +176,43 @@ fn parse(text: &str, mask: bool) -> Result<Asked, Failure> {
     match prefix {
         Ok(prefix) => return Ok(Asked(prefix)),
         Err(PrefixError::HostBits) => {
-            let reason = "host bits are set; --mask clears them";
-            return Err(format!("'{shown}': {reason}").into());
+            return Err(format!("'{shown}': host bits are set; {MASKS}").into());
         }
+        Err(error @ PrefixError::Length { .. }) => return Err(format!("'{shown}': {error}").into()),
         Err(_) => {}
     }
     let found = find_address(text.as_bytes(), 0);
     let other = |found: &Found| find_address(text.as_bytes(), found.range.end).is_some();
     match found {
-        Some(found) if other(&found) => {
-            Err(format!("'{shown}': there are several addresses in it").into())
-        }
+        Some(found) if other(&found) => Err(format!(
+            "'{shown}': there are several addresses in it; each is an argument of its own"
+        )
+        .into()),
         // One with a length that is none is no address.
         Some(found) if !text[found.range.end..].starts_with('/') || text.contains("://") => {
             Ok(Asked(IpPrefix::host(found.address)))
         }
-        _ => Err(format!("'{shown}' is not an IP address").into()),
+        _ => {
+            let help = match instead_of(text) {
+                _ if Path::new(text).is_file() => format!(
+                    "; it is a file: `popfib lookup < {shown}` looks up its addresses, `popfib info {shown}` reads a table"
+                ),
+                Some(help) => format!("; {help}"),
+                None if text == "-" => "; standard input is read without it".to_owned(),
+                None if text.contains(char::is_alphabetic) => "; names are not resolved".to_owned(),
+                None => String::new(),
+            };
+            Err(format!("'{shown}' is not an IP address{help}").into())
+        }
     }
 }
 
-/// Whether a first argument of the command can only be something to look up.
+/// Whether a first argument is something to look up, and no name of a command.
 pub(crate) fn is_asked(argument: &OsStr) -> bool {
     let text = argument.to_str();
-    text.is_some_and(|text| text.contains(['.', ':']) && parse(text, true).is_ok())
+    text.is_some_and(|text| {
+        !text.starts_with('-') && (text.contains(['.', ':', '/']) || as_number(text).is_some())
+    })
 }
 
 /// Answers the addresses of standard input as they come.

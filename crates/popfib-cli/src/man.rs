@@ -17,8 +17,9 @@ Examples:
   popfib man | man -l -
   popfib man /usr/local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// Directory for popfib.1 and a page for each subcommand, created if missing [default: print popfib.1 on
-    /// standard output]
+    /// Directory for the pages [default: print popfib.1]
+    ///
+    /// popfib.1 and a page for each subcommand. It is created if missing.
     directory: Option<PathBuf>,
 }
 

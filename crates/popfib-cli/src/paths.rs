@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use clap::Args;
 use popfib::IpPrefix;
-use popfib_formats::{BgpPath, Format, Input, LoadOptions, PeerFilter, Wanted, open_paths};
+use popfib_formats::{BgpPath, LoadOptions, PeerFilter, Wanted, open_paths};
 use serde::Serialize;
 
 use crate::args::{DumpArgs, ReadArgs, is_stdin};
@@ -17,9 +17,9 @@ use crate::rows::{Field, Form};
 use crate::screen::PREFIX;
 use crate::table::{note_skipped, take_all};
 
-/// Print all paths in a route collector's dump, from every peer; exit 1 if there are none.
+/// Print all paths in a route collector's dump.
 ///
-/// Lines have the format of `bgpdump -m` and the order of the dump: type, time, B, peer, its AS, prefix, AS
+/// Those of every peer; the exit status is 1 if there are none. Lines have the format of `bgpdump -m` and the order of the dump: type, time, B, peer, its AS, prefix, AS
 /// path, origin, next hop, local preference, MED, communities, AG or NAG, aggregator. A PREFIX may also be an
 /// address, or @FILE for the prefixes of a list.
 #[derive(Args)]
@@ -27,55 +27,47 @@ use crate::table::{note_skipped, take_all};
 Examples:
   popfib paths rib.mrt.gz --covering 8.8.8.8
   popfib paths rib.mrt.gz --exact 193.0.0.0/21 --peer AS3333 --json
-  popfib paths rib.mrt.gz --moas
-
-JSON, one object a line: prefix, peer, peer_as, time, id, as_path, origin_as, origin, next_hop,
-local_preference, med, communities, atomic, aggregator; null where a path has none. With --moas:
-prefix, origins.
+  popfib paths rib.mrt.gz --moas")]
+#[command(after_long_help = "
+JSON, one object a line: prefix, peer, peer_as, time, id, as_path, origin_as,
+origin, next_hop, local_preference, med, communities, atomic, aggregator; null
+where a path has none. With --moas: prefix, origins.
 
 Exit status: 0 paths were found, 1 none, 2 bad usage or input.")]
 pub(crate) struct PathsArgs {
     #[command(flatten)]
-    dump: DumpArgs,
-
-    #[command(flatten)]
     places: PlaceArgs,
 
-    /// Paths of this peer only: index, address or AS, as `popfib peers` lists them
+    /// Paths of this peer only
+    ///
+    /// Index, address or AS, as `popfib peers` lists them.
     #[arg(long, value_name = "PEER")]
     peer: Option<PeerFilter>,
 
-    /// Print the prefixes with more than one origin AS (MOAS) and these origins, instead of paths
+    /// Print the prefixes with more than one origin AS (MOAS)
+    ///
+    /// And these origins, instead of paths.
     #[arg(long)]
     moas: bool,
-
-    /// Format of the dump [default: recognised by content]
-    #[arg(long, value_name = "NAME")]
-    format: Option<Format>,
-
-    /// Skip and count records that cannot be read
-    #[arg(long)]
-    skip_invalid: bool,
 
     /// Clear host bits (10.1.2.3/8 becomes 10.0.0.0/8)
     #[arg(long)]
     mask: bool,
 
-    /// Maximum size of decompressed data, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
-    max_size: u64,
-
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    dump: DumpArgs,
 }
 
 impl PathsArgs {
     fn wanted(&self) -> Result<Wanted, Failure> {
         let read = ReadArgs {
-            skip_invalid: self.skip_invalid,
+            skip_invalid: self.dump.skip_invalid,
             mask: self.mask,
-            max_size: self.max_size,
+            max_size: self.dump.max_size,
             ..ReadArgs::default()
         };
         let places = self.places.read(&read, is_stdin(self.dump.path()))?;
@@ -113,11 +105,11 @@ struct Moas<'a> {
 
 pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
     let wanted = args.wanted()?;
-    let input = Input::open(args.dump.path())?.max_size(args.max_size);
+    let input = args.dump.open()?;
     let name = input.name().to_owned();
     let bar = progress::is_apart().then(|| progress::watch(input.progress()));
     let options = LoadOptions {
-        format: args.format,
+        format: args.dump.format,
         peer: args.peer,
         mask: args.mask,
         ..LoadOptions::new()
@@ -133,7 +125,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
         origins: args.moas.then(|| (None, Vec::new())),
     };
     let mut path = BgpPath::default();
-    let skipped = take_all(args.skip_invalid, || {
+    let skipped = take_all(args.dump.skip_invalid, || {
         let is_path = source.next_path(&mut path)?;
         if is_path {
             report.path(&path)?;

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use clap::Args;
-use popfib_formats::{Format, Input, LoadOptions, RouteValue, open_routes};
+use popfib_formats::{LoadOptions, RouteValue, open_routes};
 use serde::Serialize;
 
 use crate::args::DumpArgs;
@@ -14,31 +14,23 @@ use crate::progress;
 use crate::rows::{Field, Form, LEFT, RIGHT};
 use crate::table::{note_skipped, take_all};
 
-/// List the peers of a route collector's dump: index, address, AS, IPv4 and IPv6 routes.
+/// List the peers of a route collector's dump.
 ///
-/// Columns are separated by tabs. `--peer` takes the index, the address or the AS.
+/// Columns are index, address, AS, IPv4 and IPv6 routes, separated by tabs. `--peer` takes the index, the address or the AS.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   popfib peers bview.20020722.2337.gz
-  popfib info bview.20020722.2337.gz --peer AS1853
-
+  popfib info bview.20020722.2337.gz --peer AS1853")]
+#[command(after_long_help = "
 JSON, one object a line: index, address, as, ipv4_routes, ipv6_routes.")]
 pub(crate) struct PeersArgs {
-    #[command(flatten)]
-    dump: DumpArgs,
-
-    /// Format of the dump [default: recognised by content]
-    #[arg(long, value_name = "NAME")]
-    format: Option<Format>,
-
-    /// Skip and count records that cannot be read
-    #[arg(long)]
-    skip_invalid: bool,
-
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    dump: DumpArgs,
 }
 
 #[derive(Serialize)]
@@ -51,21 +43,27 @@ struct Line {
 }
 
 pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
-    let input = Input::open(args.dump.path())?;
+    let input = args.dump.open()?;
     let name = input.name().to_owned();
     let options = LoadOptions {
-        format: args.format,
+        format: args.dump.format,
         // Not the next hop, which a route of a dump may lack.
         value: RouteValue::Peer,
         ..LoadOptions::new()
     };
     let bar = progress::watch(input.progress());
     let mut source = open_routes(input, &options)?;
-    let skipped = take_all(args.skip_invalid, || Ok(source.next_route()?.is_some()))?;
+    let skipped = take_all(args.dump.skip_invalid, || {
+        Ok(source.next_route()?.is_some())
+    })?;
     drop(bar);
     note_skipped(&name, skipped);
     if source.peers().is_empty() {
-        return Err(format!("{}: this file has no peers", name.escape_debug()).into());
+        return Err(format!(
+            "{}: this file has no peers; dumps of route collectors have (MRT, bgpdump -m)",
+            name.escape_debug()
+        )
+        .into());
     }
     let columns = &[RIGHT, LEFT, LEFT, RIGHT, RIGHT];
     let mut output = Output::of_rows(Form::tabs(columns));

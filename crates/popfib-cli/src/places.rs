@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use clap::Args;
-use popfib::{ByFamily, Family, IpPrefix, NextHop, Prefix};
+use popfib::{ByFamily, Family, IpPrefix, NextHop, Prefix, PrefixError};
 use popfib_table::Ribs;
 
 use crate::args::{ReadArgs, is_stdin};
-use crate::failure::Failure;
+use crate::failure::{Failure, MASKS};
 use crate::table;
 
 /// Prefixes, each an option's.
@@ -64,7 +64,13 @@ impl PlaceArgs {
                 } else {
                     text.parse()
                 };
-                let named = |e| format!("{option}: '{}': {e}", text.escape_debug());
+                let named = |error| {
+                    let help = match error {
+                        PrefixError::HostBits => format!("; {MASKS}"),
+                        _ => String::new(),
+                    };
+                    format!("{option}: '{}': {error}{help}", text.escape_debug())
+                };
                 prefixes.push(prefix.map_err(named)?);
             }
             places.push((relation, prefixes));

@@ -11,10 +11,11 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{ColorChoice, Parser, ValueEnum};
+use clap::{ArgMatches, ColorChoice, Command, Parser, ValueEnum};
 use colorchoice_clap::Color;
 
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
+use crate::help;
 use crate::output;
 use crate::screen::Screen;
 
@@ -39,7 +40,15 @@ pub(crate) fn main<C: Parser>(
     output::name_program(name);
     let arguments: Vec<_> = arguments.into_iter().collect();
     let color = color(&arguments);
-    let verdict = match C::try_parse_from(arguments) {
+    let mut command = help::arrange(C::command());
+    let parsed = command
+        .try_get_matches_from_mut(arguments)
+        .and_then(|matches| {
+            failure::know_options(options(&command, &matches));
+            C::from_arg_matches(&matches)
+        })
+        .map_err(|error| error.format(&mut command));
+    let verdict = match parsed {
         Ok(arguments) => run(arguments),
         Err(error) => {
             // Help and errors come before the arguments are known.
@@ -90,6 +99,19 @@ fn color(arguments: &[OsString]) -> Option<Color> {
     last
 }
 
+/// The long names of the options of the command that `matches` are of.
+fn options(command: &Command, matches: &ArgMatches) -> Vec<String> {
+    let below = matches.subcommand();
+    let below = below.and_then(|(name, matches)| Some((command.find_subcommand(name)?, matches)));
+    if let Some((command, matches)) = below {
+        return options(command, matches);
+    }
+    let options = command
+        .get_arguments()
+        .filter_map(|option| option.get_long());
+    options.map(str::to_owned).collect()
+}
+
 /// What clap has to say: help and version are output, the rest is bad usage.
 fn usage(error: &clap::Error) -> Result<Verdict, Failure> {
     let text = error.render();
@@ -120,7 +142,11 @@ fn one_line(text: &str) -> String {
         words.join(" ")
     });
     let told: Vec<String> = paragraphs
-        .filter(|paragraph| !paragraph.is_empty() && !paragraph.starts_with("Usage:"))
+        // What clap says of values that begin with a hyphen is seldom what is meant.
+        .filter(|paragraph| {
+            let noise = ["Usage:", "tip: to "];
+            !paragraph.is_empty() && !noise.iter().any(|noise| paragraph.starts_with(noise))
+        })
         .map(|paragraph| paragraph.replace("For more information, try", "try"))
         .collect();
     told.join("; ")

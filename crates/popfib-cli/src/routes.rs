@@ -24,9 +24,9 @@ use crate::rows::{Field, Form};
 use crate::screen::{PREFIX, VALUE};
 use crate::table;
 
-/// Print the routes of a table that match all conditions; exit 1 if there are none.
+/// Print the routes of a table that match all conditions.
 ///
-/// Without conditions all routes are printed: IPv4 before IPv6, each in prefix order. A PREFIX may also be an
+/// The exit status is 1 if there are none. Without conditions all routes are printed: IPv4 before IPv6, each in prefix order. A PREFIX may also be an
 /// address (a host prefix), or @FILE: each prefix of a list or table in any format that popfib reads. If an
 /// option is given several times, a route has to match one of its prefixes; with --each every prefix is
 /// answered separately.
@@ -36,32 +36,34 @@ Examples:
   popfib routes --covering 8.8.8.8
   popfib routes --covered-by 2001:4860::/32 --longer-than 32
   popfib routes --each --covering @prefixes.txt
-  popfib routes --table routes.txt.gz --where value=15169,36040 --family ipv6 --json
-  popfib routes --table City.mmdb --where country.iso_code=AT --columns country.iso_code,city.names.en
+  popfib routes --where value=15169,36040 --family ipv6 --json")]
+#[command(after_long_help = "\
+  popfib routes City.mmdb --where country.iso_code=AT --columns city.names.en
 
-JSON, one object a line: prefix, next_hop (none in a list without values) or the columns; with --each also
-query, and null where no route was found.
+JSON, one object a line: prefix, next_hop (none in a list without values) or the
+columns; with --each also query, and null where no route was found.
 
 Exit status: 0 routes were found, 1 none, 2 bad usage or input.")]
 pub(crate) struct RoutesArgs {
     #[command(flatten)]
-    table: FileArgs,
-
-    #[command(flatten)]
     places: PlaceArgs,
 
-    /// Answer each PREFIX separately: print it before each of its routes, or a line with `-` if there are
-    /// none
+    /// Answer each PREFIX separately
+    ///
+    /// It is printed before each of its routes, or a line with `-` if there are none.
     #[arg(long)]
     each: bool,
 
-    /// Routes whose record has one of the values of a column (country=RU,BY), or none of them (country!=RU,BY);
-    /// of a list, an element. The column `value` is that of a lookup. Of several all have to be met. Of several
-    /// lines for a prefix, the last that meets them counts
+    /// Routes with values of a column (country=RU,BY, country!=RU)
+    ///
+    /// Whose record has one of the values of the column, or none of them; of a list, an element. The column `value` is that of
+    /// a lookup. Of several all have to be met. Of several lines for a prefix, the last that meets them counts.
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
 
-    /// Print a prefix once for each record that lines of the table's file have for it, instead of the last one's
+    /// Print every record that a prefix has, not only the last
+    ///
+    /// A prefix is printed once for each record that lines of the table's file have for it.
     #[arg(long)]
     all: bool,
 
@@ -80,6 +82,9 @@ pub(crate) struct RoutesArgs {
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    table: FileArgs,
 }
 
 /// The conditions, read and understood.

@@ -26,9 +26,9 @@ use crate::rows::{Column, Field, Form};
 use crate::screen::{HEADING, PREFIX};
 use crate::table::{self, counted, note_skipped};
 
-/// Validate the origin AS of every route against VRPs of the RPKI (RFC 6811).
+/// Validate the origin AS of routes against VRPs of the RPKI.
 ///
-/// The values of the table are origin AS numbers; in a collector's dump they are taken from the AS paths.
+/// After RFC 6811. The values of the table are origin AS numbers; in a collector's dump they are taken from the AS paths.
 /// Prints the number of routes that are valid, invalid by AS, invalid by length and not found. With --state
 /// it prints the routes in these states: prefix, origin, state and the VRPs that decided it, separated by
 /// tabs. A route whose origin is an AS set is invalid if a VRP covers it; a value of several origins joined
@@ -37,34 +37,41 @@ use crate::table::{self, counted, note_skipped};
 #[command(after_help = "\
 Examples:
   popfib rov bview.gz --vrps vrps.json
-  popfib rov routes.txt.gz --vrps vrps.csv --state invalid-as,invalid-length
-  popfib rov routes.txt.gz --vrps today.json --vrps-before yesterday.json --json
+  popfib rov --vrps vrps.csv --state invalid-as,invalid-length
+  popfib rov --vrps today.json --vrps-before yesterday.json --json")]
+#[command(after_long_help = "
+JSON, one object: ipv4 and ipv6, each with routes, valid, invalid_as,
+invalid_length, not_found. With --state, one object a line: prefix, origin,
+state, vrps (prefix, max_length, asn). With --vrps-before: prefix, origin,
+before, after.
 
-JSON, one object: ipv4 and ipv6, each with routes, valid, invalid_as, invalid_length, not_found.
-With --state, one object a line: prefix, origin, state, vrps (prefix, max_length, asn). With
---vrps-before: prefix, origin, before, after.
-
-Exit status: 0 success, 1 no route of the states asked for, or with --vrps-before a difference,
-2 bad usage or input.")]
+Exit status: 0 success, 1 no route of the states asked for, or with
+--vrps-before a difference, 2 bad usage or input.")]
 pub(crate) struct RovArgs {
-    #[command(flatten)]
-    table: FileArgs,
-
-    /// VRPs as JSON or CSV from rpki-client, routinator or StayRTR, compressed or not; `-` is standard input
+    /// VRPs as JSON or CSV; `-` is standard input
+    ///
+    /// From rpki-client, routinator or StayRTR, compressed or not.
     #[arg(long, value_name = "FILE")]
     vrps: PathBuf,
 
-    /// Print the routes whose state was different with these earlier VRPs: prefix, origin, old and new state
+    /// Print the routes whose state these earlier VRPs change
+    ///
+    /// Columns are prefix, origin, old and new state.
     #[arg(long, value_name = "FILE")]
     vrps_before: Option<PathBuf>,
 
-    /// Print the routes in these states; with --vrps-before, those that were or are in one of them
+    /// Print the routes in these states
+    ///
+    /// With --vrps-before, those that were or are in one of them.
     #[arg(long, value_name = "STATE", value_enum, value_delimiter = ',')]
     state: Vec<State>,
 
     /// Print JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    table: FileArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

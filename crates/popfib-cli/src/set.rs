@@ -27,7 +27,7 @@ use crate::rows::Field;
 use crate::screen::PREFIX;
 use crate::table::{self, counted};
 
-/// Combine tables or lists as sets of addresses, or compare two.
+/// Combine or compare tables as sets of addresses.
 ///
 /// A list is any table that popfib reads; its values are ignored. The result is the smallest list of prefixes
 /// that covers exactly these addresses, in order, IPv4 first.
@@ -42,10 +42,10 @@ Examples:
   popfib set free 10.0.0.0/8 used.txt --length 24
   popfib set overlaps blocked.txt
   popfib set coverage customers.txt blocked.txt
-  popfib set compare drop.txt edrop.txt tor.txt
-
-Exit status: 0 success, 1 an empty result (coverage: a prefix of A is not entirely in B),
-2 bad usage or input. A list without prefixes is bad input.")]
+  popfib set compare drop.txt edrop.txt tor.txt")]
+#[command(after_long_help = "
+Exit status: 0 success, 1 an empty result (coverage: a prefix of A is not
+entirely in B), 2 bad usage or input. A list without prefixes is bad input.")]
 pub(crate) struct SetArgs {
     #[command(subcommand)]
     operation: Operation,
@@ -53,7 +53,13 @@ pub(crate) struct SetArgs {
 
 #[derive(Subcommand)]
 enum Operation {
-    /// Addresses in any of the lists; of a single list, the smallest equal one
+    /// Addresses in any of the lists
+    ///
+    /// Of a single list, the smallest equal one.
+    #[command(after_help = "\
+Examples:
+  popfib set union drop.txt edrop.txt > blocked.txt
+  popfib set union drop.txt --to nftables --name drop")]
     Union {
         /// Lists; `-` is standard input
         #[arg(value_name = "FILE", required = true)]
@@ -62,28 +68,42 @@ enum Operation {
         common: Common,
     },
     /// Addresses in all of the lists
+    #[command(after_help = "\
+Examples:
+  popfib set intersect customers.txt blocked.txt
+  popfib set intersect --keep-routes table.txt.gz customers.txt")]
     Intersect {
         /// Lists; `-` is standard input
         #[arg(value_name = "FILE", num_args = 2.., required = true)]
         files: Vec<PathBuf>,
-        /// Print the routes of the first list that are entirely in all others, unchanged
+        /// Print the routes of the first list that are in all others
+        ///
+        /// Entirely, and unchanged.
         #[arg(long)]
         keep_routes: bool,
         #[command(flatten)]
         common: Common,
     },
     /// Addresses in the first list and in none of the others
+    #[command(after_help = "\
+Examples:
+  popfib set subtract announced.txt.gz blocked.txt")]
     Subtract {
         /// Lists; `-` is standard input
         #[arg(value_name = "FILE", num_args = 2.., required = true)]
         files: Vec<PathBuf>,
-        /// Print the routes of the first list that are not entirely in the others, unchanged
+        /// Print the routes of the first list that are not in the others
+        ///
+        /// Not entirely; they are unchanged.
         #[arg(long)]
         keep_routes: bool,
         #[command(flatten)]
         common: Common,
     },
     /// Addresses in none of the lists
+    #[command(after_help = "\
+Examples:
+  popfib set complement --family ipv4 routed.txt")]
     Complement {
         /// Lists; `-` is standard input
         #[arg(value_name = "FILE", required = true)]
@@ -91,7 +111,12 @@ enum Operation {
         #[command(flatten)]
         common: Common,
     },
-    /// Addresses in exactly one of two lists; of more lists, in an odd number of them
+    /// Addresses in exactly one of two lists
+    ///
+    /// Of more lists, in an odd number of them.
+    #[command(after_help = "\
+Examples:
+  popfib set symmetric yesterday.txt today.txt")]
     Symmetric {
         /// Lists; `-` is standard input
         #[arg(value_name = "FILE", num_args = 2.., required = true)]
@@ -99,34 +124,52 @@ enum Operation {
         #[command(flatten)]
         common: Common,
     },
-    /// Prefixes of one length with the addresses of the lists; longer ones stay
+    /// Prefixes of one length with the addresses of the lists
+    ///
+    /// Longer ones stay.
+    #[command(after_help = "\
+Examples:
+  popfib set split /24 customers.txt
+  popfib set split /48 customers6.txt --to plain")]
     Split(split::SplitArgs),
     /// What of a prefix or range is in none of the lists
     #[command(after_help = "\
 Examples:
   popfib set free 10.0.0.0/8 used.txt
   popfib set free 10.0.0.0/8 used.txt --length 24
-  popfib set free 10.0.0.0/8 used.txt --largest 3
-
+  popfib set free 10.0.0.0/8 used.txt --largest 3")]
+    #[command(after_long_help = "
 Exit status: 0 success, 1 nothing is free, 2 bad usage or input.")]
     Free(free::FreeArgs),
-    /// Print the prefixes of a list that lie in others of it: PREFIX, VALUE, and the longest prefix that covers it with
-    /// its value, separated by tabs
+    /// Print the prefixes of a list that lie in others of it
+    ///
+    /// Lines are PREFIX, VALUE, and the longest prefix that covers it with its value, separated by tabs.
     #[command(after_help = "\
+Examples:
+  popfib set overlaps blocked.txt")]
+    #[command(after_long_help = "
 JSON, one object a line: prefix, value, covered_by, covered_by_value.
 
 Exit status: 0 if there are such prefixes, 1 if not, 2 bad usage or input.")]
     Overlaps(overlaps::OverlapsArgs),
-    /// Print how many addresses of each list are in each other, and in no other
+    /// Print how many addresses of each list are in each other
+    ///
+    /// Columns are list, family, prefixes, addresses, unique (in no other list), and for each list the addresses that it
+    /// has, too. A family that no list has is left out.
     #[command(after_help = "\
-Columns: list, family, prefixes, addresses, unique (in no other list), and for each list the addresses that it has,
-too; a family that no list has is left out.
-
-JSON, one object a line: list, family, prefixes, addresses, unique, shared (of each other list: list, addresses,
-share).")]
+Examples:
+  popfib set compare drop.txt edrop.txt tor.txt")]
+    #[command(after_long_help = "
+JSON, one object a line: list, family, prefixes, addresses, unique, shared (of
+each other list: list, addresses, share).")]
     Compare(compare::CompareArgs),
-    /// Print each prefix of A and how much of it is in B: PREFIX, a tab, and whole, part or none
+    /// Print each prefix of A and how much of it is in B
+    ///
+    /// Lines are PREFIX, a tab, and whole, part or none.
     #[command(after_help = "\
+Examples:
+  popfib set coverage customers.txt blocked.txt")]
+    #[command(after_long_help = "
 JSON, one object a line: prefix, covered (whole, part, none).
 
 Exit status: 0 if all of A lies in B, 1 if not, 2 bad usage or input.")]
@@ -134,7 +177,7 @@ Exit status: 0 if all of A lies in B, 1 if not, 2 bad usage or input.")]
         /// List whose prefixes are printed; `-` is standard input
         #[arg(value_name = "A")]
         list: PathBuf,
-        /// Lists to compare them with; several are taken together
+        /// Lists to compare with; several are taken together
         #[arg(value_name = "B", required = true)]
         others: Vec<PathBuf>,
         /// Addresses of one family

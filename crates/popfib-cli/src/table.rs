@@ -1,21 +1,22 @@
 //! Loads the table that the options ask for, and says what was left out of it.
 
-use std::error::Error;
 use std::fs::File;
 #[cfg(not(feature = "parquet"))]
 use std::io;
 use std::io::{Cursor, Read};
 use std::path::Path;
 
-use popfib::{ImageError, IpPrefix, PrefixError};
+use popfib::IpPrefix;
 use popfib_formats::{
-    Columns, Input, LoadOptions, LookupTable, ReadError, RouteTable, load_for_lookups, load_from,
-    load_prefixes,
+    Columns, Input, LoadOptions, LookupTable, ReadError, RouteTable, default_table_of,
+    load_for_lookups, load_from, load_prefixes,
 };
 use popfib_table::Column;
 
 use crate::args::{ReadArgs, TableArgs, is_stdin};
-use crate::failure::Failure;
+#[cfg(not(feature = "parquet"))]
+use crate::failure::NO_PARQUET;
+use crate::failure::{Failure, MASKS, as_number, has_options_of, is_about_host_bits};
 use crate::image::{self, Opened};
 use crate::output::{self, note};
 use crate::{live, progress};
@@ -72,10 +73,19 @@ pub(crate) fn load_chosen(args: &TableArgs, all: bool) -> Result<RouteTable, Fai
 pub(crate) fn load_or_default(path: Option<&Path>, args: &ReadArgs) -> Result<RouteTable, Failure> {
     match path {
         Some(path) => load_file(path, args),
-        None => match args.of_file() {
-            Some(option) => Err(format!("{option} needs --table").into()),
-            None => Ok(popfib_formats::default_table()),
-        },
+        None => {
+            let of_file = ReadArgs {
+                columns: Vec::new(),
+                ..args.clone()
+            };
+            let Some(option) = of_file.of_file() else {
+                return Ok(default_table_of(&args.options().columns)?);
+            };
+            // Whoever wants JSON may look for it here.
+            let json = has_options_of("--json") && option == "--format";
+            let json = if json { "; --json prints JSON" } else { "" };
+            Err(format!("{option} needs --table{json}").into())
+        }
     }
 }
 
@@ -95,32 +105,34 @@ pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, F
     let name = path.display().to_string();
     let list = load_prefixes(input, &options);
     drop(bar);
-    let list = list.map_err(with_format)?;
+    let list = list?;
     output::tell(&name, &list.remarks);
     Ok(list.prefixes)
 }
 
-/// The prefixes of lines of text, which errors call `name`.
+/// The prefixes that an argument stands for, as a line of a list does; `help` says what it has to be.
 pub(crate) fn prefixes_of_text(
-    name: &str,
-    text: String,
+    text: &str,
+    help: &str,
     args: &ReadArgs,
 ) -> Result<Vec<IpPrefix>, Failure> {
-    let input = Input::plain(name, Cursor::new(text));
+    const NAME: &str = "argument";
+    let input = Input::plain(NAME, Cursor::new(text.to_owned()));
     let options = LoadOptions {
         mask: args.mask,
         leading_zeros: args.leading_zeros,
         ..LoadOptions::new()
     };
     let found = load_prefixes(input, &options).map_err(|error| {
-        // Of what is typed, nothing is skipped.
-        match error
-            .to_string()
-            .ends_with(&PrefixError::HostBits.to_string())
-        {
-            true => with_option(error),
-            false => error.into(),
-        }
+        let line = error.to_string();
+        let reason = line.strip_prefix(&format!("{NAME}:1: ")).unwrap_or(&line);
+        let number = as_number(text).filter(|_| has_options_of("--where"));
+        let help = match number {
+            _ if is_about_host_bits(&error) => MASKS.to_owned(),
+            Some(number) => format!("--where value={number} searches for the addresses of an AS"),
+            None => help.to_owned(),
+        };
+        format!("{reason}; {help}")
     });
     Ok(found?.prefixes)
 }
@@ -140,7 +152,7 @@ fn load_routes(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<Ro
     let bar = progress::watch(input.progress());
     let table = load_from(input, options);
     drop(bar);
-    let table = table.map_err(with_format)?;
+    let table = table?;
     output::tell(&table.name, &table.remarks());
     Ok(table)
 }
@@ -158,46 +170,11 @@ pub(crate) fn open(path: &Path) -> Result<Input, ReadError> {
     #[cfg(feature = "parquet")]
     let opened = popfib_parquet::ParquetRows::open(path);
     #[cfg(not(feature = "parquet"))]
-    let opened: io::Result<io::Empty> =
-        Err(io::Error::other("this popfib was built without Parquet"));
+    let opened: io::Result<io::Empty> = Err(io::Error::other(NO_PARQUET));
     match opened {
         Ok(rows) => Ok(Input::from_reader(name, rows)),
         Err(error) => Err(ReadError::opening(&name, error)),
     }
-}
-
-/// As [`with_option`], where the format may be named.
-fn with_format(error: ReadError) -> Failure {
-    match error.is_no_table() {
-        true => {
-            let help = "--format any finds the prefixes in any text, --prefix-column those of a column or member";
-            format!("{error}; {help}").into()
-        }
-        false => with_option(error),
-    }
-}
-
-/// The error with the option that helps, where there is one.
-pub(crate) fn with_option(error: ReadError) -> Failure {
-    let is_of_tables = matches!(
-        error.source().and_then(|source| source.downcast_ref()),
-        Some(ImageError::Tables { .. })
-    );
-    let reason = error.to_string();
-    let help = if is_of_tables || reason.ends_with("a file is one table") {
-        image::CHOOSES
-    } else if reason.ends_with(&PrefixError::HostBits.to_string()) {
-        "--mask clears them"
-    } else if reason.contains("--") {
-        return error.into();
-    } else if error.is_invalid_line() {
-        "--skip-invalid goes on without it"
-    } else if error.is_cut() {
-        "--skip-invalid reads what is there"
-    } else {
-        return error.into();
-    };
-    format!("{reason}; {help}").into()
 }
 
 /// Refuses several columns, where one value or none is looked at.
@@ -217,7 +194,7 @@ pub(crate) fn load_records(path: Option<&Path>, args: &ReadArgs) -> Result<Looku
     let bar = progress::watch(input.progress());
     let loaded = load_for_lookups(input, &args.options());
     drop(bar);
-    let loaded = loaded.map_err(with_format)?;
+    let loaded = loaded?;
     output::tell(&loaded.name, &loaded.remarks());
     Ok(loaded)
 }

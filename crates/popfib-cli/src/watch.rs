@@ -10,9 +10,9 @@ use crate::live::Place;
 use crate::output::Output;
 use crate::program::Verdict;
 
-/// Print the changes of a table of a running `popfib follow` as they happen: `announce PREFIX VALUE` and
-/// `withdraw PREFIX`, separated by tabs.
+/// Print the changes of a live table as they happen.
 ///
+/// The table is one of a running `popfib follow`. Lines are `announce PREFIX VALUE` and `withdraw PREFIX`, separated by tabs.
 /// `popfib follow --updates -` reads these lines if values are single words. Changes that came faster than
 /// they were read are lost; a line `# lost N changes` reports them. A changed next-hop object is not a change
 /// of its routes.

@@ -7,7 +7,9 @@ use std::str::FromStr;
 use std::sync::OnceLock;
 
 use popfib::ImageError;
-use popfib_formats::{Escaped, Input, LoadOptions, LookupTable, load_for_lookups, no_column};
+use popfib_formats::{
+    Columns, Escaped, Input, LoadOptions, LookupTable, load_for_lookups, no_column,
+};
 use popfib_table::{Cell, Column, Records, Scalar};
 
 use crate::vector::Text;
@@ -68,8 +70,12 @@ impl Table {
     }
 
     /// The built-in table.
-    pub(crate) fn built_in() -> Self {
-        LookupTable::from(popfib_formats::default_table()).into()
+    ///
+    /// # Errors
+    /// It has not these columns.
+    pub(crate) fn built_in(columns: &Columns) -> Result<Self, String> {
+        let table = popfib_formats::default_table_of(columns);
+        Ok(LookupTable::from(table.map_err(|error| error.to_string())?).into())
     }
 
     /// Its records, which each loaded table has: of an image without names its numbers.

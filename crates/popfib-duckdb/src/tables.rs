@@ -224,7 +224,7 @@ impl Bound {
         match self {
             Self::Table(registry, name, source, options) => {
                 let table = match source.open()? {
-                    None => Table::built_in(),
+                    None => Table::built_in(&options.columns)?,
                     Some(reader) => Table::load(source.name(), reader, options)?,
                 };
                 let table = Arc::new(table);

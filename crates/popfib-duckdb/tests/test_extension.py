@@ -41,6 +41,10 @@ def test_the_built_in_table(db):
     assert one(db, "SELECT lpm('asn', '8.8.8.8'), lpm_int('asn', '8.8.8.8'), lpm_prefix('asn', '8.8.8.8')") == ("15169", 15169, "8.8.8.0/24")
     counts = "SELECT count(*), count(DISTINCT prefix), bool_and(lpm_int('asn', split_part(prefix, '/', 1)) >= 0) FROM popfib_routes('asn')"
     assert one(db, counts) == (901899 + 160147, 901899 + 160147, True)
+    columns = db.execute("CALL popfib_table('asn', 'default', columns := '*')").fetchone()[6]
+    assert columns == [{"name": "asn", "type": "BIGINT"}, {"name": "as_name", "type": "VARCHAR"}]
+    assert one(db, "SELECT lpm('asn', '8.8.8.8', 'as_name'), lpm_int('asn', '8.8.8.8')") == ("Google LLC", 15169)
+    fails(db, "CALL popfib_table('asn', 'default', columns := 'name')", 'no column "name" in "asn", "as_name"')
 
 
 def test_options(db):

@@ -1,12 +1,12 @@
 //! Makes the embedded default table: prefixes and AS ranges in, packed bytes out.
 //!
-//! `cargo run --release -p popfib-formats --example pack-default-table -- PREFIXES ASN_V4 ASN_V6 OUT`
+//! `cargo run --release -p popfib-formats --example pack-default-table -- PREFIXES ASN_V4 ASN_V6 TABLE NAMES`
 //!
 //! PREFIXES has one prefix of either family a line. ASN_V4 and ASN_V6 are
 //! `FIRST,LAST,AS,NAME` lines: ranges of addresses, taken as the CIDR blocks that
 //! they consist of; a few overlap. The AS of a prefix is that of the longest
 //! block that covers it; if none does, of the widest block that starts where
-//! the prefix starts; else 0. `scripts/default-table` fetches the inputs and runs this.
+//! the prefix starts; else 0. TABLE and NAMES are written. `scripts/default-table` fetches the inputs and runs this.
 
 #[path = "../src/default_table/pack.rs"]
 mod pack;
@@ -14,7 +14,7 @@ mod pack;
 #[allow(dead_code)] // the packer shares its arithmetic, not its reading
 mod unpack;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::env;
 use std::error::Error;
 use std::fs;
@@ -24,11 +24,11 @@ use popfib::{Address, IpPrefix, Prefix};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let [prefixes, asn_v4, asn_v6, out] = &arguments[..] else {
-        eprintln!("usage: pack-default-table PREFIXES ASN_V4 ASN_V6 OUT");
+    let [prefixes, asn_v4, asn_v6, table, names] = &arguments[..] else {
+        eprintln!("usage: pack-default-table PREFIXES ASN_V4 ASN_V6 TABLE NAMES");
         return ExitCode::from(2);
     };
-    match run(prefixes, asn_v4, asn_v6, out) {
+    match run(prefixes, [asn_v4, asn_v6], table, names) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("pack-default-table: {error}");
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(prefixes: &str, asn_v4: &str, asn_v6: &str, out: &str) -> Result<(), Box<dyn Error>> {
+fn run(prefixes: &str, asn: [&str; 2], table: &str, names: &str) -> Result<(), Box<dyn Error>> {
     let (mut ipv4, mut ipv6) = (Vec::new(), Vec::new());
     let text = read(prefixes)?;
     for (index, line) in text.lines().enumerate() {
@@ -47,16 +47,24 @@ fn run(prefixes: &str, asn_v4: &str, asn_v6: &str, out: &str) -> Result<(), Box<
             Err(error) => return Err(format!("{prefixes}:{}: {error}: {line}", index + 1).into()),
         }
     }
-    let ipv4 = routes(ipv4, &blocks(asn_v4)?);
-    let ipv6 = routes(ipv6, &blocks(asn_v6)?);
+    let texts = [read(asn[0])?, read(asn[1])?];
+    let ipv4 = routes(ipv4, &blocks(asn[0], &texts[0])?);
+    let ipv6 = routes(ipv6, &blocks(asn[1], &texts[1])?);
     let packed = pack::pack(&ipv4, &ipv6);
-    fs::write(out, &packed).map_err(|error| format!("{out}: {error}"))?;
+    fs::write(table, &packed).map_err(|error| format!("{table}: {error}"))?;
     println!(
-        "{out}: {} bytes, {} IPv4 and {} IPv6 routes",
+        "{table}: {} bytes, {} IPv4 and {} IPv6 routes",
         packed.len(),
         ipv4.len(),
         ipv6.len()
     );
+    let of = names_of(texts.iter().flat_map(|text| text.lines()))?;
+    let ipv6 = ipv6.iter().map(|route| route.1);
+    let numbers: BTreeSet<u32> = ipv4.iter().map(|route| route.1).chain(ipv6).collect();
+    let numbers: Vec<u32> = numbers.into_iter().collect();
+    let packed = pack::pack_names(&numbers, |asn| of.get(&asn).map_or("", |name| name));
+    fs::write(names, &packed).map_err(|error| format!("{names}: {error}"))?;
+    println!("{names}: {} bytes, {} AS", packed.len(), numbers.len());
     Ok(())
 }
 
@@ -67,8 +75,7 @@ fn read(path: &str) -> Result<String, String> {
 /// The CIDR blocks of a file of ranges, with their AS.
 type Blocks<A> = HashMap<Prefix<A>, u32>;
 
-fn blocks<A: Address>(path: &str) -> Result<Blocks<A>, Box<dyn Error>> {
-    let text = read(path)?;
+fn blocks<A: Address>(path: &str, text: &str) -> Result<Blocks<A>, Box<dyn Error>> {
     let mut blocks = Blocks::<A>::new();
     for (index, line) in text.lines().enumerate() {
         let Some((mut first, last, asn)) = parse_range(line) else {
@@ -101,6 +108,27 @@ fn parse_range<A: Address>(line: &str) -> Option<(A, A, u32)> {
     let last = A::parse(fields.next()?)?;
     let asn = fields.next()?.parse().ok()?;
     (first <= last).then_some((first, last, asn))
+}
+
+/// The name of each AS in these lines.
+fn names_of<'l>(lines: impl Iterator<Item = &'l str>) -> Result<HashMap<u32, String>, String> {
+    let mut names = HashMap::new();
+    for line in lines {
+        let mut fields = line.splitn(4, ',').skip(2);
+        let asn = fields.next().and_then(|asn| asn.parse().ok());
+        let (Some(asn), Some(name)) = (asn, fields.next()) else {
+            return Err(format!("not FIRST,LAST,AS,NAME: {line}"));
+        };
+        let quoted = name
+            .strip_prefix('"')
+            .and_then(|name| name.strip_suffix('"'));
+        let name = quoted.map_or(name.to_owned(), |name| name.replace("\"\"", "\""));
+        match names.insert(asn, name.clone()) {
+            Some(other) if other != name => return Err(format!("{asn} is {other} and {name}")),
+            _ => {}
+        }
+    }
+    Ok(names)
 }
 
 /// The prefixes in order and without repetition, with their AS.

@@ -1,12 +1,14 @@
-//! The embedded default table: a real router's prefixes with their origin AS.
+//! The embedded default table: a real router's prefixes with their origin AS, and the names of these.
 //!
 //! Part of the program, so that it answers without any file. What the data is
-//! and where it comes from is documented in `data/README.md`, and its format in [`unpack`].
+//! and where it comes from is documented in `data/README.md`, and its format in [`unpack`]. The names are a file of their own,
+//! which is unpacked if somebody asks for them.
 //!
 //! Rejected: an adaptive range coder over the radix tree. It made the table a
 //! fifth smaller, but took three times as long to unpack. Among compressors of
 //! columns, zstd and xz save 5 and 8 %; DEFLATE is unpacked faster than by their
-//! pure-Rust decoders, and is here anyway.
+//! pure-Rust decoders, and is here anyway. Names in their own order are a sixth smaller, but then each AS
+//! needs the place of its name, which takes as much.
 
 #[cfg(test)]
 mod pack;
@@ -14,20 +16,22 @@ mod pack;
 mod tests;
 mod unpack;
 
-use popfib::NextHop;
-use popfib_table::Dictionary;
-use unpack::Columns;
+use popfib::{NextHop, Source};
+use popfib_table::{Dictionary, RecordsBuilder, Scalar};
 
+use crate::error::{ReadError, no_name};
 use crate::load::RouteTable;
+use crate::table_format::Columns;
 
 /// The name of the [`default_table`], with the day of its AS numbers.
 pub const DEFAULT_TABLE_NAME: &str = "tier1-origin-20260617";
 
-/// What the [`default_table`] is, in one line.
-pub const DEFAULT_TABLE_DESCRIPTION: &str = "prefixes of a tier-1 router (bart 0.30.0) with \
-    origin AS of 2026-06-17 (RouteViews, DB-IP, NRO; CC BY 4.0)";
+/// The columns of the table: the number of the origin AS, an integer, and the name of the organisation that has it.
+const ASN: &str = "asn";
+const AS_NAME: &str = "as_name";
 
 static PACKED: &[u8] = include_bytes!("../data/default-table.bin");
+static NAMES: &[u8] = include_bytes!("../data/default-names.bin");
 
 /// The embedded table: 901,899 IPv4 and 160,147 IPv6 prefixes of a tier-1
 /// router, each with its origin AS as the next hop (`0` where it is unknown).
@@ -36,46 +40,119 @@ static PACKED: &[u8] = include_bytes!("../data/default-table.bin");
 /// they would be by
 /// loading the same table from a file. There are more than 65,535 of them.
 pub fn default_table() -> RouteTable {
+    let mut texts = Dictionary::default();
+    let mut table = routes(|asn| Some(texts.intern(&asn.to_string())));
+    table.next_hops = texts;
+    table
+}
+
+/// The same with these columns of `asn`, an integer, and `as_name`, the name of the organisation, as [`load`](crate::load) reads
+/// them. Where an AS is unknown it has no name: of the names alone, its routes are left out.
+///
+/// # Errors
+/// A column that is none of these.
+pub fn default_table_of(columns: &Columns) -> Result<RouteTable, ReadError> {
+    let wanted = match columns {
+        Columns::Value => return Ok(default_table()),
+        Columns::All => vec![ASN.to_owned(), AS_NAME.to_owned()],
+        Columns::Named(names) => names.clone(),
+    };
+    let is_there = |name: &&String| [ASN, AS_NAME].contains(&name.as_str());
+    if let Some(missing) = wanted.iter().find(|name| !is_there(name)) {
+        let reason = no_name(missing, [ASN, AS_NAME].into_iter());
+        return Err(ReadError::file(DEFAULT_TABLE_NAME, reason));
+    }
+    let names = Names::unpack();
+    if let [only] = &wanted[..] {
+        let mut texts = Dictionary::default();
+        let mut table = routes(|asn| match only == ASN {
+            true => Some(texts.intern(&asn.to_string())),
+            false => Some(texts.intern(names.of(asn)?)),
+        });
+        (table.next_hops, table.column) = (texts, Some(only.clone()));
+        return Ok(table);
+    }
+    let mut records = RecordsBuilder::new();
+    for name in &wanted {
+        let column = records.column(name);
+        column.map_err(|error| ReadError::file(DEFAULT_TABLE_NAME, error.to_string()))?;
+    }
+    let mut table = routes(|asn| {
+        for (column, name) in wanted.iter().enumerate() {
+            if name == ASN {
+                records.set(column, Scalar::Integer(asn.into()));
+            } else if let Some(name) = names.of(asn) {
+                records.set(column, Scalar::Text(name));
+            }
+        }
+        records.finish_record()
+    });
+    table.records = Some(records.build().records);
+    Ok(table)
+}
+
+/// The routes, whose next hops are what `number` makes of an AS when it comes first; those are left out of which it makes none.
+fn routes(mut number: impl FnMut(u32) -> Option<NextHop>) -> RouteTable {
+    let source = Source {
+        name: DEFAULT_TABLE_NAME.to_owned(),
+        description: "prefixes of a tier-1 router (bart 0.30.0) with their origin AS (RouteViews, DB-IP, NRO)"
+            .to_owned(),
+        licence: "MIT (bart), CC BY 4.0 (ip-location-db)".to_owned(),
+        date: "2026-06-17".to_owned(),
+    };
     let mut table = RouteTable {
         name: DEFAULT_TABLE_NAME.to_owned(),
+        sources: vec![source],
         ..RouteTable::default()
     };
-    let mut columns = Columns::unpack(PACKED);
+    let mut columns = unpack::Columns::unpack(PACKED);
     let numbers = columns.numbers();
-    let mut next_hops = NextHops {
-        names: &mut table.next_hops,
-        known: vec![None; numbers.len()],
-        numbers,
+    let mut known = vec![None; numbers.len()];
+    let mut next_hop = |place: usize| {
+        let known: &mut Option<Option<NextHop>> = &mut known[place];
+        *known.get_or_insert_with(|| number(numbers[place]))
     };
     columns.family(|prefix, place| {
-        table.ribs.ipv4.insert(prefix, next_hops.get(place));
+        if let Some(next_hop) = next_hop(place) {
+            table.ribs.ipv4.insert(prefix, next_hop);
+        }
     });
     columns.family(|prefix, place| {
-        table.ribs.ipv6.insert(prefix, next_hops.get(place));
+        if let Some(next_hop) = next_hop(place) {
+            table.ribs.ipv6.insert(prefix, next_hop);
+        }
     });
     table
 }
 
-/// The next hop of each AS. An AS is spelled and interned once, not once per route.
-struct NextHops<'a> {
-    names: &'a mut Dictionary,
-    numbers: Vec<u32>,
-    known: Vec<Option<NextHop>>,
+/// The names of AS.
+struct Names {
+    text: String,
+    /// In ascending order, each with the place of its name.
+    numbers: Vec<(u32, std::ops::Range<usize>)>,
 }
 
-impl NextHops<'_> {
-    #[inline]
-    fn get(&mut self, place: usize) -> NextHop {
-        match self.known[place] {
-            Some(next_hop) => next_hop,
-            None => self.intern(place),
+impl Names {
+    fn unpack() -> Self {
+        let mut numbers = unpack::Columns::unpack(PACKED).numbers();
+        numbers.sort_unstable();
+        let text = String::from_utf8(unpack::inflate(NAMES)).expect("UTF-8");
+        let mut start = 0;
+        let places = text.split('\n').map(|name| {
+            let place = start..start + name.len();
+            start = place.end + 1;
+            place
+        });
+        Self {
+            numbers: numbers.into_iter().zip(places).collect(),
+            text,
         }
     }
 
-    #[cold]
-    fn intern(&mut self, place: usize) -> NextHop {
-        let next_hop = self.names.intern(&self.numbers[place].to_string());
-        self.known[place] = Some(next_hop);
-        next_hop
+    /// That of this AS, if it is known.
+    fn of(&self, asn: u32) -> Option<&str> {
+        let at = self.numbers.binary_search_by_key(&asn, |(asn, _)| *asn);
+        let name = &self.text[self.numbers[at.ok()?].1.clone()];
+        (!name.is_empty()).then_some(name)
     }
 }

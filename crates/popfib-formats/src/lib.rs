@@ -77,7 +77,7 @@ pub use addresses::{
 pub use bgp_path::{BgpPath, PathSource, Wanted};
 pub use cell_json::CellJson;
 pub use date::rfc3339;
-pub use default_table::{DEFAULT_TABLE_DESCRIPTION, DEFAULT_TABLE_NAME, default_table};
+pub use default_table::{DEFAULT_TABLE_NAME, default_table, default_table_of};
 pub use error::{Escaped, ReadError, quote};
 pub use format::open_routes;
 pub use image::{is_image, no_column, select_columns, table_of_image};

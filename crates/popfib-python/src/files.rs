@@ -180,12 +180,17 @@ pub(crate) fn read_error(error: ReadError) -> PyErr {
     }
 }
 
-/// Return the built-in table: a tier-1 router's prefixes and their origin AS.
+/// Return the built-in table: a tier-1 router's prefixes and their origin AS, or with column "as_name" its name.
 #[pyfunction]
-#[pyo3(signature = (*, decode = None))]
-pub(crate) fn default_table(py: Python<'_>, decode: Option<&Bound<'_, PyAny>>) -> PyResult<Table> {
-    let table = py.detach(popfib_formats::default_table);
-    of_routes(py, table, decode)
+#[pyo3(signature = (*, column = None, decode = None))]
+pub(crate) fn default_table(
+    py: Python<'_>,
+    column: Option<String>,
+    decode: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Table> {
+    let columns = column.map_or(Columns::Value, |column| Columns::Named(vec![column]));
+    let table = py.detach(|| popfib_formats::default_table_of(&columns));
+    of_routes(py, table.map_err(read_error)?, decode)
 }
 
 fn of_routes(

@@ -380,6 +380,9 @@ def test_join(tmp_path, command):
 def test_default_table(built_in):
     assert len(built_in) == 901_899 + 160_147
     assert built_in["8.8.8.8"] == 15169 and built_in["2001:4860:4860::8888"] == 15169
+    assert popfib.default_table(column="as_name")["8.8.8.8"] == "Google LLC"
+    with pytest.raises(ValueError, match='no column "name" in "asn", "as_name"'):
+        popfib.default_table(column="name")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")

@@ -13,7 +13,7 @@ use popfib_formats::AddressBatch;
 
 use crate::args::kernel;
 use crate::destination::Destination;
-use crate::failure::Failure;
+use crate::failure::{Failure, NO_PARQUET};
 use crate::program::Verdict;
 use crate::stream::follower::Follower;
 use crate::stream::lines::{Query, Work};
@@ -26,7 +26,7 @@ use crate::stream::{self, Consumer, Counts, InputArgs, Wanted, parallel};
 
 use sink::Sink;
 
-/// Append the matched prefix and its value to each line that has an address.
+/// Append prefix and value to each line that has an address.
 ///
 /// Every line of a log, list, CSV or JSON file is printed once, in order and unchanged, followed by a tab,
 /// the prefix, a tab and the value. If the line has no address or nothing matches, both are `-`. CSV and TSV
@@ -38,15 +38,16 @@ use sink::Sink;
 #[command(after_help = "\
 Examples:
   popfib annotate access.log > annotated.log
-  tail -f access.log | popfib annotate --table asn=GeoLite2-ASN.mmdb --table country=countries.csv
   popfib annotate flows.csv --column src_ip --column dst_ip -o annotated.csv
   popfib annotate eve.json --path src_ip --path dest_ip > annotated.json
-  tail -f access.log | popfib annotate --live /run/popfib.sock
+  popfib annotate -t asn=ASN.mmdb -t country=countries.csv access.log
+  popfib annotate capture.pcap --sources --to json-lines")]
+#[command(after_long_help = "\
   popfib annotate firewall.log --address all
-  popfib annotate capture.pcap --sources --table routes.mrt.gz --to json-lines
-  popfib annotate flows.parquet --column dst --to parquet -o annotated.parquet")]
+  popfib annotate flows.parquet --column dst --to parquet -o annotated.parquet
+  tail -f access.log | popfib annotate --live /run/popfib.sock")]
 pub(crate) struct AnnotateArgs {
-    /// Format of the output [default: that of the input: text, CSV or JSON lines]
+    /// Format of the output [default: that of the input]
     #[arg(long, value_name = "FORM", value_enum)]
     to: Option<OutputForm>,
 
@@ -54,16 +55,21 @@ pub(crate) struct AnnotateArgs {
     #[arg(long, conflicts_with = "to")]
     json: bool,
 
-    /// Print the value without the prefix, and in text and JSON also without the line
+    /// Print the value alone
+    ///
+    /// Without the prefix, and in text and JSON also without the line.
     #[arg(long)]
     value_only: bool,
 
-    /// Number of threads; 0 uses all cores. Lines keep their order
+    /// Number of threads; 0 uses all cores
+    ///
+    /// Lines keep their order.
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
 
-    /// Output file, compressed if its name ends in .gz, .bz2 or .zst. An old file is replaced when the new
-    /// one is complete [default: standard output]
+    /// Output file [default: standard output]
+    ///
+    /// It is compressed if its name ends in .gz, .bz2 or .zst. An old file is replaced when the new one is complete.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -101,7 +107,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
         .check(args.tables.on_stdin(), &args.tables.read)?;
     // An error that says why, where the value that help lists would be unknown.
     if cfg!(not(feature = "parquet")) && args.to == Some(OutputForm::Parquet) {
-        return Err("--to parquet: this popfib was built without Parquet".into());
+        return Err(format!("--to parquet: {NO_PARQUET}").into());
     }
     let kernel = kernel()?;
     let names = OnceLock::new();
@@ -181,7 +187,10 @@ impl Consumer for Annotator<'_> {
             Some(sink) if sink.takes(source, self.args, &self.query) => {
                 self.target.bytes(&sink.begin(name, source))
             }
-            Some(_) => Err(format!("{name}: its columns are not those of the file before").into()),
+            Some(_) => Err(format!(
+                "{name}: its columns are not those of the file before; --to json-lines takes both"
+            )
+            .into()),
             none => {
                 let sink = none.insert(Sink::new(name, source, self.args, &self.query)?);
                 let is_text = sink.as_lines().is_some_and(|lines| lines.is_text());

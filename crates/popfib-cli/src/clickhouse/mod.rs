@@ -27,23 +27,25 @@ use crate::stream::page::Page;
 use crate::stream::table::NamedTable;
 use crate::table;
 
-/// Run as a function of ClickHouse: read blocks of addresses, write blocks of answers, in its format Native.
+/// Run as a function of ClickHouse.
 ///
-/// ClickHouse starts it as an executable user-defined function, configured with type `executable_pool`,
+/// Reads blocks of addresses and writes blocks of answers, in its format Native. ClickHouse starts it as an executable user-defined function, configured with type `executable_pool`,
 /// format `Native` and one argument of String, IPv4, UInt32, IPv6 or FixedString(16). Each row gets one
 /// answer; it is NULL if the row is null, has no address or nothing matches. If `return_type` is not
 /// Nullable, ClickHouse replaces NULL by an empty string or 0. With several --columns, or --columns '*', an
 /// answer is a tuple of them, each of its own type; lists are arrays, which are empty instead of NULL.
 #[derive(Args)]
 #[command(after_help = "\
-The configuration of a function, in a file that `user_defined_executable_functions_config` names:
-  popfib clickhouse -t /var/lib/clickhouse/origin.fib --xml lpm > /etc/clickhouse-server/lpm_function.xml
-Then: SELECT lpm('8.8.8.8')")]
+Examples:
+  popfib clickhouse -t /var/lib/origin.fib --xml lpm > lpm_function.xml")]
+#[command(after_long_help = "
+The file is the configuration of the function, which belongs where
+`user_defined_executable_functions_config` of the server says, for example
+/etc/clickhouse-server/lpm_function.xml. Then: SELECT lpm('8.8.8.8')")]
 pub(crate) struct ClickhouseArgs {
-    #[command(flatten)]
-    table: TableArgs,
-
-    /// What the function returns [default: value, or a tuple of several columns]
+    /// What the function returns
+    ///
+    /// [default: value, or a tuple of several columns]
     #[arg(long, value_name = "WHAT", value_enum)]
     answer: Option<Answer>,
 
@@ -51,8 +53,9 @@ pub(crate) struct ClickhouseArgs {
     #[arg(long)]
     unmap: bool,
 
-    /// Print the configuration of a function of this name that runs this command, with its types, instead of
-    /// running it. Files need whole paths
+    /// Print the configuration of the function of this name
+    ///
+    /// With its types and this command, instead of running it. Files need whole paths.
     #[arg(long, value_name = "NAME")]
     xml: Option<String>,
 
@@ -64,6 +67,9 @@ pub(crate) struct ClickhouseArgs {
         default_value = "Nullable(String)"
     )]
     argument: String,
+
+    #[command(flatten)]
+    table: TableArgs,
 }
 
 /// What the function answers.

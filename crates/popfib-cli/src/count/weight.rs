@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::AddAssign;
 
-use popfib_formats::{AddressBatch, CsvRecord, Part, part_of};
+use popfib_formats::{AddressBatch, CsvRecord, Part, part_of, quote};
 use serde::{Serialize, Serializer};
 
 use crate::failure::Failure;
@@ -101,8 +101,15 @@ impl Weight {
             record.split(table.header.unwrap_or_default());
             let named = record.cells().position(|cell| cell == weight.as_bytes());
             let column = named.or(number.map(|number| number - 1));
-            let missing = || format!("{name}: no column {weight} for --weight");
-            return Ok(Self::Column(column.ok_or_else(missing)?, Box::new(record)));
+            let Some(column) = column else {
+                let there = record.cells().map(quote);
+                let there: Vec<_> = there.take(20).collect();
+                let (weight, there) = (quote(weight.as_bytes()), there.join(", "));
+                return Err(
+                    format!("{name}: no column {weight} for --weight; there are {there}").into(),
+                );
+            };
+            return Ok(Self::Column(column, Box::new(record)));
         }
         if let Some(field) = source.field(weight) {
             return Ok(Self::Part(field));

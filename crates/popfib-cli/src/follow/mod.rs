@@ -49,9 +49,9 @@ use state::State;
 /// The feed of this machine's kernel.
 const KERNEL: &str = "kernel";
 
-/// Keep live tables that follow routers and streams of updates, and answer lookups in them.
+/// Keep live tables that follow routers, and answer lookups.
 ///
-/// A table contains every path of every peer, and lookups use the best. When a connection is lost, its routes
+/// They also follow streams of updates. A table contains every path of every peer, and lookups use the best. When a connection is lost, its routes
 /// stay until the peer has sent its routes again; routes that it did not send again are then removed. The
 /// command ends at the end of all files, unless it listens for routers or clients. On SIGTERM and SIGINT it
 /// writes the last image and snapshot and exits.
@@ -59,22 +59,26 @@ const KERNEL: &str = "kernel";
 #[command(after_help = "\
 Examples:
   popfib follow --fpm 127.0.0.1:2620 --socket /run/popfib.sock
-  popfib follow --bmp 192.0.2.1:11019 --socket popfib.sock --metrics 127.0.0.1:9100
-  popfib follow --netlink --socket popfib.sock
+  popfib follow --bmp 192.0.2.1:11019 --socket popfib.sock
   popfib follow --updates updates.gz --publish table.fib
+  popfib lookup --live popfib.sock 8.8.8.8")]
+#[command(after_long_help = "\
+  popfib follow --netlink --socket popfib.sock --metrics 127.0.0.1:9100
   popfib follow --config /etc/popfib/follow.toml
   echo 8.8.8.8 | nc -NU popfib.sock
 
-The socket answers one query a line: ADDR or `lookup ADDR` (the answer is ADDR, prefix and value, separated by
-tabs), `paths PREFIX`, `table NAME`, `tables`, `stats`, `quit`. docs/follow.md describes these, and packed
-addresses, images, changes and HTTP.")]
+The socket answers one query a line: ADDR or `lookup ADDR` (the answer is ADDR,
+prefix and value, separated by tabs), `paths PREFIX`, `table NAME`, `tables`,
+`stats`, `quit`. docs/follow.md describes these, and packed addresses, images,
+changes and HTTP.")]
 pub(crate) struct FollowArgs {
-    /// Read the other settings from this TOML file, whose keys are the names of the options; SIGHUP reads it
-    /// again
+    /// Read the other settings from this TOML file
+    ///
+    /// Its keys are the names of the options; SIGHUP reads it again.
     #[arg(long, value_name = "FILE", conflicts_with = "Settings")]
     config: Option<PathBuf>,
 
-    /// Only read the settings file and report errors in it
+    /// Only check the settings file
     #[arg(long, requires = "config")]
     check: bool,
 

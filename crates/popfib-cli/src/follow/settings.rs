@@ -19,75 +19,106 @@ const MAX_FILE: u64 = 1 << 20;
 #[derive(Args, Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Settings {
-    /// Listen for FRR's zebra with the module dplane_fpm_nl or fpm, usually on port 2620
+    /// Listen for FRR's zebra, usually on port 2620
+    ///
+    /// With its module dplane_fpm_nl or fpm.
     #[arg(long, value_name = "ADDR")]
     pub(super) fpm: Option<SocketAddr>,
 
-    /// Listen for routers that speak BMP, usually on port 11019
+    /// Listen for routers' BMP, usually on port 11019
     #[arg(long, value_name = "ADDR")]
     pub(super) bmp: Option<SocketAddr>,
 
-    /// Follow the routes of this machine's kernel, in all its tables
+    /// Follow the routes of this machine's kernel
+    ///
+    /// In all its tables.
     #[cfg(target_os = "linux")]
     #[arg(long)]
     pub(super) netlink: bool,
 
-    /// Read updates: MRT, bgpdump -m, lines `announce PREFIX VALUE` and `withdraw PREFIX`, ExaBGP's commands,
-    /// RIS Live's JSON; `-` is standard input
+    /// Read updates; `-` is standard input
+    ///
+    /// MRT, bgpdump -m, lines `announce PREFIX VALUE` and `withdraw PREFIX`, ExaBGP's commands, RIS Live's JSON.
     #[arg(long, value_name = "FILE")]
     pub(super) updates: Vec<PathBuf>,
 
-    /// Answer queries, one a line, on this Unix socket, which only this user may open
+    /// Answer queries on this Unix socket
+    ///
+    /// One a line. Only this user may open it.
     #[arg(long, value_name = "PATH")]
     pub(super) socket: Option<PathBuf>,
 
-    /// Numeric ids of users that may also use the socket, besides this user and root; its permissions then
-    /// allow everybody, and the user of each client is checked
+    /// Numeric ids of users that may also use the socket
+    ///
+    /// Besides this user and root; its permissions then allow everybody, and the user of each client is checked.
     #[cfg(target_os = "linux")]
-    #[arg(long, value_name = "UID", requires = "socket")]
+    #[arg(hide_short_help = true, long, value_name = "UID", requires = "socket")]
     pub(super) allow_uid: Vec<u32>,
 
-    /// Write the compiled table to this file when it has changed, like `popfib compile`
+    /// Write the compiled table to this file
+    ///
+    /// When it has changed, as `popfib compile` does.
     #[arg(long, value_name = "FILE")]
     pub(super) publish: Option<PathBuf>,
 
     /// Minimum time between two writes of the table, in milliseconds
-    #[arg(long, value_name = "MS", default_value_t = Self::default().publish_every, requires = "publish")]
+    #[arg(hide_short_help = true, long, value_name = "MS", default_value_t = Self::default().publish_every, requires = "publish")]
     pub(super) publish_every: u64,
 
-    /// Table to write [default: the first of main, loc-rib, post-policy and pre-policy that exists]
-    #[arg(long, value_name = "NAME", requires = "publish")]
+    /// Table to write
+    ///
+    /// [default: the first of main, loc-rib, post-policy and pre-policy that exists]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "NAME",
+        requires = "publish"
+    )]
     pub(super) publish_table: Option<String>,
 
-    /// Start with the routes of this file, marked as stale, and write the file at the end
+    /// Start with the routes of this file; write it at the end
+    ///
+    /// They are marked as stale.
     #[arg(long, value_name = "FILE")]
     pub(super) snapshot: Option<PathBuf>,
 
     /// Also write the snapshot every N seconds
-    #[arg(long, value_name = "SECONDS", requires = "snapshot")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "SECONDS",
+        requires = "snapshot"
+    )]
     pub(super) snapshot_every: Option<u64>,
 
-    /// Serve HTTP: /metrics for Prometheus, /health (200 when all routes are loaded), and /lookup, /paths and
-    /// /tables as JSON
+    /// Serve metrics for Prometheus by HTTP
+    ///
+    /// /metrics, /health (200 when all routes are loaded), and /lookup, /paths and /tables as JSON.
     #[arg(long, value_name = "ADDR")]
     pub(super) metrics: Option<SocketAddr>,
 
-    /// After a reconnection, remove routes that were not announced again, this many seconds after the last one
-    /// that was
-    #[arg(long, value_name = "SECONDS", default_value_t = Self::default().idle)]
+    /// When routes that a reconnection did not announce go, in seconds
+    ///
+    /// After a reconnection, routes that were not announced again are removed this many seconds after the last one that was.
+    #[arg(hide_short_help = true, long, value_name = "SECONDS", default_value_t = Self::default().idle)]
     pub(super) idle: u64,
 
-    /// Maximum number of paths in all tables; more are refused and counted
-    #[arg(long, value_name = "N", default_value_t = Self::default().max_paths)]
+    /// Maximum number of paths in all tables
+    ///
+    /// More are refused and counted.
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = Self::default().max_paths)]
     pub(super) max_paths: usize,
 
-    /// Maximum number of paths of one peer in one table; a peer that announces more is dropped until it comes up
-    /// again
-    #[arg(long, value_name = "N", default_value_t = Self::default().max_peer_paths)]
+    /// Maximum number of paths of one peer in one table
+    ///
+    /// A peer that announces more is dropped until it comes up again.
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = Self::default().max_peer_paths)]
     pub(super) max_peer_paths: usize,
 
-    /// Maximum memory of tables, in MiB; more paths are refused and counted [default: no limit]
-    #[arg(long, value_name = "MIB")]
+    /// Maximum memory of tables, in MiB [default: no limit]
+    ///
+    /// More paths are refused and counted.
+    #[arg(hide_short_help = true, long, value_name = "MIB")]
     pub(super) max_memory: Option<usize>,
 }
 

@@ -31,7 +31,7 @@ use context::Context;
 use highlight::highlighted;
 use searched::Searched;
 
-/// Print the lines that contain an address of a prefix, a list or a table.
+/// Print the lines that contain an address of a prefix or a list.
 ///
 /// Addresses are found anywhere in a line, also with ports, in brackets or in quotes. A line is selected if
 /// one of its addresses is in PATTERN, a prefix or an address, or has a match in one of the tables, and is printed
@@ -39,29 +39,35 @@ use searched::Searched;
 #[derive(Args)]
 #[command(override_usage = "\
 popfib grep [OPTIONS] PATTERN [FILE]...
-       popfib grep [OPTIONS] (-e PATTERN | -f LIST | -t TABLE | --where CONDITION)... [FILE]...")]
-#[command(arg(condition::arg().help(
-    "Count only matches whose record has one of the values of a column (country=RU,BY), or none of them \
-     (country!=RU,BY); of a list, an element. The column `value` is that of a lookup. Of several all have to be \
-     met. A condition is about the table before it, and about all tables if none is before"
+       popfib grep [OPTIONS] (-e PATTERN | -f LIST | -t TABLE)... [FILE]...")]
+#[command(arg(condition::arg().help("Count only matches with values of a column").long_help(
+    "Count only matches with values of a column\n\n\
+     The record has one of the values (country=RU,BY), or none of them (country!=RU,BY); of a list, an element. The \
+     column `value` is that of a lookup. Of several all have to be met. A condition is about the table before it, and \
+     about all tables if none is before."
 )))]
 #[command(after_help = "\
 Examples:
   popfib grep 10.0.0.0/8 access.log
   popfib grep -f blocklist.txt access.log
+  popfib grep -t City.mmdb --where country.iso_code=RU,BY access.log
+  tail -f access.log | popfib grep -f drop.txt")]
+#[command(after_long_help = "\
   popfib grep -v -f internal.txt --field 1 flows.log
   popfib grep -c --where value=15169 -r /var/log/nginx
-  popfib grep -t City.mmdb --where country.iso_code=RU,BY access.log
   popfib grep -n -C 2 -f drop.txt auth.log
-  tail -f access.log | popfib grep -f drop.txt
 
 Exit status: 0 if a line was selected, 1 if none was, 2 after an error.")]
 pub(crate) struct GrepArgs {
-    /// Lines with an address in this prefix, or this address; may be given several times
+    /// Prefix, range or address to search for
+    ///
+    /// May be given several times.
     #[arg(short = 'e', long, value_name = "PATTERN")]
     prefix: Vec<String>,
 
-    /// Lines with an address in a prefix of this list, in any format of tables; may be given several times
+    /// List of prefixes to search for
+    ///
+    /// In any format of tables. May be given several times.
     #[arg(short = 'f', long, value_name = "LIST")]
     file: Vec<PathBuf>,
 
@@ -69,11 +75,11 @@ pub(crate) struct GrepArgs {
     #[arg(short = 'v', long)]
     invert_match: bool,
 
-    /// Print only the number of selected lines of each file
+    /// Print the number of selected lines of each file
     #[arg(short, long)]
     count: bool,
 
-    /// Print only the names of files with selected lines
+    /// Print the names of files with selected lines
     #[arg(short = 'l', long, conflicts_with = "count")]
     files_with_matches: bool,
 
@@ -89,8 +95,10 @@ pub(crate) struct GrepArgs {
     #[arg(short = 'n', long)]
     line_number: bool,
 
-    /// Print the name of the file before each line [default: if there are several files]
-    #[arg(short = 'H', long)]
+    /// Print the name of the file before each line
+    ///
+    /// [default: if there are several files]
+    #[arg(hide_short_help = true, short = 'H', long)]
     with_filename: bool,
 
     /// Search directories recursively
@@ -98,14 +106,16 @@ pub(crate) struct GrepArgs {
     recursive: bool,
 
     /// Also print N lines after each selected line
-    #[arg(short = 'A', long, value_name = "N")]
+    #[arg(hide_short_help = true, short = 'A', long, value_name = "N")]
     after_context: Option<u64>,
 
     /// Also print N lines before each selected line
-    #[arg(short = 'B', long, value_name = "N")]
+    #[arg(hide_short_help = true, short = 'B', long, value_name = "N")]
     before_context: Option<usize>,
 
-    /// Also print N lines before and after each selected line; -A and -B override it
+    /// Also print N lines around each selected line
+    ///
+    /// -A and -B override it.
     #[arg(short = 'C', long, value_name = "N")]
     context: Option<usize>,
 
@@ -121,7 +131,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
     let lists = args.file.iter().filter(|file| is_stdin(file)).count();
     input.check(lists + args.tables.on_stdin(), &args.tables.read)?;
     let files = files(args.recursive, &input)?;
-    let searched = |tables| Searched::new(args, patterns.as_deref(), tables);
+    let searched = |tables| Searched::new(args, &patterns, tables);
     let is_of_tables = args.tables.is_given() || is_of_records(args);
     let (searched, follower) = match (is_of_tables, input.is_stream()) {
         (true, true) => args.tables.follow(false, &args.file, searched)?,
@@ -188,21 +198,22 @@ fn is_of_records(args: &GrepArgs) -> bool {
 
 /// What is searched for as text, if anything is, and where: the first argument is a pattern if nothing else says what to
 /// search for. The built-in table never does: it has nearly every address there is.
-fn patterns(args: &GrepArgs) -> Result<(Option<String>, InputArgs), Failure> {
+fn patterns(args: &GrepArgs) -> Result<(Vec<String>, InputArgs), Failure> {
     let mut input = args.input.clone();
     if !args.prefix.is_empty() {
-        return Ok((Some(args.prefix.join("\n")), input));
+        return Ok((args.prefix.clone(), input));
     }
     if args.tables.is_given() || !args.file.is_empty() || is_of_records(args) {
-        return Ok((None, input));
+        return Ok((Vec::new(), input));
     }
     if input.files.is_empty() {
         let reason = "what to search for is missing: a prefix or address, -f LIST or -t TABLE";
         return Err(reason.into());
     }
     let pattern = input.files.remove(0).display().to_string();
-    match table::prefixes_of_text("pattern", pattern.clone(), &args.tables.read) {
-        Ok(_) => Ok((Some(pattern), input)),
+    let prefixes = table::prefixes_of_text(&pattern, PATTERN, &args.tables.read);
+    match prefixes {
+        Ok(_) => Ok((vec![pattern], input)),
         Err(_) if Path::new(&pattern).exists() => {
             let pattern = pattern.escape_debug();
             let reason = "is a file, where a prefix or address comes first";
@@ -211,6 +222,9 @@ fn patterns(args: &GrepArgs) -> Result<(Option<String>, InputArgs), Failure> {
         Err(failure) => Err(failure),
     }
 }
+
+/// What a pattern is.
+const PATTERN: &str = "a pattern is a prefix, a range or an address; -f LIST has those of a file";
 
 /// The files to search, those of folders too if that was asked for.
 fn files(recursive: bool, input: &InputArgs) -> Result<Vec<PathBuf>, Failure> {

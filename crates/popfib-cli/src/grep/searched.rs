@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::stream::table::NamedTable;
 use crate::table;
 
-use super::GrepArgs;
+use super::{GrepArgs, PATTERN};
 
 /// What addresses are searched for in.
 pub(super) struct Searched {
@@ -20,7 +20,7 @@ impl Searched {
     /// In these tables, in `patterns`, and in the lists, which are read.
     pub(super) fn new(
         args: &GrepArgs,
-        patterns: Option<&str>,
+        patterns: &[String],
         mut tables: Vec<NamedTable>,
     ) -> Result<Self, Failure> {
         let mut conditions = args.tables.conditions.clone();
@@ -41,14 +41,18 @@ impl Searched {
 }
 
 /// The table of all patterns and lists, if there are any.
-fn patterns_table(args: &GrepArgs, patterns: Option<&str>) -> Result<Option<Table>, Failure> {
-    if patterns.is_none() && args.file.is_empty() {
+fn patterns_table(args: &GrepArgs, patterns: &[String]) -> Result<Option<Table>, Failure> {
+    if patterns.is_empty() && args.file.is_empty() {
         return Ok(None);
     }
-    let mut found = match patterns {
-        Some(text) => table::prefixes_of_text("pattern", text.to_owned(), &args.tables.read)?,
-        None => Vec::new(),
-    };
+    let mut found = Vec::new();
+    for pattern in patterns {
+        found.extend(table::prefixes_of_text(
+            pattern,
+            PATTERN,
+            &args.tables.read,
+        )?);
+    }
     for file in &args.file {
         found.extend(table::load_list(file, &args.tables.read)?);
     }

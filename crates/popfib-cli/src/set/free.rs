@@ -10,6 +10,9 @@ use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::table;
 
+/// What the first argument is.
+const SPACE: &str = "SPACE is a prefix, a range or an address";
+
 #[derive(Args)]
 pub(super) struct FreeArgs {
     /// Where to look: a prefix, or a range of addresses
@@ -38,7 +41,7 @@ pub(super) struct FreeArgs {
 
 pub(super) fn run(args: &FreeArgs) -> Result<Verdict, Failure> {
     let destination = args.common.destination.open()?;
-    let space = table::prefixes_of_text("SPACE", args.space.clone(), &args.common.read)?;
+    let space = table::prefixes_of_text(&args.space, SPACE, &args.common.read)?;
     let lists = load(&args.used, &args.common.read)?;
     let (ipv4, ipv6) = (free(args, &space, &lists)?, free(args, &space, &lists)?);
     let result = table_of(args.common.family, ipv4.into_iter(), ipv6.into_iter());

@@ -46,17 +46,20 @@ use self::source::Source;
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Where addresses are")]
 pub(crate) struct InputArgs {
-    /// Files with addresses, read in order; `-` is standard input [default: -]
-    #[arg(value_name = "FILE", help_heading = "Arguments")]
+    /// Files with addresses; `-` is standard input [default: -]
+    #[arg(value_name = "FILE", help_heading = None::<&str>)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Which address of a line to use: 1 for the first and so on, last, or all [default: 1; for grep: all; with
-    /// --not-in: last]
+    /// Address of a line to use [default: 1; for grep: all]
+    ///
+    /// 1 is the first and so on. With --not-in the default is last.
     #[arg(long, value_name = "N|last|all", value_parser = parse_pick)]
     address: Option<Pick>,
 
-    /// Pass over the addresses of this list, in any format of tables, as if they were not in the line; may be given
-    /// several times. A list of one's own proxies finds the client in X-Forwarded-For
+    /// Pass over the addresses of this list
+    ///
+    /// As if they were not in the line. The list has any format of tables; several may be given. A list of one's own proxies
+    /// finds the client in X-Forwarded-For.
     #[arg(long, value_name = "LIST")]
     not_in: Vec<PathBuf>,
 
@@ -64,31 +67,38 @@ pub(crate) struct InputArgs {
     #[arg(skip)]
     passed_over: OnceLock<Arc<IpSet>>,
 
-    /// Use the address in this field of each line, counted from 1; may be given several times
+    /// Use the address in this field of a line, counted from 1
+    ///
+    /// May be given several times.
     #[arg(long, value_name = "N", value_parser = parse_number, conflicts_with_all = ["path", "column"])]
     field: Vec<usize>,
 
-    /// Delimiter of the fields or columns, one byte or `\t` [default: blanks and tabs between fields; between columns a
-    /// tab, comma or semicolon, whichever is in the first line]
+    /// Delimiter of fields or columns, one byte or `\t`
+    ///
+    /// [default: blanks and tabs between fields; between columns a tab, comma or semicolon, whichever is in the first line]
     #[arg(long, value_name = "BYTE", value_parser = parse_delimiter)]
     delimiter: Option<u8>,
 
-    /// Use the address at this path of each JSON object (src.ip; keys may have dots of their own); may be given several
-    /// times
+    /// Use the address at this path of JSON objects (src.ip)
+    ///
+    /// Keys may have dots of their own. May be given several times.
     #[arg(long, value_name = "PATH", conflicts_with = "column")]
     path: Vec<String>,
 
-    /// Use this column of a CSV, TSV or Parquet file: its name, or its number counted from 1; may be given
-    /// several times [default: that of the first address; 1 in a Parquet file]
+    /// Use this column of a CSV, TSV or Parquet file
+    ///
+    /// Its name, or its number counted from 1; may be given several times [default: that of the first address; 1 in a Parquet
+    /// file].
     #[arg(long, value_name = "NAME|N", value_parser = parse_column)]
     column: Vec<Column>,
 
-    /// Look up the source addresses of packets, not the destinations
+    /// Look up the source addresses of packets
     #[arg(long)]
     sources: bool,
 
-    /// Look up the destination addresses of packets (the default); with --sources, both: first columns for
-    /// the source, then for the destination
+    /// Look up the destination addresses of packets (the default)
+    ///
+    /// With --sources, both: first columns for the source, then for the destination.
     #[arg(long, conflicts_with_all = ["field", "path", "column"])]
     destinations: bool,
 
@@ -119,7 +129,7 @@ impl ValueEnum for InputFormat {
 
 fn parse_number(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("a number from 1 on, please".to_owned()),
+        Ok(0) | Err(_) => Err("a number from 1 on is needed".to_owned()),
         Ok(number) => Ok(number),
     }
 }
@@ -137,7 +147,7 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"\\t" => Ok(b'\t'),
         [byte] => Ok(*byte),
-        _ => Err("one byte, please".to_owned()),
+        _ => Err("one byte is needed".to_owned()),
     }
 }
 
@@ -170,7 +180,7 @@ impl InputArgs {
         let from_stdin = files.iter().chain(&self.not_in);
         let from_stdin = from_stdin.filter(|file| is_stdin(file)).count();
         if from_stdin + tables_on_stdin > 1 {
-            return Err("standard input can be read once only".into());
+            return Err("standard input can be read once only; a file has to have its name".into());
         }
         if self.delimiter.is_some() && self.field.is_empty() && self.column.is_empty() {
             return Err("--delimiter needs --field or --column".into());
@@ -311,7 +321,8 @@ pub(crate) fn read(
     let input = Input::open(path)?.max_size(read.max_size);
     let name = input.name().escape_debug().to_string();
     let bar = shows_bar(path, &input, consumer).then(|| progress::watch(input.progress()));
-    let mut source = Source::open(path, input, args, read.skip_invalid, consumer.wanted())?;
+    let source = Source::open(path, input, args, read.skip_invalid, consumer.wanted());
+    let mut source = source.map_err(Failure::without_step)?;
     if (args.sources || args.destinations) && !source.is_packets() {
         let reason = "no capture of packets, which --sources and --destinations are for";
         return Err(format!("{name}: {reason}").into());
@@ -323,9 +334,14 @@ pub(crate) fn read(
     };
     let count = Counts::default();
     let skipped = match consumer.take_all(&mut source, &skip, &count) {
-        Some(taken) => taken?,
-        None => take_one_by_one(&mut source, &skip, consumer, &count)?,
+        Some(taken) => taken,
+        None => take_one_by_one(&mut source, &skip, consumer, &count),
     };
+    let skipped = skipped.map_err(|failure| match failure {
+        // What is there has been read.
+        Failure::Read(error) if error.is_cut() => Failure::Read(error).without_step(),
+        failure => failure,
+    })?;
     drop(bar);
     source.note_left_out(&name, skipped);
     let counts = [count.rows, count.addresses].map(AtomicU64::into_inner);

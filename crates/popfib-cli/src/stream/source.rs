@@ -12,6 +12,8 @@ use popfib_parquet::ParquetAddresses;
 
 use super::{InputArgs, Wanted};
 use crate::failure::Failure;
+#[cfg(not(feature = "parquet"))]
+use crate::failure::NO_PARQUET;
 use crate::output::note;
 use crate::table::counted;
 
@@ -114,7 +116,7 @@ impl Source {
     fn open_parquet(path: &Path, _: &InputArgs, _: bool) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let name = name.escape_debug();
-        Err(format!("{name}: this popfib was built without Parquet").into())
+        Err(format!("{name}: {NO_PARQUET}").into())
     }
 
     /// Replaces what is in `batch` by the next addresses; false at the end.

@@ -117,7 +117,7 @@ pub(crate) fn in_place(
 /// Refuses prefixes of an image without routes.
 pub(super) fn has_prefixes(name: &str, table: &Table, with_prefixes: bool) -> Result<(), Failure> {
     if with_prefixes && !table.has_prefixes() {
-        let what = "name the matched prefix; --value-only does without";
+        let what = "name the matched prefix, which --value-only does without";
         return Err(without_routes(name, what));
     }
     Ok(())

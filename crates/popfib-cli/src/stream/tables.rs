@@ -35,19 +35,24 @@ pub(crate) struct TablesArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Tables")]
 struct GivenArgs {
-    /// Table or image to read, compressed or not; `-` is standard input. Several tables need names (asn=FILE), which
-    /// become the names of their columns. --columns, --format, --length-column, --locations, --peer, --prefix-column,
-    /// --value, --value-regex and --vrf are about the table before them, and about all tables if none is before [default: the
-    /// built-in table of a tier-1 router, with origin AS numbers]
+    /// Table or image to read [default: the built-in one]
+    ///
+    /// It may be compressed; `-` is standard input. Several tables need names (asn=FILE), which become the names of
+    /// their columns. --columns, --format, --length-column, --locations, --peer, --prefix-column, --value, --value-regex and --vrf
+    /// are about the table before them, and about all tables if none is before. The built-in table is that of a tier-1
+    /// router, with origin AS numbers.
     #[arg(short, long = "table", value_name = "[NAME=]FILE")]
     tables: Vec<String>,
 
-    /// Do not validate the images. Only for those that you made yourself and that nobody changes
+    /// Do not validate the images
+    ///
+    /// Only for those that you made yourself and that nobody changes.
     #[arg(long, requires = "tables")]
     trust: bool,
 
-    /// Look up in a running `popfib follow` through its Unix socket instead of a table; --vrf names one of
-    /// its tables
+    /// Use the table of a running `popfib follow`
+    ///
+    /// SOCKET is its Unix socket; --vrf names one of its tables.
     #[arg(long, value_name = "SOCKET", conflicts_with = "tables")]
     live: Option<PathBuf>,
 
@@ -75,6 +80,7 @@ const FILES: &str = "table_files";
 pub(crate) fn files() -> Arg {
     Arg::new(FILES)
         .value_name("[NAME=]FILE")
+        .help_heading(None::<&str>)
         .action(ArgAction::Append)
         .num_args(0..)
         .conflicts_with_all(["tables", "live"])

@@ -33,7 +33,7 @@ const BLOCK: usize = 4096;
 /// Mismatches that are printed for each family; all are counted.
 const TOLD: u64 = 10;
 
-/// Check the compiled FIB against the routes that it was compiled from.
+/// Check compiled tables against the routes they were made from.
 ///
 /// Looks up the first, last and adjacent addresses of every route, and random addresses: half of them
 /// anywhere, half inside a random route. Also checks the structure of the FIB. Exit status 1 if anything is
@@ -44,8 +44,8 @@ Examples:
   popfib verify
   popfib verify --exhaustive
   popfib verify routes.fib
-  popfib verify --table routes.txt.gz --random 10000000 --seed 7 --json
-
+  popfib verify routes.txt.gz --random 10000000 --seed 7 --json")]
+#[command(after_long_help = "
 JSON, one object: ipv4 and ipv6, each with addresses and mismatches.")]
 pub(crate) struct VerifyArgs {
     /// Look up all 2^32 IPv4 addresses (IPv6 is checked as usual)

@@ -244,7 +244,7 @@ fn packets_and_records() {
     let output = annotate("pcap-cut", &["--value-only"], &capture);
     assert_eq!(
         bad(&output),
-        "<stdin>: byte 60: packet 2: the file is cut off, 35 bytes into it"
+        "<stdin>: byte 60: packet 2: the file is cut off, 35 bytes into it; --skip-invalid goes on without it"
     );
     assert_eq!(stdout(&output), "64500\n");
     let output = annotate("pcap-cut", &["--value-only", "--skip-invalid"], &capture);
@@ -355,20 +355,6 @@ fn a_column_that_is_not_there() {
         bad(&output),
         "<stdin>: no column \"ip\"; there are \"a\", \"b\""
     );
-}
-
-#[cfg(not(feature = "parquet"))]
-#[test]
-fn a_build_without_parquet_says_so() {
-    let addresses = file("annotate-no-parquet", "10.1.2.3\n");
-    let output = run(&["annotate", &addresses, "--to", "parquet"]);
-    let said = "--to parquet: this popfib was built without Parquet";
-    assert_eq!(bad(&output), said);
-    let output = run(&["convert", "--to", "parquet"]);
-    assert_eq!(bad(&output), said.replace("output", "to"));
-    let columns = file("annotate-no.parquet", "PAR1");
-    let output = run(&["annotate", &columns]);
-    assert!(bad(&output).ends_with(": this popfib was built without Parquet"));
 }
 
 #[cfg(feature = "parquet")]

@@ -322,7 +322,9 @@ fn images_are_tables_and_may_lack_prefixes() {
         answers(&[Some("10.1.2.3/32"), None])
     );
     let output = run_with(&[&["clickhouse"], &prefix[..], &[&bare]].concat(), &asked);
-    assert!(bad(&output).ends_with("without the routes to name the matched prefix"));
+    assert!(
+        bad(&output).contains("without the routes to name the matched prefix; `popfib compile`")
+    );
 }
 
 #[test]

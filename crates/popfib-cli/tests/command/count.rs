@@ -56,7 +56,10 @@ fn numbers_of_a_field_are_added() {
     let args = ["--path", "ip", "--weight", "b.n"];
     assert_eq!(good(&count("weight-json", &args, json)), "11\teast\n");
     let args = ["--column", "ip", "--weight", "no"];
-    assert!(bad(&count("weight-bad", &args, csv)).contains("no column no"));
+    assert!(
+        bad(&count("weight-bad", &args, csv))
+            .contains("no column \"no\" for --weight; there are \"ip\"")
+    );
     assert!(bad(&count("weight-bad", &["--weight", "no"], LOG)).contains("--weight"));
 }
 

@@ -74,7 +74,7 @@ fn a_lookup_step_by_step() {
     let args = ["draw", "lookup", "10.1.2.3", "--family", "ipv6", "-o", &svg];
     assert_eq!(
         bad(&run(&args)),
-        "--family is not that of the prefix or address"
+        "--family is not that of the prefix or address, beside which it is not needed"
     );
 }
 
@@ -91,14 +91,17 @@ fn bad_usage_and_places_that_take_nothing() {
     assert!(bad(&output).starts_with("/nowhere/at/all.svg: "));
     let svg = path("draw-bad.svg");
     let output = draw(&["--family", "ipv6", "-o", &svg]);
-    assert_eq!(bad(&output), "draw-bad: there is no IPv6 route in it");
+    assert_eq!(
+        bad(&output),
+        "draw-bad: there is no IPv6 route in it; --family ipv4 draws the others"
+    );
     let args = [
         "draw", "hilbert", "--table", &table, "--family", "ipv6", "-o", &svg,
     ];
     let output = run(&[&args[..], &["--prefix", "10.0.0.0/8"]].concat());
     assert_eq!(
         bad(&output),
-        "--family is not that of the prefix or address"
+        "--family is not that of the prefix or address, beside which it is not needed"
     );
     let broken = file("draw-broken", "10.0.0.0/8 a\n10.0.0.1/8 a\n");
     let output = run(&["draw", "radial", "--table", &broken, "-o", &svg]);

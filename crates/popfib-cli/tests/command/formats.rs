@@ -1,6 +1,11 @@
 //! `popfib formats`, and `--format` beside `--table`.
 
-use crate::common::{TABLE, bad, file, good, run};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::common::{TABLE, bad, directory, file, good, popfib, run, stderr};
+use crate::reports::folder;
 
 #[test]
 fn formats_are_listed() {
@@ -118,4 +123,57 @@ fn peers_are_listed_and_chosen() {
     let table = file("formats-no-peers", TABLE);
     let output = run(&["peers", "--table", &table]);
     assert_eq!(bad(&output), format!("{table}: text has no peers"));
+}
+
+/// The rows of docs/data.md say where to get what, in which format, and what reads it.
+#[test]
+fn the_page_of_sources_names_formats_and_commands_that_are_there() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/data.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let samples = fs::read_to_string(folder().join("data.cases")).expect("the samples");
+    let samples = samples.lines().filter_map(|line| line.strip_prefix("# "));
+    let samples: BTreeSet<&str> = samples.flat_map(|line| line.split(", ")).collect();
+    let formats = run(&["formats"]);
+    let formats = good(&formats).lines();
+    let formats: BTreeSet<&str> = formats
+        .filter_map(|line| line.split_whitespace().nth(1))
+        .collect();
+    let elsewhere = directory("data");
+    let quoted = |cell: &str| -> Vec<String> {
+        let parts = cell.split('`').skip(1).step_by(2);
+        parts.map(str::to_owned).collect()
+    };
+    let mut sources = 0;
+    for row in page.lines().filter_map(|line| line.strip_prefix("| ")) {
+        let cells: Vec<&str> = row.trim_end_matches(" |").split(" | ").collect();
+        let &[source, _, format, _, command] = &cells[..] else {
+            panic!("{row}");
+        };
+        if source == "source" {
+            continue;
+        }
+        sources += 1;
+        assert!(
+            samples.contains(source),
+            "{source}: no sample in data.cases"
+        );
+        for format in quoted(format) {
+            assert!(
+                formats.contains(&format[..]),
+                "{source}: no format {format}"
+            );
+        }
+        // With no file there, all that can be said of a command is that it is right.
+        for command in quoted(command) {
+            let args: Vec<&str> = command.split(' ').skip(1).collect();
+            let output = popfib(&args).current_dir(&elsewhere).output();
+            let output = output.expect("the command runs");
+            assert!(
+                bad(&output).contains(": cannot open: "),
+                "{command}: {}",
+                stderr(&output)
+            );
+        }
+    }
+    assert!(sources > 25, "{sources}");
 }

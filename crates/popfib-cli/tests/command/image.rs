@@ -244,7 +244,7 @@ fn without_routes_the_prefix_is_not_told() {
     for args in [args, ["annotate", &addresses, "--table", &image]] {
         let said = stderr(&run(&args)).to_owned();
         assert!(
-            said.contains("without the routes to name the matched prefix; --value-only"),
+            said.contains("without the routes to name the matched prefix, which --value-only"),
             "{said}"
         );
     }

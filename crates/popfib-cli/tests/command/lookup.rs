@@ -107,7 +107,11 @@ fn a_bad_address_argument_is_told_before_anything_is_answered() {
         "",
     ] {
         let output = run(&["lookup", "--table", &table, "10.0.0.1", address]);
-        assert!(bad(&output).ends_with("is not an IP address"));
+        let wrong = [
+            " is not an IP address",
+            ": the prefix length is more than 32",
+        ];
+        assert!(wrong.iter().any(|wrong| bad(&output).contains(wrong)));
         assert!(!stderr(&output).contains('\x1b'));
         assert_eq!(stdout(&output), "");
     }

@@ -306,7 +306,7 @@ fn bad_input_is_one_line() {
     let heading = "ASN,IP Prefix,Max Length\n";
     assert_eq!(
         of(&format!("{heading}AS1,10.0.0.0/8,7\n")),
-        "<stdin>:2: 10.0.0.0/8: 7: the maximum length is less than the prefix length 8"
+        "<stdin>:2: 10.0.0.0/8: 7: the maximum length is less than the prefix length 8; --skip-invalid goes on without it"
     );
     assert!(of(&format!("{heading}AS1,::/0,129\n")).contains("is more than 128"));
     assert!(of(&format!("{heading}ASX,::/0,0\n")).contains("not an AS number"));

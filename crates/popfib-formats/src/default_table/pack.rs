@@ -55,9 +55,21 @@ pub(crate) fn pack(ipv4: &[Route<u32>], ipv6: &[Route<u128>]) -> Vec<u8> {
     assert_eq!(bytes.len(), 4 * SIZES);
     bytes.extend(columns.into_iter().flatten());
 
+    deflate(&bytes)
+}
+
+/// Packs the names of AS: of these numbers, which are in ascending order.
+pub(crate) fn pack_names<'n>(numbers: &[u32], name: impl Fn(u32) -> &'n str) -> Vec<u8> {
+    assert!(numbers.is_sorted_by(|a, b| a < b));
+    let names: Vec<&str> = numbers.iter().map(|&asn| name(asn)).collect();
+    assert!(!names.concat().contains('\n'));
+    deflate(names.join("\n").as_bytes())
+}
+
+fn deflate(bytes: &[u8]) -> Vec<u8> {
     let packed = (bytes.len() as u32).to_be_bytes().to_vec();
     let mut encoder = DeflateEncoder::new(packed, Compression::best());
-    encoder.write_all(&bytes).expect("memory");
+    encoder.write_all(bytes).expect("memory");
     encoder.finish().expect("memory")
 }
 

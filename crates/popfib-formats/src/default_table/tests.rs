@@ -9,18 +9,21 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use popfib::{Address, Prefix};
 
-use super::pack::{Route, pack};
-use super::unpack::Columns;
-use super::{PACKED, default_table};
+use super::pack::{Route, pack, pack_names};
+use super::unpack::{self, inflate};
+use super::{NAMES, Names, PACKED, default_table, default_table_of};
+use crate::load::RouteTable;
+use crate::table_format::Columns;
+use popfib_table::{Cell, Scalar};
 
 /// All routes of the embedded table, as a text table has them.
 fn embedded_text() -> String {
-    fn family<A: Address>(columns: &mut Columns, numbers: &[u32], text: &mut String) {
+    fn family<A: Address>(columns: &mut unpack::Columns, numbers: &[u32], text: &mut String) {
         columns.family(|prefix: Prefix<A>, index| {
             writeln!(text, "{prefix} {}", numbers[index]).expect("memory");
         });
     }
-    let mut columns = Columns::unpack(PACKED);
+    let mut columns = unpack::Columns::unpack(PACKED);
     let numbers = columns.numbers();
     let mut text = String::new();
     family::<u32>(&mut columns, &numbers, &mut text);
@@ -47,8 +50,9 @@ fn the_embedded_routes_have_the_known_checksum() {
 }
 
 #[test]
-fn the_embedded_file_is_small() {
+fn the_embedded_files_are_small() {
     assert!(PACKED.len() < 1_300_000, "{} bytes", PACKED.len());
+    assert!(NAMES.len() < 760_000, "{} bytes", NAMES.len());
 }
 
 #[test]
@@ -71,6 +75,98 @@ fn the_embedded_table_loads_whole() {
     assert_eq!(prefix.to_string(), "2001:4860::/32");
     assert_eq!(name(next_hop), Some("15169"));
     assert_eq!(table.ribs.ipv4.longest_match(0x0a00_0001), None);
+}
+
+/// The checksum was taken from the files of the source, by another program.
+#[test]
+fn the_embedded_names_have_the_known_checksum() {
+    let names = Names::unpack();
+    let line = |(asn, place): &(u32, std::ops::Range<usize>)| {
+        format!("{asn} {}", &names.text[place.clone()])
+    };
+    let lines: Vec<String> = names.numbers.iter().map(line).collect();
+    assert_eq!(lines.len(), 73_345);
+    assert_eq!(checksum(&lines.join("\n")), 0x8b82_de32_beed_915e);
+    assert_eq!(names.of(15169), Some("Google LLC"));
+    assert_eq!((names.of(0), names.of(u32::MAX)), (None, None));
+}
+
+fn columns(names: &[&str]) -> RouteTable {
+    let names = names.iter().map(|&name| name.to_owned()).collect();
+    default_table_of(&Columns::Named(names)).expect("columns that are there")
+}
+
+#[test]
+fn each_route_has_the_number_and_the_name_of_its_origin() {
+    let plain = default_table();
+    let names = Names::unpack();
+    for (wanted, asn, name) in [
+        (Columns::All, 0, 1),
+        (Columns::Named(vec!["as_name".into(), "asn".into()]), 1, 0),
+    ] {
+        let table = default_table_of(&wanted).expect("columns that are there");
+        let records = table.records.as_ref().expect("records");
+        assert_eq!((records.len(), records.value_column()), (73_345, 0));
+        assert_eq!(table.route_count(), plain.route_count());
+        for ((prefix, plain_hop), (same, number)) in plain.routes().zip(table.routes()) {
+            assert_eq!(prefix, same);
+            let origin: u32 = plain
+                .next_hops
+                .get(plain_hop)
+                .expect("a text")
+                .parse()
+                .expect("a number");
+            let cell = records.cell(number, asn);
+            assert_eq!(cell, Some(Cell::Scalar(Scalar::Integer(origin.into()))));
+            let cell = records.cell(number, name);
+            assert_eq!(
+                cell,
+                names
+                    .of(origin)
+                    .map(|name| Cell::Scalar(Scalar::Text(name)))
+            );
+        }
+    }
+}
+
+#[test]
+fn one_column_of_the_embedded_table_is_a_value() {
+    let plain = default_table();
+    let numbers = columns(&["asn"]);
+    assert_eq!(
+        (numbers.records.is_none(), numbers.column.as_deref()),
+        (true, Some("asn"))
+    );
+    assert!(numbers.ribs.ipv4 == plain.ribs.ipv4 && numbers.ribs.ipv6 == plain.ribs.ipv6);
+
+    // Those of an unknown AS have no name, and are left out.
+    let table = columns(&["as_name"]);
+    let names = Names::unpack();
+    let unknown = plain.next_hops.number("0");
+    let mut routes = table.routes();
+    for (prefix, next_hop) in plain
+        .routes()
+        .filter(|(_, next_hop)| Some(*next_hop) != unknown)
+    {
+        let origin = plain
+            .next_hops
+            .get(next_hop)
+            .expect("a text")
+            .parse()
+            .expect("a number");
+        let (same, number) = routes.next().expect("as many routes");
+        assert_eq!(
+            (prefix, names.of(origin)),
+            (same, table.next_hops.get(number))
+        );
+    }
+    assert_eq!(routes.next(), None);
+
+    let error = default_table_of(&Columns::Named(vec!["name".into()])).expect_err("no such column");
+    assert_eq!(
+        error.to_string(),
+        "tier1-origin-20260617: no column \"name\" in \"asn\", \"as_name\""
+    );
 }
 
 /// Data that is kept beside a checkout, not in it.
@@ -106,13 +202,13 @@ fn the_embedded_routes_are_those_of_the_text_table() {
 
 /// What comes out of what [`pack`] made of these routes.
 fn round_trip(ipv4: &[Route<u32>], ipv6: &[Route<u128>]) {
-    fn family<A: Address>(columns: &mut Columns, numbers: &[u32]) -> Vec<Route<A>> {
+    fn family<A: Address>(columns: &mut unpack::Columns, numbers: &[u32]) -> Vec<Route<A>> {
         let mut found = Vec::new();
         columns.family(|prefix, index| found.push((prefix, numbers[index])));
         found
     }
     let packed = pack(ipv4, ipv6);
-    let mut columns = Columns::unpack(&packed);
+    let mut columns = unpack::Columns::unpack(&packed);
     let numbers = columns.numbers();
     assert_eq!(family::<u32>(&mut columns, &numbers), ipv4);
     assert_eq!(family::<u128>(&mut columns, &numbers), ipv6);
@@ -125,6 +221,10 @@ fn route<A: Address>(bits: A, len: u8, asn: u32) -> Route<A> {
 #[test]
 fn tables_of_few_routes_come_back() {
     round_trip(&[], &[]);
+    assert_eq!(
+        inflate(&pack_names(&[7, 9], |asn| ["a", "b c"][usize::from(asn == 9)])),
+        b"a\nb c"
+    );
     round_trip(&[route(0, 0, 0)], &[]);
     round_trip(&[], &[route(0, 0, 7)]);
     round_trip(&[route(u32::MAX, 32, u32::MAX)], &[route(1, 128, 0)]);

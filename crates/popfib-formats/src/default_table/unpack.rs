@@ -19,6 +19,8 @@
 //! this one, from its first address (odd numbers). So a neighbour of equal
 //! length is 0, the commonest step by far. A number is its 7-bit groups from
 //! the lowest up, all but the last with bit 7 set.
+//!
+//! The names are packed alike: one for each AS of the table, in ascending order, with a line end between them.
 
 use flate2::{Decompress, FlushDecompress, Status};
 use popfib::{Address, Prefix};
@@ -84,14 +86,7 @@ impl Columns {
     ///
     /// Trusts `packed`: from bytes that no packer wrote come wrong routes or a panic.
     pub(super) fn unpack(packed: &[u8]) -> Self {
-        let (size, stream) = packed.split_first_chunk().expect("a size");
-        let mut bytes = Vec::with_capacity(u32::from_be_bytes(*size) as usize);
-        // In one call: the stream wrappers of the library copy through a buffer.
-        let status = Decompress::new(false)
-            .decompress_vec(stream, &mut bytes, FlushDecompress::Finish)
-            .expect("a DEFLATE stream");
-        assert_eq!(status, Status::StreamEnd);
-
+        let bytes = inflate(packed);
         let (sizes, _) = bytes.as_chunks();
         let sizes: [usize; SIZES] =
             std::array::from_fn(|index| u32::from_be_bytes(sizes[index]) as usize);
@@ -156,6 +151,18 @@ impl Columns {
         // All that is left is IPv6.
         self.ipv4_routes = usize::MAX;
     }
+}
+
+/// The bytes of a DEFLATE stream after their number.
+pub(super) fn inflate(packed: &[u8]) -> Vec<u8> {
+    let (size, stream) = packed.split_first_chunk().expect("a size");
+    let mut bytes = Vec::with_capacity(u32::from_be_bytes(*size) as usize);
+    // In one call: the stream wrappers of the library copy through a buffer.
+    let status = Decompress::new(false)
+        .decompress_vec(stream, &mut bytes, FlushDecompress::Finish)
+        .expect("a DEFLATE stream");
+    assert_eq!(status, Status::StreamEnd);
+    bytes
 }
 
 /// How many addresses a prefix has that leaves `host_bits`; 0 stands for 2^128.

@@ -7,9 +7,9 @@ use std::process::ExitStatus;
 /// A command of the shell, and what it shall print, its exit status included.
 pub(crate) struct Case {
     /// File and line.
-    place: String,
+    pub(crate) place: String,
     pub(crate) command: String,
-    answer: String,
+    pub(crate) answer: String,
 }
 
 /// The cases of a file: `$` and the command, what it prints, and an empty line; before each any number of comments.

@@ -1,0 +1,106 @@
+//! The two helps of each command: `-h` is one screen of what people need, `--help` is all.
+//!
+//! The first paragraph of an option's comment is its line in `-h`, the others follow in `--help`. A command's own options
+//! have no heading, come first and are in `-h` unless they say `hide_short_help = true`. The options that commands
+//! share have a heading, come after and are not in `-h` but for a few. `after_help` has the first examples, and
+//! `after_long_help` what follows them in `--help`.
+
+use clap::{Arg, Command};
+
+/// The shared options that `-h` shows.
+const SHOWN: [&str; 7] = [
+    "column", "columns", "output", "path", "table", "tables", "to",
+];
+
+/// `command` and those below it with the help of both lengths.
+pub(crate) fn arrange(command: Command) -> Command {
+    let name = command.get_name().to_owned();
+    arrange_as(command, &name)
+}
+
+/// The same; `name` is how it is called.
+fn arrange_as(command: Command, name: &str) -> Command {
+    let examples = command.get_after_help().map(ToString::to_string);
+    let rest = command.get_after_long_help().map(ToString::to_string);
+    let last = format!("All options: {name} --help");
+    let short = examples.iter().chain([&last]);
+    let short: Vec<&str> = short.map(|text| &text[..]).collect();
+    let long: Vec<&str> = examples.iter().chain(&rest).map(|text| &text[..]).collect();
+    let (short, long) = (short.join("\n\n"), long.join("\n"));
+    let command = command.after_help(short).after_long_help(long);
+    let command = command.mut_args(visible);
+    command.mut_subcommands(|below| {
+        let name = format!("{name} {}", below.get_name());
+        arrange_as(below, &name)
+    })
+}
+
+/// An option with or without a line in `-h`.
+fn visible(arg: Arg) -> Arg {
+    let is_shared = arg.get_help_heading().is_some();
+    let hides = is_shared && !SHOWN.contains(&arg.get_id().as_str());
+    let arg = match hides {
+        true => arg.hide_short_help(true),
+        false => arg,
+    };
+    match (arg.get_help().cloned(), arg.get_long_help()) {
+        // Manual pages take the short text of none that `-h` does not show.
+        (Some(help), None) if arg.is_hide_short_help_set() => arg.long_help(help),
+        _ => arg,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args, Command, CommandFactory};
+
+    use crate::Cli;
+    use crate::args::FileArgs;
+    use crate::destination::DestinationArgs;
+    use crate::stream::InputArgs;
+    use crate::stream::tables::TablesArgs;
+
+    fn walk(command: &Command, visit: &mut impl FnMut(&Command)) {
+        visit(command);
+        command
+            .get_subcommands()
+            .for_each(|below| walk(below, visit));
+    }
+
+    /// A heading goes on to the options that are declared after the shared ones.
+    #[test]
+    fn no_command_has_its_own_options_under_a_shared_heading() {
+        let shared = Command::new("shared");
+        let shared = DestinationArgs::augment_args(FileArgs::augment_args(shared));
+        let shared = [
+            shared,
+            TablesArgs::augment_args(InputArgs::augment_args(Command::new(""))),
+        ];
+        let shared: Vec<_> = shared.iter().flat_map(Command::get_arguments).collect();
+        walk(&Cli::command(), &mut |command| {
+            for arg in command.get_arguments() {
+                assert!(
+                    arg.get_help_heading().is_none()
+                        || shared.iter().any(|of| of.get_id() == arg.get_id()),
+                    "{}: {arg} is under the heading of shared options: it has to stand before `#[command(flatten)]`",
+                    command.get_name()
+                );
+            }
+        });
+    }
+
+    /// Longer ones would be cut where nobody would cut them.
+    #[test]
+    fn lines_after_the_options_are_of_eighty_columns() {
+        walk(&Cli::command(), &mut |command| {
+            let texts = command
+                .get_after_help()
+                .into_iter()
+                .chain(command.get_after_long_help());
+            for text in texts.map(ToString::to_string) {
+                let wide = text.lines().find(|line| line.len() > 80);
+                assert_eq!(wide, None, "{}", command.get_name());
+            }
+        });
+    }
+}

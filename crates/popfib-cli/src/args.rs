@@ -8,6 +8,7 @@ use popfib::Kernel;
 use popfib_formats::{Columns, Format, Input, LoadOptions, PeerFilter, RouteValue, ValueRegex};
 
 use crate::failure::Failure;
+use crate::screen::Screen;
 
 /// Which table to read, and how.
 #[derive(Args, Clone, Debug)]
@@ -203,6 +204,13 @@ impl ReadArgs {
             .iter()
             .find(|(_, is_given)| *is_given)
             .map(|(name, _)| *name)
+    }
+
+    /// On a terminal, asks the built-in table for the names beside its numbers, unless columns are chosen.
+    pub(crate) fn show_names(&mut self) {
+        if self.columns.is_empty() && Screen::stdout().is_terminal {
+            self.columns = vec!["*".to_owned()];
+        }
     }
 
     /// The same for the library.

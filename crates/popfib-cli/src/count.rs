@@ -131,7 +131,8 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
         return Err(format!("--weight: {reason}").into());
     }
     let mut target = Destination::open(args.output.as_deref())?;
-    let tables = args.tables.load_by(PREFIX)?;
+    let is_seen = args.to == Form::Text && !args.json && args.output.is_none();
+    let tables = args.tables.load_by(PREFIX, is_seen)?;
     let mut count = Count {
         args,
         kernel: kernel()?,

@@ -120,7 +120,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         json: args.json,
         output: Output::of_rows(Form {
             separator: Some(columns.separator()),
-            columns: &[],
+            ..Form::TABS
         }),
         summary: args.summary.then(Summary::default),
     };

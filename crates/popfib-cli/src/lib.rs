@@ -125,7 +125,7 @@ enum Command {
 fn run(cli: Cli) -> Result<Verdict, Failure> {
     cli.color.write_global();
     match cli.command {
-        Command::Lookup(args) => lookup::run(&args),
+        Command::Lookup(args) => lookup::run(args),
         Command::Annotate(args) => annotate::run(&args),
         Command::Grep(args) => grep::run(&args),
         Command::Count(args) => count::run(&args),

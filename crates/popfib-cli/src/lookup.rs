@@ -105,7 +105,7 @@ impl Serialize for Answer<'_> {
     }
 }
 
-pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
+pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
     // All arguments are read before the first is answered: nothing half done.
     let asked = args
         .addresses
@@ -115,8 +115,12 @@ pub(crate) fn run(args: &LookupArgs) -> Result<Verdict, Failure> {
     if asked.is_empty() && args.table.is_stdin() {
         return Err("standard input is the table, so addresses have to be arguments".into());
     }
+    let is_built_in = args.table.table.is_none() && args.table.live.is_none();
+    if is_built_in && !args.json {
+        args.table.read.show_names();
+    }
     if asked.is_empty() {
-        stream(args)?;
+        stream(&args)?;
         return Ok(Verdict::Good);
     }
     let mut output = Output::new();
@@ -376,7 +380,7 @@ fn write_answer(
 /// What stands for a prefix or value that there is not.
 const NONE: &str = "-";
 
-/// Writes an answer: what was asked, the prefix, and the values of these columns. On a terminal each of several is a line.
+/// Writes an answer: what was asked, the prefix, and the values of these columns. On a terminal each of three or more is a line.
 fn write_texts<'t>(
     output: &mut Output,
     names: &[impl AsRef<str>],
@@ -391,7 +395,8 @@ fn write_texts<'t>(
     });
     let mut answers: Vec<_> = answers.collect();
     let screen = output.screen();
-    let is_block = names.len() > 1 && screen.is_terminal;
+    // Two have room in a row.
+    let is_block = names.len() > 2 && screen.is_terminal;
     let values = answers.split_off(if is_block { 1 } else { answers.len() });
     let answers = answers
         .iter()

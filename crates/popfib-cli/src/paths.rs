@@ -119,7 +119,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
         json: args.json,
         output: Output::of_rows(Form {
             separator: Some(if args.moas { ' ' } else { '|' }),
-            columns: &[],
+            ..Form::TABS
         }),
         is_found: false,
         origins: args.moas.then(|| (None, Vec::new())),

@@ -346,7 +346,7 @@ pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
         // Values with blanks in them stay apart.
         output: Output::of_rows(Form {
             separator: Some(if said.columns.len() > 1 { '\t' } else { ' ' }),
-            columns: &[],
+            ..Form::TABS
         }),
         is_found: false,
     };

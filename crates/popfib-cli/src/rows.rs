@@ -17,8 +17,9 @@ use crate::screen::{self, BAR, Screen};
 pub(crate) struct Form {
     /// What is between two fields where nobody looks; without one, columns have their least width there.
     pub(crate) separator: Option<char>,
-    /// The columns; any after these are as [`LEFT`].
+    /// The columns, and any after these.
     pub(crate) columns: &'static [Column],
+    pub(crate) rest: Column,
 }
 
 impl Form {
@@ -28,18 +29,25 @@ impl Form {
         Self {
             separator: Some('\t'),
             columns,
+            rest: LEFT,
         }
+    }
+
+    /// The same, any columns after these being as `rest`.
+    pub(crate) const fn then(self, rest: Column) -> Self {
+        Self { rest, ..self }
     }
 
     pub(crate) const fn fixed(columns: &'static [Column]) -> Self {
         Self {
             separator: None,
             columns,
+            rest: LEFT,
         }
     }
 
     fn column(&self, index: usize) -> Column {
-        self.columns.get(index).copied().unwrap_or(LEFT)
+        self.columns.get(index).copied().unwrap_or(self.rest)
     }
 }
 

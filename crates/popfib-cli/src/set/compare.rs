@@ -14,6 +14,7 @@ use crate::output::Output;
 use crate::program::Verdict;
 use crate::progress;
 use crate::rows::{Field, Form, LEFT, RIGHT};
+use crate::screen::HEADING;
 
 #[derive(Args)]
 pub(super) struct CompareArgs {
@@ -90,12 +91,12 @@ fn compare<A: popfib::Family>(lists: &[List], to: &mut Vec<Compared>) {
 }
 
 fn print_rows(names: &[String], compared: &[Compared], shares: bool) -> Result<(), Failure> {
-    let mut output = Output::of_rows(Form::tabs(&[LEFT, LEFT, RIGHT, RIGHT, RIGHT]));
+    let mut output = Output::of_rows(Form::tabs(&[LEFT, LEFT]).then(RIGHT));
     let heading = ["list", "family", "prefixes", "addresses", "unique"];
     let heading = heading.iter().map(|name| (*name).to_owned());
     let names: Vec<_> = names.iter().map(|name| Escaped(name).to_string()).collect();
     let heading: Vec<_> = heading.chain(names.iter().cloned()).collect();
-    output.row(heading.iter().map(|name| Field::new(name)))?;
+    output.row(heading.iter().map(|name| Field::styled(HEADING, name)))?;
     for row in compared {
         let part = |count: u128| match shares {
             true => format!("{:.2}", 100.0 * share(count, row.addresses)),

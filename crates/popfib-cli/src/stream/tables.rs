@@ -261,10 +261,14 @@ impl TablesArgs {
         self.load_each(|read| (read.clone(), with_prefixes))
     }
 
-    /// Reads the tables; the answers of those have prefixes among whose columns `prefix` is, which is none of their records.
-    pub(crate) fn load_by(&self, prefix: &str) -> Result<Vec<NamedTable>, Failure> {
+    /// Reads the tables; the answers of those have prefixes among whose columns `prefix` is, which is none of their records. The
+    /// built-in one has names, too, if they are for people.
+    pub(crate) fn load_by(&self, prefix: &str, is_seen: bool) -> Result<Vec<NamedTable>, Failure> {
         self.load_each(|read| {
             let mut read = read.clone();
+            if is_seen && !self.is_given() {
+                read.show_names();
+            }
             let count = read.columns.len();
             read.columns.retain(|column| column != prefix);
             let with_prefixes = read.columns.len() < count;

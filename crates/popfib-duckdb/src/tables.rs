@@ -95,7 +95,7 @@ struct Function {
 
 /// A function called with its arguments.
 enum Bound {
-    Table(Arc<Registry>, String, Source, LoadOptions),
+    Table(Arc<Registry>, String, Source, Box<LoadOptions>),
     Tables(Arc<Registry>),
     Drop(Arc<Registry>, String),
     Rows(BoundRows),
@@ -169,7 +169,7 @@ unsafe extern "C" fn bind(info: Handle) {
                 Kind::Table => {
                     let source = Source::of_argument(info, 1)?;
                     let (name, options) = (request::name(info, 0)?, request::options(info)?);
-                    Bound::Table(registry, name, source, options)
+                    Bound::Table(registry, name, source, Box::new(options))
                 }
                 Kind::Tables => Bound::Tables(registry),
                 Kind::Drop => Bound::Drop(registry, request::name(info, 0)?),

@@ -159,12 +159,15 @@ impl AddressFinder {
         self.finish(picked, batch);
     }
 
+    #[inline]
     fn pick(&self, part: &[u8], picked: &mut Picked, batch: &mut AddressBatch) {
         let mut at = 0;
         while let Some(found) = find_address(part, at) {
             at = found.range.end;
             let address = self.meant(found.address);
-            if self.is_passed_over(address) {
+            if let Some(not_in) = &self.not_in
+                && holds(not_in, address)
+            {
                 continue;
             }
             picked.seen += 1;
@@ -201,11 +204,13 @@ impl AddressFinder {
             address
         }
     }
+}
 
-    fn is_passed_over(&self, address: IpAddr) -> bool {
-        let not_in = self.not_in.as_ref();
-        not_in.is_some_and(|prefixes| prefixes.contains_address(address))
-    }
+/// Apart, so that the loop over addresses stays as small as it is without such a list.
+#[cold]
+#[inline(never)]
+fn holds(prefixes: &IpSet, address: IpAddr) -> bool {
+    prefixes.contains_address(address)
 }
 
 /// What was found in a part so far.

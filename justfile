@@ -149,6 +149,10 @@ bench-columns *args:
 bench-convert *args:
     lab/bench/convert {{ args }}
 
+# Many lists as sets, beside iprange
+bench-sets *args:
+    lab/bench/sets {{ args }}
+
 # Joins of tables and blocklists
 bench-join *args:
     lab/bench/join {{ args }}

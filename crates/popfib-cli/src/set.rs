@@ -233,13 +233,19 @@ impl Rule {
     /// The addresses of `lists`, of which there is at least one, under this rule.
     fn of<'a, A: popfib::Family>(self, lists: &'a [List]) -> Prefixes<'a, A> {
         match self {
+            Self::Union => {
+                // What is sorted list by list is merged: operation after operation would cost more each.
+                let mut all: Vec<_> = lists.iter().flat_map(prefixes).collect();
+                all.sort();
+                Box::new(algebra::fewest(all))
+            }
             Self::Subtract => {
                 let others = Self::Union.of(&lists[1..]);
                 Box::new(algebra::difference(prefixes(&lists[0]), others))
             }
             Self::Complement => Box::new(algebra::complement(Self::Union.of(lists))),
             // By halves, so that of many lists a prefix goes through few operations.
-            _ => match lists {
+            Self::Intersect | Self::Symmetric => match lists {
                 [] => Box::new(empty()),
                 [list] => Box::new(algebra::fewest(prefixes(list))),
                 lists => {
@@ -247,8 +253,7 @@ impl Rule {
                     let (left, right) = (self.of(left), self.of(right));
                     match self {
                         Self::Intersect => Box::new(algebra::intersection(left, right)),
-                        Self::Symmetric => Box::new(algebra::symmetric_difference(left, right)),
-                        _ => Box::new(algebra::union(left, right)),
+                        _ => Box::new(algebra::symmetric_difference(left, right)),
                     }
                 }
             },

@@ -1,5 +1,7 @@
 //! `popfib paths`: every path of a collector's dump to the prefixes asked for.
 
+mod conditions;
+
 use std::net::IpAddr;
 
 use clap::Args;
@@ -17,16 +19,19 @@ use crate::rows::{Field, Form};
 use crate::screen::PREFIX;
 use crate::table::{note_skipped, take_all};
 
+use conditions::Conditions;
+
 /// Print all paths in a route collector's dump.
 ///
-/// Those of every peer; the exit status is 1 if there are none. Lines have the format of `bgpdump -m` and the order of the dump: type, time, B, peer, its AS, prefix, AS
-/// path, origin, next hop, local preference, MED, communities, AG or NAG, aggregator. A PREFIX may also be an
-/// address, or @FILE for the prefixes of a list.
+/// Those of every peer that meet all conditions; the exit status is 1 if there are none. Lines have the format of `bgpdump -m` and
+/// the order of the dump: type, time, B, peer, its AS, prefix, AS path, origin, next hop, local preference, MED, communities, AG
+/// or NAG, aggregator. A PREFIX may also be an address, or @FILE for the prefixes of a list.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   popfib paths rib.mrt.gz --covering 8.8.8.8
   popfib paths rib.mrt.gz --exact 193.0.0.0/21 --peer AS3333 --json
+  popfib paths rib.mrt.gz --origin AS15169 --as-path '^3356_'
   popfib paths rib.mrt.gz --moas")]
 #[command(after_long_help = "
 JSON, one object a line: prefix, peer, peer_as, time, id, as_path, origin_as,
@@ -43,6 +48,9 @@ pub(crate) struct PathsArgs {
     /// Index, address or AS, as `popfib peers` lists them.
     #[arg(long, value_name = "PEER")]
     peer: Option<PeerFilter>,
+
+    #[command(flatten)]
+    conditions: Conditions,
 
     /// Print the prefixes with more than one origin AS (MOAS)
     ///
@@ -127,7 +135,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
     let mut path = BgpPath::default();
     let skipped = take_all(args.dump.skip_invalid, || {
         let is_path = source.next_path(&mut path)?;
-        if is_path {
+        if is_path && args.conditions.hold(&path) {
             report.path(&path)?;
         }
         Ok(is_path)

@@ -113,3 +113,62 @@ fn what_has_no_paths_is_refused() {
     assert_eq!((output.status.code(), stdout(&output)), (Some(0), DUMP));
     assert!(stderr(&output).contains("1 invalid line skipped"));
 }
+
+#[test]
+fn conditions_on_attributes() {
+    let dump = file(
+        "paths-conditions",
+        "\
+TABLE_DUMP2|1|B|192.0.2.1|64501|10.0.0.0/8|64501 64500 174|IGP|192.0.2.1|0|0|64501:1 no-export 64500:1:2|NAG||
+TABLE_DUMP2|1|B|192.0.2.2|64502|10.0.0.0/8|64502 1174 {64511,174}|IGP|192.0.2.2|0|0|64502:10|NAG||
+TABLE_DUMP2|1|B|192.0.2.1|64501|10.1.0.0/16|64501 174 64500|IGP|192.0.2.1|0|0||NAG||
+TABLE_DUMP2|1|B|192.0.2.1|64501|2001:db8::/32|(64512 64513) 174|IGP|192.0.2.1|0|0|64501:10|NAG||
+TABLE_DUMP2|1|B|192.0.2.1|64501|2001:db8::/32||IGP|192.0.2.1|0|0||NAG||
+",
+    );
+    let all = run(&["paths", &dump]);
+    let lines: Vec<&str> = good(&all).split_inclusive('\n').collect();
+    for (args, expected) in [
+        (&["--origin", "174"][..], &[0, 1, 3][..]),
+        (&["--origin", "AS64500,AS64511"], &[1, 2]),
+        (&["--origin", "64500", "--origin", "as64511"], &[1, 2]),
+        (&["--as-path", "^64501_"], &[0, 2]),
+        (&["--as-path", "_174$"], &[0, 3]),
+        (&["--as-path", "_174_"], &[0, 1, 2, 3]),
+        (&["--as-path", "^64501 .*_64500_"], &[2]),
+        (&["--as-path", "^$"], &[4]),
+        (&["--community", "64501:1"], &[0]),
+        (&["--community", "64501:*"], &[0, 3]),
+        (&["--community", "64500:*:2,64502:10"], &[0, 1]),
+        (&["--community", "no-export"], &[0]),
+        (
+            &[
+                "--community",
+                "*:10",
+                "--as-path",
+                "_174_",
+                "--exact",
+                "10.0.0.0/8",
+            ],
+            &[1],
+        ),
+    ] {
+        let expected: String = expected.iter().map(|at| lines[*at]).collect();
+        let found = run(&[&["paths", &dump], args].concat());
+        assert_eq!(good(&found), expected, "{args:?}");
+    }
+    // Of the paths that are left, two origins of one prefix.
+    let moas = run(&["paths", &dump, "--moas", "--as-path", "^6450"]);
+    assert_eq!(good(&moas), "10.0.0.0/8 174 {174,64511}\n");
+    let none = run(&["paths", &dump, "--origin", "1"]);
+    assert_eq!((none.status.code(), stdout(&none)), (Some(1), ""));
+    for (args, reason) in [
+        (["--as-path", "("], "--as-path <REGEX>"),
+        (["--origin", "x"], "an AS number, please"),
+        (["--community", ""], "a community, please"),
+    ] {
+        let output = run(&["paths", &dump, args[0], args[1]]);
+        let said = bad(&output);
+        assert!(said.contains(reason), "{said}");
+    }
+}

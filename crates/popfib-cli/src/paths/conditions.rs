@@ -1,0 +1,108 @@
+//! Conditions on the attributes of a path: its AS path, origin AS and communities.
+
+use std::str::FromStr;
+
+use clap::Args;
+use popfib_formats::BgpPath;
+use regex_lite::Regex;
+
+use crate::failure::as_number;
+
+#[derive(Args)]
+pub(super) struct Conditions {
+    /// Paths whose AS path matches this regular expression
+    ///
+    /// `_` is what is between two AS or at an end: `^3356_` begins with AS3356, `_15169$` comes from AS15169, `_174_` goes
+    /// through AS174. Sets stand in braces, as {64500,64501}.
+    #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
+    as_path: Option<AsPath>,
+
+    /// Paths from one of these origin AS, with commas
+    ///
+    /// An AS set comes from each of its AS.
+    #[arg(long, value_name = "AS", value_delimiter = ',')]
+    origin: Vec<Origin>,
+
+    /// Paths with one of these communities, with commas
+    ///
+    /// As they are printed, 64500:1 or 64500:1:2 or by name; `*` stands for any part, 64500:*.
+    #[arg(long, value_name = "COMMUNITY", value_delimiter = ',')]
+    community: Vec<Community>,
+}
+
+impl Conditions {
+    /// Whether all that are given are met.
+    pub(super) fn hold(&self, path: &BgpPath) -> bool {
+        let has_path = |as_path: &AsPath| as_path.0.is_match(&path.as_path);
+        let comes_from = || {
+            let origin = path.origin_as();
+            let mut all = origin.split(['{', '}', ',', ' ']);
+            all.any(|number| self.origin.iter().any(|origin| number == origin.0))
+        };
+        let has_community = || {
+            let mut all = path.communities.split_ascii_whitespace();
+            all.any(|community| self.community.iter().any(|wanted| wanted.is(community)))
+        };
+        self.as_path.as_ref().is_none_or(has_path)
+            && (self.origin.is_empty() || comes_from())
+            && (self.community.is_empty() || has_community())
+    }
+}
+
+/// A regular expression in which `_` is what is between two AS.
+#[derive(Clone)]
+struct AsPath(Regex);
+
+impl FromStr for AsPath {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let pattern = text.replace('_', r"(?:^|$|[ ,{}()\[\]])");
+        let regex = Regex::new(&pattern);
+        // What is wrong is said of what was typed, which is not what was compiled.
+        regex.map(Self).map_err(|error| error.to_string())
+    }
+}
+
+/// The number of an AS, as text.
+#[derive(Clone)]
+struct Origin(String);
+
+impl FromStr for Origin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = as_number(text).or_else(|| text.parse().ok());
+        let number = number.ok_or("an AS number, please: 64500 or AS64500")?;
+        Ok(Self(number.to_string()))
+    }
+}
+
+/// A community, each part of which may be any.
+#[derive(Clone)]
+struct Community(String);
+
+impl FromStr for Community {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "" => Err("a community, please: 64500:1, 64500:* or 64500:1:2".to_owned()),
+            text => Ok(Self(text.to_owned())),
+        }
+    }
+}
+
+impl Community {
+    fn is(&self, community: &str) -> bool {
+        let (mut wanted, mut parts) = (self.0.split(':'), community.split(':'));
+        loop {
+            match (wanted.next(), parts.next()) {
+                (None, None) => return true,
+                (Some("*"), Some(_)) => {}
+                (Some(wanted), Some(part)) if wanted == part => {}
+                _ => return false,
+            }
+        }
+    }
+}

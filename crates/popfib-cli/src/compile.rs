@@ -13,9 +13,10 @@ use crate::stream::tables::{self, TablesArgs};
 
 /// Compile tables into an image, a file that is opened at once.
 ///
-/// Commands and programs open it without compiling it. An image contains one table or several, each with the compiled tables of both families, the columns of the records, the routes
-/// and what is known of their source. The file is written under a temporary name and then renamed, so it is complete or
-/// not there at all; programs that use the old file keep using it.
+/// Commands and programs open it without compiling it. An image contains one table or several, each with the
+/// compiled tables of both families, the columns of the records, the routes and what is known of their source. The
+/// file is written under a temporary name and then renamed, so it is complete or not there at all; programs that
+/// use the old file keep using it.
 #[derive(Args)]
 #[command(arg(tables::files()))]
 #[command(after_help = "\

@@ -10,8 +10,8 @@ use crate::table;
 
 /// Write a table in another format.
 ///
-/// Routes are IPv4 before IPv6, each in prefix order. With several columns (--columns) csv, json-lines, mmdb and parquet have them all; in a MaxMind database they are maps
-/// and arrays again, of the types that they had.
+/// Routes are IPv4 before IPv6, each in prefix order. With several columns (--columns) csv, json-lines, mmdb and
+/// parquet have them all; in a MaxMind database they are maps and arrays again, of the types that they had.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

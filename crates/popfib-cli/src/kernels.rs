@@ -12,8 +12,8 @@ use crate::rows::Field;
 
 /// List the kernels, which look up many addresses at a time.
 ///
-/// Columns are the name, and whether it is chosen, available or unavailable on this CPU. The last one that this CPU can run is chosen, unless the environment variable POPFIB_KERNEL names
-/// another. All give the same answers.
+/// Columns are the name, and whether it is chosen, available or unavailable on this CPU. The last one that this CPU
+/// can run is chosen, unless the environment variable POPFIB_KERNEL names another. All give the same answers.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -26,10 +26,10 @@ use crate::table;
 
 /// Print the routes of a table that match all conditions.
 ///
-/// The exit status is 1 if there are none. Without conditions all routes are printed: IPv4 before IPv6, each in prefix order. A PREFIX may also be an
-/// address (a host prefix), or @FILE: each prefix of a list or table in any format that popfib reads. If an
-/// option is given several times, a route has to match one of its prefixes; with --each every prefix is
-/// answered separately.
+/// The exit status is 1 if there are none. Without conditions all routes are printed: IPv4 before IPv6, each in
+/// prefix order. A PREFIX may also be an address (a host prefix), or @FILE: each prefix of a list or table in any
+/// format that popfib reads. If an option is given several times, a route has to match one of its prefixes; with
+/// --each every prefix is answered separately.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -29,11 +29,12 @@ use crate::table;
 
 /// Run as a function of ClickHouse.
 ///
-/// Reads blocks of addresses and writes blocks of answers, in its format Native. ClickHouse starts it as an executable user-defined function, configured with type `executable_pool`,
-/// format `Native` and one argument of String, IPv4, UInt32, IPv6 or FixedString(16). Each row gets one
-/// answer; it is NULL if the row is null, has no address or nothing matches. If `return_type` is not
-/// Nullable, ClickHouse replaces NULL by an empty string or 0. With several --columns, or --columns '*', an
-/// answer is a tuple of them, each of its own type; lists are arrays, which are empty instead of NULL.
+/// Reads blocks of addresses and writes blocks of answers, in its format Native. ClickHouse starts it as an
+/// executable user-defined function, configured with type `executable_pool`, format `Native` and one argument of
+/// String, IPv4, UInt32, IPv6 or FixedString(16). Each row gets one answer; it is NULL if the row is null, has no
+/// address or nothing matches. If `return_type` is not Nullable, ClickHouse replaces NULL by an empty string or 0.
+/// With several --columns, or --columns '*', an answer is a tuple of them, each of its own type; lists are arrays,
+/// which are empty instead of NULL.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -51,10 +51,10 @@ const KERNEL: &str = "kernel";
 
 /// Keep live tables that follow routers, and answer lookups.
 ///
-/// They also follow streams of updates. A table contains every path of every peer, and lookups use the best. When a connection is lost, its routes
-/// stay until the peer has sent its routes again; routes that it did not send again are then removed. The
-/// command ends at the end of all files, unless it listens for routers or clients. On SIGTERM and SIGINT it
-/// writes the last image and snapshot and exits.
+/// They also follow streams of updates. A table contains every path of every peer, and lookups use the best. When a
+/// connection is lost, its routes stay until the peer has sent its routes again; routes that it did not send again
+/// are then removed. The command ends at the end of all files, unless it listens for routers or clients. On SIGTERM
+/// and SIGINT it writes the last image and snapshot and exits.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

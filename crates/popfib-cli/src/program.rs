@@ -40,14 +40,13 @@ pub(crate) fn main<C: Parser>(
     output::name_program(name);
     let arguments: Vec<_> = arguments.into_iter().collect();
     let color = color(&arguments);
-    let mut command = help::arrange(C::command());
-    let parsed = command
-        .try_get_matches_from_mut(arguments)
-        .and_then(|matches| {
-            failure::know_options(options(&command, &matches));
-            C::from_arg_matches(&matches)
-        })
-        .map_err(|error| error.format(&mut command));
+    // The helps of both lengths are put together for who asks for one: it takes longer than to read arguments.
+    let parsed = parse(C::command(), arguments.clone()).or_else(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            parse(help::arrange(C::command()), arguments)
+        }
+        _ => Err(error),
+    });
     let verdict = match parsed {
         Ok(arguments) => run(arguments),
         Err(error) => {
@@ -68,6 +67,16 @@ pub(crate) fn main<C: Parser>(
             ExitCode::from(2)
         }
     }
+}
+
+/// What the arguments of the command say.
+fn parse<C: Parser>(mut command: Command, arguments: Vec<OsString>) -> Result<C, clap::Error> {
+    let matches = command.try_get_matches_from_mut(arguments);
+    let parsed = matches.and_then(|matches| {
+        failure::know_options(options(&command, &matches));
+        C::from_arg_matches(&matches)
+    });
+    parsed.map_err(|error| error.format(&mut command))
 }
 
 /// Where the first argument is that is no option for colours.

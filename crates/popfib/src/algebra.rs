@@ -161,21 +161,9 @@ pub fn ranges<A: Address>(
 /// O(prefixes).
 pub fn address_count<A: Address>(prefixes: impl IntoIterator<Item = Prefix<A>>) -> u128 {
     let prefixes = prefixes.into_iter().peekable();
-    count(Spans { prefixes })
-}
-
-/// How many addresses are in both `one` and `other`, as [`address_count`] tells it. O(prefixes of both).
-pub fn shared_address_count<A: Address>(
-    one: impl IntoIterator<Item = Prefix<A>>,
-    other: impl IntoIterator<Item = Prefix<A>>,
-) -> u128 {
-    count(spans(one, other, |one, other| one && other))
-}
-
-fn count<A: Address>(spans: impl Iterator<Item = Span<A>>) -> u128 {
     let count = |span: Span<A>| (span.last.to_u128() - span.first.to_u128()).saturating_add(1);
     // They have no address in common, so only all of IPv6 is too much.
-    spans.map(count).fold(0, u128::saturating_add)
+    Spans { prefixes }.map(count).fold(0, u128::saturating_add)
 }
 
 /// Addresses `first..=last`.
@@ -237,18 +225,9 @@ fn combine<A: Address>(
     other: impl IntoIterator<Item = Prefix<A>>,
     holds: impl Fn(bool, bool) -> bool,
 ) -> impl Iterator<Item = Prefix<A>> {
-    spans(one, other, holds).flat_map(|span| range(span.first, span.last))
-}
-
-/// The same as spans.
-fn spans<A: Address>(
-    one: impl IntoIterator<Item = Prefix<A>>,
-    other: impl IntoIterator<Item = Prefix<A>>,
-    holds: impl Fn(bool, bool) -> bool,
-) -> impl Iterator<Item = Span<A>> {
     let (mut one, mut other) = (Side::new(one), Side::new(other));
     let mut next = Some(A::MIN);
-    from_fn(move || {
+    let spans = from_fn(move || {
         let mut found: Option<Span<A>> = None;
         while let Some(first) = next {
             let (in_one, one_last) = one.at(first);
@@ -265,7 +244,8 @@ fn spans<A: Address>(
             }
         }
         found
-    })
+    });
+    spans.flat_map(|span| range(span.first, span.last))
 }
 
 /// The fewest prefixes of the addresses `first..=last`, in order; none if `last` is before `first`.

@@ -321,7 +321,7 @@ mod tests {
         if set.covers_all(prefix) {
             return Some(0);
         }
-        let wanted = algebra::shared_address_count(set, [prefix]);
+        let wanted = algebra::address_count(algebra::intersection(set, [prefix]));
         let whole = size(prefix).wrapping_sub(wanted);
         let half = |address| Prefix::clamped(address, prefix.len() + 1);
         let halves = [prefix.first(), prefix.last()].map(half);

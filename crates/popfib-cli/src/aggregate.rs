@@ -118,12 +118,8 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
 
 /// The addresses whose answers meet the conditions, as a list.
 fn answered(args: &AggregateArgs) -> Result<RouteTable, Failure> {
-    if !args.table.read.columns.is_empty() {
-        let reason = "--where names the columns that it needs; --columns has no meaning beside it";
-        return Err(reason.into());
-    }
     let mut asked = TableArgs::clone(&args.table);
-    asked.read.columns = condition::columns(&args.conditions);
+    condition::ask(&mut asked.read, &args.conditions)?;
     let mut table = table::load_chosen(&asked, false)?;
     let selected = condition::selected(&args.conditions, &table.take_records())?;
     let mut list = RouteTable {

@@ -6,6 +6,7 @@ use clap::{Arg, ArgAction};
 use popfib_formats::{Escaped, no_column};
 use popfib_table::{Cell, Column, ColumnType, Records, Scalar};
 
+use crate::args::ReadArgs;
 use crate::failure::Failure;
 use crate::output::note;
 
@@ -121,6 +122,15 @@ pub(crate) fn columns(conditions: &[Condition]) -> Vec<String> {
         true => Vec::new(),
         false => vec!["*".to_owned()],
     }
+}
+
+/// Asks for these columns, where no others are asked for.
+pub(crate) fn ask(read: &mut ReadArgs, conditions: &[Condition]) -> Result<(), &'static str> {
+    if !read.columns.is_empty() {
+        return Err("--where names the columns that it needs; --columns has no meaning beside it");
+    }
+    read.columns = columns(conditions);
+    Ok(())
 }
 
 /// By their numbers, the records that meet all conditions; 0 is no record. O(records and values).

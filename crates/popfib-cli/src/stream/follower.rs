@@ -76,13 +76,7 @@ impl<'a, T> Follower<'a, T> {
         with_prefixes: bool,
         mut make: impl FnMut(NamedTable) -> Result<T, Failure> + Send + 'a,
     ) -> Result<(T, Option<Self>), Failure> {
-        let mut source = LiveTable {
-            place: Place::new(socket, read)?,
-            with_prefixes,
-            live: None,
-            version: None,
-        };
-        let first = source.fetch()?.expect("no version of it is known");
+        let (mut source, first) = LiveTable::open(socket, read, with_prefixes)?;
         let state = make(first)?;
         let fetch = move |_| source.fetch()?.map(&mut make).transpose();
         Ok((state, Some(Self::new(fetch))))
@@ -127,7 +121,7 @@ impl<'a, T> Follower<'a, T> {
 }
 
 /// The table of a running `popfib follow`.
-struct LiveTable {
+pub(super) struct LiveTable {
     place: Place,
     with_prefixes: bool,
     live: Option<Live>,
@@ -135,6 +129,22 @@ struct LiveTable {
 }
 
 impl LiveTable {
+    /// That at a socket, and as it is now.
+    pub(super) fn open(
+        socket: &Path,
+        read: &ReadArgs,
+        with_prefixes: bool,
+    ) -> Result<(Self, NamedTable), Failure> {
+        let mut source = Self {
+            place: Place::new(socket, read)?,
+            with_prefixes,
+            live: None,
+            version: None,
+        };
+        let first = source.fetch()?.expect("no version of it is known");
+        Ok((source, first))
+    }
+
     /// The table as it is now; `None` if it has not changed since the last call.
     fn fetch(&mut self) -> Result<Option<NamedTable>, Failure> {
         let live = match &mut self.live {

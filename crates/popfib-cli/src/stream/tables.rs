@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::image::{self, Opened};
 use crate::{live, table};
 
-use super::follower::Follower;
+use super::follower::{Follower, LiveTable};
 use super::table::{NamedTable, has_prefixes};
 
 /// Which tables to read, and how.
@@ -173,13 +173,8 @@ fn asks(read: &mut ReadArgs, conditions: &[Condition]) -> Result<(), clap::Error
     if conditions.is_empty() {
         return Ok(());
     }
-    if !read.columns.is_empty() {
-        let reason =
-            "--where names the columns that it needs; --columns has no meaning beside it\n";
-        return Err(clap::Error::raw(ErrorKind::ArgumentConflict, reason));
-    }
-    read.columns = condition::columns(conditions);
-    Ok(())
+    condition::ask(read, conditions)
+        .map_err(|reason| clap::Error::raw(ErrorKind::ArgumentConflict, format!("{reason}\n")))
 }
 
 /// The conditions on records that stand there; few commands have any.
@@ -283,7 +278,7 @@ impl TablesArgs {
         if self.given.tables.is_empty() {
             let (read, with_prefixes) = asked(&self.read);
             if let Some(socket) = &self.given.live {
-                let (table, _) = Follower::of_socket(socket, &read, with_prefixes, Ok)?;
+                let (_, table) = LiveTable::open(socket, &read, with_prefixes)?;
                 return Ok(vec![table]);
             }
             let table = table::load_records(None, &read)?.table;

@@ -310,8 +310,8 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
         }
     };
     let destination = common.destination.open()?;
-    one_stdin(files)?;
     if keep_routes {
+        one_stdin(files)?;
         let mut table = table::load_file(&files[0], &common.read)?;
         let others = load(&files[1..], &common.read)?;
         let bar = progress::step("combining");

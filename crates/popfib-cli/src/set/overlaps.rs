@@ -1,16 +1,18 @@
 //! `popfib set overlaps`: the prefixes of a list that lie in others of it.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::Args;
 use popfib::{Family, IpPrefix, Prefix};
-use popfib_formats::{Escaped, RouteTable};
+use popfib_formats::RouteTable;
 use serde::Serialize;
 
 use crate::args::{self, ReadArgs};
 use crate::failure::Failure;
 use crate::output::{AsText, Output};
 use crate::program::Verdict;
+use crate::records::Shown;
 use crate::rows::Field;
 use crate::screen::{PREFIX, VALUE};
 use crate::table;
@@ -58,6 +60,10 @@ pub(super) fn run(args: &OverlapsArgs) -> Result<Verdict, Failure> {
 /// Prints those of one family; whether there are any.
 fn print<A: Family>(list: &RouteTable, json: bool, output: &mut Output) -> Result<bool, Failure> {
     let value = |number| list.next_hops.get(number).unwrap_or_default();
+    let shown = |value| match value {
+        "" => Shown::new(None),
+        value => Shown(Cow::Borrowed(value)),
+    };
     // The prefixes that hold the one at hand, the longest last.
     let mut open: Vec<(Prefix<A>, &str)> = Vec::new();
     let mut is_any = false;
@@ -76,25 +82,13 @@ fn print<A: Family>(list: &RouteTable, json: bool, output: &mut Output) -> Resul
                 true => output.json(&line)?,
                 false => output.row([
                     Field::styled(PREFIX, &prefix),
-                    Field::styled(VALUE, &Shown(value)),
+                    Field::styled(VALUE, &shown(value)),
                     Field::styled(PREFIX, &outer),
-                    Field::styled(VALUE, &Shown(outer_value)),
+                    Field::styled(VALUE, &shown(outer_value)),
                 ])?,
             }
         }
         open.push((prefix, value));
     }
     Ok(is_any)
-}
-
-/// A value as text; `-` where a list has none.
-struct Shown<'a>(&'a str);
-
-impl std::fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            "" => f.write_str("-"),
-            value => Escaped(value).fmt(f),
-        }
-    }
 }

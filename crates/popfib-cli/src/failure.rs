@@ -132,6 +132,10 @@ fn next_step(error: &ReadError) -> Option<String> {
     }
     const NO_TABLE: &str =
         "--format any finds the prefixes in any text, --prefix-column those of a column or member";
+    let steps = ["--", "unpack it first", "convert it to"];
+    if steps.iter().any(|step| text.contains(step)) {
+        return None;
+    }
     let help = if error.is_no_table() && has_options_of(NO_TABLE) {
         NO_TABLE
     } else if is_of_tables || text.ends_with("a file is one table") {
@@ -140,11 +144,6 @@ fn next_step(error: &ReadError) -> Option<String> {
         MASKS
     } else if text.ends_with(&TableError::NoRoutes.to_string()) {
         KEEPS
-    } else if ["--", "unpack it first", "convert it to"]
-        .iter()
-        .any(|own| text.contains(own))
-    {
-        return None;
     } else if error.is_invalid_line() {
         "--skip-invalid goes on without it"
     } else if error.is_cut() {

@@ -91,7 +91,11 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
     let destination = args.destination.open()?;
     let is_list = !args.conditions.is_empty() || args.at_most.is_some();
     let mut table = match args.conditions.is_empty() {
-        true => table::load_all(&args.table)?,
+        true => {
+            let mut asked = TableArgs::clone(&args.table);
+            args.destination.ask(&mut asked.read);
+            table::load_all(&asked)?
+        }
         false => answered(args)?,
     };
     let bar = progress::step("aggregating");

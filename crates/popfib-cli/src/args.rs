@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
 use popfib::Kernel;
-use popfib_formats::{Columns, Format, Input, LoadOptions, PeerFilter, RouteValue, ValueRegex};
+use popfib_formats::{
+    Columns, Format, Input, LoadOptions, PeerFilter, RouteTable, RouteValue, ValueRegex,
+};
 
 use crate::failure::Failure;
 use crate::screen::Screen;
@@ -341,5 +343,13 @@ impl Family {
     /// Whether it is that of addresses `A`.
     pub(crate) fn is<A: popfib::Family>(self) -> bool {
         (self == Self::Ipv4) == (A::WIDTH == 32)
+    }
+
+    /// Leaves `table` the routes of the family.
+    pub(crate) fn keep(self, table: &mut RouteTable) {
+        match self {
+            Self::Ipv4 => table.ribs.ipv6.clear(),
+            Self::Ipv6 => table.ribs.ipv4.clear(),
+        }
     }
 }

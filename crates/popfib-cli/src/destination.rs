@@ -1,13 +1,19 @@
 //! Where a command puts what it makes: standard output, or a file that is there
 //! as a whole or not at all.
 
-use std::io::{self, Write};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use popfib_formats::{OutputFile, RouteTable, WriteError, WriteFormat, WriteOptions, write_table};
+use clap::{Arg, Args, Command};
+use popfib_formats::{
+    OutputFile, RouteTable, Template, WriteError, WriteFormat, WriteOptions, write_table,
+    write_template,
+};
 
+use crate::args::ReadArgs;
 use crate::failure::{Failure, NO_PARQUET};
 use crate::output::Output;
 use crate::progress;
@@ -17,8 +23,13 @@ use crate::screen::Screen;
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct DestinationArgs {
-    /// Output format
-    #[arg(long, value_name = "FORM", default_value = "text", value_parser = forms())]
+    /// Output format, or a template: '{prefix} {country};'
+    ///
+    /// A template is lines with fields in braces, in the argument or, as @FILE, in a file. The lines from the first with a field to the
+    /// last are printed for each route, those before and after once. Fields: prefix, address, length, mask, wildcard, first, last,
+    /// family, and the columns of the table, of which `value` is that of a lookup. {NAME:json} and {NAME:csv} write a value of JSON and a
+    /// field of CSV, {NAME|TEXT} has TEXT where there is no value, {,} is a comma between two routes, {{ and }} are braces.
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = FormParser)]
     to: TableForm,
 
     /// Name of the list, in formats that have one
@@ -49,10 +60,12 @@ pub(crate) struct DestinationArgs {
 }
 
 /// A form of tables.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) enum TableForm {
     /// One of those of the library.
     Of(WriteFormat),
+    /// The user's own.
+    Template(Template),
     /// Parquet, for which the command has to be built.
     Parquet,
 }
@@ -60,15 +73,16 @@ pub(crate) enum TableForm {
 impl TableForm {
     const PARQUET: &str = "parquet";
 
-    fn name(self) -> &'static str {
+    fn name(&self) -> &'static str {
         match self {
             Self::Of(form) => form.name(),
+            Self::Template(_) => "TEMPLATE",
             Self::Parquet => Self::PARQUET,
         }
     }
 
     /// Refuses what this popfib was built without.
-    pub(crate) fn check(self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         match self {
             Self::Parquet if cfg!(not(feature = "parquet")) => {
                 Err(format!("--to parquet: {NO_PARQUET}").into())
@@ -79,17 +93,18 @@ impl TableForm {
 
     /// Writes `table` in this form.
     fn write(
-        self,
+        &self,
         table: &RouteTable,
         options: &WriteOptions,
         to: &mut dyn Write,
     ) -> Result<(), WriteError> {
         match self {
-            Self::Of(form) => write_table(table, form, options, to),
-            Self::Parquet if *options != WriteOptions::default() => {
+            Self::Of(form) => write_table(table, *form, options, to),
+            Self::Template(_) | Self::Parquet if *options != WriteOptions::default() => {
                 let reason = "the form has no name, description or bounds of length (ge, le)";
                 Err(WriteError::Form(reason.to_owned()))
             }
+            Self::Template(template) => write_template(table, template, to),
             #[cfg(feature = "parquet")]
             Self::Parquet => popfib_parquet::write_table(table, to),
             // `check` has refused it.
@@ -99,19 +114,68 @@ impl TableForm {
     }
 }
 
-/// The forms by name.
-pub(crate) fn forms() -> impl TypedValueParser<Value = TableForm> {
-    let values = WriteFormat::all().map(|form| {
-        PossibleValue::new(form.name())
-            .help(form.description())
-            .aliases(form.alias())
-    });
-    let parquet = PossibleValue::new(TableForm::PARQUET).help("a Parquet file: prefix, next_hop");
-    let values = values.chain([parquet]);
-    PossibleValuesParser::new(values).try_map(|name| match name.as_str() {
-        TableForm::PARQUET => Ok(TableForm::Parquet),
-        name => name.parse().map(TableForm::Of),
-    })
+/// Forms by their names, and templates.
+#[derive(Clone)]
+pub(crate) struct FormParser;
+
+impl FormParser {
+    fn names() -> PossibleValuesParser {
+        let values = WriteFormat::all().map(|form| {
+            PossibleValue::new(form.name())
+                .help(form.description())
+                .aliases(form.alias())
+        });
+        let parquet =
+            PossibleValue::new(TableForm::PARQUET).help("a Parquet file: prefix, next_hop");
+        values.chain([parquet]).collect::<Vec<_>>().into()
+    }
+}
+
+impl TypedValueParser for FormParser {
+    type Value = TableForm;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<TableForm, clap::Error> {
+        let is_template = |text: &str| text.starts_with('@') || text.contains('{');
+        if value.to_str().is_some_and(is_template) {
+            return template.parse_ref(command, arg, value);
+        }
+        let named = Self::names().try_map(|name| match name.as_str() {
+            TableForm::PARQUET => Ok(TableForm::Parquet),
+            name => name.parse().map(TableForm::Of),
+        });
+        named.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let values: Vec<_> = Self::names().possible_values()?.collect();
+        Some(Box::new(values.into_iter()))
+    }
+}
+
+/// A template, or the file that has it.
+fn template(text: &str) -> Result<TableForm, String> {
+    /// More than anybody writes.
+    const MOST: u64 = 1 << 20;
+    let template = match text.strip_prefix('@') {
+        None => text.parse(),
+        Some(path) => {
+            let mut text = String::new();
+            let read = File::open(path).and_then(|file| file.take(MOST).read_to_string(&mut text));
+            match read {
+                Err(error) => return Err(error.to_string()),
+                Ok(_) if text.len() as u64 == MOST => {
+                    return Err("a template of 1 MiB or more".to_owned());
+                }
+                Ok(_) => text.parse(),
+            }
+        }
+    };
+    template.map(TableForm::Template)
 }
 
 impl DestinationArgs {
@@ -119,6 +183,19 @@ impl DestinationArgs {
     pub(crate) fn open(&self) -> Result<Destination, Failure> {
         self.to.check()?;
         Destination::open(self.output.as_deref())
+    }
+
+    /// Asks for all columns, where a template names some and none are asked for: of fewer, a record without a value is left out,
+    /// and then a wider prefix answers for it.
+    pub(crate) fn ask(&self, read: &mut ReadArgs) {
+        match &self.to {
+            TableForm::Template(template)
+                if template.names_columns() && read.columns.is_empty() =>
+            {
+                read.columns = vec!["*".to_owned()];
+            }
+            _ => {}
+        }
     }
 
     /// Writes the whole table and ends the file.
@@ -129,7 +206,7 @@ impl DestinationArgs {
             ge: self.ge,
             le: self.le,
         };
-        to.write_table(table, self.to, &options)
+        to.write_table(table, &self.to, &options)
     }
 }
 
@@ -175,7 +252,7 @@ impl Destination {
     pub(crate) fn write_table(
         mut self,
         table: &RouteTable,
-        form: TableForm,
+        form: &TableForm,
         options: &WriteOptions,
     ) -> Result<(), Failure> {
         let is_apart = matches!(self, Self::File(..)) || progress::is_apart();

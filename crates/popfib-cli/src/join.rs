@@ -7,7 +7,7 @@ use popfib::Options;
 use popfib_formats::{Input, JoinFiles, WriteOptions};
 
 use crate::args::Keep;
-use crate::destination::{Destination, TableForm, forms};
+use crate::destination::{Destination, FormParser, TableForm};
 use crate::failure::Failure;
 use crate::image::ImagePlace;
 use crate::output::tell;
@@ -36,9 +36,8 @@ pub(crate) struct JoinArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// mmdb, csv, json-lines or parquet: format of the file [default: image]
-    ///
-    #[arg(long, value_name = "FORM", value_parser = forms(), conflicts_with = "keep")]
+    /// mmdb, csv, json-lines, parquet or a template: format of the file [default: image]
+    #[arg(long, value_name = "FORM", value_parser = FormParser, conflicts_with = "keep")]
     to: Option<TableForm>,
 
     /// Type of a MaxMind database, which its readers ask for
@@ -102,7 +101,7 @@ fn named(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
-    let to = match args.to {
+    let to = match &args.to {
         Some(form) => {
             form.check()?;
             To::Form(form, Destination::open(Some(&args.output))?)
@@ -150,5 +149,5 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
 /// What becomes of a joined table.
 enum To<'a> {
     Image(ImagePlace<'a>),
-    Form(TableForm, Destination),
+    Form(&'a TableForm, Destination),
 }

@@ -312,16 +312,16 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
     let destination = common.destination.open()?;
     if keep_routes {
         one_stdin(files)?;
-        let mut table = table::load_file(&files[0], &common.read)?;
         let others = load(&files[1..], &common.read)?;
+        let mut asked = common.read.clone();
+        common.destination.ask(&mut asked);
+        let mut table = table::load_columns(&files[0], &asked)?;
         let bar = progress::step("combining");
         let ipv4 = rule.routes(&table, &others).collect();
         let ipv6 = rule.routes(&table, &others).collect();
         table.ribs = ByFamily { ipv4, ipv6 };
-        match common.family {
-            Some(Family::Ipv4) => table.ribs.ipv6.clear(),
-            Some(Family::Ipv6) => table.ribs.ipv4.clear(),
-            None => {}
+        if let Some(family) = common.family {
+            family.keep(&mut table);
         }
         drop(bar);
         return finish(common, destination, &table);

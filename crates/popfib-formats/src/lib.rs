@@ -98,7 +98,9 @@ pub use update::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource};
 pub use updates::open_updates;
 pub use value_regex::ValueRegex;
 pub use vrps::{VrpTable, load_vrps};
-pub use write::{OutputFile, WriteError, WriteFormat, WriteOptions, write_table};
+pub use write::{
+    OutputFile, Template, WriteError, WriteFormat, WriteOptions, write_table, write_template,
+};
 
 #[cfg(test)]
 #[path = "../../popfib/tests/common/rounds.rs"]

@@ -106,6 +106,12 @@ impl RouteTable {
         ipv4.chain(ipv6)
     }
 
+    /// Whether it is a list: as readers have it, where the first route has no value, none has.
+    pub(crate) fn is_list(&self) -> bool {
+        let is_empty = |(_, number)| self.next_hops.get(number).unwrap_or_default().is_empty();
+        self.records.is_none() && self.routes().next().is_some_and(is_empty)
+    }
+
     /// The number of routes of both families. O(1).
     pub fn route_count(&self) -> usize {
         self.ribs.ipv4.len() + self.ribs.ipv6.len()

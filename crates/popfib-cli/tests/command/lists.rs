@@ -20,7 +20,7 @@ const PREFIXES: &str = "\
 
 /// Runs `script` by a shell with the file's name as `$1`, in a new network namespace; `None`
 /// where that cannot be made or `program` is not there.
-fn on_its_own(program: &str, script: &str, file: &str) -> Option<Output> {
+pub(crate) fn on_its_own(program: &str, script: &str, file: &str) -> Option<Output> {
     let run = |script: &str| {
         Command::new("unshare")
             .args(["-rn", "sh", "-c", script, "sh", file])
@@ -47,7 +47,7 @@ fn list(form: &str, more: &[&str]) -> String {
 }
 
 /// Expects success without a word of complaint; what was printed.
-fn taken(program: &str, output: &Output) -> String {
+pub(crate) fn taken(program: &str, output: &Output) -> String {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program}: {told}");
     String::from_utf8(output.stdout.clone()).unwrap()

@@ -24,6 +24,7 @@ mod lookup;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod paths;
+mod recipes;
 mod refusals;
 mod reports;
 mod routes;

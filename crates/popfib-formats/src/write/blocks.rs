@@ -4,6 +4,9 @@ use std::io::Write;
 
 use super::error::WriteError;
 
+/// Bytes that are written at a time.
+pub(super) const BLOCK: usize = 64 << 10;
+
 /// Writes the header and each route, a block at a time.
 pub(super) fn write_blocks<R>(
     header: &[u8],
@@ -11,7 +14,6 @@ pub(super) fn write_blocks<R>(
     out: &mut dyn Write,
     mut append: impl FnMut(&mut Vec<u8>, R) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
-    const BLOCK: usize = 64 << 10;
     let mut block = Vec::with_capacity(BLOCK + 1024);
     block.extend_from_slice(header);
     for route in routes {

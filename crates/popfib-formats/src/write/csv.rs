@@ -60,7 +60,8 @@ fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
     Ok(())
 }
 
-fn field(out: &mut Vec<u8>, text: &str) {
+/// Appends a field, in quotes where it needs them.
+pub(super) fn field(out: &mut Vec<u8>, text: &str) {
     // Blanks at the ends are quoted, too: some readers would trim them.
     if text.contains([',', '"', '\r', '\n']) || text.trim() != text {
         push(out, format_args!("\"{}\"", text.replace('"', "\"\"")));

@@ -1,18 +1,17 @@
 //! Lists of prefixes in the languages of routers and firewalls, each from a template.
 //!
-//! A template is text around the prefixes, with a letter after `%` where something stands:
-//! `%n` the name of the list, `%p` a prefix, `%a` its address, `%w` the mask of its host
-//! bits, `%b` the bounds of length that it is for, `%m` the size of a set that holds all.
+//! Besides what a template can have of a prefix, there are `{name}`, the name of the list, `{bounds}`, the bounds of length that
+//! a prefix is for, and `{size}`, the size of a set that holds all.
 
 use std::io::Write;
 
 use popfib::{ByFamily, IpPrefix, Prefix};
-use popfib_table::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
 
+use super::blocks::BLOCK;
 use super::bytes::push;
 use super::error::WriteError;
-
 use super::options::WriteOptions;
+use super::pieces::{Piece, PrefixField, parse};
 use crate::error::quote;
 use crate::load::RouteTable;
 
@@ -26,7 +25,6 @@ pub(super) struct List {
     pub(super) is_apart: bool,
     pub(super) open: [&'static str; 2],
     pub(super) each: [&'static str; 2],
-    pub(super) between: &'static str,
     pub(super) close: [&'static str; 2],
     /// What it may be called; `None` if it has no name.
     pub(super) name: Option<NameRule>,
@@ -42,8 +40,7 @@ impl List {
         end: "",
         is_apart: false,
         open: [""; 2],
-        each: ["%p\n"; 2],
-        between: "",
+        each: ["{prefix}\n"; 2],
         close: [""; 2],
         name: None,
         bounds: None,
@@ -143,110 +140,111 @@ pub(super) fn write(
     let mut writer = Writer {
         list,
         options,
+        each: list.each.map(pieces),
         count: 0,
-        is_first: true,
         block: Vec::with_capacity(BLOCK + 1024),
         out,
     };
     let prefixes = table.routes().map(|(prefix, _)| prefix);
     let ipv4 = table.ribs.ipv4.len();
-    writer.fill(list.start, None);
+    writer.around(list.start);
     if list.is_apart {
         for (family, len) in [ipv4, table.route_count() - ipv4].into_iter().enumerate() {
             if len == 0 {
                 continue;
             }
             writer.count = len;
-            writer.is_first = true;
-            writer.fill(list.open[family], None);
+            writer.around(list.open[family]);
             writer.prefixes(prefixes.clone().skip(family * ipv4).take(len))?;
-            writer.fill(list.close[family], None);
+            writer.around(list.close[family]);
         }
     } else {
         writer.count = table.route_count();
-        writer.fill(list.open[0], None);
+        writer.around(list.open[0]);
         writer.prefixes(prefixes)?;
-        writer.fill(list.close[0], None);
+        writer.around(list.close[0]);
     }
-    writer.fill(list.end, None);
+    writer.around(list.end);
     writer.out.write_all(&writer.block)?;
     Ok(())
 }
 
-/// Bytes that are written at a time.
-const BLOCK: usize = 64 << 10;
+/// A field of these templates.
+#[derive(Clone, Copy, Debug)]
+enum Field {
+    OfPrefix(PrefixField),
+    Name,
+    Bounds,
+    Size,
+}
+
+fn pieces(template: &str) -> Vec<Piece<Field>> {
+    let field = |name: &str| match name {
+        "name" => Ok(Field::Name),
+        "bounds" => Ok(Field::Bounds),
+        "size" => Ok(Field::Size),
+        name => {
+            let field = PrefixField::by_name(name).map(Field::OfPrefix);
+            field.ok_or_else(|| name.to_owned())
+        }
+    };
+    // They are those of `lists.rs`, each of which a test writes.
+    parse(template, field).unwrap_or_else(|error| unreachable!("{template}: {error}"))
+}
 
 struct Writer<'a, W> {
     list: &'a List,
     options: &'a WriteOptions,
+    each: [Vec<Piece<Field>>; 2],
     count: usize,
-    is_first: bool,
     block: Vec<u8>,
     out: &'a mut W,
 }
 
 impl<W: Write> Writer<'_, W> {
     fn prefixes(&mut self, prefixes: impl Iterator<Item = IpPrefix>) -> Result<(), WriteError> {
-        for prefix in prefixes {
-            if !std::mem::take(&mut self.is_first) {
-                self.block.extend_from_slice(self.list.between.as_bytes());
-            }
+        let each = std::mem::take(&mut self.each);
+        let mut prefixes = prefixes.peekable();
+        while let Some(prefix) = prefixes.next() {
             let family = usize::from(matches!(prefix, IpPrefix::V6(_)));
-            self.fill(self.list.each[family], Some(prefix));
+            self.fill(&each[family], Some((prefix, prefixes.peek().is_none())));
             if self.block.len() >= BLOCK {
                 self.out.write_all(&self.block)?;
                 self.block.clear();
             }
         }
+        self.each = each;
         Ok(())
     }
 
-    /// Appends the text of a template.
-    fn fill(&mut self, template: &str, prefix: Option<IpPrefix>) {
-        let mut parts = template.split('%');
-        let start = parts.next().unwrap_or_default();
-        self.block.extend_from_slice(start.as_bytes());
-        for part in parts {
-            match (part.as_bytes().first(), prefix) {
-                (Some(b'n'), _) => {
+    /// Appends what stands around the prefixes.
+    fn around(&mut self, template: &str) {
+        self.fill(&pieces(template), None);
+    }
+
+    /// Appends a template, of a prefix with whether it is the last one.
+    fn fill(&mut self, pieces: &[Piece<Field>], prefix: Option<(IpPrefix, bool)>) {
+        for piece in pieces {
+            match (piece, prefix) {
+                (Piece::Text(text), _) => self.block.extend_from_slice(text.as_bytes()),
+                (Piece::Field(Field::Name), _) => {
                     let name = self.options.name.as_deref().unwrap_or(NAME);
                     self.block.extend_from_slice(name.as_bytes());
                 }
-
-                (Some(b'm'), _) => {
+                (Piece::Field(Field::Size), _) => {
                     // What ipset takes without being asked.
                     let most = self.count.max(65_536);
                     push(&mut self.block, format_args!("{most}"));
                 }
-                (Some(b'p'), Some(prefix)) => {
-                    self.address(prefix);
-                    push(&mut self.block, format_args!("/{}", prefix.len()));
+                (Piece::Field(Field::OfPrefix(field)), Some((prefix, _))) => {
+                    field.write(prefix, &mut self.block);
                 }
-                (Some(b'a'), Some(prefix)) => self.address(prefix),
-                (Some(b'w'), Some(IpPrefix::V4(prefix))) => {
-                    self.ipv4(prefix.first() ^ prefix.last());
+                (Piece::Field(Field::Bounds), Some((prefix, _))) => self.bounds(prefix),
+                (Piece::Comma, Some((_, false))) => self.block.push(b','),
+                (Piece::Comma, Some((_, true))) => {}
+                (Piece::Comma | Piece::Field(_), None) => {
+                    debug_assert!(false, "{piece:?}");
                 }
-                (Some(b'b'), Some(prefix)) => self.bounds(prefix),
-                _ => debug_assert!(false, "a template with %{part}"),
-            }
-            let rest = part.get(1..).unwrap_or_default();
-            self.block.extend_from_slice(rest.as_bytes());
-        }
-    }
-
-    fn ipv4(&mut self, address: u32) {
-        let mut text = [0; IPV4_TEXT];
-        let len = write_ipv4(address, &mut text);
-        self.block.extend_from_slice(&text[..len]);
-    }
-
-    fn address(&mut self, prefix: IpPrefix) {
-        match prefix {
-            IpPrefix::V4(prefix) => self.ipv4(prefix.address()),
-            IpPrefix::V6(prefix) => {
-                let mut text = [0; IPV6_TEXT];
-                let len = write_ipv6(prefix.address(), &mut text);
-                self.block.extend_from_slice(&text[..len]);
             }
         }
     }

@@ -27,7 +27,7 @@ pub(super) static CISCO_PREFIX_LIST: Form = form(
     "cisco-prefix-list",
     "prefix lists of Cisco IOS; existing lists of these names are replaced",
     List {
-        open: ["no ip prefix-list %n\n", "no ipv6 prefix-list %n\n"],
+        open: ["no ip prefix-list {name}\n", "no ipv6 prefix-list {name}\n"],
         ..PREFIX_LISTS
     },
 );
@@ -37,8 +37,8 @@ pub(super) static FRR: Form = form("frr", "prefix lists of FRR", PREFIX_LISTS);
 const PREFIX_LISTS: List = List {
     is_apart: true,
     each: [
-        "ip prefix-list %n permit %p%b\n",
-        "ipv6 prefix-list %n permit %p%b\n",
+        "ip prefix-list {name} permit {prefix}{bounds}\n",
+        "ipv6 prefix-list {name} permit {prefix}{bounds}\n",
     ],
     name: names_to(63),
     // Lists that are longer than the prefix and up to the bound.
@@ -59,10 +59,13 @@ pub(super) static CISCO_ACL: Form = form(
     List {
         is_apart: true,
         open: [
-            "no ip access-list standard %n\nip access-list standard %n\n",
-            "no ipv6 access-list %n_v6\nipv6 access-list %n_v6\n",
+            "no ip access-list standard {name}\nip access-list standard {name}\n",
+            "no ipv6 access-list {name}_v6\nipv6 access-list {name}_v6\n",
         ],
-        each: [" permit %a %w\n", " permit ipv6 %p any\n"],
+        each: [
+            " permit {address} {wildcard}\n",
+            " permit ipv6 {prefix} any\n",
+        ],
         name: names_to(63),
         ..List::PLAIN
     },
@@ -72,9 +75,12 @@ pub(super) static JUNOS_PREFIX_LIST: Form = form(
     "junos-prefix-list",
     "a prefix list of Junos; an existing list of this name is replaced",
     List {
-        open: ["policy-options {\nreplace:\n    prefix-list %n {\n", ""],
-        each: ["        %p;\n"; 2],
-        close: ["    }\n}\n", ""],
+        open: [
+            "policy-options {{\nreplace:\n    prefix-list {name} {{\n",
+            "",
+        ],
+        each: ["        {prefix};\n"; 2],
+        close: ["    }}\n}}\n", ""],
         name: names_to(63),
         ..List::PLAIN
     },
@@ -86,11 +92,11 @@ pub(super) static JUNOS_ROUTE_FILTER: Form = form(
     List {
         is_apart: true,
         open: [
-            "policy-options {\nreplace:\n    route-filter-list %n {\n",
-            "policy-options {\nreplace:\n    route-filter-list %n_v6 {\n",
+            "policy-options {{\nreplace:\n    route-filter-list {name} {{\n",
+            "policy-options {{\nreplace:\n    route-filter-list {name}_v6 {{\n",
         ],
-        each: ["        %p%b;\n"; 2],
-        close: ["    }\n}\n"; 2],
+        each: ["        {prefix}{bounds};\n"; 2],
+        close: ["    }}\n}}\n"; 2],
         name: names_to(63),
         bounds: Some(|out, len, low, high, width| {
             let is_whole = low == len;
@@ -113,10 +119,9 @@ pub(super) static BIRD: Form = form(
     "prefix sets of BIRD; the IPv6 set has the suffix _v6",
     List {
         is_apart: true,
-        open: ["define %n = [\n", "define %n_v6 = [\n"],
-        each: ["    %p%b"; 2],
-        between: ",\n",
-        close: ["\n];\n"; 2],
+        open: ["define {name} = [\n", "define {name}_v6 = [\n"],
+        each: ["    {prefix}{bounds}{,}\n"; 2],
+        close: ["];\n"; 2],
         name: Some(NameRule {
             longest: 63,
             signs: "",
@@ -134,9 +139,9 @@ pub(super) static OPENBGPD: Form = form(
     "openbgpd",
     "a prefix set of OpenBGPD",
     List {
-        open: ["prefix-set \"%n\" {\n", ""],
-        each: ["\t%p%b\n"; 2],
-        close: ["}\n", ""],
+        open: ["prefix-set \"{name}\" {{\n", ""],
+        each: ["\t{prefix}{bounds}\n"; 2],
+        close: ["}}\n", ""],
         name: names_to(63),
         bounds: Some(|out, len, low, high, _| {
             if (low, high) == (len, len) {
@@ -157,15 +162,14 @@ pub(super) static NFTABLES: Form = form(
     "sets of nftables in the table inet popfib; the IPv6 set has the suffix _v6",
     List {
         is_apart: true,
-        start: "table inet popfib {\n",
+        start: "table inet popfib {{\n",
         open: [
-            "\tset %n {\n\t\ttype ipv4_addr\n\t\tflags interval\n\t\tauto-merge\n\t\telements = {\n",
-            "\tset %n_v6 {\n\t\ttype ipv6_addr\n\t\tflags interval\n\t\tauto-merge\n\t\telements = {\n",
+            "\tset {name} {{\n\t\ttype ipv4_addr\n\t\tflags interval\n\t\tauto-merge\n\t\telements = {{\n",
+            "\tset {name}_v6 {{\n\t\ttype ipv6_addr\n\t\tflags interval\n\t\tauto-merge\n\t\telements = {{\n",
         ],
-        each: ["\t\t\t%p"; 2],
-        between: ",\n",
-        close: ["\n\t\t}\n\t}\n"; 2],
-        end: "}\n",
+        each: ["\t\t\t{prefix}{,}\n"; 2],
+        close: ["\t\t}}\n\t}}\n"; 2],
+        end: "}}\n",
         name: names_to(31),
         ..List::PLAIN
     },
@@ -177,10 +181,10 @@ pub(super) static IPSET: Form = form(
     List {
         is_apart: true,
         open: [
-            "create %n hash:net family inet maxelem %m\n",
-            "create %n_v6 hash:net family inet6 maxelem %m\n",
+            "create {name} hash:net family inet maxelem {size}\n",
+            "create {name}_v6 hash:net family inet6 maxelem {size}\n",
         ],
-        each: ["add %n %p\n", "add %n_v6 %p\n"],
+        each: ["add {name} {prefix}\n", "add {name}_v6 {prefix}\n"],
         name: names_to(31),
         takes_default: false,
         ..List::PLAIN
@@ -191,8 +195,11 @@ pub(super) static IPTABLES: Form = form(
     "iptables",
     "input for `iptables-restore` and `ip6tables-restore`: a chain that drops these prefixes",
     List {
-        open: ["*filter\n:%n - [0:0]\n", ""],
-        each: ["-A %n -4 -s %p -j DROP\n", "-A %n -6 -s %p -j DROP\n"],
+        open: ["*filter\n:{name} - [0:0]\n", ""],
+        each: [
+            "-A {name} -4 -s {prefix} -j DROP\n",
+            "-A {name} -6 -s {prefix} -j DROP\n",
+        ],
         close: ["COMMIT\n", ""],
         name: names_to(28),
         ..List::PLAIN
@@ -203,10 +210,9 @@ pub(super) static PF: Form = form(
     "pf",
     "a table of pf",
     List {
-        open: ["table <%n> persist {\n", ""],
-        each: ["    %p"; 2],
-        between: ",\n",
-        close: ["\n}\n", ""],
+        open: ["table <{name}> persist {{\n", ""],
+        each: ["    {prefix}{,}\n"; 2],
+        close: ["}}\n", ""],
         name: names_to(31),
         ..List::PLAIN
     },

@@ -1,5 +1,5 @@
 //! Tables out: the forms that can be written, those of routes in one file each, those of
-//! lists as templates.
+//! lists as templates, as those of users are.
 //!
 //! A form turns one route into bytes behind a buffer and does no input or
 //! output of its own, so that it serves a file, standard output and memory
@@ -19,8 +19,10 @@ mod mmdb;
 mod options;
 mod output_file;
 mod pfx2as;
+mod pieces;
 mod ranges;
 mod records;
+mod template;
 mod text;
 
 use std::io::Write;
@@ -36,6 +38,7 @@ use form::{Body, Form};
 pub use options::WriteOptions;
 pub use output_file::OutputFile;
 use records::RecordForm;
+pub use template::{Template, write_template};
 
 /// A format in which tables are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,9 +219,8 @@ pub fn write_table(
     };
     // A number without a name was not made by a reader; no form holds an empty one.
     let name = |next_hop| table.next_hops.get(next_hop).unwrap_or_default();
-    let mut routes = table.routes().map(|(p, n)| (p, name(n))).peekable();
-    // As readers have it: where the first route has no next hop, none has.
-    let is_list = routes.peek().is_some_and(|(_, first)| first.is_empty());
+    let routes = table.routes().map(|(p, n)| (p, name(n)));
+    let is_list = table.is_list();
     let header = match (is_list, list) {
         (false, _) => header,
         (true, Ok(header)) => header,

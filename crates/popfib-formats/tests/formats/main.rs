@@ -39,3 +39,4 @@ mod updates;
 mod vrps;
 mod write;
 mod write_lists;
+mod write_template;

@@ -39,7 +39,7 @@ fn written(table: &RouteTable, format: WriteFormat) -> Result<String, WriteError
 }
 
 /// CSV as RFC 4180 has it, read character by character.
-fn csv(text: &str) -> Vec<Vec<String>> {
+pub(super) fn csv(text: &str) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let (mut row, mut field, mut quoted) = (Vec::new(), String::new(), false);
     let mut chars = text.chars().peekable();
@@ -59,7 +59,7 @@ fn csv(text: &str) -> Vec<Vec<String>> {
     rows
 }
 
-fn prefix() -> impl Strategy<Value = IpPrefix> {
+pub(super) fn prefix() -> impl Strategy<Value = IpPrefix> {
     prop_oneof![
         (any::<u32>(), 0u8..=32)
             .prop_map(|(bits, len)| Prefix::new_masked(bits, len).unwrap().into()),

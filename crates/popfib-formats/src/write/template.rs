@@ -1,0 +1,305 @@
+//! Tables in a form of the user's: a template of lines, those with a field once for each route.
+
+use std::io::Write;
+use std::str::FromStr;
+
+use popfib::{IpPrefix, NextHop};
+use popfib_table::{Cell, Records, Scalar};
+
+use super::blocks::write_blocks;
+use super::csv;
+use super::error::WriteError;
+use super::pieces::{Piece, PrefixField, parse};
+use crate::cell_json::CellJson;
+use crate::error::{no_name, quote};
+use crate::image::no_column;
+use crate::load::RouteTable;
+use crate::name_rule::is_forbidden;
+
+/// Lines with fields in braces, such as `{prefix} {country};`, in which tables are [written](write_template).
+///
+/// The lines from the first that has a field to the last that has one are written for each route, those before and after them
+/// once. A field is one of the prefix (`prefix`, `address`, `length`, `mask`, `wildcard`, `first`, `last`, `family`) or a column
+/// by its name; `value` is the value of a lookup. `{NAME:json}` and `{NAME:csv}` write it as a value of JSON and as a field of
+/// CSV, `{NAME|TEXT}` writes TEXT where it is absent. `{,}` is a comma after each route but the last. `{{` and `}}` are
+/// braces, `\n`, `\t` and `\\` a line end (which ends no line of the template), a tab and a backslash.
+#[derive(Clone, Debug)]
+pub struct Template {
+    before: String,
+    each: Vec<Piece<Field>>,
+    after: String,
+}
+
+/// What stands in braces.
+#[derive(Clone, Debug)]
+struct Field {
+    name: String,
+    /// Which field of prefixes this is; else it is a column.
+    of_prefix: Option<PrefixField>,
+    filter: Filter,
+    /// What is written in place of an absent value.
+    absent: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Filter {
+    None,
+    Json,
+    Csv,
+}
+
+/// What the value of a lookup is called, whatever its column is.
+const VALUE: &str = "value";
+
+impl FromStr for Template {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
+        let lines = lines.map(|line| {
+            let mut pieces = parse(line, field)?;
+            pieces.push(Piece::Text("\n".to_owned()));
+            Ok(pieces)
+        });
+        let lines: Vec<_> = lines.collect::<Result<_, String>>()?;
+        let has_field = |line: &Vec<Piece<Field>>| {
+            let mut pieces = line.iter();
+            pieces.any(|piece| !matches!(piece, Piece::Text(_)))
+        };
+        let Some(first) = lines.iter().position(has_field) else {
+            let fields = fields();
+            return Err(format!(
+                "a template without a field; fields are {fields}, and the columns of the table"
+            ));
+        };
+        let last = lines.iter().rposition(has_field).unwrap_or(first);
+        let text = |lines: &[Vec<Piece<Field>>]| {
+            let texts = lines.iter().flatten().filter_map(|piece| match piece {
+                Piece::Text(text) => Some(&text[..]),
+                Piece::Field(_) | Piece::Comma => None,
+            });
+            texts.collect()
+        };
+        Ok(Self {
+            before: text(&lines[..first]),
+            each: lines[first..=last].concat(),
+            after: text(&lines[last + 1..]),
+        })
+    }
+}
+
+/// The names of the fields that every table has.
+fn fields() -> String {
+    PrefixField::ALL.map(|(name, _)| name).join(", ")
+}
+
+/// A field as it stands in braces.
+fn field(text: &str) -> Result<Field, String> {
+    let (text, absent) = match text.split_once('|') {
+        Some((text, absent)) => (text, Some(absent.to_owned())),
+        None => (text, None),
+    };
+    let (name, filter) = match text.rsplit_once(':') {
+        None => (text, Filter::None),
+        Some((name, "json")) => (name, Filter::Json),
+        Some((name, "csv")) => (name, Filter::Csv),
+        Some((_, filter)) => {
+            let filter = quote(filter.as_bytes());
+            return Err(format!(
+                "{filter}: not a way to write a field; there are json and csv"
+            ));
+        }
+    };
+    if name.is_empty() {
+        return Err("{} names no field; {{ and }} are braces themselves".to_owned());
+    }
+    Ok(Field {
+        name: name.to_owned(),
+        of_prefix: PrefixField::by_name(name),
+        filter,
+        absent,
+    })
+}
+
+impl Template {
+    /// Whether it names a column by another name than `value`, so that a table needs its [records](crate::Columns::All).
+    pub fn names_columns(&self) -> bool {
+        self.each.iter().any(|piece| match piece {
+            Piece::Field(field) => field.of_prefix.is_none() && field.name != VALUE,
+            Piece::Text(_) | Piece::Comma => false,
+        })
+    }
+}
+
+/// Writes `table` to `out` by `template`: the IPv4 routes, then the IPv6 routes, each in prefix order. O(routes and bytes)
+/// time, O(1) memory. `out` is not flushed.
+///
+/// A value that is absent is an empty text, in JSON `null`, unless the template has another text for it.
+///
+/// # Errors
+/// Those of `out`. Before anything is written: a column that the table has not, or whose name is that of a field of prefixes. A
+/// value with a control character in a field that is written as it is; routes before it may have been written then.
+pub fn write_template(
+    table: &RouteTable,
+    template: &Template,
+    mut out: impl Write,
+) -> Result<(), WriteError> {
+    let values = match &table.records {
+        Some(records) => Values::Records(records),
+        None => Values::Texts(table),
+    };
+    let pieces = template.each.iter().map(|piece| values.find(piece));
+    let pieces: Vec<_> = pieces.collect::<Result<_, _>>().map_err(WriteError::Form)?;
+    let before = template.before.as_bytes();
+    let mut left = table.route_count();
+    write_blocks(
+        before,
+        table.routes(),
+        &mut out,
+        |block, (prefix, number)| {
+            left -= 1;
+            for piece in &pieces {
+                match *piece {
+                    Found::Text(text) => block.extend_from_slice(text.as_bytes()),
+                    Found::Comma if left > 0 => block.push(b','),
+                    Found::Comma => {}
+                    Found::OfPrefix(of_prefix, field) => field.write_of(of_prefix, prefix, block),
+                    Found::Column(column, field) => {
+                        let cell = values.cell(number, column);
+                        let written = field.write(cell, block);
+                        written.map_err(|next_hop| WriteError::NextHop {
+                            prefix,
+                            next_hop,
+                            reason: "a control character, for which a field needs :json or :csv",
+                        })?;
+                    }
+                }
+            }
+            Ok(())
+        },
+    )?;
+    out.write_all(template.after.as_bytes())?;
+    Ok(())
+}
+
+/// A piece, and where in a table it is.
+enum Found<'t> {
+    Text(&'t str),
+    Comma,
+    OfPrefix(PrefixField, &'t Field),
+    Column(usize, &'t Field),
+}
+
+/// Where the values of a table are.
+enum Values<'t> {
+    Texts(&'t RouteTable),
+    Records(&'t Records),
+}
+
+impl<'t> Values<'t> {
+    /// Where in the table a piece is.
+    fn find<'p>(&self, piece: &'p Piece<Field>) -> Result<Found<'p>, String> {
+        let field = match piece {
+            Piece::Text(text) => return Ok(Found::Text(text)),
+            Piece::Comma => return Ok(Found::Comma),
+            Piece::Field(field) => field,
+        };
+        let name = &field.name[..];
+        match field.of_prefix {
+            Some(_) if self.column(name).is_some() => Err(format!(
+                "a column is called {}, as a field of prefixes is",
+                quote(name.as_bytes())
+            )),
+            Some(of_prefix) => Ok(Found::OfPrefix(of_prefix, field)),
+            None => {
+                let column = self.column(name).or_else(|| match name {
+                    VALUE => self.value_column(),
+                    _ => None,
+                });
+                let found = column.map(|column| Found::Column(column, field));
+                found.ok_or_else(|| {
+                    format!("{}; other fields are {}", self.no_column(name), fields())
+                })
+            }
+        }
+    }
+
+    fn column(&self, name: &str) -> Option<usize> {
+        match self {
+            Self::Records(records) => records.column(name),
+            Self::Texts(table) => (table.column.as_deref() == Some(name)).then_some(0),
+        }
+    }
+
+    /// Where the value of a lookup is; a list has none.
+    fn value_column(&self) -> Option<usize> {
+        match self {
+            Self::Records(records) => Some(records.value_column()),
+            Self::Texts(table) => (!table.is_list()).then_some(0),
+        }
+    }
+
+    /// What to say of a column that is not there.
+    fn no_column(&self, name: &str) -> String {
+        match self {
+            Self::Records(records) => no_column(name, Some(records)),
+            Self::Texts(table) if table.is_list() => {
+                let name = quote(name.as_bytes());
+                format!("no column {name} in a list without values")
+            }
+            Self::Texts(table) => {
+                let there = table.column.as_deref().unwrap_or(VALUE);
+                no_name(name, [there].into_iter())
+            }
+        }
+    }
+
+    fn cell(&self, number: NextHop, column: usize) -> Option<Cell<'t>> {
+        match self {
+            Self::Records(records) => records.cell(number, column),
+            Self::Texts(table) => {
+                let text = table.next_hops.get(number)?;
+                Some(Cell::Scalar(Scalar::Text(text)))
+            }
+        }
+    }
+}
+
+impl Field {
+    /// Appends what `prefix` has of a field of prefixes.
+    fn write_of(&self, of_prefix: PrefixField, prefix: IpPrefix, out: &mut Vec<u8>) {
+        let is_text = self.filter == Filter::Json && of_prefix != PrefixField::Length;
+        let quote: &[u8] = if is_text { b"\"" } else { b"" };
+        out.extend_from_slice(quote);
+        of_prefix.write(prefix, out);
+        out.extend_from_slice(quote);
+    }
+
+    /// Appends a value; the error is one that the field does not hold.
+    fn write(&self, cell: Option<Cell<'_>>, out: &mut Vec<u8>) -> Result<(), String> {
+        match (cell, self.filter, &self.absent) {
+            (None, _, Some(absent)) => out.extend_from_slice(absent.as_bytes()),
+            (None, Filter::Json, None) => out.extend_from_slice(b"null"),
+            (None, _, None) => {}
+            // A value into memory cannot fail.
+            (Some(cell), Filter::Json, _) => {
+                let _ = serde_json::to_writer(&mut *out, &CellJson(cell));
+            }
+            (Some(Cell::Scalar(Scalar::Text(text))), filter, _) => filter.append(text, out)?,
+            (Some(cell), filter, _) => filter.append(&cell.to_string(), out)?,
+        }
+        Ok(())
+    }
+}
+
+impl Filter {
+    /// Appends a text, in CSV if this is not as it is.
+    fn append(self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+        match self {
+            Self::Csv => csv::field(out, text),
+            _ if text.contains(is_forbidden) => return Err(text.to_owned()),
+            _ => out.extend_from_slice(text.as_bytes()),
+        }
+        Ok(())
+    }
+}

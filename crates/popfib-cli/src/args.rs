@@ -353,3 +353,36 @@ impl Family {
         }
     }
 }
+
+/// In what form rows of a report are printed.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct ReportArgs {
+    /// Format of the output
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = ReportForm::Text)]
+    to: ReportForm,
+
+    /// The same as --to json-lines
+    #[arg(long, conflicts_with = "to")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportForm {
+    /// Columns separated by tabs; on a terminal aligned, with headings
+    Text,
+    /// A table with a header
+    Csv,
+    /// One JSON object a line
+    #[value(alias = "jsonl")]
+    JsonLines,
+}
+
+impl ReportArgs {
+    pub(crate) fn form(self) -> ReportForm {
+        if self.json {
+            ReportForm::JsonLines
+        } else {
+            self.to
+        }
+    }
+}

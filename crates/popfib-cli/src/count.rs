@@ -10,21 +10,21 @@ use std::io::Write;
 use std::iter;
 use std::path::PathBuf;
 
-use clap::{Arg, Args, ValueEnum};
+use clap::{Arg, Args};
 use popfib::{Family, Kernel, NextHop};
 use popfib_formats::{AddressBatch, CellJson, Run};
 use popfib_table::Cell;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::args::kernel;
+use crate::args::{ReportArgs, ReportForm, kernel};
 use crate::destination::Destination;
 use crate::failure::Failure;
-use crate::output::note;
+use crate::output::{csv_cell, note};
 use crate::program::Verdict;
 use crate::records::shown;
 use crate::screen::Screen;
 use crate::stream::answers::{self, Ask, Routes};
-use crate::stream::form::{csv_cell, text};
+use crate::stream::form::text;
 use crate::stream::seen::Seen;
 use crate::stream::source::Source;
 use crate::stream::table::NamedTable;
@@ -74,13 +74,8 @@ pub(crate) struct CountArgs {
     #[arg(long)]
     shares: bool,
 
-    /// Format of the output
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = Form::Text)]
-    to: Form,
-
-    /// The same as --to json-lines
-    #[arg(long, conflicts_with = "to")]
-    json: bool,
+    #[command(flatten)]
+    form: ReportArgs,
 
     /// Output file [default: standard output]
     ///
@@ -111,17 +106,6 @@ fn by(columns: Arg) -> Arg {
 /// The column that is no part of a record.
 const PREFIX: &str = "prefix";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// Columns separated by tabs; on a terminal aligned, with headings, shares and bars
-    Text,
-    /// A table with a header
-    Csv,
-    /// One JSON object a line
-    #[value(alias = "jsonl")]
-    JsonLines,
-}
-
 pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
     args.input
         .check(args.tables.on_stdin(), &args.tables.read)?;
@@ -131,7 +115,7 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
         return Err(format!("--weight: {reason}").into());
     }
     let mut target = Destination::open(args.output.as_deref())?;
-    let is_seen = args.to == Form::Text && !args.json && args.output.is_none();
+    let is_seen = args.form.form() == ReportForm::Text && args.output.is_none();
     let tables = args.tables.load_by(PREFIX, is_seen)?;
     let mut count = Count {
         args,
@@ -444,12 +428,8 @@ impl Count<'_> {
             rows.push((rest, cells));
         }
         let mut out = Vec::new();
-        let form = if self.args.json {
-            Form::JsonLines
-        } else {
-            self.args.to
-        };
-        if form == Form::Csv {
+        let form = self.args.form.form();
+        if form == ReportForm::Csv {
             out.extend(b"count");
             if self.args.shares {
                 out.extend(b",share");
@@ -463,14 +443,14 @@ impl Count<'_> {
         // A bar is as long as the most frequent has it; the sum of the others may be more.
         let most = rows.first().map_or(0.0, |row| row.0.as_f64());
         let mut text = Text::new(screen, self.args.shares, most);
-        if form == Form::Text && !rows.is_empty() {
+        if form == ReportForm::Text && !rows.is_empty() {
             text.heading(&columns, &mut out);
         }
         for (count, cells) in &rows {
             let share = ratio(*count, total) * 100.0;
             let cells = cells.iter().copied();
             match form {
-                Form::JsonLines => {
+                ReportForm::JsonLines => {
                     let rounded = (share * 1000.0).round() / 1000.0;
                     let names = columns.iter().map(String::as_str);
                     let line = Line {
@@ -481,7 +461,7 @@ impl Count<'_> {
                     serde_json::to_writer(&mut out, &line).expect("text is JSON");
                     out.push(b'\n');
                 }
-                Form::Csv => {
+                ReportForm::Csv => {
                     let _ = write!(out, "{count}");
                     if self.args.shares {
                         let _ = write!(out, ",{share:.3}");
@@ -492,7 +472,7 @@ impl Count<'_> {
                     }
                     out.push(b'\n');
                 }
-                Form::Text => text.row(*count, share, cells, &mut out),
+                ReportForm::Text => text.row(*count, share, cells, &mut out),
             }
         }
         text.finish(&mut out);

@@ -2,15 +2,16 @@
 
 use std::path::PathBuf;
 
+use anstyle::Style;
 use clap::Args;
 use popfib::algebra;
 use popfib_formats::Escaped;
 use serde::Serialize;
 
 use super::{List, load, prefixes};
-use crate::args::{Family, ReadArgs};
+use crate::args::{Family, ReadArgs, ReportArgs, ReportForm};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, csv_cell};
 use crate::program::Verdict;
 use crate::progress;
 use crate::rows::{Field, Form, LEFT, RIGHT};
@@ -30,9 +31,8 @@ pub(super) struct CompareArgs {
     #[arg(long)]
     shares: bool,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: ReportArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -63,9 +63,10 @@ pub(super) fn run(args: &CompareArgs) -> Result<Verdict, Failure> {
         compare::<u128>(&lists, &mut compared);
     }
     drop(bar);
-    match args.json {
-        true => print_json(&names, &compared)?,
-        false => print_rows(&names, &compared, args.shares)?,
+    match args.form.form() {
+        ReportForm::JsonLines => print_json(&names, &compared)?,
+        ReportForm::Csv => print_csv(&rows(&names, &compared, args.shares))?,
+        ReportForm::Text => print_rows(&rows(&names, &compared, args.shares))?,
     }
     Ok(Verdict::Good)
 }
@@ -90,24 +91,46 @@ fn compare<A: popfib::Family>(lists: &[List], to: &mut Vec<Compared>) {
     }
 }
 
-fn print_rows(names: &[String], compared: &[Compared], shares: bool) -> Result<(), Failure> {
-    let mut output = Output::of_rows(Form::tabs(&[LEFT, LEFT]).then(RIGHT));
+/// The heading, and the fields of each list.
+fn rows(names: &[String], compared: &[Compared], shares: bool) -> Vec<Vec<String>> {
     let heading = ["list", "family", "prefixes", "addresses", "unique"];
     let heading = heading.iter().map(|name| (*name).to_owned());
-    let names: Vec<_> = names.iter().map(|name| Escaped(name).to_string()).collect();
-    let heading: Vec<_> = heading.chain(names.iter().cloned()).collect();
-    output.row(heading.iter().map(|name| Field::styled(HEADING, name)))?;
+    let mut rows = vec![heading.chain(names.iter().cloned()).collect()];
     for row in compared {
         let part = |count: u128| match shares {
             true => format!("{:.2}", 100.0 * share(count, row.addresses)),
             false => count.to_string(),
         };
         let counts = [row.unique].into_iter().chain(row.shared.iter().copied());
-        let counts = counts.map(part);
         let fields = [names[row.list].clone(), row.family.to_owned()].into_iter();
         let fields = fields.chain([row.prefixes.to_string(), row.addresses.to_string()]);
-        let fields: Vec<_> = fields.chain(counts).collect();
-        output.row(fields.iter().map(|field| Field::new(field)))?;
+        rows.push(fields.chain(counts.map(part)).collect());
+    }
+    rows
+}
+
+fn print_rows(rows: &[Vec<String>]) -> Result<(), Failure> {
+    let mut output = Output::of_rows(Form::tabs(&[LEFT, LEFT]).then(RIGHT));
+    for (index, row) in rows.iter().enumerate() {
+        let style = if index == 0 { HEADING } else { Style::new() };
+        let fields: Vec<_> = row.iter().map(|field| Escaped(field)).collect();
+        output.row(fields.iter().map(|field| Field::styled(style, field)))?;
+    }
+    output.flush()
+}
+
+fn print_csv(rows: &[Vec<String>]) -> Result<(), Failure> {
+    let mut output = Output::new();
+    for row in rows {
+        let mut line = Vec::new();
+        for (index, field) in row.iter().enumerate() {
+            if index > 0 {
+                line.push(b',');
+            }
+            csv_cell(field, b',', &mut line);
+        }
+        line.push(b'\n');
+        output.bytes(&line)?;
     }
     output.flush()
 }

@@ -8,6 +8,7 @@ use popfib_table::{Cell, Scalar};
 use serde::Serialize;
 
 use super::table::NamedTable;
+use crate::output::csv_cell;
 use crate::records::shown;
 
 /// A form of output as lines.
@@ -214,18 +215,6 @@ fn member(name: &str, value: &impl Serialize, to: &mut Vec<u8>) {
 
 fn json(value: &(impl Serialize + ?Sized), to: &mut Vec<u8>) {
     serde_json::to_writer(to, value).expect("text is JSON");
-}
-
-/// A cell, in quotes where it has to be (RFC 4180).
-pub(crate) fn csv_cell(text: &str, delimiter: u8, to: &mut Vec<u8>) {
-    let special = |&byte: &u8| byte == delimiter || matches!(byte, b'"' | b'\r' | b'\n');
-    if text.as_bytes().iter().any(special) {
-        to.push(b'"');
-        to.extend_from_slice(text.replace('"', "\"\"").as_bytes());
-        to.push(b'"');
-    } else {
-        to.extend_from_slice(text.as_bytes());
-    }
 }
 
 #[cfg(test)]

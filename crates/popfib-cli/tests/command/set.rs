@@ -417,6 +417,24 @@ fn comparisons_are_a_table_of_both_families() {
         format!("{a}\tIPv6\t1\t{all}\t{half}\t{all}\t{half}")
     );
     assert_eq!(lines[4], format!("{b}\tIPv6\t1\t{half}\t0\t{half}\t{half}"));
+    let csv = run(&["set", "compare", "--to", "csv", &a, &b]);
+    let wanted: Vec<_> = lines.iter().map(|line| line.replace('\t', ",")).collect();
+    assert!(good(&csv).lines().eq(wanted));
+    let json = |option: &[&str]| {
+        let args = [&["set", "compare", &a, &b][..], option].concat();
+        good(&run(&args)).to_owned()
+    };
+    assert_eq!(json(&["--json"]), json(&["--to", "json-lines"]));
+    let quoted = file("a, \"b\".txt", A);
+    let csv = run(&["set", "compare", "--to", "csv", &quoted, &b]);
+    let name = format!("\"{}\"", quoted.replace('"', "\"\""));
+    let heading = good(&csv).lines().next();
+    assert_eq!(
+        heading,
+        Some(&*format!(
+            "list,family,prefixes,addresses,unique,{name},{b}"
+        ))
+    );
     let output = run(&["set", "compare", "--shares", "--family", "ipv6", &a, &b]);
     let lines: Vec<_> = good(&output).lines().collect();
     assert_eq!(

@@ -2,7 +2,8 @@
 //!
 //! [`routes`] merges the two walks in prefix order and compares next hops where
 //! both have a prefix. [`answers`] walks the [`Intervals`] of both in step and
-//! compares what the addresses get, so tables with different routes but the same answers are equal.
+//! compares what the addresses get, so tables with different routes but the same answers are equal. [`prefixes`] compares
+//! lists without next hops, as sets have them.
 //!
 //! Each table numbers its next hops itself, so the caller says which are equal: `|a, b| a == b` if both use the
 //! same numbers.
@@ -24,6 +25,7 @@
 //! # Ok::<(), popfib::PrefixError>(())
 //! ```
 
+use core::cmp::Ordering;
 use core::iter::from_fn;
 
 use crate::address::Address;
@@ -78,6 +80,42 @@ pub fn routes<'r, A: Address>(
             let new = news.next_if(|(p, _)| *p == prefix).map(|(_, n)| n);
             if !is_same(old, new, &same) {
                 return Some(RouteChange { prefix, old, new });
+            }
+        }
+    })
+}
+
+/// A prefix that is in one of two lists alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PrefixChange<P> {
+    /// It is only in the new one.
+    Added(P),
+    /// It is only in the old one.
+    Removed(P),
+}
+
+/// The prefixes that were added to `old` or removed from it on the way to `new`, in order, both of which have them in order,
+/// each once. Lazy: O(prefixes of both) in all, O(1) memory.
+pub fn prefixes<P: Ord>(
+    old: impl IntoIterator<Item = P>,
+    new: impl IntoIterator<Item = P>,
+) -> impl Iterator<Item = PrefixChange<P>> {
+    let mut olds = old.into_iter().peekable();
+    let mut news = new.into_iter().peekable();
+    from_fn(move || {
+        loop {
+            let order = match (olds.peek(), news.peek()) {
+                (Some(old), Some(new)) => old.cmp(new),
+                (Some(_), None) => Ordering::Less,
+                (None, _) => Ordering::Greater,
+            };
+            match order {
+                Ordering::Less => return olds.next().map(PrefixChange::Removed),
+                Ordering::Greater => return news.next().map(PrefixChange::Added),
+                Ordering::Equal => {
+                    olds.next();
+                    news.next();
+                }
             }
         }
     })

@@ -92,9 +92,10 @@ pub use live::{Guard, LiveBytes, LiveFib, Reader};
 pub use longest::LongestFib;
 pub use map::{
     Both, Entry, Group, GroupError, GroupGuard, GroupReader, IntoIter, IpSet, Iter, IterMut, Keyed,
-    Keys, LiveGroups, LiveMap, LiveTable, MapGuard, MapReader, NextHopMap, OccupiedEntry, Own,
-    PrefixMap, PrefixSet, RouteTextError, Shared, Storage, Stores, Subtree, Sweep, Table,
-    TableGuard, TableIntoIter, TableIter, TableReader, TableSweep, VacantEntry, ValueMut, Values,
+    Keys, ListTextError, LiveGroups, LiveMap, LiveTable, MapGuard, MapReader, NextHopMap,
+    OccupiedEntry, Own, PrefixMap, PrefixSet, RouteTextError, Shared, Storage, Stores, Subtree,
+    Sweep, Table, TableGuard, TableIntoIter, TableIter, TableReader, TableSweep, VacantEntry,
+    ValueMut, Values,
 };
 pub use memory::{AllocError, Allocator, Global, OutOfMemory};
 pub use multi_rib::{BestChange, MultiRib, Path, Position};
@@ -110,13 +111,16 @@ pub use rib::{ByLength, Iter as RibIter, Range as RibRange, Rib, Supernets};
 #[path = "../tests/common/rounds.rs"]
 mod rounds;
 
-// The examples of the two READMEs and of the guide to live tables are tests.
+// The examples of the two READMEs and of the guides to maps and live tables are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct CrateReadme;
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/maps.md")]
+struct MapsGuide;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/live.md")]
 struct LiveGuide;

@@ -5,6 +5,7 @@ use core::ops::{BitAnd, BitOr, BitXor, Sub};
 use super::set::{IpSet, PrefixSet};
 use crate::address::Address;
 use crate::algebra::{self, Coverage};
+use crate::diff::{self, PrefixChange};
 use crate::prefix::IpPrefix::{self, V4, V6};
 use crate::prefix::Prefix;
 
@@ -95,6 +96,12 @@ impl<A: Address> PrefixSet<A> {
         algebra::compare(self, other)
     }
 
+    /// The prefixes that were added or removed from this set to `new`, in order, whatever their addresses are in.
+    /// O(prefixes of both) in all.
+    pub fn diff(&self, new: &Self) -> impl Iterator<Item = PrefixChange<Prefix<A>>> {
+        diff::prefixes(self, new)
+    }
+
     /// Whether `other` has every address of the set. O(prefixes of both).
     pub fn is_subset(&self, other: &Self) -> bool {
         algebra::is_subset(self, other)
@@ -145,6 +152,23 @@ impl IpSet {
         let ipv6 = algebra::compare(one.ipv6().keys(), two.ipv6().keys());
         let ipv6 = ipv6.map(|(prefix, how)| (V6(prefix), how));
         ipv4.map(|(prefix, how)| (V4(prefix), how)).chain(ipv6)
+    }
+
+    /// The prefixes that were added or removed from this set to `new`, in order, whatever their addresses are in.
+    /// O(prefixes of both) in all.
+    ///
+    /// ```
+    /// use popfib::IpSet;
+    /// use popfib::diff::PrefixChange::{Added, Removed};
+    ///
+    /// let old: IpSet = "10.0.0.0/8\n2001:db8::/32\n".parse()?;
+    /// let new: IpSet = "10.0.0.0/8\n10.1.0.0/16\n".parse()?;
+    /// let changes = [Added("10.1.0.0/16".parse().unwrap()), Removed("2001:db8::/32".parse().unwrap())];
+    /// assert!(old.diff(&new).eq(changes));
+    /// # Ok::<(), popfib::ListTextError>(())
+    /// ```
+    pub fn diff(&self, new: &Self) -> impl Iterator<Item = PrefixChange<IpPrefix>> {
+        diff::prefixes(self, new)
     }
 
     /// Whether `other` has every address of the set. O(prefixes of both).

@@ -21,6 +21,7 @@ mod family;
 mod follow;
 mod free;
 mod iter;
+mod list_text;
 mod live;
 mod next_hops;
 mod pairs;
@@ -46,6 +47,7 @@ pub use bulk::RouteTextError;
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use family::Keyed;
 pub use iter::{IntoIter, Iter, IterMut, Keys, Values};
+pub use list_text::ListTextError;
 pub use live::{
     Group, GroupError, GroupGuard, GroupReader, LiveGroups, LiveMap, LiveTable, MapGuard,
     MapReader, Sweep, TableGuard, TableReader, TableSweep,

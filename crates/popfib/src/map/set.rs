@@ -156,7 +156,7 @@ macro_rules! set {
                 Some(self.map.last()?.0)
             }
 
-            /// The map without values that the set is; it has the batches.
+            /// The map without values that the set is; it has the batches of matches.
             pub fn as_map(&self) -> &$map {
                 &self.map
             }

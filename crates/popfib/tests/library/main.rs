@@ -21,6 +21,7 @@ mod prefix;
 mod rib;
 #[cfg(feature = "serde")]
 mod serde;
+mod sets;
 mod tools;
 mod walks;
 

@@ -91,6 +91,7 @@ pub use name_rule::MAX_NAME;
 pub use origins::{Origin, origins};
 pub use paths::open_paths;
 pub use peers::{Peer, PeerFilter, RouteValue};
+pub use ranges::{RangeError, RangePrefixes, prefixes_of_text};
 pub use route::{RecordColumns, Route, RouteSource};
 pub use table_format::{Columns, Format, LoadOptions};
 pub use text_table::TextTable;

@@ -164,6 +164,21 @@ impl Span {
     }
 }
 
+/// The prefixes that `text` stands for: a prefix, an address, a range, or a short form of IPv4; with `mask`, host bits are
+/// cleared.
+///
+/// # Errors
+/// In words, with the text.
+pub fn prefixes_of_text(text: &str, mask: bool) -> Result<impl Iterator<Item = IpPrefix>, String> {
+    let notation = Notation {
+        mask,
+        ..Notation::default()
+    };
+    let span = Span::parse(text, notation).map_err(|error| error.to_string())?;
+    let (first, last) = span.ends();
+    RangePrefixes::new(first, last).map_err(|error| error.to_string())
+}
+
 /// The number of one byte, of digits alone.
 fn byte(text: &str) -> Option<u8> {
     let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -242,14 +257,16 @@ fn is_with_maximum(prefix: &str, max: &str) -> bool {
 ///
 /// At most two for each bit of the address. Constant time for each.
 #[derive(Clone, Debug)]
-pub(crate) enum RangePrefixes {
+pub enum RangePrefixes {
+    /// Those of IPv4.
     V4(Of<u32>),
+    /// Those of IPv6.
     V6(Of<u128>),
 }
 
 /// Two addresses that are not the ends of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RangeError {
+pub enum RangeError {
     /// One is IPv4, the other IPv6.
     Families,
     /// The first is greater than the last.
@@ -272,7 +289,7 @@ impl RangePrefixes {
     ///
     /// # Errors
     /// If the ends are of two families, or in the wrong order.
-    pub(crate) fn new(first: IpAddr, last: IpAddr) -> Result<Self, RangeError> {
+    pub fn new(first: IpAddr, last: IpAddr) -> Result<Self, RangeError> {
         let is_ordered = first <= last;
         let found = match (first, last) {
             (IpAddr::V4(first), IpAddr::V4(last)) => {

@@ -18,9 +18,10 @@ use popfib::{Image, ImageError, NextHop};
 use popfib_formats::{
     Columns, Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable, no_column,
 };
+use popfib_table::Dictionary;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyString};
+use pyo3::types::{PyBool, PyInt, PyString};
 
 use crate::quote::Quoted;
 use crate::records;
@@ -198,21 +199,28 @@ fn of_routes(
     table: RouteTable,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
-    let values = values(py, texts(py, table.next_hops.iter()), decode)?;
+    let values = values_of_texts(py, &table.next_hops, decode)?;
     let map = py.detach(|| Map::from_ribs(table.ribs))?;
     Ok(Table::of(State::new(py, map, values)))
 }
 
-/// Texts as objects, for [`values`].
-pub(crate) fn texts<'py>(
-    py: Python<'py>,
-    texts: impl Iterator<Item = impl AsRef<str>>,
-) -> impl Iterator<Item = PyResult<Option<Bound<'py, PyAny>>>> {
-    texts.map(move |text| Ok(Some(PyString::new(py, text.as_ref()).into_any())))
+/// Values numbered as texts are: themselves, or what `decode` makes of them. Those of a list without values are True: no answer
+/// may look like none.
+pub(crate) fn values_of_texts(
+    py: Python<'_>,
+    texts: &Dictionary,
+    decode: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Values> {
+    let is_list = texts.len() == 1 && texts.iter().all(str::is_empty) && decode.is_none();
+    let object = |text| match is_list {
+        true => PyBool::new(py, true).to_owned().into_any(),
+        false => PyString::new(py, text).into_any(),
+    };
+    values(py, texts.iter().map(|text| Ok(Some(object(text)))), decode)
 }
 
 /// Values numbered as `found` is: themselves, or what `decode` makes of them; None where there is none.
-pub(crate) fn values<'py>(
+fn values<'py>(
     py: Python<'py>,
     found: impl Iterator<Item = PyResult<Option<Bound<'py, PyAny>>>>,
     decode: Option<&Bound<'_, PyAny>>,
@@ -272,8 +280,16 @@ pub(crate) fn open(
     Ok(Table::of(match table.records() {
         Some(records) => {
             let numbers = (1..=records.len() as u32).filter_map(NextHop::new);
-            let value = |number| {
-                let cell = records.cell(number, records.value_column());
+            let (column, index) = (
+                &records.columns()[records.value_column()],
+                records.value_column(),
+            );
+            let value = |number: NextHop| {
+                let code = records.code(number.get(), index);
+                let cell = match decode {
+                    Some(_) => column.value(code),
+                    None => records::value(column, code),
+                };
                 cell.map(|cell| records::object(py, cell)).transpose()
             };
             let values = values(py, numbers.map(value), decode)?;

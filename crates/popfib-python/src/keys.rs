@@ -1,4 +1,4 @@
-//! Python objects as prefixes: `str`, packed `bytes`, tuples, objects of `ipaddress`.
+//! Python objects as prefixes: `str`, packed `bytes`, tuples, objects of `ipaddress` and of netaddr.
 //!
 //! A bare `int` is refused: 1 is an address of either family, and a table that
 //! guesses mixes them up. An address is the prefix of that one address.
@@ -6,6 +6,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use popfib::{IpPrefix, Prefix, PrefixError};
+use popfib_formats::RangePrefixes;
 use popfib_table::PrefixText;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -16,7 +17,7 @@ use crate::quote::Quoted;
 
 /// What a key may be, for errors.
 const FORMS: &str = "a key is a str, packed bytes (4 or 16), (bytes, length), (int, 4 or 6), \
-    (int, 4 or 6, length) or an address or network of `ipaddress`";
+    (int, 4 or 6, length) or an address or network of `ipaddress` or netaddr";
 
 /// The prefix that `key` means; host bits are an error.
 ///
@@ -64,15 +65,7 @@ fn prefix_of_object(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
                 "an interface is an address and a network: use its `ip` or its `network`",
             ));
         }
-        None if integer(key).is_some() => {
-            return Err(PyTypeError::new_err(
-                "an int may be of either family: use (number, 4) or (number, 6)",
-            ));
-        }
-        None => {
-            let name = key.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("{FORMS}, not {name}")));
-        }
+        None => return prefix_of_ends(key),
     };
     if let Ok(scope) = address.getattr("scope_id")
         && !scope.is_none()
@@ -124,6 +117,59 @@ fn prefix_of_tuple(tuple: &Bound<'_, PyTuple>) -> PyResult<IpPrefix> {
         _ => Some(length(&tuple.get_item(2)?)?),
     };
     with_len(address, len)
+}
+
+/// The prefix that has the addresses of an object of netaddr.
+fn prefix_of_ends(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
+    let Some((first, last)) = ends(key)? else {
+        return Err(PyTypeError::new_err(match integer(key) {
+            Some(_) => "an int may be of either family: use (number, 4) or (number, 6)".to_owned(),
+            None => format!("{FORMS}, not {}", key.get_type().name()?),
+        }));
+    };
+    let mut prefixes = RangePrefixes::new(first, last).into_iter().flatten();
+    match (prefixes.next(), prefixes.next()) {
+        (Some(prefix), None) => Ok(prefix),
+        _ => Err(PyValueError::new_err(format!(
+            "{first}-{last} is no single prefix"
+        ))),
+    }
+}
+
+/// The first and the last address of an object of netaddr, by what such objects have: a family, and numbers.
+pub(crate) fn ends(object: &Bound<'_, PyAny>) -> PyResult<Option<(IpAddr, IpAddr)>> {
+    let number = |name| -> PyResult<Option<u128>> {
+        let number = object.getattr_opt(name)?;
+        Ok(number.and_then(|number| number.extract().ok()))
+    };
+    let version = number("version")?;
+    let ends = match version {
+        Some(4 | 6) => match (number("first")?, number("last")?) {
+            (Some(first), Some(last)) => Some((first, last)),
+            _ => number("value")?.map(|value| (value, value)),
+        },
+        _ => None,
+    };
+    let Some((first, last)) = ends else {
+        return Ok(None);
+    };
+    Ok(match version {
+        Some(4) => u32::try_from(first)
+            .ok()
+            .zip(u32::try_from(last).ok())
+            .map(|(first, last)| (IpAddr::V4(first.into()), IpAddr::V4(last.into()))),
+        _ => Some((IpAddr::V6(first.into()), IpAddr::V6(last.into()))),
+    })
+}
+
+/// Whether this is an object of `ipaddress` or netaddr, each of which may be gone over, too.
+pub(crate) fn is_object(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(ipaddress_kind(object)?.is_some() || ends(object)?.is_some())
+}
+
+/// Whether a second element of a tuple is a family or a length, and not an address, which passes for an int in netaddr.
+pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(integer(object).is_some() && ends(object)?.is_none())
 }
 
 /// An int, or what passes for one, as the scalars of numpy do.

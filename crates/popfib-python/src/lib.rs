@@ -5,8 +5,8 @@
 //! to, `routes` is the map of a table (or the image), `state` the table itself (routes, values), `walk` its iterators,
 //! `live` a table that changes while threads look up,
 //! `columns` looks up many addresses at a time, `store` saves and pickles, `table`
-//! is the face of all that towards Python and `live_table` that of `live`, `pairs` reads what both take, `files` loads tables and `updates` what changes them, `several` looks up in several, `tools` puts
-//! them together and compares them, and `vrps` validates origins. Each imports those before it
+//! is the face of all that towards Python and `live_table` that of `live`, `pairs` reads what both take, `files` loads tables and `updates` what changes them, `several` looks up in several, `tools` makes
+//! them smaller and compares them, `ip_set` is the face of sets, and `vrps` validates origins. Each imports those before it
 //! alone. What users read is in `python/popfib` and docs/python.md.
 //!
 //! No Python code runs while a table's lock is held: neither `__eq__` nor
@@ -15,6 +15,7 @@
 
 mod columns;
 mod files;
+mod ip_set;
 mod join;
 mod keys;
 mod live;
@@ -55,16 +56,14 @@ fn _popfib(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(files::open, module)?)?;
     module.add_function(wrap_pyfunction!(files::default_table, module)?)?;
     module.add_function(wrap_pyfunction!(join::join, module)?)?;
+    module.add_class::<ip_set::IPSet>()?;
+    module.add_class::<ip_set::Parts>()?;
+    module.add_function(wrap_pyfunction!(ip_set::load_set, module)?)?;
+    module.add_function(wrap_pyfunction!(ip_set::compare, module)?)?;
     module.add_class::<vrps::Vrps>()?;
     module.add_function(wrap_pyfunction!(vrps::load_vrps, module)?)?;
     module.add_function(wrap_pyfunction!(vrps::rov, module)?)?;
     module.add_function(wrap_pyfunction!(updates::load_updates, module)?)?;
-    module.add_function(wrap_pyfunction!(tools::union, module)?)?;
-    module.add_function(wrap_pyfunction!(tools::intersection, module)?)?;
-    module.add_function(wrap_pyfunction!(tools::difference, module)?)?;
-    module.add_function(wrap_pyfunction!(tools::symmetric_difference, module)?)?;
-    module.add_function(wrap_pyfunction!(tools::complement, module)?)?;
-    module.add_function(wrap_pyfunction!(tools::compare, module)?)?;
     module.add_function(wrap_pyfunction!(tools::aggregate, module)?)?;
     module.add_function(wrap_pyfunction!(tools::diff, module)?)?;
     module.add_function(wrap_pyfunction!(several::lookup_many, module)?)?;

@@ -273,7 +273,13 @@ impl Writer {
 }
 
 /// The kinds of values, by the number that is kept of them.
-const KINDS: [Kind; 4] = [Kind::Text, Kind::Number, Kind::Wide, Kind::Other];
+const KINDS: [Kind; 5] = [
+    Kind::Text,
+    Kind::Number,
+    Kind::Wide,
+    Kind::Truth,
+    Kind::Other,
+];
 
 /// What threads share.
 pub(crate) struct Live {

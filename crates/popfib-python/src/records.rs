@@ -23,6 +23,30 @@ pub(crate) fn column(records: &Records, name: &str) -> PyResult<usize> {
     column.ok_or_else(|| PyValueError::new_err(no_column(name, Some(records))))
 }
 
+/// Whether all that a column says is the empty text, as that of a list without values. To Python it says True: no answer may look
+/// like none.
+fn is_of_list(column: &Column) -> bool {
+    let is_empty = |cell| matches!(cell, Cell::Scalar(Scalar::Text("")));
+    column.len() == 1 && column.value(1).is_some_and(is_empty)
+}
+
+/// The type that a column has in Python.
+pub(crate) fn type_of(column: &Column) -> ColumnType {
+    match is_of_list(column) {
+        true => ColumnType::Boolean,
+        false => column.column_type(),
+    }
+}
+
+/// What a code of a column stands for in Python.
+pub(crate) fn value(column: &Column, code: u32) -> Option<Cell<'_>> {
+    let value = column.value(code)?;
+    Some(match is_of_list(column) {
+        true => Cell::Scalar(Scalar::Boolean(true)),
+        false => value,
+    })
+}
+
 /// The most dicts that are kept of a table, of some hundred bytes each.
 const KEPT: usize = 1 << 17;
 
@@ -45,12 +69,8 @@ pub(crate) struct Dicts {
 impl Dicts {
     pub(crate) fn new(py: Python<'_>, records: &Records) -> Self {
         let columns = records.columns().iter();
-        let is_list = |column: &Column| {
-            matches!(
-                column.column_type(),
-                ColumnType::Texts | ColumnType::Integers
-            )
-        };
+        let is_list =
+            |column: &Column| matches!(type_of(column), ColumnType::Texts | ColumnType::Integers);
         let cells = |column: &Column| match is_list(column) {
             true => Vec::new(),
             false => (0..column.len()).map(|_| OnceLock::new()).collect(),
@@ -113,7 +133,7 @@ impl Dicts {
             let code = records.code(number.get(), index);
             let place = (code as usize).wrapping_sub(1);
             let known = self.objects[index].get(place);
-            match (known, records.cell(number, index)) {
+            match (known, value(&records.columns()[index], code)) {
                 (Some(known), Some(Cell::Scalar(value))) => {
                     let value = match known.get() {
                         Some(value) => value.clone_ref(py),
@@ -169,7 +189,7 @@ pub(crate) fn schema<'py>(
     match records {
         Some(records) => {
             for column in records.columns() {
-                schema.set_item(column.name(), column.column_type().name())?;
+                schema.set_item(column.name(), type_of(column).name())?;
             }
         }
         None => schema.set_item(VALUE, kind.name())?,

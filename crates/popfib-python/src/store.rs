@@ -8,7 +8,7 @@ use popfib::{Address, ImageWriter, Keep, NextHop, Options, Prefix, Source};
 use popfib_table::{Builder, Dictionary, TableError};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyList, PyString, PyTuple};
 
 use crate::routes::Map;
 use crate::state::{Shared, State};
@@ -69,6 +69,8 @@ pub(crate) fn save(
         };
         let value = value.bind(py);
         let text = match encode {
+            // The value of a list without values.
+            None if value.is(PyBool::new(py, true)) => PyString::new(py, "").into_any(),
             None => value.clone(),
             Some(encode) => encode.call1((value,))?,
         };

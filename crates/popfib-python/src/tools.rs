@@ -1,116 +1,25 @@
-//! Tables put together and compared: set algebra, aggregation, differences.
+//! Tables made smaller and compared.
 //!
 //! All work on copies of the tables, so that no lock is held, and mostly without the interpreter.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use popfib::algebra::{self, Coverage};
 use popfib::diff::RouteChange;
-use popfib::{Address, ByFamily, Family, IpPrefix, NextHop, Prefix, aggregate as aggregation};
+use popfib::{Address, ByFamily, IpPrefix, NextHop, Prefix, aggregate as aggregation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyString};
+use pyo3::types::PyString;
 
 use crate::keys;
 use crate::quote::Quoted;
 use crate::routes::Map;
 use crate::state::State;
 use crate::table::Table;
-use crate::values::Values;
 
 pub(crate) fn copy(table: &Bound<'_, Table>) -> PyResult<State> {
     let py = table.py();
     table.get().shared.copy(py)
-}
-
-fn prefixes<A: Family>(map: &Map) -> impl Iterator<Item = Prefix<A>> {
-    A::of(&map.0).iter().map(|(prefix, _)| prefix)
-}
-
-/// A table of prefixes, whose value is True.
-fn set(
-    py: Python<'_>,
-    ipv4: impl Iterator<Item = Prefix<u32>> + Send,
-    ipv6: impl Iterator<Item = Prefix<u128>> + Send,
-) -> PyResult<Table> {
-    let truth = PyBool::new(py, true).to_owned().into_any().unbind();
-    let values = Values::numbered(py, vec![truth]);
-    let map = py.detach(|| {
-        Map::new(
-            ipv4.map(|prefix| (prefix, NextHop::MIN)),
-            ipv6.map(|prefix| (prefix, NextHop::MIN)),
-        )
-    })?;
-    Ok(Table::of(State::new(py, map, values)))
-}
-
-/// Functions of Python that put the addresses of two tables together.
-macro_rules! operations {
-    ($($(#[doc = $doc:literal])* $name:ident;)*) => {
-        $($(#[doc = $doc])*
-        #[pyfunction]
-        #[pyo3(signature = (one, other, /))]
-        pub(crate) fn $name(
-            py: Python<'_>,
-            one: &Bound<'_, Table>,
-            other: &Bound<'_, Table>,
-        ) -> PyResult<Table> {
-            let (one, other) = (copy(one)?, copy(other)?);
-            let (one, other) = (one.routes.map(), other.routes.map());
-            let ipv4 = algebra::$name(prefixes::<u32>(one), prefixes::<u32>(other));
-            let ipv6 = algebra::$name(prefixes::<u128>(one), prefixes::<u128>(other));
-            set(py, ipv4, ipv6)
-        })*
-    };
-}
-
-operations! {
-    /// Return the addresses of either table, as the fewest prefixes: a table of True.
-    union;
-    /// Return the addresses of both tables, as the fewest prefixes: a table of True.
-    intersection;
-    /// Return the addresses of the first table that the other does not have, as the fewest prefixes: a table of True.
-    difference;
-    /// Return the addresses of one table that the other does not have, as the fewest prefixes: a table of True.
-    symmetric_difference;
-}
-
-/// Return the addresses of both families that the table does not have, as the fewest prefixes: a table of True.
-#[pyfunction]
-#[pyo3(signature = (table, /))]
-pub(crate) fn complement(py: Python<'_>, table: &Bound<'_, Table>) -> PyResult<Table> {
-    let state = copy(table)?;
-    let map = state.routes.map();
-    let ipv4 = algebra::complement(prefixes::<u32>(map));
-    set(py, ipv4, algebra::complement(prefixes::<u128>(map)))
-}
-
-type Pairs<'py> = Vec<(Bound<'py, PyString>, &'static str)>;
-
-/// Return each prefix of the first table with how much of it the other has: "whole", "part" or "none".
-#[pyfunction]
-#[pyo3(signature = (one, other, /))]
-pub(crate) fn compare<'py>(
-    py: Python<'py>,
-    one: &Bound<'py, Table>,
-    other: &Bound<'py, Table>,
-) -> PyResult<Pairs<'py>> {
-    let (one, other) = (copy(one)?, copy(other)?);
-    let (one, other) = (one.routes.map(), other.routes.map());
-    let ipv4 = algebra::compare(prefixes::<u32>(one), prefixes::<u32>(other));
-    let ipv6 = algebra::compare(prefixes::<u128>(one), prefixes::<u128>(other));
-    let ipv4 = ipv4.map(|(prefix, how)| (IpPrefix::V4(prefix), how));
-    let ipv6 = ipv6.map(|(prefix, how)| (IpPrefix::V6(prefix), how));
-    let pairs = ipv4.chain(ipv6).map(|(prefix, how)| {
-        let how = match how {
-            Coverage::Whole => "whole",
-            Coverage::Part => "part",
-            Coverage::None => "none",
-        };
-        Ok((keys::text(py, prefix)?, how))
-    });
-    pairs.collect()
 }
 
 /// Return a smaller table that answers every address as this one does; method is "ortc" or "simple".

@@ -12,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::files::{in_background, input, peer_of, read_error, texts, values, wrong};
+use crate::files::{in_background, input, peer_of, read_error, values_of_texts, wrong};
 use crate::keys;
 use crate::store::path_of;
 
@@ -74,7 +74,7 @@ pub(crate) fn load_updates<'py>(
             error => PyValueError::new_err(error.to_string()),
         })
     })??;
-    let objects = values(py, texts(py, names.iter()), decode)?;
+    let objects = values_of_texts(py, &names, decode)?;
     let updates = updates.into_iter().map(|(prefix, next_hop)| {
         let value = next_hop.and_then(|next_hop| objects.get(next_hop.get()));
         Ok((

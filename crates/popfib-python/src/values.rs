@@ -14,7 +14,7 @@ use hashbrown::HashTable;
 use popfib::NextHop;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyFloat, PyInt, PyString, PyType};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString, PyType};
 
 use crate::words::Words;
 
@@ -48,6 +48,8 @@ pub(crate) enum Kind {
     Number,
     /// An `int` that is wider.
     Wide,
+    /// A `bool`.
+    Truth,
     Other,
     /// `None`, which is null in a column of any type.
     None,
@@ -59,6 +61,8 @@ impl Kind {
             Self::Text
         } else if object.is_none() {
             Self::None
+        } else if object.is_instance_of::<PyBool>() {
+            Self::Truth
         } else if !object.is_exact_instance_of::<PyInt>() {
             Self::Other
         } else if object.extract::<i64>().is_ok() {
@@ -73,6 +77,7 @@ impl Kind {
         match self {
             Self::Text => py.get_type::<PyString>(),
             Self::Number => py.get_type::<PyInt>(),
+            Self::Truth => py.get_type::<PyBool>(),
             Self::Wide | Self::Other | Self::None => py.get_type::<PyAny>(),
         }
     }
@@ -82,6 +87,7 @@ impl Kind {
         match self {
             Self::Text => "text",
             Self::Number => "integer",
+            Self::Truth => "boolean",
             Self::Wide | Self::Other | Self::None => "object",
         }
     }
@@ -97,7 +103,7 @@ pub(crate) struct Values {
     /// Content or identity to number.
     index: Option<HashTable<NextHop>>,
     /// How many objects there are of each kind.
-    kinds: [usize; 5],
+    kinds: [usize; 6],
     /// What they say, for columns that have a type.
     words: Option<Arc<Words>>,
     /// Rows of such columns that were answered without it.
@@ -109,7 +115,7 @@ impl Values {
     ///
     /// The index is made when it is needed, so that opening an image does not wait for it.
     pub(crate) fn numbered(py: Python<'_>, objects: Vec<Py<PyAny>>) -> Self {
-        let mut kinds = [0; 5];
+        let mut kinds = [0; 6];
         for object in &objects {
             kinds[Kind::of(object.bind(py)) as usize] += 1;
         }
@@ -161,11 +167,12 @@ impl Values {
 
     /// What all values are, counted as they come and go: a table may have a million.
     pub(crate) fn kind(&self) -> Kind {
-        let [texts, numbers, wide, others, _] = self.kinds;
-        match (texts, numbers, wide, others) {
-            (_, 0, 0, 0) => Kind::Text,
-            (0, _, 0, 0) => Kind::Number,
-            (0, _, _, 0) => Kind::Wide,
+        let [texts, numbers, wide, truths, others, _] = self.kinds;
+        match (texts, numbers, wide, truths, others) {
+            (_, 0, 0, 0, 0) => Kind::Text,
+            (0, _, 0, 0, 0) => Kind::Number,
+            (0, _, _, 0, 0) => Kind::Wide,
+            (0, 0, 0, _, 0) => Kind::Truth,
             _ => Kind::Other,
         }
     }

@@ -86,7 +86,7 @@ def test_load_of_what_the_user_says_where_it_is(tmp_path):
     path.write_text('config firewall address\n  edit "lan"\n    set subnet 10.1.0.0 255.255.0.0\n')
     with pytest.raises(ValueError, match='t:1: "config": not an address'):
         popfib.load(path)
-    assert dict(popfib.load(path, "any").items()) == {"10.1.0.0/16": ""}
+    assert dict(popfib.load(path, "any").items()) == {"10.1.0.0/16": True}
     assert dict(popfib.load(path, value_regex='edit "(.*)"').items()) == {"10.1.0.0/16": "lan"}
     with pytest.raises(ValueError, match="value_regex '\\(a\\)\\(b\\)': one group at most"):
         popfib.load(path, value_regex="(a)(b)")
@@ -151,7 +151,7 @@ def test_which_value_of_a_record(tmp_path):
     listed = tmp_path / "list.txt"
     listed.write_text("10.0.0.0/8\n2001:db8::/32\n")
     members = popfib.load(listed)
-    assert (members["10.1.2.3"], members.get("8.8.8.8")) == ("", None)
+    assert (members["10.1.2.3"], members.get("8.8.8.8")) == (True, None)
 
 
 def test_lenient_loads(tmp_path):
@@ -464,3 +464,49 @@ def test_paths_are_escaped(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         popfib.load(path)
     assert "\n" not in str(caught.value)
+
+
+def test_lists_without_values(tmp_path):
+    """Whatever is asked for, a match looks like one: the value is True."""
+    path, image, joined = tmp_path / "list.txt", tmp_path / "list.fib", tmp_path / "joined.fib"
+    path.write_text("10.0.0.0/8\n2001:db8::/32\n")
+    table = popfib.load(path)
+    table.save(image)
+    assert popfib.load(image) == table
+    addresses = ["10.1.1.1", "11.0.0.0", "2001:db8::1", None]
+    for found in table, popfib.open(image), popfib.load(image), table.copy(), popfib.LiveTable(table):
+        assert found["10.1.1.1"] is found.get("2001:db8::1") is True
+        assert found.get("11.0.0.0") is None and "10.1.1.1" in found and "11.0.0.0" not in found
+        assert found.longest_match("10.1.1.1") == ("10.0.0.0/8", True)
+        assert found.lookup_many(addresses, output="list") == [True, None, True, None]
+        assert found.lookup_many(addresses[:1], output="matches") == [("10.0.0.0/8", True)]
+        assert found.value_type is bool
+        both = popfib.lookup_many({"bad": found}, addresses, output="list", prefixes=True)
+        assert both["bad"] == [True, None, True, None]
+    for found in table, popfib.open(image):
+        assert list(found.items()) == [("10.0.0.0/8", True), ("2001:db8::/32", True)]
+        assert found.get_exact("10.0.0.0/8") is True and list(found.values()) == [True, True]
+        assert found.schema == {"value": "boolean"} and found.record("10.1.1.1") == {"value": True}
+        assert found.lookup_many(addresses, columns="*", output="list") == {"value": [True, None, True, None]}
+        assert found.dictionary() == [None, True]
+        # What is saved is the list again.
+        found.save(tmp_path / "again.fib")
+        assert popfib.load(tmp_path / "again.fib") == table
+    # `decode` gets the text that the file has.
+    for read in popfib.load, popfib.open:
+        assert read(path if read is popfib.load else image, decode=lambda text: [text])["10.1.1.1"] == [""]
+    (tmp_path / "names.txt").write_text("10.0.0.0/9 east\n11.0.0.0/8 west\n")
+    popfib.join({"bad": path, "site": tmp_path / "names.txt"}, joined)
+    found = popfib.open(joined)
+    assert found.schema == {"bad": "boolean", "site": "text"}
+    assert found.record("10.1.1.1") == {"bad": True, "site": "east"}
+    assert found.record("11.1.1.1") == {"bad": None, "site": "west"}
+    assert (found["10.1.1.1"], found["11.1.1.1"]) == (True, None)
+    assert found.lookup_many(["10.1.1.1", "11.1.1.1"], columns=["bad"], output="list") == {"bad": [True, None]}
+
+
+def test_truths_are_saved_as_a_list(tmp_path):
+    popfib.Table({"10.0.0.0/8": True}).save(tmp_path / "t.fib")
+    assert popfib.open(tmp_path / "t.fib")["10.1.1.1"] is True
+    with pytest.raises(TypeError, match="values that are str, not bool"):
+        popfib.Table({"10.0.0.0/8": False}).save(tmp_path / "t.fib")

@@ -296,3 +296,64 @@ def test_spark_errors(names, tmp_path, spark):
     popfib.Table({"10.0.0.0/8": "new"}).save(image)
     with pytest.raises(ValueError, match="another file of the name 'errors.fib' already"):
         popfib.spark.lookup(frame, "src", image)
+
+
+@pytest.fixture
+def truths():
+    return popfib.Table({"10.0.0.0/8": True, "10.1.0.0/16": False, "2001:db8::/32": True})
+
+
+@pytest.fixture
+def addresses_of():
+    return popfib.IPSet(["10.1.0.0/16", "2001:db8::/32"])
+
+
+def test_pandas_truths(truths, addresses_of):
+    pd = pytest.importorskip("pandas")
+    import popfib.pandas  # noqa: F401
+
+    s = pd.Series(ADDRESSES, index=list("vwxyz"), name="src")
+    assert list(s.popfib.lookup(truths)) == [False, None, None, True, True]
+    found = s.popfib.lookup(truths, categorical=True)
+    assert [None if pd.isna(value) else value for value in found] == [False, None, None, True, True]
+    found = s.popfib.isin(addresses_of)
+    assert found.dtype == bool and found.name == "src" and list(found.index) == list("vwxyz")
+    assert list(found) == [True, False, False, True, False]
+    assert list(s[found]) == ["10.1.1.1", "2001:db8::1"]
+    assert s[:0].popfib.isin(addresses_of).dtype == bool
+    assert not pd.Series(["x"]).popfib.isin(addresses_of).any()
+    with pytest.raises(ValueError, match="row 0: 'x'"):
+        pd.Series(["x"]).popfib.isin(addresses_of, invalid="raise")
+
+
+def test_polars_truths(truths, addresses_of):
+    pl = pytest.importorskip("polars")
+    import popfib.polars
+
+    s = pl.Series("src", ADDRESSES)
+    assert popfib.polars.dtype_of(truths) == pl.Boolean
+    found = s.popfib.lookup(truths)
+    assert found.dtype == pl.Boolean and found.to_list() == [False, None, None, True, True]
+    expected = [True, False, None, True, False]
+    found = s.popfib.is_in(addresses_of)
+    assert (found.name, found.dtype, found.to_list()) == ("src", pl.Boolean, expected)
+    lazy = pl.LazyFrame({"src": ADDRESSES}).with_columns(bad=pl.col("src").popfib.is_in(addresses_of))
+    assert lazy.collect()["bad"].to_list() == expected
+    assert lazy.collect_schema()["bad"] == pl.Boolean
+    assert pl.Series([None], dtype=pl.Null).popfib.is_in(addresses_of).to_list() == [None]
+    assert pl.Series(["x"]).popfib.is_in(addresses_of).to_list() == [None]
+
+
+def test_duckdb_truths(truths, addresses_of):
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    import popfib.duckdb
+
+    connection = duckdb.connect()
+    popfib.duckdb.register(connection, "truth", truths)
+    popfib.duckdb.register(connection, "is_in", addresses_of)
+    rows = connection.sql(
+        "SELECT truth(a), is_in(a), typeof(is_in(a)) FROM unnest(?) AS t(a)", params=[[*ADDRESSES, "x"]]
+    ).fetchall()
+    expected = [(False, True), (None, False), (None, None), (True, True), (True, False), (None, None)]
+    assert rows == [(*pair, "BOOLEAN") for pair in expected]

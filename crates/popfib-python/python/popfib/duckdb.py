@@ -7,7 +7,7 @@ from typing import Any, Literal
 import duckdb
 import pyarrow as pa
 
-from popfib import Table
+from popfib import IPSet, Table
 
 __all__ = ["register"]
 
@@ -15,22 +15,32 @@ __all__ = ["register"]
 def register(
     connection: duckdb.DuckDBPyConnection,
     name: str,
-    table: Table[Any],
+    table: Table[Any] | IPSet,
     *,
     invalid: Literal["raise", "null"] = "null",
     threads: int = 1,
 ) -> None:
-    """Make `name(address)` a function of SQL: the value of the longest match, NULL without one.
+    """Make `name(address)` a function of SQL: the value of the longest match, NULL without one; of a set, whether the address
+    is in it, NULL for what is none.
 
-    Addresses are VARCHAR. The values are all str (VARCHAR) or all int (BIGINT); what other values there are
-    at this time is a TypeError. The function sees later changes of the table.
+    Addresses are VARCHAR. The values are all str (VARCHAR), all int (BIGINT) or all bool (BOOLEAN); what other values
+    there are at this time is a TypeError. The function sees later changes of the table.
     """
-    types = {str: ("VARCHAR", pa.string()), int: ("BIGINT", pa.int64())}
-    if table.value_type not in types:
-        raise TypeError("for DuckDB all values are str, or all are int of 64 bits")
-    returns, arrow = types[table.value_type]
+    types: dict[type, tuple[str, Any]] = {
+        str: ("VARCHAR", pa.string()),
+        int: ("BIGINT", pa.int64()),
+        bool: ("BOOLEAN", pa.bool_()),
+    }
+    value_type = bool if isinstance(table, IPSet) else table.value_type
+    if value_type not in types:
+        raise TypeError("for DuckDB all values are str, int of 64 bits or bool, one of these")
+    returns, arrow = types[value_type]
 
     def lookup(addresses: Any) -> Any:
+        if isinstance(table, IPSet):
+            return pa.array(
+                table.contains(addresses, output="arrow", invalid=invalid, threads=threads)
+            )
         column = table.lookup_many(
             addresses, output="arrow", invalid=invalid, threads=threads
         )

@@ -1,4 +1,4 @@
-"""pandas: `series.popfib.lookup(table)`.
+"""pandas: `series.popfib.lookup(table)` and `series.popfib.isin(set)`.
 
 Importing this module registers the accessor.
 """
@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from popfib import Table
+from popfib import IPSet, Table
 
-__all__ = ["lookup"]
+__all__ = ["isin", "lookup"]
 
 
 def lookup(
@@ -56,6 +56,19 @@ def lookup(
     return pd.Series(values, index=addresses.index, name=addresses.name)
 
 
+def isin(
+    addresses: pd.Series[Any],
+    addresses_of: IPSet,
+    *,
+    invalid: Literal["raise", "null"] = "null",
+    threads: int = 1,
+) -> pd.Series[bool]:
+    """Whether each address of a column is in a set; what is no address is not."""
+    column: Any = addresses if len(addresses) else []
+    found = addresses_of.contains(column, invalid=invalid, threads=threads)
+    return pd.Series(found, index=addresses.index, name=addresses.name)
+
+
 @pd.api.extensions.register_series_accessor("popfib")
 class _Accessor:
     def __init__(self, series: pd.Series[Any]) -> None:
@@ -64,3 +77,7 @@ class _Accessor:
     def lookup(self, table: Table[Any], **options: Any) -> pd.Series[Any] | pd.DataFrame:
         """See `popfib.pandas.lookup`."""
         return lookup(self._series, table, **options)
+
+    def isin(self, addresses_of: IPSet, **options: Any) -> pd.Series[bool]:
+        """See `popfib.pandas.isin`."""
+        return isin(self._series, addresses_of, **options)

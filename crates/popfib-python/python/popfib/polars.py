@@ -1,4 +1,4 @@
-"""Polars: `pl.col("src").popfib.lookup(table)` and `series.popfib.lookup(table)`.
+"""Polars: `pl.col("src").popfib.lookup(table)` and `pl.col("src").popfib.is_in(set)`, and the same of a series.
 
 Importing this module registers the two namespaces.
 """
@@ -10,16 +10,16 @@ from typing import Any, Literal
 
 import polars as pl
 
-from popfib import Table
+from popfib import IPSet, Table
 
-__all__ = ["dtype_of", "lookup"]
+__all__ = ["dtype_of", "is_in", "lookup"]
 
 
 def dtype_of(table: Table[Any], columns: Iterable[str] | None = None) -> Any:
-    """The type of a column of the table's values: String, Int64 or Object; of `columns` a Struct."""
+    """The type of a column of the table's values: String, Int64, Boolean or Object; of `columns` a Struct."""
     if columns is not None:
         return _records([], table, columns, "raise", 1).to_struct().dtype
-    dtypes: dict[type, Any] = {str: pl.String, int: pl.Int64}
+    dtypes: dict[type, Any] = {str: pl.String, int: pl.Int64, bool: pl.Boolean}
     return dtypes.get(table.value_type, pl.Object)
 
 
@@ -48,6 +48,19 @@ def lookup(
         addresses, output="arrow", invalid=invalid, threads=threads
     )
     return pl.Series(found).cast(dtype).rename(addresses.name)
+
+
+def is_in(
+    addresses: pl.Series,
+    addresses_of: IPSet,
+    *,
+    invalid: Literal["raise", "null"] = "null",
+    threads: int = 1,
+) -> pl.Series:
+    """Whether each address of a column is in a set; null for what is no address."""
+    column: Any = [None] * len(addresses) if addresses.dtype == pl.Null else addresses
+    found = addresses_of.contains(column, output="arrow", invalid=invalid, threads=threads)
+    return pl.Series(found).rename(addresses.name)
 
 
 def _records(
@@ -83,6 +96,14 @@ class _Expr:
             batch, return_dtype=dtype_of(table, names), is_elementwise=True
         )
 
+    def is_in(self, addresses_of: IPSet, **options: Any) -> pl.Expr:
+        """See `popfib.polars.is_in`."""
+
+        def batch(addresses: pl.Series) -> pl.Series:
+            return is_in(addresses, addresses_of, **options)
+
+        return self._expr.map_batches(batch, return_dtype=pl.Boolean(), is_elementwise=True)
+
 
 @pl.api.register_series_namespace("popfib")
 class _Series:
@@ -92,3 +113,7 @@ class _Series:
     def lookup(self, table: Table[Any], **options: Any) -> pl.Series:
         """See `popfib.polars.lookup`."""
         return lookup(self._series, table, **options)
+
+    def is_in(self, addresses_of: IPSet, **options: Any) -> pl.Series:
+        """See `popfib.polars.is_in`."""
+        return is_in(self._series, addresses_of, **options)

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use arrow_array::types::UInt32Type;
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Int64Array, StringArray, UInt32Array, new_null_array,
+    Array, ArrayRef, BooleanArray, DictionaryArray, Int64Array, StringArray, UInt32Array,
+    new_null_array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::ArrowError;
@@ -85,6 +86,11 @@ pub(super) fn encoded(
             let ints: PyResult<Vec<i64>> = words.map(int).collect();
             Arc::new(Int64Array::from(ints?))
         }
+        Kind::Truth => {
+            let truths = used.numbers.iter().map(|number| object(*number)?.extract());
+            let truths: PyResult<Vec<bool>> = truths.collect();
+            Arc::new(BooleanArray::from(truths?))
+        }
         Kind::Wide => {
             return Err(PyValueError::new_err(
                 "a value does not fit into 64 bits, as Arrow's int64 has",
@@ -92,7 +98,7 @@ pub(super) fn encoded(
         }
         Kind::Other | Kind::None => {
             return Err(PyTypeError::new_err(
-                "for output='arrow' all values are str, or all are int; output='indices' with \
+                "for output='arrow' all values are str, int or bool, one of these; output='indices' with \
                  Table.dictionary() serves others",
             ));
         }

@@ -3,13 +3,14 @@
 //! `input` finds out what the column is and borrows or imports it, `lookup`
 //! answers it in numbers, without the interpreter and in any number of threads,
 //! (`live` those of a `LiveTable`) and `output` makes numpy, Arrow (`dictionary`) or Python objects of the numbers, `matches` of prefixes,
-//! `records` of the columns of records.
+//! `records` of the columns of records. `contains` says which are in a set.
 //! `arrow` has Arrow's capsules, both ways; `c_data` what is in those of others,
 //! and `cells` reads it.
 
 mod arrow;
 mod c_data;
 mod cells;
+mod contains;
 mod dictionary;
 mod input;
 mod live;
@@ -23,6 +24,7 @@ mod room;
 
 use std::net::IpAddr;
 
+use popfib::ByFamily;
 use popfib_table::Records;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -32,6 +34,8 @@ use crate::routes::Routes;
 use crate::state::{Shared, State};
 use crate::values::Known;
 pub(crate) use arrow::ArrowColumn;
+pub(crate) use contains::Sets;
+use contains::{Form, Member, Members};
 use input::Column;
 use lookup::{Answer, Invalid, Rows, Source, Values};
 use matches::{Match, Matches};
@@ -170,6 +174,32 @@ pub(crate) fn lookup_columns<'py>(
     let columns = columns.zip(indices);
     let columns = columns.map(|(name, index)| Ok((name, of_rows.column(py, form, index)?)));
     columns.collect()
+}
+
+/// See `IPSet.contains` in the package's stubs.
+pub(crate) fn contains<'py>(
+    sets: &ByFamily<Sets>,
+    addresses: &Bound<'py, PyAny>,
+    output: &str,
+    invalid: &str,
+    threads: isize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let form = Form::by_name(output)?;
+    let invalid = Invalid::by_name(invalid)?;
+    let threads = threads_of(threads)?;
+    let column = Column::new(addresses, invalid)?;
+    let rows = column.rows()?;
+    let lookup = Lookup {
+        py: addresses.py(),
+        rows: &rows,
+        invalid,
+        threads,
+    };
+    let count = count(&rows);
+    room::ask_for_memory(count, size_of::<Member>() + size_of::<usize>())?;
+    let mut found = vec![Member::Null; count];
+    lookup.look_up(&Members(sets), &mut found)?;
+    form.make(lookup.py, &found)
 }
 
 /// See `lookup_many` in the package's stubs: each name of a table with its answers, after that of its prefixes

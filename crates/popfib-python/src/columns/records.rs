@@ -87,10 +87,13 @@ impl<'r> OfRows<'r> {
         }
         // Records that say the same share the object.
         let used = Used::new(&codes, column.len());
-        let objects = used.numbers().iter().map(|&code| match column.value(code) {
-            Some(cell) => records::object(py, cell).map(Bound::unbind),
-            None => Ok(py.None()),
-        });
+        let objects = used
+            .numbers()
+            .iter()
+            .map(|&code| match records::value(column, code) {
+                Some(cell) => records::object(py, cell).map(Bound::unbind),
+                None => Ok(py.None()),
+            });
         let objects = objects.collect::<PyResult<Vec<_>>>()?;
         let of_place = codes.iter().map(|&code| match code {
             0 => py.None(),
@@ -128,7 +131,7 @@ impl<'r> OfRows<'r> {
         codes: &[u32],
     ) -> Option<Bound<'py, PyAny>> {
         let is_whole = !self.has_none && !codes[1..].contains(&0);
-        match column.column_type() {
+        match records::type_of(column) {
             ColumnType::Float => Some(self.numpy(py, column, codes, f64::NAN, float)),
             ColumnType::Integer if is_whole && column.is_unsigned() => {
                 Some(self.numpy(py, column, codes, 0, unsigned))
@@ -154,7 +157,7 @@ impl<'r> OfRows<'r> {
 
     /// The column as Arrow has it: texts by a dictionary, all else as it is.
     fn arrow(&self, column: &Column, codes: &[u32]) -> Result<ArrayRef, ArrowError> {
-        Ok(match column.column_type() {
+        Ok(match records::type_of(column) {
             ColumnType::Text => Arc::new(self.texts(column, codes)?),
             ColumnType::Integer if column.is_unsigned() => {
                 Arc::new(self.primitive::<UInt64Type>(column, codes, unsigned))
@@ -237,10 +240,12 @@ impl<'r> OfRows<'r> {
 
 /// What these codes of a column stand for.
 fn scalars<'c>(column: &'c Column, codes: &'c [u32]) -> impl Iterator<Item = Option<Scalar<'c>>> {
-    codes.iter().map(|&code| match column.value(code) {
-        Some(Cell::Scalar(scalar)) => Some(scalar),
-        _ => None,
-    })
+    codes
+        .iter()
+        .map(|&code| match records::value(column, code) {
+            Some(Cell::Scalar(scalar)) => Some(scalar),
+            _ => None,
+        })
 }
 
 fn signed(scalar: Scalar<'_>) -> Option<i64> {

@@ -1,0 +1,103 @@
+//! Whether each address of a column is in a set.
+
+use arrow_array::BooleanArray;
+use numpy::PyArray1;
+use popfib::{ByFamily, Family, PerFamily, PrefixSet};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use super::arrow::ArrowColumn;
+use super::lookup::{BLOCK, Source};
+use super::output::need_numpy;
+use crate::quote::Quoted;
+
+/// Makes of [`ByFamily`] the sets of both families.
+pub(crate) enum Sets {}
+
+impl PerFamily for Sets {
+    type Of<A: Family> = PrefixSet<A>;
+}
+
+/// What is found for a row.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Member {
+    /// The row has no address.
+    #[default]
+    Null,
+    No,
+    Yes,
+}
+
+impl Member {
+    fn truth(self) -> Option<bool> {
+        match self {
+            Self::Null => None,
+            Self::No => Some(false),
+            Self::Yes => Some(true),
+        }
+    }
+}
+
+/// Where addresses are found or not.
+pub(super) struct Members<'a>(pub(super) &'a ByFamily<Sets>);
+
+impl Source for Members<'_> {
+    type Answer = Member;
+
+    fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Member]) {
+        let map = A::of(self.0).as_map();
+        let mut found = [None; BLOCK];
+        for (addresses, answers) in addresses.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
+            let found = &mut found[..addresses.len()];
+            map.lookup_batch(addresses, found);
+            for (answer, found) in answers.iter_mut().zip(found) {
+                *answer = match found {
+                    Some(()) => Member::Yes,
+                    None => Member::No,
+                };
+            }
+        }
+    }
+}
+
+/// What is made of the answers.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    Values,
+    List,
+    Arrow,
+}
+
+impl Form {
+    pub(super) fn by_name(name: &str) -> PyResult<Self> {
+        match name {
+            "values" => Ok(Self::Values),
+            "list" => Ok(Self::List),
+            "arrow" => Ok(Self::Arrow),
+            _ => Err(PyValueError::new_err(format!(
+                "output is 'values', 'list' or 'arrow', not {}",
+                Quoted(name.as_bytes())
+            ))),
+        }
+    }
+    pub(super) fn make<'py>(
+        self,
+        py: Python<'py>,
+        found: &[Member],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let truths = found.iter().map(|member| member.truth());
+        Ok(match self {
+            Self::Values => {
+                need_numpy(py)?;
+                let is_in = |member: &Member| *member == Member::Yes;
+                PyArray1::from_vec(py, found.iter().map(is_in).collect()).into_any()
+            }
+            Self::List => PyList::new(py, truths)?.into_any(),
+            Self::Arrow => {
+                let column: BooleanArray = truths.collect();
+                Bound::new(py, ArrowColumn::new(&column))?.into_any()
+            }
+        })
+    }
+}

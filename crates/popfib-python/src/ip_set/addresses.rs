@@ -1,0 +1,204 @@
+//! A set of addresses of both families: the fewest prefixes that have them, in order.
+
+use std::sync::OnceLock;
+
+use popfib::aggregate;
+use popfib::algebra::{self, Coverage};
+use popfib::{ByFamily, Family, IpPrefix, PerFamily, Prefix};
+
+use crate::columns::Sets;
+
+/// Makes of [`ByFamily`] the prefixes of both families.
+pub(super) enum Lists {}
+
+impl PerFamily for Lists {
+    type Of<A: Family> = Vec<Prefix<A>>;
+}
+
+/// Two of these have the same addresses if they have the same prefixes.
+#[derive(Default)]
+pub(super) struct Addresses {
+    prefixes: ByFamily<Lists>,
+    /// Compiled when it is first asked for: much of what is put together is never looked up in.
+    compiled: OnceLock<ByFamily<Sets>>,
+}
+
+/// What two sets are put together to.
+macro_rules! operations {
+    ($($name:ident)*) => {
+        $(pub(super) fn $name(&self, other: &Self) -> Self {
+            Self::of(
+                algebra::$name(self.family::<u32>(), other.family::<u32>()),
+                algebra::$name(self.family::<u128>(), other.family::<u128>()),
+            )
+        })*
+    };
+}
+
+impl Addresses {
+    /// Those of the fewest prefixes, in order.
+    fn of(
+        ipv4: impl Iterator<Item = Prefix<u32>>,
+        ipv6: impl Iterator<Item = Prefix<u128>>,
+    ) -> Self {
+        Self {
+            prefixes: ByFamily {
+                ipv4: ipv4.collect(),
+                ipv6: ipv6.collect(),
+            },
+            compiled: OnceLock::new(),
+        }
+    }
+
+    /// Those of any prefixes, in any order.
+    pub(super) fn new(prefixes: &[IpPrefix]) -> Self {
+        fn sorted<A: Family>(prefixes: &[IpPrefix]) -> Vec<Prefix<A>> {
+            let prefixes = prefixes.iter().filter_map(|&prefix| A::prefix(prefix));
+            let mut prefixes: Vec<_> = prefixes.collect();
+            prefixes.sort_unstable();
+            prefixes
+        }
+        Self::in_order(sorted(prefixes), sorted(prefixes))
+    }
+
+    /// Those of any prefixes, in order.
+    pub(super) fn in_order(
+        ipv4: impl IntoIterator<Item = Prefix<u32>>,
+        ipv6: impl IntoIterator<Item = Prefix<u128>>,
+    ) -> Self {
+        Self::of(algebra::fewest(ipv4), algebra::fewest(ipv6))
+    }
+
+    pub(super) fn family<A: Family>(&self) -> impl Iterator<Item = Prefix<A>> + Clone {
+        A::of(&self.prefixes).iter().copied()
+    }
+
+    /// Those of one family.
+    pub(super) fn only<A: Family>(&self) -> Self {
+        let mut only = Self::default();
+        A::of_mut(&mut only.prefixes).clone_from(A::of(&self.prefixes));
+        only
+    }
+
+    pub(super) fn lens(&self) -> [usize; 2] {
+        [self.prefixes.ipv4.len(), self.prefixes.ipv6.len()]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lens().iter().sum()
+    }
+
+    /// A prefix by its place, IPv4 before IPv6.
+    pub(super) fn get(&self, at: usize) -> Option<IpPrefix> {
+        let ByFamily { ipv4, ipv6 } = &self.prefixes;
+        let prefix = ipv4.get(at).copied().map(IpPrefix::V4);
+        prefix.or_else(|| Some(IpPrefix::V6(*ipv6.get(at.checked_sub(ipv4.len())?)?)))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = IpPrefix> {
+        let ipv4 = self.family().map(IpPrefix::V4);
+        ipv4.chain(self.family().map(IpPrefix::V6))
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let ByFamily { ipv4, ipv6 } = &self.prefixes;
+        let compiled = self.compiled.get();
+        ipv4.capacity() * size_of::<Prefix<u32>>()
+            + ipv6.capacity() * size_of::<Prefix<u128>>()
+            + compiled.map_or(0, |sets| sets.ipv4.bytes() + sets.ipv6.bytes())
+    }
+
+    operations! { union intersection difference symmetric_difference }
+
+    pub(super) fn complement(&self) -> Self {
+        Self::of(
+            algebra::complement(self.family::<u32>()),
+            algebra::complement(self.family::<u128>()),
+        )
+    }
+
+    pub(super) fn is_subset(&self, other: &Self) -> bool {
+        algebra::is_subset(self.family::<u32>(), other.family::<u32>())
+            && algebra::is_subset(self.family::<u128>(), other.family::<u128>())
+    }
+
+    pub(super) fn is_disjoint(&self, other: &Self) -> bool {
+        algebra::is_disjoint(self.family::<u32>(), other.family::<u32>())
+            && algebra::is_disjoint(self.family::<u128>(), other.family::<u128>())
+    }
+
+    /// The first and the last address of each range, none of which touches the next.
+    pub(super) fn ranges<A: Family>(&self) -> impl Iterator<Item = (A, A)> {
+        algebra::ranges(self.family::<A>())
+    }
+
+    /// How many addresses of a family there are; `None` for 2^128.
+    pub(super) fn count<A: Family>(&self) -> Option<u128> {
+        let is_all = self.family::<A>().next() == Some(Prefix::DEFAULT_ROUTE) && A::WIDTH == 128;
+        (!is_all).then(|| algebra::address_count(self.family::<A>()))
+    }
+
+    /// At most so many prefixes of each family with these addresses and few others, and of either how many others there are
+    /// at least; `None` if there have to be some and are none.
+    pub(super) fn cover(&self, at_most: usize) -> Option<(Self, [u128; 2])> {
+        let ipv4 = aggregate::cover(self.family::<u32>(), at_most)?;
+        let ipv6 = aggregate::cover(self.family::<u128>(), at_most)?;
+        let least = [ipv4.extra_at_least, ipv6.extra_at_least];
+        Some((
+            Self::of(ipv4.prefixes.into_iter(), ipv6.prefixes.into_iter()),
+            least,
+        ))
+    }
+
+    pub(super) fn compiled(&self) -> &ByFamily<Sets> {
+        self.compiled.get_or_init(|| ByFamily {
+            ipv4: self.family().collect(),
+            ipv6: self.family().collect(),
+        })
+    }
+
+    /// How much of a prefix is here. O(key width), once compiled.
+    pub(super) fn coverage(&self, prefix: IpPrefix) -> Coverage {
+        // What is here as a whole is in one prefix, since these are the fewest.
+        fn of<A: Family>(sets: &ByFamily<Sets>, prefix: Prefix<A>) -> Coverage {
+            let set = A::of(sets);
+            match set.overlaps(prefix) {
+                true if set.covers(prefix) => Coverage::Whole,
+                true => Coverage::Part,
+                false => Coverage::None,
+            }
+        }
+        match prefix {
+            IpPrefix::V4(prefix) => of(self.compiled(), prefix),
+            IpPrefix::V6(prefix) => of(self.compiled(), prefix),
+        }
+    }
+
+    /// Whether each address of a prefix is here.
+    #[inline]
+    pub(super) fn contains(&self, prefix: IpPrefix) -> bool {
+        fn of<A: Family>(sets: &ByFamily<Sets>, prefix: Prefix<A>) -> bool {
+            match prefix.len() == A::WIDTH {
+                true => A::of(sets).contains_address(prefix.address()),
+                false => A::of(sets).covers(prefix),
+            }
+        }
+        match prefix {
+            IpPrefix::V4(prefix) => of(self.compiled(), prefix),
+            IpPrefix::V6(prefix) => of(self.compiled(), prefix),
+        }
+    }
+}
+
+impl PartialEq for Addresses {
+    fn eq(&self, other: &Self) -> bool {
+        self.prefixes.ipv4 == other.prefixes.ipv4 && self.prefixes.ipv6 == other.prefixes.ipv6
+    }
+}
+
+impl std::hash::Hash for Addresses {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.prefixes.ipv4.hash(state);
+        self.prefixes.ipv6.hash(state);
+    }
+}

@@ -334,6 +334,32 @@ mod tests {
     }
 
     #[test]
+    fn prefixes_of_texts() {
+        let of = |text: &str, mask| -> Result<Vec<String>, String> {
+            Ok(prefixes_of_text(text, mask)?
+                .map(|p| p.to_string())
+                .collect())
+        };
+        assert_eq!(of("10.0.0.0/8", false).unwrap(), ["10.0.0.0/8"]);
+        assert_eq!(
+            of("10.0.0.1-3", false).unwrap(),
+            ["10.0.0.1/32", "10.0.0.2/31"]
+        );
+        assert_eq!(of("8.8.8.*", false).unwrap(), ["8.8.8.0/24"]);
+        assert_eq!(of("2001:db8::1/32", true).unwrap(), ["2001:db8::/32"]);
+        for text in [
+            "10.0.0.1/8",
+            "",
+            "10.0.0.9-10.0.0.1",
+            "10.0.0.1-::1",
+            "list.txt",
+        ] {
+            let error = of(text, false).unwrap_err();
+            assert!(error.starts_with(&quote(text.as_bytes())), "{error}");
+        }
+    }
+
+    #[test]
     fn ranges_as_prefixes() {
         assert_eq!(prefixes("1.0.0.0", "1.0.0.255"), ["1.0.0.0/24"]);
         assert_eq!(prefixes("0.0.0.0", "255.255.255.255"), ["0.0.0.0/0"]);

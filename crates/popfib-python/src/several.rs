@@ -1,16 +1,17 @@
-//! A column of addresses looked up in several tables.
+//! A column of addresses looked up in several tables and sets.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 
-use crate::columns::{self, Asked};
+use crate::columns::{self, Asked, OneOf};
+use crate::ip_set::IPSet;
 use crate::live_table::LiveTable;
 use crate::quote::Quoted;
 use crate::table::Table;
 
-/// Look up a column of addresses in several tables, reading it once; return a dict of their names and
-/// answers.
+/// Look up a column of addresses in several tables and sets, reading it once; return a dict of their names and
+/// answers, of a set those of `contains`.
 ///
 /// `output`, `invalid` and `threads` are those of `Table.lookup_many`; with prefixes=True the dict also has
 /// the matched prefixes of each table, as NAME_prefix before its answers.
@@ -68,10 +69,13 @@ pub(crate) fn lookup_many<'py>(
     Ok(columns)
 }
 
-fn asked<'a>(table: &'a Bound<'_, PyAny>) -> Option<Asked<'a>> {
-    let live = table.cast::<LiveTable>();
-    match table.cast::<Table>() {
-        Ok(table) => Some(Asked::Table(&table.get().shared)),
-        Err(_) => live.ok().map(|table| Asked::Live(&table.get().live)),
+fn asked<'a>(table: &'a Bound<'_, PyAny>) -> Option<OneOf<'a>> {
+    if let Ok(set) = table.cast::<IPSet>() {
+        return Some(OneOf::Set(set.get().compiled()));
     }
+    let live = table.cast::<LiveTable>();
+    Some(OneOf::Routes(match table.cast::<Table>() {
+        Ok(table) => Asked::Table(&table.get().shared),
+        Err(_) => Asked::Live(&live.ok()?.get().live),
+    }))
 }

@@ -428,7 +428,10 @@ def test_arrow_answers(t):
     assert pa.array(empty.lookup_many(["10.0.0.1"], output="arrow")).to_pylist() == [None]
     del ints["11.0.0.0/8"]
     assert pa.array(ints.lookup_many(["10.0.0.1", "11.0.0.1"], output="arrow")).to_pylist() == [7, None]
-    for values, error in (([1, "a"], TypeError), ([[]], TypeError), ([True], TypeError), ([2**70], ValueError)):
+    truths = popfib.Table({"10.0.0.0/8": True, "11.0.0.0/8": False, "12.0.0.0/8": None})
+    answer = pa.array(truths.lookup_many(["10.0.0.1", "11.0.0.1", "12.0.0.1", "13.0.0.1"], output="arrow"))
+    assert answer.type.value_type == pa.bool_() and answer.to_pylist() == [True, False, None, None]
+    for values, error in (([1, "a"], TypeError), ([[]], TypeError), ([True, 1], TypeError), ([True, "a"], TypeError), ([2**70], ValueError)):
         other = popfib.Table((f"{n}.0.0.0/8", v) for n, v in enumerate(values))
         with pytest.raises(error):
             other.lookup_many(["10.0.0.1"], output="arrow")

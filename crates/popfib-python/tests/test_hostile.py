@@ -354,7 +354,10 @@ def test_value_type_follows_the_values():
     del t["0.0.0.0/8"]
     assert t.value_type is int
     t["1.0.0.0/8"] = True
-    assert t.value_type is object and t.copy().value_type is object
+    assert t.value_type is bool and t.copy().value_type is bool
+    t["2.0.0.0/8"] = 1
+    assert t.value_type is object
+    del t["2.0.0.0/8"]
     t["1.0.0.0/8"] = 2**63
     assert t.value_type is object
     t["1.0.0.0/8"] = -(2**63)

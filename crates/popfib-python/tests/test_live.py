@@ -137,7 +137,7 @@ def test_arrow_columns_as_of_a_table():
             found = [pa.array(t.lookup_many(column, output=output)) for t in (table, live)]
             assert found[0].to_pylist() == found[1].to_pylist() and found[0].type == found[1].type
     live.announce("11.0.0.0/8", "text")
-    with pytest.raises(TypeError, match="all values are str, or all are int"):
+    with pytest.raises(TypeError, match="all values are str, int or bool"):
         live.lookup_many(["10.0.0.1", "11.0.0.1"], output="arrow")
 
 

@@ -21,6 +21,20 @@ def tables():
 ADDRESSES = ["10.1.2.3", "10.200.0.1", None, "192.0.2.1", "2001:db8::1", "2001:db8:8000::1"]
 
 
+def test_sets_beside_tables(tmp_path):
+    table, found = popfib.Table({"10.0.0.0/8": "a"}), popfib.IPSet(["10.0.0.0/9", "11.0.0.0/8"])
+    rows = ["10.1.1.1", "10.200.1.1", "11.1.1.1", "12.1.1.1", None, "x"]
+    expected = [True, False, True, False, None, None]
+    for tables in {"t": table, "s": found}, {"s": found}:
+        answers = popfib.lookup_many(tables, rows, output="list", invalid="null")
+        assert list(answers) == list(tables) and answers["s"] == expected
+    answers = popfib.lookup_many({"t": table, "s": found}, rows, output="list", prefixes=True, invalid="null")
+    assert list(answers) == ["t_prefix", "t", "s"] and answers["s"] == expected
+    for output in "indices", "prefixes", "matches", "arrow-prefixes":
+        with pytest.raises(ValueError, match="a set has no values and no matches"):
+            popfib.lookup_many({"s": found}, rows, output=output, invalid="null")
+
+
 def as_list(column):
     """The rows of any output."""
     if hasattr(column, "__arrow_c_array__"):

@@ -565,7 +565,7 @@ def aggregate(
 ) -> Table[_V]: ...
 def diff(old: Table[_V], new: Table[_V], /) -> list[tuple[str, _V | None, _V | None]]: ...
 def lookup_many(
-    tables: Mapping[str, Table[Any] | LiveTable[Any]],
+    tables: Mapping[str, Table[Any] | LiveTable[Any] | IPSet],
     addresses: Any,
     /,
     *,

@@ -9,7 +9,7 @@ use pyo3::types::PyList;
 
 use super::arrow::ArrowColumn;
 use super::lookup::{BLOCK, Source};
-use super::output::need_numpy;
+use super::output::{OfNumbers, Output, need_numpy};
 use crate::quote::Quoted;
 
 /// Makes of [`ByFamily`] the sets of both families.
@@ -81,6 +81,18 @@ impl Form {
             ))),
         }
     }
+    /// That of a set beside tables.
+    pub(super) fn of(output: Output) -> PyResult<Self> {
+        match output {
+            Output::Numbers(OfNumbers::Values) => Ok(Self::Values),
+            Output::Numbers(OfNumbers::List) => Ok(Self::List),
+            Output::Numbers(OfNumbers::Arrow) => Ok(Self::Arrow),
+            _ => Err(PyValueError::new_err(
+                "a set has no values and no matches: output='values', 'list' or 'arrow'",
+            )),
+        }
+    }
+
     pub(super) fn make<'py>(
         self,
         py: Python<'py>,

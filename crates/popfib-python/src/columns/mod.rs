@@ -49,6 +49,12 @@ pub(crate) enum Asked<'a> {
     Live(&'a Live),
 }
 
+/// One of several that are asked for one column.
+pub(crate) enum OneOf<'a> {
+    Routes(Asked<'a>),
+    Set(&'a ByFamily<Sets>),
+}
+
 impl Asked<'_> {
     /// # Errors
     /// `ValueError` for indices into what may have changed before anybody reads them.
@@ -195,17 +201,13 @@ pub(crate) fn contains<'py>(
         invalid,
         threads,
     };
-    let count = count(&rows);
-    room::ask_for_memory(count, size_of::<Member>() + size_of::<usize>())?;
-    let mut found = vec![Member::Null; count];
-    lookup.look_up(&Members(sets), &mut found)?;
-    form.make(lookup.py, &found)
+    lookup.members(sets, form)
 }
 
 /// See `lookup_many` in the package's stubs: each name of a table with its answers, after that of its prefixes
 /// if `with_prefixes`.
 pub(crate) fn lookup_several<'py>(
-    tables: &[(String, Asked<'_>)],
+    tables: &[(String, OneOf<'_>)],
     addresses: &Bound<'py, PyAny>,
     output: &str,
     with_prefixes: bool,
@@ -240,6 +242,14 @@ pub(crate) fn lookup_several<'py>(
     };
     let mut answers = Vec::new();
     for (name, table) in tables {
+        let table = match table {
+            OneOf::Routes(table) => table,
+            // Its prefixes are the fewest that have the addresses, and no answer.
+            OneOf::Set(sets) => {
+                answers.push((name.clone(), lookup.members(sets, Form::of(output)?)?));
+                continue;
+            }
+        };
         if with_prefixes {
             let Output::Numbers(form) = output else {
                 return Err(PyValueError::new_err(
@@ -305,6 +315,15 @@ impl<'py> Lookup<'_, 'py> {
                 form.make(py, &found, &places)
             }
         }
+    }
+
+    /// Whether all rows are in a set.
+    fn members(&self, sets: &ByFamily<Sets>, form: Form) -> PyResult<Bound<'py, PyAny>> {
+        let count = count(self.rows);
+        room::ask_for_memory(count, size_of::<Member>() + size_of::<usize>())?;
+        let mut found = vec![Member::Null; count];
+        self.look_up(&Members(sets), &mut found)?;
+        form.make(self.py, &found)
     }
 
     /// The prefixes and the values of a table, of one state of it.

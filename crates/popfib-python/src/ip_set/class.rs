@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use popfib::ByFamily;
 use pyo3::prelude::*;
 
 use super::addresses::Addresses;
+use crate::columns::Sets;
 
 /// A set of addresses of both families, which does not change; kept as the fewest prefixes that have them.
 ///
@@ -15,6 +17,13 @@ use super::addresses::Addresses;
 #[pyclass(frozen, module = "popfib")]
 pub(crate) struct IPSet {
     pub(super) addresses: Arc<Addresses>,
+}
+
+impl IPSet {
+    /// The sets of both families, for lookups.
+    pub(crate) fn compiled(&self) -> &ByFamily<Sets> {
+        self.addresses.compiled()
+    }
 }
 
 impl From<Addresses> for IPSet {

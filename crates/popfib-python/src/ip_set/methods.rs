@@ -230,8 +230,7 @@ impl IPSet {
         invalid: &str,
         threads: isize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let compiled = self.addresses.compiled();
-        columns::contains(compiled, addresses, output, invalid, threads)
+        columns::contains(self.compiled(), addresses, output, invalid, threads)
     }
 
     /// Return each prefix of a table or of an iterable, as it is, with how much of it the set has: "whole", "part" or "none".

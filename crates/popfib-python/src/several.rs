@@ -42,7 +42,7 @@ pub(crate) fn lookup_many<'py>(
             let (name, table) = (name.repr()?, table.get_type().name()?);
             Ok(format!("{name}: {table}"))
         };
-        match (name.extract::<String>(), asked(&table)) {
+        match (name.extract::<String>(), asked(&table)?) {
             (Ok(name), Some(_)) => named.push((name, table)),
             _ => {
                 return Err(PyTypeError::new_err(format!(
@@ -52,8 +52,9 @@ pub(crate) fn lookup_many<'py>(
             }
         }
     }
+    // Each was asked for above, so none is missing now.
     let tables = named.iter();
-    let tables = tables.filter_map(|(name, table)| Some((name.clone(), asked(table)?)));
+    let tables = tables.filter_map(|(name, table)| Some((name.clone(), asked(table).ok()??)));
     let tables: Vec<_> = tables.collect();
     let answers = columns::lookup_several(&tables, addresses, output, prefixes, invalid, threads)?;
     let columns = PyDict::new(addresses.py());
@@ -69,13 +70,14 @@ pub(crate) fn lookup_many<'py>(
     Ok(columns)
 }
 
-fn asked<'a>(table: &'a Bound<'_, PyAny>) -> Option<OneOf<'a>> {
+fn asked<'a>(table: &'a Bound<'_, PyAny>) -> PyResult<Option<OneOf<'a>>> {
     if let Ok(set) = table.cast::<IPSet>() {
-        return Some(OneOf::Set(set.get().compiled()));
+        return Ok(Some(OneOf::Set(set.get().compiled()?)));
     }
     let live = table.cast::<LiveTable>();
-    Some(OneOf::Routes(match table.cast::<Table>() {
-        Ok(table) => Asked::Table(&table.get().shared),
-        Err(_) => Asked::Live(&live.ok()?.get().live),
-    }))
+    let routes = match table.cast::<Table>() {
+        Ok(table) => Some(Asked::Table(&table.get().shared)),
+        Err(_) => live.ok().map(|table| Asked::Live(&table.get().live)),
+    };
+    Ok(routes.map(OneOf::Routes))
 }

@@ -2,7 +2,7 @@
 
 use arrow_array::BooleanArray;
 use numpy::PyArray1;
-use popfib::{ByFamily, Family, PerFamily, PrefixSet};
+use popfib::Family;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -11,13 +11,7 @@ use super::arrow::ArrowColumn;
 use super::lookup::{BLOCK, Source};
 use super::output::{OfNumbers, Output, need_numpy};
 use crate::quote::Quoted;
-
-/// Makes of [`ByFamily`] the sets of both families.
-pub(crate) enum Sets {}
-
-impl PerFamily for Sets {
-    type Of<A: Family> = PrefixSet<A>;
-}
+use crate::routes::Map;
 
 /// What is found for a row.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -40,21 +34,20 @@ impl Member {
 }
 
 /// Where addresses are found or not.
-pub(super) struct Members<'a>(pub(super) &'a ByFamily<Sets>);
+pub(super) struct Members<'a>(pub(super) &'a Map);
 
 impl Source for Members<'_> {
     type Answer = Member;
 
     fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Member]) {
-        let map = A::of(self.0).as_map();
-        let mut found = [None; BLOCK];
+        let mut found = [0; BLOCK];
         for (addresses, answers) in addresses.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
             let found = &mut found[..addresses.len()];
-            map.lookup_batch(addresses, found);
+            A::of(&self.0.0).lookup_batch(addresses, found);
             for (answer, found) in answers.iter_mut().zip(found) {
-                *answer = match found {
-                    Some(()) => Member::Yes,
-                    None => Member::No,
+                *answer = match *found {
+                    0 => Member::No,
+                    _ => Member::Yes,
                 };
             }
         }

@@ -24,17 +24,15 @@ mod room;
 
 use std::net::IpAddr;
 
-use popfib::ByFamily;
 use popfib_table::Records;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::live::Live;
-use crate::routes::Routes;
+use crate::routes::{Map, Routes};
 use crate::state::{Shared, State};
 use crate::values::Known;
 pub(crate) use arrow::ArrowColumn;
-pub(crate) use contains::Sets;
 use contains::{Form, Member, Members};
 use input::Column;
 use lookup::{Answer, Invalid, Rows, Source, Values};
@@ -52,7 +50,7 @@ pub(crate) enum Asked<'a> {
 /// One of several that are asked for one column.
 pub(crate) enum OneOf<'a> {
     Routes(Asked<'a>),
-    Set(&'a ByFamily<Sets>),
+    Set(&'a Map),
 }
 
 impl Asked<'_> {
@@ -184,7 +182,7 @@ pub(crate) fn lookup_columns<'py>(
 
 /// See `IPSet.contains` in the package's stubs.
 pub(crate) fn contains<'py>(
-    sets: &ByFamily<Sets>,
+    set: &Map,
     addresses: &Bound<'py, PyAny>,
     output: &str,
     invalid: &str,
@@ -201,7 +199,7 @@ pub(crate) fn contains<'py>(
         invalid,
         threads,
     };
-    lookup.members(sets, form)
+    lookup.members(set, form)
 }
 
 /// See `lookup_many` in the package's stubs: each name of a table with its answers, after that of its prefixes
@@ -245,8 +243,8 @@ pub(crate) fn lookup_several<'py>(
         let table = match table {
             OneOf::Routes(table) => table,
             // Its prefixes are the fewest that have the addresses, and no answer.
-            OneOf::Set(sets) => {
-                answers.push((name.clone(), lookup.members(sets, Form::of(output)?)?));
+            OneOf::Set(set) => {
+                answers.push((name.clone(), lookup.members(set, Form::of(output)?)?));
                 continue;
             }
         };
@@ -318,11 +316,11 @@ impl<'py> Lookup<'_, 'py> {
     }
 
     /// Whether all rows are in a set.
-    fn members(&self, sets: &ByFamily<Sets>, form: Form) -> PyResult<Bound<'py, PyAny>> {
+    fn members(&self, set: &Map, form: Form) -> PyResult<Bound<'py, PyAny>> {
         let count = count(self.rows);
         room::ask_for_memory(count, size_of::<Member>() + size_of::<usize>())?;
         let mut found = vec![Member::Null; count];
-        self.look_up(&Members(sets), &mut found)?;
+        self.look_up(&Members(set), &mut found)?;
         form.make(self.py, &found)
     }
 

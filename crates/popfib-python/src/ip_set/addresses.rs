@@ -4,9 +4,10 @@ use std::sync::OnceLock;
 
 use popfib::aggregate;
 use popfib::algebra::{self, Coverage};
-use popfib::{ByFamily, Family, IpPrefix, PerFamily, Prefix};
+use popfib::{ByFamily, Family, IpPrefix, NextHop, PerFamily, Prefix};
+use pyo3::prelude::*;
 
-use crate::columns::Sets;
+use crate::routes::Map;
 
 /// Makes of [`ByFamily`] the prefixes of both families.
 pub(super) enum Lists {}
@@ -20,7 +21,7 @@ impl PerFamily for Lists {
 pub(super) struct Addresses {
     prefixes: ByFamily<Lists>,
     /// Compiled when it is first asked for: much of what is put together is never looked up in.
-    compiled: OnceLock<ByFamily<Sets>>,
+    compiled: OnceLock<Map>,
 }
 
 /// What two sets are put together to.
@@ -105,7 +106,7 @@ impl Addresses {
         let compiled = self.compiled.get();
         ipv4.capacity() * size_of::<Prefix<u32>>()
             + ipv6.capacity() * size_of::<Prefix<u128>>()
-            + compiled.map_or(0, |sets| sets.ipv4.bytes() + sets.ipv6.bytes())
+            + compiled.map_or(0, |map| map.0.ipv4.bytes() + map.0.ipv6.bytes())
     }
 
     operations! { union intersection difference symmetric_difference }
@@ -150,43 +151,60 @@ impl Addresses {
         ))
     }
 
-    pub(super) fn compiled(&self) -> &ByFamily<Sets> {
-        self.compiled.get_or_init(|| ByFamily {
-            ipv4: self.family().collect(),
-            ipv6: self.family().collect(),
-        })
+    /// The prefixes as a map, for lookups.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub(super) fn compiled(&self) -> PyResult<&Map> {
+        fn routes<A: Family>(addresses: &Addresses) -> impl Iterator<Item = (Prefix<A>, NextHop)> {
+            addresses.family().map(|prefix| (prefix, NextHop::MIN))
+        }
+        if let Some(compiled) = self.compiled.get() {
+            return Ok(compiled);
+        }
+        let compiled = Map::new(routes(self), routes(self))?;
+        Ok(self.compiled.get_or_init(|| compiled))
     }
 
     /// How much of a prefix is here. O(key width), once compiled.
-    pub(super) fn coverage(&self, prefix: IpPrefix) -> Coverage {
-        // What is here as a whole is in one prefix, since these are the fewest.
-        fn of<A: Family>(sets: &ByFamily<Sets>, prefix: Prefix<A>) -> Coverage {
-            let set = A::of(sets);
-            match set.overlaps(prefix) {
-                true if set.covers(prefix) => Coverage::Whole,
-                true => Coverage::Part,
-                false => Coverage::None,
+    ///
+    /// # Errors
+    /// As [`Self::compiled`].
+    pub(super) fn coverage(&self, prefix: IpPrefix) -> PyResult<Coverage> {
+        fn of<A: Family>(map: &Map, prefix: Prefix<A>) -> Coverage {
+            match A::of(&map.0).subnets(prefix).next() {
+                _ if is_whole(map, prefix) => Coverage::Whole,
+                Some(_) => Coverage::Part,
+                None => Coverage::None,
             }
         }
-        match prefix {
-            IpPrefix::V4(prefix) => of(self.compiled(), prefix),
-            IpPrefix::V6(prefix) => of(self.compiled(), prefix),
-        }
+        let map = self.compiled()?;
+        Ok(match prefix {
+            IpPrefix::V4(prefix) => of(map, prefix),
+            IpPrefix::V6(prefix) => of(map, prefix),
+        })
     }
 
     /// Whether each address of a prefix is here.
+    ///
+    /// # Errors
+    /// As [`Self::compiled`].
     #[inline]
-    pub(super) fn contains(&self, prefix: IpPrefix) -> bool {
-        fn of<A: Family>(sets: &ByFamily<Sets>, prefix: Prefix<A>) -> bool {
-            match prefix.len() == A::WIDTH {
-                true => A::of(sets).contains_address(prefix.address()),
-                false => A::of(sets).covers(prefix),
-            }
-        }
-        match prefix {
-            IpPrefix::V4(prefix) => of(self.compiled(), prefix),
-            IpPrefix::V6(prefix) => of(self.compiled(), prefix),
-        }
+    pub(super) fn contains(&self, prefix: IpPrefix) -> PyResult<bool> {
+        let map = self.compiled()?;
+        Ok(match prefix {
+            IpPrefix::V4(prefix) => is_whole(map, prefix),
+            IpPrefix::V6(prefix) => is_whole(map, prefix),
+        })
+    }
+}
+
+/// Whether all of a prefix is there: in one prefix, since they are the fewest.
+fn is_whole<A: Family>(map: &Map, prefix: Prefix<A>) -> bool {
+    let map = A::of(&map.0);
+    match prefix.len() == A::WIDTH {
+        true => map.lookup(prefix.address()).is_some(),
+        false => map.supernets(prefix).next().is_some(),
     }
 }
 

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use popfib::ByFamily;
 use pyo3::prelude::*;
 
 use super::addresses::Addresses;
-use crate::columns::Sets;
+use crate::routes::Map;
 
 /// A set of addresses of both families, which does not change; kept as the fewest prefixes that have them.
 ///
@@ -20,8 +19,11 @@ pub(crate) struct IPSet {
 }
 
 impl IPSet {
-    /// The sets of both families, for lookups.
-    pub(crate) fn compiled(&self) -> &ByFamily<Sets> {
+    /// The prefixes as a map, for lookups.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub(crate) fn compiled(&self) -> PyResult<&Map> {
         self.addresses.compiled()
     }
 }

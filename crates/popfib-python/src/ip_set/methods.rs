@@ -94,12 +94,14 @@ impl IPSet {
         if let Ok(text) = key.cast::<PyString>()
             && let Ok(prefix) = keys::parse(text.to_str()?)
         {
-            return Ok(self.addresses.contains(prefix));
+            return self.addresses.contains(prefix);
         }
-        let prefixes = source::item(key)?;
-        Ok(prefixes
-            .into_iter()
-            .all(|prefix| self.addresses.contains(prefix)))
+        for prefix in source::item(key)? {
+            if !self.addresses.contains(prefix)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn __iter__(slf: Bound<'_, Self>) -> Parts {
@@ -230,7 +232,7 @@ impl IPSet {
         invalid: &str,
         threads: isize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        columns::contains(self.compiled(), addresses, output, invalid, threads)
+        columns::contains(self.compiled()?, addresses, output, invalid, threads)
     }
 
     /// Return each prefix of a table or of an iterable, as it is, with how much of it the set has: "whole", "part" or "none".
@@ -253,7 +255,7 @@ impl IPSet {
             Err(_) => source::prefixes(prefixes, false)?,
         };
         let covered = prefixes.into_iter().map(|prefix| {
-            let how = match self.addresses.coverage(prefix) {
+            let how = match self.addresses.coverage(prefix)? {
                 Coverage::Whole => "whole",
                 Coverage::Part => "part",
                 Coverage::None => "none",

@@ -89,18 +89,19 @@ impl Form {
     pub(super) fn make<'py>(
         self,
         py: Python<'py>,
-        found: &[Member],
+        found: Vec<Member>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let truths = found.iter().map(|member| member.truth());
+        let truths = |found: Vec<Member>| found.into_iter().map(Member::truth);
         Ok(match self {
             Self::Values => {
                 need_numpy(py)?;
-                let is_in = |member: &Member| *member == Member::Yes;
-                PyArray1::from_vec(py, found.iter().map(is_in).collect()).into_any()
+                // In the memory of what was found.
+                let truths = found.into_iter().map(|member| member == Member::Yes);
+                PyArray1::from_vec(py, truths.collect()).into_any()
             }
-            Self::List => PyList::new(py, truths)?.into_any(),
+            Self::List => PyList::new(py, truths(found))?.into_any(),
             Self::Arrow => {
-                let column: BooleanArray = truths.collect();
+                let column: BooleanArray = truths(found).collect();
                 Bound::new(py, ArrowColumn::new(&column))?.into_any()
             }
         })

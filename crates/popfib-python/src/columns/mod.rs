@@ -321,7 +321,7 @@ impl<'py> Lookup<'_, 'py> {
         room::ask_for_memory(count, size_of::<Member>() + size_of::<usize>())?;
         let mut found = vec![Member::Null; count];
         self.look_up(&Members(set), &mut found)?;
-        form.make(self.py, &found)
+        form.make(self.py, found)
     }
 
     /// The prefixes and the values of a table, of one state of it.

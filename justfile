@@ -153,6 +153,10 @@ bench-convert *args:
 bench-sets *args:
     lab/bench/sets {{ args }}
 
+# Everyday tasks beside what people do them with
+bench-tasks *args:
+    lab/bench/tasks {{ args }}
+
 # Joins of tables and blocklists
 bench-join *args:
     lab/bench/join {{ args }}

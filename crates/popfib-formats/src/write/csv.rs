@@ -3,7 +3,7 @@
 use popfib::{IpPrefix, NextHop};
 use popfib_table::{Cell, Records, Scalar};
 
-use super::bytes::push;
+use super::bytes::{push, push_prefix};
 use super::form::{Body, Form};
 use super::records::RecordForm;
 use crate::route::Route;
@@ -37,7 +37,7 @@ fn header(records: &Records) -> Vec<u8> {
 
 /// A route with the values of all columns: none of one that is absent, and those of a list between commas.
 fn row(out: &mut Vec<u8>, prefix: IpPrefix, records: &Records, number: NextHop) {
-    push(out, format_args!("{prefix}"));
+    push_prefix(out, prefix);
     for column in 0..records.columns().len() {
         out.push(b',');
         match records.cell(number, column) {
@@ -50,7 +50,7 @@ fn row(out: &mut Vec<u8>, prefix: IpPrefix, records: &Records, number: NextHop) 
 }
 
 fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
-    push(out, format_args!("{}", route.prefix));
+    push_prefix(out, route.prefix);
     let next_hop = route.next_hop;
     if !next_hop.is_empty() {
         out.push(b',');

@@ -3,7 +3,7 @@
 use popfib::{IpPrefix, NextHop};
 use popfib_table::Records;
 
-use super::bytes::push;
+use super::bytes::push_prefix;
 use super::form::{Body, Form};
 use super::records::RecordForm;
 use crate::cell_json::CellJson;
@@ -26,7 +26,9 @@ pub(super) static FORM: Form = Form {
 
 /// A route with a member for each column that has a value.
 fn row(out: &mut Vec<u8>, prefix: IpPrefix, records: &Records, number: NextHop) {
-    push(out, format_args!("{{\"prefix\":\"{prefix}\""));
+    out.extend_from_slice(b"{\"prefix\":\"");
+    push_prefix(out, prefix);
+    out.push(b'"');
     for (index, column) in records.columns().iter().enumerate() {
         if let Some(cell) = records.cell(number, index) {
             out.push(b',');
@@ -40,7 +42,9 @@ fn row(out: &mut Vec<u8>, prefix: IpPrefix, records: &Records, number: NextHop) 
 }
 
 fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
-    push(out, format_args!("{{\"prefix\":\"{}\"", route.prefix));
+    out.extend_from_slice(b"{\"prefix\":\"");
+    push_prefix(out, route.prefix);
+    out.push(b'"');
     if !route.next_hop.is_empty() {
         out.extend_from_slice(b",\"next_hop\":");
         // Only the escapes need a library; a string into memory cannot fail.

@@ -28,6 +28,8 @@ mod text;
 use std::io::Write;
 use std::str::FromStr;
 
+use popfib_table::Records;
+
 use crate::load::RouteTable;
 use crate::name_rule::check;
 use crate::route::Route;
@@ -208,7 +210,17 @@ pub fn write_table(
         Body::Whole(write) => return write(table, options, &mut out),
         Body::Addresses(write) => return write(table, &mut out),
         Body::Routes { records, .. } if table.records.is_some() => {
-            return write_records(table, records.as_ref(), &mut out);
+            return write_records(table, records.as_ref(), table.records.as_ref(), &mut out);
+        }
+        // A column that was asked for keeps its name, where the form has names.
+        Body::Routes {
+            records: records @ Some(_),
+            ..
+        } if let Some(name) = &table.column
+            && !table.is_list() =>
+        {
+            let column = Records::of_texts(name, table.next_hops.clone());
+            return write_records(table, records.as_ref(), Some(&column), &mut out);
         }
         Body::Routes {
             header,
@@ -255,9 +267,10 @@ pub fn write_table(
 fn write_records(
     table: &RouteTable,
     form: Option<&RecordForm>,
+    records: Option<&Records>,
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
-    let (Some(form), Some(records)) = (form, &table.records) else {
+    let (Some(form), Some(records)) = (form, records) else {
         let reason =
             "the form has one value for each prefix; csv, json-lines and mmdb have all columns";
         return Err(WriteError::Form(reason.to_owned()));

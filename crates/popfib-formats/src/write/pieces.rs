@@ -4,9 +4,8 @@
 use std::net::IpAddr;
 
 use popfib::IpPrefix;
-use popfib_table::{IPV6_TEXT, write_ip};
 
-use super::bytes::push;
+use super::bytes::{push, push_address, push_prefix};
 use crate::error::quote;
 
 /// A part of a template.
@@ -110,15 +109,12 @@ impl PrefixField {
     /// Appends what `prefix` has of it.
     pub(super) fn write(self, prefix: IpPrefix, out: &mut Vec<u8>) {
         match self {
-            Self::Prefix => {
-                write_address(prefix.first(), out);
-                push(out, format_args!("/{}", prefix.len()));
-            }
-            Self::Address => write_address(prefix.first(), out),
-            Self::Last => write_address(prefix.last(), out),
+            Self::Prefix => push_prefix(out, prefix),
+            Self::Address => push_address(out, prefix.first()),
+            Self::Last => push_address(out, prefix.last()),
             Self::Length => push(out, format_args!("{}", prefix.len())),
-            Self::Mask => write_address(masks(prefix).0, out),
-            Self::Wildcard => write_address(masks(prefix).1, out),
+            Self::Mask => push_address(out, masks(prefix).0),
+            Self::Wildcard => push_address(out, masks(prefix).1),
             Self::Family => out.extend_from_slice(match prefix {
                 IpPrefix::V4(_) => b"ipv4",
                 IpPrefix::V6(_) => b"ipv6",
@@ -139,10 +135,4 @@ fn masks(prefix: IpPrefix) -> (IpAddr, IpAddr) {
             (IpAddr::V6((!hosts).into()), IpAddr::V6(hosts.into()))
         }
     }
-}
-
-fn write_address(address: IpAddr, out: &mut Vec<u8>) {
-    let mut text = [0; IPV6_TEXT];
-    let len = write_ip(address, &mut text);
-    out.extend_from_slice(&text[..len]);
 }

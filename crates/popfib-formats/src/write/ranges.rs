@@ -5,6 +5,7 @@ use std::io::Write;
 use popfib::{Family, algebra};
 
 use super::blocks::write_blocks;
+use super::bytes::push_address;
 use super::error::WriteError;
 use super::form::{Body, Form};
 use crate::load::RouteTable;
@@ -34,7 +35,11 @@ pub(super) static ADDRESSES: Form = Form {
 fn ranges<A: Family>(table: &RouteTable, out: &mut dyn Write) -> Result<(), WriteError> {
     let ranges = algebra::ranges(A::of(&table.ribs).iter().map(|(prefix, _)| prefix));
     write_blocks(b"", ranges, out, |block, (first, last)| {
-        Ok(writeln!(block, "{}-{}", first.ip(), last.ip())?)
+        push_address(block, first.ip());
+        block.push(b'-');
+        push_address(block, last.ip());
+        block.push(b'\n');
+        Ok(())
     })
 }
 
@@ -57,6 +62,8 @@ fn addresses<A: Family>(table: &RouteTable, out: &mut dyn Write) -> Result<(), W
         std::iter::successors(Some(first), next)
     });
     write_blocks(b"", addresses, out, |block, address| {
-        Ok(writeln!(block, "{}", address.ip())?)
+        push_address(block, address.ip());
+        block.push(b'\n');
+        Ok(())
     })
 }

@@ -1,6 +1,6 @@
 //! Writes the text format: `PREFIX NEXTHOP`, one route a line.
 
-use super::bytes::push;
+use super::bytes::push_prefix;
 use super::form::{Body, Form};
 use crate::origins::is_token;
 use crate::route::Route;
@@ -19,7 +19,8 @@ pub(super) static FORM: Form = Form {
 
 fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
     if route.next_hop.is_empty() {
-        push(out, format_args!("{}\n", route.prefix));
+        push_prefix(out, route.prefix);
+        out.push(b'\n');
         return Ok(());
     }
     if !is_token(route.next_hop) {
@@ -27,6 +28,9 @@ fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
             "text has no next hops with blanks, comment signs, or commas except between AS numbers",
         );
     }
-    push(out, format_args!("{} {}\n", route.prefix, route.next_hop));
+    push_prefix(out, route.prefix);
+    out.push(b' ');
+    out.extend_from_slice(route.next_hop.as_bytes());
+    out.push(b'\n');
     Ok(())
 }

@@ -258,7 +258,7 @@ impl Records {
                 }
                 _ => {
                     head(&mut bytes, MAP, 1);
-                    text(&mut bytes, "value");
+                    text(&mut bytes, table.column.as_deref().unwrap_or("value"));
                     text(&mut bytes, name);
                 }
             }

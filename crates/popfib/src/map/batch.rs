@@ -131,7 +131,7 @@ pub(super) fn matches<'a, A: Address, V, K: Copy + Into<A>>(
 
 impl<A: Address> PrefixSet<A> {
     /// Whether a prefix of the set contains each of `addresses`, into the same place of `contained`. The answers are those of
-    /// [`contains_address`](Self::contains_address), several times as fast; nothing is allocated.
+    /// [`contains_address`](Self::contains_address), at the rate of [`PrefixMap::lookup_batch`]; nothing is allocated.
     ///
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.
@@ -154,8 +154,8 @@ impl<A: Address> PrefixSet<A> {
 
 impl IpSet {
     /// Whether a prefix of the set contains each of `addresses`, of both families in any order, into the same place of
-    /// `contained`. The answers are those of [`contains_address`](Self::contains_address), several times as fast; nothing is
-    /// allocated.
+    /// `contained`. The answers are those of [`contains_address`](Self::contains_address), at the rate of
+    /// [`Table::lookup_batch`]; nothing is allocated.
     ///
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.

@@ -2,11 +2,13 @@
 
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
-use popfib::Kernel;
+use popfib::{Address, Kernel};
 use popfib_formats::{
-    Columns, Format, Input, LoadOptions, PeerFilter, RouteTable, RouteValue, ValueRegex,
+    Columns, Format, Input, LoadOptions, PeerFilter, RouteTable, RouteValue, SPECIAL_TABLE_NAME,
+    ValueRegex,
 };
 
 use crate::failure::Failure;
@@ -19,7 +21,7 @@ pub(crate) struct TableArgs {
     /// Table or image to read [default: the built-in one]
     ///
     /// It may be compressed; `-` is standard input. The built-in table is that of a tier-1 router, whose next hops are origin AS
-    /// numbers.
+    /// numbers; `special` is another, of special-purpose addresses (IANA, RFC 6890), and a file of that name is `./special`.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
 
@@ -103,6 +105,13 @@ impl FromArgMatches for FileArgs {
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
+
+/// Whether `path`, where a table is meant, stands for the built-in one of special-purpose addresses. A file of that name is
+/// `./special`, as one called `-` is `./-`.
+pub(crate) fn is_special(path: &Path) -> bool {
+    path.as_os_str() == SPECIAL_TABLE_NAME
+}
+
 /// How the file of a table is read.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Tables")]
@@ -326,6 +335,29 @@ pub(crate) fn kernel() -> Result<Kernel, Failure> {
     // An error in one line, where `best` would panic.
     Kernel::from_env().map_err(|error| format!("POPFIB_KERNEL: {error}"))?;
     Ok(Kernel::best())
+}
+
+/// How many first bits of an address count, by family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lengths {
+    pub(crate) ipv4: u8,
+    pub(crate) ipv6: u8,
+}
+
+impl FromStr for Lengths {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const WANTED: &str = "not a length as /24, or one of each family as /24,/48";
+        let length = |text: &str, width| {
+            let length = text.strip_prefix('/')?.parse().ok();
+            length.filter(|&length: &u8| length <= width)
+        };
+        let (ipv4, ipv6) = text.split_once(',').unwrap_or((text, "/48"));
+        let lengths = length(ipv4, u32::WIDTH).zip(length(ipv6, u128::WIDTH));
+        let (ipv4, ipv6) = lengths.ok_or(WANTED)?;
+        Ok(Self { ipv4, ipv6 })
+    }
 }
 
 /// An address family.

@@ -11,7 +11,7 @@ use popfib_formats::{
 };
 use popfib_table::{Table, TableError};
 
-use crate::args::{ReadArgs, is_stdin};
+use crate::args::{ReadArgs, is_special, is_stdin};
 use crate::failure::{CHOOSES, Failure, KEEPS, of_table};
 use crate::output::tell;
 use crate::progress;
@@ -39,7 +39,7 @@ pub(crate) fn open_file(
     read: &ReadArgs,
 ) -> Result<Option<Opened>, Failure> {
     let path = match path {
-        Some(path) if !is_stdin(path) && is_image_file(path) => path,
+        Some(path) if !is_stdin(path) && !is_special(path) && is_image_file(path) => path,
         _ if trust => return Err("--trust is for an image that is a file".into()),
         _ => return Ok(None),
     };

@@ -9,7 +9,7 @@ use popfib_formats::rfc3339;
 use popfib_table::{Column as RecordColumn, FamilyTable, Records, TableError};
 use serde::Serialize;
 
-use crate::args::FileArgs;
+use crate::args::{FileArgs, is_special};
 use crate::failure::Failure;
 use crate::image::Opened;
 use crate::output::Output;
@@ -171,8 +171,9 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
         Some(opened) => (Some(image_info(&opened)), opened.sources(), opened.table),
         None => {
             let mut read = args.table.read.clone();
-            // All columns of the built-in table, as of an image.
-            if args.table.table.is_none() && read.columns.is_empty() {
+            // All columns of a built-in table, as of an image.
+            let is_built_in = args.table.table.as_deref().is_none_or(is_special);
+            if is_built_in && read.columns.is_empty() {
                 read.columns.push("*".to_owned());
             }
             let loaded = table::load_records(args.table.table.as_deref(), &read)?;

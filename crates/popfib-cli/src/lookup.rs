@@ -319,6 +319,7 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
         kernel: kernel()?,
         cells: vec![String::new()],
         takes_all: false,
+        anonymizer: None,
     };
     let form = match args.json {
         true => Form::Json,

@@ -9,11 +9,11 @@ use std::path::Path;
 use popfib::IpPrefix;
 use popfib_formats::{
     Columns, Input, LoadOptions, LookupTable, ReadError, RouteTable, default_table_of,
-    load_for_lookups, load_from, load_prefixes,
+    load_for_lookups, load_from, load_prefixes, special_table,
 };
 use popfib_table::Column;
 
-use crate::args::{ReadArgs, TableArgs, is_stdin};
+use crate::args::{ReadArgs, TableArgs, is_special, is_stdin};
 #[cfg(not(feature = "parquet"))]
 use crate::failure::NO_PARQUET;
 use crate::failure::{Failure, MASKS, as_number, has_options_of, is_about_host_bits};
@@ -157,8 +157,14 @@ fn load_routes(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<Ro
     Ok(table)
 }
 
-/// Opens the file at `path`; the rows of a Parquet file are lines of JSON.
+/// Opens the file at `path`, or the built-in table of that name; the rows of a Parquet file are lines of JSON.
 pub(crate) fn open(path: &Path) -> Result<Input, ReadError> {
+    if is_special(path) {
+        if path.exists() {
+            note("special is the built-in table; ./special is the file");
+        }
+        return Ok(special_table());
+    }
     let mut head = [0; 4];
     // Of a pipe what is read here would be gone.
     let is_file = !is_stdin(path) && path.is_file();

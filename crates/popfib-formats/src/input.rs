@@ -24,7 +24,8 @@ pub(crate) const HEAD: usize = 64 << 10;
 /// Memory is constant, apart from zstd's window (128 MiB at most). Compressed
 /// data that grows beyond a limit is an error: see [`Input::max_size`].
 pub struct Input {
-    name: String,
+    /// What is known of the data before it is read: its name, and the time at which the file was written.
+    source: Source,
     state: State,
     /// What was peeked at and is still to be read, from `taken` on.
     head: Vec<u8>,
@@ -33,8 +34,6 @@ pub struct Input {
     /// How much came out of compressed data.
     decompressed: u64,
     progress: Progress,
-    /// When the file was last written; empty if that is unknown.
-    date: String,
 }
 
 enum State {
@@ -72,7 +71,7 @@ impl Input {
                 if metadata.is_file() {
                     input.progress.total = Some(metadata.len());
                     let modified = metadata.modified().ok();
-                    input.date = modified.and_then(date::of_time).unwrap_or_default();
+                    input.source.date = modified.and_then(date::of_time).unwrap_or_default();
                 }
                 Ok(input)
             }
@@ -84,39 +83,42 @@ impl Input {
     ///
     /// Nothing is read yet.
     pub fn from_reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
-        Self::new(name.into(), Box::new(reader), Decoder::detect)
+        let source = Source::named(name);
+        Self::new(source, Box::new(reader), Decoder::detect)
+    }
+
+    /// Data of the program itself.
+    pub(crate) fn embedded(source: Source, data: &'static [u8]) -> Self {
+        Self::new(source, Box::new(data), Decoder::plain)
     }
 
     /// As [`Input::from_reader`], of data that is taken as it is: programs that use nothing else of inputs link
     /// no decompressor.
     pub fn plain(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
-        Self::new(name.into(), Box::new(reader), Decoder::plain)
+        let source = Source::named(name);
+        Self::new(source, Box::new(reader), Decoder::plain)
     }
 
     fn new(
-        name: String,
+        source: Source,
         reader: Box<dyn Read + Send>,
         choose: fn(Raw) -> io::Result<Decoder>,
     ) -> Self {
         let progress = Progress::default();
         Self {
-            name,
+            source,
             state: State::Unread(Raw::new(reader, progress.read.clone()), choose),
             head: Vec::new(),
             taken: 0,
             max_size: Self::DEFAULT_MAX_SIZE,
             decompressed: 0,
             progress,
-            date: String::new(),
         }
     }
 
-    /// What is known of the data before it is read: its name, and the time at which the file was written.
+    /// What is known of the data before it is read.
     pub(crate) fn source(&self) -> Source {
-        Source {
-            date: self.date.clone(),
-            ..Source::named(&*self.name)
-        }
+        self.source.clone()
     }
 
     /// Limits the size of decompressed data: beyond `bytes`, reading ends with an error. So a small file that
@@ -128,7 +130,7 @@ impl Input {
 
     /// The name of the file; `<stdin>` for standard input.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.source.name
     }
 
     /// How much of the file has been read; other threads can watch it.
@@ -179,7 +181,7 @@ impl Input {
             return Ok(n);
         }
         self.decode(buf)
-            .map_err(|(reason, error)| ReadError::stopped(&self.name, Some(place), reason, error))
+            .map_err(|(reason, error)| ReadError::stopped(self.name(), Some(place), reason, error))
     }
 
     /// All bytes, for what is held in memory as a whole. `check` is asked about
@@ -199,11 +201,11 @@ impl Input {
                 return Ok(bytes);
             }
             bytes.extend_from_slice(&block[..read]);
-            check(&bytes).map_err(|reason| ReadError::file(&self.name, reason))?;
+            check(&bytes).map_err(|reason| ReadError::file(self.name(), reason))?;
             if !self.may_hold(bytes.len()) {
                 let reason =
                     "the compressed data grows to more than 16 times its size: unpack it first";
-                return Err(ReadError::file(&self.name, reason));
+                return Err(ReadError::file(self.name(), reason));
             }
         }
     }
@@ -263,7 +265,7 @@ pub(crate) fn head_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
 impl fmt::Debug for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Input")
-            .field("name", &self.name)
+            .field("name", &self.source.name)
             .finish_non_exhaustive()
     }
 }

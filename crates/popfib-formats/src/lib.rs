@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
+mod anonymizer;
 mod any;
 mod as_path;
 mod best_path;
@@ -59,6 +60,7 @@ mod rows;
 mod rpsl;
 mod sets;
 mod show;
+mod special;
 mod table_format;
 mod text_table;
 mod update;
@@ -74,6 +76,7 @@ pub use addresses::{
     CsvAddresses, CsvRecord, Found, LineAddresses, Part, PcapAddresses, Pick, RawAddresses, Run,
     Side, TableForm, find_address, ipv4_in, parse_address, parse_ipv6, part_of,
 };
+pub use anonymizer::{ANONYMIZER_KEY, Anonymizer};
 pub use bgp_path::{BgpPath, PathSource, Wanted};
 pub use cell_json::CellJson;
 pub use date::rfc3339;
@@ -93,6 +96,7 @@ pub use paths::open_paths;
 pub use peers::{Peer, PeerFilter, RouteValue};
 pub use ranges::{RangeError, RangePrefixes, prefixes_of_text};
 pub use route::{RecordColumns, Route, RouteSource};
+pub use special::{SPECIAL_TABLE_NAME, special_table};
 pub use table_format::{Columns, Format, LoadOptions};
 pub use text_table::TextTable;
 pub use update::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource};

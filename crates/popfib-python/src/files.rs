@@ -106,9 +106,7 @@ pub(crate) fn load(
         .parse()
         .map_err(|error| wrong("value", value, error))?;
     options.peer = peer.map(peer_of).transpose()?;
-    if let Some(column) = column {
-        options.columns = Columns::Named(vec![column]);
-    }
+    options.columns = of_column(column);
     options.locations = locations.as_ref().map(path_of).transpose()?;
     options.table = vrf;
     options.prefix_column = prefix_column;
@@ -189,9 +187,29 @@ pub(crate) fn default_table(
     column: Option<String>,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
-    let columns = column.map_or(Columns::Value, |column| Columns::Named(vec![column]));
+    let columns = of_column(column);
     let table = py.detach(|| popfib_formats::default_table_of(&columns));
     of_routes(py, table.map_err(read_error)?, decode)
+}
+
+/// Return the built-in table of special-purpose addresses (IANA, RFC 6890): their names, or with column "global" or another flag
+/// "true" or "false".
+#[pyfunction]
+#[pyo3(signature = (*, column = None, decode = None))]
+pub(crate) fn special_table(
+    py: Python<'_>,
+    column: Option<String>,
+    decode: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Table> {
+    let mut options = LoadOptions::new();
+    options.columns = of_column(column);
+    let table = popfib_formats::load_from(popfib_formats::special_table(), &options);
+    of_routes(py, table.map_err(read_error)?, decode)
+}
+
+/// The columns of a table whose caller names one or none.
+fn of_column(column: Option<String>) -> Columns {
+    column.map_or(Columns::Value, |column| Columns::Named(vec![column]))
 }
 
 fn of_routes(

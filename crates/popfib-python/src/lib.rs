@@ -55,6 +55,7 @@ fn _popfib(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(files::load, module)?)?;
     module.add_function(wrap_pyfunction!(files::open, module)?)?;
     module.add_function(wrap_pyfunction!(files::default_table, module)?)?;
+    module.add_function(wrap_pyfunction!(files::special_table, module)?)?;
     module.add_function(wrap_pyfunction!(join::join, module)?)?;
     module.add_class::<ip_set::IPSet>()?;
     module.add_class::<ip_set::Parts>()?;

@@ -1,5 +1,6 @@
 //! `popfib annotate`: each line of a stream, and with it what the tables say about its addresses.
 
+mod key;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod sink;
@@ -9,9 +10,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread;
 
 use clap::{Args, ValueEnum};
-use popfib_formats::AddressBatch;
+use popfib_formats::{AddressBatch, Anonymizer};
 
-use crate::args::kernel;
+use crate::args::{Lengths, kernel};
 use crate::destination::Destination;
 use crate::failure::{Failure, NO_PARQUET};
 use crate::program::Verdict;
@@ -41,7 +42,8 @@ Examples:
   popfib annotate flows.csv --column src_ip --column dst_ip -o annotated.csv
   popfib annotate eve.json --path src_ip --path dest_ip > annotated.json
   popfib annotate -t asn=ASN.mmdb -t country=countries.csv access.log
-  popfib annotate capture.pcap --sources --to json-lines")]
+  popfib annotate capture.pcap --sources --to json-lines
+  popfib annotate access.log --anonymize key -t country.csv > shared.log")]
 #[command(after_long_help = "\
   popfib annotate firewall.log --address all
   popfib annotate flows.parquet --column dst --to parquet -o annotated.parquet
@@ -60,6 +62,20 @@ pub(crate) struct AnnotateArgs {
     /// Without the prefix, and in text and JSON also without the line.
     #[arg(long)]
     value_only: bool,
+
+    /// Replace all addresses of each line, prefix-preserving
+    ///
+    /// By Crypto-PAn with the key of this file, 32 bytes or 64 hexadecimal digits: who has it finds the addresses again. Two
+    /// addresses have as many first bits in common as before. Answers are those to the addresses of before, and have no
+    /// prefixes; without --table and --columns there are none.
+    #[arg(long, value_name = "KEYFILE", conflicts_with_all = ["cut", "value_only"])]
+    anonymize: Option<PathBuf>,
+
+    /// Cut all addresses of each line to so many bits
+    ///
+    /// /24 or /24,/48: the length of IPv4 and that of IPv6, /48 unless it is given. Otherwise as --anonymize.
+    #[arg(long, value_name = "LENGTHS", conflicts_with = "value_only")]
+    cut: Option<Lengths>,
 
     /// Number of threads; 0 uses all cores
     ///
@@ -100,6 +116,16 @@ impl AnnotateArgs {
     fn form(&self) -> Option<OutputForm> {
         self.to.or(self.json.then_some(OutputForm::JsonLines))
     }
+
+    /// What stands in place of the addresses, if they are to be others.
+    fn anonymizer(&self) -> Result<Option<Arc<Anonymizer>>, Failure> {
+        let anonymizer = match (&self.anonymize, self.cut) {
+            (Some(file), _) => Anonymizer::crypto_pan(&key::read(file)?),
+            (None, Some(Lengths { ipv4, ipv6 })) => Anonymizer::cut(ipv4, ipv6),
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(Arc::new(anonymizer)))
+    }
 }
 
 pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
@@ -112,9 +138,14 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
     let kernel = kernel()?;
     let names = OnceLock::new();
     let make = |tables| in_place(tables, &names);
-    let (tables, follower) = match args.input.is_stream() {
-        true => args.tables.follow(!args.value_only, &[], make)?,
-        false => (make(args.tables.load(!args.value_only)?)?, None),
+    let anonymizer = args.anonymizer()?;
+    // A prefix would tell the first bits of its address.
+    let with_prefixes = !args.value_only && anonymizer.is_none();
+    let is_asked = anonymizer.is_none() || args.tables.is_asked();
+    let (tables, follower) = match (is_asked, args.input.is_stream()) {
+        (true, true) => args.tables.follow(with_prefixes, &[], make)?,
+        (true, false) => (make(args.tables.load(with_prefixes)?)?, None),
+        (false, _) => (make(Vec::new())?, None),
     };
     let mut annotator = Annotator {
         args,
@@ -124,6 +155,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
             kernel,
             cells: args.input.cells(),
             takes_all: args.input.takes_all(),
+            anonymizer,
         },
         target: Destination::open(args.output.as_deref())?,
         sink: None,

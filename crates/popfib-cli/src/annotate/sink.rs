@@ -40,6 +40,10 @@ impl Sink {
         if is_parquet && !query.is_single() {
             return Err("--to parquet is for one address a row".into());
         }
+        if is_parquet && query.anonymizer.is_some() {
+            let reason = "--to parquet copies columns, addresses and all";
+            return Err(format!("{reason}; --to csv has other addresses").into());
+        }
         #[cfg(feature = "parquet")]
         if is_parquet {
             return Ok(Self::Columns(Box::new(Columns::new(source, args, query)?)));
@@ -165,6 +169,7 @@ fn form(source: &Source, args: &AnnotateArgs, query: &Query) -> (Form, Lead) {
         (Some(OutputForm::JsonLines), _) => (Form::Json, Lead::Address),
         (None, _)
             if !args.value_only
+                && !query.tables.is_empty()
                 && let Some(heading) = source.heading() =>
         {
             let names = query.columns().map(|name| Escaped(&name).to_string());

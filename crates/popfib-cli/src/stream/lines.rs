@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use popfib::{Family, Kernel};
-use popfib_formats::{AddressBatch, Escaped, Run};
+use popfib_formats::{AddressBatch, Anonymizer, Escaped, Run};
 use popfib_table::write_ip;
 
 use super::answer_texts::{AHEAD, AnswerTexts, AnyAnswerTexts};
@@ -30,6 +30,8 @@ pub(crate) struct Query {
     pub(crate) cells: Vec<String>,
     /// Whether a cell may have several addresses.
     pub(crate) takes_all: bool,
+    /// What stands in place of addresses in what is written.
+    pub(crate) anonymizer: Option<Arc<Anonymizer>>,
 }
 
 impl Query {
@@ -80,6 +82,8 @@ pub(crate) struct Work {
     page: Page,
     ipv4: Vec<Vec<u32>>,
     ipv6: Vec<Vec<u32>>,
+    /// The batch as it is written, if with other addresses.
+    anonymized: AddressBatch,
 }
 
 impl Default for Work {
@@ -88,6 +92,7 @@ impl Default for Work {
             page: Page::new(),
             ipv4: Vec::new(),
             ipv6: Vec::new(),
+            anonymized: AddressBatch::new(),
         }
     }
 }
@@ -181,7 +186,12 @@ impl Lines {
         batch: &AddressBatch,
         work: &'w mut Work,
     ) -> Result<&'w [u8], Failure> {
-        let Work { page, ipv4, ipv6 } = work;
+        let Work {
+            page,
+            ipv4,
+            ipv6,
+            anonymized,
+        } = work;
         page.clear();
         if let Some(members) = &self.members
             && let Some(name) = members.doubled(batch)
@@ -189,8 +199,21 @@ impl Lines {
             return Err(there_already(&self.file, "member", name));
         }
         let Query { tables, kernel, .. } = &self.query;
-        let ipv4 = Texted::new(batch.ipv4(), tables, &self.written, *kernel, ipv4)?;
-        let ipv6 = Texted::new(batch.ipv6(), tables, &self.written, *kernel, ipv6)?;
+        let mut ipv4 = Texted::new(batch.ipv4(), tables, &self.written, *kernel, ipv4)?;
+        let mut ipv6 = Texted::new(batch.ipv6(), tables, &self.written, *kernel, ipv6)?;
+        let batch = match &self.query.anonymizer {
+            None => batch,
+            Some(by) => {
+                if !batch.anonymized(by, anonymized) {
+                    let reason = "a line with other addresses is longer than 4 GiB";
+                    return Err(format!("{}: {reason}", self.file).into());
+                }
+                let anonymized = &*anonymized;
+                // Answers are those to the addresses of before, and have no prefixes.
+                (ipv4.addresses, ipv6.addresses) = (anonymized.ipv4(), anonymized.ipv6());
+                anonymized
+            }
+        };
         let kept = if self.query.is_single() {
             self.single(batch, ipv4, ipv6, page)
         } else {

@@ -4,7 +4,7 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::args::is_stdin;
+use crate::args::{is_special, is_stdin};
 
 /// How long a file has to be as it is before it is read: one that is written at its place is cut until it is whole.
 const SETTLED: Duration = Duration::from_secs(1);
@@ -49,9 +49,10 @@ impl State {
 }
 
 impl Files {
-    /// The files at `paths`, to be read now; `None` if there are none, or one can be read once only, as a pipe.
+    /// The files among `paths`, to be read now; `None` if there are none, or one can be read once only, as a pipe.
     pub(super) fn new(paths: &[impl AsRef<Path>]) -> Option<Self> {
         let files = paths.iter().map(AsRef::as_ref);
+        let files = files.filter(|path| !is_special(path));
         let files = files.map(|path| Some((path.to_path_buf(), Some(State::of(path)?))));
         let files = files.collect::<Option<Vec<_>>>()?;
         (!files.is_empty()).then_some(Self(files))

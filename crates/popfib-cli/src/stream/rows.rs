@@ -60,7 +60,7 @@ impl<'r> Row<'r> {
             Some(text) => page.put(text),
             None => answers(page),
         }
-        if self.is_empty_object {
+        if self.is_empty_object && page.bytes().len() > start {
             // The comma between members.
             page.remove(start);
         }

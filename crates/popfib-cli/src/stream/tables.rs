@@ -40,7 +40,8 @@ struct GivenArgs {
     /// It may be compressed; `-` is standard input. Several tables need names (asn=FILE), which become the names of
     /// their columns. --columns, --format, --length-column, --locations, --peer, --prefix-column, --value, --value-regex and --vrf
     /// are about the table before them, and about all tables if none is before. The built-in table is that of a tier-1
-    /// router, with origin AS numbers.
+    /// router, with origin AS numbers; `special` is another, of special-purpose addresses (IANA, RFC 6890), and a file of
+    /// that name is `./special`.
     #[arg(short, long = "table", value_name = "[NAME=]FILE")]
     tables: Vec<String>,
 
@@ -222,6 +223,11 @@ impl TablesArgs {
     /// Whether a table is named, in place of the built-in one.
     pub(crate) fn is_given(&self) -> bool {
         !self.given.tables.is_empty() || self.given.live.is_some()
+    }
+
+    /// Whether anything is asked of a table.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.is_given() || !self.read.columns.is_empty() || self.read.of_file().is_some()
     }
 
     /// How many of the tables are read from standard input.

@@ -240,4 +240,7 @@ fn what_parquet_has_not_is_refused() {
     let args = ["annotate", &addresses, "--table", &table, "--to", "parquet"];
     let two = run(&[&args[..], &["--column", "a", "--column", "b"]].concat());
     assert_eq!(bad(&two), "--to parquet is for one address a row");
+    let cut = run(&[&args[..], &["--cut", "/24"]].concat());
+    let said = "--to parquet copies columns, addresses and all; --to csv has other addresses";
+    assert_eq!(bad(&cut), said);
 }

@@ -2,6 +2,11 @@
 
 use std::net::IpAddr;
 
+use popfib_table::write_ip;
+
+use super::find::find_address;
+use crate::anonymizer::Anonymizer;
+
 /// Addresses of one file, in order.
 #[derive(Clone, Debug, Default)]
 pub struct AddressBatch {
@@ -134,6 +139,38 @@ impl AddressBatch {
     /// packets; else empty, and each row has one address or none.
     pub fn cells(&self) -> &[u32] {
         &self.cells
+    }
+
+    /// The batch as it may be handed on, into `to`, whose memory is used again: its addresses, and in its rows whatever
+    /// [`find_address`] finds, as `by` has them. Zones (`%eth0`) are left out.
+    ///
+    /// False, and a part of the rows, if they grow beyond 4 GiB, as one of 300 MB can.
+    pub fn anonymized(&self, by: &Anonymizer, to: &mut Self) -> bool {
+        to.clear();
+        to.is_full = self.is_full;
+        to.runs.clone_from(&self.runs);
+        to.cells.clone_from(&self.cells);
+        to.ipv4
+            .extend(self.ipv4.iter().map(|&address| by.ipv4(address)));
+        to.ipv6
+            .extend(self.ipv6.iter().map(|&address| by.ipv6(address)));
+        for row in self.rows() {
+            let start = to.text.len;
+            let mut at = 0;
+            while let Some(found) = find_address(row, at) {
+                let mut text = [0; _];
+                let len = write_ip(by.ip(found.address), &mut text);
+                to.text.push(&row[at..found.range.start]);
+                to.text.push(&text[..len]);
+                at = found.range.end;
+            }
+            to.text.push(&row[at..]);
+            if u32::try_from(to.text.len).is_err() {
+                return false;
+            }
+            to.push_row_at(start, to.text.len);
+        }
+        true
     }
 
     /// Adds an address.

@@ -33,6 +33,7 @@ from ._popfib import (
     lookup_many,
     open,
     rov,
+    special_table,
 )
 
 __all__ = [
@@ -58,4 +59,5 @@ __all__ = [
     "lookup_many",
     "open",
     "rov",
+    "special_table",
 ]

@@ -63,6 +63,7 @@ __all__ = [
     "lookup_many",
     "open",
     "rov",
+    "special_table",
 ]
 
 __version__: str
@@ -517,6 +518,14 @@ def default_table(
 ) -> Table[str]: ...
 @overload
 def default_table(
+    *, column: str | None = None, decode: Callable[[str], _V]
+) -> Table[_V]: ...
+@overload
+def special_table(
+    *, column: str | None = None, decode: None = None
+) -> Table[str]: ...
+@overload
+def special_table(
     *, column: str | None = None, decode: Callable[[str], _V]
 ) -> Table[_V]: ...
 @overload

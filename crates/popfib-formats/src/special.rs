@@ -1,0 +1,38 @@
+//! The embedded table of special-purpose addresses: IANA's registries (RFC 6890), multicast and reserved space.
+//!
+//! A text in a form that any table may have, so that all options of tables are about it, too. Where it comes from is documented in
+//! `data/README.md`.
+
+use popfib::Source;
+
+use crate::input::Input;
+
+/// The name of the [`special_table`].
+pub const SPECIAL_TABLE_NAME: &str = "special";
+
+static ROUTES: &[u8] = include_bytes!("../data/special.jsonl");
+
+/// The embedded table of special-purpose addresses, to be read as a file is: 27 IPv4 and 42 IPv6 prefixes.
+///
+/// Its columns are `name`, which is its value, the registries' flags `source`, `destination`, `forwardable`, `global` and
+/// `reserved_by_protocol`, booleans that are missing where the registries have none, and `rfc`.
+///
+/// ```
+/// use popfib_formats::{LoadOptions, load_from, special_table};
+///
+/// let table = load_from(special_table(), &LoadOptions::new())?;
+/// assert_eq!(table.route_count(), 69);
+/// # Ok::<(), popfib_formats::ReadError>(())
+/// ```
+pub fn special_table() -> Input {
+    Input::embedded(
+        Source {
+            name: SPECIAL_TABLE_NAME.to_owned(),
+            description: "special-purpose address registries of IANA, multicast and reserved space"
+                .to_owned(),
+            licence: "CC0 1.0".to_owned(),
+            date: "2026-07-18".to_owned(),
+        },
+        ROUTES,
+    )
+}

@@ -344,6 +344,17 @@ pub(crate) struct Lengths {
     pub(crate) ipv6: u8,
 }
 
+impl Lengths {
+    /// That of a family.
+    pub(crate) fn of<A: popfib::Family>(self) -> u8 {
+        if A::WIDTH == u32::WIDTH {
+            self.ipv4
+        } else {
+            self.ipv6
+        }
+    }
+}
+
 impl FromStr for Lengths {
     type Err = &'static str;
 

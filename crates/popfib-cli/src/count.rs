@@ -1,28 +1,25 @@
-//! `popfib count`: how often addresses of each value or prefix come in a stream.
+//! `popfib count`: how often addresses come in a stream, by themselves or by values and prefixes of tables.
 
+mod addresses;
+mod print;
 mod same;
 mod text;
 mod weight;
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::io::Write;
 use std::iter;
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
-use popfib::{Family, Kernel, NextHop};
-use popfib_formats::{AddressBatch, CellJson, Run};
+use popfib::{ByFamily, Family, Kernel, NextHop, PerFamily};
+use popfib_formats::{AddressBatch, Run};
 use popfib_table::Cell;
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::{ReportArgs, ReportForm, kernel};
 use crate::destination::Destination;
 use crate::failure::Failure;
-use crate::output::{csv_cell, note};
+use crate::output::note;
 use crate::program::Verdict;
-use crate::records::shown;
-use crate::screen::Screen;
 use crate::stream::answers::{self, Ask, Routes};
 use crate::stream::form::text;
 use crate::stream::seen::Seen;
@@ -32,8 +29,8 @@ use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs};
 use crate::table::counted;
 
+use addresses::{Addresses, is_of_addresses};
 use same::Same;
-use text::Text;
 use weight::{Sum, Weight};
 
 /// Count the addresses of a stream by value or prefix.
@@ -47,11 +44,15 @@ use weight::{Sum, Weight};
 Examples:
   popfib count --top 20 access.log
   popfib count --by prefix --unique access.log
+  popfib count --by address --top 10 access.log
   popfib count -t City.mmdb --by country.iso_code,city.names.en access.log
   popfib count flows.csv --column src --weight bytes --json")]
 #[command(after_long_help = "\
   popfib count -t asn=asn.mmdb -t country=country.mmdb --shares access.log
-  popfib count --field 1 --weight 10 access.log")]
+  popfib count --field 1 --weight 10 access.log
+  popfib count --by /24,/48 access.log
+  popfib count flows.csv --column src --column dst --pairs --by address
+  popfib count capture.pcap --sources --by address --weight bytes")]
 pub(crate) struct CountArgs {
     /// Print the N most frequent
     ///
@@ -62,13 +63,19 @@ pub(crate) struct CountArgs {
     /// Add up the numbers in this field, column or path
     ///
     /// Numbers with or without decimals, in a field of a line, column of a table or path of a JSON object, instead of counting
-    /// addresses.
+    /// addresses. Of a capture `packets`, or `bytes` as they were on the wire.
     #[arg(long, value_name = "N|NAME|PATH")]
     weight: Option<String>,
 
     /// Count each distinct address once
     #[arg(long, conflicts_with = "weight")]
     unique: bool,
+
+    /// Count rows, by what all of their addresses are
+    ///
+    /// Those of several --column, --field or --path, or of --sources and --destinations, in place of each address by itself.
+    #[arg(long, conflicts_with = "unique")]
+    pairs: bool,
 
     /// Also print the share of each count in percent
     #[arg(long)]
@@ -92,9 +99,11 @@ pub(crate) struct CountArgs {
 
 /// What other commands call `--columns` is what is counted by here.
 fn by(columns: Arg) -> Arg {
-    let help = "Count by these columns of the table, with commas";
+    let help = "Columns of the table, `address` or /24, with commas";
     let rest = "Columns of the table before it, as `popfib info` lists them; * is all, and `prefix` the matched \
-                prefix [default: the value of a lookup].";
+                prefix [default: the value of a lookup]. `address` counts by the addresses themselves, /24 or /24,/48 by their \
+                networks, the length of IPv6 being /48 unless it is given; both without a table, unless one is named or \
+                columns of it.";
     columns
         .long("by")
         .value_name("COLUMNS")
@@ -109,20 +118,35 @@ const PREFIX: &str = "prefix";
 pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
     args.input
         .check(args.tables.on_stdin(), &args.tables.read)?;
-    let is_several = args.input.cells().len() > 1 || args.input.takes_all();
+    let mut cells = args.input.cells();
+    if args.pairs && (cells.len() < 2 || args.input.takes_all()) {
+        let reason = "for rows of several addresses, of two --column, --field or --path, or --sources --destinations";
+        return Err(format!("--pairs is {reason}").into());
+    }
+    let is_several = !args.pairs && cells.len() > 1 || args.input.takes_all();
     if args.weight.is_some() && is_several {
         let reason = "the number of a line would be added for each of its addresses; --address N chooses one";
         return Err(format!("--weight: {reason}").into());
     }
     let mut target = Destination::open(args.output.as_deref())?;
     let is_seen = args.form.form() == ReportForm::Text && args.output.is_none();
-    let tables = args.tables.load_by(PREFIX, is_seen)?;
+    if !args.pairs {
+        cells = vec![String::new()];
+    }
+    let columns = args.tables.columns().iter().cloned();
+    let of_addresses: Vec<_> = columns.filter(|column| is_of_addresses(column)).collect();
+    let addresses = Addresses::new(&of_addresses)?;
+    let tables = args.tables.load_by(PREFIX, is_of_addresses, is_seen)?;
     let mut count = Count {
         args,
         kernel: kernel()?,
+        cells,
+        addresses,
         tables: &tables,
-        ipv4: tables.iter().map(|_| Routes::default()).collect(),
-        ipv6: tables.iter().map(|_| Routes::default()).collect(),
+        numbered: ByFamily {
+            ipv4: tables.iter().map(|_| Routes::default()).collect(),
+            ipv6: tables.iter().map(|_| Routes::default()).collect(),
+        },
         numbers: Default::default(),
         routes: tables.iter().map(|_| Vec::new()).collect(),
         crossed: HashMap::new(),
@@ -158,20 +182,30 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
+/// The routes of each table.
+struct Numbered;
+
+impl PerFamily for Numbered {
+    type Of<A: Family> = Vec<Routes<A>>;
+}
+
 struct Count<'t> {
     args: &'t CountArgs,
     kernel: Kernel,
+    /// What the addresses are called that are counted together; one of no name where each is counted by itself.
+    cells: Vec<String>,
+    /// What addresses are counted by before the tables, if by themselves.
+    addresses: Option<Addresses>,
     tables: &'t [NamedTable],
     /// The routes of each table, where prefixes are counted.
-    ipv4: Vec<Routes<u32>>,
-    ipv6: Vec<Routes<u128>>,
-    /// By family and table, the numbers of the answers of the batch at hand.
+    numbered: ByFamily<Numbered>,
+    /// By family, the numbers of the addresses of the batch at hand if they are counted, and those of the answers of each table.
     numbers: [Vec<Vec<u32>>; 2],
     /// What each number of a table's answers means, from 1, where prefixes are counted; otherwise they are those of records.
     routes: Vec<Vec<Counted>>,
-    /// By the numbers of the answers of all tables, 0 for none.
+    /// By the numbers of the address and the answers of all tables, 0 for none, cell by cell.
     crossed: HashMap<Box<[u32]>, Sum>,
-    /// The same of one table, by its number, where addresses are counted and nothing is added up.
+    /// The same where it is one number and nothing is added up.
     single: Vec<Option<u64>>,
     seen: (HashSet<u32>, HashSet<u128>),
     /// Where the number stands that is added.
@@ -195,26 +229,12 @@ impl Consumer for Count<'_> {
     }
 
     fn take(&mut self, batch: &AddressBatch, _: &Source) -> Result<bool, Failure> {
-        let (tables, kernel, routes) = (self.tables, self.kernel, &mut self.routes);
         // Out of `self` while that adds up.
         let [mut of_4, mut of_6] = std::mem::take(&mut self.numbers);
-        look_up(
-            batch.ipv4(),
-            tables,
-            &mut self.ipv4,
-            kernel,
-            routes,
-            &mut of_4,
-        )?;
-        look_up(
-            batch.ipv6(),
-            tables,
-            &mut self.ipv6,
-            kernel,
-            routes,
-            &mut of_6,
-        )?;
-        if tables.len() == 1 && self.weight.is_none() && !self.args.unique {
+        self.number(batch.ipv4(), &mut of_4)?;
+        self.number(batch.ipv6(), &mut of_6)?;
+        let is_one = self.width() == 1 && !self.args.pairs;
+        if is_one && self.weight.is_none() && !self.args.unique {
             self.add_ones(&of_4[0]);
             self.add_ones(&of_6[0]);
             let missing = batch.len() - batch.ipv4().len() - batch.ipv6().len();
@@ -236,31 +256,7 @@ type Row<'t> = (Sum, Vec<Option<Cell<'t>>>);
 /// A route that is counted: its prefix, and the number of its record.
 type Counted = (String, NextHop);
 
-/// Looks up `addresses` in all tables: the numbers of their answers, 0 for none.
-fn look_up<A: Family>(
-    addresses: &[A],
-    tables: &[NamedTable],
-    numbered: &mut [Routes<A>],
-    kernel: Kernel,
-    routes: &mut [Vec<Counted>],
-    numbers: &mut Vec<Vec<u32>>,
-) -> Result<(), Failure> {
-    numbers.resize_with(tables.len(), Vec::new);
-    for (index, table) in tables.iter().enumerate() {
-        let numbers = &mut numbers[index];
-        if !table.with_prefixes {
-            answers::look_up(&table.table, Ask::Value, kernel, addresses, numbers)?;
-            continue;
-        }
-        let routes = &mut routes[index];
-        let before = routes.len();
-        let push = |prefix: &str, number| routes.push((prefix.to_owned(), number));
-        numbered[index].look_up(&table.table, kernel, addresses, numbers, before, push)?;
-    }
-    Ok(())
-}
-
-/// The answers to the address at this place of the batch.
+/// The numbers of the address at this place of the batch.
 fn fill(key: &mut [u32], numbers: &[Vec<u32>], at: usize) {
     for (answer, numbers) in key.iter_mut().zip(numbers) {
         *answer = numbers[at];
@@ -268,32 +264,71 @@ fn fill(key: &mut [u32], numbers: &[Vec<u32>], at: usize) {
 }
 
 impl Count<'_> {
+    /// How many numbers an address has.
+    fn width(&self) -> usize {
+        usize::from(self.addresses.is_some()) + self.tables.len()
+    }
+
+    /// The numbers of `addresses`: their own, and those of their answers in all tables, 0 for none.
+    fn number<A: Family>(
+        &mut self,
+        addresses: &[A],
+        numbers: &mut Vec<Vec<u32>>,
+    ) -> Result<(), Failure> {
+        numbers.resize_with(self.width(), Vec::new);
+        let mut numbers = numbers.iter_mut();
+        if let Some(own) = &mut self.addresses {
+            own.number(addresses, numbers.next().expect("one more than tables"));
+        }
+        let numbered = A::of_mut(&mut self.numbered).iter_mut();
+        let routes = self.routes.iter_mut();
+        let tables = self.tables.iter().zip(numbers);
+        for (((table, numbers), numbered), routes) in tables.zip(numbered).zip(routes) {
+            if !table.with_prefixes {
+                answers::look_up(&table.table, Ask::Value, self.kernel, addresses, numbers)?;
+                continue;
+            }
+            let before = routes.len();
+            let push = |prefix: &str, number| routes.push((prefix.to_owned(), number));
+            numbered.look_up(&table.table, self.kernel, addresses, numbers, before, push)?;
+        }
+        Ok(())
+    }
+
     /// Counts the addresses of a batch, row by row.
     fn add_each(&mut self, batch: &AddressBatch, of_4: &[Vec<u32>], of_6: &[Vec<u32>]) {
-        // One a row, and so one an address.
+        // One a row, and so one an address, or one for all of them.
         let weights = self.weight.as_mut().map(|weight| weight.of_rows(batch));
         let mut weights = weights.iter().flatten();
-        let mut key = vec![0; self.tables.len()];
+        let width = self.width();
+        let mut key = vec![0; width * self.cells.len()];
+        let mut filled = 0;
         let (mut at_4, mut at_6) = (0, 0);
         for &run in batch.runs() {
             let (Run::Ipv4(count) | Run::Ipv6(count) | Run::Missing(count)) = run;
             for _ in 0..count {
+                let part = &mut key[filled..filled + width];
                 let is_new = match run {
                     Run::Ipv4(_) => {
-                        fill(&mut key, of_4, at_4);
+                        fill(part, of_4, at_4);
                         at_4 += 1;
                         self.is_new(|seen| seen.0.insert(batch.ipv4()[at_4 - 1]))
                     }
                     Run::Ipv6(_) => {
-                        fill(&mut key, of_6, at_6);
+                        fill(part, of_6, at_6);
                         at_6 += 1;
                         self.is_new(|seen| seen.1.insert(batch.ipv6()[at_6 - 1]))
                     }
                     Run::Missing(_) => {
-                        key.fill(0);
+                        part.fill(0);
                         !self.args.unique
                     }
                 };
+                filled += width;
+                if filled < key.len() {
+                    continue;
+                }
+                filled = 0;
                 let weight = match weights.next() {
                     Some(weight) => {
                         self.weightless += u64::from(weight.is_none());
@@ -310,12 +345,14 @@ impl Count<'_> {
         }
     }
 
-    /// The usual case of [`Count::add_each`]: one table, each address once.
+    /// The usual case of [`Count::add_each`]: one number, each address once.
     fn add_ones(&mut self, numbers: &[u32]) {
-        let table = &self.tables[0];
-        let answers = 1 + match table.with_prefixes {
-            true => self.routes[0].len(),
-            false => table.table.value_count().unwrap_or(0) as usize,
+        let answers = 1 + match (&self.addresses, self.tables) {
+            (Some(own), _) => own.len(),
+            (None, [table, ..]) if !table.with_prefixes => {
+                table.table.value_count().unwrap_or(0) as usize
+            }
+            _ => self.routes[0].len(),
         };
         if self.single.len() < answers {
             self.single.resize(answers, None);
@@ -352,27 +389,36 @@ impl Count<'_> {
 
     /// The names of the columns after that of the count.
     fn columns(&self) -> Vec<String> {
-        self.tables
-            .iter()
-            .flat_map(|table| table.columns(""))
-            .collect()
+        let of_cell = |cell: &String| {
+            let own = self.addresses.iter();
+            let mut names: Vec<_> = own.map(|own| own.column(cell).to_owned()).collect();
+            names.extend(self.tables.iter().flat_map(|table| table.columns(cell)));
+            names
+        };
+        self.cells.iter().flat_map(of_cell).collect()
     }
 
-    /// What a combination of answers says, column by column; none where there is no match.
+    /// What a combination of numbers says, column by column; none where there is no match.
     fn cells(&self, key: &[u32]) -> Vec<Option<Cell<'_>>> {
         let mut cells = Vec::new();
-        for ((&number, table), routes) in key.iter().zip(self.tables).zip(&self.routes) {
-            let number = match table.with_prefixes {
-                false => NextHop::new(number),
-                true => {
-                    let route = (number as usize).checked_sub(1).map(|at| &routes[at]);
-                    cells.push(route.map(|route| text(&route.0)));
-                    route.map(|route| route.1)
+        for key in key.chunks(self.width()) {
+            let mut key = key.iter();
+            if let Some(own) = &self.addresses {
+                cells.extend(key.next().map(|&number| own.cell(number)));
+            }
+            for ((&number, table), routes) in key.zip(self.tables).zip(&self.routes) {
+                let number = match table.with_prefixes {
+                    false => NextHop::new(number),
+                    true => {
+                        let route = (number as usize).checked_sub(1).map(|at| &routes[at]);
+                        cells.push(route.map(|route| text(&route.0)));
+                        route.map(|route| route.1)
+                    }
+                };
+                match number {
+                    Some(number) => cells.extend(table.cells(number)),
+                    None => cells.extend(iter::repeat_n(None, table.width())),
                 }
-            };
-            match number {
-                Some(number) => cells.extend(table.cells(number)),
-                None => cells.extend(iter::repeat_n(None, table.width())),
             }
         }
         cells
@@ -381,7 +427,8 @@ impl Count<'_> {
     /// The values of each combination of answers, and its count. Records that are equal in all columns that are counted are one
     /// combination.
     fn merged(&self) -> Vec<Row<'_>> {
-        let mut same: Vec<_> = self.tables.iter().map(Same::new).collect();
+        let own = self.addresses.iter().map(|_| None);
+        let mut same: Vec<_> = own.chain(self.tables.iter().map(Same::new)).collect();
         if same.iter().all(Option::is_none) {
             let counts = self.counts();
             return counts
@@ -390,9 +437,11 @@ impl Count<'_> {
         }
         let mut merged: HashMap<Vec<u32>, Sum> = HashMap::new();
         for (mut key, count) in self.counts() {
-            for (number, same) in key.iter_mut().zip(&mut same) {
-                if let Some(same) = same {
-                    *number = same.of(*number);
+            for part in key.chunks_mut(self.width()) {
+                for (number, same) in part.iter_mut().zip(&mut same) {
+                    if let Some(same) = same {
+                        *number = same.of(*number);
+                    }
                 }
             }
             *merged.entry(key).or_default() += count;
@@ -402,82 +451,6 @@ impl Count<'_> {
             .map(|(key, count)| (count, self.cells(&key)))
             .collect()
     }
-
-    /// The lines of all counts, with headings, shares and bars on a terminal.
-    fn lines(&self, screen: Screen) -> Vec<u8> {
-        let mut rows: Vec<Row<'_>> = self.merged();
-        rows.sort_unstable_by(|(a, of_a), (b, of_b)| {
-            let texts = of_a.iter().map(|cell| cell.map(shown));
-            b.cmp(a)
-                .then_with(|| texts.cmp(of_b.iter().map(|cell| cell.map(shown))))
-        });
-        let sum = |rows: &[Row<'_>]| {
-            let mut sum = Sum::default();
-            rows.iter().for_each(|row| sum += row.0);
-            sum
-        };
-        let total = sum(&rows).as_f64();
-        let columns = self.columns();
-        if let Some(top) = self.args.top
-            && rows.len() > top
-        {
-            let rest = sum(&rows[top..]);
-            rows.truncate(top);
-            let mut cells = vec![None; columns.len()];
-            cells[0] = Some(text("(the rest)"));
-            rows.push((rest, cells));
-        }
-        let mut out = Vec::new();
-        let form = self.args.form.form();
-        if form == ReportForm::Csv {
-            out.extend(b"count");
-            if self.args.shares {
-                out.extend(b",share");
-            }
-            for name in &columns {
-                out.push(b',');
-                csv_cell(name, b',', &mut out);
-            }
-            out.push(b'\n');
-        }
-        // A bar is as long as the most frequent has it; the sum of the others may be more.
-        let most = rows.first().map_or(0.0, |row| row.0.as_f64());
-        let mut text = Text::new(screen, self.args.shares, most);
-        if form == ReportForm::Text && !rows.is_empty() {
-            text.heading(&columns, &mut out);
-        }
-        for (count, cells) in &rows {
-            let share = ratio(*count, total) * 100.0;
-            let cells = cells.iter().copied();
-            match form {
-                ReportForm::JsonLines => {
-                    let rounded = (share * 1000.0).round() / 1000.0;
-                    let names = columns.iter().map(String::as_str);
-                    let line = Line {
-                        count: *count,
-                        share: self.args.shares.then_some(rounded),
-                        cells: names.zip(cells).collect(),
-                    };
-                    serde_json::to_writer(&mut out, &line).expect("text is JSON");
-                    out.push(b'\n');
-                }
-                ReportForm::Csv => {
-                    let _ = write!(out, "{count}");
-                    if self.args.shares {
-                        let _ = write!(out, ",{share:.3}");
-                    }
-                    for cell in cells {
-                        out.push(b',');
-                        csv_cell(&cell.map_or(Cow::Borrowed(""), shown), b',', &mut out);
-                    }
-                    out.push(b'\n');
-                }
-                ReportForm::Text => text.row(*count, share, cells, &mut out),
-            }
-        }
-        text.finish(&mut out);
-        out
-    }
 }
 
 /// A count's part of `all`; nothing of nothing.
@@ -486,26 +459,5 @@ fn ratio(count: Sum, all: f64) -> f64 {
         0.0
     } else {
         count.as_f64() / all
-    }
-}
-
-/// A row as JSON, its members in the order of the columns.
-struct Line<'r> {
-    count: Sum,
-    share: Option<f64>,
-    cells: Vec<(&'r str, Option<Cell<'r>>)>,
-}
-
-impl Serialize for Line<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_map(None)?;
-        object.serialize_entry("count", &self.count)?;
-        if let Some(share) = self.share {
-            object.serialize_entry("share", &share)?;
-        }
-        for (name, cell) in &self.cells {
-            object.serialize_entry(name, &cell.map(CellJson))?;
-        }
-        object.end()
     }
 }

@@ -73,8 +73,9 @@ mod write;
 
 pub use addresses::{
     AddressBatch, AddressFile, AddressFinder, AddressFormat, AddressOptions, AddressSource, Column,
-    CsvAddresses, CsvRecord, Found, LineAddresses, Part, PcapAddresses, Pick, RawAddresses, Run,
-    Side, TableForm, find_address, ipv4_in, parse_address, parse_ipv6, part_of,
+    CsvAddresses, CsvRecord, Found, FoundSpan, LineAddresses, Part, PcapAddresses, Pick,
+    RawAddresses, Run, Side, TableForm, find_address, find_span, ipv4_in, parse_address,
+    parse_ipv6, part_of,
 };
 pub use anonymizer::{ANONYMIZER_KEY, Anonymizer};
 pub use bgp_path::{BgpPath, PathSource, Wanted};

@@ -82,6 +82,10 @@ pub(super) enum Weight {
     Part(Part),
     /// A column of a table, by its place from 0, and what takes rows apart.
     Column(usize, Box<CsvRecord>),
+    /// Of a capture, the packets themselves.
+    Packets,
+    /// Of a capture, the bytes of packets.
+    Bytes,
 }
 
 impl Weight {
@@ -92,6 +96,13 @@ impl Weight {
         name: &str,
         source: &Source,
     ) -> Result<Self, Failure> {
+        if source.is_packets() {
+            return match weight {
+                "packets" => Ok(Self::Packets),
+                "bytes" => Ok(Self::Bytes),
+                _ => Err(format!("{name}: of a capture, --weight is packets or bytes").into()),
+            };
+        }
         if !source.is_text() {
             return Err(format!("{name} is no text, and so has nothing for --weight").into());
         }
@@ -126,22 +137,33 @@ impl Weight {
 
     /// The numbers of the rows of `batch`; none where there is none.
     pub(super) fn of_rows(&mut self, batch: &AddressBatch) -> Vec<Option<Sum>> {
-        batch.rows().map(|row| self.of_row(row)).collect()
-    }
-
-    fn of_row(&mut self, row: &[u8]) -> Option<Sum> {
-        let text = match self {
-            Self::Part(part) => part_of(row, part),
-            Self::Column(index, record) => {
-                record.split(row);
-                record.cell(*index)
+        let lengths = batch.packet_lengths().iter();
+        match self {
+            Self::Packets => lengths.map(|_| Some(Sum::of(1))).collect(),
+            Self::Bytes => lengths
+                .map(|&length| Some(Sum::of(length.into())))
+                .collect(),
+            Self::Part(part) => {
+                let texts = batch.rows().map(|row| part_of(row, part));
+                texts.map(of_text).collect()
             }
-        };
-        let text = text?.trim_ascii();
-        let text = text.strip_prefix(b"\"").unwrap_or(text);
-        let text = text.strip_suffix(b"\"").unwrap_or(text);
-        Sum::parse(std::str::from_utf8(text).ok()?)
+            Self::Column(index, record) => {
+                let rows = batch.rows().map(|row| {
+                    record.split(row);
+                    of_text(record.cell(*index))
+                });
+                rows.collect()
+            }
+        }
     }
+}
+
+/// The number in a field, with quotes or without.
+fn of_text(text: Option<&[u8]>) -> Option<Sum> {
+    let text = text?.trim_ascii();
+    let text = text.strip_prefix(b"\"").unwrap_or(text);
+    let text = text.strip_suffix(b"\"").unwrap_or(text);
+    Sum::parse(std::str::from_utf8(text).ok()?)
 }
 
 #[cfg(test)]

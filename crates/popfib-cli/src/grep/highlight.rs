@@ -1,6 +1,7 @@
 //! Colours for the addresses of a line that were searched for.
 
 use std::net::IpAddr;
+use std::ops::Range;
 
 use popfib_formats::find_address;
 
@@ -8,22 +9,32 @@ use super::Hit;
 use crate::screen::MATCH;
 use crate::stream::painter::paint;
 
-/// The line with colours wherever it has an address that is a hit.
-pub(super) fn highlighted(line: &[u8], found: &[Option<Hit>]) -> Vec<u8> {
+/// Where the line has an address that is a hit.
+pub(super) fn hits(line: &[u8], found: &[Option<Hit>]) -> Vec<Range<usize>> {
     let is_hit = |address: IpAddr| {
         let is_same = |hit: IpAddr| hit == address || hit == address.to_canonical();
         let mut found = found.iter().flatten();
         found.any(|&(hit, is_hit)| is_hit && is_same(hit))
     };
-    let mut text = Vec::with_capacity(2 * line.len());
-    let (mut written, mut from) = (0, 0);
+    let mut hits = Vec::new();
+    let mut from = 0;
     while let Some(found) = find_address(line, from) {
         from = found.range.end;
         if is_hit(found.address) {
-            text.extend_from_slice(&line[written..found.range.start]);
-            written = found.range.end;
-            paint(MATCH, &line[found.range], &mut text);
+            hits.push(found.range);
         }
+    }
+    hits
+}
+
+/// The line with colours at these places, which are in order.
+pub(super) fn highlighted(line: &[u8], places: &[Range<usize>]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(2 * line.len());
+    let mut written = 0;
+    for place in places {
+        text.extend_from_slice(&line[written..place.start]);
+        paint(MATCH, &line[place.clone()], &mut text);
+        written = place.end;
     }
     text.extend_from_slice(&line[written..]);
     text
@@ -35,11 +46,12 @@ mod tests {
 
     #[test]
     fn hits_are_coloured_however_they_are_written() {
-        let shown = |line: &str, hits: &[&str]| {
+        let shown = |line: &str, searched: &[&str]| {
             let hit = |text: &&str| Some((text.parse().unwrap(), true));
-            let mut found: Vec<_> = hits.iter().map(hit).collect();
+            let mut found: Vec<_> = searched.iter().map(hit).collect();
             found.extend([None, Some(("10.0.0.9".parse().unwrap(), false))]);
-            let text = highlighted(line.as_bytes(), &found);
+            let line = line.as_bytes();
+            let text = highlighted(line, &hits(line, &found));
             let text = String::from_utf8(text).unwrap();
             text.replace("\x1b[1m\x1b[31m", "<").replace("\x1b[0m", ">")
         };

@@ -1,17 +1,19 @@
 //! `popfib grep`: the lines that hold an address of a table, or none.
 
+mod addresses;
 mod context;
 mod highlight;
+mod ranges;
 mod searched;
 
-use std::fmt::Write;
+use std::fmt::Display;
 use std::fs;
-use std::net::IpAddr;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use popfib::{Family, Kernel};
-use popfib_formats::{AddressBatch, Run};
+use popfib::Kernel;
+use popfib_formats::AddressBatch;
 
 use crate::args::{is_stdin, kernel};
 use crate::condition;
@@ -19,7 +21,6 @@ use crate::failure::Failure;
 use crate::output::{Output, error};
 use crate::program::Verdict;
 use crate::screen::{FILE_NAME, LINE_NUMBER, MARK, MATCH};
-use crate::stream::answers::{self, Ask};
 use crate::stream::follower::Follower;
 use crate::stream::seen::Seen;
 use crate::stream::source::Source;
@@ -27,8 +28,10 @@ use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs, Wanted};
 use crate::table;
 
+use addresses::Hit;
 use context::Context;
-use highlight::highlighted;
+use highlight::{highlighted, hits};
+use ranges::Lies;
 use searched::Searched;
 
 /// Print the lines that contain an address of a prefix or a list.
@@ -56,6 +59,7 @@ Examples:
   popfib grep -v -f internal.txt --field 1 flows.log
   popfib grep -c --where value=15169 -r /var/log/nginx
   popfib grep -n -C 2 -f drop.txt auth.log
+  popfib grep --overlapping -f ours.txt blocklist.txt
 
 Exit status: 0 if a line was selected, 1 if none was, 2 after an error.")]
 pub(crate) struct GrepArgs {
@@ -70,6 +74,17 @@ pub(crate) struct GrepArgs {
     /// In any format of tables. May be given several times.
     #[arg(short = 'f', long, value_name = "LIST")]
     file: Vec<PathBuf>,
+
+    /// Take prefixes in lines as such: all in what is searched
+    ///
+    /// A prefix (10.0.0.0/8) or range (10.0.0.1-10.0.0.9) inside a line is a match if all of its addresses are searched for, an
+    /// address by itself as before.
+    #[arg(long, conflicts_with_all = OF_ADDRESSES)]
+    contained: bool,
+
+    /// The same, for those that share an address with it
+    #[arg(hide_short_help = true, long, conflicts_with_all = OF_ADDRESSES, conflicts_with = "contained")]
+    overlapping: bool,
 
     /// Select the lines without a matching address
     #[arg(short = 'v', long)]
@@ -124,6 +139,29 @@ pub(crate) struct GrepArgs {
 
     #[command(flatten)]
     tables: TablesArgs,
+}
+
+/// The options that say which addresses of a line are meant.
+const OF_ADDRESSES: [&str; 8] = [
+    "address",
+    "column",
+    "destinations",
+    "field",
+    "not_in",
+    "path",
+    "sources",
+    "unmap",
+];
+
+impl GrepArgs {
+    /// How prefixes inside lines have to lie, if they are looked at.
+    fn lies(&self) -> Option<Lies> {
+        match (self.contained, self.overlapping) {
+            (true, _) => Some(Lies::Contained),
+            (_, true) => Some(Lies::Overlapping),
+            _ => None,
+        }
+    }
 }
 
 pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
@@ -292,6 +330,10 @@ impl Consumer for Grep<'_> {
 
     fn open(&mut self, name: &str, source: &Source) -> Result<(), Failure> {
         name.clone_into(&mut self.name);
+        if self.args.lies().is_some() && !source.is_text() {
+            let reason = "no text, whose prefixes --contained and --overlapping are about";
+            return Err(format!("{name}: {reason}").into());
+        }
         // The output of one table stays a table.
         let header = source
             .table()
@@ -307,71 +349,67 @@ impl Consumer for Grep<'_> {
     }
 
     fn take(&mut self, batch: &AddressBatch, _: &Source) -> Result<bool, Failure> {
-        let args = self.args;
         if let Some(searched) = self.follower.as_mut().and_then(Follower::newer) {
             self.searched = searched;
         }
-        let hits_4 = self.hits(batch.ipv4())?;
-        let hits_6 = self.hits(batch.ipv6())?;
-        let mut addresses = addresses(batch, &hits_4, &hits_6);
-        let mut rows = batch.rows();
-        let is_text = rows.len() > 0;
-        let mut cells = batch.cells().chunks(self.cells);
-        let mut found = Vec::new();
-        let mut text = String::new();
-        loop {
-            let count = match cells.next() {
-                Some(cells) => cells.iter().map(|&count| count.max(1) as usize).sum(),
-                None => 1,
-            };
-            found.clear();
-            found.extend(addresses.by_ref().take(count));
-            if found.is_empty() {
-                break;
-            }
-            self.lines += 1;
-            let is_hit = found.iter().flatten().any(|&(_, is_hit)| is_hit);
-            let is_selected = is_hit != args.invert_match;
-            self.is_found |= is_selected;
-            self.count += u64::from(is_selected);
-            if is_selected && (args.quiet || args.files_with_matches) {
-                return Ok(false);
-            }
-            if !self.shows_lines() {
-                continue;
-            }
-            let row = rows.next().unwrap_or_else(|| {
-                if !is_text {
-                    spell(&found, &mut text);
-                }
-                text.as_bytes()
-            });
-            if is_selected {
-                self.selected_line(row, &found)?;
-            } else if self.context.pass(self.lines, row) && !args.only_matching {
-                self.print(row, self.lines, '-')?;
-            }
-        }
-        if !batch.is_full() {
+        let is_on = match self.searched.ranges {
+            Some(_) => self.take_spans(batch)?,
+            None => self.take_addresses(batch)?,
+        };
+        if is_on && !batch.is_full() {
             self.output.flush()?;
         }
-        Ok(true)
+        Ok(is_on)
     }
 }
 
+/// What is a match in a line.
+#[derive(Clone, Copy)]
+enum Matched<'m> {
+    /// Those addresses that are hits.
+    Addresses(&'m [Option<Hit>]),
+    /// What stands there.
+    Places(&'m [Range<usize>]),
+}
+
 impl Grep<'_> {
-    /// Whether each address has a match in one of the tables.
-    fn hits<A: Family>(&mut self, addresses: &[A]) -> Result<Vec<bool>, Failure> {
-        let mut hits = vec![false; addresses.len()];
-        let Searched { tables, selected } = &self.searched;
-        for (table, counts) in tables.iter().zip(selected) {
-            let numbers = &mut self.numbers;
-            answers::look_up(&table.table, Ask::Value, self.kernel, addresses, numbers)?;
-            for (hit, &number) in hits.iter_mut().zip(&*numbers) {
-                *hit |= counts[number as usize];
+    /// Takes lines by the prefixes inside of them; false if no more are wanted.
+    fn take_spans(&mut self, batch: &AddressBatch) -> Result<bool, Failure> {
+        let mut places = Vec::new();
+        for row in batch.rows() {
+            if let Some(ranges) = &self.searched.ranges {
+                ranges.hits(row, &mut places);
+            }
+            let Some(is_selected) = self.select(!places.is_empty()) else {
+                return Ok(false);
+            };
+            if self.shows_lines() {
+                self.show(row, is_selected, Matched::Places(&places))?;
             }
         }
-        Ok(hits)
+        Ok(true)
+    }
+
+    /// Whether the next line is selected; `None` if it is, and that is all there is to know.
+    #[inline]
+    fn select(&mut self, is_hit: bool) -> Option<bool> {
+        self.lines += 1;
+        let is_selected = is_hit != self.args.invert_match;
+        self.is_found |= is_selected;
+        self.count += u64::from(is_selected);
+        let is_enough = self.args.quiet || self.args.files_with_matches;
+        (!(is_selected && is_enough)).then_some(is_selected)
+    }
+
+    /// Prints a line if it is selected or stands near such a one.
+    fn show(&mut self, row: &[u8], is_selected: bool, matched: Matched) -> Result<(), Failure> {
+        if is_selected {
+            self.selected_line(row, matched)
+        } else if self.context.pass(self.lines, row) && !self.args.only_matching {
+            self.print(row, self.lines, '-')
+        } else {
+            Ok(())
+        }
     }
 
     fn shows_lines(&self) -> bool {
@@ -379,12 +417,13 @@ impl Grep<'_> {
     }
 
     /// Prints a line, or its matching addresses, after the lines before it.
-    fn selected_line(&mut self, row: &[u8], found: &[Option<Hit>]) -> Result<(), Failure> {
+    fn selected_line(&mut self, row: &[u8], matched: Matched) -> Result<(), Failure> {
         let number = self.lines;
         if self.context.select(number) {
             let mark = self.output.screen().paint(MARK, "--");
             self.output.text(format_args!("{mark}\n"))?;
         }
+        let screen = self.output.screen();
         let before = self.context.before();
         if !self.args.only_matching {
             let first = number - before.len() as u64;
@@ -392,15 +431,29 @@ impl Grep<'_> {
                 self.print(line, number, '-')?;
             }
             if self.output.screen().is_coloured && !self.args.invert_match {
-                return self.print(&highlighted(row, found), number, ':');
+                let line = match matched {
+                    Matched::Addresses(found) => highlighted(row, &hits(row, found)),
+                    Matched::Places(places) => highlighted(row, places),
+                };
+                return self.print(&line, number, ':');
             }
             return self.print(row, number, ':');
         }
-        for (address, _) in found.iter().flatten().filter(|(_, is_hit)| *is_hit) {
-            let address = self.output.screen().paint(MATCH, address).to_string();
-            self.print(address.as_bytes(), number, ':')?;
-        }
-        Ok(())
+        let paint = |text: &dyn Display| screen.paint(MATCH, text).to_string();
+        let texts: Vec<String> = match matched {
+            Matched::Addresses(found) => {
+                let hits = found.iter().flatten().filter(|(_, is_hit)| *is_hit);
+                hits.map(|(address, _)| paint(address)).collect()
+            }
+            Matched::Places(places) => {
+                let texts = places.iter().map(|place| &row[place.clone()]);
+                texts
+                    .map(|text| paint(&String::from_utf8_lossy(text)))
+                    .collect()
+            }
+        };
+        let mut texts = texts.iter();
+        texts.try_for_each(|text| self.print(text.as_bytes(), number, ':'))
     }
 
     /// Prints a line; `mark` says whether it was selected.
@@ -438,47 +491,4 @@ impl Grep<'_> {
             Ok(())
         }
     }
-}
-
-/// An address, and whether it has a match.
-type Hit = (IpAddr, bool);
-
-/// The addresses of a packet or record, in place of the line that it does not have.
-fn spell(found: &[Option<Hit>], text: &mut String) {
-    text.clear();
-    for (index, address) in found.iter().enumerate() {
-        let tab = if index > 0 { "\t" } else { "" };
-        // Writing to a String cannot fail.
-        let _ = match address {
-            Some((address, _)) => write!(text, "{tab}{address}"),
-            None => write!(text, "{tab}-"),
-        };
-    }
-}
-
-/// The addresses of a batch in order, each with its hit; none for a row or cell without.
-fn addresses<'b>(
-    batch: &'b AddressBatch,
-    hits_4: &'b [bool],
-    hits_6: &'b [bool],
-) -> impl Iterator<Item = Option<Hit>> + 'b {
-    let mut ipv4 = batch.ipv4().iter().zip(hits_4);
-    let mut ipv6 = batch.ipv6().iter().zip(hits_6);
-    let kinds = batch.runs().iter().flat_map(|&run| {
-        let (kind, count) = match run {
-            Run::Ipv4(count) => (4, count),
-            Run::Ipv6(count) => (6, count),
-            Run::Missing(count) => (0, count),
-        };
-        std::iter::repeat_n(kind, count)
-    });
-    kinds.map(move |kind| match kind {
-        4 => ipv4
-            .next()
-            .map(|(&bits, &hit)| (IpAddr::V4(bits.into()), hit)),
-        6 => ipv6
-            .next()
-            .map(|(&bits, &hit)| (IpAddr::V6(bits.into()), hit)),
-        _ => None,
-    })
 }

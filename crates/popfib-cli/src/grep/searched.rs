@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::stream::table::NamedTable;
 use crate::table;
 
+use super::ranges::Ranges;
 use super::{GrepArgs, PATTERN};
 
 /// What addresses are searched for in.
@@ -14,6 +15,8 @@ pub(super) struct Searched {
     pub(super) tables: Vec<NamedTable>,
     /// By table, whether a match with the record of a number counts; 0 is no match.
     pub(super) selected: Vec<Vec<bool>>,
+    /// The same as ranges, where prefixes inside lines are looked at.
+    pub(super) ranges: Option<Ranges>,
 }
 
 impl Searched {
@@ -35,8 +38,15 @@ impl Searched {
             // None of its addresses has a match, if it has no records.
             None => Ok(vec![false]),
         });
-        let selected = selected.collect::<Result<_, _>>()?;
-        Ok(Self { tables, selected })
+        let selected = selected.collect::<Result<Vec<_>, _>>()?;
+        let ranges = args
+            .lies()
+            .map(|lies| Ranges::new(lies, &tables, &selected));
+        Ok(Self {
+            ranges: ranges.transpose()?,
+            tables,
+            selected,
+        })
     }
 }
 

@@ -184,7 +184,7 @@ impl Source {
     }
 
     /// Whether it holds packets.
-    pub(super) fn is_packets(&self) -> bool {
+    pub(crate) fn is_packets(&self) -> bool {
         matches!(self, Self::File(file) if file.format().is_packets())
     }
 

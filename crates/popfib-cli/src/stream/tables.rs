@@ -262,14 +262,33 @@ impl TablesArgs {
         self.load_each(|read| (read.clone(), with_prefixes))
     }
 
-    /// Reads the tables; the answers of those have prefixes among whose columns `prefix` is, which is none of their records. The
+    /// The columns that are asked for of all tables, or of one of them.
+    pub(crate) fn columns(&self) -> &[String] {
+        let mut reads = self.reads.iter().chain([&self.read]);
+        let asked = reads.find(|read| !read.columns.is_empty());
+        asked.map_or(&[], |read| &read.columns)
+    }
+
+    /// Reads the tables; the answers of those have prefixes among whose columns `prefix` is, which is none of their records, as are
+    /// none that are `other`. No other table is asked than those that are given if all columns are such. The
     /// built-in one has names, too, if they are for people.
-    pub(crate) fn load_by(&self, prefix: &str, is_seen: bool) -> Result<Vec<NamedTable>, Failure> {
+    pub(crate) fn load_by(
+        &self,
+        prefix: &str,
+        other: impl Fn(&str) -> bool,
+        is_seen: bool,
+    ) -> Result<Vec<NamedTable>, Failure> {
+        let of_other = |column: &String| other(column);
+        let is_other = !self.read.columns.is_empty() && self.read.columns.iter().all(of_other);
+        if is_other && !self.is_given() && self.read.of_file() == Some("--columns") {
+            return Ok(Vec::new());
+        }
         self.load_each(|read| {
             let mut read = read.clone();
             if is_seen && !self.is_given() {
                 read.show_names();
             }
+            read.columns.retain(|column| !other(column));
             let count = read.columns.len();
             read.columns.retain(|column| column != prefix);
             let with_prefixes = read.columns.len() < count;

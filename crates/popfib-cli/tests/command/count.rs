@@ -77,3 +77,51 @@ fn tables_are_crossed() {
          {\"count\":1,\"hop\":\"64500\",\"bad\":\"\"}\n"
     );
 }
+
+/// A capture that keeps 20 bytes of each packet: an IP header, which is of a network of its own.
+#[test]
+fn packets_count_as_long_as_they_were() {
+    let mut capture = Vec::new();
+    // Little-endian; bare IP.
+    for word in [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 64, 101] {
+        capture.extend(word.to_le_bytes());
+    }
+    let flows: [([u8; 4], [u8; 4], u32); 4] = [
+        ([10, 0, 0, 1], [8, 8, 8, 8], 1500),
+        ([10, 0, 0, 2], [8, 8, 8, 8], 60),
+        ([10, 0, 0, 1], [8, 8, 8, 8], 40),
+        ([10, 0, 0, 1], [8, 8, 4, 4], 9000),
+    ];
+    for (source, destination, length) in flows {
+        for word in [0, 0, 20, length] {
+            capture.extend(word.to_le_bytes());
+        }
+        let head = [0x45, 0, 0, 20, 0, 0, 0, 0, 64, 17, 0, 0];
+        capture.extend([&head[..], &source, &destination].concat());
+    }
+    for (args, expected) in [
+        (
+            &["--weight", "bytes", "--by", "address"][..],
+            "9000\t8.8.4.4\n1600\t8.8.8.8\n",
+        ),
+        (
+            &["--weight", "packets", "--by", "/24", "--sources"],
+            "4\t10.0.0.0/24\n",
+        ),
+        (
+            &[
+                "--weight",
+                "bytes",
+                "--by",
+                "address",
+                "--pairs",
+                "--sources",
+                "--destinations",
+            ],
+            "9000\t10.0.0.1\t8.8.4.4\n1540\t10.0.0.1\t8.8.8.8\n60\t10.0.0.2\t8.8.8.8\n",
+        ),
+    ] {
+        let counted = run_with(&[&["count"], args].concat(), &capture);
+        assert_eq!(good(&counted), expected, "{args:?}");
+    }
+}

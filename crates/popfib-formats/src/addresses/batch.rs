@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use popfib_table::write_ip;
 
 use super::find::find_address;
+use super::span::{masked, prefix_of};
 use crate::anonymizer::Anonymizer;
 
 /// Addresses of one file, in order.
@@ -18,6 +19,8 @@ pub struct AddressBatch {
     rows: Vec<(u32, u32)>,
     /// How many addresses each cell has, where rows have several cells or cells several addresses.
     cells: Vec<u32>,
+    /// How long each packet was.
+    packet_lengths: Vec<u32>,
     /// Whether more lies ready in the input.
     is_full: bool,
 }
@@ -87,6 +90,7 @@ impl AddressBatch {
         self.text.set_len(0);
         self.rows.clear();
         self.cells.clear();
+        self.packet_lengths.clear();
         self.is_full = false;
     }
 
@@ -141,8 +145,13 @@ impl AddressBatch {
         &self.cells
     }
 
+    /// The bytes of each packet on the wire, with what stands before its IP header; empty for other formats.
+    pub fn packet_lengths(&self) -> &[u32] {
+        &self.packet_lengths
+    }
+
     /// The batch as it may be handed on, into `to`, whose memory is used again: its addresses, and in its rows whatever
-    /// [`find_address`] finds, as `by` has them. Zones (`%eth0`) are left out.
+    /// [`find_address`] finds, as `by` has them. Prefixes stay such: their host bits are cleared. Zones (`%eth0`) are left out.
     ///
     /// False, and a part of the rows, if they grow beyond 4 GiB, as one of 300 MB can.
     pub fn anonymized(&self, by: &Anonymizer, to: &mut Self) -> bool {
@@ -150,6 +159,7 @@ impl AddressBatch {
         to.is_full = self.is_full;
         to.runs.clone_from(&self.runs);
         to.cells.clone_from(&self.cells);
+        to.packet_lengths.clone_from(&self.packet_lengths);
         to.ipv4
             .extend(self.ipv4.iter().map(|&address| by.ipv4(address)));
         to.ipv6
@@ -158,8 +168,16 @@ impl AddressBatch {
             let start = to.text.len;
             let mut at = 0;
             while let Some(found) = find_address(row, at) {
+                let mut address = by.ip(found.address);
+                // A prefix stays one.
+                if let Some((prefix, _)) = prefix_of(row, &found)
+                    && prefix.address() == found.address
+                    && let Some(prefix) = masked(address, prefix.len())
+                {
+                    address = prefix.address();
+                }
                 let mut text = [0; _];
-                let len = write_ip(by.ip(found.address), &mut text);
+                let len = write_ip(address, &mut text);
                 to.text.push(&row[at..found.range.start]);
                 to.text.push(&text[..len]);
                 at = found.range.end;
@@ -233,6 +251,12 @@ impl AddressBatch {
     #[inline]
     pub(super) fn push_cell(&mut self, count: u32) {
         self.cells.push(count);
+    }
+
+    /// Adds the length of a packet.
+    #[inline]
+    pub(super) fn push_packet_length(&mut self, length: u32) {
+        self.packet_lengths.push(length);
     }
 
     /// The text that rows stand in.

@@ -83,7 +83,8 @@ enum Kind {
 
 /// What a block holds for us.
 enum Content {
-    Packet(Ends),
+    /// And how long it was on the wire.
+    Packet(Ends, u32),
     NoAddress(NoAddress),
     /// It comes from where packets are left out.
     Excluded,
@@ -151,9 +152,9 @@ impl PcapAddresses {
         self
     }
 
-    /// Goes to the next block that matters; `None` at the end, or if `may_wait`
+    /// Goes to the next packet that matters, which was so long; `None` at the end, or if `may_wait`
     /// is false and the block is not here yet.
-    fn next_packet(&mut self, may_wait: bool) -> Result<Option<Ends>, ReadError> {
+    fn next_packet(&mut self, may_wait: bool) -> Result<Option<(Ends, u32)>, ReadError> {
         loop {
             let data = self.window.data();
             let mut is_whole = false;
@@ -161,7 +162,7 @@ impl PcapAddresses {
                 Kind::Legacy { link, parse } => parse(data).map(|(rest, frame)| {
                     (
                         rest.len(),
-                        packet(Ok(*link), frame.data, &self.exclude_sources),
+                        packet(Ok(*link), frame.data, frame.origlen, &self.exclude_sources),
                     )
                 }),
                 Kind::Ng {
@@ -199,7 +200,7 @@ impl PcapAddresses {
                     self.window.take(len);
                     self.packets += u64::from(!matches!(content, Content::Other));
                     match content {
-                        Content::Packet(ends) => return Ok(Some(ends)),
+                        Content::Packet(ends, length) => return Ok(Some((ends, length))),
                         Content::NoAddress(NoAddress::NotIp) => self.not_ip += 1,
                         Content::Excluded => self.excluded += 1,
                         Content::NoAddress(NoAddress::Damaged(reason)) => {
@@ -276,11 +277,11 @@ fn unsupported(link_type: i32) -> String {
     format!("link type {link_type} is not supported")
 }
 
-fn packet(link: Result<Link, i32>, data: &[u8], exclude: &[IpAddr]) -> Content {
+fn packet(link: Result<Link, i32>, data: &[u8], length: u32, exclude: &[IpAddr]) -> Content {
     match link {
         Ok(link) => match link::ends(link, data) {
             Ok(ends) if exclude.contains(&ends.source) => Content::Excluded,
-            Ok(ends) => Content::Packet(ends),
+            Ok(ends) => Content::Packet(ends, length),
             Err(reason) => Content::NoAddress(reason),
         },
         Err(number) => Content::UnknownLink(number),
@@ -296,7 +297,7 @@ fn content(
 ) -> Content {
     const NO_INTERFACE: Content =
         Content::NoAddress(NoAddress::Damaged("its interface is not described"));
-    let (interface, len, data) = match block {
+    let (interface, len, length, data) = match block {
         Block::SectionHeader(header) => {
             *is_big_endian = header.big_endian();
             interfaces.clear();
@@ -307,14 +308,14 @@ fn content(
             interfaces.push(Link::new(number).ok_or(number));
             return Content::Other;
         }
-        Block::EnhancedPacket(block) => (block.if_id, block.caplen, block.data),
-        Block::SimplePacket(block) => (0, block.origlen, block.data),
+        Block::EnhancedPacket(block) => (block.if_id, block.caplen, block.origlen, block.data),
+        Block::SimplePacket(block) => (0, block.origlen, block.origlen, block.data),
         _ => return Content::Other,
     };
     // The data is padded; a simple packet says how long it was and not how much of it is there.
     let data = data.get(..len as usize).unwrap_or(data);
     match interfaces.get(interface as usize) {
-        Some(&link) => packet(link, data, exclude),
+        Some(&link) => packet(link, data, length, exclude),
         None => NO_INTERFACE,
     }
 }
@@ -329,7 +330,8 @@ impl AddressSource for PcapAddresses {
         let each = if side == Side::Both { 2 } else { 1 };
         for _ in 0..AddressBatch::FULL / each {
             match self.next_packet(batch.is_empty()) {
-                Ok(Some(ends)) => {
+                Ok(Some((ends, length))) => {
+                    batch.push_packet_length(length);
                     if side != Side::Destination {
                         batch.push(ends.source);
                     }

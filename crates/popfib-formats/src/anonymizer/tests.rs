@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use proptest::prelude::*;
 
 use super::*;
+use crate::rounds::rounds;
 
 /// That of the sample of the original implementation.
 const KEY: [u8; ANONYMIZER_KEY] = [
@@ -111,6 +112,7 @@ fn cut_addresses_keep_their_first_bits() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(rounds(20, 1_000)))]
     /// Two addresses have as many first bits in common as before, so each also has a place of its own.
     #[test]
     fn prefixes_are_preserved(key: [u8; ANONYMIZER_KEY], a: u128, b: u128, shared in 0..=128u32) {

@@ -1,0 +1,94 @@
+//! Addresses and networks that are counted themselves: each has a number from when it first comes.
+
+use std::collections::HashMap;
+
+use popfib::{ByFamily, Family, PerFamily, Prefix};
+use popfib_table::{Cell, Scalar};
+
+use crate::args::Lengths;
+use crate::failure::Failure;
+
+/// What stands for the addresses themselves among the columns that are counted by.
+const ADDRESS: &str = "address";
+
+/// Whether a name of a column stands for addresses, or is a length of networks.
+pub(super) fn is_of_addresses(name: &str) -> bool {
+    name == ADDRESS || name.starts_with('/')
+}
+
+/// The numbers of addresses.
+struct Known;
+
+impl PerFamily for Known {
+    type Of<A: Family> = HashMap<A, u32>;
+}
+
+/// Those that came, by number.
+pub(super) struct Addresses {
+    /// The networks of these lengths in place of addresses.
+    lengths: Option<Lengths>,
+    known: ByFamily<Known>,
+    /// Those of the numbers from 1 on.
+    texts: Vec<Box<str>>,
+}
+
+impl Addresses {
+    /// Of the columns that [are of addresses](is_of_addresses); `None` if there are none.
+    pub(super) fn new(columns: &[String]) -> Result<Option<Self>, Failure> {
+        let lengths = match columns {
+            [] => return Ok(None),
+            [one] if one == ADDRESS => None,
+            lengths => {
+                let lengths = lengths.join(",");
+                let parsed = lengths.parse();
+                let parsed = parsed.map_err(|reason| format!("--by {lengths}: {reason}"))?;
+                Some(parsed)
+            }
+        };
+        Ok(Some(Self {
+            lengths,
+            known: ByFamily::default(),
+            texts: Vec::new(),
+        }))
+    }
+
+    /// What their column is called in the cell of this name, which is empty where there is one.
+    pub(super) fn column<'n>(&self, cell: &'n str) -> &'n str {
+        match (cell, self.lengths) {
+            ("", None) => ADDRESS,
+            ("", Some(_)) => "network",
+            _ => cell,
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    pub(super) fn cell(&self, number: u32) -> Option<Cell<'_>> {
+        let at = (number as usize).checked_sub(1)?;
+        Some(Cell::Scalar(Scalar::Text(&self.texts[at])))
+    }
+
+    /// Puts the number of each address into `numbers`.
+    pub(super) fn number<A: Family>(&mut self, addresses: &[A], numbers: &mut Vec<u32>) {
+        let lengths = self.lengths;
+        let length = lengths.map_or(A::WIDTH, |lengths| lengths.of::<A>());
+        let known = A::of_mut(&mut self.known);
+        let texts = &mut self.texts;
+        numbers.clear();
+        numbers.extend(addresses.iter().map(|&address| {
+            let network = Prefix::new_masked(address, length).expect("a length of the family");
+            *known.entry(network.address()).or_insert_with(|| {
+                let text = match lengths {
+                    Some(_) => A::ip_prefix(network).to_string(),
+                    None => address.ip().to_string(),
+                };
+                texts.push(text.into());
+                // More than 2^32 take more memory than there is.
+                texts.len() as u32
+            })
+        }));
+    }
+}

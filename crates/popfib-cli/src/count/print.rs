@@ -1,0 +1,116 @@
+//! Counts in the forms that they are printed in.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use popfib_formats::CellJson;
+use popfib_table::Cell;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::text::Text;
+use super::weight::Sum;
+use super::{Count, Row, ratio};
+use crate::args::ReportForm;
+use crate::output::csv_cell;
+use crate::records::shown;
+use crate::screen::Screen;
+use crate::stream::form::text;
+
+impl Count<'_> {
+    /// The lines of all counts, with headings, shares and bars on a terminal.
+    pub(super) fn lines(&self, screen: Screen) -> Vec<u8> {
+        let mut rows: Vec<Row<'_>> = self.merged();
+        rows.sort_unstable_by(|(a, of_a), (b, of_b)| {
+            let texts = of_a.iter().map(|cell| cell.map(shown));
+            b.cmp(a)
+                .then_with(|| texts.cmp(of_b.iter().map(|cell| cell.map(shown))))
+        });
+        let sum = |rows: &[Row<'_>]| {
+            let mut sum = Sum::default();
+            rows.iter().for_each(|row| sum += row.0);
+            sum
+        };
+        let total = sum(&rows).as_f64();
+        let columns = self.columns();
+        if let Some(top) = self.args.top
+            && rows.len() > top
+        {
+            let rest = sum(&rows[top..]);
+            rows.truncate(top);
+            let mut cells = vec![None; columns.len()];
+            cells[0] = Some(text("(the rest)"));
+            rows.push((rest, cells));
+        }
+        let mut out = Vec::new();
+        let form = self.args.form.form();
+        if form == ReportForm::Csv {
+            out.extend(b"count");
+            if self.args.shares {
+                out.extend(b",share");
+            }
+            for name in &columns {
+                out.push(b',');
+                csv_cell(name, b',', &mut out);
+            }
+            out.push(b'\n');
+        }
+        // A bar is as long as the most frequent has it; the sum of the others may be more.
+        let most = rows.first().map_or(0.0, |row| row.0.as_f64());
+        let mut text = Text::new(screen, self.args.shares, most);
+        if form == ReportForm::Text && !rows.is_empty() {
+            text.heading(&columns, &mut out);
+        }
+        for (count, cells) in &rows {
+            let share = ratio(*count, total) * 100.0;
+            let cells = cells.iter().copied();
+            match form {
+                ReportForm::JsonLines => {
+                    let rounded = (share * 1000.0).round() / 1000.0;
+                    let names = columns.iter().map(String::as_str);
+                    let line = Line {
+                        count: *count,
+                        share: self.args.shares.then_some(rounded),
+                        cells: names.zip(cells).collect(),
+                    };
+                    serde_json::to_writer(&mut out, &line).expect("text is JSON");
+                    out.push(b'\n');
+                }
+                ReportForm::Csv => {
+                    let _ = write!(out, "{count}");
+                    if self.args.shares {
+                        let _ = write!(out, ",{share:.3}");
+                    }
+                    for cell in cells {
+                        out.push(b',');
+                        csv_cell(&cell.map_or(Cow::Borrowed(""), shown), b',', &mut out);
+                    }
+                    out.push(b'\n');
+                }
+                ReportForm::Text => text.row(*count, share, cells, &mut out),
+            }
+        }
+        text.finish(&mut out);
+        out
+    }
+}
+
+/// A row as JSON, its members in the order of the columns.
+struct Line<'r> {
+    count: Sum,
+    share: Option<f64>,
+    cells: Vec<(&'r str, Option<Cell<'r>>)>,
+}
+
+impl Serialize for Line<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(None)?;
+        object.serialize_entry("count", &self.count)?;
+        if let Some(share) = self.share {
+            object.serialize_entry("share", &share)?;
+        }
+        for (name, cell) in &self.cells {
+            object.serialize_entry(name, &cell.map(CellJson))?;
+        }
+        object.end()
+    }
+}

@@ -1,0 +1,110 @@
+//! Lines by their addresses, which are looked up.
+
+use std::fmt::Write;
+use std::net::IpAddr;
+
+use popfib::Family;
+use popfib_formats::{AddressBatch, Run};
+
+use super::searched::Searched;
+use super::{Grep, Matched};
+use crate::failure::Failure;
+use crate::stream::answers::{self, Ask};
+
+impl Grep<'_> {
+    /// Takes lines by their addresses; false if no more are wanted.
+    pub(super) fn take_addresses(&mut self, batch: &AddressBatch) -> Result<bool, Failure> {
+        let hits_4 = self.hits(batch.ipv4())?;
+        let hits_6 = self.hits(batch.ipv6())?;
+        let mut addresses = addresses(batch, &hits_4, &hits_6);
+        let mut rows = batch.rows();
+        let is_text = rows.len() > 0;
+        let mut cells = batch.cells().chunks(self.cells);
+        let mut found = Vec::new();
+        let mut text = String::new();
+        loop {
+            let count = match cells.next() {
+                Some(cells) => cells.iter().map(|&count| count.max(1) as usize).sum(),
+                None => 1,
+            };
+            found.clear();
+            found.extend(addresses.by_ref().take(count));
+            if found.is_empty() {
+                return Ok(true);
+            }
+            let is_hit = found.iter().flatten().any(|&(_, is_hit)| is_hit);
+            let Some(is_selected) = self.select(is_hit) else {
+                return Ok(false);
+            };
+            if !self.shows_lines() {
+                continue;
+            }
+            let row = rows.next().unwrap_or_else(|| {
+                if !is_text {
+                    spell(&found, &mut text);
+                }
+                text.as_bytes()
+            });
+            self.show(row, is_selected, Matched::Addresses(&found))?;
+        }
+    }
+
+    /// Whether each address has a match in one of the tables.
+    fn hits<A: Family>(&mut self, addresses: &[A]) -> Result<Vec<bool>, Failure> {
+        let mut hits = vec![false; addresses.len()];
+        let Searched {
+            tables, selected, ..
+        } = &self.searched;
+        for (table, counts) in tables.iter().zip(selected) {
+            let numbers = &mut self.numbers;
+            answers::look_up(&table.table, Ask::Value, self.kernel, addresses, numbers)?;
+            for (hit, &number) in hits.iter_mut().zip(&*numbers) {
+                *hit |= counts[number as usize];
+            }
+        }
+        Ok(hits)
+    }
+}
+
+/// An address, and whether it has a match.
+pub(super) type Hit = (IpAddr, bool);
+
+/// The addresses of a packet or record, in place of the line that it does not have.
+fn spell(found: &[Option<Hit>], text: &mut String) {
+    text.clear();
+    for (index, address) in found.iter().enumerate() {
+        let tab = if index > 0 { "\t" } else { "" };
+        // Writing to a String cannot fail.
+        let _ = match address {
+            Some((address, _)) => write!(text, "{tab}{address}"),
+            None => write!(text, "{tab}-"),
+        };
+    }
+}
+
+/// The addresses of a batch in order, each with its hit; none for a row or cell without.
+fn addresses<'b>(
+    batch: &'b AddressBatch,
+    hits_4: &'b [bool],
+    hits_6: &'b [bool],
+) -> impl Iterator<Item = Option<Hit>> + 'b {
+    let mut ipv4 = batch.ipv4().iter().zip(hits_4);
+    let mut ipv6 = batch.ipv6().iter().zip(hits_6);
+    let kinds = batch.runs().iter().flat_map(|&run| {
+        let (kind, count) = match run {
+            Run::Ipv4(count) => (4, count),
+            Run::Ipv6(count) => (6, count),
+            Run::Missing(count) => (0, count),
+        };
+        std::iter::repeat_n(kind, count)
+    });
+    kinds.map(move |kind| match kind {
+        4 => ipv4
+            .next()
+            .map(|(&bits, &hit)| (IpAddr::V4(bits.into()), hit)),
+        6 => ipv6
+            .next()
+            .map(|(&bits, &hit)| (IpAddr::V6(bits.into()), hit)),
+        _ => None,
+    })
+}

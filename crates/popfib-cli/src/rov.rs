@@ -4,20 +4,22 @@
 //! that it stands for: mostly one AS, an AS set as one that no VRP can match, and several where
 //! a table joins the origins of a prefix.
 
+mod announcement;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use popfib::{Family, IpPrefix, NextHop, Prefix, Validity, Vrps};
+use popfib::{Family, IpPrefix, NextHop, Prefix, Validity, Vrp, Vrps};
 use popfib_formats::{
     Escaped, Input, Origin, RouteTable, RouteValue, VrpTable, load_vrps, origins, quote,
 };
 use popfib_table::Dictionary;
 use serde::Serialize;
 
-use crate::args::{FileArgs, is_stdin};
-use crate::failure::Failure;
+use crate::args::{FILE, FileArgs, is_stdin};
+use crate::failure::{Failure, parse_asn};
 use crate::image::is_image_file;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
@@ -38,15 +40,17 @@ use crate::table::{self, counted, note_skipped};
 Examples:
   popfib rov bview.gz --vrps vrps.json
   popfib rov --vrps vrps.csv --state invalid-as,invalid-length
-  popfib rov --vrps today.json --vrps-before yesterday.json --json")]
+  popfib rov --vrps today.json --vrps-before yesterday.json --json
+  popfib rov --vrps vrps.json --prefix 193.0.0.0/21 --asn AS3333")]
 #[command(after_long_help = "
 JSON, one object: ipv4 and ipv6, each with routes, valid, invalid_as,
 invalid_length, not_found. With --state, one object a line: prefix, origin,
 state, vrps (prefix, max_length, asn). With --vrps-before: prefix, origin,
-before, after.
+before, after. With --prefix, one object: prefix, origin, state, reason (as,
+length, or null), vrps (prefix, max_length, asn, mismatch: as, length, or null).
 
-Exit status: 0 success, 1 no route of the states asked for, or with
---vrps-before a difference, 2 bad usage or input.")]
+Exit status: 0 success, 1 no route of the states asked for, with --vrps-before
+a difference, with --prefix any state but valid, 2 bad usage or input.")]
 pub(crate) struct RovArgs {
     /// VRPs as JSON or CSV; `-` is standard input
     ///
@@ -65,6 +69,22 @@ pub(crate) struct RovArgs {
     /// With --vrps-before, those that were or are in one of them.
     #[arg(long, value_name = "STATE", value_enum, value_delimiter = ',')]
     state: Vec<State>,
+
+    /// Validate one announcement in place of a table
+    ///
+    /// Prints prefix, AS and state, then each VRP that covers the prefix: prefix and maximum length, AS, and whether it is a
+    /// match, of another AS, or the prefix is too long for it.
+    #[arg(
+        long,
+        value_name = "PREFIX",
+        requires = "asn",
+        conflicts_with_all = ["table", FILE, "live", "vrps_before", "state"]
+    )]
+    prefix: Option<IpPrefix>,
+
+    /// Origin AS of that announcement
+    #[arg(long, value_name = "AS", value_parser = parse_asn, requires = "prefix")]
+    asn: Option<u32>,
 
     /// Print JSON
     #[arg(long)]
@@ -139,6 +159,9 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
     ];
     if inputs.into_iter().flatten().filter(|p| is_stdin(p)).count() > 1 {
         return Err("only one of the table and the VRPs can be standard input".into());
+    }
+    if let (Some(prefix), Some(asn)) = (args.prefix, args.asn) {
+        return announcement::print(prefix, asn, &read_vrps(&args.vrps, &args)?, args.json);
     }
     // The values of an image are what it was compiled with.
     if let Some(path) = &args.table.table
@@ -231,6 +254,16 @@ struct VrpCell {
     asn: u32,
 }
 
+impl VrpCell {
+    fn of<A: Family>(vrp: &Vrp<A>) -> Self {
+        Self {
+            prefix: AsText(A::ip_prefix(vrp.prefix())),
+            max_length: vrp.max_length(),
+            asn: vrp.asn(),
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct RouteLine<'a> {
     prefix: AsText<IpPrefix>,
@@ -302,11 +335,7 @@ impl Report<'_> {
         self.printed += 1;
         let deciding = vrps.deciding(prefix, origin, state);
         if self.args.json {
-            let vrps = deciding.map(|vrp| VrpCell {
-                prefix: AsText(A::ip_prefix(vrp.prefix())),
-                max_length: vrp.max_length(),
-                asn: vrp.asn(),
-            });
+            let vrps = deciding.map(VrpCell::of);
             return self.output.json(&RouteLine {
                 prefix: AsText(A::ip_prefix(prefix)),
                 origin: text,

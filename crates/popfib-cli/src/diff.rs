@@ -5,6 +5,7 @@
 
 mod columns;
 mod summary;
+mod updates;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -45,7 +46,8 @@ Examples:
   popfib diff --effective --json yesterday.txt.gz today.txt.gz
   popfib aggregate --table routes.txt | popfib diff --effective routes.txt -
   popfib diff --effective --without 8.8.8.0/24 routes.txt
-  popfib diff --columns '*' City-old.mmdb City-new.mmdb")]
+  popfib diff --columns '*' City-old.mmdb City-new.mmdb
+  popfib diff --updates exabgp installed.txt wanted.txt")]
 #[command(after_long_help = "\
   popfib diff --summary --peer AS1 --new-peer AS2 rib.mrt.gz rib.mrt.gz
 
@@ -85,6 +87,12 @@ pub(crate) struct DiffArgs {
     #[arg(long, conflicts_with = "effective")]
     summary: bool,
 
+    /// Print the updates that make OLD equal to NEW
+    ///
+    /// In prefix order, IPv4 before IPv6. `popfib convert OLD --updates` and `popfib follow --updates` apply them.
+    #[arg(long, value_name = "FORM", value_enum, conflicts_with_all = ["effective", "summary", "json"])]
+    updates: Option<updates::Form>,
+
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -113,6 +121,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     if args.summary && columns.are_several() {
         return Err("--summary counts the routes of one column; --columns NAME chooses it".into());
     }
+    if args.updates.is_some() && columns.are_several() {
+        return Err("--updates have the next hops of one column; --columns NAME chooses it".into());
+    }
     let in_old = columns.numbers_in_old();
     let same = |old, new: NextHop| in_old[new.get() as usize - 1] == Some(old);
     let mut report = Report {
@@ -123,6 +134,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
             ..Form::TABS
         }),
         summary: args.summary.then(Summary::default),
+        updates: args.updates,
     };
     let summary = if args.effective {
         let ipv4 = report.answers(diff::answers(&old.ribs.ipv4, &new.ribs.ipv4, same))?;
@@ -177,6 +189,8 @@ struct Report<'a> {
     output: Output,
     /// Where routes are counted in place of being printed.
     summary: Option<Summary<'a>>,
+    /// Where they are printed as updates.
+    updates: Option<updates::Form>,
 }
 
 #[derive(Serialize)]
@@ -215,6 +229,10 @@ impl<'a> Report<'a> {
             *counter += 1;
             if let Some(summary) = &mut self.summary {
                 summary.count(old.text(), new.text());
+            } else if let Some(form) = self.updates {
+                let [old, new] = [old.text(), new.text()];
+                let line = form.line(prefix, old.as_deref(), new.as_deref())?;
+                self.output.text(line)?;
             } else if self.json {
                 self.output.json(&RouteLine {
                     change,

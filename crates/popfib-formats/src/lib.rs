@@ -90,7 +90,7 @@ pub use load::{PrefixList, RouteTable, image_table, load, load_from, load_prefix
 pub use lookups::{LookupTable, load_for_lookups};
 pub use mrt::{BgpChange, BgpForm, BgpUpdate, pack_path, unpack_path};
 pub use name_rule::MAX_NAME;
-pub use origins::{Origin, origins};
+pub use origins::{Origin, is_token, origins};
 pub use paths::open_paths;
 pub use peers::{Peer, PeerFilter, RouteValue};
 pub use ranges::{RangeError, RangePrefixes, prefixes_of_text};

@@ -18,7 +18,7 @@ use popfib_formats::{
 use popfib_table::Dictionary;
 use serde::Serialize;
 
-use crate::args::{FILE, FileArgs, is_stdin};
+use crate::args::{FILE, FileArgs, ReadArgs, is_stdin};
 use crate::failure::{Failure, parse_asn};
 use crate::image::is_image_file;
 use crate::output::{AsText, Output, note};
@@ -95,10 +95,10 @@ pub(crate) struct RovArgs {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct State(Validity);
+pub(crate) struct State(pub(crate) Validity);
 
 impl State {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self.0 {
             Validity::InvalidAs => "invalid-as",
             Validity::InvalidLength => "invalid-length",
@@ -161,7 +161,8 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
         return Err("only one of the table and the VRPs can be standard input".into());
     }
     if let (Some(prefix), Some(asn)) = (args.prefix, args.asn) {
-        return announcement::print(prefix, asn, &read_vrps(&args.vrps, &args)?, args.json);
+        let vrps = read_vrps(&args.vrps, &args.table.read)?;
+        return announcement::print(prefix, asn, &vrps, args.json);
     }
     // The values of an image are what it was compiled with.
     if let Some(path) = &args.table.table
@@ -173,11 +174,11 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
             .get_or_insert(RouteValue::OriginOrValue);
     }
     let table = table::load(&args.table)?;
-    let vrps = read_vrps(&args.vrps, &args)?;
+    let vrps = read_vrps(&args.vrps, &args.table.read)?;
     let before = args
         .vrps_before
         .as_deref()
-        .map(|path| read_vrps(path, &args));
+        .map(|path| read_vrps(path, &args.table.read));
     let before = before.transpose()?;
     let origins = Origins::of(&table.next_hops);
     let mut report = Report {
@@ -199,10 +200,10 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
 }
 
 /// The VRPs in the file at `path`; what was left out of it is noted on standard error.
-fn read_vrps(path: &Path, args: &RovArgs) -> Result<VrpTable, Failure> {
-    let input = Input::open(path)?.max_size(args.table.read.max_size);
+pub(crate) fn read_vrps(path: &Path, args: &ReadArgs) -> Result<VrpTable, Failure> {
+    let input = Input::open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());
-    let vrps = load_vrps(input, args.table.read.skip_invalid);
+    let vrps = load_vrps(input, args.skip_invalid);
     drop(bar);
     let vrps = vrps?;
     note_skipped(&vrps.name, vrps.skipped);
@@ -440,7 +441,12 @@ impl Report<'_> {
 }
 
 /// The error of a table with other values than origins.
-fn no_origin(table: &RouteTable, prefix: IpPrefix, value: NextHop, help: &str) -> String {
+pub(crate) fn no_origin(
+    table: &RouteTable,
+    prefix: IpPrefix,
+    value: NextHop,
+    help: &str,
+) -> String {
     let name = table.name.escape_debug();
     let value = table.next_hops.get(value).unwrap_or_default();
     let value = quote(value.as_bytes());

@@ -303,9 +303,65 @@ fn updates_make_one_table_of_the_other() {
                     run(&["convert", &image])
                 }
             };
-            assert_eq!(good(&made), good(&expected), "{round} {form}");
+            // What was applied is said on standard error.
+            assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+            assert_eq!(stdout(&made), good(&expected), "{round} {form}");
         }
         let none = run(&["diff", &new, &new, "--updates", "text"]);
         assert_eq!((none.status.code(), stdout(&none)), (Some(0), ""));
+    }
+}
+
+/// Against a scan over all routes of the old table.
+#[test]
+fn origins_are_those_of_a_scan() {
+    let mut state = 0x9e37_79b9_7f4a_7c15;
+    for round in 0..5 {
+        let mut tables = [Vec::new(), Vec::new()];
+        for prefix in (8..=12u32).flat_map(|len| {
+            (0..1u32 << (len - 8)).map(move |at| (10 << 24 | at << (32 - len), len))
+        }) {
+            for table in &mut tables {
+                if random(&mut state, 3) > 0 {
+                    table.push((prefix, random(&mut state, 3)));
+                }
+            }
+        }
+        let text = |(bits, len): (u32, u32)| format!("{}/{len}", std::net::Ipv4Addr::from(bits));
+        let [old, new] = &tables;
+        let mut expected = Vec::new();
+        for &(prefix, origin) in new {
+            let covers = |&&((bits, len), _): &&((u32, u32), u64)| {
+                len <= prefix.1 && (bits ^ prefix.0) >> (32 - len) == 0
+            };
+            let Some(&(before, was)) = old.iter().filter(covers).max_by_key(|((_, len), _)| *len)
+            else {
+                continue;
+            };
+            if before != prefix || was != origin {
+                let sign = if before == prefix { '~' } else { '+' };
+                expected.push(format!(
+                    "{sign} {}\t{}\t{was}\t{origin}",
+                    text(prefix),
+                    text(before)
+                ));
+            }
+        }
+        let mut number = 0;
+        let [old, new] = tables.each_ref().map(|table| {
+            number += 1;
+            let lines = table
+                .iter()
+                .map(|(prefix, origin)| format!("{} {origin}\n", text(*prefix)));
+            file(
+                &format!("diff-origins-{round}-{number}"),
+                lines.collect::<String>(),
+            )
+        });
+        let (seen, _) = different(&["diff", "--origins", &old, &new]);
+        let mut seen: Vec<_> = seen.lines().collect();
+        seen.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(seen, expected, "{round}");
     }
 }
